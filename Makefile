@@ -1,0 +1,35 @@
+# Every target does its own set-up: the first run on a fresh machine creates .venv and installs what it needs.
+
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+
+.PHONY: demo test bench lint clean
+
+demo: .venv/.ready-demo
+	$(BIN)/horopca demo --force
+
+test: .venv/.ready-dev
+	$(BIN)/python -m pytest
+
+bench: .venv/.ready-dev
+	$(BIN)/python -m benchmarks
+
+lint: .venv/.ready-dev
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	$(PYTHON) -m venv .venv
+
+# Stamps: pip runs again only when pyproject.toml has changed.  The demo does without the developers' tools.
+.venv/.ready-demo: pyproject.toml | $(BIN)/python
+	$(INSTALL) '.[plot]'
+	touch $@
+
+.venv/.ready-dev: pyproject.toml | $(BIN)/python
+	$(INSTALL) '.[dev]'
+	touch $@ .venv/.ready-demo

@@ -1,0 +1,233 @@
+"""The door: user's arrays to points of the hyperboloid at curvature -1 in float64, and back.
+
+The model, the curvature, the dtype, the array library and data frames exist here and nowhere behind.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from array_api_compat import array_namespace, is_array_api_obj, is_numpy_array
+from sklearn.utils.validation import check_array, validate_data
+
+from .geometry import MODELS, from_hyperboloid, to_hyperboloid
+from .geometry._arrays import Array, norm, to_numpy
+from .statistics import BLOCK_ROWS
+
+LARGEST_RADIUS = 350.0  # beyond it the product of two times, e^{2 radius} / 4, leaves float64
+
+
+class Door(NamedTuple):
+    """A model of hyperbolic space and its curvature."""
+
+    model: str
+    curvature: float
+
+    @property
+    def scale(self) -> float:
+        """Lengths at curvature -1 per length of the user's."""
+        return float(np.sqrt(-self.curvature))
+
+    def _coordinate_scale(self) -> float:
+        return 1.0 if self.model == "halfspace" else self.scale  # there curvature scales the metric, not the coordinates
+
+    def enter(self, X: Array) -> Array:
+        """Points (n, d+1) of the hyperboloid at curvature -1, float64."""
+        xp = array_namespace(X)
+        return to_hyperboloid(xp.astype(X, xp.float64) * self._coordinate_scale(), self.model)
+
+    def leave(self, x: Array, dtype: Any) -> Array:
+        """Points of the hyperboloid in the model, the curvature and a dtype."""
+        xp = array_namespace(x)
+        X = xp.astype(from_hyperboloid(x, self.model), dtype, copy=False)
+        X = _inside(X) if self.model in ("poincare", "klein") else X
+        return X if self._coordinate_scale() == 1 else X / self._coordinate_scale()
+
+    def dimension(self, columns: int) -> int:
+        """The dimension of the space whose points have so many columns."""
+        return columns - MODELS[self.model].extra_columns
+
+    def columns(self, dimension: int) -> int:
+        """The number of columns of points of a space of this dimension."""
+        return dimension + MODELS[self.model].extra_columns
+
+
+def _inside(X: Array) -> Array:
+    """X with the rows that rounding put on the boundary moved back inside, by a few units in the last place."""
+    xp = array_namespace(X)
+    size = norm(X)[:, None]
+    last = 1 - 4 * xp.finfo(X.dtype).eps
+    if not bool(xp.any(size >= 1)):
+        return X
+    return xp.where(size >= 1, X * last / xp.where(size >= 1, size, xp.ones_like(size)), X)
+
+
+def check_door(model: str, curvature: float) -> Door:
+    """The door of a model and a curvature, or a sentence."""
+    if model not in MODELS:
+        raise ValueError(f"model must be one of {', '.join(map(repr, MODELS))}, but is {model!r}.")
+    if not isinstance(curvature, numbers.Real) or not np.isfinite(curvature) or curvature >= 0:
+        raise ValueError(
+            f"curvature must be a negative number, but is {curvature!r}. A ball of radius R has curvature -1/R**2; "
+            "hyperbolic space of the textbooks has -1."
+        )
+    return Door(model, float(curvature))
+
+
+def check_choice(name: str, value: Any, choices: Any) -> None:
+    """Refuse a value that is not among the choices of the argument `name`."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, but is {value!r}.")
+
+
+def check_count(name: str, value: Any, low: int, high: int | None = None, why: str = "") -> int:
+    """A whole number of at least `low` (and at most `high`), or a sentence."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < low or (high and int(value) > high):
+        bounds = f"from {low} to {high}" if high else f"of at least {low}"
+        raise ValueError(f"{name} must be a whole number {bounds}{why}, but is {value!r}.")
+    return int(value)
+
+
+class Rows:
+    """A user's array behind its door: points (n, d+1) of the hyperboloid, converted a block at a time."""
+
+    def __init__(self, X: Array, door: Door) -> None:
+        self.X, self.door = X, door
+        self.shape = (X.shape[0], door.dimension(X.shape[1]) + 1)
+
+    def blocks(self) -> Iterator[Array]:
+        for start in range(0, self.shape[0], BLOCK_ROWS):
+            yield self.door.enter(self.X[start : start + BLOCK_ROWS, :])
+
+    def take(self, indices: np.ndarray) -> np.ndarray:
+        """The points of some rows, on the host."""
+        xp = array_namespace(self.X)
+        where = xp.asarray(indices) if is_numpy_array(self.X) else xp.asarray(indices, device=self.X.device)
+        return to_numpy(self.door.enter(xp.take(self.X, where, axis=0)))
+
+    def all(self) -> Array:
+        """All points at once."""
+        return array_namespace(self.X).concat(list(self.blocks()), axis=0)
+
+
+def check_rows(X: Any, door: Door, *, estimator: Any = None, reset: bool = False, min_rows: int = 1, name: str = "X") -> Rows:
+    """X as points, or a sentence that says what is wrong with it."""
+    if is_array_api_obj(X) and not isinstance(X, np.ndarray):
+        X = _check_foreign(X, estimator, reset, min_rows, name)
+    elif estimator is not None:
+        X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_samples=min_rows)
+    else:
+        X = check_array(X, dtype=[np.float64, np.float32], ensure_min_samples=min_rows, input_name=name)
+    if door.dimension(X.shape[1]) < 1:
+        raise ValueError(
+            f"{name} must have at least 2 columns for model='lorentz' (time, then space), but has {X.shape[1]} feature(s)."
+        )
+    for start in range(0, X.shape[0], BLOCK_ROWS):
+        CHECKS[door.model](X[start : start + BLOCK_ROWS, :], door, start, name)
+    return Rows(X, door)
+
+
+def _check_foreign(X: Array, estimator: Any, reset: bool, min_rows: int, name: str) -> Array:
+    xp = array_namespace(X)
+    X = X.detach() if hasattr(X, "detach") else X
+    if X.ndim != 2:
+        raise ValueError(f"{name} must be a 2-D array (points, coordinates), but has shape {tuple(X.shape)}.")
+    if not xp.isdtype(X.dtype, "real floating"):
+        X = xp.astype(X, xp.float64)
+    if X.shape[0] < min_rows:
+        raise ValueError(f"{name} must have at least {min_rows} rows, but has {X.shape[0]}.")
+    if not bool(xp.all(xp.isfinite(X))):
+        row = int(xp.argmin(xp.astype(xp.all(xp.isfinite(X), axis=1), xp.int8)))
+        raise ValueError(f"{name} must be finite, but row {row} holds NaN or infinity. Drop or repair such rows.")
+    if estimator is not None:
+        if reset:
+            estimator.n_features_in_ = X.shape[1]
+        elif X.shape[1] != estimator.n_features_in_:
+            raise ValueError(
+                f"{name} has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
+                f"{estimator.n_features_in_} features as input."
+            )
+    return X
+
+
+def _refuse(bad: np.ndarray, start: int, sentence: str) -> None:
+    """Raise the sentence if any row is bad, with {count}, {n} and {row} filled in."""
+    if bad.any():
+        first = int(bad.argmax())
+        raise ValueError(sentence.format(count=int(bad.sum()), row=start + first, first=first, n=len(bad)))
+
+
+def _check_ball(X: Array, door: Door, start: int, name: str) -> None:
+    size = to_numpy(norm(array_namespace(X).astype(X, array_namespace(X).float64))) * door.scale
+    bad = size >= 1
+    if bad.any():
+        ball = "the unit ball" if door.curvature == -1 else f"the ball of radius {1 / door.scale:.6g}"
+        largest = size.max() / door.scale
+        other = -1 / (1.01 * largest) ** 2
+        _refuse(
+            bad,
+            start,
+            f"{name} must lie inside {ball}, but {{count}} of rows {start} to {start + len(bad) - 1} have norm >= "
+            f"{1 / door.scale:.6g} (row {{row}} has norm {size[bad.argmax()] / door.scale:.6g}). For Lorentz coordinates pass "
+            f"model='lorentz'; for a larger ball pass its curvature, e.g. curvature={other:.3g} (radius {1.01 * largest:.3g}).",
+        )
+
+
+def _check_lorentz(X: Array, door: Door, start: int, name: str) -> None:
+    xp = array_namespace(X)
+    x = to_numpy(X) * door.scale
+    square = x[:, 0] ** 2 - np.sum(x[:, 1:] ** 2, axis=1)
+    slack = 100 * xp.finfo(X.dtype).eps * x[:, 0] ** 2 * x.shape[1] + 1e-4
+    bad = (np.abs(square - 1) > slack) | (x[:, 0] <= 0)
+    if bad.any():
+        first = bad.argmax()
+        found = (x[first, 0] ** 2 - np.sum(x[first, 1:] ** 2)) / door.scale**2
+        hint = f" Its curvature would be {-1 / found:.6g}." if found > 0 and x[first, 0] > 0 else ""
+        _refuse(
+            bad,
+            start,
+            f"{name} must lie on the hyperboloid t^2 - |s|^2 = {1 / door.scale**2:.6g}, t > 0 (time first), but {{count}} of "
+            f"rows {start} to {start + len(bad) - 1} do not (row {{row}} has t = {x[first, 0] / door.scale:.6g} and "
+            f"t^2 - |s|^2 = {found:.6g}).{hint} For ball coordinates pass model='poincare'.",
+        )
+    _check_radius(np.arccosh(np.maximum(x[:, 0], 1)), start, name)
+
+
+def _check_halfspace(X: Array, door: Door, start: int, name: str) -> None:
+    height = to_numpy(X[:, -1])
+    bad = height <= 0
+    if bad.any():
+        _refuse(
+            bad,
+            start,
+            f"{name} must have heights > 0 in its last column (model='halfspace'), but {{count}} of rows {start} to "
+            f"{start + len(bad) - 1} do not (row {{row}} has height {height[bad.argmax()]:.6g}).",
+        )
+
+
+def _check_tangent(X: Array, door: Door, start: int, name: str) -> None:
+    _check_radius(to_numpy(norm(array_namespace(X).astype(X, array_namespace(X).float64))) * door.scale, start, name)
+
+
+def _check_radius(radius: np.ndarray, start: int, name: str) -> None:
+    bad = radius > LARGEST_RADIUS
+    if bad.any():
+        _refuse(
+            bad,
+            start,
+            f"{name} must lie within hyperbolic distance {LARGEST_RADIUS:g} of the origin (float64 holds no more), but "
+            f"{{count}} rows do not (row {{row}} is at {radius[bad.argmax()]:.6g}). Divide the data by a scale, or pass a "
+            "curvature nearer to 0.",
+        )
+
+
+CHECKS = {
+    "poincare": _check_ball,
+    "klein": _check_ball,
+    "lorentz": _check_lorentz,
+    "halfspace": _check_halfspace,
+    "tangent": _check_tangent,
+}

@@ -1,0 +1,292 @@
+"""HoroPCA: principal components of hyperbolic data by horospherical projections."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import check_choice, check_count, check_rows
+from ..geometry import (
+    busemann,
+    from_hyperboloid,
+    lift,
+    to_hyperboloid,
+    translate,
+    translate_ideal,
+    translate_to_origin,
+)
+from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
+from ..objectives import AllPairs, Shifts, as_sample, some_pairs
+from ..projections import Spine, nested_ideal_points, slide, spine_from_basis, unslide
+from ..search import OBJECTIVES, Flag, Plan, search_greedy, search_joint
+from ..statistics import average_distortion, frechet_mean, pair_variance, principal_axes, sampled_pair_variance
+from .base import HyperbolicReduction, frame_of
+
+STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
+SPINES = ("ideal", "free")
+
+SEARCH_ROWS = 1 << 15  # more points than this are searched on a random subset of so many
+EXACT_ROWS = 3000  # up to here variances are reported over all pairs, above over PAIRS of them
+PAIRS = 1 << 21  # pairs per evaluation in the last climb, and in a reported estimate
+FIDELITY_SHIFTS = 128  # pairs per point of the distortion objective, whose distances are kept
+AUTO_STARTS = 24
+
+
+class HoroPCA(HyperbolicReduction):
+    """Principal component analysis in hyperbolic space by horospherical projections.
+
+    Finds K directions (ideal points) such that the points, projected along the horospheres centred at these, keep as much
+    as possible of their variance (mean squared distance over pairs) or of their distances. The projection
+    lengthens no distance and does not depend on any base point.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        K, the dimension of the image, from 1 to the dimension of the data.
+    spine : {"ideal", "free"}, default="ideal"
+        "ideal": components are ideal points, the family of the paper (and its limits). "free": also
+        the projections whose pole lies beyond infinity; contains the former and preserves distances better.
+    strategy : {"joint", "greedy"}, default="joint"
+        "joint": optimise all components together. "greedy": one after another, each given those before, like PCA.
+    objective : {"variance", "distortion"}, default="variance"
+        "variance": maximise the pair variance of the projections. "distortion": minimise their average distortion.
+    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+        The coordinates of the input, and of the output. "tangent": tangent vectors at the origin.
+    curvature : float, default=-1.0
+        Negative; the ball has radius 1/sqrt(-curvature).
+    n_init : "auto" or int, default="auto"
+        How many promising starts are climbed (eight times as many are looked at); "auto" is 24.
+    pairs : "auto", "all" or int, default="auto"
+        Pairs per point in the last climb; "auto" takes all pairs of up to 2048 points and about two million of more.
+    max_iter : int, default=200
+        Iterations of the last climb.
+    tol : float, default=1e-9
+        A climb ends when a step improves the objective by less than this fraction.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the order of the points and the starts.
+    verbose : int, default=0
+        1: a line on stderr after each heat of the search.
+
+    Attributes
+    ----------
+    ideal_points_ : ndarray of shape (n_components, n_dimensions) or None
+        The principal directions as unit vectors, those of the nested sequence in order. Where the optimum has
+        merged them they coincide (to within rounding); None if ``spine="free"`` found a pole beyond infinity.
+    spine_ : Spine
+        The subspace the projection keeps, in the frame with ``mean_`` at the origin: see `horopca.projections`.
+    mean_ : ndarray of shape (n_features_in_,)
+        Fréchet mean of the training data, in the estimator's model.
+    explained_variance_ : ndarray of shape (n_components,)
+        Pair variance of the projection on the first k components of the nested sequence, k = 1 .. K.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        The same as fractions of ``total_variance_``; cumulative, since the sequence is nested.
+    total_variance_ : float
+        Pair variance of the training data: mean squared distance over all ordered pairs.
+    variance_error_ : float
+        Standard error of the last explained variance: 0 where all pairs were counted (up to 3000 points).
+    n_iter_ : int
+        Iterations of the winning climb.
+    converged_ : bool
+    status_ : str
+        How the search ended, in words.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+
+    Examples
+    --------
+    >>> from horopca import HoroPCA
+    >>> from horopca.datasets import make_hierarchy
+    >>> X = make_hierarchy(random_state=0).points
+    >>> pca = HoroPCA(n_components=2, random_state=0).fit(X)
+    >>> pca.transform(X).shape
+    (121, 2)
+    >>> bool(pca.explained_variance_ratio_[-1] > 0.5)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        spine: str = "ideal",
+        strategy: str = "joint",
+        objective: str = "variance",
+        model: str = "poincare",
+        curvature: float = -1.0,
+        n_init: int | str = "auto",
+        pairs: int | str = "auto",
+        max_iter: int = 200,
+        tol: float = 1e-9,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.spine = spine
+        self.strategy = strategy
+        self.objective = objective
+        self.model = model
+        self.curvature = curvature
+        self.n_init = n_init
+        self.pairs = pairs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> HoroPCA:
+        """Find the components of the points X.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Points in the estimator's model and curvature.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        door = self._door()
+        rows = check_rows(X, door, estimator=self, reset=True, min_rows=2)
+        d = rows.shape[1] - 1
+        K = check_count("n_components", self.n_components, 1, d, f" (the dimension of X is {d})")
+        self._check_options()
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+
+        mean = frechet_mean(rows)
+        self._mean = to_numpy(mean.point)
+        x = translate_to_origin(rows.take(rng.permutation(rows.shape[0])[:SEARCH_ROWS]), self._mean)
+        axes, _ = principal_axes(x)
+        sample = as_sample(lift(x[:, 1:] @ axes.T))
+        flag = STRATEGIES[self.strategy](sample, K, self.spine, self.objective, self._plan(sample.size), rng)
+
+        spines = [_turned(spine_from_basis(basis), axes) for basis in flag.bases]
+        self.spine_ = spines[-1]
+        self.mean_ = to_numpy(door.leave(mean.point[None, :], mean.point.dtype))[0]
+        q = nested_ideal_points(flag.bases)
+        self._directions = None if q is None else q @ axes
+        self.ideal_points_ = None if q is None else translate_ideal(self._directions, self._mean)
+        self._frame = frame_of(to_hyperboloid(slide(x, self.spine_), "halfspace"))
+        self._report_variances(x, spines, rng)
+        self._report_end(flag, mean.converged)
+        self._n_features_out = door.columns(K)
+        return self
+
+    def _check_options(self) -> None:
+        check_choice("spine", self.spine, SPINES)
+        check_choice("strategy", self.strategy, STRATEGIES)
+        check_choice("objective", self.objective, OBJECTIVES)
+        check_count("max_iter", self.max_iter, 1)
+        if self.n_init != "auto":
+            check_count("n_init", self.n_init, 1)
+        if self.pairs not in ("auto", "all"):
+            check_count("pairs", self.pairs, 1)
+        if not self.tol > 0:
+            raise ValueError(f"tol must be a positive number, but is {self.tol!r}.")
+
+    def _plan(self, n: int) -> Plan:
+        n_init = AUTO_STARTS if self.n_init == "auto" else int(self.n_init)
+        most = FIDELITY_SHIFTS if self.objective == "distortion" else max(8, PAIRS // n)
+        shifts = most if self.pairs == "auto" else n if self.pairs == "all" else int(self.pairs)
+        return Plan(n_init, shifts, self.max_iter, self.tol, _print_heat if self.verbose else _quiet)
+
+    def _report_variances(self, x: np.ndarray, spines: list[Spine], rng: np.random.Generator) -> None:
+        """Explained and total variance over the same pairs of the points x (n, d+1), in the user's unit of length."""
+        pairs = _reported_pairs(len(x), rng)
+        images = [to_hyperboloid(slide(x, spine), "halfspace") for spine in spines]
+        measured = [_variance(points, pairs) for points in (*images, x)]
+        values = np.array([value for value, _ in measured]) / -self.curvature
+        # a projection of a projection lengthens nothing, so only rounding can break the order
+        self.explained_variance_ = np.maximum.accumulate(values[:-1])
+        self.total_variance_ = float(values[-1])
+        self.variance_error_ = measured[-2][1] / -self.curvature
+        total = self.total_variance_
+        self.explained_variance_ratio_ = self.explained_variance_ / total if total > 0 else np.ones(len(spines))
+
+    def _report_end(self, flag: Flag, mean_converged: bool) -> None:
+        self.n_iter_ = flag.ascent.n_iter
+        self.converged_ = flag.ascent.converged and mean_converged
+        self.status_ = flag.ascent.status if mean_converged else "the Fréchet mean did not converge"
+        if not self.converged_:
+            warnings.warn(
+                f"HoroPCA {self.status_} without converging. Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _project(self, x: Array) -> Array:
+        moved = translate_to_origin(x, from_numpy(self._mean, x))
+        return self._frame.enter(to_hyperboloid(slide(moved, self.spine_), "halfspace"))
+
+    def _embed(self, y: Array) -> Array:
+        images = from_hyperboloid(self._frame.leave(y), "halfspace")
+        return translate(unslide(images, self.spine_), from_numpy(self._mean, y))
+
+    def busemann(self, X: Any) -> Any:
+        """Busemann coordinates of points along the principal directions: Euclidean features, zero at ``mean_``.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+            Column k is the Busemann function of ``ideal_points_[k]``, in units of length.
+        """
+        check_is_fitted(self)
+        rows = check_rows(X, self._door(), estimator=self)
+        if self._directions is None:
+            raise ValueError(
+                "busemann needs ideal points, but the fitted spine has none (its pole lies beyond infinity). Fit with "
+                "spine='ideal'."
+            )
+        xp = array_namespace(rows.X)
+        blocks = []
+        for block in rows.blocks():
+            moved = translate_to_origin(block, from_numpy(self._mean, block))
+            columns = [busemann(moved, from_numpy(q, block)) for q in self._directions]
+            blocks.append(xp.astype(xp.stack(columns, axis=1) / rows.door.scale, rows.X.dtype, copy=False))
+        return xp.concat(blocks, axis=0)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """How well the projection keeps points X, larger being better.
+
+        The pair variance of their projections for ``objective="variance"``; minus their average distortion for
+        ``objective="distortion"``. Above 3000 points, over a fixed sample of pairs.
+        """
+        check_is_fitted(self)
+        x = check_rows(X, self._door(), estimator=self, min_rows=2).all()
+        images = self._project(x)
+        pairs = _reported_pairs(x.shape[0], np.random.default_rng(0))
+        if self.objective == "variance":
+            return _variance(images, pairs)[0] / -self.curvature
+        return -average_distortion(x, images, getattr(pairs, "offsets", None))[0]
+
+
+def _reported_pairs(n: int, rng: np.random.Generator) -> AllPairs | Shifts:
+    return some_pairs(n, n if n <= EXACT_ROWS else max(8, PAIRS // n), rng)
+
+
+def _variance(x: Array, pairs: AllPairs | Shifts) -> tuple[float, float]:
+    """Pair variance of points over the pairs, and its standard error."""
+    return (pair_variance(x), 0.0) if isinstance(pairs, AllPairs) else sampled_pair_variance(x, pairs.offsets)
+
+
+def _turned(spine: Spine, axes: np.ndarray) -> Spine:
+    """The spine in the frame whose axes are the rows of `axes`, brought back to the frame they are given in."""
+    return Spine(spine.n @ axes, spine.kappa, spine.U @ axes)
+
+
+def _quiet(*_: Any) -> None:
+    pass
+
+
+def _print_heat(number: int, heats: int, runners: int, value: float) -> None:
+    print(f"HoroPCA: heat {number + 1} of {heats}, {runners} starts, best {value:.6g}", file=sys.stderr)

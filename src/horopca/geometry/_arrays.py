@@ -1,0 +1,54 @@
+"""The few array operations every room of the geometry shares.
+
+Functions here and in the rest of the geometry take arrays of any library that follows the array API
+standard (NumPy, torch, CuPy, JAX): the last axis holds coordinates, the axes before it are a batch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device, to_device
+
+Array = Any
+
+__all__ = ["Array", "array_namespace", "concat_time", "dot", "from_numpy", "norm", "to_numpy", "unit"]
+
+
+def dot(u: Array, v: Array) -> Array:
+    """Euclidean inner product over the last axis."""
+    xp = array_namespace(u, v)
+    return xp.sum(u * v, axis=-1)
+
+
+def norm(u: Array) -> Array:
+    """Euclidean length over the last axis."""
+    xp = array_namespace(u)
+    return xp.sqrt(xp.sum(u * u, axis=-1))
+
+
+def unit(u: Array) -> Array:
+    """u divided by its length; the zero vector stays zero."""
+    xp = array_namespace(u)
+    size = norm(u)[..., None]
+    return u / xp.where(size > 0, size, xp.ones_like(size))
+
+
+def concat_time(t: Array, s: Array) -> Array:
+    """The array (t, s) with the time t (...) in front of the space part s (..., d)."""
+    xp = array_namespace(t, s)
+    return xp.concat([t[..., None], s], axis=-1)
+
+
+def from_numpy(values: Array, like: Array) -> Array:
+    """Small host-side `values` as an array of the library, dtype and device of `like`."""
+    xp = array_namespace(like)
+    return xp.asarray(values, dtype=like.dtype, device=device(like))
+
+
+def to_numpy(a: Array) -> np.ndarray:
+    """`a` on the host, as a float64 NumPy array."""
+    if hasattr(a, "detach"):
+        a = a.detach()
+    return np.asarray(a if isinstance(a, np.ndarray) else to_device(a, "cpu"), dtype=float)

@@ -1,0 +1,100 @@
+"""Geodesic hulls: the smallest geodesic submanifold that contains given points and ideal points.
+
+On the hyperboloid a k-dimensional geodesic submanifold is cut out by a (k+1)-dimensional subspace of R^{1,d} that holds
+time-like vectors. We keep a Lorentz-orthonormal frame of it: row 0 time-like and future-pointing (its point nearest
+to the origin), rows 1..k space-like without a time part. Frames are NumPy arrays of shape (k+1, d+1).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._arrays import Array, array_namespace, dot, from_numpy
+from .models import lift
+
+DEPENDENT = 1e-12  # a singular value below this fraction of the largest: the vectors are dependent
+
+
+def split_basis(A: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """(v0, w, U): an orthonormal basis (v0, w), (0, U) of the rows of A (K, d+1) in which only the first has time."""
+    Q = np.linalg.qr(A.T)[0].T
+    size = float(np.linalg.norm(Q[:, 0]))
+    turn = _rotation_to_first(Q[:, 0], size)
+    V = turn @ Q
+    v0, w, U = (V[0, 0], V[0, 1:], V[1:, 1:]) if V[0, 0] >= 0 else (-V[0, 0], -V[0, 1:], V[1:, 1:])
+    return float(v0), w, U
+
+
+def _rotation_to_first(a: np.ndarray, size: float) -> np.ndarray:
+    """An orthogonal matrix (Householder) that takes the vector a to a multiple of the first axis."""
+    h = a.copy()
+    h[0] += size if a[0] >= 0 else -size
+    square = h @ h
+    return np.eye(len(a)) - 2 * np.outer(h, h) / square if square > 0 else np.eye(len(a))
+
+
+def geodesic_hull(points: Array | None = None, ideal_points: Array | None = None) -> np.ndarray:
+    """Frame (k+1, d+1) of the geodesic hull of points (m, d+1) of the hyperboloid and ideal points (l, d); k+1 = m+l.
+
+    Refuses dependent input: one of the points in the hull of the others.
+
+    >>> geodesic_hull(ideal_points=np.array([[1.0, 0.0], [-1.0, 0.0]])).round(6) + 0.0
+    array([[1., 0., 0.],
+           [0., 1., 0.]])
+    """
+    rows = []
+    if points is not None:
+        x = np.atleast_2d(np.asarray(points, dtype=float))
+        rows.append(x / x[:, :1])
+    if ideal_points is not None:
+        q = np.atleast_2d(np.asarray(ideal_points, dtype=float))
+        rows.append(np.column_stack([np.ones(len(q)), q]))
+    A = np.concatenate(rows)
+    sizes = np.linalg.svd(A, compute_uv=False)
+    if len(A) > A.shape[1] or sizes[-1] < DEPENDENT * sizes[0]:
+        raise ValueError(
+            f"The {len(A)} points of a geodesic hull must be independent, but one of them lies in the hull of the others "
+            f"(smallest singular value {sizes[-1]:.1e}). Leave it out."
+        )
+    v0, w, U = split_basis(A)
+    square = v0 * v0 - w @ w
+    if square <= 0:
+        raise ValueError("The geodesic hull of a single ideal point is empty: give a point of H^d or a second ideal point.")
+    frame = np.zeros_like(A)
+    frame[0] = np.concatenate([[v0], w]) / np.sqrt(square)
+    frame[1:, 1:] = _fixed_signs(U)
+    return frame
+
+
+def _fixed_signs(U: np.ndarray) -> np.ndarray:
+    """Rows turned so that the largest entry of each is positive."""
+    if not len(U):
+        return U
+    biggest = U[np.arange(len(U)), np.abs(U).argmax(axis=1)]
+    return U * np.where(biggest < 0, -1.0, 1.0)[:, None]
+
+
+def hull_coordinates(x: Array, frame: np.ndarray) -> Array:
+    """Geodesic projections of the points x (..., d+1) on a hull, as points (..., k+1) of the hyperboloid of H^k."""
+    xp = array_namespace(x)
+    F = from_numpy(frame, like=x)
+    t, s = x[..., :1], x[..., 1:]
+    b = s @ F[1:, 1:].T
+    # <x, frame_0> = -cosh(distance from x to the hull) * (time of the image): normalise by the part outside the hull,
+    # a sum of squares, rather than by the difference c^2 - |b|^2
+    c = t[..., 0] * F[0, 0] - s @ F[0, 1:]
+    rest = s - c[..., None] * F[0, 1:] - b @ F[1:, 1:]
+    rest_time = t[..., 0] - c * F[0, 0]
+    square = dot(rest, rest) - rest_time * rest_time
+    square = xp.where(square > 0, square, xp.zeros_like(square))
+    return lift(b / xp.sqrt(1 + square)[..., None])
+
+
+def hull_points(y: Array, frame: np.ndarray) -> Array:
+    """The points of H^d (..., d+1) whose coordinates in the hull are y (..., k+1)."""
+    return lift((y @ from_numpy(frame, like=y))[..., 1:])
+
+
+def geodesic_projection(x: Array, frame: np.ndarray) -> Array:
+    """The point of the hull nearest to x, (..., d+1)."""
+    return hull_points(hull_coordinates(x, frame), frame)

@@ -1,0 +1,226 @@
+"""Points, geodesics and isometries of H^d on the hyperboloid, at curvature -1.
+
+A point is x = (t, s), shape (..., d+1), time first, with t = sqrt(1 + |s|^2); a tangent vector at x is v in R^{1,d}
+with <x, v> = 0 for the Minkowski form <x, y> = -t t' + s.s'. Leading axes broadcast.
+
+The Minkowski form itself is a difference of large numbers far from the origin. Nothing below takes it there: what
+is needed is written in the radius |s| and the direction s/|s|, where every term is positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from array_api_compat import is_numpy_namespace
+from scipy.spatial.distance import cdist
+
+from ._arrays import Array, array_namespace, concat_time, dot, from_numpy, norm, unit
+from .models import lift
+
+BLOCK_ELEMENTS = 1 << 18  # entries of a block of distances: 2 MiB of float64, about a core's cache
+
+
+def origin(d: int) -> np.ndarray:
+    """The point (1, 0, ..., 0) of H^d."""
+    return np.eye(1, d + 1)[0]
+
+
+def inner(x: Array, y: Array) -> Array:
+    """Minkowski form <x, y>, shape (...)."""
+    return dot(x[..., 1:], y[..., 1:]) - x[..., 0] * y[..., 0]
+
+
+def radius(x: Array) -> Array:
+    """Distance from the origin, shape (...)."""
+    xp = array_namespace(x)
+    return xp.asinh(norm(x[..., 1:]))
+
+
+def gap(x: Array, y: Array) -> Array:
+    """4 sinh^2(d(x, y) / 2) = <x - y, x - y>, shape (...)."""
+    # in polar coordinates (r = |s|, u = s/r) this is a sum of squares:
+    #   4 sinh^2((rho - rho')/2) + r r' |u - u'|^2,  the first term again without a transcendental function
+    t, r, u = _polar(x)
+    t_y, r_y, u_y = _polar(y)
+    turn = u - u_y
+    return _assemble_gap(t, r, t_y, r_y, dot(turn, turn))
+
+
+def _assemble_gap(t: Array, r: Array, t_y: Array, r_y: Array, turn: Array) -> Array:
+    away = r - r_y
+    return 2 * away * away / (1 + t * t_y + r * r_y) + r * r_y * turn
+
+
+def _polar(x: Array) -> tuple[Array, Array, Array]:
+    s = x[..., 1:]
+    return x[..., 0], norm(s), unit(s)
+
+
+def distance(x: Array, y: Array) -> Array:
+    """Geodesic distance, shape (...).
+
+    >>> x, y = lift(np.array([0.0, 0.0])), lift(np.array([3.0, 4.0]))
+    >>> float(distance(x, y)) == float(np.arcsinh(5.0))
+    True
+    """
+    xp = array_namespace(x, y)
+    return 2 * xp.asinh(xp.sqrt(gap(x, y)) / 2)
+
+
+def pairwise_distance(x: Array, y: Array | None = None) -> Array:
+    """All distances between the points x (n, d+1) and y (m, d+1), shape (n, m); y = x by default."""
+    xp = array_namespace(x)
+    return xp.concat([block for _, block in distance_blocks(x, y)], axis=0)
+
+
+def distance_blocks(x: Array, y: Array | None = None) -> Iterator[tuple[slice, Array]]:
+    """The same matrix in blocks of whole rows: pairs (rows, distances of those rows to all of y)."""
+    xp = array_namespace(x)
+    t, r, u = _polar(x)
+    t_y, r_y, u_y = (t, r, u) if y is None else _polar(y)
+    step = max(1, BLOCK_ELEMENTS // max(1, r_y.shape[0]))
+    for start in range(0, r.shape[0], step):
+        rows = slice(start, min(start + step, r.shape[0]))
+        turn = _squared_differences(u[rows, :], u_y)
+        block = _assemble_gap(t[rows, None], r[rows, None], t_y[None, :], r_y[None, :], turn)
+        yield rows, 2 * xp.asinh(xp.sqrt(block) / 2)
+
+
+def _squared_differences(u: Array, v: Array) -> Array:
+    # explicit differences: through the Gram matrix two close directions would lose half their digits
+    xp = array_namespace(u, v)
+    if is_numpy_namespace(xp):
+        return cdist(u, v, "sqeuclidean")
+    total = xp.zeros((u.shape[0], v.shape[0]), dtype=u.dtype, device=u.device)
+    for k in range(u.shape[1]):
+        turn = u[:, None, k] - v[None, :, k]
+        total = total + turn * turn
+    return total
+
+
+def exp(x: Array, v: Array) -> Array:
+    """The point at distance |v| from x in the direction of the tangent vector v."""
+    xp = array_namespace(x, v)
+    size = xp.sqrt(_positive(inner(v, v)))
+    safe = xp.where(size > 0, size, xp.ones_like(size))
+    ratio = xp.where(size > 0, xp.sinh(safe) / safe, xp.ones_like(size))
+    return lift(xp.cosh(size)[..., None] * x[..., 1:] + ratio[..., None] * v[..., 1:])
+
+
+def log(x: Array, y: Array) -> Array:
+    """The tangent vector at x that leads to y: exp(x, log(x, y)) = y."""
+    xp = array_namespace(x, y)
+    u = gap(x, y)
+    sinh = xp.sqrt(u) * xp.sqrt(1 + u / 4)
+    safe = xp.where(sinh > 0, sinh, xp.ones_like(sinh))
+    ratio = xp.where(sinh > 0, 2 * xp.asinh(xp.sqrt(u) / 2) / safe, xp.ones_like(sinh))
+    # y - cosh(d) x, written with the small numbers y - x and cosh(d) - 1
+    return ratio[..., None] * ((y - x) - (u / 2)[..., None] * x)
+
+
+def transport(x: Array, y: Array, v: Array) -> Array:
+    """Parallel transport of the tangent vector v from x to y along their geodesic."""
+    return v + (inner(y, v) / (2 + gap(x, y) / 2))[..., None] * (x + y)
+
+
+def geodesic(x: Array, y: Array, fraction: Array | float) -> Array:
+    """The point a `fraction` of the way from x to y (beyond them outside [0, 1])."""
+    xp = array_namespace(x, y)
+    d = distance(x, y)
+    fraction = fraction + xp.zeros_like(d)
+    d = d + xp.zeros_like(fraction)
+    safe = xp.where(d > 0, d, xp.ones_like(d))
+    near, far = (
+        xp.where(d > 0, xp.sinh(part * safe) / xp.sinh(safe), part) for part in (1 - fraction, fraction)
+    )
+    return lift(near[..., None] * x[..., 1:] + far[..., None] * y[..., 1:])
+
+
+def translate(x: Array, m: Array) -> Array:
+    """x moved by the translation along the geodesic through the origin and m that takes the origin to m (d+1,)."""
+    n, factor = _axis_and_factor(m)
+    return _boost(x, n, 1 / factor, 1)
+
+
+def translate_to_origin(x: Array, m: Array) -> Array:
+    """x moved by the translation that takes m (d+1,) to the origin; the inverse of `translate`."""
+    n, factor = _axis_and_factor(m)
+    return _boost(x, n, factor, 1)
+
+
+def reflect_to_origin(x: Array, m: Array) -> Array:
+    """x under the reflection that exchanges m (d+1,) and the origin (the paper's centring; an inversion of the ball)."""
+    n, factor = _axis_and_factor(m)
+    return _boost(x, n, factor, -1)
+
+
+def translate_ideal(q: Array, m: Array) -> Array:
+    """Ideal points q (..., d), unit vectors, moved by the translation that takes the origin to m (d+1,)."""
+    n, factor = _axis_and_factor(m)
+    return _boost_ideal(q, n, 1 / factor)
+
+
+def translate_ideal_to_origin(q: Array, m: Array) -> Array:
+    """Ideal points q (..., d) moved by the translation that takes m (d+1,) to the origin."""
+    n, factor = _axis_and_factor(m)
+    return _boost_ideal(q, n, factor)
+
+
+def light_cone(x: Array, n: Array) -> tuple[Array, Array]:
+    """(t - s.n, t + s.n) for a unit vector n: exp of the Busemann functions of n and -n, without cancellation."""
+    t, r, u = _polar(x)
+    toward, against = u - n, u + n
+    base = 1 / (t + r)  # e^{-radius}
+    return base + r * dot(toward, toward) / 2, base + r * dot(against, against) / 2
+
+
+def _axis_and_factor(m: Array) -> tuple[Array, Array]:
+    """The unit direction of m (the first axis at the origin) and e^{radius of m}."""
+    xp = array_namespace(m)
+    r = norm(m[1:])
+    first = from_numpy(np.eye(1, m.shape[0] - 1)[0], like=m)
+    return xp.where(r > 0, unit(m[1:]), first), m[0] + r
+
+
+def _boost(x: Array, n: Array, factor: Array, side: int) -> Array:
+    # a translation along the axis n is diagonal in light-cone coordinates: nothing cancels, at any radius
+    s = x[..., 1:]
+    low, high = light_cone(x, n)
+    across = s - dot(s, n)[..., None] * n
+    along = side * (high / factor - low * factor) / 2
+    return lift(across + along[..., None] * n)
+
+
+def _boost_ideal(q: Array, n: Array, factor: Array) -> Array:
+    low, high = dot(q - n, q - n) / 2 * factor, dot(q + n, q + n) / 2 / factor
+    across = q - dot(q, n)[..., None] * n
+    return unit(across + ((high - low) / 2)[..., None] * n)
+
+
+def _positive(a: Array) -> Array:
+    xp = array_namespace(a)
+    return xp.where(a > 0, a, xp.zeros_like(a))
+
+
+__all__ = [
+    "concat_time",
+    "distance",
+    "distance_blocks",
+    "exp",
+    "gap",
+    "geodesic",
+    "inner",
+    "lift",
+    "light_cone",
+    "log",
+    "origin",
+    "pairwise_distance",
+    "radius",
+    "reflect_to_origin",
+    "translate",
+    "translate_ideal",
+    "translate_ideal_to_origin",
+    "translate_to_origin",
+    "transport",
+]

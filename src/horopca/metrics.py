@@ -1,0 +1,232 @@
+"""How well a reduction keeps what it was given: distortions and variances, blocked, in O(n) memory.
+
+Every function takes points in a `model` at a `curvature`. Those that need distances only also take distance matrices,
+with ``metric="precomputed"``. At larger n, pass `n_pairs`: a random sample of about so many pairs then stands for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array, check_random_state
+
+from ._validation import check_choice, check_count, check_door, check_rows
+from .geometry import distance
+from .geometry._arrays import to_numpy
+from .statistics import frechet_mean, pair_distances, standard_error
+
+__all__ = [
+    "average_distortion",
+    "frechet_variance",
+    "mean_squared_error",
+    "pair_variance",
+    "squared_distortion",
+    "unexplained_variance",
+    "worst_case_distortion",
+]
+
+METRICS = ("hyperbolic", "precomputed")
+
+
+def average_distortion(
+    X: Any,
+    Y: Any,
+    *,
+    model: str = "poincare",
+    curvature: float = -1.0,
+    metric: str = "hyperbolic",
+    n_pairs: int | None = None,
+    return_error: bool = False,
+    random_state: Any = None,
+) -> float | tuple[float, float]:
+    """Mean over pairs of ``|d(Y) - d(X)| / d(X)``. Pairs at distance 0 in X are left out.
+
+    Parameters
+    ----------
+    X, Y : arrays of shape (n, .) with the same number of rows
+        The points before and after, in the same model and curvature, of any two dimensions; or two
+        distance matrices, with ``metric="precomputed"``.
+    model, curvature : of X and Y
+    metric : {"hyperbolic", "precomputed"}
+    n_pairs : int or None
+        Count only about so many random pairs (at least n); None: all.
+    return_error : bool
+        Also return the standard error (0 where all pairs were counted).
+    random_state : int, RandomState or None, for the sample of pairs
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 0.0], [0.5, 0.0], [0.0, 0.5]])
+    >>> average_distortion(X, X)
+    0.0
+    """
+    sampling = _Sampling(n_pairs, random_state)
+    value, error = _mean(_ratios(X, Y, model, curvature, metric, sampling), lambda d, e: np.abs(e - d) / d)
+    return (value, error if sampling else 0.0) if return_error else value
+
+
+def squared_distortion(
+    X: Any,
+    Y: Any,
+    *,
+    model: str = "poincare",
+    curvature: float = -1.0,
+    metric: str = "hyperbolic",
+    n_pairs: int | None = None,
+    random_state: Any = None,
+) -> float:
+    """Mean over pairs of ``|d(Y)^2 - d(X)^2| / d(X)^2``. Arguments as in `average_distortion`."""
+    pairs = _ratios(X, Y, model, curvature, metric, _Sampling(n_pairs, random_state))
+    return _mean(pairs, lambda d, e: np.abs(e * e - d * d) / (d * d))[0]
+
+
+def worst_case_distortion(
+    X: Any, Y: Any, *, model: str = "poincare", curvature: float = -1.0, metric: str = "hyperbolic"
+) -> float:
+    """Largest over smallest ratio ``d(Y) / d(X)`` over all pairs: 1 for a scaled isometry, inf where two points merge."""
+    low, high = np.inf, 0.0
+    for d, e in _ratios(X, Y, model, curvature, metric, _Sampling(None, None)):
+        if len(d):
+            low, high = min(low, float(np.min(e / d))), max(high, float(np.max(e / d)))
+    if high == 0.0:
+        return 1.0 if low == np.inf else float("inf")
+    return high / low if low > 0 else float("inf")
+
+
+def mean_squared_error(
+    X: Any,
+    Y: Any,
+    *,
+    model: str = "poincare",
+    curvature: float = -1.0,
+    metric: str = "hyperbolic",
+    n_pairs: int | None = None,
+    random_state: Any = None,
+) -> float:
+    """Mean over pairs of ``(d(Y) - d(X))^2``. Arguments as in `average_distortion`."""
+    pairs = _pairs((X, Y), model, curvature, metric, _Sampling(n_pairs, random_state))
+    return _mean(pairs, lambda d, e: (e - d) ** 2)[0]
+
+
+def pair_variance(
+    X: Any,
+    *,
+    model: str = "poincare",
+    curvature: float = -1.0,
+    metric: str = "hyperbolic",
+    n_pairs: int | None = None,
+    random_state: Any = None,
+) -> float:
+    """Mean squared distance over all ordered pairs, a point with itself included: the paper's variance."""
+    pairs = _pairs((X,), model, curvature, metric, _Sampling(n_pairs, random_state))
+    n = len(X)
+    return _mean(pairs, lambda d: d * d)[0] * (n - 1) / n
+
+
+def frechet_variance(X: Any, *, model: str = "poincare", curvature: float = -1.0) -> float:
+    """Mean squared distance to the Fréchet mean."""
+    return frechet_mean(check_rows(X, check_door(model, curvature))).variance / -curvature
+
+
+def unexplained_variance(X: Any, X_back: Any, *, model: str = "poincare", curvature: float = -1.0) -> float:
+    """Mean squared distance between points and what is left of them, e.g. ``inverse_transform(transform(X))``."""
+    door = check_door(model, curvature)
+    before, after = check_rows(X, door), check_rows(X_back, door, name="X_back")
+    if before.X.shape != after.X.shape:
+        raise ValueError(f"X and X_back must have one shape, but have {tuple(before.X.shape)} and {tuple(after.X.shape)}.")
+    total = sum(
+        float(np.sum(to_numpy(distance(x, y)) ** 2)) for x, y in zip(before.blocks(), after.blocks(), strict=True)
+    )
+    return total / before.shape[0] / -curvature
+
+
+class _Sampling:
+    """Whether to count all pairs, or shifts of the shuffled rows."""
+
+    def __init__(self, n_pairs: int | None, random_state: Any) -> None:
+        self.n_pairs = None if n_pairs is None else check_count("n_pairs", n_pairs, 1)
+        self.random_state = random_state
+
+    def __bool__(self) -> bool:
+        return self.n_pairs is not None
+
+    def draw(self, n: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """An order of the rows and the shifts to take, or None for all pairs."""
+        if self.n_pairs is None or self.n_pairs >= n * (n - 1) // 2 or n < 4:
+            return None
+        rng = check_random_state(self.random_state)
+        most = (n - 1) // 2
+        return rng.permutation(n), 1 + rng.permutation(most)[: min(most, max(2, self.n_pairs // n))]
+
+
+def _pairs(
+    inputs: tuple, model: str, curvature: float, metric: str, sampling: _Sampling
+) -> Iterator[tuple[np.ndarray, ...]]:
+    """Distances of the same pairs in each input, a block at a time."""
+    check_choice("metric", metric, METRICS)
+    names = ("X", "Y")
+    checked: list[Any]
+    if metric == "precomputed":
+        checked = [_check_distances(D, name) for D, name in zip(inputs, names, strict=False)]
+    else:
+        door = check_door(model, curvature)
+        checked = [check_rows(P, door, name=name, min_rows=2) for P, name in zip(inputs, names, strict=False)]
+    n, other = checked[0].shape[0], checked[-1].shape[0]
+    if n != other:
+        raise ValueError(f"X and Y must have as many rows as each other, but have {n} and {other}.")
+    draw = sampling.draw(n)
+    return _matrix_pairs(checked, draw) if metric == "precomputed" else _point_pairs(checked, draw, door.scale)
+
+
+def _point_pairs(checked: list, draw: tuple | None, scale: float) -> Iterator[tuple[np.ndarray, ...]]:
+    order, offsets = draw if draw is not None else (None, None)
+    clouds = [rows.all() if order is None else rows.take(order) for rows in checked]
+    for distances in pair_distances(*clouds, offsets=offsets):
+        yield tuple(to_numpy(d).ravel() / scale for d in distances)
+
+
+def _matrix_pairs(checked: list, draw: tuple | None) -> Iterator[tuple[np.ndarray, ...]]:
+    n = len(checked[0])
+    if draw is None:
+        for i in range(n - 1):
+            yield tuple(D[i, i + 1 :] for D in checked)
+    else:
+        order, offsets = draw
+        for o in offsets:
+            yield tuple(D[order, np.roll(order, -o)] for D in checked)
+
+
+def _ratios(X: Any, Y: Any, model: str, curvature: float, metric: str, sampling: _Sampling) -> Iterator:
+    """Pairs of distances, without those that are 0 in X."""
+    for d, e in _pairs((X, Y), model, curvature, metric, sampling):
+        apart = d > 0
+        yield d[apart], e[apart]
+
+
+def _mean(pairs: Iterator, function: Callable) -> tuple[float, float]:
+    """Mean of a function of the pairs, and the standard error if the blocks were drawn independently."""
+    sums, counts = [], []
+    for distances in pairs:
+        sums.append(float(np.sum(function(*distances))))
+        counts.append(len(distances[0]))
+    filled = [s / c for s, c in zip(sums, counts, strict=True) if c]
+    return sum(sums) / max(sum(counts), 1), standard_error(filled)
+
+
+def _check_distances(D: Any, name: str) -> np.ndarray:
+    """D as a distance matrix, or a sentence."""
+    D = check_array(D, dtype=np.float64, input_name=name)
+    if D.shape[0] != D.shape[1]:
+        raise ValueError(f"{name} must be a square distance matrix, but has shape {D.shape}.")
+    if (D < 0).any():
+        raise ValueError(f"{name} must hold distances >= 0, but its smallest entry is {D.min():.6g}.")
+    largest = float(D.max()) or 1.0
+    skew, own = float(np.abs(D - D.T).max()), float(np.abs(np.diag(D)).max())
+    if skew > 1e-8 * largest:
+        raise ValueError(f"{name} must be symmetric, but differs from its transpose by up to {skew:.6g}. Take (D + D.T) / 2.")
+    if own > 1e-8 * largest:
+        raise ValueError(f"{name} must be 0 on its diagonal, but holds {own:.6g} there.")
+    return D

@@ -1,0 +1,280 @@
+"""What HoroPCA maximises, as a value and its gradient in a basis of the spine.
+
+An objective is a projection (`slide_with_pullback`) composed with a statistic of the projected pairs. The data are a
+`Sample`: points of the hyperboloid near their mean, rows shuffled once. Pairs are all pairs, in tiles, or (i, i + sigma mod n)
+for a handful of shifts sigma: slices, never gathers.
+
+Every objective depends on the *span* of the basis A (K, d+1) alone. That invariance gives the whole gradient, the
+parts that change the Minkowski products of the basis included, from the derivatives in the coordinates of the points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from .geometry import distance, pairwise_distance
+from .geometry._arrays import Array, from_numpy, to_numpy
+from .geometry.hulls import split_basis
+
+BLOCK_PAIRS = 1 << 15  # pairs worked on at a time: the dozen temporaries of a block stay in a core's cache
+
+
+class Sample(NamedTuple):
+    """Points (n, d+1) as columns, and the least that t - s.n can be for each: e^{-radius}."""
+
+    columns: Array  # (d+1, n)
+    floor: Array  # (n,)
+
+    @property
+    def size(self) -> int:
+        return self.columns.shape[1]
+
+    @property
+    def dimension(self) -> int:
+        return self.columns.shape[0] - 1
+
+    def head(self, n: int) -> Sample:
+        """The first n points: a random subset, since the rows were shuffled."""
+        return Sample(self.columns[:, :n], self.floor[:n])
+
+
+def as_sample(x: Array) -> Sample:
+    """A sample of the points x (n, d+1) of the hyperboloid."""
+    xp = array_namespace(x)
+    columns = xp.asarray(x.T, copy=True)
+    size = xp.sqrt(xp.sum(columns[1:, :] ** 2, axis=0))
+    return Sample(columns, 1 / (columns[0, :] + size))
+
+
+def slide_with_pullback(sample: Sample, A: np.ndarray) -> tuple[Array, Array, Callable]:
+    """Images of the sample under the projection with spine span(A), A of shape (K, d+1).
+
+    Returns beta (K-1, n) and eta (n,), coordinates in the upper half-space of H^K, and the pullback that takes gradients
+    in them to the gradient in A.
+    """
+    x, floor = sample
+    xp = array_namespace(x)
+    v0, w, U = split_basis(A)
+    length = float(np.linalg.norm(w))
+    g = (length - v0) * (length + v0)
+    V = np.zeros_like(A)
+    V[0, 0], V[0, 1:], V[1:, 1:] = v0, w, U
+    M = V.copy()
+    M[0, 1:] *= -1
+    coordinates = from_numpy(M, like=x) @ x
+    c, b = coordinates[0, :], coordinates[1:, :]
+    c = xp.maximum(c, _least(v0, length, floor))
+    size = 1 + xp.sum(b * b, axis=0)
+    root = xp.sqrt(xp.maximum(c * c + g * size, 1e-24 * c * c))
+    r = (c + root) / 2 if g <= 0 else xp.where(c >= 0, (c + root) / 2, g * size / (2 * (root + xp.abs(c))))
+
+    def pullback(g_beta: Array, g_eta: Array) -> np.ndarray:
+        g_r = -(xp.sum(g_beta * b, axis=0) + g_eta) / (r * r)
+        g_c = g_r * r / root
+        g_b = g_beta / r + (g_r * g / (2 * root)) * b
+        g_g = float(xp.sum(g_r * size / root)) / 4
+        # y = (-c, b) are the Minkowski products of V with x, N = diag(g, 1, ..) those of V with itself. Invariance under
+        # a change of basis reads  Gamma + 2 F N = 0  with Gamma = sum g_y y^T and F the gradient in N.
+        g_y = xp.concat([-g_c[None, :], g_b], axis=0)
+        y = xp.concat([-c[None, :], b], axis=0)
+        F = -to_numpy(g_y @ y.T) / 2
+        F[1:, 0] = F[0, 1:]
+        F[0, 0] = g_g
+        G = to_numpy(g_y @ x.T) + 2 * F @ V
+        G[:, 0] *= -1
+        return np.linalg.solve((A @ V.T).T, G)
+
+    return b / r, 1 / r, pullback
+
+
+def _least(v0: float, size: float, floor: Array) -> Array:
+    """A lower bound of c = (v0 + |w|) h / 2 + (v0 - |w|) H / 2, which rounding must not pass."""
+    return (v0 + size) / 2 * floor + min(v0 - size, 0.0) / 2 / floor
+
+
+class Block(NamedTuple):
+    """Some pairs: the rows of a stack (k, n) at their two ends, broadcastable to (k, ., .), and where their terms go."""
+
+    first: Array
+    second: Array
+    extra: Any  # index of these pairs in an array of one number per pair
+    halve: slice | None  # the columns of the block whose pairs come twice
+    collect: Callable[[Array, Array, int], None]  # (total (k, n), terms (k, ., .), sign): terms at first, sign * terms at second
+
+
+class AllPairs(NamedTuple):
+    """Every unordered pair of n rows once, in tiles of whole rows."""
+
+    n: int
+
+    @property
+    def total(self) -> int:
+        return self.n * (self.n - 1) // 2
+
+    def blocks(self, stack: Array) -> Iterator[Block]:
+        xp = array_namespace(stack)
+        start = 0
+        while start < self.n:
+            height = max(1, min(BLOCK_PAIRS // (self.n - start), self.n // 8 + 1))
+            rows, columns = slice(start, min(start + height, self.n)), slice(start, self.n)
+
+            def collect(total: Array, terms: Array, sign: int, rows: slice = rows, columns: slice = columns) -> None:
+                total[:, rows] += xp.sum(terms, axis=2)
+                total[:, columns] += sign * xp.sum(terms, axis=1)
+
+            square = slice(0, rows.stop - rows.start)  # both halves of the tile on the diagonal
+            yield Block(stack[:, rows, None], stack[:, None, columns], (rows, columns), square, collect)
+            start = rows.stop
+
+
+class Shifts(NamedTuple):
+    """The pairs (i, i + sigma mod n) of n rows for each sigma of `offsets`, all below n/2: every row equally often."""
+
+    n: int
+    offsets: tuple[int, ...]
+
+    @property
+    def total(self) -> int:
+        return self.n * len(self.offsets)
+
+    def blocks(self, stack: Array) -> Iterator[Block]:
+        xp = array_namespace(stack)
+        n, width = self.n, min(self.n, BLOCK_PAIRS)
+        height = max(1, BLOCK_PAIRS // width)
+        wrapped = xp.concat([stack, stack[:, : max(self.offsets)]], axis=1)
+        for k in range(0, len(self.offsets), height):
+            shifts = self.offsets[k : k + height]
+            for start in range(0, n, width):
+                stop = min(start + width, n)
+
+                def collect(total: Array, terms: Array, sign: int, shifts=shifts, start=start, stop=stop) -> None:
+                    total[:, start:stop] += xp.sum(terms, axis=1)
+                    for j, o in enumerate(shifts):
+                        inside = max(start, min(stop, n - o))  # partners before and after the wrap
+                        total[:, start + o : inside + o] += sign * terms[:, j, : inside - start]
+                        total[:, inside + o - n : stop + o - n] += sign * terms[:, j, inside - start :]
+
+                second = xp.stack([wrapped[:, start + o : stop + o] for o in shifts], axis=1)
+                where = (slice(k, k + height), slice(start, stop))
+                yield Block(stack[:, None, start:stop], second, where, None, collect)
+
+
+def some_pairs(n: int, shifts: int, rng: np.random.Generator) -> AllPairs | Shifts:
+    """`shifts` random shifts of n rows; all pairs when they are no more."""
+    available = (n - 1) // 2
+    if shifts >= available:
+        return AllPairs(n)
+    offsets = np.sort(rng.choice(available, size=shifts, replace=False) + 1)
+    return Shifts(n, tuple(int(o) for o in offsets))
+
+
+def variance_profile(a: Array, c: Array, h: Array, _: None) -> tuple[Array, Array]:
+    """d^2 / 4 = h^2 and its derivative in a^2, for a = sinh h, c = cosh h, h = d/2."""
+    return h * h, h / (a * c)
+
+
+def fidelity_profile(a: Array, c: Array, h: Array, inverse: Array) -> tuple[Array, Array]:
+    """h / d_0 and its derivative in a^2, for inverse = 1 / d_0."""
+    return h * inverse, inverse / (2 * (a * c))
+
+
+def mean_over_pairs(
+    beta: Array, eta: Array, pairs: AllPairs | Shifts, profile: Callable, extra: Array | None = None
+) -> tuple[float, Array, Array]:
+    """Mean of a profile of the projected pairs, and its gradients in beta (K-1, n) and eta (n,)."""
+    xp = array_namespace(eta)
+    stack = xp.concat([beta, eta[None, :], 0.5 / eta[None, :]], axis=0)
+    pull = xp.zeros_like(stack)  # the gradient in (beta, eta); in the last row the sums of slope * a^2
+    arc = _half_distance(beta, eta)
+    value = 0.0
+    for block in pairs.blocks(stack):
+        delta = block.first[:-1, ...] - block.second[:-1, ...]
+        near = block.first[-1, ...] * block.second[-1, ...]  # 1 / (4 eta eta')
+        square = xp.sum(delta * delta, axis=0)
+        square *= near
+        square += 1e-290
+        a, c = xp.sqrt(square), xp.sqrt(1 + square)
+        part, slope = profile(a, c, arc(a, c), None if extra is None else extra[block.extra])
+        if block.halve is not None:
+            part[:, block.halve] *= 0.5
+            slope[:, block.halve] *= 0.5
+        value += float(xp.sum(part))
+        near *= slope
+        delta *= near
+        square *= slope
+        block.collect(pull[:-1, :], delta, -1)
+        block.collect(pull[-1:, :], square[None, ...], 1)
+    pull = pull / pairs.total
+    return value / pairs.total, 2 * pull[:-2, :], 2 * pull[-2, :] - pull[-1, :] / eta
+
+
+def _half_distance(beta: Array, eta: Array) -> Callable:
+    """asinh(a) from a and c = sqrt(1 + a^2).
+
+    NumPy's asinh costs six logarithms. The logarithm loses the digits of a small a, which weigh nothing beside large
+    ones: only where all points are close is asinh itself needed.
+    """
+    xp = array_namespace(eta)
+    spread = float(xp.max(eta) - xp.min(eta)) + (float(xp.max(xp.abs(beta - beta[:, :1]))) if beta.shape[0] else 0.0)
+    if spread < 1e-2 * float(xp.min(eta)):
+        return lambda a, c: xp.asinh(a)
+    return lambda a, c: xp.log(a + c)
+
+
+def log_variance(eta: Array) -> tuple[float, Array]:
+    """Mean of d^2 / 4 over all pairs of heights eta (n,) on a line (K = 1, where d = |log eta - log eta'|), and gradient."""
+    xp = array_namespace(eta)
+    n = eta.shape[0]
+    logs = xp.log(eta)
+    off = logs - xp.mean(logs)
+    return float(xp.sum(off * off)) / (2 * max(n - 1, 1)), off / eta / max(n - 1, 1)
+
+
+def variance_objective(sample: Sample, pairs: AllPairs | Shifts) -> Callable:
+    """Mean squared projected distance of the pairs (of all pairs, if K = 1): A -> (value, gradient)."""
+
+    def objective(A: np.ndarray) -> tuple[float, np.ndarray]:
+        beta, eta, pullback = slide_with_pullback(sample, A)
+        if len(A) == 1:
+            value, g_eta = log_variance(eta)
+            return 4 * value, 4 * pullback(beta, g_eta)
+        value, g_beta, g_eta = mean_over_pairs(beta, eta, pairs, variance_profile)
+        return 4 * value, 4 * pullback(g_beta, g_eta)
+
+    return objective
+
+
+def fidelity_objective(sample: Sample, pairs: AllPairs | Shifts) -> Callable:
+    """Mean of (projected distance) / (distance) of the pairs: one minus the average distortion. A -> (value, gradient).
+
+    The projection lengthens no distance, so this is the average distortion itself, and smooth.
+    """
+    inverse = _inverse_distances(sample, pairs)
+    xp = array_namespace(inverse)
+    # coincident pairs have no distortion: they count neither above nor below
+    scale = 2 / max(float(xp.mean(xp.astype(inverse > 0, inverse.dtype))), 1e-300)
+    if isinstance(pairs, AllPairs):
+        scale *= (pairs.n - 1) / pairs.n
+
+    def objective(A: np.ndarray) -> tuple[float, np.ndarray]:
+        beta, eta, pullback = slide_with_pullback(sample, A)
+        value, g_beta, g_eta = mean_over_pairs(beta, eta, pairs, fidelity_profile, inverse)
+        return scale * value, scale * pullback(g_beta, g_eta)
+
+    return objective
+
+
+def _inverse_distances(sample: Sample, pairs: AllPairs | Shifts) -> Array:
+    """1 / d for each pair (0 where the points coincide), laid out as the pairs are."""
+    x = sample.columns.T
+    xp = array_namespace(x)
+    if isinstance(pairs, AllPairs):
+        d = pairwise_distance(x)
+    else:
+        partners = (xp.concat([x[o:, :], x[:o, :]], axis=0) for o in pairs.offsets)
+        d = xp.stack([distance(x, y) for y in partners])
+    return xp.where(d > 0, 1 / xp.where(d > 0, d, xp.ones_like(d)), xp.zeros_like(d))

@@ -1,0 +1,70 @@
+"""Maximisation: knows callables that return a value and its gradient, nothing of hyperbolic space. Never prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
+
+MEMORY = 20  # pairs of L-BFGS: as many as there are parameters in a small problem, where it is then a full quasi-Newton method
+
+
+class Ascent(NamedTuple):
+    """Where a climb ended, and how."""
+
+    point: np.ndarray
+    value: float
+    n_iter: int
+    converged: bool
+    status: str
+
+
+class Heat(NamedTuple):
+    """One heat of a race: the objective to climb, for how many iterations, and how many go on."""
+
+    objective: Objective
+    max_iter: int
+    keep: int
+
+
+def climb(objective: Objective, start: np.ndarray, *, max_iter: int, tol: float) -> Ascent:
+    """Maximise by L-BFGS from `start`, until the relative gain of a step is below tol."""
+
+    def descent(point: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = objective(point.reshape(start.shape))
+        return -value, -gradient.ravel()
+
+    result = minimize(
+        descent,
+        start.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": max_iter, "maxfun": 4 * max_iter + 10, "maxcor": MEMORY, "ftol": tol, "gtol": 1e-12},
+    )
+    exhausted = result.status == 1
+    status = f"stopped after {result.nit} iterations" if exhausted else "converged"
+    return Ascent(result.x.reshape(start.shape), -float(result.fun), int(result.nit), not exhausted, status)
+
+
+def race(starts: Sequence[np.ndarray], heats: Sequence[Heat], *, tol: float, report: Callable = lambda *_: None) -> Ascent:
+    """Climb from many starts, a little at a time, dropping the worse ones after each heat; the best of the last heat.
+
+    A heat of zero iterations only compares values.
+    """
+    field = [Ascent(start, -np.inf, 0, False, "not started") for start in starts]
+    for number, (objective, max_iter, keep) in enumerate(heats):
+        finished = [_run(objective, runner, max_iter, tol) for runner in field]
+        field = sorted(finished, key=lambda a: -a.value if np.isfinite(a.value) else np.inf)[:keep]
+        report(number, len(heats), len(finished), field[0].value)
+    return field[0]
+
+
+def _run(objective: Objective, runner: Ascent, max_iter: int, tol: float) -> Ascent:
+    if max_iter == 0:
+        return runner._replace(value=objective(runner.point)[0])
+    ascent = climb(objective, runner.point, max_iter=max_iter, tol=tol)
+    return ascent._replace(n_iter=runner.n_iter + ascent.n_iter)

@@ -1,0 +1,146 @@
+"""The search for a spine: starts from the data, a race between them, and the nested sequence of components.
+
+All in the frame in which the sample has its mean at the origin and its principal axes along the axes, so that the same
+seed makes the same search wherever the data sits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .families import Family, FreeSpines, IdealSpines, OneMore, compose, ideal_cone, whole_space
+from .objectives import AllPairs, Sample, Shifts, fidelity_objective, some_pairs, variance_objective
+from .optim import Ascent, Heat, race
+from .projections import Spine, spine_basis, spine_from_basis
+
+OBJECTIVES: dict[str, Callable[[Sample, AllPairs | Shifts], Callable]] = {
+    "variance": variance_objective,
+    "distortion": fidelity_objective,
+}
+
+MERGED = 1e-7  # below this kappa the ideal points of a spine count as one
+
+
+class Plan(NamedTuple):
+    """How hard to search: starts, pairs of the last climb, its iterations and tolerance."""
+
+    n_init: int
+    shifts: int  # of the last climb; as many as there are: all pairs
+    max_iter: int
+    tol: float
+    report: Callable
+
+
+class Flag(NamedTuple):
+    """A nested sequence of spines V_1 < ... < V_K and how the search for the last one ended."""
+
+    bases: list[np.ndarray]  # k-th of shape (k, d+1)
+    ascent: Ascent
+
+
+def search_joint(sample: Sample, K: int, spine: str, objective: str, plan: Plan, rng: np.random.Generator) -> Flag:
+    """All K components together; then the best flag inside the spine they span."""
+    d = sample.dimension
+    if K == 1:
+        return search_greedy(sample, K, spine, objective, plan, rng)
+    family: Family = IdealSpines() if spine == "ideal" else FreeSpines()
+    starts = (ideal_starts if spine == "ideal" else free_starts)(sample, K, 8 * plan.n_init, rng)
+    best = _race(sample, family, starts, objective, plan, rng)
+    basis = family.basis(best.point)[0]
+    light = plan._replace(n_init=4 if d * K < 200 else 2, shifts=8, report=lambda *_: None)
+    return Flag([*_flag_inside(sample, basis, spine, objective, light, rng), basis], best)
+
+
+def search_greedy(sample: Sample, K: int, spine: str, objective: str, plan: Plan, rng: np.random.Generator) -> Flag:
+    """One component after another, each the best addition to those before it (the paper's equation)."""
+    d = sample.dimension
+    centre, spread = ideal_cone(d) if spine == "ideal" else whole_space(d)
+    bases, basis = [], np.zeros((0, d + 1))
+    for _ in range(K):
+        family = OneMore(basis, centre, spread)
+        starts = _directions(sample, 8 * plan.n_init, rng)
+        if spine == "free":
+            starts = np.column_stack([rng.standard_normal(len(starts)), starts])
+        best = _race(sample, family, list(starts), objective, plan, rng)
+        basis = family.basis(best.point)[0]
+        bases.append(basis)
+    return Flag(bases, best)
+
+
+def _flag_inside(sample: Sample, basis: np.ndarray, spine: str, objective: str, plan: Plan, rng) -> list[np.ndarray]:
+    """Bases (k, d+1), k = 1 .. K-1, of the greedy flag inside the span of `basis`: a K-dimensional problem."""
+    K = len(basis)
+    if spine == "free":
+        given, centre, spread = basis[:0], np.zeros(basis.shape[1]), np.linalg.qr(basis.T)[0]
+    else:
+        n, kappa, U = spine_from_basis(basis)
+        pole, U0 = spine_basis(Spine(n, kappa, U))[:1], np.pad(U, ((0, 0), (1, 0)))
+        merged = kappa < MERGED  # one ideal point: it comes first, then directions across it
+        given = pole if merged else basis[:0]
+        centre, spread = (0 * pole[0], U0.T) if merged else (pole[0], 2 * np.sqrt(kappa) * U0.T)
+    bases = [given] if len(given) else []
+    while len(bases) < K - 1:
+        family = OneMore(given, centre, spread)
+        m = spread.shape[1]
+        starts = [np.ones(1), -np.ones(1)] if m == 1 else list(rng.standard_normal((8 * plan.n_init, m)))
+        given = family.basis(_race(sample, family, starts, objective, plan, rng).point)[0]
+        bases.append(given)
+    return bases
+
+
+def _race(sample: Sample, family: Family, starts: list, objective: str, plan: Plan, rng: np.random.Generator) -> Ascent:
+    """Screen all starts on a few pairs, climb the promising ones on more, polish the best on all the plan allows."""
+
+    def heat(rows: int, shifts: int, max_iter: int, keep: int) -> Heat:
+        part = sample.head(min(rows, sample.size))
+        pairs = some_pairs(part.size, shifts, rng)
+        return Heat(compose(OBJECTIVES[objective](part, pairs), family), max_iter, keep)
+
+    n = plan.n_init
+    heats = [
+        heat(512, 6, 0, n),
+        heat(1024, 8, 12, max(1, n // 3)),
+        heat(4096, 8, 40, max(1, n // 8)),
+        heat(sample.size, plan.shifts, plan.max_iter, 1),
+    ]
+    return race(starts, heats, tol=plan.tol, report=plan.report)
+
+
+def _directions(sample: Sample, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Unit vectors (count, d): directions of points of the sample, seen from the mean, slightly shaken, of either sign."""
+    picks = rng.integers(sample.size, size=count)
+    s = np.array(sample.columns[1:, :])[:, picks].T
+    u = s / np.maximum(np.linalg.norm(s, axis=1, keepdims=True), 1e-300)
+    u = u + 0.05 * rng.standard_normal(u.shape)
+    return u / np.linalg.norm(u, axis=1, keepdims=True)
+
+
+def ideal_starts(sample: Sample, K: int, count: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Parameters of `IdealSpines`: half with the pole towards or away from a point of the sample and other points'
+    directions, half with ideal points in the directions of K points; and the principal axes with every one as pole."""
+    d = sample.dimension
+    q = _directions(sample, count * K, rng).reshape(count, K, d)
+    poles, corners = q[: count // 2], q[count // 2 :]
+    poles[:, 0] *= rng.uniform(-1, 1, size=(len(poles), 1))
+    axes = np.eye(d)[: min(d, K + 1)]
+    turned = [np.roll(axes, -k, axis=0)[:K] * np.where(np.arange(K) == 0, sign, 1.0)[:, None]
+              for k in range(len(axes)) for sign in (0.5, -0.5)]  # fmt: skip
+    return [*poles, *(_through_corners(c) for c in corners), *turned]
+
+
+def _through_corners(q: np.ndarray) -> np.ndarray:
+    """The parameters of the spine through K ideal points q (K, d)."""
+    arms = q[1:] - q[0]
+    p = q[0] - np.linalg.lstsq(arms.T, q[0], rcond=None)[0] @ arms
+    return np.concatenate([p[None] / (1 + np.sqrt(max(1 - p @ p, 0.0))), arms])
+
+
+def free_starts(sample: Sample, K: int, count: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Bases (K, d+1): half of them spines of ideal points, half space-like spans of directions of points, tilted in time."""
+    real = [IdealSpines().basis(theta)[0] for theta in ideal_starts(sample, K, count // 2, rng)]
+    q = _directions(sample, (count - count // 2) * K, rng).reshape(-1, K, sample.dimension)
+    tilt = rng.uniform(-1, 1, size=(*q.shape[:2], 1)) * (rng.uniform(size=(len(q), 1, 1)) < 0.5)
+    return [*real, *np.concatenate([tilt, q], axis=2), np.eye(K, sample.dimension + 1, k=1)]

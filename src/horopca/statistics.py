@@ -1,0 +1,207 @@
+"""Means and variances of points of H^d, blocked: O(n) memory.
+
+Points x are on the hyperboloid at curvature -1: an array (n, d+1), or any object with `shape` and `blocks()`, which
+yields such arrays a few thousand rows at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .geometry import distance, from_hyperboloid, lift, pairwise_distance, radius, translate, translate_to_origin
+from .geometry._arrays import Array, array_namespace, from_numpy, to_numpy, unit
+from .geometry.hyperboloid import BLOCK_ELEMENTS
+
+__all__ = [
+    "Mean",
+    "average_distortion",
+    "frechet_mean",
+    "frechet_variance",
+    "pair_distances",
+    "pair_variance",
+    "principal_axes",
+    "sampled_pair_variance",
+    "standard_error",
+]
+
+BLOCK_ROWS = 1 << 13
+
+
+class Mean(NamedTuple):
+    """A Fréchet mean and how the search for it ended."""
+
+    point: Array  # (d+1,)
+    variance: float  # mean squared distance to it
+    n_iter: int
+    converged: bool
+    status: str
+
+
+def frechet_mean(x: Any, *, max_iter: int = 100, tol: float = 1e-12) -> Mean:
+    """The point that minimises the mean squared distance to x (n, d+1), by Newton's method.
+
+    The Hessian of half the squared distance is 1 along the geodesic to a point and d coth d across it, so it is known in
+    closed form, and four or five steps are enough. (A unit gradient step diverges on wide data.) A step that does
+    not lower the variance is halved.
+
+    >>> x = lift(np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.0]]))
+    >>> frechet_mean(x).point.round(6) + 0.0
+    array([1., 0., 0.])
+    """
+    like = next(row_blocks(x))
+    m = _centroid(x)
+    variance, gradient, hessian = _newton_terms(x, m)
+    for n_iter in range(max_iter):
+        step = np.linalg.solve(hessian, gradient)
+        if np.linalg.norm(step) <= tol * (1 + np.sqrt(variance)):
+            return Mean(from_numpy(m, like), variance, n_iter, True, "converged")
+        for _ in range(40):
+            candidate = _exp_from(m, step)
+            terms = _newton_terms(x, candidate)
+            if terms[0] <= variance * (1 + 1e-14):  # the rounding of the variance must not stop the last steps
+                break
+            step = step / 2
+        else:
+            return Mean(from_numpy(m, like), variance, n_iter, True, "converged to rounding")
+        m, (variance, gradient, hessian) = candidate, terms
+    return Mean(from_numpy(m, like), variance, max_iter, False, f"stopped after {max_iter} iterations")
+
+
+def _centroid(x: Any) -> np.ndarray:
+    """The mean of x / t, a point of the Klein ball: bounded, so that no far point owns it."""
+    total = sum(to_numpy(array_namespace(b).sum(b[:, 1:] / b[:, :1], axis=0)) for b in row_blocks(x))
+    k = total / x.shape[0]
+    return lift(k / np.sqrt(max(1 - k @ k, 1e-6)))
+
+
+def _newton_terms(x: Any, m: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Variance at m, minus half its gradient, half its Hessian, in the tangent space carried to the origin."""
+    n, d = x.shape[0], len(m) - 1
+    square, across, pull, curve = 0.0, 0.0, np.zeros(d), np.zeros((d, d))
+    for block in row_blocks(x):
+        xp = array_namespace(block)
+        y = translate_to_origin(block, from_numpy(m, block))
+        r, u = radius(y), unit(y[:, 1:])
+        c = xp.where(r > 0, r / xp.tanh(xp.where(r > 0, r, xp.ones_like(r))), xp.ones_like(r))
+        square += float(xp.sum(r * r))
+        across += float(xp.sum(c))
+        pull += to_numpy(xp.sum(r[:, None] * u, axis=0))
+        curve += to_numpy((u * (1 - c)[:, None]).T @ u)
+    return square / n, pull / n, (across * np.eye(d) + curve) / n
+
+
+def _exp_from(m: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """exp at m of a tangent vector given in the frame carried from the origin."""
+    size = np.linalg.norm(v)
+    return translate(lift(v * (np.sinh(size) / size if size > 0 else 1.0)), m)
+
+
+def frechet_variance(x: Any, mean: Array | None = None) -> float:
+    """Mean squared distance of x (n, d+1) to its Fréchet mean (or to a given point)."""
+    if mean is None:
+        return frechet_mean(x).variance
+    return sum(_sum_of_squares(distance(block, mean)) for block in row_blocks(x)) / x.shape[0]
+
+
+def pair_variance(x: Array) -> float:
+    """Mean squared distance over all n^2 ordered pairs of x (n, d+1): the paper's variance."""
+    return 2 * sum(_sum_of_squares(d) for (d,) in pair_distances(x)) / x.shape[0] ** 2
+
+
+def sampled_pair_variance(x: Array, offsets: Sequence[int]) -> tuple[float, float]:
+    """The same from the pairs (i, i + o mod n) for each offset o, rows in random order: an estimate and its standard error."""
+    n = x.shape[0]
+    means = [_sum_of_squares(d) / n for (d,) in pair_distances(x, offsets=offsets)]
+    share = (n - 1) / n  # the n pairs of a point with itself are among the n^2
+    return share * float(np.mean(means)), share * standard_error(means)
+
+
+def average_distortion(x: Array, y: Array, offsets: Sequence[int] | None = None) -> tuple[float, float]:
+    """Mean of |d' - d| / d over the pairs of x (n, d+1) and their images y (n, K+1), and its standard error (0: all pairs).
+
+    Pairs at distance 0 in x are left out.
+    """
+    sums, counts = [], []
+    for d, image in pair_distances(x, y, offsets=offsets):
+        xp = array_namespace(d)
+        apart = d > 0
+        change = xp.abs(image - d) / xp.where(apart, d, xp.ones_like(d))
+        sums.append(float(xp.sum(xp.where(apart, change, xp.zeros_like(change)))))
+        counts.append(int(xp.count_nonzero(apart)))
+    value = sum(sums) / max(sum(counts), 1)
+    means = [s / max(c, 1) for s, c in zip(sums, counts, strict=True)]
+    return value, 0.0 if offsets is None else standard_error(means)
+
+
+def standard_error(means: Sequence[float]) -> float:
+    """Standard error of the mean of independent numbers."""
+    return float(np.std(means, ddof=1) / np.sqrt(len(means))) if len(means) > 1 else float("inf")
+
+
+def pair_distances(*clouds: Array, offsets: Sequence[int] | None = None) -> Iterator[tuple[Array, ...]]:
+    """Distances of the same pairs in several clouds of n points each, every unordered pair once, a block at a time.
+
+    With `offsets`, only the pairs (i, i + o mod n): one block of n pairs for each o.
+    """
+    n = clouds[0].shape[0]
+    if offsets is not None:
+        for o in offsets:
+            yield tuple(distance(x, array_namespace(x).concat([x[o:, :], x[:o, :]], axis=0)) for x in clouds)
+        return
+    step = max(1, min(512, BLOCK_ELEMENTS // n))
+    for start in range(0, n, step):
+        here, after = slice(start, min(start + step, n)), slice(min(start + step, n), n)
+        if after.start < n:
+            yield tuple(pairwise_distance(x[here, :], x[after, :]) for x in clouds)
+        if here.stop - here.start > 1:
+            yield tuple(_upper_triangle(pairwise_distance(x[here, :])) for x in clouds)
+
+
+def _upper_triangle(square: Array) -> Array:
+    xp = array_namespace(square)
+    mask = xp.triu(xp.ones_like(square), k=1) > 0
+    return square[mask]
+
+
+def _sum_of_squares(a: Array) -> float:
+    return float(array_namespace(a).sum(a * a))
+
+
+def principal_axes(x: Array) -> tuple[np.ndarray, np.ndarray]:
+    """Axes (rows, d x d) and variances (d,) of the tangent PCA at the origin of points x (n, d+1), in falling order.
+
+    Signs are fixed by the data alone: along each axis the third moment is positive (where it vanishes, the farthest
+    point is on the positive side), so an isometry of the data turns the axes with it.
+    """
+    d = x.shape[1] - 1
+    second = np.zeros((d, d))
+    for v in _tangents(x):
+        second += v.T @ v
+    variances, columns = np.linalg.eigh(second / x.shape[0])
+    variances, columns = variances[::-1].clip(0), columns[:, ::-1]
+    third, size, far = np.zeros(d), np.zeros(d), np.zeros(d)
+    for v in _tangents(x):
+        a = v @ columns
+        third += np.sum(a**3, axis=0)
+        size += np.sum(np.abs(a) ** 3, axis=0)
+        reach = np.where(a.max(axis=0) >= -a.min(axis=0), a.max(axis=0), a.min(axis=0))
+        far = np.where(np.abs(reach) > np.abs(far), reach, far)
+    sign = np.where(np.abs(third) > 1e-6 * size, third, far)
+    return columns.T * np.where(sign < 0, -1.0, 1.0)[:, None], variances
+
+
+def _tangents(x: Array) -> Iterator[np.ndarray]:
+    for block in row_blocks(x):
+        yield to_numpy(from_hyperboloid(block, "tangent"))
+
+
+def row_blocks(x: Any) -> Iterator[Array]:
+    """The rows of x, a few thousand at a time."""
+    if hasattr(x, "blocks"):
+        yield from x.blocks()
+    else:
+        for start in range(0, x.shape[0], BLOCK_ROWS):
+            yield x[start : min(start + BLOCK_ROWS, x.shape[0]), ...]
