@@ -5,8 +5,41 @@
 >>> Y = HoroPCA(n_components=2, random_state=0).fit_transform(make_hierarchy(random_state=0).points)
 """
 
-from . import geometry, metrics
-from .estimators import HoroPCA
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import datasets, geometry, io, metrics, plots, projections, statistics
+    from .estimators import HoroPCA
 
 __version__ = "0.1.0"
-__all__ = ["HoroPCA", "__version__", "geometry", "metrics"]
+
+# name -> module: loaded when first asked for, so that `horopca --help` does not wait for scikit-learn
+_ROOMS = ("datasets", "geometry", "io", "metrics", "plots", "projections", "statistics")
+_HOMES = {"HoroPCA": "estimators"}
+
+__all__ = [
+    "HoroPCA",
+    "__version__",
+    "datasets",
+    "geometry",
+    "io",
+    "metrics",
+    "plots",
+    "projections",
+    "statistics",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f".{name}", __name__)
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from .geometry import MODELS, from_hyperboloid, to_hyperboloid
 from .geometry._arrays import Array, norm, to_numpy
-from .statistics import BLOCK_ROWS
+from .statistics import row_slices
 
 LARGEST_RADIUS = 350.0  # beyond it the product of two times, e^{2 radius} / 4, leaves float64
 
@@ -99,8 +99,8 @@ class Rows:
         self.shape = (X.shape[0], door.dimension(X.shape[1]) + 1)
 
     def blocks(self) -> Iterator[Array]:
-        for start in range(0, self.shape[0], BLOCK_ROWS):
-            yield self.door.enter(self.X[start : start + BLOCK_ROWS, :])
+        for rows in row_slices(self.shape[0]):
+            yield self.door.enter(self.X[rows, :])
 
     def take(self, indices: np.ndarray) -> np.ndarray:
         """The points of some rows, on the host."""
@@ -125,8 +125,8 @@ def check_rows(X: Any, door: Door, *, estimator: Any = None, reset: bool = False
         raise ValueError(
             f"{name} must have at least 2 columns for model='lorentz' (time, then space), but has {X.shape[1]} feature(s)."
         )
-    for start in range(0, X.shape[0], BLOCK_ROWS):
-        CHECKS[door.model](X[start : start + BLOCK_ROWS, :], door, start, name)
+    for rows in row_slices(X.shape[0]):
+        CHECKS[door.model](X[rows, :], door, rows.start, name)
     return Rows(X, door)
 
 

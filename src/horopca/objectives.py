@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, device
 
 from .geometry import distance, pairwise_distance
 from .geometry._arrays import Array, from_numpy, to_numpy
@@ -86,9 +86,16 @@ def slide_with_pullback(sample: Sample, A: np.ndarray) -> tuple[Array, Array, Ca
         F[0, 0] = g_g
         G = to_numpy(g_y @ x.T) + 2 * F @ V
         G[:, 0] *= -1
-        return np.linalg.solve((A @ V.T).T, G)
+        return _inverse(A @ V.T).T @ G
 
     return b / r, 1 / r, pullback
+
+
+def _inverse(matrix: np.ndarray) -> np.ndarray:
+    try:
+        return np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:  # a basis that came to be dependent in the middle of a climb
+        return np.linalg.pinv(matrix)
 
 
 def _least(v0: float, size: float, floor: Array) -> Array:
@@ -97,17 +104,17 @@ def _least(v0: float, size: float, floor: Array) -> Array:
 
 
 class Block(NamedTuple):
-    """Some pairs: the rows of a stack (k, n) at their two ends, broadcastable to (k, ., .), and where their terms go."""
+    """Some pairs: the columns of a stack (k, n) at their two ends, broadcastable to (k, ., .), and where their terms go."""
 
     first: Array
     second: Array
     extra: Any  # index of these pairs in an array of one number per pair
     halve: slice | None  # the columns of the block whose pairs come twice
-    collect: Callable[[Array, Array, int], None]  # (total (k, n), terms (k, ., .), sign): terms at first, sign * terms at second
+    collect: Callable[[Array, Array, int], None]  # (total, terms, sign): terms at the first ends, sign * terms at the second
 
 
 class AllPairs(NamedTuple):
-    """Every unordered pair of n rows once, in tiles of whole rows."""
+    """Every unordered pair of n points once, in tiles of whole rows."""
 
     n: int
 
@@ -115,16 +122,22 @@ class AllPairs(NamedTuple):
     def total(self) -> int:
         return self.n * (self.n - 1) // 2
 
+    @property
+    def width(self) -> int:
+        """Columns of the buffer that `collect` adds to: n, and those past n stand for the first ones again."""
+        return self.n
+
     def blocks(self, stack: Array) -> Iterator[Block]:
         xp = array_namespace(stack)
+        ones = xp.ones_like(stack[0, :])
         start = 0
         while start < self.n:
             height = max(1, min(BLOCK_PAIRS // (self.n - start), self.n // 8 + 1))
             rows, columns = slice(start, min(start + height, self.n)), slice(start, self.n)
 
             def collect(total: Array, terms: Array, sign: int, rows: slice = rows, columns: slice = columns) -> None:
-                total[:, rows] += xp.sum(terms, axis=2)
-                total[:, columns] += sign * xp.sum(terms, axis=1)
+                total[:, rows] += terms @ ones[columns]
+                total[:, columns] += sign * (ones[rows] @ terms)
 
             square = slice(0, rows.stop - rows.start)  # both halves of the tile on the diagonal
             yield Block(stack[:, rows, None], stack[:, None, columns], (rows, columns), square, collect)
@@ -132,7 +145,7 @@ class AllPairs(NamedTuple):
 
 
 class Shifts(NamedTuple):
-    """The pairs (i, i + sigma mod n) of n rows for each sigma of `offsets`, all below n/2: every row equally often."""
+    """The pairs (i, i + sigma mod n) of n points for each sigma of `offsets`, all below n/2: every point equally often."""
 
     n: int
     offsets: tuple[int, ...]
@@ -140,6 +153,10 @@ class Shifts(NamedTuple):
     @property
     def total(self) -> int:
         return self.n * len(self.offsets)
+
+    @property
+    def width(self) -> int:
+        return self.n + max(self.offsets)
 
     def blocks(self, stack: Array) -> Iterator[Block]:
         xp = array_namespace(stack)
@@ -153,13 +170,12 @@ class Shifts(NamedTuple):
 
                 def collect(total: Array, terms: Array, sign: int, shifts=shifts, start=start, stop=stop) -> None:
                     total[:, start:stop] += xp.sum(terms, axis=1)
+                    terms = terms if sign > 0 else -terms
                     for j, o in enumerate(shifts):
-                        inside = max(start, min(stop, n - o))  # partners before and after the wrap
-                        total[:, start + o : inside + o] += sign * terms[:, j, : inside - start]
-                        total[:, inside + o - n : stop + o - n] += sign * terms[:, j, inside - start :]
+                        total[:, start + o : stop + o] += terms[:, j, :]
 
                 second = xp.stack([wrapped[:, start + o : stop + o] for o in shifts], axis=1)
-                where = (slice(k, k + height), slice(start, stop))
+                where = (slice(k, k + len(shifts)), slice(start, stop))
                 yield Block(stack[:, None, start:stop], second, where, None, collect)
 
 
@@ -187,14 +203,17 @@ def mean_over_pairs(
 ) -> tuple[float, Array, Array]:
     """Mean of a profile of the projected pairs, and its gradients in beta (K-1, n) and eta (n,)."""
     xp = array_namespace(eta)
-    stack = xp.concat([beta, eta[None, :], 0.5 / eta[None, :]], axis=0)
-    pull = xp.zeros_like(stack)  # the gradient in (beta, eta); in the last row the sums of slope * a^2
+    n, stack = pairs.n, xp.concat([beta, eta[None, :], 0.5 / eta[None, :]], axis=0)
+    # the gradient in (beta, eta) is of opposite sign at the two ends; the last row collects slope * a^2, alike at both
+    pull = xp.zeros((stack.shape[0], pairs.width), dtype=stack.dtype, device=device(stack))
     arc = _half_distance(beta, eta)
     value = 0.0
     for block in pairs.blocks(stack):
         delta = block.first[:-1, ...] - block.second[:-1, ...]
         near = block.first[-1, ...] * block.second[-1, ...]  # 1 / (4 eta eta')
-        square = xp.sum(delta * delta, axis=0)
+        square = delta[0, ...] * delta[0, ...]
+        for k in range(1, delta.shape[0]):
+            square += delta[k, ...] * delta[k, ...]
         square *= near
         square += 1e-290
         a, c = xp.sqrt(square), xp.sqrt(1 + square)
@@ -208,7 +227,8 @@ def mean_over_pairs(
         square *= slope
         block.collect(pull[:-1, :], delta, -1)
         block.collect(pull[-1:, :], square[None, ...], 1)
-    pull = pull / pairs.total
+    pull[:, : pairs.width - n] += pull[:, n:]
+    pull = pull[:, :n] / pairs.total
     return value / pairs.total, 2 * pull[:-2, :], 2 * pull[-2, :] - pull[-1, :] / eta
 
 
@@ -219,8 +239,8 @@ def _half_distance(beta: Array, eta: Array) -> Callable:
     ones: only where all points are close is asinh itself needed.
     """
     xp = array_namespace(eta)
-    spread = float(xp.max(eta) - xp.min(eta)) + (float(xp.max(xp.abs(beta - beta[:, :1]))) if beta.shape[0] else 0.0)
-    if spread < 1e-2 * float(xp.min(eta)):
+    close = 1e-2 * float(xp.min(eta))
+    if float(xp.max(eta)) < 1.01 * float(xp.min(eta)) and not bool(xp.any(xp.abs(beta - beta[:, :1]) > close)):
         return lambda a, c: xp.asinh(a)
     return lambda a, c: xp.log(a + c)
 

@@ -50,8 +50,10 @@ def climb(objective: Objective, start: np.ndarray, *, max_iter: int, tol: float)
     return Ascent(result.x.reshape(start.shape), -float(result.fun), int(result.nit), not exhausted, status)
 
 
-def race(starts: Sequence[np.ndarray], heats: Sequence[Heat], *, tol: float, report: Callable = lambda *_: None) -> Ascent:
-    """Climb from many starts, a little at a time, dropping the worse ones after each heat; the best of the last heat.
+def race(
+    starts: Sequence[np.ndarray], heats: Sequence[Heat], *, tol: float, report: Callable = lambda *_: None
+) -> list[Ascent]:
+    """Climb from many starts, a little at a time, dropping the worse ones after each heat; those left, best first.
 
     A heat of zero iterations only compares values.
     """
@@ -60,7 +62,7 @@ def race(starts: Sequence[np.ndarray], heats: Sequence[Heat], *, tol: float, rep
         finished = [_run(objective, runner, max_iter, tol) for runner in field]
         field = sorted(finished, key=lambda a: -a.value if np.isfinite(a.value) else np.inf)[:keep]
         report(number, len(heats), len(finished), field[0].value)
-    return field[0]
+    return field
 
 
 def _run(objective: Objective, runner: Ascent, max_iter: int, tol: float) -> Ascent:

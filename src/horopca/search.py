@@ -21,6 +21,7 @@ OBJECTIVES: dict[str, Callable[[Sample, AllPairs | Shifts], Callable]] = {
     "distortion": fidelity_objective,
 }
 
+SEMIFINAL_PAIRS = 1 << 17
 MERGED = 1e-7  # below this kappa the ideal points of a spine count as one
 
 
@@ -46,8 +47,13 @@ def search_joint(sample: Sample, K: int, spine: str, objective: str, plan: Plan,
     d = sample.dimension
     if K == 1:
         return search_greedy(sample, K, spine, objective, plan, rng)
-    family: Family = IdealSpines() if spine == "ideal" else FreeSpines()
-    starts = (ideal_starts if spine == "ideal" else free_starts)(sample, K, 8 * plan.n_init, rng)
+    family: Family = FreeSpines() if spine == "free" else IdealSpines()
+    if spine == "free":
+        starts = free_starts(sample, K, 8 * plan.n_init, rng)
+    else:  # the free family has fewer local optima: its best are starts too, drawn back to infinity
+        free = _heats(sample, FreeSpines(), objective, plan._replace(n_init=(plan.n_init + 1) // 2), rng)[:3]
+        ahead = race(free_starts(sample, K, 4 * plan.n_init, rng), free, tol=plan.tol)
+        starts = [*ideal_starts(sample, K, 8 * plan.n_init, rng), *(_drawn_back(ascent.point) for ascent in ahead)]
     best = _race(sample, family, starts, objective, plan, rng)
     basis = family.basis(best.point)[0]
     light = plan._replace(n_init=4 if d * K < 200 else 2, shifts=8, report=lambda *_: None)
@@ -92,6 +98,10 @@ def _flag_inside(sample: Sample, basis: np.ndarray, spine: str, objective: str, 
 
 
 def _race(sample: Sample, family: Family, starts: list, objective: str, plan: Plan, rng: np.random.Generator) -> Ascent:
+    return race(starts, _heats(sample, family, objective, plan, rng), tol=plan.tol, report=plan.report)[0]
+
+
+def _heats(sample: Sample, family: Family, objective: str, plan: Plan, rng: np.random.Generator) -> list[Heat]:
     """Screen all starts on a few pairs, climb the promising ones on more, polish the best on all the plan allows."""
 
     def heat(rows: int, shifts: int, max_iter: int, keep: int) -> Heat:
@@ -99,14 +109,14 @@ def _race(sample: Sample, family: Family, starts: list, objective: str, plan: Pl
         pairs = some_pairs(part.size, shifts, rng)
         return Heat(compose(OBJECTIVES[objective](part, pairs), family), max_iter, keep)
 
-    n = plan.n_init
-    heats = [
+    n, size = plan.n_init, sample.size
+    return [
         heat(512, 6, 0, n),
         heat(1024, 8, 12, max(1, n // 3)),
-        heat(4096, 8, 40, max(1, n // 8)),
-        heat(sample.size, plan.shifts, plan.max_iter, 1),
+        heat(4096, 8, 40, max(1, n // 6)),
+        heat(size, min(plan.shifts, max(8, SEMIFINAL_PAIRS // size)), 60, 1),
+        heat(size, plan.shifts, plan.max_iter, 1),
     ]
-    return race(starts, heats, tol=plan.tol, report=plan.report)
 
 
 def _directions(sample: Sample, count: int, rng: np.random.Generator) -> np.ndarray:
@@ -129,6 +139,13 @@ def ideal_starts(sample: Sample, K: int, count: int, rng: np.random.Generator) -
     turned = [np.roll(axes, -k, axis=0)[:K] * np.where(np.arange(K) == 0, sign, 1.0)[:, None]
               for k in range(len(axes)) for sign in (0.5, -0.5)]  # fmt: skip
     return [*poles, *(_through_corners(c) for c in corners), *turned]
+
+
+def _drawn_back(basis: np.ndarray) -> np.ndarray:
+    """The parameters in `IdealSpines` of a spine, or of the nearest with merged ideal points if it lies beyond infinity."""
+    n, kappa, U = spine_from_basis(basis)
+    p = (1 - max(kappa, 0.0)) / (1 + max(kappa, 0.0))
+    return np.concatenate([n[None] * p / (1 + np.sqrt(1 - p * p)), U])
 
 
 def _through_corners(q: np.ndarray) -> np.ndarray:

@@ -149,7 +149,7 @@ def pair_distances(*clouds: Array, offsets: Sequence[int] | None = None) -> Iter
     n = clouds[0].shape[0]
     if offsets is not None:
         for o in offsets:
-            yield tuple(distance(x, array_namespace(x).concat([x[o:, :], x[:o, :]], axis=0)) for x in clouds)
+            yield tuple(_shifted_distances(x, o) for x in clouds)
         return
     step = max(1, min(512, BLOCK_ELEMENTS // n))
     for start in range(0, n, step):
@@ -158,6 +158,17 @@ def pair_distances(*clouds: Array, offsets: Sequence[int] | None = None) -> Iter
             yield tuple(pairwise_distance(x[here, :], x[after, :]) for x in clouds)
         if here.stop - here.start > 1:
             yield tuple(_upper_triangle(pairwise_distance(x[here, :])) for x in clouds)
+
+
+def _shifted_distances(x: Array, o: int) -> Array:
+    """Distances (n,) of each row to the one o rows further, the first rows coming after the last."""
+    n, parts = x.shape[0], []
+    for rows in row_slices(n):
+        wrap = max(rows.start, min(rows.stop, n - o))
+        for low, high, shift in ((rows.start, wrap, o), (wrap, rows.stop, o - n)):
+            if high > low:
+                parts.append(distance(x[low:high, :], x[low + shift : high + shift, :]))
+    return array_namespace(x).concat(parts)
 
 
 def _upper_triangle(square: Array) -> Array:
@@ -203,5 +214,11 @@ def row_blocks(x: Any) -> Iterator[Array]:
     if hasattr(x, "blocks"):
         yield from x.blocks()
     else:
-        for start in range(0, x.shape[0], BLOCK_ROWS):
-            yield x[start : min(start + BLOCK_ROWS, x.shape[0]), ...]
+        for rows in row_slices(x.shape[0]):
+            yield x[rows, :]
+
+
+def row_slices(n: int) -> Iterator[slice]:
+    """Slices that cover n rows, a few thousand at a time."""
+    for start in range(0, n, BLOCK_ROWS):
+        yield slice(start, min(start + BLOCK_ROWS, n))

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from .._validation import check_choice, check_count, check_rows
 from ..geometry import (
@@ -33,7 +34,8 @@ SPINES = ("ideal", "free")
 
 SEARCH_ROWS = 1 << 15  # more points than this are searched on a random subset of so many
 EXACT_ROWS = 3000  # up to here variances are reported over all pairs, above over PAIRS of them
-PAIRS = 1 << 21  # pairs per evaluation in the last climb, and in a reported estimate
+PAIRS = 1 << 20  # pairs per evaluation in the last climb
+REPORTED_PAIRS = 1 << 19  # pairs in a reported estimate
 FIDELITY_SHIFTS = 128  # pairs per point of the distortion objective, whose distances are kept
 AUTO_STARTS = 24
 
@@ -63,8 +65,8 @@ class HoroPCA(HyperbolicReduction):
     n_init : "auto" or int, default="auto"
         How many promising starts are climbed (eight times as many are looked at); "auto" is 24.
     pairs : "auto", "all" or int, default="auto"
-        Pairs per point in the last climb; "auto" takes all pairs of up to 2048 points and about two million of more.
-    max_iter : int, default=200
+        Pairs per point in the last climb; "auto" takes all pairs of up to 2048 points and about a million of more.
+    max_iter : int, default=500
         Iterations of the last climb.
     tol : float, default=1e-9
         A climb ends when a step improves the objective by less than this fraction.
@@ -121,7 +123,7 @@ class HoroPCA(HyperbolicReduction):
         curvature: float = -1.0,
         n_init: int | str = "auto",
         pairs: int | str = "auto",
-        max_iter: int = 200,
+        max_iter: int = 500,
         tol: float = 1e-9,
         random_state: Any = None,
         verbose: int = 0,
@@ -164,7 +166,8 @@ class HoroPCA(HyperbolicReduction):
         x = translate_to_origin(rows.take(rng.permutation(rows.shape[0])[:SEARCH_ROWS]), self._mean)
         axes, _ = principal_axes(x)
         sample = as_sample(lift(x[:, 1:] @ axes.T))
-        flag = STRATEGIES[self.strategy](sample, K, self.spine, self.objective, self._plan(sample.size), rng)
+        with threadpool_limits(1, "blas"):  # the products are small: threads would wait for each other
+            flag = STRATEGIES[self.strategy](sample, K, self.spine, self.objective, self._plan(sample.size), rng)
 
         spines = [_turned(spine_from_basis(basis), axes) for basis in flag.bases]
         self.spine_ = spines[-1]
@@ -192,7 +195,7 @@ class HoroPCA(HyperbolicReduction):
 
     def _plan(self, n: int) -> Plan:
         n_init = AUTO_STARTS if self.n_init == "auto" else int(self.n_init)
-        most = FIDELITY_SHIFTS if self.objective == "distortion" else max(8, PAIRS // n)
+        most = FIDELITY_SHIFTS if self.objective == "distortion" else max(8, PAIRS // n) if n > 2048 else n
         shifts = most if self.pairs == "auto" else n if self.pairs == "all" else int(self.pairs)
         return Plan(n_init, shifts, self.max_iter, self.tol, _print_heat if self.verbose else _quiet)
 
@@ -271,7 +274,7 @@ class HoroPCA(HyperbolicReduction):
 
 
 def _reported_pairs(n: int, rng: np.random.Generator) -> AllPairs | Shifts:
-    return some_pairs(n, n if n <= EXACT_ROWS else max(8, PAIRS // n), rng)
+    return some_pairs(n, n if n <= EXACT_ROWS else max(8, REPORTED_PAIRS // n), rng)
 
 
 def _variance(x: Array, pairs: AllPairs | Shifts) -> tuple[float, float]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, to_device
+from array_api_compat import array_namespace, device, is_cupy_array, is_torch_array
 
 Array = Any
 
@@ -49,6 +49,8 @@ def from_numpy(values: Array, like: Array) -> Array:
 
 def to_numpy(a: Array) -> np.ndarray:
     """`a` on the host, as a float64 NumPy array."""
-    if hasattr(a, "detach"):
-        a = a.detach()
-    return np.asarray(a if isinstance(a, np.ndarray) else to_device(a, "cpu"), dtype=float)
+    if is_torch_array(a):
+        a = a.detach().cpu()
+    elif is_cupy_array(a):
+        a = a.get()
+    return np.asarray(a, dtype=float)

@@ -42,6 +42,8 @@ def geodesic_hull(points: Array | None = None, ideal_points: Array | None = None
     array([[1., 0., 0.],
            [0., 1., 0.]])
     """
+    if points is None and ideal_points is None:
+        raise ValueError("A geodesic hull needs points or ideal points, but got neither.")
     rows = []
     if points is not None:
         x = np.atleast_2d(np.asarray(points, dtype=float))
@@ -58,7 +60,7 @@ def geodesic_hull(points: Array | None = None, ideal_points: Array | None = None
         )
     v0, w, U = split_basis(A)
     square = v0 * v0 - w @ w
-    if square <= 0:
+    if len(A) == 1 and points is None:
         raise ValueError("The geodesic hull of a single ideal point is empty: give a point of H^d or a second ideal point.")
     frame = np.zeros_like(A)
     frame[0] = np.concatenate([[v0], w]) / np.sqrt(square)

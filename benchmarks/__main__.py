@@ -1,0 +1,6 @@
+"""All benchmarks, one after another."""
+
+from . import figures, speed
+
+speed.main()
+figures.main()

@@ -1,0 +1,81 @@
+"""What a fit costs: in exact evaluations, in NumPy logarithms, in memory, in imports.
+
+    HOROPCA_DATA=... python -m benchmarks.speed
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+import tracemalloc
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from threadpoolctl import threadpool_limits
+
+from horopca import HoroPCA
+from horopca.geometry import to_hyperboloid, translate_to_origin
+from horopca.objectives import AllPairs, as_sample, variance_objective
+from horopca.statistics import frechet_mean
+
+from .data import embedding
+
+
+def seconds(function, repeats: int = 7, clock=time.process_time) -> float:
+    """Least processor time of a few calls (one thread: what else runs on the machine then matters little)."""
+    times = []
+    for _ in range(repeats):
+        start = clock()
+        function()
+        times.append(clock() - start)
+    return min(times)
+
+
+def fit_in_evaluations() -> tuple[float, float]:
+    """A default fit on CS Ph.D. in exact evaluations, and one of those in logarithms and square roots of the pairs."""
+    X = embedding("CS Ph.D.")
+    x = to_hyperboloid(X)
+    sample = as_sample(translate_to_origin(x, frechet_mean(x).point))
+    objective = variance_objective(sample, AllPairs(len(X)))
+    A = np.random.default_rng(0).standard_normal((2, X.shape[1] + 1))
+    pairs = np.random.default_rng(0).uniform(0.5, 2, size=len(X) * (len(X) - 1) // 2)
+    fit = seconds(lambda: HoroPCA(random_state=0).fit(X), 3)
+    evaluation = seconds(lambda: objective(A), 15)
+    elementary = seconds(lambda: np.log(pairs), 15) + seconds(lambda: np.sqrt(pairs), 15)
+    return fit / evaluation, evaluation / elementary
+
+
+def fit_memory(n: int = 200_000, d: int = 50) -> float:
+    """Peak of what a fit allocates, over the size of its input."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d)) * np.linspace(0.1, 0.01, d)
+    tracemalloc.start()
+    HoroPCA(random_state=0).fit(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / X.nbytes
+
+
+def import_time(statement: str) -> float:
+    return seconds(lambda: subprocess.run([sys.executable, "-c", statement], check=True), 5, time.perf_counter)
+
+
+@threadpool_limits.wrap(limits=1)
+def main() -> None:
+    table = Table(title="What a fit costs")
+    for column in ("measure", "ours", "target"):
+        table.add_column(column, justify="left" if column == "measure" else "right")
+    evaluations, elementary = fit_in_evaluations()
+    table.add_row("default fit on CS Ph.D., in exact evaluations (value, gradient; all pairs)", f"{evaluations:.0f}", "<= 150")
+    table.add_row("one exact evaluation, in numpy.log + numpy.sqrt over as many numbers", f"{elementary:.1f}", "<= 6")
+    memory = 1 + fit_memory()
+    table.add_row("peak memory of a fit on 200,000 x 50, input included, in inputs", f"{memory:.2f}", "<= 2")
+    ratio = import_time("from horopca import HoroPCA, metrics") / import_time("import sklearn.base, scipy.optimize, scipy.spatial")
+    table.add_row("from horopca import HoroPCA, metrics, in imports of scikit-learn's base, scipy.optimize, scipy.spatial", f"{ratio:.2f}", "~ 1")
+    Console(width=130).print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""Points to test with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from horopca.geometry import lift
+
+
+def cloud(n: int, d: int, *, radius: float = 3.0, seed: int = 0) -> np.ndarray:
+    """n points of H^d on the hyperboloid, uniformly distributed in direction and in radius up to `radius`."""
+    rng = np.random.default_rng(seed)
+    u = rng.standard_normal((n, d))
+    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    return lift(u * np.sinh(radius * rng.uniform(size=(n, 1))))
+
+
+def directions(K: int, d: int, *, seed: int = 0) -> np.ndarray:
+    """K ideal points of H^d."""
+    q = np.random.default_rng(seed).standard_normal((K, d))
+    return q / np.linalg.norm(q, axis=1, keepdims=True)
+
+
+def rotation(d: int, *, seed: int = 0) -> np.ndarray:
+    """An orthogonal matrix."""
+    return np.linalg.qr(np.random.default_rng(seed).standard_normal((d, d)))[0]
+
+
+def turned(x: np.ndarray, Q: np.ndarray) -> np.ndarray:
+    """Points of the hyperboloid turned about the origin."""
+    return lift(x[:, 1:] @ Q.T)

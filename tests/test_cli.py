@@ -1,0 +1,236 @@
+"""The command line: what it writes, what it prints where, and how it refuses."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from horopca.cli import main
+from horopca.datasets import make_hierarchy
+from horopca.geometry import distance, from_hyperboloid, radius, to_hyperboloid
+from horopca.io import load, save
+
+TREE = make_hierarchy(3, 3, 5, random_state=0)
+PNG = b"\x89PNG"
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(autouse=True)
+def quick_search(monkeypatch):
+    """Two starts: these tests are about files and words, not about optima."""
+    monkeypatch.setattr("horopca.estimators.horopca.AUTO_STARTS", 2, raising=False)
+
+
+@pytest.fixture
+def points(tmp_path):
+    return save(tmp_path / "points.npy", TREE.points)
+
+
+@pytest.fixture
+def never_fits(monkeypatch):
+    """Makes any fit a failure: refusals must come before the computation."""
+    monkeypatch.setattr("horopca.HoroPCA.fit", lambda *_: pytest.fail("the fit was started"))
+    monkeypatch.setattr("horopca.HoroPCA.fit_transform", lambda *_: pytest.fail("the fit was started"))
+
+
+# ---------------------------------------------------------------- reduce
+
+
+def test_reduce_writes_points_and_picture_and_prints_a_summary(tmp_path, points):
+    result = run("reduce", points, "-o", tmp_path / "out.npy", "--plot", tmp_path / "disk.png")
+    assert result.exit_code == 0, result.output
+    Y = load(tmp_path / "out.npy").X
+    assert Y.shape == (40, 2) and (np.linalg.norm(Y, axis=1) < 1).all()
+    assert (tmp_path / "disk.png").read_bytes().startswith(PNG)
+    for word in ("distortion", "variance kept", "time", "5 → 2"):
+        assert word in result.stdout
+    assert result.stderr == ""
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_reduce_without_output_says_so(points):
+    result = run("reduce", points)
+    assert result.exit_code == 0
+    assert "distortion" in result.stdout
+    assert "Nothing was written" in result.stderr
+
+
+def test_json_is_all_there_is_on_stdout(tmp_path, points):
+    result = run("reduce", points, "--json", "--seed", 3, "-k", 3, "-o", tmp_path / "out.csv", "--spine", "free")
+    found = json.loads(result.stdout)
+    assert found["n_points"] == 40 and found["n_columns"] == 5 and found["n_components"] == 3
+    assert found["seed"] == 3 and found["spine"] == "free" and found["plot"] is None
+    assert 0 < found["distortion"] < 1 and found["distortion_error"] == 0
+    assert 0 < found["variance_kept"] <= 1 and found["seconds"] > 0
+    assert result.stderr == ""
+
+
+def test_what_is_written_is_what_the_library_returns(tmp_path, points):
+    from horopca import HoroPCA
+
+    run("reduce", points, "-o", tmp_path / "out.npy", "--seed", 4, "--strategy", "greedy")
+    Y = HoroPCA(2, strategy="greedy", random_state=4).fit_transform(TREE.points)
+    assert np.array_equal(load(tmp_path / "out.npy").X, Y)
+
+
+@pytest.mark.parametrize("model", ["lorentz", "klein", "halfspace", "tangent"])
+def test_model_and_curvature_reach_the_points_and_the_picture(tmp_path, monkeypatch, model):
+    drawn = []
+    monkeypatch.setattr("horopca.plots.plot_disk", lambda Y, *_, **__: drawn.append(Y))
+    scale = 1 if model == "halfspace" else 2  # curvature -1/4 doubles lengths, and dilations of the half-space are free
+    path = save(tmp_path / "points.npy", scale * from_hyperboloid(to_hyperboloid(TREE.points), model))
+    options = ("--plot", tmp_path / "disk.png", "--seed", 0, "--force")
+    result = run("reduce", path, "--model", model, "--curvature", -0.25, *options)
+    assert result.exit_code == 0, result.output
+    run("reduce", save(tmp_path / "ball.npy", TREE.points), *options)
+    one, two = (distance(y[:, None], y[None]) for y in map(to_hyperboloid, drawn))
+    assert np.allclose(one, two, atol=1e-5)
+
+
+def test_the_distortion_of_many_points_is_sampled_with_its_error(monkeypatch, points):
+    exact = json.loads(run("reduce", points, "--json").stdout)
+    monkeypatch.setattr("horopca.cli.PAIRS", 400)
+    sampled = json.loads(run("reduce", points, "--json").stdout)
+    assert 0 < sampled["distortion_error"] < 0.1
+    assert abs(sampled["distortion"] - exact["distortion"]) < 5 * sampled["distortion_error"]
+    assert "±" in run("reduce", points).stdout
+
+
+def test_labels_travel_from_the_file_or_from_their_own(tmp_path):
+    table = save(tmp_path / "points.csv", TREE.points, TREE.labels)
+    run("reduce", table, "-o", tmp_path / "a.tsv")
+    assert load(tmp_path / "a.tsv").labels == TREE.labels
+    (tmp_path / "labels.txt").write_text("\n".join(f"row {i}" for i in range(40)))
+    run("reduce", table, "--labels", tmp_path / "labels.txt", "-o", tmp_path / "b.npz")
+    assert load(tmp_path / "b.npz").labels == [f"row {i}" for i in range(40)]
+
+
+def test_float32_stays_float32(tmp_path):
+    path = save(tmp_path / "points.npy", TREE.points.astype(np.float32))
+    run("reduce", path, "-o", tmp_path / "out.npy")
+    assert load(tmp_path / "out.npy").X.dtype == np.float32
+
+
+def test_existing_files_need_force(tmp_path, points):
+    out = tmp_path / "out.npy"
+    out.write_text("precious")
+    result = run("reduce", points, "-o", out)
+    assert result.exit_code == 1 and "--force" in result.stderr and out.read_text() == "precious"
+    assert run("reduce", points, "-o", out, "--force").exit_code == 0
+    assert load(out).X.shape == (40, 2)
+
+
+# ---------------------------------------------------------------- refusals
+
+
+def refused(result, sentence, code=1):
+    assert result.exit_code == code, result.output
+    assert sentence in " ".join(result.stderr.split())
+    assert result.stdout == "" and "Traceback" not in result.stderr
+    if code == 1:
+        assert result.stderr.startswith("Error: ")
+
+
+def test_a_bad_request_is_refused_before_the_computation(tmp_path, points, never_fits):
+    (tmp_path / "labels.txt").write_text("one\ntwo\n")
+    (tmp_path / "there.png").write_text("precious")
+    refused(run("reduce", points, "--labels", tmp_path / "labels.txt"), "each of the 40 rows, but holds 2")
+    refused(run("reduce", points, "--plot", tmp_path / "there.png"), "exists already")
+    refused(run("reduce", points, "--plot", tmp_path / "disk.bmp"), "must end in .png")
+    refused(run("reduce", points, "-o", tmp_path / "out.mat"), "must end in .npy")
+    refused(run("reduce", points, "-o", tmp_path / "no" / "out.npy"), "there is no folder")
+    refused(run("reduce", points, "-k", 3, "--plot", tmp_path / "disk.png"), "needs -k 2", code=2)
+    refused(run("reduce", points, "--key", "X"), "is not one")
+    refused(run("reduce", points, "-k", 0), "-k", code=2)
+    refused(run("reduce", points, "--model", "sphere"), "--model", code=2)
+    refused(run("reduce", tmp_path / "absent.npy"), "There is no file")
+    refused(run("reduce", tmp_path), "is a folder")
+    refused(run("reduce"), "INPUT", code=2)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["labels.txt", "points.npy", "there.png"]
+
+
+@pytest.mark.parametrize(
+    ("X", "options", "words"),
+    [
+        ([[0.1, 0.2], [0.9, 0.9], [0.0, 0.1]], (), "1.27"),
+        ([[0.1, 0.2], [0.1, np.nan], [0.0, 0.1]], (), "row 1"),
+        ([[0.1, 0.2]], (), "1"),
+        (TREE.points, ("-k", 9), "9"),
+        (TREE.points, ("--curvature", 1), "curvature"),
+        (TREE.points, ("--model", "lorentz"), "hyperboloid"),
+    ],
+)
+def test_wrong_points_are_refused_in_one_sentence(tmp_path, X, options, words):
+    path = tmp_path / "points.npy"
+    np.save(path, np.array(X))
+    refused(run("reduce", path, "-o", tmp_path / "out.npy", *options), words)
+    assert not (tmp_path / "out.npy").exists()
+
+
+def test_pickles_are_refused(tmp_path):
+    np.save(tmp_path / "objects.npy", np.array([{}], dtype=object))
+    for command in ("reduce", "info"):
+        refused(run(command, tmp_path / "objects.npy"), "Python objects")
+
+
+# ---------------------------------------------------------------- info, demo, help
+
+
+def test_info_in_words(points):
+    result = run("info", points)
+    assert result.exit_code == 0
+    for words in ("40", "5, float64", "poincare, klein, tangent", "--model poincare", "on a clip"):
+        assert words in result.stdout
+
+
+def test_info_in_json(tmp_path):
+    X = 2 * to_hyperboloid(TREE.points)
+    X[7] = np.nan
+    np.savez(tmp_path / "points.npz", X=X, labels=TREE.labels)
+    found = json.loads(run("info", tmp_path / "points.npz", "--json").stdout)
+    assert found["model"] == "lorentz" and found["curvature"] == pytest.approx(-0.25)
+    assert found["n_rows"] == 40 and found["n_nonfinite"] == 1 and found["n_labels"] == 4
+    assert found["radius"]["1.0"] == pytest.approx(2 * radius(to_hyperboloid(np.delete(TREE.points, 7, 0))).max())
+
+
+def test_info_says_which_balls_could_hold_the_rows(tmp_path):
+    result = run("info", save(tmp_path / "points.npy", 4 * TREE.points - 1))
+    assert "as a ball" in result.stdout
+
+
+def test_demo_draws_a_picture_and_says_where(tmp_path):
+    result = run("demo", "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "horopca-demo.png").read_bytes().startswith(PNG)
+    assert "horopca-demo.png" in "".join(result.stdout.split())
+    refused(run("demo", "--out", tmp_path), "exists already")
+    refused(run("demo", "--out", tmp_path / "no"), "there is no folder")
+
+
+@pytest.mark.parametrize("command", ["reduce", "info", "demo"])
+def test_every_command_has_help_with_examples(command):
+    result = run(command, "--help")
+    assert result.exit_code == 0 and f"horopca {command}" in result.stdout and "Examples" in result.stdout
+
+
+def test_without_matplotlib_the_sentence_says_what_to_install(tmp_path, points, monkeypatch, never_fits):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    refused(run("reduce", points, "--plot", tmp_path / "disk.png"), "pip install 'horopca[plot]'")
+
+
+def test_the_installed_command_works_in_a_shell(tmp_path, points):
+    def shell(*arguments):
+        command = [sys.executable, "-m", "horopca.cli", *map(str, arguments)]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert "0.1.0" in shell("--version").stdout
+    good = shell("reduce", points, "--json", "-o", "out.npy")
+    assert good.returncode == 0 and json.loads(good.stdout)["output"] == "out.npy" and good.stderr == ""
+    bad = shell("reduce", "absent.npy")
+    assert bad.returncode == 1 and bad.stderr == "Error: There is no file absent.npy.\n" and bad.stdout == ""

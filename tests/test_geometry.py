@@ -1,0 +1,251 @@
+"""Laws of the geometry, and the same answers from every array library."""
+
+from __future__ import annotations
+
+import array_api_strict
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from clouds import cloud, directions, rotation, turned
+from horopca import geometry as geo
+from horopca.geometry import MODELS, from_hyperboloid, lift, to_hyperboloid
+from horopca.geometry.hyperboloid import light_cone
+
+points = arrays(float, (2, 3), elements=st.floats(-30, 30)).map(lift)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("d", [1, 2, 7])
+def test_models_go_there_and_back(model, d):
+    x = cloud(50, d, radius=6)
+    # the ball forgets digits in proportion to e^{radius}: 1e-16 * e^{2*6} / 4
+    assert np.allclose(to_hyperboloid(from_hyperboloid(x, model), model), x, rtol=1e-10)
+
+
+def test_models_agree_on_a_known_point():
+    z = np.array([[0.5, 0.0]])
+    x = to_hyperboloid(z)
+    assert np.allclose(from_hyperboloid(x, "klein"), [[0.8, 0]])
+    assert np.allclose(from_hyperboloid(x, "tangent"), [[np.log(3), 0]])
+    assert np.allclose(from_hyperboloid(x, "lorentz"), [[5 / 3, 4 / 3, 0]])
+    # the half-space has the origin at height 1; (0, 1/2) of the disk lies above it on the geodesic to infinity
+    assert np.allclose(from_hyperboloid(to_hyperboloid(np.array([[0.0, 0.5]])), "halfspace"), [[0, 3]])
+
+
+def test_distance_is_the_papers_formula():
+    z = from_hyperboloid(cloud(20, 3), "poincare")
+    a, b = z[:10], z[10:]
+    gap = np.sum((a - b) ** 2, axis=1)
+    paper = np.arccosh(1 + 2 * gap / ((1 - np.sum(a * a, axis=1)) * (1 - np.sum(b * b, axis=1))))
+    assert np.allclose(geo.distance(to_hyperboloid(a), to_hyperboloid(b)), paper, rtol=1e-12)
+
+
+def test_halfspace_distance_is_the_classical_formula():
+    y = from_hyperboloid(cloud(20, 3), "halfspace")
+    a, b = y[:10], y[10:]
+    classical = np.arccosh(1 + np.sum((a - b) ** 2, axis=1) / (2 * a[:, -1] * b[:, -1]))
+    assert np.allclose(geo.distance(to_hyperboloid(a, "halfspace"), to_hyperboloid(b, "halfspace")), classical)
+
+
+@given(points, points, points)
+def test_distance_is_a_metric(x, y, z):
+    xy, yz, xz = geo.distance(x, y), geo.distance(y, z), geo.distance(x, z)
+    assert np.array_equal(geo.distance(x, x), [0, 0])
+    assert np.allclose(xy, geo.distance(y, x), rtol=1e-14)
+    assert np.all(xz <= (xy + yz) * (1 + 1e-12) + 1e-12)
+
+
+@given(points, arrays(float, 3, elements=st.floats(-20, 20)).map(lift))
+def test_translations_and_reflection_are_isometries_that_move_what_they_say(x, m):
+    d = geo.distance(x[0], x[1])
+    for move in (geo.translate, geo.translate_to_origin, geo.reflect_to_origin):
+        y = move(x, m)
+        # points near radius 4 moved by as much reach radius 8: ulp * e^8 is 1e-12
+        assert abs(geo.distance(y[0], y[1]) - d) <= 1e-10 * (1 + d)
+    assert np.allclose(geo.translate_to_origin(m[None], m), geo.origin(3), atol=1e-11)
+    assert np.allclose(geo.reflect_to_origin(m[None], m), geo.origin(3), atol=1e-11)
+    assert np.allclose(geo.reflect_to_origin(geo.origin(3)[None], m), m)
+    assert np.allclose(geo.translate(geo.translate_to_origin(x, m), m), x, rtol=1e-9, atol=1e-9)
+    assert np.allclose(geo.reflect_to_origin(geo.reflect_to_origin(x, m), m), x, rtol=1e-9, atol=1e-9)
+
+
+@given(points, points)
+def test_exp_undoes_log_and_geodesics_have_constant_speed(x, y):
+    d = geo.distance(x, y)
+    v = geo.log(x, y)
+    assert np.allclose(np.sqrt(np.maximum(geo.inner(v, v), 0)), d, rtol=1e-6, atol=1e-6)
+    assert np.all(geo.distance(geo.exp(x, v), y) < 1e-5)
+    middle = geo.geodesic(x, y, 0.25)
+    assert np.allclose(geo.distance(x, middle), d / 4, atol=1e-7)
+    assert np.allclose(geo.distance(middle, y), 3 * d / 4, atol=1e-7)
+
+
+def test_transport_keeps_products_and_carries_the_geodesic_along_itself():
+    x, y = cloud(10, 4), cloud(10, 4, seed=1)
+    v, w = (geo.log(x, cloud(10, 4, seed=s)) for s in (2, 3))
+    moved, other = geo.transport(x, y, v), geo.transport(x, y, w)
+    assert np.allclose(geo.inner(moved, other), geo.inner(v, w))
+    assert np.allclose(geo.inner(moved, y), 0, atol=1e-9)
+    assert np.allclose(geo.transport(x, y, geo.log(x, y)), -geo.log(y, x))
+
+
+def test_pairwise_distance_is_distance_of_pairs():
+    x, y = cloud(40, 3), cloud(30, 3, seed=1)
+    assert np.array_equal(geo.pairwise_distance(x, y), geo.distance(x[:, None], y[None]))
+    assert np.array_equal(geo.pairwise_distance(x).diagonal(), np.zeros(40))
+
+
+def test_distance_blocks_cover_all_rows(monkeypatch):
+    x = cloud(40, 3)
+    whole = geo.pairwise_distance(x)
+    monkeypatch.setattr("horopca.geometry.hyperboloid.BLOCK_ELEMENTS", 100)
+    blocks = list(geo.distance_blocks(x))
+    assert len(blocks) > 10
+    assert np.array_equal(np.concatenate([block for _, block in blocks]), whole)
+
+
+def test_busemann_is_the_limit_of_distances():
+    x, q = cloud(10, 3), directions(1, 3)[0]
+    far = lift(q * np.sinh(15.0))
+    # the next term of the limit is of size e^{-2 (15 - 3)}
+    assert np.allclose(geo.busemann(x, q), geo.distance(x, far) - 15, atol=1e-8)
+    assert geo.busemann(geo.origin(3), q) == 0
+
+
+def test_busemann_in_the_ball_is_the_papers_formula():
+    x, q = cloud(10, 3), directions(1, 3)[0]
+    z = from_hyperboloid(x)
+    paper = np.log(np.sum((q - z) ** 2, axis=1) / (1 - np.sum(z * z, axis=1)))
+    assert np.allclose(geo.busemann(x, q), paper)
+
+
+def test_busemann_of_moved_points_differs_by_a_constant():
+    x, q, m = cloud(10, 3), directions(1, 3)[0], cloud(1, 3, seed=5)[0]
+    difference = geo.busemann(geo.translate(x, m), geo.translate_ideal(q, m)) - geo.busemann(x, q)
+    assert np.ptp(difference) < 1e-12
+    assert np.allclose(geo.translate_ideal_to_origin(geo.translate_ideal(q, m), m), q)
+
+
+def test_horosphere_touches_the_boundary_and_holds_its_level():
+    x, q = cloud(5, 3), directions(1, 3)[0]
+    centre, size = geo.horosphere(q, x)
+    assert np.allclose(np.linalg.norm(from_hyperboloid(x) - centre, axis=1), size)
+    assert np.allclose(np.linalg.norm(q - centre, axis=1), size)
+    u = directions(20, 3, seed=3)
+    on_it = to_hyperboloid(centre[0] + size[0] * u)
+    assert np.allclose(geo.busemann(on_it, q), geo.busemann(x[0], q), atol=1e-9)
+
+
+def test_ideal_endpoint_is_where_the_ray_goes():
+    x = cloud(5, 3)
+    v = geo.log(x, cloud(5, 3, seed=1))
+    q = geo.ideal_endpoint(x, v)
+    ahead = geo.exp(x, 5 * v / np.sqrt(geo.inner(v, v))[:, None])
+    assert np.allclose(np.linalg.norm(q, axis=1), 1)
+    # one unit of the way lowers the Busemann function by one
+    assert np.allclose(geo.busemann(ahead, q) - geo.busemann(x, q), -5, atol=1e-8)
+
+
+def test_light_cone_product():
+    x, n = cloud(10, 4), directions(1, 4)[0]
+    low, high = light_cone(x, n)
+    across = x[:, 1:] - (x[:, 1:] @ n)[:, None] * n
+    assert np.allclose(low * high, 1 + np.sum(across**2, axis=1))
+
+
+# ---- hulls
+
+
+@pytest.mark.parametrize(("points", "ideals"), [(3, 0), (1, 2), (0, 3), (2, 1)])
+def test_hull_holds_its_points_and_is_lorentz_orthonormal(points, ideals):
+    x, q = cloud(points, 5), directions(ideals, 5)
+    frame = geo.geodesic_hull(x if points else None, q if ideals else None)
+    J = np.diag([-1.0, *[1.0] * 5])
+    assert np.allclose(frame @ J @ frame.T, np.diag([-1.0, 1, 1]))
+    if points:
+        assert np.all(geo.distance(geo.geodesic_projection(x, frame), x) < 1e-7)
+    if ideals:
+        light = np.column_stack([np.ones(ideals), q])
+        assert np.linalg.matrix_rank(np.concatenate([frame, light]), tol=1e-9) == 3
+
+
+def test_geodesic_projection_is_the_nearest_point():
+    x = cloud(1, 4, radius=2)
+    frame = geo.geodesic_hull(cloud(3, 4, seed=1))
+    image = geo.geodesic_projection(x, frame)
+    nearest = geo.distance(x, image)[0]
+    steps = np.random.default_rng(0).standard_normal((200, 2)) * 0.3
+    y = geo.hull_coordinates(x, frame)
+    others = geo.hull_points(lift(y[:, 1:] + steps), frame)
+    assert np.all(geo.distance(x, others) >= nearest)
+
+
+def test_geodesic_projection_shrinks_by_cosh_of_the_distance():
+    frame = geo.geodesic_hull(cloud(2, 3, seed=1))
+    x, y = cloud(30, 3, seed=2), cloud(30, 3, seed=3)
+    images = [geo.geodesic_projection(p, frame) for p in (x, y)]
+    r = np.minimum(*(geo.distance(p, image) for p, image in zip((x, y), images, strict=True)))
+    assert np.all(np.sinh(geo.distance(*images) / 2) <= np.sinh(geo.distance(x, y) / 2) / np.cosh(r) * (1 + 1e-9))
+
+
+def test_hull_coordinates_keep_distances_inside_the_hull():
+    frame = geo.geodesic_hull(cloud(3, 5, seed=1))
+    y = cloud(20, 2)
+    inside = geo.hull_points(y, frame)
+    assert np.allclose(geo.pairwise_distance(inside), geo.pairwise_distance(y), atol=1e-9)
+    assert np.allclose(geo.hull_coordinates(inside, frame), y)
+
+
+def test_hull_refuses_dependent_points_and_lonely_ideal_points():
+    x = cloud(2, 3)
+    between = geo.geodesic(x[0], x[1], 0.3)
+    with pytest.raises(ValueError, match="independent"):
+        geo.geodesic_hull(np.stack([*x, between]))
+    with pytest.raises(ValueError, match="single ideal point"):
+        geo.geodesic_hull(ideal_points=directions(1, 3))
+
+
+# ---- array libraries
+
+
+def _everything(xp, x, y, q):
+    """One value of every function of points, in the namespace's arrays."""
+    m = y[0, :]
+    return [
+        geo.distance(x, y),
+        geo.pairwise_distance(x, y),
+        geo.radius(x),
+        geo.exp(x, geo.log(x, y)),
+        geo.transport(x, y, geo.log(x, y)),
+        geo.geodesic(x, y, 0.3),
+        geo.translate(x, m),
+        geo.translate_to_origin(x, m),
+        geo.reflect_to_origin(x, m),
+        geo.translate_ideal(q, m),
+        geo.busemann(x, q[0, :]),
+        geo.horosphere(q[0, :], x)[0],
+        geo.ideal_endpoint(x, geo.log(x, y)),
+        geo.geodesic_projection(x, geo.geodesic_hull(cloud(2, 3))),
+        *(from_hyperboloid(to_hyperboloid(from_hyperboloid(x, m), m), m) for m in MODELS),
+    ]
+
+
+@pytest.mark.parametrize("xp", [torch, array_api_strict])
+def test_every_array_library_gives_the_same_answers(xp):
+    x, y, q = cloud(10, 3), cloud(10, 3, seed=1), directions(2, 3)
+    expected = _everything(np, x, y, q)
+    found = _everything(xp, *(xp.asarray(a) for a in (x, y, q)))
+    for a, b in zip(found, expected, strict=True):
+        assert isinstance(a, type(xp.asarray(x)))
+        assert np.allclose(np.asarray(a), b, rtol=1e-13, atol=1e-13)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 1000))
+def test_rotations_are_isometries(seed):
+    x = cloud(5, 4, seed=seed)
+    assert np.allclose(geo.pairwise_distance(turned(x, rotation(4, seed=seed))), geo.pairwise_distance(x), atol=1e-12)

@@ -1,0 +1,58 @@
+"""`describe` recognises each model by what its rows satisfy."""
+
+import numpy as np
+import pytest
+
+from horopca.geometry import from_hyperboloid, radius, to_hyperboloid
+from horopca.inspection import describe
+
+Z = np.random.default_rng(0).uniform(-0.4, 0.4, (50, 4))
+x = to_hyperboloid(Z)
+
+
+@pytest.mark.parametrize("model", ["poincare", "lorentz", "halfspace"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_each_model_is_recognised_and_measured(model, dtype):
+    found = describe(from_hyperboloid(x, model).astype(dtype))
+    assert (found.model, found.curvature) == (model, -1.0)
+    assert found.fits[model] and found.fits["tangent"]
+    assert np.isclose(found.radius[1.0], radius(x).max(), rtol=1e-5)
+    assert np.isclose(found.radius[0.5], np.median(radius(x)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("curvature", [-0.1, -2.0])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_lorentz_rows_imply_their_curvature(curvature, dtype):
+    found = describe((x / np.sqrt(-curvature)).astype(dtype))
+    assert found.model == "lorentz"
+    assert np.isclose(found.curvature, curvature, rtol=1e-3)
+    assert np.isclose(found.radius[1.0], radius(x).max() / np.sqrt(-curvature), rtol=1e-3)
+
+
+def test_wide_lorentz_rows_in_single_precision_are_recognised():
+    far = to_hyperboloid(np.random.default_rng(1).normal(size=(100, 4)) * 4, "tangent")
+    assert describe(far.astype(np.float32)).model == "lorentz"
+
+
+def test_vectors_that_fit_nothing_else_are_tangent():
+    found = describe(np.random.default_rng(0).normal(size=(50, 4)) * 1000)
+    assert [name for name, fit in found.fits.items() if fit] == ["tangent"]
+    assert np.isclose(found.radius[1.0], found.largest_norm)
+
+
+def test_clips_duplicates_and_nonfinite_rows_are_counted():
+    X = np.concatenate([Z, Z[:3], [[np.nan, 0, 0, 0], [0, np.inf, 0, 0]]])
+    assert describe(X).n_clipped == 0
+    X[10:17] *= 0.99999 / np.linalg.norm(X[10:17], axis=1, keepdims=True)
+    found = describe(X)
+    assert (found.n_rows, found.n_nonfinite, found.n_duplicates, found.n_clipped) == (55, 2, 3, 7)
+    assert describe(X.astype(np.float32)).n_clipped == 7
+
+
+def test_one_row_and_no_rows():
+    assert describe([[0.5, 0.0]]).n_clipped == 0
+    assert describe([[0.0, 0.0], [0.0, 0.0]]).n_duplicates == 1
+    with pytest.raises(ValueError, match="at least one finite row"):
+        describe([[np.nan, 0.0]])
+    with pytest.raises(ValueError, match="must be a matrix"):
+        describe([0.5, 0.5])

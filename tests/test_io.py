@@ -1,0 +1,260 @@
+"""Files: what is read comes back, what cannot be read is refused in a sentence, what is written is whole."""
+
+import io
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+from horopca.io import atomic_output, load, load_labels, save
+
+X = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 3))
+LABELS = ["a", "b, with comma", "a", 'q"uote', "é", "3"]
+
+
+def write(path, content):
+    path.write_bytes(content) if isinstance(content, bytes) else path.write_text(content, encoding="utf-8")
+    return path
+
+
+# ---------------------------------------------------------------- round trips
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".csv", ".tsv", ".NPY"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_is_saved_comes_back_exactly(tmp_path, suffix, dtype):
+    path = save(tmp_path / f"points{suffix}", X.astype(dtype))
+    table = load(path)
+    assert np.array_equal(table.X.astype(dtype), X.astype(dtype))
+    assert table.labels is None
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".csv", ".tsv"])
+@pytest.mark.parametrize("labels", [LABELS, [0, 1, 0, 1, 0, 1]])
+def test_labels_come_back(tmp_path, suffix, labels):
+    table = load(save(tmp_path / f"points{suffix}", X, labels))
+    assert table.labels == [str(label) for label in labels]
+    assert np.array_equal(table.X, X)
+
+
+def test_float32_stays_float32_and_integers_become_floats(tmp_path):
+    assert load(save(tmp_path / "a.npy", X.astype(np.float32))).X.dtype == np.float32
+    assert load(save(tmp_path / "b.npy", np.arange(6).reshape(3, 2))).X.dtype == np.float64
+    assert load(save(tmp_path / "c.npy", X.astype(">f8"))).X.dtype == np.dtype("=f8")
+
+
+# ---------------------------------------------------------------- text
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "names"),
+    [
+        (".1,.2\n.3,.4\n", None, None),
+        ("x,y\n.1,.2\n.3,.4\n", None, ["x", "y"]),
+        ("# x,y\n.1,.2\n.3,.4\n", None, ["x", "y"]),
+        ("0,1\n.1,.2\n.3,.4\n", None, ["0", "1"]),
+        (",0,1\n0,.1,.2\n1,.3,.4\n", ["0", "1"], ["0", "1"]),
+        ("cat,.1,.2\ndog,.3,.4\n", ["cat", "dog"], None),
+        (".1,.2,cat\n.3,.4,dog\n", ["cat", "dog"], None),
+        ("name,x,y\ncat,.1,.2\ndog,.3,.4\n", ["cat", "dog"], ["x", "y"]),
+        ("x,y,class\n.1,.2,1\n.3,.4,2\n", ["1", "2"], ["x", "y"]),
+        ("x,y,class\n.1,.2,1\n.3,.4,b\n", ["1", "b"], ["x", "y"]),
+        ("\ufeffx,y\r\n.1,.2\r\n\r\n.3,.4", None, ["x", "y"]),
+        ('"a, b",.1,.2\n"c\nd",.3,.4\n', ["a, b", "c\nd"], None),
+    ],
+)
+def test_header_and_labels_are_recognised(tmp_path, text, labels, names):
+    table = load(write(tmp_path / "points.csv", text))
+    assert np.array_equal(table.X, [[0.1, 0.2], [0.3, 0.4]])
+    assert (table.labels, table.names) == (labels, names)
+
+
+def test_one_row_is_a_table(tmp_path):
+    assert load(write(tmp_path / "one.csv", ".1,.2\n")).X.shape == (1, 2)
+    assert load(write(tmp_path / "label.tsv", "cat\t.1\t.2\n")).labels == ["cat"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "is empty"),
+        ("\n\n", "is empty"),
+        ("x,y\n", "no rows of numbers"),
+        ("a\nb\n", "no rows of numbers"),
+        (".1;.2\n.3;.4\n", "separated by commas"),
+        ("x,y\n.1,.2\n.3\n", "line 3: 1 values, but the first line has 2"),
+        (".1,.2\n.3,.4,.5\n", "line 2: 3 values"),
+        (".1,.2,.3\n.1,oops,.3\n", "line 2: 'oops' is not a number"),
+        (".1,oops,.3\n.1,.2,.3\n", "line 1: 'oops' is not a number"),
+        ("a,.1,b\nc,.2,d\n", "first and in its last column"),
+        (".1,.2\n.3,nan\n", "the first is row 1"),
+        (".1,.2\n.3,\n", "missing value"),
+        (".1,.2\n" + "3" * 5_000_000, "line of over"),
+        ('.1,"' + "2,\n" * 200_000, "field larger than"),
+        (b"\xff\xfe\x00\x01", "not text in UTF-8"),
+        (b"\x00\x00\x00\n\x00", "no rows of numbers"),
+    ],
+)
+def test_text_that_is_no_table_is_refused_in_a_sentence(tmp_path, text, sentence):
+    path = write(tmp_path / "points.csv", text)
+    with pytest.raises(ValueError, match=sentence) as refusal:
+        load(path)
+    assert str(path) in str(refusal.value)
+
+
+# ---------------------------------------------------------------- NumPy files
+
+
+class Trap:
+    """Unpickling this would leave a mark."""
+
+    def __reduce__(self):
+        return (pytest.fail, ("a file was unpickled",))
+
+
+def npy(array, **options):
+    file = io.BytesIO()
+    np.save(file, array, **options)
+    return file.getvalue()
+
+
+def header(text):
+    text = text.ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "is empty"),
+        (pickle.dumps(Trap()), "damaged"),
+        (npy(np.array([Trap()], dtype=object), allow_pickle=True), "Python objects"),
+        (npy(X)[:-8], "damaged, cut short"),
+        (npy(X)[:20], "damaged, cut short"),
+        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 10)}"), "cut short"),
+        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (-3, 10)}"), "damaged"),
+        (header("((((((("), "damaged"),
+        (npy(X[0]), r"shape \(3,\)"),
+        (npy(X[:0]), "no points"),
+        (npy(X + 1j), "dtype complex128"),
+        (npy(np.array([["a", "b"]])), "real numbers"),
+        (npy(np.zeros((2, 2), dtype=[("x", "f8")])), "real numbers"),
+        (npy(np.where(X == X[4], np.inf, X)), "1 of 6 rows have .* first is row 4"),
+    ],
+)
+def test_hostile_and_broken_npy_files_are_refused(tmp_path, content, sentence):
+    path = write(tmp_path / "points.npy", content)
+    with pytest.raises(ValueError, match=sentence) as refusal:
+        load(path)
+    assert str(path) in str(refusal.value)
+
+
+def test_nonfinite_rows_can_be_let_through(tmp_path):
+    path = write(tmp_path / "points.npy", npy(np.array([[1.0, np.nan]])))
+    assert np.isnan(load(path, allow_nonfinite=True).X[0, 1])
+
+
+def test_npz_keys(tmp_path):
+    path = tmp_path / "points.npz"
+    np.savez(path, other=X + 1, X=X, labels=np.array(LABELS))
+    assert np.array_equal(load(path).X, X)
+    assert load(path).labels == LABELS
+    assert np.array_equal(load(path, key="other").X, X + 1)
+    with pytest.raises(ValueError, match="no array 'Z'; it holds other, X, labels"):
+        load(path, key="Z")
+    np.savez(path, weights=X[0], vectors=X)
+    assert np.array_equal(load(path).X, X)
+    np.savez(path, one=X, two=X)
+    with pytest.raises(ValueError, match="holds one, two: say which"):
+        load(path)
+    with pytest.raises(ValueError, match=r"is not one"):
+        load(save(tmp_path / "a.npy", X), key="X")
+
+
+def test_broken_and_hostile_npz_files_are_refused(tmp_path):
+    path = tmp_path / "points.npz"
+    np.savez(path, X=np.array([Trap()], dtype=object))
+    with pytest.raises(ValueError, match="Python objects"):
+        load(path)
+    np.savez(path, X=X, labels=np.array([Trap()] * 6, dtype=object))
+    assert load(path).labels is None
+    for content in (b"", b"not a zip", path.read_bytes()[:100], npy(X)):
+        with pytest.raises(ValueError, match="damaged"):
+            load(write(path, content))
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("X.npy", pickle.dumps(Trap()))
+    with pytest.raises(ValueError, match="damaged"):
+        load(path)
+
+
+def test_absent_and_unknown_files(tmp_path):
+    with pytest.raises(FileNotFoundError, match="There is no file"):
+        load(tmp_path / "absent.npy")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        load(tmp_path)
+    with pytest.raises(ValueError, match=r"must end in \.npy, \.npz, \.csv, \.tsv"):
+        load(write(tmp_path / "points.pkl", pickle.dumps(Trap())))
+
+
+# ---------------------------------------------------------------- labels
+
+
+def test_labels_are_read_one_to_a_line(tmp_path):
+    assert load_labels(write(tmp_path / "a.txt", "cat\r\n\ndog")) == ["cat", "", "dog"]
+    assert load_labels(write(tmp_path / "a.npy", npy(np.array([1, 2])))) == ["1", "2"]
+    with pytest.raises(ValueError, match="is empty"):
+        load_labels(write(tmp_path / "b.txt", ""))
+    with pytest.raises(ValueError, match="UTF-8"):
+        load_labels(write(tmp_path / "c.txt", b"\xff\xff"))
+    with pytest.raises(ValueError, match="one label per row"):
+        load_labels(write(tmp_path / "d.npy", npy(X)))
+    with pytest.raises(FileNotFoundError, match="There is no file"):
+        load_labels(tmp_path / "absent.txt")
+
+
+# ---------------------------------------------------------------- writing
+
+
+def test_an_existing_file_is_left_alone(tmp_path):
+    path = save(tmp_path / "points.npy", X)
+    with pytest.raises(FileExistsError, match="exists already"):
+        save(path, X + 1)
+    assert np.array_equal(load(path).X, X)
+    save(path, X + 1, force=True)
+    assert np.array_equal(load(path).X, X + 1)
+
+
+def test_nothing_half_written_remains(tmp_path):
+    old = write(tmp_path / "old.txt", "old")
+    with pytest.raises(KeyboardInterrupt), atomic_output(old, force=True) as temporary:
+        temporary.write_text("half")
+        raise KeyboardInterrupt
+    assert [path.name for path in tmp_path.iterdir()] == ["old.txt"]
+    assert old.read_text() == "old"
+
+
+def test_a_file_that_appears_meanwhile_is_left_alone(tmp_path):
+    path = tmp_path / "points.txt"
+    with pytest.raises(FileExistsError), atomic_output(path) as temporary:
+        temporary.write_text("ours")
+        path.write_text("theirs")
+    assert path.read_text() == "theirs"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "labels", "error", "sentence"),
+    [
+        ("points.mat", X, None, ValueError, r"must end in \.npy"),
+        ("no/such/points.npy", X, None, FileNotFoundError, "there is no folder"),
+        ("points.npy", X[0], None, ValueError, "must be a matrix"),
+        ("points.npy", X.astype(object), None, ValueError, "dtype object"),
+        ("points.csv", X, LABELS[:2], ValueError, "has 2 for 6 rows"),
+    ],
+)
+def test_what_cannot_be_saved_is_refused(tmp_path, name, array, labels, error, sentence):
+    with pytest.raises(error, match=sentence):
+        save(tmp_path / name, array, labels)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,96 @@
+"""The map of the package: who may import whom, and what `import horopca` may load."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import horopca
+
+ROOT = Path(horopca.__file__).parent
+
+# a module imports only from layers before its own, or from its own package
+LAYERS = [
+    {"optim", "geometry"},
+    {"projections", "statistics"},
+    {"objectives", "families", "_validation"},
+    {"search"},
+    {"submanifolds"},
+    {"submanifold_search"},
+    {"estimators"},
+    {"metrics"},
+    {"inspection", "io", "plots"},
+    {"embed"},
+    {"datasets"},
+    {"comparison", "explorer"},
+    {"reproduction"},
+    {"cli"},
+]
+OPTIONAL = {"torch", "dask", "matplotlib", "networkx", "pandas", "pooch", "h5py", "pyarrow", "rich_click", "rich"}
+
+
+def layer_of(name: str) -> int:
+    room = "cli" if name.startswith("cli") else name
+    return next(i for i, layer in enumerate(LAYERS) if room in layer)
+
+
+def imported_rooms(path: Path) -> set[str]:
+    """The rooms (top-level modules of the package) that a file imports, wherever in it the import stands."""
+    here = path.relative_to(ROOT.parent).with_suffix("").parts
+    rooms = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = here[: len(here) - node.level]
+            target = [*base, *(node.module or "").split(".")] if node.module else [*base]
+            rooms |= {target[1]} if len(target) > 1 else {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "horopca":
+            parts = node.module.split(".")
+            rooms |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
+        elif isinstance(node, ast.Import):
+            rooms |= {a.name.split(".")[1] for a in node.names if a.name.startswith("horopca.")}
+    return {room for room in rooms if (ROOT / room).is_dir() or (ROOT / f"{room}.py").exists()}
+
+
+FILES = sorted(p for p in ROOT.rglob("*.py") if p != ROOT / "__init__.py")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_modules_import_only_from_their_left(path):
+    room = path.relative_to(ROOT).with_suffix("").parts[0]
+    for other in imported_rooms(path):
+        assert other == room or layer_of(other) < layer_of(room) or {room[:3], other[:3]} == {"cli"}, f"{room} imports {other}"
+
+
+def test_optim_knows_callables_only():
+    assert imported_rooms(ROOT / "optim.py") == set()
+
+
+def loaded_by(statement: str) -> set[str]:
+    code = f"import sys; {statement}; print(*sorted({{m.split('.')[0] for m in sys.modules}}))"
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_import_loads_nothing_optional():
+    assert not (loaded_by("from horopca import HoroPCA, metrics") - loaded_by("import sklearn.base")) & OPTIONAL
+
+
+def test_the_package_itself_loads_nothing_heavy():
+    assert not loaded_by("import horopca.cli") & {"sklearn", "scipy", "numpy"}
+    assert not loaded_by("import horopca") & {"sklearn", "scipy", "numpy"}
+
+
+def test_every_public_name_is_there():
+    assert all(hasattr(horopca, name) for name in horopca.__all__)
+    assert set(horopca._ROOMS) | set(horopca._HOMES) | {"__version__"} == set(horopca.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = horopca.nothing
+
+
+def test_import_loads_little_more_than_scikit_learn():
+    extra = loaded_by("from horopca import HoroPCA, metrics") - loaded_by("import sklearn.base, scipy.optimize, scipy.spatial")
+    third_party = {m for m in extra if not m.startswith("_") and m not in sys.stdlib_module_names}
+    assert third_party <= {"horopca", "array_api_compat"}

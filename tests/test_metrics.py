@@ -1,0 +1,120 @@
+"""Metrics against double loops, on points and on distance matrices; sampling; wrong input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clouds import cloud
+from horopca import geometry, metrics
+
+
+@pytest.fixture(scope="module")
+def pair():
+    X = geometry.from_hyperboloid(cloud(40, 4))
+    Y = geometry.from_hyperboloid(cloud(40, 2, seed=1))
+    D, E = (geometry.pairwise_distance(geometry.to_hyperboloid(P)) for P in (X, Y))
+    return X, Y, D, E
+
+
+LONGHAND = {
+    "average_distortion": lambda d, e: np.mean(np.abs(e - d) / d),
+    "squared_distortion": lambda d, e: np.mean(np.abs(e**2 - d**2) / d**2),
+    "worst_case_distortion": lambda d, e: np.max(e / d) / np.min(e / d),
+    "mean_squared_error": lambda d, e: np.mean((e - d) ** 2),
+}
+
+
+@pytest.mark.parametrize("name", LONGHAND)
+def test_metrics_are_their_definitions(pair, name):
+    X, Y, D, E = pair
+    upper = np.triu_indices(len(D), 1)
+    expected = LONGHAND[name](D[upper], E[upper])
+    function = getattr(metrics, name)
+    assert function(X, Y) == pytest.approx(expected, rel=1e-10)
+    assert function(D, E, metric="precomputed") == pytest.approx(expected, rel=1e-10)
+
+
+def test_pair_variance_of_points_and_of_distances(pair):
+    X, _, D, _ = pair
+    assert metrics.pair_variance(X) == pytest.approx(np.mean(D**2), rel=1e-12)
+    assert metrics.pair_variance(D, metric="precomputed") == pytest.approx(np.mean(D**2), rel=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["hyperbolic", "precomputed"])
+def test_sampled_distortion_is_right_within_its_error(metric):
+    X, Y = cloud(300, 4), cloud(300, 2, seed=1)
+    inputs = (
+        (geometry.from_hyperboloid(X), geometry.from_hyperboloid(Y))
+        if metric == "hyperbolic"
+        else (geometry.pairwise_distance(X), geometry.pairwise_distance(Y))
+    )
+    exact = metrics.average_distortion(*inputs, metric=metric)
+    value, error = metrics.average_distortion(*inputs, metric=metric, n_pairs=6000, return_error=True, random_state=0)
+    assert 0 < error < 0.1 * exact
+    assert abs(value - exact) < 4 * error
+    assert metrics.average_distortion(*inputs, metric=metric, return_error=True) == (exact, 0.0)
+    again = metrics.average_distortion(*inputs, metric=metric, n_pairs=6000, random_state=0)
+    assert again == value
+
+
+def test_curvature_is_a_unit_of_length(pair):
+    X, Y, _, _ = pair
+    assert metrics.pair_variance(2 * X, curvature=-0.25) == pytest.approx(4 * metrics.pair_variance(X))
+    assert metrics.frechet_variance(2 * X, curvature=-0.25) == pytest.approx(4 * metrics.frechet_variance(X))
+    assert metrics.average_distortion(2 * X, 2 * Y, curvature=-0.25) == pytest.approx(metrics.average_distortion(X, Y))
+    assert metrics.unexplained_variance(2 * X, 2 * X[::-1], curvature=-0.25) == pytest.approx(
+        4 * metrics.unexplained_variance(X, X[::-1])
+    )
+
+
+def test_unexplained_variance_is_the_mean_squared_move(pair):
+    X = pair[0]
+    moved = geometry.distance(*(geometry.to_hyperboloid(P) for P in (X, X[::-1])))
+    assert metrics.unexplained_variance(X, X[::-1]) == pytest.approx(np.mean(moved**2))
+    assert metrics.unexplained_variance(X, X) == 0
+
+
+def test_merged_points_have_infinite_worst_case(pair):
+    X = pair[0]
+    Y = X.copy()
+    Y[0] = Y[1]
+    assert metrics.worst_case_distortion(X, Y) == np.inf
+    assert metrics.worst_case_distortion(X, X) == pytest.approx(1)
+
+
+def test_coincident_pairs_are_left_out(pair):
+    X = pair[0]
+    doubled = np.concatenate([X, X])
+    assert metrics.average_distortion(doubled, doubled) == 0
+    assert metrics.worst_case_distortion(X[[0, 0]], X[[0, 0]]) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda D: D[:, :-1], "square distance matrix"),
+        (lambda D: -D, "distances >= 0"),
+        (lambda D: D + np.triu(np.ones_like(D), 1), "symmetric"),
+        (lambda D: D + np.eye(len(D)), "0 on its diagonal"),
+        (lambda D: np.where(D > 3, np.nan, D), "NaN"),
+    ],
+)
+def test_wrong_distance_matrices_are_refused(pair, change, sentence):
+    D = pair[2]
+    with pytest.raises(ValueError, match=sentence):
+        metrics.average_distortion(change(D), D, metric="precomputed")
+
+
+def test_wrong_arguments_are_refused(pair):
+    X, Y, _, _ = pair
+    with pytest.raises(ValueError, match="as many rows as each other, but have 40 and 39"):
+        metrics.average_distortion(X, Y[:-1])
+    with pytest.raises(ValueError, match="metric must be one of"):
+        metrics.average_distortion(X, Y, metric="cosine")
+    with pytest.raises(ValueError, match="n_pairs must be a whole number"):
+        metrics.average_distortion(X, Y, n_pairs=0)
+    with pytest.raises(ValueError, match="one shape"):
+        metrics.unexplained_variance(X, Y)
+    with pytest.raises(ValueError, match="Y must lie inside the unit ball"):
+        metrics.average_distortion(X, 3 * Y)

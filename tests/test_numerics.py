@@ -1,0 +1,198 @@
+"""Against mpmath: errors stay within a small multiple of what one unit in the last place of the input would cause."""
+
+from __future__ import annotations
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from horopca.geometry import busemann, distance, from_hyperboloid, lift, to_hyperboloid, translate_to_origin
+from horopca.projections import Spine, horospherical_projection, slide, spine_from_ideal_points
+from horopca.statistics import frechet_mean
+
+mp.mp.dps = 320  # 60 digits, and the 260 that t^2 - |s|^2 loses at radius 300
+
+
+def exact(values):
+    return [mp.mpf(float(v)) for v in values]
+
+
+def ball_point(z):
+    """Space part on the hyperboloid of a ball point, exactly."""
+    z = exact(z)
+    delta = 1 - sum(c * c for c in z)
+    return [2 * c / delta for c in z]
+
+
+def dot(a, b):
+    return sum(p * q for p, q in zip(a, b, strict=True))
+
+
+def time_of(s):
+    return mp.sqrt(1 + dot(s, s))
+
+
+def exact_distance(s, r):
+    return mp.acosh(time_of(s) * time_of(r) - dot(s, r))
+
+
+def exact_busemann(s, q):
+    size = mp.sqrt(dot(q, q))
+    return mp.log(time_of(s) - dot(s, [c / size for c in q]))
+
+
+def exact_projection(s, q):
+    """Busemann-keeping image of s on the hull of the origin and two ideal points, via the paper's algorithm."""
+    q = [[c / mp.sqrt(dot(p, p)) for c in p] for p in q]
+    pole = [(a + b) / 2 for a, b in zip(*q, strict=True)]
+    arm = [(a - b) / 2 for a, b in zip(*q, strict=True)]
+    u = [c / mp.sqrt(dot(arm, arm)) for c in arm]
+    n = [c / mp.sqrt(dot(pole, pole)) for c in pole]
+    size = mp.sqrt(dot(pole, pole))
+    t, b = time_of(s), dot(s, u)
+    c = t - size * dot(s, n)  # kept, with b
+    # t' - size * a' = c and t'^2 = 1 + b^2 + a'^2: the root on the side of the origin
+    A, B, C = size**2 - 1, 2 * c * size, c**2 - 1 - b**2
+    a = (-B + mp.sqrt(max(B * B - 4 * A * C, 0))) / (2 * A)
+    return [b * x + a * y for x, y in zip(u, n, strict=True)]
+
+
+def ulp_effect(function, z, rng):
+    """The largest change of an exact function when each coordinate moves by one unit in the last place."""
+    base = function(z)
+    changes = []
+    for _ in range(6):
+        moved = [np.nextafter(a, a + rng.choice([-1.0, 1.0], size=np.shape(a))) for a in z]
+        changes.append(abs(function(moved) - base))
+    return float(max(changes))
+
+
+def pairs_at(radius, rng, d=3):
+    """Pairs of ball points at a radius: far apart, a small angle apart, on one ray."""
+    u = rng.standard_normal((3, d))
+    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    size = np.tanh(radius / 2)
+    near = u[0] + 1e-3 * u[1]
+    near /= np.linalg.norm(near)
+    return [(size * u[0], size * u[1]), (size * u[0], size * near), (size * u[0], np.tanh(radius / 3) * u[0])]
+
+
+@pytest.mark.parametrize("radius", [1e-8, 1e-3, 1.0, 5.0, 12.0])
+def test_ball_distances_to_ten_digits_up_to_radius_12(radius):
+    rng = np.random.default_rng(0)
+    for x, y in pairs_at(radius, rng):
+        truth = exact_distance(ball_point(x), ball_point(y))
+        found = distance(to_hyperboloid(x), to_hyperboloid(y))
+        assert abs(found - truth) <= 1e-10 * truth
+
+
+@pytest.mark.parametrize("radius", [15.0, 25.0, 33.0])
+def test_ball_distances_degrade_gracefully(radius):
+    rng = np.random.default_rng(1)
+    for x, y in pairs_at(radius, rng):
+        f = lambda p: exact_distance(ball_point(p[0]), ball_point(p[1]))
+        error = abs(distance(to_hyperboloid(x), to_hyperboloid(y)) - f((x, y)))
+        assert error <= 20 * ulp_effect(f, (x, y), rng) + 1e-14
+
+
+def test_the_last_floats_before_the_boundary_have_a_distance():
+    x = np.array([1 - 2.0**-53, 0.0])
+    assert distance(to_hyperboloid(x), to_hyperboloid(-x)) == pytest.approx(2 * 37.43, rel=1e-3)
+
+
+@pytest.mark.parametrize("radius", [3.0, 30.0, 100.0, 300.0])
+def test_lorentz_distances_up_to_radius_300(radius):
+    rng = np.random.default_rng(2)
+    u = rng.standard_normal((2, 3))
+    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    pairs = [(np.sinh(radius) * u[0], np.sinh(radius) * u[1]), (np.sinh(radius) * u[0], 0.5 * np.sinh(radius) * u[0])]
+    for x, y in pairs:
+        f = lambda p: exact_distance(exact(p[0]), exact(p[1]))
+        error = abs(distance(lift(x), lift(y)) - f((x, y)))
+        assert error <= 20 * ulp_effect(f, (x, y), rng) + 1e-14 * f((x, y))
+
+
+@pytest.mark.parametrize("radius", [1e-6, 1.0, 12.0, 30.0])
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-4, 1.0, 3.0])
+def test_busemann_values(radius, angle):
+    q = np.array([1.0, 0.0, 0.0])
+    z = np.tanh(radius / 2) * np.array([np.cos(angle), np.sin(angle), 0.0])
+    rng = np.random.default_rng(3)
+    f = lambda p: exact_busemann(ball_point(p[0]), exact(q))
+    error = abs(busemann(to_hyperboloid(z), q) - f((z,)))
+    assert error <= 20 * ulp_effect(f, (z,), rng) + 1e-15
+    if radius <= 12 and abs(f((z,))) > 0.1:
+        assert error <= 1e-10 * abs(f((z,)))
+
+
+@pytest.mark.parametrize("radius", [1.0, 30.0, 300.0])
+def test_busemann_values_of_lorentz_points_on_the_ray(radius):
+    q = np.array([0.6, 0.8])
+    for side in (1, -1):
+        x = lift(side * np.sinh(radius) * q)
+        assert busemann(x, q) == pytest.approx(-side * radius, rel=1e-14)
+
+
+@pytest.mark.parametrize("radius", [1e-3, 1.0, 12.0])
+@pytest.mark.parametrize("apart", [1.0, 1e-2, 1e-5])
+def test_projections_on_two_ideal_points(radius, apart):
+    """Ideal points far and a hair apart; points far off, on the spine and close to it."""
+    rng = np.random.default_rng(4)
+    q = np.array([[np.cos(apart), np.sin(apart), 0], [np.cos(apart), -np.sin(apart), 0]])
+    for direction in ([0.3, 0.2, 0.9], [1.0, 0, 1e-7], [-1.0, 0.1, 0.0]):
+        z = np.tanh(radius / 2) * np.array(direction) / np.linalg.norm(direction)
+        truth = exact_projection(ball_point(z), [exact(p) for p in q])
+        found = horospherical_projection(to_hyperboloid(z)[None], q)[0]
+        gap = exact_distance(exact(found[1:]), truth)
+        moved = max(
+            exact_distance(exact_projection(ball_point(np.nextafter(z, z + s)), [exact(p) for p in q]), truth)
+            for s in rng.choice([-1.0, 1.0], size=(4, 3))
+        )
+        assert gap <= 100 * moved + 1e-13
+        assert gap <= 1e-10 * max(radius, 1.0) or apart < 1e-3
+
+
+def test_a_point_on_the_spine_keeps_all_its_digits():
+    """There R = 0: computed as a difference of squares it would be worth 1e-8."""
+    spine = spine_from_ideal_points(np.array([[0.6, 0.8, 0], [0.6, -0.8, 0]]))
+    p = from_hyperboloid(to_hyperboloid(np.array([0.6, 0.3, 0.0]), "klein"))
+    x = to_hyperboloid(p)
+    b = x[2]
+    expected = np.sqrt(spine.kappa * (1 + b * b))  # r where R = 0
+    assert 1 / slide(x[None], spine)[0, -1] == pytest.approx(expected, rel=4e-15)
+
+
+@pytest.mark.parametrize("kappa", [1.0, 0.2, 1e-12, 0.0, -1e-12, -0.5, -1.0])
+@pytest.mark.parametrize("radius", [0.0, 12.0, 36.0, 300.0])
+def test_nothing_is_lost_at_the_pole(kappa, radius):
+    """Points at the origin, towards the pole, away from it and across: finite images at the right distances."""
+    spine = Spine(np.array([1.0, 0, 0]), kappa, np.array([[0, 1.0, 0]]))
+    for direction in np.array([[1.0, 0, 0], [-1, 0, 0], [0, 1, 0], [0, 0, 1]]):
+        image = slide(lift(np.sinh(radius) * direction)[None], spine)
+        assert np.all(np.isfinite(image))
+        assert image[0, -1] > 0
+
+
+@pytest.mark.parametrize("centre", [0.0, 5.0, 12.0])
+def test_frechet_mean_of_a_symmetric_cloud_is_its_centre(centre):
+    v = np.random.default_rng(0).standard_normal((30, 3))
+    m = lift(np.sinh(centre) * np.array([0.6, 0.8, 0]))
+    x = translate_to_origin(lift(np.concatenate([v, -v])), lift(-m[1:]))
+    mean = frechet_mean(x)
+    assert mean.converged
+    assert exact_distance(exact(mean.point[1:]), exact(m[1:])) <= 1e-15 * np.exp(2 * centre) / 10 + 1e-13
+
+
+def test_frechet_mean_against_mpmath():
+    """The gradient, the sum of logarithms at the mean, vanishes to 1e-12."""
+    z = np.random.default_rng(0).uniform(-0.57, 0.57, size=(8, 3))
+    m = exact(frechet_mean(to_hyperboloid(z)).point[1:])
+    total = [mp.mpf(0)] * 4
+    base = [time_of(m), *m]
+    for row in z:
+        s = ball_point(row)
+        y = [time_of(s), *s]
+        c = time_of(m) * y[0] - dot(m, s)
+        d = mp.acosh(c)
+        total = [a + d / mp.sinh(d) * (b - c * e) for a, b, e in zip(total, y, base, strict=True)]
+    assert max(abs(a) for a in total) < 1e-12

@@ -1,0 +1,262 @@
+"""The closed form against the paper's algorithms written out longhand, and the laws of the projection."""
+
+from __future__ import annotations
+
+import array_api_strict
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clouds import cloud, directions, rotation, turned
+from horopca.geometry import (
+    busemann,
+    distance,
+    from_hyperboloid,
+    geodesic_hull,
+    geodesic_projection,
+    horosphere,
+    lift,
+    pairwise_distance,
+    to_hyperboloid,
+    translate,
+    translate_ideal,
+)
+from horopca.objectives import as_sample, slide_with_pullback
+from horopca.projections import (
+    Spine,
+    horospherical_projection,
+    ideal_points,
+    nested_ideal_points,
+    slide,
+    spine_basis,
+    spine_from_basis,
+    spine_from_ideal_points,
+    unslide,
+)
+
+KD = [(1, 1), (1, 3), (2, 2), (2, 4), (3, 5), (5, 5)]
+
+
+def algorithm_1(x, q, base):
+    """The paper's Algorithm 1, step by step, for one point of the hyperboloid."""
+    d = len(base) - 1
+    J = np.diag([-1.0, *[1.0] * d])
+    A = np.column_stack([np.ones(len(q)), q]).T
+
+    def onto_span(v):
+        return A @ np.linalg.solve(A.T @ J @ A, A.T @ J @ v)
+
+    z = onto_span(x)
+    w = z / np.sqrt(-(z @ J @ z))
+    u = (base - w) - onto_span(base - w)
+    u = u / np.sqrt(u @ J @ u)
+    r = np.arccosh(max(-(x @ J @ w), 1.0))
+    return np.cosh(r) * w + np.sinh(r) * u
+
+
+def sphere_intersection(x, q):
+    """The paper's computation in the Poincaré ball: intersect the horospheres one by one, then with the hull through 0."""
+    centres, sizes = (np.array(a) for a in zip(*(horosphere(p, x) for p in q), strict=True))
+    centre, size = centres[0], sizes[0]
+    normals = []
+    for other, other_size in zip(centres[1:], sizes[1:], strict=True):
+        # the new sphere met with the affine subspace in which the sphere found so far lies
+        off = other - centre
+        across = off - sum((off @ n) * n for n in normals)
+        out = np.linalg.norm(off - across)
+        other_size = np.sqrt(other_size**2 - out**2)
+        gap = np.linalg.norm(across)
+        ahead = (gap**2 + size**2 - other_size**2) / (2 * gap)
+        normals.append(across / gap)
+        centre, size = centre + ahead * normals[-1], np.sqrt(max(size**2 - ahead**2, 0.0))
+    # the hull of 0 and the ideal points is their linear span; in it the sphere is two points along one direction
+    basis = np.linalg.qr(q.T)[0]
+    inside = basis.T @ np.array(normals).T if normals else np.zeros((basis.shape[1], 0))
+    along = basis @ np.linalg.svd(inside, full_matrices=True)[0][:, -1]
+    ends = [centre + side * size * along for side in (1, -1)]
+    return min(ends, key=np.linalg.norm)
+
+
+@pytest.mark.parametrize(("K", "d"), [(2, 2), (2, 4), (3, 5), (4, 5)])
+def test_closed_form_is_algorithm_1(K, d):
+    x, q, base = cloud(20, d), directions(K, d), cloud(1, d, seed=9)[0]
+    found = horospherical_projection(x, q, base)
+    longhand = np.array([algorithm_1(p, q, base) for p in x])
+    assert np.all(distance(found, lift(longhand[:, 1:])) < 1e-6)  # acosh near 1 leaves the longhand half its digits
+    assert np.allclose(found, longhand, rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize(("K", "d"), KD)
+def test_closed_form_is_the_intersection_of_horospheres(K, d):
+    x, q = cloud(20, d, radius=2), directions(K, d, seed=2)
+    if K == 1 and d == 1:
+        q = np.array([[1.0]])
+    found = from_hyperboloid(horospherical_projection(x, q))
+    longhand = np.array([sphere_intersection(p, q) for p in x])
+    assert np.allclose(found, longhand, atol=1e-7)
+
+
+@pytest.mark.parametrize(("K", "d"), KD)
+def test_keeps_every_busemann_coordinate_and_lands_on_the_hull(K, d):
+    x, q, base = cloud(30, d), directions(K, d), cloud(1, d, seed=9)[0]
+    y = horospherical_projection(x, q, base)
+    for p in q:
+        assert np.allclose(busemann(y, p), busemann(x, p), atol=1e-9)
+    if K < d:
+        frame = geodesic_hull(base, q)
+        assert np.all(distance(y, geodesic_projection(y, frame)) < 1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 4), st.floats(0.1, 8))
+def test_lengthens_no_distance_for_any_kind_of_spine(seed, K, radius):
+    rng = np.random.default_rng(seed)
+    x = cloud(12, 4, radius=radius, seed=seed)
+    spine = spine_from_basis(rng.standard_normal((K, 5)) * [rng.uniform(0, 3), 1, 1, 1, 1])
+    before, after = pairwise_distance(x), pairwise_distance(to_hyperboloid(slide(x, spine), "halfspace"))
+    assert np.all(after <= before * (1 + 1e-9) + 1e-9)
+
+
+@pytest.mark.parametrize("K", [1, 2, 3])
+def test_does_not_depend_on_the_base_point(K):
+    x, q = cloud(20, 5), directions(K, 5)
+    first, second = (horospherical_projection(x, q, cloud(1, 5, seed=s)[0]) for s in (7, 8))
+    assert np.allclose(pairwise_distance(first), pairwise_distance(second), atol=1e-9)
+
+
+@pytest.mark.parametrize("K", [1, 2, 3])
+def test_commutes_with_isometries(K):
+    x, q, m, Q = cloud(20, 5), directions(K, 5), cloud(1, 5, seed=4)[0], rotation(5)
+    moved = horospherical_projection(translate(turned(x, Q), m), translate_ideal(q @ Q.T, m), m)
+    assert np.allclose(moved, translate(turned(horospherical_projection(x, q), Q), m), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("K", [1, 2, 3])
+def test_fixes_the_points_of_its_target(K):
+    y = horospherical_projection(cloud(20, 5), directions(K, 5))
+    assert np.allclose(horospherical_projection(y, directions(K, 5)), y, atol=1e-9)
+
+
+def test_keeps_distances_along_geodesics_to_the_ideal_point():
+    """Proposition 3.4: if y lies on the geodesic from x to p, the projection keeps d(x, y)."""
+    q = directions(1, 4)
+    base = lift(np.zeros(4))
+    x = cloud(10, 4)
+    ray = horospherical_projection(cloud(30, 4, seed=3), q, x[0])  # points of the geodesic through x[0] and p
+    assert np.allclose(pairwise_distance(horospherical_projection(ray, q, base)), pairwise_distance(ray), atol=1e-9)
+
+
+@pytest.mark.parametrize("K", [2, 3, 4])
+def test_depends_on_the_spine_alone(K):
+    x, q = cloud(20, 5), directions(K, 5)
+    others = ideal_points(spine_from_ideal_points(q))
+    assert np.allclose(np.linalg.norm(others, axis=1), 1)
+    assert np.allclose(horospherical_projection(x, others), horospherical_projection(x, q), atol=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 4))
+def test_keeps_the_minkowski_products_with_every_vector_of_the_spine(seed, K):
+    rng = np.random.default_rng(seed)
+    x = cloud(10, 4, seed=seed)
+    A = rng.standard_normal((K, 5)) * [rng.uniform(0, 3), 1, 1, 1, 1]
+    spine = spine_from_basis(A)
+    y = unslide(slide(x, spine), spine)
+    J = np.diag([-1.0, 1, 1, 1, 1])
+    assert np.allclose(y @ J @ A.T, x @ J @ A.T, rtol=1e-7, atol=1e-7)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 4))
+def test_unslide_undoes_slide_on_its_image(seed, K):
+    spine = spine_from_basis(np.random.default_rng(seed).standard_normal((K, 5)))
+    y = slide(cloud(10, 4, seed=seed), spine)
+    assert np.allclose(slide(unslide(y, spine), spine), y, rtol=1e-8)
+
+
+@pytest.mark.parametrize("K", [1, 2, 3])
+def test_basis_and_spine_say_the_same(K):
+    A = np.random.default_rng(0).standard_normal((K, 5))
+    spine = spine_from_basis(A)
+    assert np.linalg.matrix_rank(np.concatenate([A, spine_basis(spine)]), tol=1e-10) == K
+    again = spine_from_basis(spine_basis(spine))
+    assert again.kappa == pytest.approx(spine.kappa, abs=1e-14)
+
+
+def test_merging_ideal_points_tend_to_the_merged_spine():
+    x = cloud(20, 3)
+    n, u = np.array([1.0, 0, 0]), np.array([0, 1.0, 0])
+    merged = pairwise_distance(to_hyperboloid(slide(x, Spine(n, 0.0, u[None])), "halfspace"))
+    errors = []
+    for angle in (1e-2, 1e-3, 1e-4):
+        q = np.array([np.cos(angle) * n + np.sin(angle) * u, np.cos(angle) * n - np.sin(angle) * u])
+        near = pairwise_distance(to_hyperboloid(slide(x, spine_from_ideal_points(q)), "halfspace"))
+        errors.append(np.abs(near - merged).max())
+    # kappa, the distance from the limit, is angle^2 / 4
+    assert errors[0] / errors[1] == pytest.approx(100, rel=0.05)
+    assert errors[1] / errors[2] == pytest.approx(100, rel=0.05)
+
+
+def test_shrunk_to_a_point_the_projection_is_the_orthogonal_one():
+    """Near the origin H^d is Euclidean, and a spine keeps the directions U and n."""
+    v = np.random.default_rng(0).standard_normal((20, 4))
+    spine = spine_from_basis(np.random.default_rng(1).standard_normal((2, 5)))
+    axes = np.concatenate([spine.n[None], spine.U])
+    flat = np.linalg.norm((v[:, None] - v[None]) @ axes.T, axis=-1)
+    errors = []
+    for scale in (1e-2, 1e-3):
+        images = to_hyperboloid(slide(lift(scale * v), spine), "halfspace")
+        errors.append(np.abs(pairwise_distance(images) / scale - flat).max())
+    assert errors[1] < errors[0] / 5
+
+
+@pytest.mark.parametrize("kappa", [0.3, 0.0, -0.6])
+def test_the_fast_slide_of_the_search_is_the_accurate_one(kappa):
+    spine = Spine(np.array([0, 0, 1.0, 0]), kappa, np.eye(4)[:2])
+    x = cloud(50, 4)
+    beta, eta, _ = slide_with_pullback(as_sample(x), spine_basis(spine))
+    fast = to_hyperboloid(np.column_stack([beta.T, eta]), "halfspace")
+    assert np.allclose(pairwise_distance(fast), pairwise_distance(to_hyperboloid(slide(x, spine), "halfspace")), atol=1e-7)
+
+
+def test_nested_ideal_points_span_their_spines():
+    q = directions(3, 5)
+    bases = [np.column_stack([np.ones(k), q[:k]]) for k in (1, 2, 3)]
+    found = nested_ideal_points(bases)
+    assert np.allclose(found[0], q[0])
+    for k in (1, 2, 3):
+        light = np.column_stack([np.ones(k), found[:k]])
+        assert np.linalg.matrix_rank(light, tol=1e-9) == k
+        assert np.linalg.matrix_rank(np.concatenate([light, bases[k - 1]]), tol=1e-9) == k
+
+
+def test_nested_ideal_points_are_none_beyond_infinity():
+    assert nested_ideal_points([np.array([[0.0, 1, 0]]), np.array([[0.0, 1, 0], [0, 0, 1]])]) is None
+
+
+def test_refuses_dependent_ideal_points():
+    q = directions(2, 4)
+    with pytest.raises(ValueError, match="independent"):
+        horospherical_projection(cloud(3, 4), np.stack([q[0], q[1], q[0]]))
+    circle = np.array([[1.0, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]])
+    with pytest.raises(ValueError, match="independent"):
+        horospherical_projection(cloud(3, 3), circle)
+
+
+def test_refuses_a_base_point_in_the_hull():
+    opposite = np.array([[1.0, 0, 0], [-1, 0, 0]])
+    with pytest.raises(ValueError, match="outside the geodesic hull"):
+        horospherical_projection(cloud(3, 3), opposite)
+    assert horospherical_projection(cloud(3, 3), opposite, cloud(1, 3, seed=1)[0]).shape == (3, 4)
+
+
+@pytest.mark.parametrize("xp", [torch, array_api_strict])
+@pytest.mark.parametrize("kappa", [0.3, 0.0, -0.6])
+def test_every_array_library_slides_alike(xp, kappa):
+    spine = Spine(np.array([0, 0, 1.0, 0]), kappa, np.eye(4)[:2])
+    x = cloud(10, 4)
+    y = slide(xp.asarray(x), spine)
+    assert np.allclose(np.asarray(y), slide(x, spine), rtol=1e-13)
+    assert np.allclose(np.asarray(unslide(y, spine)), unslide(slide(x, spine), spine), rtol=1e-13)

@@ -1,0 +1,114 @@
+"""Means and variances: laws and limits."""
+
+from __future__ import annotations
+
+import array_api_strict
+import numpy as np
+import pytest
+import torch
+
+from clouds import cloud, rotation, turned
+from horopca.geometry import distance, lift, pairwise_distance, to_hyperboloid, translate, translate_to_origin
+from horopca.statistics import (
+    average_distortion,
+    frechet_mean,
+    frechet_variance,
+    pair_distances,
+    pair_variance,
+    principal_axes,
+    sampled_pair_variance,
+)
+
+
+@pytest.mark.parametrize("radius", [0.5, 5.0, 12.0, 60.0])
+def test_frechet_mean_is_a_minimum(radius):
+    x = cloud(60, 4, radius=radius)
+    mean = frechet_mean(x)
+    assert mean.converged
+    assert mean.n_iter < 30
+    for step in np.random.default_rng(0).standard_normal((20, 4)) * 1e-2:
+        assert frechet_variance(x, translate(lift(step), mean.point)) > mean.variance
+
+
+@pytest.mark.parametrize("radius", [0.5, 5.0, 12.0])
+def test_frechet_variance_is_at_most_half_the_pair_variance(radius):
+    """Equal in flat space; a mean that has not converged breaks it."""
+    x = cloud(60, 4, radius=radius)
+    assert frechet_variance(x) <= pair_variance(x) / 2 * (1 + 1e-12)
+    tiny = lift(1e-5 * np.random.default_rng(0).standard_normal((50, 3)))
+    assert frechet_variance(tiny) == pytest.approx(pair_variance(tiny) / 2, rel=1e-8)
+
+
+def test_frechet_mean_moves_with_the_data():
+    x, m, Q = cloud(60, 4, radius=8), cloud(1, 4, seed=3)[0], rotation(4)
+    moved = frechet_mean(translate(turned(x, Q), m))
+    expected = translate(turned(frechet_mean(x).point[None], Q), m)[0]
+    assert distance(moved.point, expected) < 1e-9
+
+
+def test_frechet_mean_of_one_point_and_of_equal_points():
+    x = cloud(1, 3)
+    assert np.allclose(frechet_mean(x).point, x[0])
+    same = frechet_mean(np.repeat(x, 7, axis=0))
+    assert np.allclose(same.point, x[0])
+    assert same.variance < 1e-20
+
+
+def test_frechet_mean_says_when_it_did_not_converge():
+    mean = frechet_mean(cloud(60, 4, radius=12), max_iter=1)
+    assert not mean.converged
+    assert mean.status == "stopped after 1 iterations"
+
+
+def test_pair_variance_is_the_papers_double_sum(monkeypatch):
+    x = cloud(37, 3)
+    double_sum = np.mean(pairwise_distance(x) ** 2)
+    assert pair_variance(x) == pytest.approx(double_sum, rel=1e-13)
+    monkeypatch.setattr("horopca.statistics.BLOCK_ELEMENTS", 100)
+    assert len(list(pair_distances(x))) > 10
+    assert pair_variance(x) == pytest.approx(double_sum, rel=1e-13)
+
+
+def test_sampled_pair_variance_is_unbiased_within_its_error():
+    x = cloud(400, 3)
+    offsets = np.random.default_rng(0).choice(199, size=20, replace=False) + 1
+    value, error = sampled_pair_variance(x, offsets)
+    assert abs(value - pair_variance(x)) < 4 * error
+    whole, _ = sampled_pair_variance(x[:399], range(1, 200))
+    assert whole == pytest.approx(pair_variance(x[:399]), rel=1e-12)
+
+
+def test_average_distortion_of_a_scaled_line():
+    v = np.random.default_rng(0).uniform(-2, 2, size=(30, 1))
+    x, y = (to_hyperboloid(s * v, "tangent") for s in (1.0, 0.7))
+    assert average_distortion(x, y)[0] == pytest.approx(0.3)
+    assert average_distortion(x, x) == (0.0, 0.0)
+
+
+def test_average_distortion_leaves_out_coincident_pairs():
+    x = cloud(20, 3)
+    doubled = np.concatenate([x, x[:5]])
+    value, _ = average_distortion(doubled, doubled[:, :3] @ np.eye(3))
+    assert np.isfinite(value)
+
+
+def test_principal_axes_turn_with_the_data():
+    v = np.random.default_rng(0).standard_normal((300, 3)) * [3, 2, 1] + np.random.default_rng(1).exponential(size=(300, 3))
+    x = to_hyperboloid(v, "tangent")
+    x = translate_to_origin(x, frechet_mean(x).point)
+    Q = rotation(3)
+    axes, variances = principal_axes(x)
+    turned_axes, turned_variances = principal_axes(turned(x, Q))
+    assert np.allclose(variances, turned_variances)
+    assert np.all(np.diff(variances) < 0)
+    assert np.allclose(turned_axes, axes @ Q.T)
+
+
+@pytest.mark.parametrize("xp", [torch, array_api_strict])
+def test_every_array_library_has_the_same_mean(xp):
+    x = cloud(50, 3)
+    mean = frechet_mean(xp.asarray(x))
+    assert isinstance(mean.point, type(xp.asarray(x)))
+    assert np.allclose(np.asarray(mean.point), frechet_mean(x).point, atol=1e-12)
+    assert pair_variance(xp.asarray(x)) == pytest.approx(pair_variance(x), rel=1e-12)
+    assert np.allclose(principal_axes(xp.asarray(x))[0], principal_axes(x)[0])
