@@ -161,9 +161,13 @@ class HoroPCA(HyperbolicReduction):
         self._check_options()
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
-        mean = frechet_mean(rows)
+        n = rows.shape[0]
+        x = rows.take(rng.choice(n, size=min(n, SEARCH_ROWS), replace=False))
+        mean = frechet_mean(x)
+        if n > len(x):
+            mean = frechet_mean(rows, start=mean.point)
         self._mean = to_numpy(mean.point)
-        x = translate_to_origin(rows.take(rng.permutation(rows.shape[0])[:SEARCH_ROWS]), self._mean)
+        x = translate_to_origin(x, self._mean)
         axes, _ = principal_axes(x)
         sample = as_sample(lift(x[:, 1:] @ axes.T))
         with threadpool_limits(1, "blas"):  # the products are small: threads would wait for each other

@@ -138,13 +138,13 @@ def geodesic(x: Array, y: Array, fraction: Array | float) -> Array:
 
 
 def translate(x: Array, m: Array) -> Array:
-    """x moved by the translation along the geodesic through the origin and m that takes the origin to m (d+1,)."""
+    """x moved by the translation along the geodesic through the origin and m that takes the origin to m (..., d+1)."""
     n, factor = _axis_and_factor(m)
     return _boost(x, n, 1 / factor, 1)
 
 
 def translate_to_origin(x: Array, m: Array) -> Array:
-    """x moved by the translation that takes m (d+1,) to the origin; the inverse of `translate`."""
+    """x moved by the translation that takes m (..., d+1) to the origin; the inverse of `translate`."""
     n, factor = _axis_and_factor(m)
     return _boost(x, n, factor, 1)
 
@@ -178,9 +178,9 @@ def light_cone(x: Array, n: Array) -> tuple[Array, Array]:
 def _axis_and_factor(m: Array) -> tuple[Array, Array]:
     """The unit direction of m (the first axis at the origin) and e^{radius of m}."""
     xp = array_namespace(m)
-    r = norm(m[1:])
-    first = from_numpy(np.eye(1, m.shape[0] - 1)[0], like=m)
-    return xp.where(r > 0, unit(m[1:]), first), m[0] + r
+    r = norm(m[..., 1:])
+    first = from_numpy(np.eye(1, m.shape[-1] - 1)[0], like=m)
+    return xp.where(r[..., None] > 0, unit(m[..., 1:]), first), m[..., 0] + r
 
 
 def _boost(x: Array, n: Array, factor: Array, side: int) -> Array:
