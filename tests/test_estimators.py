@@ -19,7 +19,9 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from horopca import HoroPCA, geometry, metrics
+from horopca._validation import check_door, check_rows
 from horopca.datasets import make_hierarchy
+from horopca.statistics import average_distortion, frechet_mean
 
 QUICK = {"n_init": 6, "random_state": 0}
 
@@ -72,6 +74,31 @@ def test_every_number_of_components(X, K, spine):
 def test_more_components_keep_more(X):
     kept = [HoroPCA(K, spine="free", **QUICK).fit(X).explained_variance_[-1] for K in (1, 2, 3, 4)]
     assert np.all(np.diff(kept) > 0)
+
+
+def test_greedy_components_are_nested(X):
+    """The first of three greedy components is the best single one; joint components need not contain it."""
+    one = HoroPCA(1, random_state=0).fit(X)
+    greedy = HoroPCA(3, strategy="greedy", random_state=0).fit(X)
+    assert greedy.explained_variance_[0] == pytest.approx(one.explained_variance_[0], rel=1e-6)
+    assert np.allclose(greedy.ideal_points_[0], one.ideal_points_[0], atol=1e-4)
+    two = HoroPCA(2, strategy="greedy", random_state=0).fit(X)
+    assert greedy.explained_variance_[1] == pytest.approx(two.explained_variance_[1], rel=1e-3)
+    joint = HoroPCA(2, random_state=0).fit(X)
+    assert joint.explained_variance_[-1] >= two.explained_variance_[-1] * (1 - 1e-6)
+
+
+def test_the_flag_inside_a_joint_spine_is_its_best(X):
+    """No light-like vector of the spine has more variance than the first component of the nested sequence."""
+    pca = HoroPCA(3, random_state=0, objective="distortion").fit(X)
+    moved = geometry.translate_to_origin(geometry.to_hyperboloid(X), geometry.to_hyperboloid(pca.mean_))
+    n, kappa, U = pca.spine_
+    for angle in np.linspace(0, 2 * np.pi, 60):
+        q = n * (1 - kappa) / (1 + kappa) + 2 * np.sqrt(kappa) / (1 + kappa) * np.array([np.cos(angle), np.sin(angle)]) @ U
+        line = geometry.to_hyperboloid(geometry.busemann(moved, q / np.linalg.norm(q))[:, None], "tangent")
+        fidelity = 1 - average_distortion(moved, line)[0]
+        first = geometry.to_hyperboloid(geometry.busemann(moved, pca._directions[0])[:, None], "tangent")
+        assert fidelity <= 1 - average_distortion(moved, first)[0] + 0.02
 
 
 def test_the_larger_family_keeps_at_least_as_much(X):
@@ -174,6 +201,28 @@ def test_curvature_is_a_unit_of_length(X, model):
     assert two.score(scaled) == pytest.approx(4 * one.score(points))
 
 
+def test_the_error_is_in_the_users_unit_too(X, monkeypatch):
+    monkeypatch.setattr("horopca.estimators.horopca.EXACT_ROWS", 10)
+    one, two = HoroPCA(**QUICK).fit(X), HoroPCA(curvature=-0.25, **QUICK).fit(2 * X)
+    assert two.variance_error_ == pytest.approx(4 * one.variance_error_, rel=1e-6)
+
+
+def test_fewer_pairs_are_another_climb(X):
+    few, many = (HoroPCA(pairs=p, **QUICK).fit(X) for p in (1, "all"))
+    assert not np.allclose(few.transform(X), many.transform(X), atol=1e-8)
+    assert np.array_equal(many.transform(X), HoroPCA(pairs="auto", **QUICK).fit(X).transform(X))
+
+
+def test_sorted_rows_are_shuffled(monkeypatch):
+    """Rows in the order of one coordinate: neighbouring rows are close, and unshuffled pairs would not be typical."""
+    monkeypatch.setattr("horopca.estimators.horopca.EXACT_ROWS", 10)
+    monkeypatch.setattr("horopca.estimators.horopca.REPORTED_PAIRS", 400 * 20)
+    v = np.random.default_rng(0).standard_normal((400, 3)) * [2, 0.3, 0.3]
+    v = v[v[:, 0].argsort()]
+    pca = HoroPCA(model="tangent", **QUICK).fit(v)
+    assert abs(pca.total_variance_ - metrics.pair_variance(v, model="tangent")) < 0.1 * pca.total_variance_
+
+
 def test_float32_stays_float32_and_agrees(X):
     pca = HoroPCA(random_state=0).fit(X.astype(np.float32))
     Y = pca.transform(X.astype(np.float32))
@@ -201,6 +250,25 @@ def test_array_libraries_come_back_out(X, xp, dtype):
 def test_torch_gradients_do_not_leak(X):
     P = torch.tensor(X, requires_grad=True)
     assert not HoroPCA(**QUICK).fit_transform(P).requires_grad
+
+
+def test_output_that_float32_cannot_tell_from_the_boundary_stays_inside():
+    u = np.random.default_rng(0).standard_normal((60, 3))
+    x = geometry.lift(np.sinh(25.0) * u / np.linalg.norm(u, axis=1, keepdims=True))  # 1 - |z| is 3e-11
+    door = check_door("poincare", -1.0)
+    Z = door.leave(x, np.dtype(np.float32))
+    size = np.linalg.norm(Z.astype(float), axis=1)
+    assert np.all(size < 1)
+    assert np.all(size > 1 - 1e-6)
+    assert check_rows(Z, door).shape == (60, 4)
+
+
+def test_float32_hyperboloids_are_accepted_and_others_not():
+    x = geometry.lift(np.sinh(np.linspace(0, 7, 20))[:, None] * np.array([[0.6, 0.8]]))
+    door = check_door("lorentz", -1.0)
+    assert check_rows(x.astype(np.float32), door).shape == (20, 3)
+    with pytest.raises(ValueError, match="must lie on the hyperboloid"):
+        check_rows(x * [1.001, 1, 1], door)
 
 
 def test_read_only_input_is_left_alone(X):
@@ -309,6 +377,44 @@ def test_large_samples_are_searched_on_a_subset(monkeypatch, X):
     assert whole > 0.9 * best.fit(X).explained_variance_[-1]
 
 
+def test_subset_or_not_the_report_and_the_frame_are_of_all_rows(monkeypatch, X):
+    monkeypatch.setattr("horopca.estimators.horopca.SEARCH_ROWS", 25)
+    monkeypatch.setattr("horopca.estimators.horopca.EXACT_ROWS", 10)
+    monkeypatch.setattr("horopca.estimators.horopca.REPORTED_PAIRS", 4000)
+    pca = HoroPCA(**QUICK).fit(X)
+    Y = pca.transform(X)
+    assert abs(pca.explained_variance_[-1] - metrics.pair_variance(Y)) < 4 * pca.variance_error_
+    assert abs(pca.total_variance_ - metrics.pair_variance(X)) < 0.2 * pca.total_variance_
+    v = geometry.from_hyperboloid(geometry.to_hyperboloid(Y), "tangent")
+    assert np.allclose(v.mean(axis=0), 0, atol=1e-9)
+    assert np.allclose(pca.mean_, HoroPCA(**QUICK).fit(X).mean_)
+
+
+def test_ideal_points_are_there_whenever_the_spine_is_ideal():
+    """Also where the optimum has all but merged them."""
+    X = make_hierarchy(branching=4, depth=3, n_features=5, random_state=1).points
+    for seed in range(4):
+        pca = HoroPCA(random_state=seed, n_init=4).fit(X)
+        assert pca.spine_.kappa >= -1e-12
+        assert pca.busemann(X).shape == (len(X), 2)
+
+
+@pytest.mark.parametrize("far", [12.0, 100.0, 200.0])
+def test_equal_points_far_out_are_their_own_mean(far):
+    x = np.repeat(geometry.lift(np.sinh(far) * np.array([[1, 2, 3, 4]]) / np.sqrt(30)), 5, axis=0)
+    pca = HoroPCA(model="lorentz", **QUICK).fit(x)
+    assert np.allclose(pca.mean_, x[0], rtol=1e-12)
+    assert np.allclose(pca.transform(x), geometry.origin(2), atol=1e-6)
+
+
+def test_a_cloud_far_out_has_a_mean_at_once():
+    v = np.random.default_rng(0).standard_normal((300, 10))
+    far = geometry.lift(np.sinh(12.0) * np.arange(1.0, 11) / np.linalg.norm(np.arange(1.0, 11)))
+    mean = frechet_mean(geometry.translate(geometry.to_hyperboloid(v, "tangent"), far))
+    assert mean.converged
+    assert mean.n_iter < 15
+
+
 def test_large_samples_report_an_error(monkeypatch, X):
     monkeypatch.setattr("horopca.estimators.horopca.EXACT_ROWS", 10)
     monkeypatch.setattr("horopca.estimators.horopca.REPORTED_PAIRS", 10 * len(X))
@@ -333,12 +439,16 @@ def test_large_samples_report_an_error(monkeypatch, X):
         ({"strategy": "lazy"}, "strategy must be one of 'joint', 'greedy'"),
         ({"objective": "beauty"}, "objective must be one of 'variance', 'distortion'"),
         ({"model": "sphere"}, "model must be one of 'poincare'"),
-        ({"curvature": 0.5}, "curvature must be a negative number, but is 0.5"),
+        ({"curvature": 0.5}, "curvature must be a negative number .*but is 0.5"),
         ({"curvature": float("nan")}, "curvature must be a negative number"),
         ({"n_init": 0}, "n_init must be a whole number of at least 1, but is 0"),
         ({"pairs": "many"}, "pairs must be"),
         ({"max_iter": 0}, "max_iter must be"),
         ({"tol": -1}, "tol must be a positive number, but is -1"),
+        ({"tol": "small"}, "tol must be a positive number, but is 'small'"),
+        ({"model": ["poincare"]}, "model must be one of"),
+        ({"pairs": np.arange(3)}, "pairs must be a whole number"),
+        ({"curvature": -1e-300}, "curvature must be a negative number"),
     ],
 )
 def test_wrong_options_are_refused_in_a_sentence(X, options, sentence):
@@ -351,7 +461,7 @@ def test_points_outside_the_ball_are_refused(X):
     X[17] *= 1.2 / np.linalg.norm(X[17])
     with pytest.raises(ValueError, match=r"X must lie inside the unit ball, but 1 of .*row 17 has norm 1\.2.*model='lorentz'"):
         HoroPCA().fit(X)
-    X[17] *= 1 / 1.2
+    X[17] = np.eye(1, X.shape[1])
     with pytest.raises(ValueError, match="norm >= 1"):
         HoroPCA().fit(X)
     with pytest.raises(ValueError, match=r"the ball of radius 0\.5"):
@@ -371,8 +481,9 @@ def test_points_off_the_hyperboloid_are_refused(X):
 def test_other_models_refuse_what_they_cannot_hold(X):
     with pytest.raises(ValueError, match="heights > 0 in its last column"):
         HoroPCA(model="halfspace").fit(X)
-    with pytest.raises(ValueError, match="within hyperbolic distance 350"):
-        HoroPCA(model="tangent").fit(1000 * X)
+    for model, far in (("tangent", 1000 * X), ("halfspace", np.abs(X) * 1e-300 + 1e-308), ("halfspace", 1e160 + np.abs(X))):
+        with pytest.raises(ValueError, match="within hyperbolic distance 350"):
+            HoroPCA(model=model).fit(far)
 
 
 def test_not_a_number_and_too_few_rows_are_refused(X):

@@ -73,6 +73,14 @@ def test_translations_and_reflection_are_isometries_that_move_what_they_say(x, m
     assert np.allclose(geo.reflect_to_origin(geo.reflect_to_origin(x, m), m), x, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("size", [0.0, 1e-310, 1e-158, 1e-152, 1e-100])
+def test_translations_by_next_to_nothing_are_the_identity(size):
+    x, m = cloud(5, 3), lift(size * np.array([0.6, 0.0, 0.8]))
+    for move in (geo.translate, geo.translate_to_origin):
+        assert np.allclose(move(x, m), x, rtol=1e-14)
+    assert np.allclose(geo.translate_ideal(directions(2, 3), m), directions(2, 3), rtol=1e-14)
+
+
 @given(points, points)
 def test_exp_undoes_log_and_geodesics_have_constant_speed(x, y):
     d = geo.distance(x, y)

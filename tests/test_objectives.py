@@ -127,8 +127,8 @@ def test_pair_sets_hold_what_they_say(n, monkeypatch):
 def test_some_pairs_are_all_when_there_are_no_more():
     rng = np.random.default_rng(0)
     assert some_pairs(9, 4, rng) == AllPairs(9)
-    drawn = some_pairs(100, 5, rng)
-    assert len(set(drawn.offsets)) == 5
+    drawn = some_pairs(100, 45, rng)
+    assert len(set(drawn.offsets)) == 45
     assert max(drawn.offsets) < 50
 
 
@@ -139,6 +139,16 @@ def test_coincident_points_give_finite_values_and_gradients():
             value, gradient = objective(as_sample(x), AllPairs(20))(basis_of(kind, 2, d=3))
             assert np.isfinite(value)
             assert np.all(np.isfinite(gradient))
+
+
+@pytest.mark.parametrize("pairs", [AllPairs(24), Shifts(24, tuple(range(1, 12)))])
+def test_coincident_pairs_have_no_distortion(pairs):
+    """Every point twice: the pairs of a point with its double count neither above nor below."""
+    x, A = np.repeat(cloud(12, 3), 2, axis=0), basis_of("ideal", 2, d=3)
+    images = to_hyperboloid(slide(x, spine_from_basis(A)), "halfspace")
+    fidelity, _ = fidelity_objective(as_sample(x), pairs)(A)
+    offsets = None if isinstance(pairs, AllPairs) else pairs.offsets
+    assert 1 - fidelity == pytest.approx(average_distortion(x, images, offsets)[0], abs=1e-9)
 
 
 @pytest.mark.parametrize("xp", [torch, array_api_strict])

@@ -199,6 +199,13 @@ def test_merging_ideal_points_tend_to_the_merged_spine():
     assert errors[1] / errors[2] == pytest.approx(100, rel=0.05)
 
 
+@pytest.mark.parametrize("angle", [1.0, 1e-3, 1e-6])
+def test_ideal_points_a_hair_apart_keep_their_kappa(angle):
+    """kappa = tan^2(angle / 2): from |p| it would be worth 1e-16 / angle^2."""
+    q = np.array([[np.cos(angle), np.sin(angle), 0], [np.cos(angle), -np.sin(angle), 0]])
+    assert spine_from_ideal_points(q).kappa == pytest.approx(np.tan(angle / 2) ** 2, rel=1e-9)
+
+
 def test_shrunk_to_a_point_the_projection_is_the_orthogonal_one():
     """Near the origin H^d is Euclidean, and a spine keeps the directions U and n."""
     v = np.random.default_rng(0).standard_normal((20, 4))
@@ -243,6 +250,12 @@ def test_refuses_dependent_ideal_points():
     circle = np.array([[1.0, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]])
     with pytest.raises(ValueError, match="independent"):
         horospherical_projection(cloud(3, 3), circle)
+
+
+@pytest.mark.parametrize("bad", [0.0, np.nan, np.inf])
+def test_refuses_ideal_points_without_a_direction(bad):
+    with pytest.raises(ValueError, match="row 1 has norm"):
+        horospherical_projection(cloud(3, 3), np.array([[1.0, 0, 0], [0, bad, 0]]))
 
 
 def test_refuses_a_base_point_in_the_hull():

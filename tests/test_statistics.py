@@ -60,6 +60,15 @@ def test_frechet_mean_says_when_it_did_not_converge():
     assert mean.status == "stopped after 1 iterations"
 
 
+def test_frechet_mean_from_a_far_start_takes_shorter_steps():
+    """A full Newton step from radius 30 would overshoot; the variance must fall at every step all the same."""
+    x = cloud(40, 3, radius=1)
+    start = lift(np.sinh(30.0) * np.array([0.0, 0.6, 0.8]))
+    mean = frechet_mean(x, start=start)
+    assert mean.converged
+    assert distance(mean.point, frechet_mean(x).point) < 1e-8
+
+
 def test_pair_variance_is_the_papers_double_sum(monkeypatch):
     x = cloud(37, 3)
     double_sum = np.mean(pairwise_distance(x) ** 2)
@@ -102,6 +111,22 @@ def test_principal_axes_turn_with_the_data():
     assert np.allclose(variances, turned_variances)
     assert np.all(np.diff(variances) < 0)
     assert np.allclose(turned_axes, axes @ Q.T)
+
+
+def test_principal_axes_point_where_the_third_moment_is_positive_not_to_the_farthest_point():
+    a = np.array([3.0, 3, 3, 3, -4, -2, -2, -2, -2])  # sum 0; farthest at -4; sum of cubes 12
+    axes, _ = principal_axes(to_hyperboloid(np.column_stack([a, 0.1 * np.sin(a)]), "tangent"))
+    assert np.sum(a**3) > 0
+    assert axes[0, 0] > 0.9
+    mirrored, _ = principal_axes(to_hyperboloid(np.column_stack([-a, 0.1 * np.sin(a)]), "tangent"))
+    assert mirrored[0, 0] < -0.9
+
+
+def test_principal_axes_of_symmetric_data_point_to_the_farthest_point():
+    a = np.array([1.0, 1, 1, 1, 1, 1, 1, 1, -2, -(8 - 8) ** (1 / 3)])  # sum of cubes 0, the farthest at -2
+    assert np.sum(a**3) == 0
+    axes, _ = principal_axes(to_hyperboloid(np.column_stack([a, 0 * a]), "tangent"))
+    assert axes[0, 0] == -1
 
 
 @pytest.mark.parametrize("xp", [torch, array_api_strict])

@@ -17,6 +17,7 @@ from .geometry import MODELS, from_hyperboloid, to_hyperboloid
 from .geometry._arrays import Array, norm, to_numpy
 from .statistics import row_slices
 
+HYPERBOLOID_SLACK = 1e-4  # of t^2: six digits are enough, since only the space part is used
 LARGEST_RADIUS = 350.0  # beyond it the product of two times, e^{2 radius} / 4, leaves float64
 
 
@@ -58,28 +59,28 @@ class Door(NamedTuple):
 def _inside(X: Array) -> Array:
     """X with the rows that rounding put on the boundary moved back inside, by a few units in the last place."""
     xp = array_namespace(X)
-    size = norm(X)[:, None]
-    last = 1 - 4 * xp.finfo(X.dtype).eps
+    exact = xp.astype(X, xp.float64)
+    size = norm(exact)[:, None]
     if not bool(xp.any(size >= 1)):
         return X
-    return xp.where(size >= 1, X * last / xp.where(size >= 1, size, xp.ones_like(size)), X)
+    last = 1 - 4 * xp.finfo(X.dtype).eps
+    return xp.where(size >= 1, xp.astype(exact * last / size, X.dtype), X)
 
 
 def check_door(model: str, curvature: float) -> Door:
     """The door of a model and a curvature, or a sentence."""
-    if model not in MODELS:
-        raise ValueError(f"model must be one of {', '.join(map(repr, MODELS))}, but is {model!r}.")
-    if not isinstance(curvature, numbers.Real) or not np.isfinite(curvature) or curvature >= 0:
+    check_choice("model", model, MODELS)
+    if not isinstance(curvature, numbers.Real) or not 1e-100 <= -float(curvature) <= 1e100:
         raise ValueError(
-            f"curvature must be a negative number, but is {curvature!r}. A ball of radius R has curvature -1/R**2; "
-            "hyperbolic space of the textbooks has -1."
+            f"curvature must be a negative number (of size 1e-100 to 1e100), but is {curvature!r}. A ball of radius R has "
+            "curvature -1/R**2; hyperbolic space of the textbooks has -1."
         )
     return Door(model, float(curvature))
 
 
 def check_choice(name: str, value: Any, choices: Any) -> None:
     """Refuse a value that is not among the choices of the argument `name`."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, but is {value!r}.")
 
 
@@ -177,10 +178,9 @@ def _check_ball(X: Array, door: Door, start: int, name: str) -> None:
 
 
 def _check_lorentz(X: Array, door: Door, start: int, name: str) -> None:
-    xp = array_namespace(X)
     x = to_numpy(X) * door.scale
     square = x[:, 0] ** 2 - np.sum(x[:, 1:] ** 2, axis=1)
-    slack = 100 * xp.finfo(X.dtype).eps * x[:, 0] ** 2 * x.shape[1] + 1e-4
+    slack = HYPERBOLOID_SLACK * (1 + x[:, 0] ** 2)
     bad = (np.abs(square - 1) > slack) | (x[:, 0] <= 0)
     if bad.any():
         first = bad.argmax()
@@ -206,6 +206,9 @@ def _check_halfspace(X: Array, door: Door, start: int, name: str) -> None:
             f"{name} must have heights > 0 in its last column (model='halfspace'), but {{count}} of rows {start} to "
             f"{start + len(bad) - 1} do not (row {{row}} has height {height[bad.argmax()]:.6g}).",
         )
+    # the distance from (0, 1), to within a few units, from logarithms alone
+    aside = np.log(np.maximum(np.abs(to_numpy(X[:, :-1])).max(axis=1, initial=0.0), 1.0))
+    _check_radius(np.maximum(np.abs(np.log(height)), 2 * aside - np.log(height)), start, name)
 
 
 def _check_tangent(X: Array, door: Door, start: int, name: str) -> None:

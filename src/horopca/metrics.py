@@ -121,8 +121,8 @@ def pair_variance(
     random_state: Any = None,
 ) -> float:
     """Mean squared distance over all ordered pairs, a point with itself included: the paper's variance."""
+    n = np.shape(X)[0] if metric == "precomputed" else check_rows(X, check_door(model, curvature), min_rows=2).shape[0]
     pairs = _pairs((X,), model, curvature, metric, _Sampling(n_pairs, random_state))
-    n = len(X)
     return _mean(pairs, lambda d: d * d)[0] * (n - 1) / n
 
 
@@ -138,7 +138,7 @@ def unexplained_variance(X: Any, X_back: Any, *, model: str = "poincare", curvat
     if before.X.shape != after.X.shape:
         raise ValueError(f"X and X_back must have one shape, but have {tuple(before.X.shape)} and {tuple(after.X.shape)}.")
     total = sum(
-        float(np.sum(to_numpy(distance(x, y)) ** 2)) for x, y in zip(before.blocks(), after.blocks(), strict=True)
+        float(np.sum(distance(to_numpy(x), to_numpy(y)) ** 2)) for x, y in zip(before.blocks(), after.blocks(), strict=True)
     )
     return total / before.shape[0] / -curvature
 

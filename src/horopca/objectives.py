@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from .geometry import distance, pairwise_distance
+from .geometry import pairwise_distance
 from .geometry._arrays import Array, from_numpy, to_numpy
 from .geometry.hulls import split_basis
+from .statistics import pair_distances
 
+KEPT_SQUARE = 512  # up to so many points the distances of all pairs are kept
 BLOCK_PAIRS = 1 << 15  # pairs worked on at a time: the dozen temporaries of a block stay in a core's cache
 
 
@@ -86,12 +88,12 @@ def slide_with_pullback(sample: Sample, A: np.ndarray) -> tuple[Array, Array, Ca
         F[0, 0] = g_g
         G = to_numpy(g_y @ x.T) + 2 * F @ V
         G[:, 0] *= -1
-        return _inverse(A @ V.T).T @ G
+        return _matrix_inverse(A @ V.T).T @ G
 
     return b / r, 1 / r, pullback
 
 
-def _inverse(matrix: np.ndarray) -> np.ndarray:
+def _matrix_inverse(matrix: np.ndarray) -> np.ndarray:
     try:
         return np.linalg.inv(matrix)
     except np.linalg.LinAlgError:  # a basis that came to be dependent in the middle of a climb
@@ -181,11 +183,12 @@ class Shifts(NamedTuple):
 
 def some_pairs(n: int, shifts: int, rng: np.random.Generator) -> AllPairs | Shifts:
     """`shifts` random shifts of n rows; all pairs when they are no more."""
-    available = (n - 1) // 2
-    if shifts >= available:
-        return AllPairs(n)
-    offsets = np.sort(rng.choice(available, size=shifts, replace=False) + 1)
-    return Shifts(n, tuple(int(o) for o in offsets))
+    return AllPairs(n) if shifts >= (n - 1) // 2 else Shifts(n, some_offsets(n, shifts, rng))
+
+
+def some_offsets(n: int, shifts: int, rng: np.random.Generator) -> tuple[int, ...]:
+    """`shifts` different random shifts of n rows, all below n/2."""
+    return tuple(sorted(1 + int(o) for o in rng.choice((n - 1) // 2, size=shifts, replace=False)))
 
 
 def variance_profile(a: Array, c: Array, h: Array, _: None) -> tuple[Array, Array]:
@@ -199,9 +202,12 @@ def fidelity_profile(a: Array, c: Array, h: Array, inverse: Array) -> tuple[Arra
 
 
 def mean_over_pairs(
-    beta: Array, eta: Array, pairs: AllPairs | Shifts, profile: Callable, extra: Array | None = None
+    beta: Array, eta: Array, pairs: AllPairs | Shifts, profile: Callable, extra: Callable | None = None
 ) -> tuple[float, Array, Array]:
-    """Mean of a profile of the projected pairs, and its gradients in beta (K-1, n) and eta (n,)."""
+    """Mean of a profile of the projected pairs, and its gradients in beta (K-1, n) and eta (n,).
+
+    `extra` takes the `extra` of a block to an array of one number per pair for the profile.
+    """
     xp = array_namespace(eta)
     n, stack = pairs.n, xp.concat([beta, eta[None, :], 0.5 / eta[None, :]], axis=0)
     # the gradient in (beta, eta) is of opposite sign at the two ends; the last row collects slope * a^2, alike at both
@@ -217,7 +223,7 @@ def mean_over_pairs(
         square *= near
         square += 1e-290
         a, c = xp.sqrt(square), xp.sqrt(1 + square)
-        part, slope = profile(a, c, arc(a, c), None if extra is None else extra[block.extra])
+        part, slope = profile(a, c, arc(a, c), None if extra is None else extra(block.extra))
         if block.halve is not None:
             part[:, block.halve] *= 0.5
             slope[:, block.halve] *= 0.5
@@ -273,12 +279,8 @@ def fidelity_objective(sample: Sample, pairs: AllPairs | Shifts) -> Callable:
 
     The projection lengthens no distance, so this is the average distortion itself, and smooth.
     """
-    inverse = _inverse_distances(sample, pairs)
-    xp = array_namespace(inverse)
-    # coincident pairs have no distortion: they count neither above nor below
-    scale = 2 / max(float(xp.mean(xp.astype(inverse > 0, inverse.dtype))), 1e-300)
-    if isinstance(pairs, AllPairs):
-        scale *= (pairs.n - 1) / pairs.n
+    inverse, apart = _inverse_distances(sample, pairs)
+    scale = 2 * pairs.total / max(apart, 1)  # coincident pairs have no distortion: they count neither above nor below
 
     def objective(A: np.ndarray) -> tuple[float, np.ndarray]:
         beta, eta, pullback = slide_with_pullback(sample, A)
@@ -288,13 +290,26 @@ def fidelity_objective(sample: Sample, pairs: AllPairs | Shifts) -> Callable:
     return objective
 
 
-def _inverse_distances(sample: Sample, pairs: AllPairs | Shifts) -> Array:
-    """1 / d for each pair (0 where the points coincide), laid out as the pairs are."""
+def _inverse_distances(sample: Sample, pairs: AllPairs | Shifts) -> tuple[Callable, int]:
+    """1 / d for the pairs of a block (0 where the points coincide), and how many pairs of all do not coincide.
+
+    Distances of shifts are kept, one for each pair; those of all pairs are kept up to KEPT_SQUARE points, and above
+    computed anew for each block: n^2 of them are never in memory at once.
+    """
     x = sample.columns.T
     xp = array_namespace(x)
+    if isinstance(pairs, AllPairs) and pairs.n > KEPT_SQUARE:
+        apart = sum(int(xp.count_nonzero(d > 0)) for (d,) in pair_distances(x))
+        return lambda tile: _inverse(pairwise_distance(x[tile[0], :], x[tile[1], :])), apart
     if isinstance(pairs, AllPairs):
-        d = pairwise_distance(x)
+        kept = _inverse(pairwise_distance(x))
+        apart = int(xp.count_nonzero(kept)) // 2
     else:
-        partners = (xp.concat([x[o:, :], x[:o, :]], axis=0) for o in pairs.offsets)
-        d = xp.stack([distance(x, y) for y in partners])
+        kept = _inverse(xp.stack([d for (d,) in pair_distances(x, offsets=pairs.offsets)]))
+        apart = int(xp.count_nonzero(kept))
+    return lambda where: kept[where], apart
+
+
+def _inverse(d: Array) -> Array:
+    xp = array_namespace(d)
     return xp.where(d > 0, 1 / xp.where(d > 0, d, xp.ones_like(d)), xp.zeros_like(d))

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
-MEMORY = 20  # pairs of L-BFGS: as many as there are parameters in a small problem, where it is then a full quasi-Newton method
+MEMORY = 50  # pairs of L-BFGS: as many as a small problem has parameters, where it is then a full quasi-Newton method
 
 
 class Ascent(NamedTuple):
@@ -68,5 +68,4 @@ def race(
 def _run(objective: Objective, runner: Ascent, max_iter: int, tol: float) -> Ascent:
     if max_iter == 0:
         return runner._replace(value=objective(runner.point)[0])
-    ascent = climb(objective, runner.point, max_iter=max_iter, tol=tol)
-    return ascent._replace(n_iter=runner.n_iter + ascent.n_iter)
+    return climb(objective, runner.point, max_iter=max_iter, tol=tol)

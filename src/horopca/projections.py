@@ -69,8 +69,7 @@ def spine_from_ideal_points(q: np.ndarray) -> Spine:
     >>> spine.n, round(spine.kappa, 6)
     (array([1., 0.]), 0.25)
     """
-    q = np.atleast_2d(np.asarray(q, dtype=float))
-    q = q / np.linalg.norm(q, axis=1, keepdims=True)
+    q = unit_rows(q)
     K, d = q.shape
     if K > d + 1:
         raise ValueError(f"At most {d + 1} ideal points of H^{d} are independent, but ideal points has {K} rows.")
@@ -92,6 +91,18 @@ def spine_from_ideal_points(q: np.ndarray) -> Spine:
     size = float(np.linalg.norm(p))
     n = p / size if size > 1e-15 else _perpendicular(U, d)
     return Spine(n, float(b @ b) / (1 + size) ** 2, U)
+
+
+def unit_rows(q: np.ndarray) -> np.ndarray:
+    """Ideal points as unit vectors, rows (K, d); refuses what has no direction."""
+    q = np.atleast_2d(np.asarray(q, dtype=float))
+    sizes = np.linalg.norm(q, axis=1)
+    bad = ~(np.isfinite(sizes) & (sizes > 0))
+    if bad.any():
+        raise ValueError(
+            f"Ideal points must be unit vectors, but row {bad.argmax()} has norm {sizes[bad.argmax()]:g} and no direction."
+        )
+    return q / sizes[:, None]
 
 
 def _perpendicular(U: np.ndarray, d: int) -> np.ndarray:
@@ -127,7 +138,7 @@ def nested_ideal_points(bases: list[np.ndarray]) -> np.ndarray | None:
     points = []
     for k, basis in enumerate(bases):
         n, kappa, U = spine_from_basis(basis)
-        if kappa < -1e-9 or (k == 0 and abs(kappa) > 1e-9):
+        if kappa < -1e-9 or (k == 0 and kappa > 1e-9):
             return None
         p, arm = n * (1 - kappa) / (1 + kappa), 2 * np.sqrt(max(kappa, 0.0)) / (1 + kappa)
         if k > 0:  # the functional on V_k that vanishes on V_{k-1}, at (1, p) and along U
@@ -191,9 +202,9 @@ def horospherical_projection(x: Array, q: np.ndarray, base: np.ndarray | None = 
     -------
     (n, d+1), the projected points, on the side of the base point.
     """
-    q = np.atleast_2d(np.asarray(q, dtype=float))
+    q = unit_rows(q)
     if base is not None:
-        q = translate_ideal_to_origin(q / np.linalg.norm(q, axis=1, keepdims=True), np.asarray(base, dtype=float))
+        q = translate_ideal_to_origin(q, np.asarray(base, dtype=float))
         x = translate_to_origin(x, from_numpy(base, like=x))
     spine = spine_from_ideal_points(q)
     if len(q) > len(spine.n) or (1 - spine.kappa) < DEPENDENT:

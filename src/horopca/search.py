@@ -56,8 +56,8 @@ def search_joint(sample: Sample, K: int, spine: str, objective: str, plan: Plan,
         starts = [*ideal_starts(sample, K, 8 * plan.n_init, rng), *(_drawn_back(ascent.point) for ascent in ahead)]
     best = _race(sample, family, starts, objective, plan, rng)
     basis = family.basis(best.point)[0]
-    light = plan._replace(n_init=4 if d * K < 200 else 2, shifts=8, report=lambda *_: None)
-    return Flag([*_flag_inside(sample, basis, spine, objective, light, rng), basis], best)
+    light = plan._replace(n_init=4 if d * K < 200 else 2, shifts=8, max_iter=40, report=lambda *_: None)
+    return Flag([*_flag_inside(sample.head(4096), basis, spine, objective, light, rng), basis], best)
 
 
 def search_greedy(sample: Sample, K: int, spine: str, objective: str, plan: Plan, rng: np.random.Generator) -> Flag:
@@ -83,8 +83,9 @@ def _flag_inside(sample: Sample, basis: np.ndarray, spine: str, objective: str, 
         given, centre, spread = basis[:0], np.zeros(basis.shape[1]), np.linalg.qr(basis.T)[0]
     else:
         n, kappa, U = spine_from_basis(basis)
-        pole, U0 = spine_basis(Spine(n, kappa, U))[:1], np.pad(U, ((0, 0), (1, 0)))
         merged = kappa < MERGED  # one ideal point: it comes first, then directions across it
+        kappa = 0.0 if merged else kappa
+        pole, U0 = spine_basis(Spine(n, kappa, U))[:1], np.pad(U, ((0, 0), (1, 0)))
         given = pole if merged else basis[:0]
         centre, spread = (0 * pole[0], U0.T) if merged else (pole[0], 2 * np.sqrt(kappa) * U0.T)
     bases = [given] if len(given) else []

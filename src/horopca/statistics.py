@@ -6,7 +6,7 @@ yields such arrays a few thousand rows at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ __all__ = [
     "pair_distances",
     "pair_variance",
     "principal_axes",
+    "random_pair_variances",
     "sampled_pair_variance",
     "standard_error",
 ]
@@ -52,22 +53,34 @@ def frechet_mean(x: Any, *, start: np.ndarray | None = None, max_iter: int = 100
     array([1., 0., 0.])
     """
     like = next(row_blocks(x))
-    m = _centroid(x) if start is None else start
+    m = _first_guess(x, like) if start is None else start
     variance, gradient, hessian = _newton_terms(x, m)
+    before = np.inf
     for n_iter in range(max_iter):
         step = np.linalg.solve(hessian, gradient)
-        if np.linalg.norm(step) <= tol * (1 + np.sqrt(variance)):
+        size = float(np.linalg.norm(step))
+        if size <= tol * (1 + np.sqrt(variance)):
             return Mean(from_numpy(m, like), variance, n_iter, True, "converged")
+        if before / 2 < size < 1e-2:  # Newton's steps shrink fast until rounding, of the points or of the mean, stops them
+            return Mean(from_numpy(m, like), variance, n_iter, True, "converged to rounding")
+        before = size
         for _ in range(40):
             candidate = _exp_from(m, step)
             terms = _newton_terms(x, candidate)
             if terms[0] <= variance * (1 + 1e-14):  # the rounding of the variance must not stop the last steps
                 break
-            step = step / 2
+            step, before = step / 2, np.inf
         else:
             return Mean(from_numpy(m, like), variance, n_iter, True, "converged to rounding")
         m, (variance, gradient, hessian) = candidate, terms
     return Mean(from_numpy(m, like), variance, max_iter, False, f"stopped after {max_iter} iterations")
+
+
+def _first_guess(x: Any, like: Array) -> np.ndarray:
+    """The centroid, or one of a few of the points if that is nearer to the first block of them."""
+    some = to_numpy(like)
+    guesses = [_centroid(x), *some[:: max(1, len(some) // 8)]]
+    return min(guesses, key=lambda m: frechet_variance(some, m))
 
 
 def _centroid(x: Any) -> np.ndarray:
@@ -117,6 +130,25 @@ def sampled_pair_variance(x: Array, offsets: Sequence[int]) -> tuple[float, floa
     means = [_sum_of_squares(d) / n for (d,) in pair_distances(x, offsets=offsets)]
     share = (n - 1) / n  # the n pairs of a point with itself are among the n^2
     return share * float(np.mean(means)), share * standard_error(means)
+
+
+def random_pair_variances(
+    take: Callable[[np.ndarray], np.ndarray], n: int, maps: Sequence[Callable], count: int, rng: np.random.Generator
+) -> list[tuple[float, float]]:
+    """Pair variances of several images of n points over the same `count` random pairs, with their standard errors.
+
+    `take` gives the points (m, d+1) of m row numbers; each of `maps` takes points to their images.
+    """
+    squares: list[list[np.ndarray]] = [[] for _ in maps]
+    for rows in row_slices(count):
+        size = rows.stop - rows.start
+        i, step = rng.integers(n, size=size), rng.integers(1, n, size=size)
+        x, y = take(i), take((i + step) % n)
+        for square, image in zip(squares, maps, strict=True):
+            square.append(distance(image(x), image(y)) ** 2)
+    share = (n - 1) / n  # the n pairs of a point with itself are among the n^2
+    flat = [np.concatenate(square) for square in squares]
+    return [(share * float(f.mean()), share * float(f.std() / np.sqrt(count))) for f in flat]
 
 
 def average_distortion(x: Array, y: Array, offsets: Sequence[int] | None = None) -> tuple[float, float]:

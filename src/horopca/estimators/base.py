@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import Door, Rows, check_door, check_rows
 from ..geometry import lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
-from ..statistics import frechet_mean, principal_axes
+from ..statistics import frechet_mean, principal_axes, row_blocks
 
 
 class Frame(NamedTuple):
@@ -31,10 +32,21 @@ class Frame(NamedTuple):
         return translate(lift(y[:, 1:] @ from_numpy(self.axes, y)), from_numpy(self.mean, y))
 
 
-def frame_of(y: Array) -> Frame:
+class Images:
+    """The images of the rows of a user's array under a map of points, a block at a time."""
+
+    def __init__(self, rows: Any, function: Callable[[Array], Array]) -> None:
+        self.rows, self.function = rows, function
+        self.shape = (rows.shape[0], next(self.blocks()).shape[1])
+
+    def blocks(self) -> Iterator[Array]:
+        return (self.function(block) for block in row_blocks(self.rows))
+
+
+def frame_of(y: Any, start: np.ndarray | None = None) -> Frame:
     """The canonical frame of points y (n, K+1): mean at the origin, axes in falling order of variance, signs fixed."""
-    mean = to_numpy(frechet_mean(y).point)
-    axes, _ = principal_axes(translate_to_origin(y, from_numpy(mean, y)))
+    mean = to_numpy(frechet_mean(y, start=start).point)
+    axes, _ = principal_axes(Images(y, lambda block: translate_to_origin(block, from_numpy(mean, block))))
     return Frame(mean, axes)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import sys
 import warnings
 from typing import Any
@@ -12,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from .._validation import check_choice, check_count, check_rows
+from .._validation import Rows, check_choice, check_count, check_rows
 from ..geometry import (
     busemann,
     from_hyperboloid,
@@ -23,11 +24,18 @@ from ..geometry import (
     translate_to_origin,
 )
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
-from ..objectives import AllPairs, Shifts, as_sample, some_pairs
+from ..objectives import as_sample, some_offsets
 from ..projections import Spine, nested_ideal_points, slide, spine_from_basis, unslide
 from ..search import OBJECTIVES, Flag, Plan, search_greedy, search_joint
-from ..statistics import average_distortion, frechet_mean, pair_variance, principal_axes, sampled_pair_variance
-from .base import HyperbolicReduction, frame_of
+from ..statistics import (
+    average_distortion,
+    frechet_mean,
+    pair_variance,
+    principal_axes,
+    random_pair_variances,
+    sampled_pair_variance,
+)
+from .base import HyperbolicReduction, Images, frame_of
 
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
 SPINES = ("ideal", "free")
@@ -35,7 +43,7 @@ SPINES = ("ideal", "free")
 SEARCH_ROWS = 1 << 15  # more points than this are searched on a random subset of so many
 EXACT_ROWS = 3000  # up to here variances are reported over all pairs, above over PAIRS of them
 PAIRS = 1 << 20  # pairs per evaluation in the last climb
-REPORTED_PAIRS = 1 << 19  # pairs in a reported estimate
+REPORTED_PAIRS = 1 << 18  # pairs in a reported estimate
 FIDELITY_SHIFTS = 128  # pairs per point of the distortion objective, whose distances are kept
 AUTO_STARTS = 24
 
@@ -68,7 +76,7 @@ class HoroPCA(HyperbolicReduction):
         Pairs per point in the last climb; "auto" takes all pairs of up to 2048 points and about a million of more.
     max_iter : int, default=500
         Iterations of the last climb.
-    tol : float, default=1e-9
+    tol : float, default=1e-10
         A climb ends when a step improves the objective by less than this fraction.
     random_state : int, RandomState instance or None, default=None
         Seeds the order of the points and the starts.
@@ -87,13 +95,15 @@ class HoroPCA(HyperbolicReduction):
     explained_variance_ : ndarray of shape (n_components,)
         Pair variance of the projection on the first k components of the nested sequence, k = 1 .. K.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        The same as fractions of ``total_variance_``; cumulative, since the sequence is nested.
+        The same as fractions of ``total_variance_``. Unlike scikit-learn's these are already cumulative, since the sequence
+        is nested. With ``strategy="joint"`` the first ones are what the best flag *inside* the final answer keeps, which can
+        be far less than the best single component keeps.
     total_variance_ : float
         Pair variance of the training data: mean squared distance over all ordered pairs.
     variance_error_ : float
         Standard error of the last explained variance: 0 where all pairs were counted (up to 3000 points).
     n_iter_ : int
-        Iterations of the winning climb.
+        Iterations of the last climb.
     converged_ : bool
     status_ : str
         How the search ended, in words.
@@ -124,7 +134,7 @@ class HoroPCA(HyperbolicReduction):
         n_init: int | str = "auto",
         pairs: int | str = "auto",
         max_iter: int = 500,
-        tol: float = 1e-9,
+        tol: float = 1e-10,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -180,7 +190,9 @@ class HoroPCA(HyperbolicReduction):
         self._directions = None if q is None else q @ axes
         self.ideal_points_ = None if q is None else translate_ideal(self._directions, self._mean)
         self._frame = frame_of(to_hyperboloid(slide(x, self.spine_), "halfspace"))
-        self._report_variances(x, spines, rng)
+        if n > len(x):
+            self._frame = frame_of(Images(rows, self._onto_spine), start=self._frame.mean)
+        self._report_variances(rows, x, spines, rng)
         self._report_end(flag, mean.converged)
         self._n_features_out = door.columns(K)
         return self
@@ -190,11 +202,11 @@ class HoroPCA(HyperbolicReduction):
         check_choice("strategy", self.strategy, STRATEGIES)
         check_choice("objective", self.objective, OBJECTIVES)
         check_count("max_iter", self.max_iter, 1)
-        if self.n_init != "auto":
+        if not (isinstance(self.n_init, str) and self.n_init == "auto"):
             check_count("n_init", self.n_init, 1)
-        if self.pairs not in ("auto", "all"):
+        if not (isinstance(self.pairs, str) and self.pairs in ("auto", "all")):
             check_count("pairs", self.pairs, 1)
-        if not self.tol > 0:
+        if not isinstance(self.tol, numbers.Real) or not self.tol > 0:
             raise ValueError(f"tol must be a positive number, but is {self.tol!r}.")
 
     def _plan(self, n: int) -> Plan:
@@ -203,33 +215,43 @@ class HoroPCA(HyperbolicReduction):
         shifts = most if self.pairs == "auto" else n if self.pairs == "all" else int(self.pairs)
         return Plan(n_init, shifts, self.max_iter, self.tol, _print_heat if self.verbose else _quiet)
 
-    def _report_variances(self, x: np.ndarray, spines: list[Spine], rng: np.random.Generator) -> None:
-        """Explained and total variance over the same pairs of the points x (n, d+1), in the user's unit of length."""
-        pairs = _reported_pairs(len(x), rng)
-        images = [to_hyperboloid(slide(x, spine), "halfspace") for spine in spines]
-        measured = [_variance(points, pairs) for points in (*images, x)]
+    def _report_variances(self, rows: Rows, x: np.ndarray, spines: list[Spine], rng: np.random.Generator) -> None:
+        """Explained and total variance over the same pairs, in the user's unit of length.
+
+        Over all pairs of x, the training points moved to their mean, if they are few; else over random pairs of all rows.
+        """
+        n = rows.shape[0]
+        maps = [*((lambda p, spine=spine: to_hyperboloid(slide(p, spine), "halfspace")) for spine in spines), lambda p: p]
+        if n <= EXACT_ROWS:
+            measured = [(pair_variance(map(x)), 0.0) for map in maps]
+        else:
+            measured = random_pair_variances(lambda i: translate_to_origin(rows.take(i), self._mean), n, maps, REPORTED_PAIRS, rng)
         values = np.array([value for value, _ in measured]) / -self.curvature
+        self.total_variance_ = total = float(values[-1])
         # a projection of a projection lengthens nothing, so only rounding can break the order
-        self.explained_variance_ = np.maximum.accumulate(values[:-1])
-        self.total_variance_ = float(values[-1])
+        self.explained_variance_ = np.minimum(np.maximum.accumulate(values[:-1]), total)
         self.variance_error_ = measured[-2][1] / -self.curvature
-        total = self.total_variance_
         self.explained_variance_ratio_ = self.explained_variance_ / total if total > 0 else np.ones(len(spines))
 
     def _report_end(self, flag: Flag, mean_converged: bool) -> None:
         self.n_iter_ = flag.ascent.n_iter
         self.converged_ = flag.ascent.converged and mean_converged
         self.status_ = flag.ascent.status if mean_converged else "the Fréchet mean did not converge"
-        if not self.converged_:
+        if not mean_converged:
+            warnings.warn("HoroPCA: the Fréchet mean of X did not converge.", ConvergenceWarning, stacklevel=3)
+        elif not self.converged_:
             warnings.warn(
                 f"HoroPCA {self.status_} without converging. Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).",
                 ConvergenceWarning,
                 stacklevel=3,
             )
 
-    def _project(self, x: Array) -> Array:
+    def _onto_spine(self, x: Array) -> Array:
         moved = translate_to_origin(x, from_numpy(self._mean, x))
-        return self._frame.enter(to_hyperboloid(slide(moved, self.spine_), "halfspace"))
+        return to_hyperboloid(slide(moved, self.spine_), "halfspace")
+
+    def _project(self, x: Array) -> Array:
+        return self._frame.enter(self._onto_spine(x))
 
     def _embed(self, y: Array) -> Array:
         images = from_hyperboloid(self._frame.leave(y), "halfspace")
@@ -245,7 +267,9 @@ class HoroPCA(HyperbolicReduction):
         Returns
         -------
         array of shape (n_samples, n_components)
-            Column k is the Busemann function of ``ideal_points_[k]``, in units of length.
+            Column k is the Busemann function of ``ideal_points_[k]``, in units of length. Where the optimum has merged the
+            ideal points (``spine_.kappa`` near 0) the columns coincide too: for features in as many directions as you like
+            use `BusemannWhitener`, or ``strategy="greedy"``.
         """
         check_is_fitted(self)
         rows = check_rows(X, self._door(), estimator=self)
@@ -269,21 +293,15 @@ class HoroPCA(HyperbolicReduction):
         ``objective="distortion"``. Above 3000 points, over a fixed sample of pairs.
         """
         check_is_fitted(self)
-        x = check_rows(X, self._door(), estimator=self, min_rows=2).all()
+        rows = check_rows(X, self._door(), estimator=self, min_rows=2)
+        n, rng = rows.shape[0], np.random.default_rng(0)
+        x = rows.all() if n <= SEARCH_ROWS else rows.take(rng.choice(n, size=SEARCH_ROWS, replace=False))
         images = self._project(x)
-        pairs = _reported_pairs(x.shape[0], np.random.default_rng(0))
-        if self.objective == "variance":
-            return _variance(images, pairs)[0] / -self.curvature
-        return -average_distortion(x, images, getattr(pairs, "offsets", None))[0]
-
-
-def _reported_pairs(n: int, rng: np.random.Generator) -> AllPairs | Shifts:
-    return some_pairs(n, n if n <= EXACT_ROWS else max(8, REPORTED_PAIRS // n), rng)
-
-
-def _variance(x: Array, pairs: AllPairs | Shifts) -> tuple[float, float]:
-    """Pair variance of points over the pairs, and its standard error."""
-    return (pair_variance(x), 0.0) if isinstance(pairs, AllPairs) else sampled_pair_variance(x, pairs.offsets)
+        offsets = None if n <= EXACT_ROWS else some_offsets(len(x), max(8, REPORTED_PAIRS // len(x)), rng)
+        if self.objective == "distortion":
+            return -average_distortion(x, images, offsets)[0]
+        value = pair_variance(images) if offsets is None else sampled_pair_variance(images, offsets)[0]
+        return value / -self.curvature
 
 
 def _turned(spine: Spine, axes: np.ndarray) -> Spine:

@@ -15,6 +15,8 @@ Array = Any
 
 __all__ = ["Array", "array_namespace", "concat_time", "dot", "from_numpy", "norm", "to_numpy", "unit"]
 
+SHORTEST = 1e-150
+
 
 def dot(u: Array, v: Array) -> Array:
     """Euclidean inner product over the last axis."""
@@ -29,10 +31,11 @@ def norm(u: Array) -> Array:
 
 
 def unit(u: Array) -> Array:
-    """u divided by its length; the zero vector stays zero."""
+    """u divided by its length; zero where that is 0, or so small that its square has lost digits."""
     xp = array_namespace(u)
     size = norm(u)[..., None]
-    return u / xp.where(size > 0, size, xp.ones_like(size))
+    long = size > SHORTEST
+    return xp.where(long, u / xp.where(long, size, xp.ones_like(size)), xp.zeros_like(u))
 
 
 def concat_time(t: Array, s: Array) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 from array_api_compat import is_numpy_namespace
 from scipy.spatial.distance import cdist
 
-from ._arrays import Array, array_namespace, concat_time, dot, from_numpy, norm, unit
+from ._arrays import Array, array_namespace, dot, norm, unit
 from .models import lift
 
 BLOCK_ELEMENTS = 1 << 18  # entries of a block of distances: 2 MiB of float64, about a core's cache
@@ -61,7 +61,7 @@ def distance(x: Array, y: Array) -> Array:
     """Geodesic distance, shape (...).
 
     >>> x, y = lift(np.array([0.0, 0.0])), lift(np.array([3.0, 4.0]))
-    >>> float(distance(x, y)).__round__(6), float(np.arcsinh(5.0)).__round__(6)
+    >>> round(float(distance(x, y)), 6), round(float(np.arcsinh(5.0)), 6)
     (2.312438, 2.312438)
     """
     xp = array_namespace(x, y)
@@ -176,18 +176,18 @@ def light_cone(x: Array, n: Array) -> tuple[Array, Array]:
 
 
 def _axis_and_factor(m: Array) -> tuple[Array, Array]:
-    """The unit direction of m (the first axis at the origin) and e^{radius of m}."""
-    xp = array_namespace(m)
-    r = norm(m[..., 1:])
-    first = from_numpy(np.eye(1, m.shape[-1] - 1)[0], like=m)
-    return xp.where(r[..., None] > 0, unit(m[..., 1:]), first), m[..., 0] + r
+    """The unit direction of m (zero at the origin, where the translation is the identity) and e^{radius of m}."""
+    return unit(m[..., 1:]), m[..., 0] + norm(m[..., 1:])
 
 
 def _boost(x: Array, n: Array, factor: Array, side: int) -> Array:
     # a translation along the axis n is diagonal in light-cone coordinates: nothing cancels, at any radius
-    s = x[..., 1:]
+    xp = array_namespace(x, n)
+    r, u = norm(x[..., 1:]), unit(x[..., 1:])
     low, high = light_cone(x, n)
-    across = s - dot(s, n)[..., None] * n
+    # the part across the axis from the difference with its nearer end: exactly zero for a point on the axis
+    off = xp.where((dot(u, n) > 0)[..., None], u - n, u + n)
+    across = r[..., None] * (off - dot(off, n)[..., None] * n)
     along = side * (high / factor - low * factor) / 2
     return lift(across + along[..., None] * n)
 
@@ -204,7 +204,6 @@ def _positive(a: Array) -> Array:
 
 
 __all__ = [
-    "concat_time",
     "distance",
     "distance_blocks",
     "exp",
