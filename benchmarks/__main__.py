@@ -1,6 +1,8 @@
 """All benchmarks, one after another."""
 
-from . import figures, speed
+from . import baselines, explorer, figures, speed
 
 speed.main()
 figures.main()
+baselines.main()
+explorer.main()

@@ -42,7 +42,7 @@ def measure(X: np.ndarray, options: dict, seed: int) -> dict[str, float]:
 
 
 def main() -> None:
-    table = Table(title="HoroPCA, 10 to 2 dimensions: median over seeds 0-9 (spread in % of the median) [target]")
+    table = Table(title="HoroPCA, 10 to 2 dimensions: median over seeds 0-9 (spread in % of the median), target")
     for column in ("options", "measure", *NAMES):
         table.add_column(column, justify="left" if column in ("options", "measure") else "right")
     cache: dict = {}

@@ -64,7 +64,7 @@ def test_reduce_without_output_says_so(points):
 def test_json_is_all_there_is_on_stdout(tmp_path, points):
     result = run("reduce", points, "--json", "--seed", 3, "-k", 3, "-o", tmp_path / "out.csv", "--spine", "free")
     found = json.loads(result.stdout)
-    assert found["n_points"] == 40 and found["n_columns"] == 5 and found["n_components"] == 3
+    assert found["n_points"] == 40 and found["n_dimensions"] == 5 and found["n_components"] == 3
     assert found["seed"] == 3 and found["spine"] == "free" and found["plot"] is None
     assert 0 < found["distortion"] < 1 and found["distortion_error"] == 0
     assert 0 < found["variance_kept"] <= 1 and found["seconds"] > 0
@@ -234,3 +234,15 @@ def test_the_installed_command_works_in_a_shell(tmp_path, points):
     assert good.returncode == 0 and json.loads(good.stdout)["output"] == "out.npy" and good.stderr == ""
     bad = shell("reduce", "absent.npy")
     assert bad.returncode == 1 and bad.stderr == "Error: There is no file absent.npy.\n" and bad.stdout == ""
+
+
+def test_sentences_of_the_library_speak_of_options():
+    from horopca.cli import in_options
+
+    said = in_options("For Lorentz coordinates pass model='lorentz'; for a larger ball e.g. curvature=-0.68 (radius 1.21).")
+    assert said == "For Lorentz coordinates pass --model lorentz; for a larger ball e.g. --curvature -0.68 (radius 1.21)."
+
+
+def test_the_module_is_the_command_line():
+    said = subprocess.run([sys.executable, "-m", "horopca", "--version"], capture_output=True, text=True, check=True)
+    assert "horopca" in said.stdout

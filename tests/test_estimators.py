@@ -11,7 +11,7 @@ import pytest
 import torch
 from sklearn.base import clone
 from sklearn.decomposition import PCA
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -213,6 +213,17 @@ def test_fewer_pairs_are_another_climb(X):
     assert np.array_equal(many.transform(X), HoroPCA(pairs="auto", **QUICK).fit(X).transform(X))
 
 
+@pytest.mark.parametrize("objective", ["variance", "distortion"])
+def test_the_score_does_not_depend_on_the_order_of_rows(monkeypatch, objective):
+    v = np.random.default_rng(0).standard_normal((400, 3)) * [2, 0.3, 0.3]
+    v = v[v[:, 0].argsort()]
+    pca = HoroPCA(model="tangent", objective=objective, **QUICK).fit(v)
+    exact = pca.score(v)
+    monkeypatch.setattr("horopca.estimators.horopca.EXACT_ROWS", 10)
+    monkeypatch.setattr("horopca.estimators.horopca.REPORTED_PAIRS", 400 * 20)
+    assert pca.score(v) == pytest.approx(exact, rel=0.1)
+
+
 def test_sorted_rows_are_shuffled(monkeypatch):
     """Rows in the order of one coordinate: neighbouring rows are close, and unshuffled pairs would not be typical."""
     monkeypatch.setattr("horopca.estimators.horopca.EXACT_ROWS", 10)
@@ -261,6 +272,20 @@ def test_output_that_float32_cannot_tell_from_the_boundary_stays_inside():
     assert np.all(size < 1)
     assert np.all(size > 1 - 1e-6)
     assert check_rows(Z, door).shape == (60, 4)
+
+
+@pytest.mark.parametrize("model", ["poincare", "klein", "lorentz", "halfspace", "tangent"])
+@pytest.mark.parametrize("curvature", [-1.0, -0.3, -7.0])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_leaves_by_the_door_may_enter_again(model, curvature, dtype):
+    rng = np.random.default_rng(0)
+    u = rng.standard_normal((2000, 6))
+    radius = rng.uniform(0, 12 if model in ("lorentz", "halfspace") and dtype == np.float32 else 60, size=(2000, 1))
+    x = geometry.lift(np.sinh(radius) * u / np.linalg.norm(u, axis=1, keepdims=True))
+    door = check_door(model, curvature)
+    again = check_rows(door.leave(x, np.dtype(dtype)), door)
+    assert again.X.dtype == dtype
+    assert np.all(np.isfinite(again.all()))
 
 
 def test_float32_hyperboloids_are_accepted_and_others_not():
@@ -484,6 +509,20 @@ def test_other_models_refuse_what_they_cannot_hold(X):
     for model, far in (("tangent", 1000 * X), ("halfspace", np.abs(X) * 1e-300 + 1e-308), ("halfspace", 1e160 + np.abs(X))):
         with pytest.raises(ValueError, match="within hyperbolic distance 350"):
             HoroPCA(model=model).fit(far)
+
+
+def test_a_failed_fit_is_not_a_fit(X):
+    pca = HoroPCA(n_components=99)
+    with pytest.raises(ValueError, match="n_components"):
+        pca.fit(X)
+    with pytest.raises(NotFittedError):
+        pca.transform(X)
+
+
+def test_refitting_forgets_the_column_names(X):
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+    pca = HoroPCA(**QUICK).fit(frame).fit(torch.tensor(X))
+    assert not hasattr(pca, "feature_names_in_")
 
 
 def test_not_a_number_and_too_few_rows_are_refused(X):

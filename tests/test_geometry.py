@@ -26,6 +26,12 @@ def test_models_go_there_and_back(model, d):
     assert np.allclose(to_hyperboloid(from_hyperboloid(x, model), model), x, rtol=1e-10)
 
 
+@pytest.mark.parametrize("model", ["lorentz", "halfspace", "tangent"])
+def test_models_without_a_boundary_go_far(model):
+    x = cloud(50, 3, radius=300, seed=4)
+    assert np.allclose(to_hyperboloid(from_hyperboloid(x, model), model), x, rtol=1e-10)
+
+
 def test_models_agree_on_a_known_point():
     z = np.array([[0.5, 0.0]])
     x = to_hyperboloid(z)

@@ -258,3 +258,30 @@ def test_what_cannot_be_saved_is_refused(tmp_path, name, array, labels, error, s
     with pytest.raises(error, match=sentence):
         save(tmp_path / name, array, labels)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_one_wrong_cell_is_a_mistake_and_not_a_label(tmp_path, place):
+    rows = [["0.1", "0.2"] for _ in range(9)]
+    rows[4][place] = "N/A"
+    path = tmp_path / "wrong.csv"
+    path.write_text("\n".join(",".join(row) for row in rows))
+    with pytest.raises(ValueError, match="line 5: 'N/A' is not a number"):
+        load(path)
+
+
+def test_a_data_frames_index_beside_labels_is_passed_over(tmp_path):
+    path = tmp_path / "frame.csv"
+    path.write_text(",x,y,kind\n57,0.1,0.2,cat\n58,0.3,0.4,dog\n")
+    table = load(path)
+    assert np.array_equal(table.X, [[0.1, 0.2], [0.3, 0.4]])
+    assert table.labels == ["cat", "dog"]
+    assert table[2] == ["x", "y"]
+
+
+def test_numbers_under_a_header_that_says_label_are_labels(tmp_path):
+    path = tmp_path / "numbered.csv"
+    path.write_text("0,1,2,label\n0.1,0.2,0.3,7\n0.3,0.4,0.5,8\n")
+    table = load(path)
+    assert table.X.shape == (2, 3)
+    assert table.labels == ["7", "8"]

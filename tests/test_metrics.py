@@ -56,6 +56,8 @@ def test_sampled_distortion_is_right_within_its_error(metric):
     assert 0 < error < 0.1 * exact
     assert abs(value - exact) < 4 * error
     assert metrics.average_distortion(*inputs, metric=metric, return_error=True) == (exact, 0.0)
+    most = metrics.average_distortion(*inputs, metric=metric, n_pairs=10**6, return_error=True)
+    assert most == (exact, 0.0)
     again = metrics.average_distortion(*inputs, metric=metric, n_pairs=6000, random_state=0)
     assert again == value
 

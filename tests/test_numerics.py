@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from horopca.geometry import busemann, distance, from_hyperboloid, lift, to_hyperboloid, translate_to_origin
-from horopca.projections import Spine, horospherical_projection, slide, spine_from_ideal_points
+from horopca.objectives import as_sample, slide_with_pullback
+from horopca.projections import Spine, horospherical_projection, slide, spine_basis, spine_from_ideal_points
 from horopca.statistics import frechet_mean
 
 mp.mp.dps = 320  # 60 digits, and the 260 that t^2 - |s|^2 loses at radius 300
@@ -152,14 +153,33 @@ def test_projections_on_two_ideal_points(radius, apart):
         assert gap <= 1e-10 * max(radius, 1.0) or apart < 1e-3
 
 
-def test_a_point_on_the_spine_keeps_all_its_digits():
+@pytest.mark.parametrize("height", np.linspace(-0.75, 0.75, 11))
+def test_a_point_on_the_spine_keeps_all_its_digits(height):
     """There R = 0: computed as a difference of squares it would be worth 1e-8."""
     spine = spine_from_ideal_points(np.array([[0.6, 0.8, 0], [0.6, -0.8, 0]]))
-    p = from_hyperboloid(to_hyperboloid(np.array([0.6, 0.3, 0.0]), "klein"))
+    p = from_hyperboloid(to_hyperboloid(np.array([0.6, height, 0.0]), "klein"))
     x = to_hyperboloid(p)
     b = x[2]
     expected = np.sqrt(spine.kappa * (1 + b * b))  # r where R = 0
-    assert 1 / slide(x[None], spine)[0, -1] == pytest.approx(expected, rel=4e-15)
+    assert 1 / slide(x[None], spine)[0, -1] == pytest.approx(expected, rel=2e-14)
+
+
+@pytest.mark.parametrize("radius", [5.0, 15.0, 30.0])
+@pytest.mark.parametrize("kappa", [0.1, 0.0, -1e-9, -0.3])
+def test_the_search_sees_what_the_projection_does_far_out(radius, kappa):
+    """A pole in the direction of one of the points, where v0 t - s.w has no digits left."""
+    rng = np.random.default_rng(0)
+    u = rng.standard_normal((12, 4))
+    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    x = lift(np.sinh(radius * rng.uniform(0.5, 1, size=(12, 1))) * u)
+    n = u[3]
+    across = np.linalg.svd(n[None])[2][1:2]
+    spine = Spine(n, kappa, across)
+    beta, eta, _ = slide_with_pullback(as_sample(x), spine_basis(spine))
+    images = to_hyperboloid(slide(x, spine), "halfspace")
+    # beta and eta differ from `slide` by the size of the pole, an isometry: compare distances from a common point
+    fast = to_hyperboloid(np.column_stack([beta.T, eta]), "halfspace")
+    assert np.allclose(distance(fast, fast[0]), distance(images, images[0]), rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("kappa", [1.0, 0.2, 1e-12, 0.0, -1e-12, -0.5, -1.0])

@@ -12,18 +12,54 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import datasets, geometry, io, metrics, plots, projections, statistics
-    from .estimators import HoroPCA
+    from .comparison import compare
+    from .estimators import (
+        BSA,
+        PGA,
+        BusemannWhitener,
+        EuclideanPCA,
+        HoroPCA,
+        HyperbolicAutoencoder,
+        HyperbolicMDS,
+        HyperbolicSVC,
+        TangentPCA,
+        TangentWhitener,
+    )
+    from .explorer import explore
 
 __version__ = "0.1.0"
 
 # name -> module: loaded when first asked for, so that `horopca --help` does not wait for scikit-learn
 _ROOMS = ("datasets", "geometry", "io", "metrics", "plots", "projections", "statistics")
-_HOMES = {"HoroPCA": "estimators"}
+_ESTIMATORS = (
+    "BSA",
+    "PGA",
+    "BusemannWhitener",
+    "EuclideanPCA",
+    "HoroPCA",
+    "HyperbolicAutoencoder",
+    "HyperbolicMDS",
+    "HyperbolicSVC",
+    "TangentPCA",
+    "TangentWhitener",
+)
+_HOMES = {**dict.fromkeys(_ESTIMATORS, "estimators"), "compare": "comparison", "explore": "explorer"}
 
 __all__ = [
+    "BSA",
+    "PGA",
+    "BusemannWhitener",
+    "EuclideanPCA",
     "HoroPCA",
+    "HyperbolicAutoencoder",
+    "HyperbolicMDS",
+    "HyperbolicSVC",
+    "TangentPCA",
+    "TangentWhitener",
     "__version__",
+    "compare",
     "datasets",
+    "explore",
     "geometry",
     "io",
     "metrics",

@@ -43,9 +43,10 @@ class Door(NamedTuple):
     def leave(self, x: Array, dtype: Any) -> Array:
         """Points of the hyperboloid in the model, the curvature and a dtype."""
         xp = array_namespace(x)
-        X = xp.astype(from_hyperboloid(x, self.model), dtype, copy=False)
-        X = _inside(X) if self.model in ("poincare", "klein") else X
-        return X if self._coordinate_scale() == 1 else X / self._coordinate_scale()
+        X = from_hyperboloid(x, self.model) / self._coordinate_scale()
+        if self.model in ("poincare", "klein"):
+            X = _inside(X, 1 / self.scale, xp.finfo(dtype).eps)
+        return xp.astype(X, dtype, copy=False)
 
     def dimension(self, columns: int) -> int:
         """The dimension of the space whose points have so many columns."""
@@ -56,15 +57,13 @@ class Door(NamedTuple):
         return dimension + MODELS[self.model].extra_columns
 
 
-def _inside(X: Array) -> Array:
-    """X with the rows that rounding put on the boundary moved back inside, by a few units in the last place."""
+def _inside(X: Array, radius: float, eps: float) -> Array:
+    """X (float64) with the rows that a dtype of precision eps cannot tell from the boundary moved inside by a few eps."""
     xp = array_namespace(X)
-    exact = xp.astype(X, xp.float64)
-    size = norm(exact)[:, None]
-    if not bool(xp.any(size >= 1)):
+    size, most = norm(X)[:, None], radius * (1 - 4 * eps)
+    if not bool(xp.any(size > most)):
         return X
-    last = 1 - 4 * xp.finfo(X.dtype).eps
-    return xp.where(size >= 1, xp.astype(exact * last / size, X.dtype), X)
+    return xp.where(size > most, X * (most / xp.where(size > 0, size, xp.ones_like(size))), X)
 
 
 def check_door(model: str, curvature: float) -> Door:
@@ -136,6 +135,8 @@ def _check_foreign(X: Array, estimator: Any, reset: bool, min_rows: int, name: s
     X = X.detach() if hasattr(X, "detach") else X
     if X.ndim != 2:
         raise ValueError(f"{name} must be a 2-D array (points, coordinates), but has shape {tuple(X.shape)}.")
+    if xp.isdtype(X.dtype, "complex floating"):
+        raise ValueError(f"{name} must hold real numbers, but has dtype {X.dtype}.")
     if not xp.isdtype(X.dtype, "real floating"):
         X = xp.astype(X, xp.float64)
     if X.shape[0] < min_rows:
@@ -146,6 +147,7 @@ def _check_foreign(X: Array, estimator: Any, reset: bool, min_rows: int, name: s
     if estimator is not None:
         if reset:
             estimator.n_features_in_ = X.shape[1]
+            vars(estimator).pop("feature_names_in_", None)
         elif X.shape[1] != estimator.n_features_in_:
             raise ValueError(
                 f"{name} has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
@@ -162,7 +164,7 @@ def _refuse(bad: np.ndarray, start: int, sentence: str) -> None:
 
 
 def _check_ball(X: Array, door: Door, start: int, name: str) -> None:
-    size = to_numpy(norm(array_namespace(X).astype(X, array_namespace(X).float64))) * door.scale
+    size = to_numpy(norm(array_namespace(X).astype(X, array_namespace(X).float64) * door.scale))  # as `enter` computes it
     bad = size >= 1
     if bad.any():
         ball = "the unit ball" if door.curvature == -1 else f"the ball of radius {1 / door.scale:.6g}"

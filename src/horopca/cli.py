@@ -1,4 +1,5 @@
-"""The command line: ``horopca reduce``, ``horopca info`` and ``horopca demo``.
+"""The command line: ``horopca reduce``, ``horopca info`` and ``horopca demo``; ``horopca view`` is in `cli_view`,
+``horopca compare`` in `cli_compare`.
 
 Each command checks what it was given, calls the library, and writes. NumPy and scikit-learn are imported inside the
 commands, so that ``horopca --help`` answers at once.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import rich_click as click
+from click import get_current_context
+from click.core import ParameterSource
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -44,8 +48,13 @@ def sentences() -> Iterator[None]:
 
 
 def _end(sentence: str) -> NoReturn:
-    click.echo(f"Error: {sentence}", err=True)
+    click.echo(f"Error: {in_options(sentence)}", err=True)
     raise SystemExit(1)
+
+
+def in_options(sentence: str) -> str:
+    """A sentence of the library with its arguments as options: model='lorentz' becomes --model lorentz."""
+    return re.sub(r"\b(model|curvature|spine|key|metric)=(['\"]?)([\w.+-]*\w)\2", r"--\1 \3", sentence)
 
 
 def choice(name: str, values: Sequence[str], help: str) -> Callable:
@@ -78,6 +87,9 @@ def main() -> None:
     horopca info vectors.npy                       what a file holds
     horopca reduce vectors.npy -o plane.npy        reduce to 2 dimensions
     horopca reduce vectors.npy --plot disk.png     ... and draw them
+    horopca view plane.npy --open                  move around in them
+    horopca compare vectors.npy                    which reduction keeps most
+    horopca classify vectors.npy --labels y.txt    which classifier tells classes apart
     """
 
 
@@ -127,7 +139,9 @@ def reduce(
     if output is not None:
         check_output(output, force=force, formats=FORMATS)
     figure = _figure(plot, force) if plot is not None else None
-    X, in_file, _ = load(input, key=key)
+    X, in_file, _, said = load(input, key=key)
+    if said is not None and get_current_context().get_parameter_source("model") is ParameterSource.DEFAULT:
+        settings["model"] = said
     classes = in_file if labels is None else _labels(labels, len(X))
     with _working(f"Reducing {len(X):,} points from {input.name}"):
         Y, summary = _reduce(X, components, **settings)
@@ -212,7 +226,7 @@ def _reduce(X: np.ndarray, k: int, *, seed: int, **settings: Any) -> tuple[np.nd
     )
     summary = {
         "n_points": len(X),
-        "n_columns": X.shape[1],
+        "n_dimensions": estimator.spine_.n.size,
         "n_components": k,
         **settings,
         "seed": seed,
@@ -274,7 +288,7 @@ def _tell(summary: dict[str, Any], as_json: bool) -> None:
     error = summary["distortion_error"]
     rows = {
         "points": f"{summary['n_points']:,}",
-        "dimensions": f"{summary['n_columns']} → {summary['n_components']}",
+        "dimensions": f"{summary['n_dimensions']} → {summary['n_components']}",
         "distortion": f"{summary['distortion']:.4f}" + (f" ± {error:.1g}" if error else ""),
         "variance kept": f"{summary['variance_kept']:.1%} of {summary['variance']:.4g}",
         "time": f"{summary['seconds']:.2f} s",
@@ -327,5 +341,9 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+from . import cli_classify, cli_compare, cli_plot, cli_view  # noqa: E402, F401 (add their commands to main)
+
 if __name__ == "__main__":
+    from horopca.cli import main  # the one that the commands were added to: this module is then loaded twice
+
     main()

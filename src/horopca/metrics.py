@@ -65,7 +65,7 @@ def average_distortion(
     """
     sampling = _Sampling(n_pairs, random_state)
     value, error = _mean(_ratios(X, Y, model, curvature, metric, sampling), lambda d, e: np.abs(e - d) / d)
-    return (value, error if sampling else 0.0) if return_error else value
+    return (value, error if sampling.sampled else 0.0) if return_error else value
 
 
 def squared_distortion(
@@ -149,14 +149,13 @@ class _Sampling:
     def __init__(self, n_pairs: int | None, random_state: Any) -> None:
         self.n_pairs = None if n_pairs is None else check_count("n_pairs", n_pairs, 1)
         self.random_state = random_state
-
-    def __bool__(self) -> bool:
-        return self.n_pairs is not None
+        self.sampled = False
 
     def draw(self, n: int) -> tuple[np.ndarray, np.ndarray] | None:
         """An order of the rows and the shifts to take, or None for all pairs."""
         if self.n_pairs is None or self.n_pairs >= n * (n - 1) // 2 or n < 4:
             return None
+        self.sampled = True
         rng = check_random_state(self.random_state)
         most = (n - 1) // 2
         return rng.permutation(n), 1 + rng.permutation(most)[: min(most, max(2, self.n_pairs // n))]

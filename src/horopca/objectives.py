@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from .geometry import pairwise_distance
+from .geometry import light_cone, pairwise_distance
 from .geometry._arrays import Array, from_numpy, to_numpy
 from .geometry.hulls import split_basis
 from .statistics import pair_distances
@@ -58,7 +58,7 @@ def slide_with_pullback(sample: Sample, A: np.ndarray) -> tuple[Array, Array, Ca
     Returns beta (K-1, n) and eta (n,), coordinates in the upper half-space of H^K, and the pullback that takes gradients
     in them to the gradient in A.
     """
-    x, floor = sample
+    x = sample.columns
     xp = array_namespace(x)
     v0, w, U = split_basis(A)
     length = float(np.linalg.norm(w))
@@ -69,7 +69,7 @@ def slide_with_pullback(sample: Sample, A: np.ndarray) -> tuple[Array, Array, Ca
     M[0, 1:] *= -1
     coordinates = from_numpy(M, like=x) @ x
     c, b = coordinates[0, :], coordinates[1:, :]
-    c = xp.maximum(c, _least(v0, length, floor))
+    c = _sharpened(c, sample, v0, w, length)
     size = 1 + xp.sum(b * b, axis=0)
     root = xp.sqrt(xp.maximum(c * c + g * size, 1e-24 * c * c))
     r = (c + root) / 2 if g <= 0 else xp.where(c >= 0, (c + root) / 2, g * size / (2 * (root + xp.abs(c))))
@@ -100,9 +100,14 @@ def _matrix_inverse(matrix: np.ndarray) -> np.ndarray:
         return np.linalg.pinv(matrix)
 
 
-def _least(v0: float, size: float, floor: Array) -> Array:
-    """A lower bound of c = (v0 + |w|) h / 2 + (v0 - |w|) H / 2, which rounding must not pass."""
-    return (v0 + size) / 2 * floor + min(v0 - size, 0.0) / 2 / floor
+def _sharpened(c: Array, sample: Sample, v0: float, w: np.ndarray, length: float) -> Array:
+    """c = v0 t - s.w, taken from light-cone coordinates for all points if it has lost its digits for some."""
+    xp = array_namespace(c)
+    lost = xp.abs(c) < 1e-7 * sample.columns[0, :]
+    if length == 0 or not bool(xp.any(lost)):
+        return c
+    low, high = light_cone(sample.columns.T, from_numpy(w / length, like=c))
+    return xp.where(lost, (v0 + length) / 2 * low + (v0 - length) / 2 * high, c)
 
 
 class Block(NamedTuple):

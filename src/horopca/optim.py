@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
@@ -45,9 +45,22 @@ def climb(objective: Objective, start: np.ndarray, *, max_iter: int, tol: float)
         method="L-BFGS-B",
         options={"maxiter": max_iter, "maxfun": 4 * max_iter + 10, "maxcor": MEMORY, "ftol": tol, "gtol": 1e-12},
     )
-    exhausted = result.status == 1
-    status = f"stopped after {result.nit} iterations" if exhausted else "converged"
-    return Ascent(result.x.reshape(start.shape), -float(result.fun), int(result.nit), not exhausted, status)
+    converged, status = _ending(result)
+    return Ascent(result.x.reshape(start.shape), -float(result.fun), int(result.nit), converged, status)
+
+
+def _ending(result: OptimizeResult) -> tuple[bool, str]:
+    """Whether a climb converged, and how it ended in words."""
+    if not np.isfinite(result.fun):
+        return False, "met a value that is not a number"
+    if result.status == 1:
+        return False, f"stopped after {result.nit} iterations"
+    # a line search that finds nothing better is at the top, to within rounding, if it is flat there
+    slope = float(np.linalg.norm(result.jac)) * max(float(np.linalg.norm(result.x)), 1.0)
+    flat = slope <= 1e-4 * abs(float(result.fun))
+    if result.status == 2 and not flat:
+        return False, "found no way up"
+    return True, "converged"
 
 
 def race(

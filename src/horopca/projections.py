@@ -29,7 +29,7 @@ from .geometry import (
     translate_ideal_to_origin,
     translate_to_origin,
 )
-from .geometry._arrays import Array, array_namespace, dot, from_numpy
+from .geometry._arrays import Array, array_namespace, dot, from_numpy, to_numpy
 from .geometry.hulls import DEPENDENT, split_basis
 from .geometry.models import lift
 
@@ -95,7 +95,7 @@ def spine_from_ideal_points(q: np.ndarray) -> Spine:
 
 def unit_rows(q: np.ndarray) -> np.ndarray:
     """Ideal points as unit vectors, rows (K, d); refuses what has no direction."""
-    q = np.atleast_2d(np.asarray(q, dtype=float))
+    q = np.atleast_2d(to_numpy(q))
     sizes = np.linalg.norm(q, axis=1)
     bad = ~(np.isfinite(sizes) & (sizes > 0))
     if bad.any():
@@ -204,7 +204,8 @@ def horospherical_projection(x: Array, q: np.ndarray, base: np.ndarray | None = 
     """
     q = unit_rows(q)
     if base is not None:
-        q = translate_ideal_to_origin(q, np.asarray(base, dtype=float))
+        base = to_numpy(base)
+        q = translate_ideal_to_origin(q, base)
         x = translate_to_origin(x, from_numpy(base, like=x))
     spine = spine_from_ideal_points(q)
     if len(q) > len(spine.n) or (1 - spine.kappa) < DEPENDENT:

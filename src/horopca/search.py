@@ -65,6 +65,7 @@ def search_greedy(sample: Sample, K: int, spine: str, objective: str, plan: Plan
     d = sample.dimension
     centre, spread = ideal_cone(d) if spine == "ideal" else whole_space(d)
     bases, basis = [], np.zeros((0, d + 1))
+    climbs = []
     for _ in range(K):
         family = OneMore(basis, centre, spread)
         starts = _directions(sample, 8 * plan.n_init, rng)
@@ -73,7 +74,8 @@ def search_greedy(sample: Sample, K: int, spine: str, objective: str, plan: Plan
         best = _race(sample, family, list(starts), objective, plan, rng)
         basis = family.basis(best.point)[0]
         bases.append(basis)
-    return Flag(bases, best)
+        climbs.append(best)
+    return Flag(bases, next((climb for climb in climbs if not climb.converged), climbs[-1]))
 
 
 def _flag_inside(sample: Sample, basis: np.ndarray, spine: str, objective: str, plan: Plan, rng) -> list[np.ndarray]:
@@ -121,9 +123,9 @@ def _heats(sample: Sample, family: Family, objective: str, plan: Plan, rng: np.r
 
 
 def _directions(sample: Sample, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Unit vectors (count, d): directions of points of the sample, seen from the mean, slightly shaken, of either sign."""
+    """Unit vectors (count, d): directions of points of the sample, seen from the mean, slightly shaken."""
     picks = rng.integers(sample.size, size=count)
-    s = np.array(sample.columns[1:, :])[:, picks].T
+    s = sample.columns[1:, picks].T
     u = s / np.maximum(np.linalg.norm(s, axis=1, keepdims=True), 1e-300)
     u = u + 0.05 * rng.standard_normal(u.shape)
     return u / np.linalg.norm(u, axis=1, keepdims=True)

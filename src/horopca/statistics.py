@@ -71,7 +71,7 @@ def frechet_mean(x: Any, *, start: np.ndarray | None = None, max_iter: int = 100
                 break
             step, before = step / 2, np.inf
         else:
-            return Mean(from_numpy(m, like), variance, n_iter, True, "converged to rounding")
+            return Mean(from_numpy(m, like), variance, n_iter, False, "found no way down")
         m, (variance, gradient, hessian) = candidate, terms
     return Mean(from_numpy(m, like), variance, max_iter, False, f"stopped after {max_iter} iterations")
 

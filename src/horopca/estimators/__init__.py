@@ -1,5 +1,24 @@
-"""Reductions of hyperbolic data as scikit-learn estimators."""
+"""Reductions, whitening and classification of hyperbolic data as scikit-learn estimators."""
 
+from .autoencoder import HyperbolicAutoencoder
+from .bsa import BSA
+from .euclidean import EuclideanPCA
 from .horopca import HoroPCA
+from .mds import HyperbolicMDS
+from .pga import PGA
+from .svm import HyperbolicSVC
+from .tangent import TangentPCA
+from .whitening import BusemannWhitener, TangentWhitener
 
-__all__ = ["HoroPCA"]
+__all__ = [
+    "BSA",
+    "PGA",
+    "BusemannWhitener",
+    "EuclideanPCA",
+    "HoroPCA",
+    "HyperbolicAutoencoder",
+    "HyperbolicMDS",
+    "HyperbolicSVC",
+    "TangentPCA",
+    "TangentWhitener",
+]

@@ -64,6 +64,14 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _embed(self, y: Array) -> Array:
         """Points (n, d+1) of H^d that stand for the images y (n, K+1)."""
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_n_features_out")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
     def _door(self) -> Door:
         return check_door(self.model, self.curvature)
 

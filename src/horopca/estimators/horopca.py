@@ -41,7 +41,7 @@ STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
 SPINES = ("ideal", "free")
 
 SEARCH_ROWS = 1 << 15  # more points than this are searched on a random subset of so many
-EXACT_ROWS = 3000  # up to here variances are reported over all pairs, above over PAIRS of them
+EXACT_ROWS = 3000  # up to here variances are reported over all pairs, above over REPORTED_PAIRS of them
 PAIRS = 1 << 20  # pairs per evaluation in the last climb
 REPORTED_PAIRS = 1 << 18  # pairs in a reported estimate
 FIDELITY_SHIFTS = 128  # pairs per point of the distortion objective, whose distances are kept
@@ -225,7 +225,8 @@ class HoroPCA(HyperbolicReduction):
         if n <= EXACT_ROWS:
             measured = [(pair_variance(map(x)), 0.0) for map in maps]
         else:
-            measured = random_pair_variances(lambda i: translate_to_origin(rows.take(i), self._mean), n, maps, REPORTED_PAIRS, rng)
+            moved = lambda i: translate_to_origin(rows.take(i), self._mean)
+            measured = random_pair_variances(moved, n, maps, REPORTED_PAIRS, rng)
         values = np.array([value for value, _ in measured]) / -self.curvature
         self.total_variance_ = total = float(values[-1])
         # a projection of a projection lengthens nothing, so only rounding can break the order
@@ -290,12 +291,13 @@ class HoroPCA(HyperbolicReduction):
         """How well the projection keeps points X, larger being better.
 
         The pair variance of their projections for ``objective="variance"``; minus their average distortion for
-        ``objective="distortion"``. Above 3000 points, over a fixed sample of pairs.
+        ``objective="distortion"``. Above 3000 points, over a fixed sample of pairs. The two are on different scales: compare
+        estimators of one objective only.
         """
         check_is_fitted(self)
         rows = check_rows(X, self._door(), estimator=self, min_rows=2)
         n, rng = rows.shape[0], np.random.default_rng(0)
-        x = rows.all() if n <= SEARCH_ROWS else rows.take(rng.choice(n, size=SEARCH_ROWS, replace=False))
+        x = rows.all() if n <= EXACT_ROWS else rows.take(rng.choice(n, size=min(n, SEARCH_ROWS), replace=False))
         images = self._project(x)
         offsets = None if n <= EXACT_ROWS else some_offsets(len(x), max(8, REPORTED_PAIRS // len(x)), rng)
         if self.objective == "distortion":

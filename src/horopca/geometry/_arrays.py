@@ -53,7 +53,7 @@ def from_numpy(values: Array, like: Array) -> Array:
 def to_numpy(a: Array) -> np.ndarray:
     """`a` on the host, as a float64 NumPy array."""
     if is_torch_array(a):
-        a = a.detach().cpu()
+        a = a.detach().cpu().double()
     elif is_cupy_array(a):
         a = a.get()
     return np.asarray(a, dtype=float)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, dot, from_numpy
+from ._arrays import Array, array_namespace, dot, from_numpy, to_numpy
 from .models import lift
 
 DEPENDENT = 1e-12  # a singular value below this fraction of the largest: the vectors are dependent
@@ -46,10 +46,10 @@ def geodesic_hull(points: Array | None = None, ideal_points: Array | None = None
         raise ValueError("A geodesic hull needs points or ideal points, but got neither.")
     rows = []
     if points is not None:
-        x = np.atleast_2d(np.asarray(points, dtype=float))
+        x = np.atleast_2d(to_numpy(points))
         rows.append(x / x[:, :1])
     if ideal_points is not None:
-        q = np.atleast_2d(np.asarray(ideal_points, dtype=float))
+        q = np.atleast_2d(to_numpy(ideal_points))
         rows.append(np.column_stack([np.ones(len(q)), q]))
     A = np.concatenate(rows)
     sizes = np.linalg.svd(A, compute_uv=False)

@@ -1,0 +1,5 @@
+"""``python -m horopca``: the command line."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,190 @@
+"""HyperbolicAutoencoder: a nonlinear reduction by hyperbolic neural networks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import check_choice, check_count, check_rows
+from ..geometry import distance, lift, translate, translate_to_origin
+from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
+from ..statistics import principal_axes
+from .base import HyperbolicReduction, frame_of
+from .fitting import FRAME_ROWS, Seen, check_fit, report_end, store_mean
+from .network import ACTIVATIONS, Layer, Plan, run, train
+
+DEVICES = ("auto", "cpu", "cuda", "mps")
+
+
+class HyperbolicAutoencoder(HyperbolicReduction):
+    """A hyperbolic neural network that squeezes points through K dimensions and unfolds them again.
+
+    Encoder and decoder are hyperbolic fully connected layers (Ganea et al.): a matrix in the tangent space at the origin, a
+    bias as a translation, an activation in the tangent space. What is minimised is the mean squared distance between points
+    and their reconstructions, as a fraction of the variance of the points, and (a reconstruction alone leaves the
+    scale and the shape of the code open) `isometry` times the mean squared relative error of the distances in the code.
+
+    Needs torch for `fit`: ``pip install 'horopca[torch]'``. What was learnt is kept as NumPy arrays, so that `transform` does
+    without it. The map lengthens distances as well as shortening them; it is no projection.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        K, the dimension of the code, from 1 to the dimension of the data (and at most the number of points).
+    hidden : tuple of int, default=(32,)
+        Dimensions of the layers between the points and the code; the decoder has them in the opposite order. ``()`` is one
+        layer to encode and one to decode.
+    activation : {"elu", "tanh", "relu", "identity"}, default="elu"
+        Applied after every hidden layer.
+    isometry : float, default=1.0
+        Weight of the distances of the code in the loss; 0: reconstruction alone.
+    learning_rate : float, default=0.01
+        Of Adam, at the start; it falls to 0 along a cosine.
+    batch_size : int, default=1024
+        Points per step.
+    max_iter : int, default=500
+        Steps.
+    patience : int, default=200
+        Stop early after so many steps in which the loss on held-out points did not improve. The best weights are kept.
+    validation_fraction : float, default=0.1
+        Share of the points held out for that. With fewer than 20 such points the training points take their place.
+    device : {"auto", "cpu", "cuda", "mps"}, default="auto"
+        Where to train; "auto" is a GPU of Nvidia's if there is one.
+    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+        The coordinates of the input, and of the output.
+    curvature : float, default=-1.0
+        Negative; the ball has radius 1/sqrt(-curvature).
+    random_state : int, RandomState instance or None, default=None
+        Seeds the weights, the batches and the pairs.
+    verbose : int, default=0
+        1: a line on stderr for every tenth of the steps.
+
+    Attributes
+    ----------
+    reconstruction_error_ : float
+        Mean squared distance between the points and their reconstructions.
+    loss_curve_ : list of float
+        The loss on the held-out points, every ten steps.
+    mean_ : ndarray of shape (n_features_in_,)
+        Fréchet mean, in the estimator's model: what the network sees as the origin.
+    n_iter_, converged_, status_
+        How the training ended.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+
+    Examples
+    --------
+    >>> from horopca import HyperbolicAutoencoder
+    >>> from horopca.datasets import make_hierarchy
+    >>> X = make_hierarchy(random_state=0).points
+    >>> autoencoder = HyperbolicAutoencoder(n_components=2, max_iter=10, random_state=0)
+    >>> autoencoder.fit_transform(X).shape
+    (121, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        hidden: tuple[int, ...] = (32,),
+        activation: str = "elu",
+        isometry: float = 1.0,
+        learning_rate: float = 1e-2,
+        batch_size: int = 1024,
+        max_iter: int = 500,
+        patience: int = 200,
+        validation_fraction: float = 0.1,
+        device: str = "auto",
+        model: str = "poincare",
+        curvature: float = -1.0,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.hidden = hidden
+        self.activation = activation
+        self.isometry = isometry
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.max_iter = max_iter
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.device = device
+        self.model = model
+        self.curvature = curvature
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> HyperbolicAutoencoder:
+        """Train the network on the points X, an array of shape (n_samples, n_features); y is ignored."""
+        rows, K = check_fit(self, X)
+        plan = self._check_plan()
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        mean = store_mean(self, rows)
+        x = np.concatenate([to_numpy(block) for block in Seen(rows, self._mean).blocks()])
+        self._axes, variances = principal_axes(x)
+        training = train(x[:, 1:] @ self._axes.T, K, float(variances.sum()), plan, rng)
+        self._encoder, self._decoder = training.encoder, training.decoder
+        self._frame = frame_of(self._encode(x[:: -(-len(x) // FRAME_ROWS)]))
+        self.loss_curve_ = training.losses
+        self._n_features_out = rows.door.columns(K)
+        self.reconstruction_error_ = -self._score(rows)
+        ended = training.converged and mean.converged
+        report_end(self, training.status, training.n_iter, ended, "Lower learning_rate, or leave out the farthest points.")
+        return self
+
+    def _check_plan(self) -> Plan:
+        check_choice("activation", self.activation, ACTIVATIONS)
+        check_choice("device", self.device, DEVICES)
+        hidden = [check_count("hidden", width, 1, why=" in each entry") for width in np.atleast_1d(self.hidden).tolist()]
+        for name in ("batch_size", "max_iter", "patience"):
+            check_count(name, getattr(self, name), 1)
+        if not self.learning_rate > 0:
+            raise ValueError(f"learning_rate must be a positive number, but is {self.learning_rate!r}.")
+        if not self.isometry >= 0:
+            raise ValueError(f"isometry must be a weight >= 0, but is {self.isometry!r}.")
+        if not 0 <= self.validation_fraction < 1:
+            raise ValueError(f"validation_fraction must be from 0 to below 1, but is {self.validation_fraction!r}.")
+        return Plan(
+            hidden,
+            self.activation,
+            self.isometry,
+            self.learning_rate,
+            self.batch_size,
+            self.max_iter,
+            self.patience,
+            self.validation_fraction,
+            self.device,
+            bool(self.verbose),
+        )
+
+    def _encode(self, x: Array) -> Array:
+        """Codes (n, K+1) of points seen from the mean."""
+        s = x[:, 1:] @ from_numpy(self._axes.T.copy(), x)
+        return lift(run(s, _like(self._encoder, x), self.activation))
+
+    def _project(self, x: Array) -> Array:
+        return self._frame.enter(self._encode(translate_to_origin(x, from_numpy(self._mean, x))))
+
+    def _embed(self, y: Array) -> Array:
+        s = run(self._frame.leave(y)[:, 1:], _like(self._decoder, y), self.activation)
+        return translate(lift(s @ from_numpy(self._axes, y)), from_numpy(self._mean, y))
+
+    def _score(self, rows: Any) -> float:
+        total = 0.0
+        for block in rows.blocks():
+            error = distance(block, self._embed(self._project(block)))
+            total += float(array_namespace(error).sum(error * error))
+        return -total / rows.shape[0] / -self.curvature
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the mean squared distance between points X and their reconstructions."""
+        check_is_fitted(self)
+        return self._score(check_rows(X, self._door(), estimator=self))
+
+
+def _like(layers: list[Layer], x: Array) -> list[Layer]:
+    return [Layer(from_numpy(W, x), from_numpy(b, x)) for W, b in layers]

@@ -1,0 +1,130 @@
+"""BSA: barycentric subspace analysis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import Rows, check_choice, check_rows
+from ..geometry import translate
+from ..objectives import Sample
+from ..statistics import Mean
+from ..submanifold_search import Effort, Nested, nested_frame, search_flag, search_last
+from ..submanifolds import distance_to
+from .geodesic import GeodesicReduction
+
+STRATEGIES = {"flag": search_flag, "last": search_last}
+
+
+class BSA(GeodesicReduction):
+    """Barycentric subspace analysis: geodesic projection on the submanifold nearest to the points.
+
+    The K-dimensional geodesic submanifold through K+1 reference points, which need not contain the mean. Starts are
+    hulls of data points improved by exchange, then L-BFGS climbs with exact gradients.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        K, the dimension of the submanifold, from 1 to the dimension of the data (and at most the number of points).
+    strategy : {"flag", "last"}, default="flag"
+        "flag": nested submanifolds of dimensions 1 to K with the least sum of unexplained variances, each
+        counted once (the area under the curve). "last": the K-dimensional one with the least unexplained variance, and then the
+        best nested sequence inside it.
+    base_point : None, "mean" or array of shape (n_features,), default=None
+        A point that all submanifolds have to contain: the Fréchet mean, or a point in the estimator's model.
+    base_noise : float, default=0.0
+        Standard deviation of Gaussian noise added to the base point, along each axis of its tangent space, in units of length.
+    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+        The coordinates of the input, and of the output.
+    curvature : float, default=-1.0
+        Negative; the ball has radius 1/sqrt(-curvature).
+    n_init : "auto" or int, default="auto"
+        How many hulls of data points are improved and climbed from; "auto" is 8.
+    max_iter : int, default=1000
+        Iterations of the last climb.
+    tol : float, default=1e-8
+        A climb ends when a step improves the objective by less than this fraction.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the order of the points, the starts and the noise.
+    verbose : int, default=0
+        1: a line on stderr after each heat of the search.
+
+    Attributes
+    ----------
+    reference_points_ : ndarray of shape (n_components + 1, n_features_in_)
+        Points in the estimator's model; the first k+1 span the k-dimensional submanifold.
+    base_point_ : ndarray of shape (n_features_in_,) or None
+        The point that the submanifolds had to contain.
+    mean_ : ndarray of shape (n_features_in_,)
+        Fréchet mean, in the estimator's model.
+    unexplained_variance_ : ndarray of shape (n_components,)
+        Mean squared distance between the points and their projections on the k-dimensional submanifold.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        One minus the unexplained variance as a fraction of ``total_variance_``; cumulative, since the sequence is nested.
+    total_variance_ : float
+        Fréchet variance: the unexplained variance of the best single point.
+    n_iter_, converged_, status_
+        How the search ended.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+
+    Examples
+    --------
+    >>> from horopca import BSA
+    >>> from horopca.datasets import make_hierarchy
+    >>> X = make_hierarchy(random_state=0).points
+    >>> bsa = BSA(n_components=2, random_state=0).fit(X)
+    >>> bsa.reference_points_.shape
+    (3, 10)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        strategy: str = "flag",
+        base_point: Any = None,
+        base_noise: float = 0.0,
+        model: str = "poincare",
+        curvature: float = -1.0,
+        n_init: int | str = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.strategy = strategy
+        self.base_point = base_point
+        self.base_noise = base_noise
+        self.model = model
+        self.curvature = curvature
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_options(self) -> None:
+        check_choice("strategy", self.strategy, STRATEGIES)
+        super()._check_options()
+
+    def _search(self, sample: Sample, K: int, effort: Effort, rng: np.random.Generator) -> Nested:
+        return STRATEGIES[self.strategy](sample, K, self.base_point is not None, effort, rng)
+
+    def _report(self, rows: Rows, bases: list[np.ndarray], mean: Mean) -> None:
+        frame = nested_frame(bases, int(self.base_point is None))
+        frame[1:] = np.cosh(1) * frame[0] + np.sinh(1) * frame[1:]
+        self.reference_points_ = self._door().leave(translate(frame, self._base), frame.dtype)
+        self._report_unexplained(rows, bases)
+        total = mean.variance / -self.curvature
+        left = self.unexplained_variance_ / total if total > 0 else np.zeros(len(bases))
+        self.total_variance_, self.explained_variance_ratio_ = total, np.maximum(1 - left, 0)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the mean squared distance between points X and their projections."""
+        check_is_fitted(self)
+        rows = check_rows(X, self._door(), estimator=self)
+        return -self._mean_over(rows, self._hull, distance_to)

@@ -1,0 +1,88 @@
+"""What the fits of several reductions share: checking, looking at the rows from a point, saying how it ended."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from .._validation import Rows, check_count, check_rows
+from ..geometry import translate_to_origin
+from ..geometry._arrays import Array, from_numpy, to_numpy
+from ..statistics import Mean, frechet_mean
+from .base import HyperbolicReduction
+
+FRAME_ROWS = 1 << 15  # the canonical frame of more images than this is that of so many of them
+
+
+class Seen:
+    """The rows as seen from a point (d+1,), which becomes the origin: converted a block at a time."""
+
+    def __init__(self, rows: Rows, point: np.ndarray) -> None:
+        self.rows, self.point, self.shape = rows, point, rows.shape
+
+    def blocks(self) -> Iterator[Array]:
+        for block in self.rows.blocks():
+            yield translate_to_origin(block, from_numpy(self.point, block))
+
+    def some(self) -> np.ndarray:
+        """At most FRAME_ROWS of the points, evenly chosen, on the host."""
+        step = -(-self.shape[0] // FRAME_ROWS)
+        return translate_to_origin(self.rows.take(np.arange(0, self.shape[0], step)), self.point)
+
+
+def check_fit(estimator: Any, X: Any) -> tuple[Rows, int]:
+    """X as points and the number of components, or a sentence."""
+    rows = check_rows(X, estimator._door(), estimator=estimator, reset=True, min_rows=2)
+    d = rows.shape[1] - 1
+    K = check_count("n_components", estimator.n_components, 1, d, f" (the dimension of X is {d})")
+    check_enough(rows.shape[0], K)
+    return rows, K
+
+
+def check_enough(n: int, K: int) -> None:
+    if n < K:
+        raise ValueError(
+            f"n_components must be at most the number of points, but is {K} for n_samples = {n}: so few points span no more "
+            "dimensions. Lower n_components."
+        )
+
+
+def store_mean(estimator: Any, rows: Rows) -> Mean:
+    """The Fréchet mean of the rows, kept as ``mean_`` in the user's model and as ``_mean`` on the hyperboloid."""
+    mean = frechet_mean(rows)
+    estimator._mean = to_numpy(mean.point)
+    estimator.mean_ = in_model(estimator, estimator._mean)
+    return mean
+
+
+def in_model(estimator: HyperbolicReduction, point: np.ndarray) -> np.ndarray:
+    """A point (d+1,) of the hyperboloid in the estimator's model and curvature."""
+    return estimator._door().leave(point[None], point.dtype)[0]
+
+
+def report_end(estimator: Any, status: str, n_iter: int, converged: bool, remedy: str) -> None:
+    """Keep how a fit ended; if it did not converge, warn with a remedy."""
+    estimator.n_iter_, estimator.converged_, estimator.status_ = n_iter, converged, status
+    if not converged:
+        warnings.warn(f"{type(estimator).__name__} {status} without converging. {remedy}", ConvergenceWarning, stacklevel=3)
+
+
+def report_mean(estimator: Any, mean: Mean) -> None:
+    """How the fit of a method ended that has a closed form but for the mean."""
+    report_end(estimator, mean.status, mean.n_iter, mean.converged, "The points may lie too far out for the Fréchet mean.")
+
+
+def teller(estimator: Any) -> Any:
+    """The report of a search: lines on stderr if verbose."""
+
+    def tell(number: int, heats: int, runners: int, value: float) -> None:
+        if estimator.verbose:
+            name = type(estimator).__name__
+            print(f"{name}: heat {number + 1} of {heats}, {runners} starts, best {value:.6g}", file=sys.stderr)
+
+    return tell

@@ -1,0 +1,125 @@
+"""What PGA and BSA share: reductions by geodesic projection on a submanifold."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from .._validation import Rows, check_count, check_rows
+from ..geometry import hull_coordinates, hull_points, lift, to_hyperboloid, translate, translate_to_origin
+from ..geometry._arrays import Array, from_numpy, to_numpy
+from ..objectives import Sample, as_sample
+from ..statistics import Mean, principal_axes
+from ..submanifold_search import Effort, Nested
+from ..submanifolds import Profile, distance_to, mean_over_points, orthonormal_frame
+from .base import HyperbolicReduction, frame_of
+from .fitting import Seen, check_fit, in_model, report_end, store_mean, teller
+
+SEARCH_ROWS = 1 << 15  # more points than this are searched on a random subset of so many
+AUTO_STARTS = 8
+
+
+class GeodesicReduction(HyperbolicReduction):
+    """Projection on the nearest points of a geodesic submanifold. Subclasses say which one, and what they report of it."""
+
+    base_point: Any
+    base_noise: float
+    n_init: int | str
+    max_iter: int
+    tol: float
+    random_state: Any
+    verbose: int
+
+    @abstractmethod
+    def _search(self, sample: Sample, K: int, effort: Effort, rng: np.random.Generator) -> Nested:
+        """Nested submanifolds for a sample with the base point at the origin."""
+
+    @abstractmethod
+    def _report(self, rows: Rows, bases: list[np.ndarray], mean: Mean) -> None:
+        """Keep what was learnt: bases (k+1, d+1), k = 1 .. K, as seen from the base point."""
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Find the submanifolds nearest to the points X.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Points in the estimator's model and curvature.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        rows, K = check_fit(self, X)
+        self._check_options()
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        mean = store_mean(self, rows)
+        self._base = self._check_base(rng)
+        x = translate_to_origin(rows.take(rng.permutation(rows.shape[0])[:SEARCH_ROWS]), self._base)
+        axes, _ = principal_axes(x)
+        effort = Effort(AUTO_STARTS if self.n_init == "auto" else int(self.n_init), self.max_iter, self.tol, teller(self))
+        with threadpool_limits(1, "blas"):  # the products are small: threads would wait for each other
+            nested = self._search(as_sample(lift(x[:, 1:] @ axes.T)), K, effort, rng)
+        bases = [np.column_stack([A[:, 0], A[:, 1:] @ axes]) for A in nested.bases]
+        self._hull = orthonormal_frame(bases[-1])
+        self._frame = frame_of(hull_coordinates(x, self._hull))
+        self._report(rows, bases, mean)
+        self._n_features_out = rows.door.columns(K)
+        status = nested.ascent.status if mean.converged else "lost the Fréchet mean"
+        remedy = f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g})."
+        report_end(self, status, nested.ascent.n_iter, nested.ascent.converged and mean.converged, remedy)
+        return self
+
+    def _check_options(self) -> None:
+        check_count("max_iter", self.max_iter, 1)
+        if self.n_init != "auto":
+            check_count("n_init", self.n_init, 1)
+        if not self.tol > 0:
+            raise ValueError(f"tol must be a positive number, but is {self.tol!r}.")
+        if not self.base_noise >= 0:
+            raise ValueError(f"base_noise must be a standard deviation >= 0, but is {self.base_noise!r}.")
+        if self.base_noise > 0 and self.base_point is None:
+            raise ValueError(
+                f"base_noise is {self.base_noise!r}, but there is no base point to add it to. Pass base_point='mean'."
+            )
+
+    def _check_base(self, rng: np.random.Generator) -> np.ndarray:
+        """The base point (d+1,) on the hyperboloid, with its noise."""
+        if self.base_point is None or isinstance(self.base_point, str):
+            if self.base_point not in (None, "mean"):
+                raise ValueError(f"base_point must be 'mean' or a point in the model of X, but is {self.base_point!r}.")
+            base = self._mean
+        else:
+            point = np.asarray(self.base_point, dtype=float)
+            if point.shape != (self.n_features_in_,):
+                raise ValueError(
+                    f"base_point must be one point in the model of X, of shape ({self.n_features_in_},), but has shape "
+                    f"{point.shape}."
+                )
+            base = check_rows(point[None], self._door(), name="base_point").all()[0]
+        noise = self.base_noise * self._door().scale * rng.standard_normal(len(base) - 1)
+        return translate(to_hyperboloid(noise, "tangent"), base)
+
+    def _mean_over(self, rows: Rows, A: np.ndarray, profile: Profile) -> float:
+        """Mean over all rows of a profile for the submanifold spanned by A, in the user's unit of length."""
+        total = 0.0
+        for block in Seen(rows, self._base).blocks():
+            total += mean_over_points(as_sample(to_numpy(block)), A, profile)[0] * block.shape[0]
+        return total / rows.shape[0] / -self.curvature
+
+    def _report_unexplained(self, rows: Rows, bases: list[np.ndarray]) -> None:
+        # a submanifold inside another is no nearer to the points: only rounding can break the order
+        self.unexplained_variance_ = np.minimum.accumulate([self._mean_over(rows, A, distance_to) for A in bases])
+        self.base_point_ = None if self.base_point is None else in_model(self, self._base)
+
+    def _project(self, x: Array) -> Array:
+        moved = translate_to_origin(x, from_numpy(self._base, x))
+        return self._frame.enter(hull_coordinates(moved, self._hull))
+
+    def _embed(self, y: Array) -> Array:
+        return translate(hull_points(self._frame.leave(y), self._hull), from_numpy(self._base, y))

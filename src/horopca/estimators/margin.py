@@ -1,0 +1,190 @@
+"""The largest margin between two classes of points of H^d.
+
+A hyperplane of H^d is {x : <w, x> = 0} for a w of R^{1,d} with <w, w> > 0, and asinh(<w, x> / |w|) is the signed distance
+from it. The hyperbolic support vector machine minimises, for labels y = +-1 and costs C_i,
+
+    <w, w> / 2 + sum_i C_i hinge(asinh 1 - asinh(y_i <w, x_i>)),       <w, w> >= 0.
+
+We write w = (|v| sin phi, v), so that <w, w> = |v|^2 cos^2 phi: no constraint is left, and the boundary, light-like w, is
+a smooth place like any other. It is often the best there is for a class that no hyperplane cuts off: its level sets are
+horospheres. The corner of the hinge is rounded over a width that shrinks from stage to stage, and each stage is
+Newton's method with the exact Hessian, made positive by the absolute values of its eigenvalues.
+
+Several problems on the same points (classes, starts) are solved side by side: theta = (phi, v) has shape (B, d+1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+MARGIN = float(np.arcsinh(1.0))
+EARLY, LATE = (0.1, 1e-2), (1e-3, 1e-4)  # over which the corner of the hinge is rounded: for every start, for the best
+ROUNDING, PATIENCE = 1e-13, 3  # so many steps that gain less than this fraction of the value: no more can be gained
+TINY = 1e-100  # keeps v / |v| defined at v = 0
+
+
+class Hyperplane(NamedTuple):
+    """The normal w (d+1,), the value of the objective there, and how the search ended."""
+
+    normal: np.ndarray
+    value: float
+    n_iter: int
+    converged: bool
+    status: str
+
+
+class Problems(NamedTuple):
+    """Points as (-t, s), shape (n, d+1), their sides +-1 in each of B problems, shape (B, n), and their costs (n,)."""
+
+    x: np.ndarray
+    side: np.ndarray
+    cost: np.ndarray
+
+    def pick(self, which: np.ndarray) -> Problems:
+        """Some of the problems."""
+        return self._replace(side=self.side[which])
+
+    def margins(self, w: np.ndarray) -> np.ndarray:
+        """y <w, x>, shape (B, n), for normals w (B, d+1)."""
+        return self.side * (w @ self.x.T)
+
+    def objective(self, w: np.ndarray) -> np.ndarray:
+        """The objective itself, with its corner, shape (B,)."""
+        size = np.sum(w[:, 1:] ** 2, axis=1) - w[:, 0] ** 2
+        return size / 2 + np.maximum(MARGIN - np.arcsinh(self.margins(w)), 0) @ self.cost
+
+    def value_and_gradient(self, theta: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
+        """The rounded objective, shapes (B,) and (B, d+1)."""
+        size, sin, cos, v = _polar(theta)
+        m = self.margins(normals(theta))
+        short = MARGIN - np.arcsinh(m)
+        rounded = np.where(short > width, short - width / 2, np.maximum(short, 0) ** 2 / (2 * width))
+        g = (self.side * self.cost * np.clip(short / width, 0, 1) / -np.sqrt(1 + m * m)) @ self.x
+        g_phi = (g[:, 0] - size * sin) * size * cos
+        g_v = g[:, 1:] + (g[:, 0] * sin / size + cos * cos)[:, None] * v
+        return (size * cos) ** 2 / 2 + rounded @ self.cost, np.column_stack([g_phi, g_v])
+
+    def hessian(self, theta: np.ndarray, width: float) -> np.ndarray:
+        """Shape (B, d+1, d+1)."""
+        size, sin, cos, v = _polar(theta)
+        u, eye = v / size[:, None], np.eye(v.shape[1])
+        m = self.margins(normals(theta))
+        short, root = MARGIN - np.arcsinh(m), np.sqrt(1 + m * m)
+        slope, bend = np.clip(short / width, 0, 1), ((short > 0) & (short < width)) / width
+        g = ((self.side * self.cost * slope / -root) @ self.x[:, :1])[:, 0]
+        weights = self.cost * (bend / root**2 + slope * m / root**3)
+        jacobian = np.tile(np.eye(theta.shape[1]), (len(theta), 1, 1))  # of the normal in theta
+        jacobian[:, 0, 0], jacobian[:, 0, 1:] = size * cos, sin[:, None] * u
+        H = np.stack([(self.x.T * weight) @ self.x for weight in weights])
+        H = np.swapaxes(jacobian, 1, 2) @ H @ jacobian
+        H[:, 0, 0] -= g * size * sin + size**2 * (cos * cos - sin * sin)
+        H[:, 0, 1:] += ((g - 2 * size * sin) * cos)[:, None] * u
+        H[:, 1:, 0] = H[:, 0, 1:]
+        H[:, 1:, 1:] += (cos * cos)[:, None, None] * eye
+        H[:, 1:, 1:] += (g * sin / size)[:, None, None] * (eye - u[:, :, None] * u[:, None, :])
+        return H
+
+
+def normals(theta: np.ndarray) -> np.ndarray:
+    """w = (|v| sin phi, v) of theta = (phi, v)."""
+    size, sin, _, v = _polar(theta)
+    return np.column_stack([size * sin, v])
+
+
+def _polar(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """|v|, sin phi, cos phi, v."""
+    v = theta[:, 1:]
+    return np.linalg.norm(v, axis=1) + TINY, np.sin(theta[:, 0]), np.cos(theta[:, 0]), v
+
+
+def largest_margins(
+    x: np.ndarray, sides: np.ndarray, cost: np.ndarray, starts: np.ndarray, *, max_iter: int, tol: float
+) -> list[Hyperplane]:
+    """Hyperplanes of the largest margin, one for each row of sides.
+
+    Parameters
+    ----------
+    x : (n, d+1), points of the hyperboloid
+    sides : (P, n), +1 or -1
+    cost : (n,)
+    starts : (P, S, d+1), normals to start from
+    max_iter : Newton steps that may lead to a result, from its own start
+    tol : a search ends when the gradient is below tol times the sum of the costs, or at rounding
+    """
+    P, S, width = starts.shape
+    gtol = tol * (1 + float(np.sum(cost)))
+    flat = np.column_stack([-x[:, 0], x[:, 1:]])
+    every = Problems(flat, np.repeat(sides, S, axis=0), cost)
+    runs = _descend(every, Runs(_parameters(starts.reshape(P * S, width))), EARLY, max_iter, 1e3 * gtol)
+    best = np.arange(P) * S + runs.value.reshape(P, S).argmin(axis=1)
+    runs = _descend(every.pick(best), runs.pick(best), LATE, max_iter, gtol)
+    w = normals(runs.theta)
+    values = Problems(flat, sides, cost).objective(w)
+    return [
+        Hyperplane(w[k], float(values[k]), int(n), bool(done), "converged" if done else f"stopped after {n} iterations")
+        for k, (n, done) in enumerate(zip(runs.n_iter, runs.converged, strict=True))
+    ]
+
+
+def _parameters(w: np.ndarray) -> np.ndarray:
+    """theta of normals w, moved inside the space-like ones if need be."""
+    size = np.linalg.norm(w[:, 1:], axis=1)
+    upright = size <= 1e-6 * np.abs(w[:, 0])
+    v = np.where(upright[:, None], np.eye(1, w.shape[1] - 1), w[:, 1:])
+    return np.column_stack([np.arcsin(np.clip(w[:, 0] / np.linalg.norm(v, axis=1), -0.95, 0.95)), v])
+
+
+class Runs:
+    """Where descents stand: theta (B, d+1) and for each its value, steps made, and whether it is done."""
+
+    def __init__(self, theta: np.ndarray, n_iter: np.ndarray | None = None) -> None:
+        self.theta = theta
+        self.value = np.full(len(theta), np.inf)
+        self.n_iter = np.zeros(len(theta), dtype=int) if n_iter is None else n_iter
+        self.converged = np.zeros(len(theta), dtype=bool)
+
+    def pick(self, which: np.ndarray) -> Runs:
+        return Runs(self.theta[which], self.n_iter[which])
+
+
+def _descend(problems: Problems, runs: Runs, widths: Sequence[float], max_iter: int, gtol: float) -> Runs:
+    """Newton's method at one width after another, each run until it is done or has made max_iter steps."""
+    for width in widths:
+        runs.value, gradient = problems.value_and_gradient(runs.theta, width)
+        idle = np.zeros(len(runs.theta), dtype=int)
+        while True:
+            runs.converged = (np.linalg.norm(gradient, axis=1) <= gtol) | (idle >= PATIENCE)
+            (on,) = np.nonzero(~runs.converged & (runs.n_iter < max_iter))
+            if len(on) == 0:
+                break
+            before = runs.value[on]
+            runs.theta[on], runs.value[on], gradient[on] = _step(problems.pick(on), runs.theta[on], before, gradient[on], width)
+            runs.n_iter[on] += 1
+            idle[on] = np.where(before - runs.value[on] <= ROUNDING * np.abs(before), idle[on] + 1, 0)
+    return runs
+
+
+def _step(
+    problems: Problems, theta: np.ndarray, value: np.ndarray, gradient: np.ndarray, width: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A Newton step, halved until it lowers the value enough; theta, value and gradient after it (before it, if none does)."""
+    sizes, axes = np.linalg.eigh(problems.hessian(theta, width))
+    sizes = np.maximum(np.abs(sizes), 1e-12 * np.abs(sizes).max(axis=1, keepdims=True))
+    step = -(axes @ ((np.swapaxes(axes, 1, 2) @ gradient[:, :, None]) / sizes[:, :, None]))[:, :, 0]
+    slope = np.sum(gradient * step, axis=1)
+    theta, value, gradient = theta.copy(), value.copy(), gradient.copy()
+    pending = np.arange(len(theta))
+    for halvings in range(40):
+        part = 0.5**halvings
+        trial = theta[pending] + part * step[pending]
+        new_value, new_gradient = problems.pick(pending).value_and_gradient(trial, width)
+        good = new_value <= value[pending] + 1e-4 * part * slope[pending]
+        taken = pending[good]
+        theta[taken], value[taken], gradient[taken] = trial[good], new_value[good], new_gradient[good]
+        pending = pending[~good]
+        if len(pending) == 0:
+            break
+    return theta, value, gradient

@@ -1,0 +1,280 @@
+"""HyperbolicMDS: spectral multidimensional scaling, from points or from distances."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, is_array_api_obj
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._validation import LARGEST_RADIUS, Rows, check_choice, check_count
+from ..geometry import lift, translate, translate_to_origin
+from ..geometry._arrays import Array, from_numpy, to_numpy
+from .base import HyperbolicReduction, frame_of
+from .fitting import Seen, check_enough, check_fit, in_model, report_end, report_mean, store_mean
+
+METRICS = ("hyperbolic", "precomputed")
+SYMMETRY = 1e-6  # by how much, relative to the largest, distances may differ from their transposes
+EPS = float(np.finfo(float).eps)
+LOST = 1e-2  # how large a coordinate may be that the rounding of the largest drowns, before we say so
+
+
+def _has_points(estimator: HyperbolicMDS) -> bool:
+    if estimator.metric == "precomputed":
+        raise AttributeError("inverse_transform needs points, but metric='precomputed' knows distances only.")
+    return True
+
+
+class HyperbolicMDS(HyperbolicReduction):
+    """Multidimensional scaling in hyperbolic space: the spectrum of the matrix of -cosh(distance).
+
+    On the hyperboloid -cosh d(x, y) is the Minkowski product of x and y, so the eigenvectors of the K largest eigenvalues
+    are coordinates. From points they are a linear map of the points: with the points moved such that sum t s = 0,
+    the K principal components of their space parts s, which also takes new points. That is a projection of HoroPCA's free
+    family: it lengthens no distance.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        K, the dimension of the image.
+    metric : {"hyperbolic", "precomputed"}, default="hyperbolic"
+        "hyperbolic": X holds points. "precomputed": X is a symmetric matrix of distances (of curvature `curvature`);
+        `transform` then takes the distances of new points (rows) to the points of the fit (columns).
+    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+        The coordinates of the points, and of the output.
+    curvature : float, default=-1.0
+        Negative; the ball has radius 1/sqrt(-curvature).
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (n_components,)
+        The K largest, as fractions of the largest.
+    centre_ : ndarray of shape (n_features_in_,)
+        The point, in the estimator's model, around which sum t s = 0: that with the least sum of cosh^2 d.
+        Only with points.
+    components_ : ndarray of shape (n_components, n_dimensions)
+        Orthonormal directions at the centre, carried to the origin. Only with points.
+    mean_ : ndarray of shape (n_features_in_,)
+        Fréchet mean, in the estimator's model. Only with points.
+    departure_ : float
+        How far given distances are from hyperbolic: the share (of the sum of absolute eigenvalues, the time-like one left
+        aside) of those with the wrong sign, which no hyperbolic space of any dimension has room for. 0 with points.
+    n_iter_, converged_, status_
+        How the fit ended, in words.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+
+    Examples
+    --------
+    >>> from horopca import HyperbolicMDS
+    >>> from horopca.datasets import make_hierarchy
+    >>> X = make_hierarchy(random_state=0).points
+    >>> HyperbolicMDS(n_components=2).fit_transform(X).shape
+    (121, 2)
+    >>> D = [[0, 1, 6], [1, 0, 5], [6, 5, 0]]                     # three points on a line
+    >>> HyperbolicMDS(1, metric="precomputed", model="tangent").fit_transform(D).round(2)
+    array([[-2.33],
+           [-1.33],
+           [ 3.67]])
+    """
+
+    def __init__(
+        self, n_components: int = 2, *, metric: str = "hyperbolic", model: str = "poincare", curvature: float = -1.0
+    ) -> None:
+        self.n_components = n_components
+        self.metric = metric
+        self.model = model
+        self.curvature = curvature
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = tags.input_tags.positive_only = self.metric == "precomputed"
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> HyperbolicMDS:
+        """Learn from points, or place points at given distances.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features) or, for ``metric="precomputed"``, (n_samples, n_samples)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        check_choice("metric", self.metric, METRICS)
+        self._fit_distances(X) if self.metric == "precomputed" else self._fit_points(X)
+        return self
+
+    # ---- from points
+
+    def _fit_points(self, X: Any) -> None:
+        rows, K = check_fit(self, X)
+        mean = store_mean(self, rows)
+        self._centre, R, reach = _balanced(rows, self._mean)
+        _, sizes, axes = np.linalg.svd(R[:, 1:])
+        self.components_ = axes[:K]
+        self.eigenvalues_ = np.square(sizes[:K] / max(sizes[0], 1e-300))
+        self.centre_ = in_model(self, self._centre)
+        self.departure_ = 0.0
+        self._frame = frame_of(self._drop(Seen(rows, self._centre).some()))
+        self._n_features_out = rows.door.columns(K)
+        unseen = 10 * EPS * sizes[0]  # rounding hides components of so small a size
+        _warn_of_drowned(int(np.sum(sizes[:K] > unseen)), K, EPS * np.exp(reach), reach)
+        report_mean(self, mean)
+
+    def _drop(self, x: Array) -> Array:
+        """Images (n, K+1) of points seen from the centre."""
+        return lift(x[:, 1:] @ from_numpy(self.components_.T.copy(), x))
+
+    def _project(self, x: Array) -> Array:
+        return self._frame.enter(self._drop(translate_to_origin(x, from_numpy(self._centre, x))))
+
+    def _embed(self, y: Array) -> Array:
+        s = self._frame.leave(y)[:, 1:] @ from_numpy(self.components_, y)
+        return translate(lift(s), from_numpy(self._centre, y))
+
+    # ---- from distances
+
+    def _fit_distances(self, X: Any) -> None:
+        D = self._check_distances(X, reset=True)
+        n = len(D)
+        K = check_count("n_components", self.n_components, 1)
+        check_enough(n, K)
+        self._reach = float(D.max())
+        values, vectors = np.linalg.eigh(-np.cosh(D) / np.exp(self._reach))  # of size 1: its sums cannot overflow
+        noise = n * EPS * abs(values[0])
+        top = values[::-1][:K]
+        self.eigenvalues_ = np.maximum(top, 0) / max(top[0], 1e-300)
+        self._weights = -vectors[:, ::-1][:, :K] / np.where(top > noise, np.sqrt(np.abs(top)), np.inf)
+        self._frame = frame_of(self._place(D))
+        self._n_features_out = self._door().columns(K)
+        _warn_of_drowned(int(np.sum(top > noise)), K, np.sqrt(n * EPS) * np.exp(self._reach / 2), self._reach / 2)
+        self._report_departure(values[1:], noise)
+
+    def _place(self, D: np.ndarray) -> np.ndarray:
+        """Points (m, K+1) at distances D (m, n) from the points of the fit."""
+        # one product with cosh(D) more than the eigenvectors need, and each point is as good as its own distances: the
+        # eigenvectors themselves give a point near the centre the rounding errors of the farthest
+        return lift(np.cosh(D) / np.exp(self._reach / 2) @ self._weights)
+
+    def _report_departure(self, values: np.ndarray, noise: float) -> None:
+        wrong, right = -values[values < -noise].sum(), values[values > noise].sum()
+        self.departure_ = float(wrong / (wrong + right)) if wrong > 0 else 0.0
+        exact = "the distances are hyperbolic, to rounding"
+        apart = f"{self.departure_:.2%} of the spectrum has the wrong sign: the distances fit no hyperbolic space exactly"
+        report_end(self, apart if self.departure_ else exact, 1, True, "")
+
+    def _check_distances(self, X: Any, *, reset: bool) -> np.ndarray:
+        """X as distances at curvature -1, square and symmetric in a fit, or a sentence."""
+        X = to_numpy(X) if _foreign(X) else X
+        D = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=2 if reset else 1)
+        if reset and D.shape[0] != D.shape[1]:
+            raise ValueError(
+                f"X must be a square matrix of distances for metric='precomputed', but has shape {D.shape}. For points pass "
+                "metric='hyperbolic'."
+            )
+        if (D < 0).any():
+            raise ValueError(f"Negative values in data: X must hold distances >= 0, but its smallest entry is {D.min():.6g}.")
+        if reset:
+            _check_symmetric(D)
+        scale = self._door().scale
+        if D.max(initial=0) * scale > 2 * LARGEST_RADIUS:
+            raise ValueError(
+                f"X must hold distances of at most {2 * LARGEST_RADIUS / scale:g} (float64 holds no more), but its largest is "
+                f"{D.max():.6g}. Divide the distances by a scale, or pass a curvature nearer to 0."
+            )
+        return D * scale
+
+    def transform(self, X: Any) -> Any:
+        """Project points, or place points at given distances from those of the fit.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Points in the estimator's model and curvature; or, for ``metric="precomputed"``, distances from new points (rows)
+            to the points of the fit (columns).
+
+        Returns
+        -------
+        array of shape (n_samples, n_components) (one column more for ``model="lorentz"``)
+            In the model, curvature, dtype, array library and device of X.
+        """
+        check_is_fitted(self)
+        if self.metric != "precomputed":
+            return super().transform(X)
+        D = self._check_distances(X, reset=False)
+        Y = self._frame.enter(self._place(D))
+        if _foreign(X):
+            return self._door().leave(from_numpy(Y, X), X.dtype)
+        return self._door().leave(Y, np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
+
+    @available_if(_has_points)
+    def inverse_transform(self, Y: Any) -> Any:
+        """Carry points of the image back into the space of the points of the fit. Not for ``metric="precomputed"``.
+
+        Parameters
+        ----------
+        Y : array of shape (n_samples, n_components) (one column more for ``model="lorentz"``)
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+        """
+        return super().inverse_transform(Y)
+
+
+def _foreign(X: Any) -> bool:
+    return is_array_api_obj(X) and not isinstance(X, np.ndarray)
+
+
+def _balanced(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """The point (d+1,) around which sum t s = 0, a triangle R of the points seen from there, and their largest radius.
+
+    The point is the time-like eigenvector of the spectral problem; each round of the search is made from the last answer,
+    where nothing is far away, so that rounding errors do not survive it.
+    """
+    centre, last = start, np.inf
+    for _ in range(50):
+        R, reach = _triangle(Seen(rows, centre))
+        u = np.linalg.eigh(R[:, 1:] @ R[:, 1:].T - np.outer(R[:, 0], R[:, 0]))[1][:, 0]
+        f = u @ R
+        k = f[1:] / f[0]  # in the Klein ball
+        size = float(np.linalg.norm(k))
+        if size < 1e-12 or (size < 1e-3 and size > last / 2):
+            break
+        k, last = k * min(1, (1 - 1e-9) / size), size
+        centre = translate(lift(k / np.sqrt(1 - k @ k)), centre)
+    return centre, R, reach
+
+
+def _triangle(x: Seen) -> tuple[np.ndarray, float]:
+    """R (d+1, d+1), upper triangular, with R^T R the sum of x x^T but for a scale, and the largest radius of x."""
+    peak = max(float(array_namespace(block).max(block[:, 0])) for block in x.blocks())
+    R: np.ndarray = np.zeros((0, x.shape[1]))
+    for block in x.blocks():
+        R = np.asarray(np.linalg.qr(np.concatenate([R, to_numpy(block) / peak]), mode="r"))
+    return R, float(np.log(2 * peak))
+
+
+def _warn_of_drowned(seen: int, K: int, hidden: float, reach: float) -> None:
+    """Say so where rounding hides components: only `seen` of K stand out, and coordinates as large as `hidden` may not."""
+    if seen < K and hidden > LOST:
+        warnings.warn(
+            f"HyperbolicMDS: points {reach:.0f} from the centre drown the others in the rounding of cosh, and only {seen} of "
+            f"the {K} components are sound. Leave out the farthest points, or use HoroPCA.",
+            stacklevel=4,
+        )
+
+
+def _check_symmetric(D: np.ndarray) -> None:
+    largest = float(D.max(initial=0)) or 1.0
+    skew, own = float(np.abs(D - D.T).max(initial=0)), float(np.abs(np.diag(D)).max(initial=0))
+    if skew > SYMMETRY * largest:
+        raise ValueError(f"X must be symmetric, but differs from its transpose by up to {skew:.6g}. Pass (X + X.T) / 2.")
+    if own > SYMMETRY * largest:
+        raise ValueError(f"X must be 0 on its diagonal, but holds {own:.6g} there. Pass distances, not similarities.")

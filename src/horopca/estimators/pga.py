@@ -1,0 +1,136 @@
+"""PGA: exact principal geodesic analysis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import Rows, check_choice, check_rows
+from ..objectives import Sample
+from ..statistics import Mean
+from ..submanifold_search import GOALS, Effort, Nested, nested_frame, search_greedy, search_joint
+from ..submanifolds import distance_to, distance_within
+from .geodesic import GeodesicReduction
+
+STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
+
+
+class PGA(GeodesicReduction):
+    """Principal geodesic analysis: geodesic projection on the best submanifold through the mean.
+
+    Exact: the objective is measured along the manifold, not in a tangent space. Starts are hulls of data points improved by
+    exchange, then L-BFGS climbs with exact gradients.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        K, the dimension of the submanifold, from 1 to the dimension of the data (and at most the number of points).
+    strategy : {"joint", "greedy"}, default="joint"
+        "joint": optimise all directions together. "greedy": one after another, each given those before, as in the paper.
+    objective : {"variance", "residual"}, default="variance"
+        "variance": maximise the mean squared distance of the projections from the base point. "residual": minimise the mean
+        squared distance between the points and their projections. In flat space these are one and the same.
+    base_point : "mean" or array of shape (n_features,), default="mean"
+        The point that the submanifolds pass through: the Fréchet mean, or a point in the estimator's model.
+    base_noise : float, default=0.0
+        Standard deviation of Gaussian noise added to the base point, along each axis of its tangent space, in units of length:
+        how much does the method depend on it?
+    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+        The coordinates of the input, and of the output.
+    curvature : float, default=-1.0
+        Negative; the ball has radius 1/sqrt(-curvature).
+    n_init : "auto" or int, default="auto"
+        How many hulls of data points are improved and climbed from; "auto" is 8.
+    max_iter : int, default=1000
+        Iterations of the last climb.
+    tol : float, default=1e-8
+        A climb ends when a step improves the objective by less than this fraction.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the order of the points, the starts and the noise.
+    verbose : int, default=0
+        1: a line on stderr after each heat of the search.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_dimensions)
+        Orthonormal directions at ``base_point_``, carried to the origin along the geodesic between them.
+    base_point_, mean_ : ndarray of shape (n_features_in_,)
+        The point that the submanifolds pass through, and the Fréchet mean, in the estimator's model.
+    explained_variance_ : ndarray of shape (n_components,)
+        Mean squared distance from ``base_point_`` of the projections on the first k components.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        The same as fractions of ``total_variance_``; cumulative, since the sequence is nested.
+    unexplained_variance_ : ndarray of shape (n_components,)
+        Mean squared distance between the points and these projections.
+    total_variance_ : float
+        Mean squared distance of the points from ``base_point_``.
+    n_iter_, converged_, status_
+        How the search ended.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+
+    Examples
+    --------
+    >>> from horopca import PGA
+    >>> from horopca.datasets import make_hierarchy
+    >>> X = make_hierarchy(random_state=0).points
+    >>> pga = PGA(n_components=2, random_state=0).fit(X)
+    >>> pga.transform(X).shape
+    (121, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        strategy: str = "joint",
+        objective: str = "variance",
+        base_point: Any = "mean",
+        base_noise: float = 0.0,
+        model: str = "poincare",
+        curvature: float = -1.0,
+        n_init: int | str = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.strategy = strategy
+        self.objective = objective
+        self.base_point = base_point
+        self.base_noise = base_noise
+        self.model = model
+        self.curvature = curvature
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_options(self) -> None:
+        check_choice("strategy", self.strategy, STRATEGIES)
+        check_choice("objective", self.objective, GOALS)
+        if self.base_point is None:
+            raise ValueError("base_point must be 'mean' or a point in the model of X, but is None. BSA needs no base point.")
+        super()._check_options()
+
+    def _search(self, sample: Sample, K: int, effort: Effort, rng: np.random.Generator) -> Nested:
+        return STRATEGIES[self.strategy](sample, K, self.objective, effort, rng)
+
+    def _report(self, rows: Rows, bases: list[np.ndarray], mean: Mean) -> None:
+        self.components_ = nested_frame(bases, 0)[1:, 1:]
+        self._report_unexplained(rows, bases)
+        self.explained_variance_ = np.maximum.accumulate([self._mean_over(rows, A, distance_within) for A in bases])
+        self.total_variance_ = total = self._mean_over(rows, np.eye(rows.shape[1]), distance_within)
+        self.explained_variance_ratio_ = self.explained_variance_ / total if total > 0 else np.ones(len(bases))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The objective for points X, larger being better: minus the residual for ``objective="residual"``."""
+        check_is_fitted(self)
+        rows = check_rows(X, self._door(), estimator=self)
+        if self.objective == "variance":
+            return self._mean_over(rows, self._hull, distance_within)
+        return -self._mean_over(rows, self._hull, distance_to)

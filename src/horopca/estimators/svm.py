@@ -1,0 +1,298 @@
+"""The support vector machine of hyperbolic space."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import LinearSVC
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
+
+from .._validation import Door, check_count, check_door, check_rows
+from ..geometry import lift, translate_to_origin
+from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
+from ..statistics import frechet_mean, principal_axes
+from .margin import Hyperplane, largest_margins
+
+PLATT_FOLDS = 5
+AXES = 2  # principal axes across which to start, from either side
+BLOCK = 1 << 20  # points times searches side by side
+
+
+class HyperbolicSVC(ClassifierMixin, BaseEstimator):
+    """Support vector machine in hyperbolic space: hyperplanes of the largest margin (Cho et al. 2019).
+
+    A hyperplane is the set of points x of the hyperboloid with <w, x> = 0 in the Minkowski form. For two classes, y = +-1,
+    w minimises
+
+        <w, w> / 2  +  C sum_i max(0, asinh(1) - asinh(y_i <w, x_i>)),      <w, w> >= 0:
+
+    the margin is measured in hyperbolic distance. More classes are told apart one against the rest. The
+    answer does not depend on where in space the data sits, nor on the model its coordinates are given in.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of points inside the margin against the width of the margin.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on C for the points of each class; "balanced": in inverse proportion to their number.
+    probability : bool, default=False
+        Fit `predict_proba` too: sigmoids (Platt scaling) of decision values that come from machines fitted on the other
+        folds, five of them or as many as the smallest class has members. Costs as many fits more.
+    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+        The coordinates of the input. "tangent": tangent vectors at the origin.
+    curvature : float, default=-1.0
+        Negative; the ball has radius 1/sqrt(-curvature). Margins are measured at curvature -1.
+    max_iter : int, default=1000
+        Newton steps for each class, from each start.
+    tol : float, default=1e-8
+        The search ends when the gradient is below this fraction of the sum of all weights.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the folds of ``probability=True``; nothing else is random.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (n_problems, n_dimensions + 1)
+        The normals w, time first, at curvature -1: one for two classes, else one for each class against the rest.
+    objective_ : ndarray of shape (n_problems,)
+        The minimum found.
+    n_iter_ : ndarray of shape (n_problems,)
+        Newton steps.
+    converged_ : bool
+    status_ : str
+        How the search ended, in words.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+
+    Notes
+    -----
+    The corner of the hinge is rounded over 1e-4. The search starts from the hyperplane of a Euclidean support vector
+    machine in the Klein ball, where hyperplanes are flat, and from hyperplanes across the first principal axes. For
+    a class that no hyperplane cuts off, <w, w> = 0 is often best: level sets of the decision function are then horospheres.
+
+    Examples
+    --------
+    >>> from horopca import HyperbolicSVC
+    >>> from horopca.datasets import make_hierarchy
+    >>> tree = make_hierarchy(random_state=0)
+    >>> svm = HyperbolicSVC(C=10).fit(tree.points, tree.labels)
+    >>> svm.score(tree.points, tree.labels) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        class_weight: Any = None,
+        probability: bool = False,
+        model: str = "poincare",
+        curvature: float = -1.0,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.class_weight = class_weight
+        self.probability = probability
+        self.model = model
+        self.curvature = curvature
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _door(self) -> Door:
+        return check_door(self.model, self.curvature)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HyperbolicSVC:
+        """Find the hyperplanes.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Points in the estimator's model and curvature.
+        y : array of shape (n_samples,)
+            Their classes: numbers or text.
+        sample_weight : array of shape (n_samples,), optional
+            Factors on C for each point.
+
+        Returns
+        -------
+        self
+        """
+        self._check_options()
+        rows = check_rows(X, self._door(), estimator=self, reset=True, min_rows=2)
+        y = check_labels(y, rows.shape[0])
+        weight = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64, ensure_non_negative=True)
+        x, y, weight = to_numpy(rows.all())[weight > 0], y[weight > 0], weight[weight > 0]  # weight 0: as if not there
+        y = check_labels(y, len(x), fewest=2 if self.probability else 1, why=" for probability=True")
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        cost = self.C * weight * compute_class_weight(self.class_weight, classes=self.classes_, y=y)[codes]
+        self._separate(x, codes, cost)
+        if self.probability:
+            self._calibrate(x, y, weight)
+        return self
+
+    def _check_options(self) -> None:
+        for name, value in (("C", self.C), ("tol", self.tol)):
+            if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < value < np.inf:
+                raise ValueError(f"{name} must be a positive number, but is {value!r}.")
+        check_count("max_iter", self.max_iter, 1)
+
+    def _separate(self, x: np.ndarray, codes: np.ndarray, cost: np.ndarray) -> None:
+        """One hyperplane for each class (the second of two), found in the frame of the points' mean and principal axes."""
+        self._mean = frechet_mean(x).point
+        moved = translate_to_origin(x, self._mean)
+        axes, _ = principal_axes(moved)
+        framed = lift(moved[:, 1:] @ axes.T)
+        positive = np.arange(len(self.classes_)) if len(self.classes_) > 2 else np.array([1])
+        together = max(1, BLOCK // (len(x) * (1 + 2 * AXES)))
+        planes: list[Hyperplane] = []
+        for some in np.split(positive, range(together, len(positive), together)):
+            sides = np.where(codes == some[:, None], 1.0, -1.0)
+            starts = np.stack([_starts(framed, side, cost) for side in sides])
+            planes += largest_margins(framed, sides, cost, starts, max_iter=self.max_iter, tol=self.tol)
+        normals = np.array([plane.normal for plane in planes])
+        self._normals = np.column_stack([normals[:, 0], normals[:, 1:] @ axes])
+        self.coef_ = self._normals @ _translation(self._mean)
+        self.objective_ = np.array([plane.value for plane in planes])
+        self._report_end(planes)
+
+    def _report_end(self, planes: list[Hyperplane]) -> None:
+        self.n_iter_ = np.array([plane.n_iter for plane in planes])
+        self.converged_ = all(plane.converged for plane in planes)
+        self.status_ = next((plane.status for plane in planes if not plane.converged), "converged")
+        if not self.converged_:
+            warnings.warn(
+                f"HyperbolicSVC {self.status_} without converging. Raise max_iter (now {self.max_iter}) or tol (now "
+                f"{self.tol:g}), or lower C (now {self.C:g}).",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _calibrate(self, x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
+        machine = HyperbolicSVC(self.C, class_weight=self.class_weight, model="lorentz", max_iter=self.max_iter, tol=self.tol)
+        n_folds = min(PLATT_FOLDS, int(np.unique(y, return_counts=True)[1].min()))
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
+        self._platt = CalibratedClassifierCV(machine, method="sigmoid", cv=folds, ensemble=False).fit(x, y, weight)
+
+    def decision_function(self, X: Any) -> Any:
+        """asinh <w, x>: positive on the side of the class, beyond asinh(1) = 0.88 outside the margin.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for two classes, else (n_samples, n_classes)
+            In the dtype, array library and device of X.
+        """
+        check_is_fitted(self)
+        rows = check_rows(X, self._door(), estimator=self)
+        xp = array_namespace(rows.X)
+        blocks = [xp.astype(self._decide(block), rows.X.dtype, copy=False) for block in rows.blocks()]
+        values = xp.concat(blocks, axis=0)
+        return values if len(self.classes_) > 2 else values[:, 0]
+
+    def _decide(self, x: Array) -> Array:
+        xp = array_namespace(x)
+        moved = translate_to_origin(x, from_numpy(self._mean, x))
+        time, space = from_numpy(self._normals[:, 0], x), from_numpy(self._normals[:, 1:].T.copy(), x)
+        return xp.asinh(moved[:, 1:] @ space - moved[:, :1] * time)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each point.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        values = to_numpy(self.decision_function(X))
+        return self.classes_[values.argmax(axis=1) if values.ndim == 2 else (values > 0).astype(int)]
+
+    @available_if(lambda self: self.probability)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class, in the order of ``classes_``; only with ``probability=True``.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self._platt.predict_proba(to_numpy(check_rows(X, self._door(), estimator=self).all()))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy on points X of classes y. A class that `fit` has not seen counts as an error, with a warning."""
+        check_is_fitted(self)
+        unseen = sorted(set(np.unique(np.asarray(y)).tolist()) - set(self.classes_.tolist()))
+        if unseen:
+            warnings.warn(
+                f"y holds {len(unseen)} class(es) that fit has not seen ({', '.join(map(repr, unseen[:5]))}): their rows "
+                "count as errors.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return super().score(X, y, sample_weight)
+
+
+def _starts(x: np.ndarray, side: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    """Normals (S, d+1) to start from: the Euclidean solution, and both sides of the first principal axes."""
+    across = np.eye(x.shape[1])[1 : AXES + 1]
+    return np.concatenate([_euclidean_normal(x, side, cost)[None], across, -across])
+
+
+def _euclidean_normal(x: np.ndarray, side: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    """The normal of the Euclidean support vector machine in the Klein ball: a.k + b = <(-b, a), x> / t."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a start need not be the best
+        svm = LinearSVC(dual=False).fit(x[:, 1:] / x[:, :1], side, cost / cost.mean())
+    return np.concatenate([-svm.intercept_, svm.coef_[0]])
+
+
+def _translation(m: np.ndarray) -> np.ndarray:
+    """The matrix (d+1, d+1) of the translation that takes the origin to m: symmetric, and it carries normals with points."""
+    return np.block([[m[:1, None], m[None, 1:]], [m[1:, None], np.eye(len(m) - 1) + np.outer(m[1:], m[1:]) / (1 + m[0])]])
+
+
+def check_labels(y: Any, n: int, *, fewest: int = 1, why: str = "") -> np.ndarray:
+    """Labels of n rows, at least two classes of them with at least `fewest` members each, or a sentence."""
+    if y is None:
+        raise ValueError("A classifier requires y to be passed, but the target y is None. Pass one label for each row of X.")
+    y = column_or_1d(y, warn=True)
+    missing = np.array([label is None or label != label or label in (np.inf, -np.inf) for label in y.tolist()], dtype=bool)
+    if missing.any():
+        raise ValueError(
+            f"y must hold a label for each row, but contains NaN, None or infinity in {missing.sum()} of {len(y)} rows (row "
+            f"{missing.argmax()} is the first). Drop those rows of X and y."
+        )
+    if len(y) != n:
+        raise ValueError(f"y must hold one label for each of the {n} rows of X, but holds {len(y)}.")
+    check_classification_targets(y)
+    classes, members = np.unique(y, return_counts=True)
+    if len(classes) < 2:
+        raise ValueError(f"y must hold at least two classes, but all its {n} rows are of class {classes.tolist()[0]!r}.")
+    if members.min() < fewest:
+        raise ValueError(
+            f"Each class of y must have at least {fewest} members{why}, but class {classes.tolist()[members.argmin()]!r} has "
+            f"{members.min()}. Add some, merge it with another class, or leave it out."
+        )
+    return y

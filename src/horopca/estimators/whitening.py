@@ -1,0 +1,393 @@
+"""Whitening: hyperbolic points as Euclidean features of zero mean and unit variance, for any learner."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from .._validation import Door, Rows, check_choice, check_count, check_door, check_rows
+from ..geometry import (
+    busemann,
+    from_hyperboloid,
+    lift,
+    to_hyperboloid,
+    translate,
+    translate_ideal,
+    translate_to_origin,
+)
+from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
+from ..objectives import as_sample
+from ..projections import Spine, spine_from_ideal_points, unslide
+from ..statistics import frechet_mean, principal_axes, row_slices
+from .directions import search_directions
+
+SEARCH_ROWS = 1 << 13  # more points than this are searched on a random subset of so many
+ONE_POINT = "X must hold points that differ, but all its rows are one point: there is no variance to normalise."
+FLAT = 1e-7  # a coordinate whose deviation is below this fraction of the largest has none: rounding of a second moment
+
+
+class Moved(NamedTuple):
+    """Rows as seen from a mean (d+1,), a block at a time."""
+
+    rows: Rows
+    mean: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows.shape
+
+    def blocks(self) -> Iterator[Array]:
+        for block in self.rows.blocks():
+            yield translate_to_origin(block, from_numpy(self.mean, block))
+
+
+class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+    """Coordinates of points seen from their Fréchet mean, normalised. Subclasses say which coordinates."""
+
+    model: str
+    curvature: float
+
+    @abstractmethod
+    def _learn(self, rows: Rows) -> None:
+        """Learn the coordinates from points, given their mean."""
+
+    @abstractmethod
+    def _coordinates(self, x: Array) -> Array:
+        """Coordinates (n, K) of points x (n, d+1) seen from the mean."""
+
+    @abstractmethod
+    def _points(self, c: Array) -> Array:
+        """Points (n, d+1) seen from the mean that have coordinates c (n, K)."""
+
+    def _door(self) -> Door:
+        return check_door(self.model, self.curvature)
+
+    def fit(self, X: Any, y: Any = None) -> Whitener:
+        """Learn the coordinates of the points X, their mean and their variance.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Points in the estimator's model and curvature.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        door = self._door()
+        rows = check_rows(X, door, estimator=self, reset=True, min_rows=2)
+        mean = frechet_mean(rows)
+        self._mean = to_numpy(mean.point)
+        self.mean_ = to_numpy(door.leave(mean.point[None, :], mean.point.dtype))[0]
+        self._learn(rows)
+        self._normalise(Moved(rows, self._mean))
+        return self
+
+    def _normalise(self, moved: Moved) -> None:
+        # the triangular factor of (1, coordinates), updated block by block: its first row is the mean, the rest the
+        # Cholesky factor of the covariance, with none of the digits lost that forming the covariance would lose
+        R = np.zeros((0, 0))
+        for block in moved.blocks():
+            c = to_numpy(self._coordinates(block))
+            columns = np.column_stack([np.ones(len(c)), c])
+            R = np.asarray(np.linalg.qr(np.concatenate([R, columns]) if len(R) else columns, mode="r"))
+        R = np.pad(R, ((0, max(0, R.shape[1] - len(R))), (0, 0)))
+        R = R * np.where(np.diag(R) < 0, -1.0, 1.0)[:, None]
+        K, factor = R.shape[1] - 1, R[1:, 1:] / np.sqrt(moved.shape[0])
+        deviation = np.linalg.norm(factor, axis=0)
+        self._refuse_flat(deviation)
+        scale = self._door().scale
+        self.coordinate_mean_ = R[0, 1:] / R[0, 0] / scale
+        self.coordinate_scale_ = deviation / scale
+        self.explained_variance_ = np.diag(factor) ** 2 / scale**2
+        self._centre = R[0, 1:] / R[0, 0]
+        self._colour = self._colouring(factor)
+        self._n_features_out = K
+
+    def _colouring(self, factor: np.ndarray) -> np.ndarray:
+        """The matrix that turns features into centred coordinates, from the Cholesky factor of the coordinates' covariance."""
+        return np.diag(np.linalg.norm(factor, axis=0))
+
+    def _refuse_flat(self, deviation: np.ndarray) -> None:
+        flat = deviation <= max(FLAT * deviation.max(initial=0), 1e-13)
+        if flat.all():
+            raise ValueError(ONE_POINT)
+        if flat.any():
+            raise ValueError(
+                f"n_components must be at most {int(flat.argmax())}, since coordinate {int(flat.argmax())} of X (counted "
+                f"from 0) is constant and has no variance to normalise, but is {len(flat)}."
+            )
+
+    def transform(self, X: Any) -> Any:
+        """The whitened coordinates of points.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Points in the estimator's model and curvature; NumPy, torch or another array library, or a data frame.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+            In the dtype, array library and device of X.
+        """
+        check_is_fitted(self)
+        rows = check_rows(X, self._door(), estimator=self)
+        xp = array_namespace(rows.X)
+        whiten = np.linalg.inv(self._colour)
+        blocks = []
+        for block in Moved(rows, self._mean).blocks():
+            centred = self._coordinates(block) - from_numpy(self._centre, block)
+            blocks.append(xp.astype(centred @ from_numpy(whiten, block), rows.X.dtype, copy=False))
+        return xp.concat(blocks, axis=0)
+
+    def inverse_transform(self, Y: Any) -> np.ndarray:
+        """Points with given whitened coordinates.
+
+        Parameters
+        ----------
+        Y : array of shape (n_samples, n_components)
+            Features as `transform` returns them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Points in the estimator's model and curvature.
+        """
+        check_is_fitted(self)
+        Y = check_array(Y, dtype=[np.float64, np.float32], input_name="Y")
+        if Y.shape[1] != self._n_features_out:
+            raise ValueError(
+                f"Y must have {self._n_features_out} columns, as the output of transform has, but has {Y.shape[1]}."
+            )
+        blocks = []
+        for rows in row_slices(len(Y)):
+            c = Y[rows].astype(float) @ self._colour + self._centre
+            blocks.append(self._door().leave(translate(self._points(c), self._mean), Y.dtype))
+        return np.concatenate(blocks)
+
+
+class BusemannWhitener(Whitener):
+    """Busemann coordinates along principal directions, as Euclidean features of zero mean and unit variance.
+
+    The Busemann function of an ideal point is to hyperbolic space what the dot product with a unit vector is to Euclidean
+    space: the coordinate of a point in that direction. The directions are those whose coordinates have the largest
+    generalised variance (determinant of their covariance), so that none repeats what others say. A curved space has more
+    directions than dimensions to tell its points apart by: by default there are twice as many as dimensions, and there
+    may be any number.
+
+    The features do not change when an isometry moves the data.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        The number of directions, at most ``n_samples - 1``. None: twice the dimension of X, one for each end of each
+        axis (or as many as X has independent coordinates, if those are fewer).
+    strategy : {"joint", "greedy"}, default="joint"
+        "greedy": one direction after another, each with the largest variance that the ones before do not explain.
+        "joint": then all of them together, from there.
+    decorrelate : bool, default=False
+        False: each coordinate is normalised by itself. True: the features are uncorrelated too; the k-th is what the
+        first k - 1 coordinates leave unexplained of the k-th, normalised.
+    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+        The coordinates of the input. "tangent": tangent vectors at the origin.
+    curvature : float, default=-1.0
+        Negative; the ball has radius 1/sqrt(-curvature).
+    n_init : int, default=6
+        How many promising starts are climbed for each direction (eight times as many are looked at).
+    max_iter : int, default=500
+        Iterations of each climb.
+    tol : float, default=1e-6
+        A climb ends when a step improves the logarithm of the generalised variance by less than this fraction.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the starts, and the subset of more than 8192 points that is searched on.
+
+    Attributes
+    ----------
+    ideal_points_ : ndarray of shape (n_components, n_dimensions)
+        The directions as unit vectors, those that add most first.
+    mean_ : ndarray of shape (n_features_in_,)
+        Fréchet mean of the training data, in the estimator's model. All Busemann functions are zero there.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance of each coordinate that those before it do not explain.
+    coordinate_mean_, coordinate_scale_ : ndarray of shape (n_components,)
+        Mean and standard deviation of the coordinates before they are normalised.
+    n_iter_ : int
+        Iterations of all climbs that counted.
+    converged_ : bool
+    status_ : str
+        How the search ended, in words.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+
+    See Also
+    --------
+    TangentWhitener : logarithmic coordinates at the Fréchet mean.
+
+    Examples
+    --------
+    >>> from horopca import BusemannWhitener
+    >>> from horopca.datasets import make_hierarchy
+    >>> X = make_hierarchy(random_state=0).points
+    >>> features = BusemannWhitener(n_components=4, random_state=0).fit_transform(X)
+    >>> features.shape, bool(abs(features.std(axis=0) - 1).max() < 1e-12)
+    ((121, 4), True)
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        strategy: str = "joint",
+        decorrelate: bool = False,
+        model: str = "poincare",
+        curvature: float = -1.0,
+        n_init: int = 6,
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.strategy = strategy
+        self.decorrelate = decorrelate
+        self.model = model
+        self.curvature = curvature
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _colouring(self, factor: np.ndarray) -> np.ndarray:
+        return factor if self.decorrelate else super()._colouring(factor)
+
+    def _learn(self, rows: Rows) -> None:
+        n, d = rows.shape[0], rows.shape[1] - 1
+        K = self._count(n, d)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        x = translate_to_origin(rows.take(rng.permutation(n)[:SEARCH_ROWS]), self._mean)
+        axes, _ = principal_axes(x)
+        found = search_directions(
+            as_sample(lift(x[:, 1:] @ axes.T)),
+            K,
+            joint=self.strategy == "joint",
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            rng=rng,
+        )
+        if len(found.q) == 0:
+            raise ValueError(ONE_POINT)
+        if len(found.q) < K and self.n_components is not None:
+            raise ValueError(
+                f"n_components must be at most {len(found.q)}, the number of independent Busemann coordinates of X, but is "
+                f"{K}. Pass fewer, or None."
+            )
+        self._directions = found.q @ axes
+        self.ideal_points_ = translate_ideal(self._directions, self._mean)
+        self.n_iter_, self.converged_, self.status_ = found.n_iter, found.converged, found.status
+        if not found.converged:
+            warnings.warn(
+                f"BusemannWhitener {found.status} without converging. Raise max_iter (now {self.max_iter}) or tol (now "
+                f"{self.tol:g}).",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _count(self, n: int, d: int) -> int:
+        check_choice("strategy", self.strategy, ("joint", "greedy"))
+        check_count("n_init", self.n_init, 1)
+        check_count("max_iter", self.max_iter, 1)
+        if not self.tol > 0:
+            raise ValueError(f"tol must be a positive number, but is {self.tol!r}.")
+        if self.n_components is None:
+            return min(2 * d, n - 1)
+        return check_count("n_components", self.n_components, 1, n - 1, f" or None (X has {n} rows)")
+
+    def _coordinates(self, x: Array) -> Array:
+        xp = array_namespace(x)
+        return xp.stack([busemann(x, from_numpy(q, x)) for q in self._directions], axis=1)
+
+    def _points(self, c: Array) -> Array:
+        q = self._directions
+        K, d = q.shape
+        if K > d:  # e^c = t - s.q is linear in the point: solved, in least squares if there are more equations than unknowns
+            return lift(np.exp(c) @ np.linalg.pinv(np.column_stack([np.ones(K), -q])).T[:, 1:])
+        spine = spine_from_ideal_points(q)
+        return unslide(_image_with_coordinates(np.exp(c), q, spine), spine)
+
+
+def _image_with_coordinates(level: np.ndarray, q: np.ndarray, spine: Spine) -> np.ndarray:
+    """The image (n, K) in the upper half-space, height last, of points with t - s.q = level (n, K) along ideal points q."""
+    kappa, K = spine.kappa, len(q)
+    kept = np.linalg.solve(np.column_stack([np.full(K, 1 / (1 + kappa)), -q @ spine.U.T]), level.T).T
+    pole, across = kept[:, 0], kept[:, 1:]
+    root = np.sqrt(np.maximum(pole**2 - 4 * kappa * (1 + np.sum(across**2, axis=1)), 0))  # no such point: the nearest
+    r = (pole + root) / 2
+    return np.column_stack([across, np.ones(len(r))]) / r[:, None]
+
+
+class TangentWhitener(Whitener):
+    """Tangent PCA whitening: logarithmic coordinates at the Fréchet mean along the principal axes, normalised.
+
+    After a reduction in a pipeline it whitens the reduced points: ``make_pipeline(PGA(2), TangentWhitener())`` is
+    whitening by principal geodesic analysis. The features have zero mean and unit variance and are uncorrelated.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        The number of axes, in falling order of variance; None: the dimension of X (or the number of axes along which X
+        varies, if those are fewer).
+    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+        The coordinates of the input. "tangent": tangent vectors at the origin.
+    curvature : float, default=-1.0
+        Negative; the ball has radius 1/sqrt(-curvature).
+
+    Attributes
+    ----------
+    mean_ : ndarray of shape (n_features_in_,)
+        Fréchet mean of the training data, in the estimator's model.
+    axes_ : ndarray of shape (n_components, n_dimensions)
+        The principal axes, orthonormal vectors of the tangent space at the mean carried to the origin.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance of the coordinate along each axis.
+    coordinate_mean_, coordinate_scale_ : ndarray of shape (n_components,)
+        Mean (zero but for rounding) and standard deviation of the coordinates before they are normalised.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+
+    Examples
+    --------
+    >>> from horopca import TangentWhitener
+    >>> from horopca.datasets import make_hierarchy
+    >>> X = make_hierarchy(random_state=0).points
+    >>> TangentWhitener(n_components=2).fit_transform(X).std(axis=0).round(12)
+    array([1., 1.])
+    """
+
+    def __init__(self, n_components: int | None = None, *, model: str = "poincare", curvature: float = -1.0) -> None:
+        self.n_components = n_components
+        self.model = model
+        self.curvature = curvature
+
+    def _learn(self, rows: Rows) -> None:
+        d = rows.shape[1] - 1
+        if self.n_components is not None:
+            check_count("n_components", self.n_components, 1, d, f" or None (the dimension of X is {d})")
+        axes, variances = principal_axes(Moved(rows, self._mean))
+        varying = int(np.count_nonzero(variances > FLAT**2 * variances[0]))
+        self.axes_ = axes[: self.n_components or max(1, varying)]
+
+    def _coordinates(self, x: Array) -> Array:
+        return from_hyperboloid(x, "tangent") @ from_numpy(self.axes_.T.copy(), x)
+
+    def _points(self, c: Array) -> Array:
+        return to_hyperboloid(c @ self.axes_, "tangent")

@@ -1,0 +1,130 @@
+// The current view as a file: SVG with true arcs, PNG at twice the size.
+
+function download(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+function fileName(app, suffix) {
+  const words = app.data.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "");
+  return `${words.slice(0, 60) || "view"}.${suffix}`;
+}
+
+/** The part of the screen to keep: the disk where it is whole, what lies between the panels otherwise. */
+function cropOf(frame) {
+  const w = Math.min(frame.free.width, 2 * frame.scale + 40), h = Math.min(frame.free.height, 2 * frame.scale + 40);
+  return { x: frame.cx - w / 2, y: frame.cy - h / 2, width: w, height: h };
+}
+
+/** Lines of the legend of the exported picture: { text, colour }. */
+function legendLines(app) {
+  const { colouring } = app;
+  if (colouring.values) {
+    const [low, high] = colouring.range, ramp = colouring.ramp[app.theme.name];
+    return [1, 0.75, 0.5, 0.25, 0].map((part) => ({
+      text: written(low + part * (high - low), colouring) + (part === 1 ? `  ${clipped(colouring.words)}` : ""),
+      colour: hex(along(ramp, part)),
+    }));
+  }
+  if (colouring.key !== "label") return [];
+  return app.data.classes
+    .map((text, code) => ({ text: clipped(text), colour: classColour(code, app.theme.name), code }))
+    .filter(({ code }) => code < 8 && !app.hidden.has(code))
+    .concat(app.data.classes.length > 8 ? [{ text: "other", colour: OTHER[app.theme.name] }] : []);
+}
+
+function exportPNG(app) {
+  const { frame, theme } = app, crop = cropOf(frame), lines = legendLines(app), dpr = 2, side = lines.length ? 190 : 0;
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.round(dpr * (crop.width + side));
+  canvas.height = Math.round(dpr * crop.height);
+  const context = canvas.getContext("2d", { alpha: false });
+  context.fillStyle = rgba(theme.page);
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.save();
+  context.beginPath();
+  context.rect(0, 0, dpr * crop.width, dpr * crop.height);
+  context.clip();
+  context.setTransform(dpr, 0, 0, dpr, -dpr * crop.x, -dpr * crop.y);
+  paintFlat(context, app.scene, frame, theme, app.colours);
+  paintInk(context, app.scene, frame, theme, app.marks, app.colours);
+  context.restore();
+  context.setTransform(dpr, 0, 0, dpr, dpr * (crop.width + 12), 24 * dpr);
+  context.font = FONT(13);
+  context.textBaseline = "middle";
+  lines.forEach(({ text, colour }, k) => {
+    context.fillStyle = colour;
+    context.beginPath();
+    context.arc(0, 20 * k, 5, 0, 2 * Math.PI);
+    context.fill();
+    context.fillStyle = rgba(theme.ink);
+    context.fillText(text, 12, 20 * k, side - 30);
+  });
+  return new Promise((done) => canvas.toBlob((blob) => { download(blob, fileName(app, "png")); done(); }, "image/png"));
+}
+
+/** Text as XML has it: markup escaped, characters that XML has no place for dropped. */
+const xml = (text) =>
+  text.replace(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, "")
+    .replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+const short = (value) => String(Number(value.toFixed(2)));
+
+function arcPath(arc) {
+  const start = `M${short(arc.ax)} ${short(arc.ay)}`, end = `${short(arc.bx)} ${short(arc.by)}`, r = short(arc.r || 0);
+  return arc.r ? `${start}A${r} ${r} 0 0 ${arc.side > 0 ? 0 : 1} ${end}` : `${start}L${end}`;
+}
+
+function svgPoints(app) {
+  const { scene, colours } = app, out = [];
+  const border = (size) => (size > 3 ? ` stroke="${hex(app.theme.disk)}"` : "");
+  for (const i of scene.marks.subarray(0, scene.marked)) {
+    const place = `cx="${short(scene.px[i])}" cy="${short(scene.py[i])}" r="${short(scene.size[i])}" fill="${css(colours[i])}"`;
+    out.push(`<circle ${place}${border(scene.size[i])}/>`);
+  }
+  return out;
+}
+
+function svgText({ text, x, y, fontSize, bold }, theme) {
+  const weight = bold ? ' font-weight="600"' : "";
+  return `<text x="${short(x)}" y="${short(y)}" font-size="${fontSize}"${weight} dominant-baseline="central" ` +
+    `paint-order="stroke" stroke="${hex(theme.disk)}" stroke-width="3" fill="${hex(theme.ink)}">${xml(text)}</text>`;
+}
+
+function svgLegend(lines, x, y, theme) {
+  return lines.map(({ text, colour }, k) =>
+    `<g transform="translate(${short(x)} ${short(y + 20 * k)})"><circle r="5" fill="${colour}"/>` +
+    `<text x="12" font-size="13" dominant-baseline="central" fill="${hex(theme.ink)}">${xml(text)}</text></g>`);
+}
+
+function svgOf(app) {
+  const { frame, theme, scene } = app, crop = cropOf(frame), lines = legendLines(app), side = lines.length ? 190 : 0;
+  const { edges } = scene, arcs = [], links = [];
+  for (let e = 0; e < edges.count; e++) {
+    arcs.push(arcPath(arcOnScreen(scene, frame, edges.ends[2 * e], edges.ends[2 * e + 1], edges.turn[e])));
+  }
+  for (const { i, neighbours } of app.marks) {
+    for (const [j] of neighbours) links.push(arcPath(arcOnScreen(scene, frame, i, j, turnBetween(scene, frame, i, j))));
+  }
+  const [x, y, width, height] = [crop.x, crop.y, crop.width + side, crop.height].map(short);
+  const disk = `cx="${short(frame.cx)}" cy="${short(frame.cy)}" r="${short(frame.scale)}"`;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${x} ${y} ${width} ${height}" width="${width}" height="${height}" ` +
+      'font-family="system-ui, sans-serif">',
+    `<title>${xml(app.data.title)}</title>`,
+    `<clipPath id="crop"><rect x="${x}" y="${y}" width="${short(crop.width)}" height="${height}"/></clipPath>`,
+    `<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="${hex(theme.page)}"/>`,
+    '<g clip-path="url(#crop)">',
+    `<circle ${disk} fill="${hex(theme.disk)}" stroke="${hex(theme.line)}"/>`,
+    `<path d="${arcs.join("")}" fill="none" stroke="${hex(theme.edge)}" stroke-opacity="${theme.edgeAlpha}" ` +
+      `stroke-width="${theme.edgeWidth}"/>`,
+    `<path d="${links.join("")}" fill="none" stroke="${hex(theme.accent)}" stroke-width="1.5"/>`,
+    `<g fill-opacity="${theme.opacity}">`, ...svgPoints(app), "</g>",
+    ...scene.names.map((name) => svgText(name, theme)), "</g>",
+    ...svgLegend(lines, crop.x + crop.width + 12, crop.y + 24, theme), "</svg>\n",
+  ].join("\n");
+}
+
+const exportSVG = (app) => download(new Blob([svgOf(app)], { type: "image/svg+xml" }), fileName(app, "svg"));

@@ -1,0 +1,124 @@
+// The hyperbolic plane at curvature -1, in float64.
+//
+// A point is kept in polar form: t = cosh(radius), r = sinh(radius), and the unit vector (ux, uy) of its direction.
+// Every formula below adds positive terms in r and in differences of directions, so that two points at radius 30 are
+// told apart as well as two points near the origin; a product of 3x3 matrices would lose them at radius 15.
+//
+// A view is the isometry from the world to what is shown: the translation that takes the point (r, ux, uy) to the
+// origin, then a turn by an angle. It is an isometry by construction: no rounding can make it anything else.
+
+function polar(x, y) {
+  const r = Math.sqrt(x * x + y * y);
+  return r > 0 ? { r, ux: x / r, uy: y / r } : { r: 0, ux: 1, uy: 0 };
+}
+
+const timeOf = (r) => Math.sqrt(1 + r * r);
+
+/** Points in polar form, from the space part (x, y) of Lorentz coordinates. */
+function polarPoints(x, y) {
+  const n = x.length;
+  const points = { n, r: new Float64Array(n), ux: new Float64Array(n), uy: new Float64Array(n), near: new Float64Array(n) };
+  for (let i = 0; i < n; i++) {
+    const p = polar(x[i], y[i]);
+    points.r[i] = p.r;
+    points.ux[i] = p.ux;
+    points.uy[i] = p.uy;
+    points.near[i] = 1 / (timeOf(p.r) + p.r); // e^{-radius}
+  }
+  return points;
+}
+
+const pointAt = (points, i) => ({ r: points.r[i], ux: points.ux[i], uy: points.uy[i] });
+
+/** Coordinates (x, y) on the hyperboloid of every point, as the view shows it. */
+function lookAt(points, view, x, y) {
+  const { ux, uy } = view;
+  const f = timeOf(view.r) + view.r; // e^{radius of the centre}
+  const cos = Math.cos(view.turn), sin = Math.sin(view.turn);
+  const nx = cos * ux - sin * uy, ny = sin * ux + cos * uy;
+  const R = points.r, UX = points.ux, UY = points.uy, near = points.near;
+  for (let i = 0, n = points.n; i < n; i++) {
+    // light-cone coordinates along the axis of the translation: it only scales them
+    const dx = UX[i] - ux, dy = UY[i] - uy, sx = UX[i] + ux, sy = UY[i] + uy, half = R[i] / 2;
+    const low = near[i] + half * (dx * dx + dy * dy), high = near[i] + half * (sx * sx + sy * sy);
+    const along = (high / f - low * f) / 2, across = R[i] * (ux * dy - uy * dx);
+    x[i] = along * nx - across * ny;
+    y[i] = along * ny + across * nx;
+  }
+}
+
+/** The point of the world shown at (x, y), coordinates on the hyperboloid of the view. */
+function worldPoint(view, x, y) {
+  const cos = Math.cos(view.turn), sin = Math.sin(view.turn);
+  const p = (cos * x + sin * y) * view.ux + (cos * y - sin * x) * view.uy;
+  const q = (cos * y - sin * x) * view.ux - (cos * x + sin * y) * view.uy;
+  const t = Math.sqrt(1 + p * p + q * q), f = timeOf(view.r) + view.r;
+  const low = p > 0 ? (1 + q * q) / (t + p) : t - p, high = p < 0 ? (1 + q * q) / (t - p) : t + p;
+  const along = (high * f - low / f) / 2;
+  return polar(along * view.ux - q * view.uy, along * view.uy + q * view.ux);
+}
+
+/** The view centred at another point of the world, reached from this one along their geodesic without turning. */
+function recentred(view, point) {
+  const x = new Float64Array(1), y = new Float64Array(1);
+  const one = { n: 1, r: [point.r], ux: [point.ux], uy: [point.uy], near: [1 / (timeOf(point.r) + point.r)] };
+  lookAt(one, { ...view, turn: 0 }, x, y);
+  const scale = view.r / ((1 + timeOf(view.r)) * (1 + Math.sqrt(1 + x[0] * x[0] + y[0] * y[0])));
+  const p = (x[0] * view.ux + y[0] * view.uy) * scale, q = (y[0] * view.ux - x[0] * view.uy) * scale;
+  const turn = view.turn + 2 * Math.atan2(q, 1 + p); // the holonomy of the triangle origin, old centre, new centre
+  return { ...point, turn: Math.atan2(Math.sin(turn), Math.cos(turn)) };
+}
+
+/** The view in which what was shown at `from` is shown at `to`, both [x, y] in the Poincaré disk; the centre does not turn. */
+function dragged(view, from, to) {
+  const [ax, ay] = from, [bx, by] = to;
+  const dx = bx - ax, dy = by - ay, mx = ax * bx - ay * by, my = ax * by + ay * bx;
+  const size = 1 - mx * mx - my * my;
+  const cx = (dx + mx * dx + my * dy) / size, cy = (dy + my * dx - mx * dy) / size; // z -> (z + c) / (1 + conj(c) z)
+  const grow = -2 / (1 - cx * cx - cy * cy);
+  return recentred(view, worldPoint(view, grow * cx, grow * cy));
+}
+
+/** 4 sinh^2(d/2) of two points, a sum of squares. */
+function gap(a, b) {
+  const away = a.r - b.r, dx = a.ux - b.ux, dy = a.uy - b.uy;
+  return (2 * away * away) / (1 + timeOf(a.r) * timeOf(b.r) + a.r * b.r) + a.r * b.r * (dx * dx + dy * dy);
+}
+
+const distance = (a, b) => 2 * Math.asinh(Math.sqrt(gap(a, b)) / 2);
+
+/** The point a fraction of the way from a to b. */
+function between(a, b, fraction) {
+  const d = distance(a, b);
+  if (!(d > 1e-12) || fraction >= 1) return b;
+  const near = (Math.sinh((1 - fraction) * d) / Math.sinh(d)) * a.r, far = (Math.sinh(fraction * d) / Math.sinh(d)) * b.r;
+  return polar(near * a.ux + far * b.ux, near * a.uy + far * b.uy);
+}
+
+/** The k points nearest to point i, nearest first: pairs [index, distance]. */
+function nearest(points, i, k, shown) {
+  const found = [];
+  const a = pointAt(points, i), t = timeOf(a.r);
+  let worst = Infinity;
+  for (let j = 0; j < points.n; j++) {
+    if (j === i || !shown[j]) continue;
+    const r = points.r[j], away = a.r - r, dx = a.ux - points.ux[j], dy = a.uy - points.uy[j];
+    const g = (2 * away * away) / (1 + t * timeOf(r) + a.r * r) + a.r * r * (dx * dx + dy * dy);
+    if (g >= worst) continue;
+    let at = found.length;
+    while (at > 0 && found[at - 1][1] > g) at--;
+    found.splice(at, 0, [j, g]);
+    if (found.length > k) found.pop();
+    if (found.length === k) worst = found[k - 1][1];
+  }
+  return found.map(([j, g]) => [j, 2 * Math.asinh(Math.sqrt(g) / 2)]);
+}
+
+/** Half the angle by which the geodesic of the Poincaré disk from a to b turns: arg(1 - conj(a) b). */
+const halfTurn = (ax, ay, bx, by) => Math.atan2(ay * bx - ax * by, 1 - ax * bx - ay * by);
+
+// From a place in the disk of a model to the hyperboloid, and from there to the disk.
+const MODELS = {
+  poincare: { lift: (x, y) => { const s = 2 / (1 - x * x - y * y); return [s * x, s * y]; }, time: 1 },
+  klein: { lift: (x, y) => { const s = 1 / Math.sqrt(1 - x * x - y * y); return [s * x, s * y]; }, time: 0 },
+};

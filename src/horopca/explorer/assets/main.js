@@ -1,0 +1,252 @@
+// The explorer: holds the state, draws when it changes.
+
+const LEAST_ZOOM = 0.6, MOST_ZOOM = 2000;
+const PALETTE = ["page", "disk", "rim", "line", "ink", "edge", "accent"];
+
+function newApp(data) {
+  const app = {
+    data, scene: newScene(data), colourings: colourings(data), start: { ...polar(...data.home), turn: 0 },
+    hover: -1, marks: [], flight: null, stale: "all", asked: 0, shown: new Uint8Array(data.n).fill(1),
+  };
+  const ink = $("ink"), inkContext = ink.getContext("2d");
+  let plane = $("plane");
+  const dark = matchMedia("(prefers-color-scheme: dark)"), still = matchMedia("(prefers-reduced-motion: reduce)");
+  const edges = data.edges ? data.edges.length / 2 : 0;
+  const wished = /[?&]draw=(webgl2|2d)\b/.exec(location.search)?.[1] || (hasGraphicsCard() ? "webgl2" : "2d");
+  app.painter = wished === "webgl2" ? glPainter(plane, data.n, edges) : flatPainter(plane);
+
+  // ------------------------------------------------------------ drawing
+
+  app.draw = (what = "all") => {
+    if (what === "all") app.stale = "all";
+    app.stale = app.stale || what;
+    if (!app.asked) app.asked = requestAnimationFrame(step);
+  };
+
+  function step(now) {
+    app.asked = 0;
+    if (app.flight) advance(now);
+    app.render();
+    if (app.flight) app.draw();
+    else app.keepAddress();
+  }
+
+  app.render = () => {
+    const { scene, frame } = app;
+    if (app.stale === "all") {
+      project(scene, data, app.view, app.model, frame, app.shown);
+      chooseEdges(scene, data, app.model, frame, app.shown);
+      chooseMarks(scene, frame, app.colours);
+      app.painter.paint(scene, frame, app.theme, app.colours);
+    }
+    placeNames(scene, data, frame, inkContext, app.marks);
+    inkContext.setTransform(frame.dpr, 0, 0, frame.dpr, 0, 0);
+    inkContext.clearRect(0, 0, frame.width, frame.height);
+    paintInk(inkContext, scene, frame, app.theme, app.marks, app.colours);
+    app.stale = null;
+  };
+
+  app.resize = () => {
+    const width = innerWidth, height = innerHeight, dpr = Math.min(2, devicePixelRatio || 1);
+    for (const canvas of [plane, ink]) [canvas.width, canvas.height] = [Math.round(width * dpr), Math.round(height * dpr)];
+    const box = (id) => $(id).getBoundingClientRect(), wide = width >= 1024;
+    const left = wide ? box("head").right : 0, right = wide ? width - box("legend").left : 0;
+    const side = wide && width - left - right < 0.55 * height ? Math.max(0, width - left) : 0; // narrow: under the legend
+    const top = wide ? 0 : box("head").bottom, bottom = height - box("tools").top;
+    const free = { x: left, y: top, width: side || width - left - right, height: height - top - bottom };
+    const radius = Math.max(40, Math.min(free.width, free.height) / 2 - (wide ? 16 : 8));
+    app.frame = { width, height, dpr, free, radius, zoom: app.zoom, scale: radius * app.zoom, model: app.model,
+      cx: free.x + free.width / 2, cy: free.y + (wide ? free.height / 2 : Math.min(free.height / 2, radius + 20)) };
+    app.draw();
+  };
+
+  // ------------------------------------------------------------ the view
+
+  app.look = (view) => { app.view = view; app.draw(); };
+  app.setZoom = (zoom) => {
+    app.zoom = zoom;
+    Object.assign(app.frame, { zoom, scale: app.frame.radius * zoom });
+    app.draw();
+  };
+  app.setModel = (model) => {
+    app.model = app.frame.model = model;
+    for (const name of Object.keys(MODELS)) $(name).setAttribute("aria-pressed", String(name === model));
+    app.draw();
+  };
+
+  app.halt = () => { app.flight = null; };
+  app.fly = (target, { zoom = app.zoom, upright = false } = {}) => {
+    const d = distance(app.view, target);
+    app.flight = { from: app.view, target, d, begun: null, done: 0, length: still.matches ? 0 : Math.min(2200, 500 + 170 * d),
+      upright, zoomFrom: app.zoom, zoomTo: zoom };
+    app.draw();
+  };
+
+  /** The next frame of a flight along the geodesic, in steps short enough for the view to keep its bearings. */
+  function advance(now) {
+    const { flight } = app;
+    flight.begun ??= now;
+    const part = flight.length ? Math.min(1, (now - flight.begun) / flight.length) : 1, eased = part * part * (3 - 2 * part);
+    const before = flight.done, steps = Math.max(1, Math.ceil((eased - before) * flight.d));
+    for (let k = 1; k <= steps; k++) {
+      app.view = recentred(app.view, between(flight.from, flight.target, before + ((eased - before) * k) / steps));
+    }
+    if (flight.upright) app.view.turn *= part === 1 ? 0 : (1 - eased) / (1 - before);
+    app.setZoom(flight.zoomFrom * (flight.zoomTo / flight.zoomFrom) ** eased);
+    flight.done = eased;
+    if (part === 1) app.flight = null;
+  }
+
+  app.flyToPoint = (i) => {
+    if (!app.shown[i]) app.toggle(data.codes[i]);
+    app.setPin(i);
+    app.fly(pointAt(data.points, i));
+  };
+  app.goHome = () => app.fly(app.start, { zoom: 1, upright: true });
+
+  // ------------------------------------------------------------ points and colours
+
+  function mark() {
+    const kept = [[app.pin, true], [app.hover, false]].filter(([i], k) => i >= 0 && app.shown[i] && !(k && i === app.pin));
+    app.marks = kept.map(([i, pinned]) => ({ i, pinned, neighbours: neighboursOf(data, i, app.shown) }));
+    fillCard(app);
+    app.draw("ink");
+  }
+
+  app.setHover = (i) => {
+    if (i === app.hover) return;
+    app.hover = i;
+    ink.classList.toggle("over", i >= 0);
+    mark();
+  };
+  app.hoverAt = (x, y, reach) => app.setHover(pick(app.scene, x, y, reach));
+  app.setPin = (i) => {
+    app.pin = i;
+    mark();
+    announce(app, i);
+  };
+
+  function showClasses() {
+    for (let i = 0; i < data.n; i++) app.shown[i] = data.codes && app.hidden.has(data.codes[i]) ? 0 : 1;
+    fillLegend(app);
+    mark();
+    app.draw();
+  }
+
+  app.toggle = (code) => { if (!app.hidden.delete(code)) app.hidden.add(code); showClasses(); };
+  app.isolate = (code) => { app.hidden = new Set(data.classes.keys()); app.hidden.delete(code); showClasses(); };
+  app.showAll = () => { app.hidden.clear(); showClasses(); };
+
+  app.setColouring = (key) => {
+    app.colouring = app.colourings.find((one) => one.key === key);
+    app.colours = coloursOf(data, app.colouring, app.theme.name);
+    const rare = (i) => app.colouring.key === "label" && data.codes[i] > 7;
+    let at = 0;
+    for (const below of [true, false]) { // the grey ones
+      for (let i = 0; i < data.n; i++) if (rare(i) === below) app.scene.order[at++] = i;
+    }
+    fillLegend(app);
+    mark();
+    app.draw();
+  };
+
+  app.setTheme = (chosen) => {
+    app.chosenTheme = chosen;
+    document.documentElement.dataset.theme = chosen || (dark.matches ? "dark" : "light");
+    const style = getComputedStyle(document.documentElement);
+    app.theme = Object.fromEntries(PALETTE.map((name) => [name, rgb(style.getPropertyValue(`--${name}`).trim())]));
+    Object.assign(app.theme, { name: document.documentElement.dataset.theme, opacity: data.n > 20000 ? 0.8 : 1,
+      edgeWidth: edges > 3000 ? 0.8 : 1.1, edgeAlpha: edges > 3000 ? 0.4 : 0.6 });
+    if (app.colouring) app.setColouring(app.colouring.key);
+  };
+
+  // ------------------------------------------------------------ around the plane
+
+  app.touched = () => $("hint").classList.add("gone");
+  app.startSearch = () => $("search").focus();
+  app.showManual = () => $("manual").showModal();
+
+  let settled = 0;
+  app.keepAddress = () => {
+    clearTimeout(settled);
+    settled = setTimeout(() => {
+      const hash = writeHash(app);
+      if (hash === location.hash) return;
+      try { history.replaceState(null, "", hash || location.pathname + location.search); } catch { /* inside a notebook */ }
+    }, 200);
+  };
+
+  app.restore = (hash) => {
+    const { chosenTheme, colouring, ...rest } = readHash(hash, app);
+    Object.assign(app, rest, { flight: null });
+    app.colouring = colouring;
+    app.setTheme(chosenTheme);
+    app.resize();
+    app.setModel(app.model);
+    showClasses();
+  };
+
+  fillHead(app);
+  listenToButtons(app);
+  listenToSearch(app);
+  listenToPointers(app, ink);
+  listenToKeys(app, ink);
+  app.restore(location.hash);
+  addEventListener("resize", app.resize);
+  addEventListener("hashchange", () => app.restore(location.hash));
+  dark.addEventListener("change", () => { if (!app.chosenTheme) app.setTheme(null); });
+  plane.addEventListener("webglcontextlost", () => {
+    const fresh = plane.cloneNode(); // a canvas keeps to the kind of context that it had first
+    plane.replaceWith(fresh);
+    plane = fresh;
+    app.painter = flatPainter(plane);
+    app.resize();
+  });
+  return app;
+}
+
+/** What tests and scripts may ask of the page. */
+function publicFace(app) {
+  const { data, scene } = app;
+  let nudged = 0;
+  const drawn = () => { if (app.stale === "all" || app.flight) app.render(); };
+  return {
+    n: data.n,
+    renderer: app.painter.kind,
+    state: () => ({
+      zoom: app.zoom, model: app.model, pin: app.pin, hover: app.hover, colour: app.colouring.key, hidden: [...app.hidden],
+      theme: app.theme.name, flying: app.flight !== null, names: scene.names.map(({ text }) => text),
+    }),
+    screen: (i) => { drawn(); return placeOnScreen(app, i); },
+    shown: (i) => { drawn(); return [scene.x[i], scene.y[i]]; },
+    distance: (i, j) => {
+      drawn();
+      return data.unit * distance(polar(scene.x[i], scene.y[i]), polar(scene.x[j], scene.y[j]));
+    },
+    boxes: () => scene.names.map(({ box }) => box),
+    flyTo: (i) => app.flyToPoint(i),
+    nudge,
+    /** Milliseconds of `count` frames while the view moves, each counted until it is painted. */
+    time: (count) => Array.from({ length: count }, () => {
+      const begun = performance.now();
+      nudge();
+      app.render();
+      app.painter.finish();
+      $("ink").getContext("2d").getImageData(0, 0, 1, 1);
+      return performance.now() - begun;
+    }),
+  };
+
+  /** Move a little, in a circle. */
+  function nudge() {
+    const angle = nudged++ / 5;
+    app.look(dragged(app.view, [0, 0], [0.02 * Math.cos(angle), 0.02 * Math.sin(angle)]));
+  }
+}
+
+readData($("data")).then((data) => {
+  window.horopca = publicFace(newApp(data));
+}).catch((error) => {
+  document.body.append(h("p", { id: "failure", text: `This page cannot be shown: ${error.message}` }));
+  throw error;
+});

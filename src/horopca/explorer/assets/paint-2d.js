@@ -1,0 +1,112 @@
+// The same picture on any two-dimensional canvas: where there is no WebGL2, and for the PNG.
+
+const rgba = ([r, g, b], a = 1) => `rgb(${r} ${g} ${b} / ${a})`;
+
+function flatPainter(canvas) {
+  const context = canvas.getContext("2d", { alpha: false });
+  return {
+    kind: "2d",
+    paint(scene, frame, theme, colours) {
+      context.setTransform(frame.dpr, 0, 0, frame.dpr, 0, 0);
+      paintFlat(context, scene, frame, theme, colours);
+    },
+    finish: () => context.getImageData(0, 0, 1, 1),
+  };
+}
+
+function paintFlat(context, scene, frame, theme, colours) {
+  context.fillStyle = rgba(theme.page);
+  context.fillRect(0, 0, frame.width, frame.height);
+  const inside = context.createRadialGradient(frame.cx, frame.cy, 0, frame.cx, frame.cy, frame.scale);
+  for (const part of [0, 0.25, 0.5, 0.75, 1]) {
+    inside.addColorStop(part, rgba(theme.disk.map((v, k) => v + (theme.rim[k] - v) * part ** 4)));
+  }
+  context.beginPath();
+  context.arc(frame.cx, frame.cy, frame.scale, 0, 2 * Math.PI);
+  context.fillStyle = inside;
+  context.fill();
+  context.strokeStyle = rgba(theme.line);
+  context.lineWidth = 1.2;
+  context.stroke();
+  paintEdges(context, scene, frame, theme);
+  paintPoints(context, scene, theme, colours);
+}
+
+function traceArc(context, arc) {
+  context.moveTo(arc.ax, arc.ay);
+  if (arc.r) context.arc(arc.x, arc.y, arc.r, arc.from, arc.to, arc.side > 0);
+  else context.lineTo(arc.bx, arc.by);
+}
+
+function paintEdges(context, scene, frame, theme) {
+  const { edges } = scene;
+  context.lineWidth = theme.edgeWidth;
+  for (const [strength, low, high] of [[0.35, 0, 8], [0.6, 8, 20], [1, 20, Infinity]]) {
+    context.beginPath();
+    for (let e = 0; e < edges.count; e++) {
+      if (edges.length[e] < low || edges.length[e] >= high) continue;
+      traceArc(context, arcOnScreen(scene, frame, edges.ends[2 * e], edges.ends[2 * e + 1], edges.turn[e]));
+    }
+    context.strokeStyle = rgba(theme.edge, theme.edgeAlpha * strength);
+    context.stroke();
+  }
+}
+
+function paintPoints(context, scene, theme, colours) {
+  const square = scene.marked > 20000 ? 1.6 : 0.9; // a size at which nobody sees corners
+  let last = -1;
+  context.globalAlpha = theme.opacity;
+  context.strokeStyle = rgba(theme.disk);
+  context.lineWidth = 1;
+  for (let k = 0; k < scene.marked; k++) {
+    const i = scene.marks[k], size = scene.size[i];
+    if (colours[i] !== last) context.fillStyle = css((last = colours[i]));
+    if (size < square) context.fillRect(scene.px[i] - size, scene.py[i] - size, 2 * size, 2 * size);
+    else {
+      context.beginPath();
+      context.arc(scene.px[i], scene.py[i], size, 0, 2 * Math.PI);
+      context.fill();
+      if (size > 3) context.stroke();
+    }
+  }
+  context.globalAlpha = 1;
+}
+
+/** What lies over the points: geodesics to the neighbours of the marked points, rings, names. */
+function paintInk(context, scene, frame, theme, marks, colours) {
+  context.lineCap = "round";
+  for (const { i, neighbours, pinned } of marks) {
+    context.beginPath();
+    for (const [j] of neighbours) traceArc(context, arcOnScreen(scene, frame, i, j, turnBetween(scene, frame, i, j)));
+    context.strokeStyle = rgba(theme.accent, pinned ? 0.9 : 0.6);
+    context.lineWidth = 1.5;
+    context.stroke();
+    for (const [j] of neighbours) ring(context, scene, j, 2.5, 1.2, rgba(theme.accent), css(colours[j]));
+    ring(context, scene, i, 4.5, 2, rgba(theme.ink), css(colours[i]));
+  }
+  context.textBaseline = "middle";
+  context.lineJoin = "round";
+  for (const { text, x, y, fontSize, bold } of scene.names) {
+    context.font = FONT(fontSize, bold);
+    context.strokeStyle = rgba(theme.disk, 0.85);
+    context.lineWidth = bold ? 4 : 3;
+    context.strokeText(text, x, y);
+    context.fillStyle = rgba(theme.ink, bold ? 1 : 0.86);
+    context.fillText(text, x, y);
+  }
+}
+
+const turnBetween = ({ zx, zy }, frame, i, j) => (frame.model === "klein" ? 0 : halfTurn(zx[i], zy[i], zx[j], zy[j]));
+
+function ring(context, scene, i, more, width, line, fill) {
+  const size = scene.size[i] || 1.5;
+  context.beginPath();
+  context.arc(scene.px[i], scene.py[i], size + more, 0, 2 * Math.PI);
+  context.strokeStyle = line;
+  context.lineWidth = width;
+  context.stroke();
+  context.beginPath();
+  context.arc(scene.px[i], scene.py[i], size + more - width - 0.5, 0, 2 * Math.PI);
+  context.fillStyle = fill;
+  context.fill();
+}

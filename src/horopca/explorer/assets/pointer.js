@@ -1,0 +1,144 @@
+// Mouse, touch and keyboard on the plane.
+
+const CLICK = 4; // pixels a click may wander
+const INSIDE = 1 - 1e-9; // of the radius of the disk: radius 21 in the plane
+const ARROWS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+/** Where a place on the screen is in the Poincaré disk, or on its inner side where it lies outside. */
+function placeInDisk(app, x, y, inside = INSIDE) {
+  const { frame } = app;
+  let zx = (x - frame.cx) / frame.scale, zy = (frame.cy - y) / frame.scale;
+  const size = Math.hypot(zx, zy);
+  if (size > inside) [zx, zy] = [(zx / size) * inside, (zy / size) * inside];
+  const [sx, sy] = MODELS[app.model].lift(zx, zy), t = Math.sqrt(1 + sx * sx + sy * sy);
+  return [sx / (1 + t), sy / (1 + t)];
+}
+
+const placeOnScreen = ({ frame, scene }, i) => [frame.cx + frame.scale * scene.zx[i], frame.cy - frame.scale * scene.zy[i]];
+const inDisk = ({ frame }, x, y) => Math.hypot(x - frame.cx, y - frame.cy) < frame.scale;
+
+/** Magnify what is under (x, y) by a factor, and keep it there.
+ *
+ * The disk grows from scale s to s', and what was at distance a/s from its centre is moved to a/s'. The plane is then
+ * magnified by s' - a^2/s' there, where it was by s - a^2/s: near the rim mostly by the move, at the centre by the growth.
+ */
+function zoomAt(app, x, y, factor) {
+  const { frame, zoom } = app, away = Math.hypot(x - frame.cx, y - frame.cy);
+  if (away >= frame.scale && away < frame.scale + 12) { // just outside: the rim is meant
+    const part = (0.998 * frame.scale) / away;
+    return zoomAt(app, frame.cx + part * (x - frame.cx), frame.cy + part * (y - frame.cy), factor);
+  }
+  const a = away / frame.radius;
+  const inside = a < INSIDE * zoom, wanted = inside ? factor * (zoom - (a * a) / zoom) : 0;
+  const next = inside ? (wanted + Math.sqrt(wanted * wanted + 4 * a * a)) / 2 : zoom * factor;
+  const from = placeInDisk(app, x, y);
+  app.setZoom(Math.min(MOST_ZOOM, Math.max(LEAST_ZOOM, next)));
+  if (inside && a > 0) app.look(dragged(app.view, from, placeInDisk(app, x, y)));
+}
+
+function listenToPointers(app, canvas) {
+  const held = new Map(); // pointers on the plane
+  let drag = null, lastTap = null;
+  const place = (event) => [event.clientX, event.clientY];
+
+  /** Take hold of the point under the pointer, or of the place: near the rim a pixel beside a point is far from it. */
+  function startDrag(x, y) {
+    const i = pick(app.scene, x, y, 6), [px, py] = i < 0 ? [x, y] : placeOnScreen(app, i);
+    drag = { view: app.view, from: placeInDisk(app, px, py, i < 0 ? 0.995 : INSIDE), x, y, moved: false };
+  }
+
+  canvas.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    canvas.setPointerCapture(event.pointerId);
+    held.set(event.pointerId, place(event));
+    app.halt();
+    if (held.size === 1) startDrag(...place(event));
+    else if (drag) drag.moved = true; // two fingers are no click
+  });
+
+  canvas.addEventListener("pointermove", (event) => {
+    if (!held.has(event.pointerId)) {
+      if (event.pointerType !== "touch") app.hoverAt(...place(event), 14);
+      return;
+    }
+    const before = [...held.values()];
+    held.set(event.pointerId, place(event));
+    if (held.size === 2) return pinch(before, [...held.values()]);
+    const [x, y] = place(event);
+    if (!drag || held.size > 2) return;
+    if (!drag.moved && Math.hypot(x - drag.x, y - drag.y) < CLICK) return;
+    drag.moved = true;
+    canvas.classList.add("held");
+    app.touched();
+    app.look(dragged(drag.view, drag.from, placeInDisk(app, x, y, 0.995)));
+  });
+
+  function pinch([a, b], [c, d]) {
+    const middle = (p, q) => [(p[0] + q[0]) / 2, (p[1] + q[1]) / 2], length = (p, q) => Math.hypot(p[0] - q[0], p[1] - q[1]);
+    app.touched();
+    app.look(dragged(app.view, placeInDisk(app, ...middle(a, b), 0.995), placeInDisk(app, ...middle(c, d), 0.995)));
+    zoomAt(app, ...middle(c, d), length(c, d) / Math.max(1, length(a, b)));
+  }
+
+  function release(event) {
+    if (!held.delete(event.pointerId)) return;
+    canvas.classList.remove("held");
+    const [x, y] = place(event);
+    if (event.type === "pointerup" && drag && !drag.moved && held.size === 0) click(x, y, event);
+    drag = null;
+    if (held.size === 1) {
+      startDrag(...[...held.values()][0]);
+      drag.moved = true;
+    }
+  }
+
+  function click(x, y, event) {
+    const reach = event.pointerType === "touch" ? 26 : 14, i = pick(app.scene, x, y, reach), now = event.timeStamp;
+    const double = lastTap && now - lastTap.now < 400 && Math.hypot(x - lastTap.x, y - lastTap.y) < 24;
+    lastTap = double ? null : { now, x, y };
+    app.touched();
+    if (!double) return app.setPin(i);
+    if (i >= 0) app.flyToPoint(i);
+    else if (inDisk(app, x, y)) {
+      const [zx, zy] = placeInDisk(app, x, y, 0.999), grow = 2 / (1 - zx * zx - zy * zy);
+      app.fly(worldPoint(app.view, grow * zx, grow * zy));
+    }
+  }
+
+  canvas.addEventListener("pointerup", release);
+  canvas.addEventListener("pointercancel", release);
+  canvas.addEventListener("pointerleave", () => app.setHover(-1));
+  canvas.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    app.halt();
+    app.touched();
+    const delta = event.deltaY * [1, 16, 400][event.deltaMode];
+    zoomAt(app, ...place(event), Math.exp(Math.min(0.6, Math.max(-0.6, -delta * (event.ctrlKey ? 0.01 : 0.0025)))));
+  }, { passive: false });
+}
+
+function listenToKeys(app, canvas) {
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.closest("input, select, dialog"), onButton = event.target.closest("button");
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape" && !typing) app.setPin(-1);
+    if (typing) return;
+    const { frame } = app;
+    const act = {
+      "/": () => app.startSearch(),
+      "?": () => app.showManual(),
+      "+": () => zoomAt(app, frame.cx, frame.cy, 1.3),
+      "=": () => zoomAt(app, frame.cx, frame.cy, 1.3),
+      "-": () => zoomAt(app, frame.cx, frame.cy, 1 / 1.3),
+      Home: () => app.goHome(),
+      Enter: () => app.setPin(pick(app.scene, frame.cx, frame.cy, Math.hypot(frame.width, frame.height))),
+    }[event.key];
+    const [dx, dy] = ARROWS[event.key] || [];
+    if ((!act && dx === undefined) || (event.key === "Enter" && onButton)) return;
+    event.preventDefault();
+    app.touched();
+    if (act) return act();
+    app.halt();
+    app.look(dragged(app.view, [0, 0], [(0.12 * dx) / app.zoom, (0.12 * dy) / app.zoom]));
+  });
+}

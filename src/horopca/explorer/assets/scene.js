@@ -1,0 +1,195 @@
+// One frame as plain arrays: where every point falls on the screen, which edges are worth drawing, which names fit.
+
+const MOST_EDGES = 16000, MOST_INK = 500000; // edges in one frame, and their length in pixels: the longest are drawn
+const FONT = (size, bold) => `${bold ? "600 " : ""}${size}px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif`;
+const LONGEST_NAME = 30;
+
+function newScene(data) {
+  const n = data.n, m = data.edges ? data.edges.length / 2 : 0;
+  return {
+    x: new Float64Array(n), y: new Float64Array(n), // on the hyperboloid of the view
+    zx: new Float64Array(n), zy: new Float64Array(n), // in the disk
+    px: new Float32Array(n), py: new Float32Array(n), // on the screen, CSS pixels
+    size: new Float32Array(n), // radius of the mark, 0 where it is not drawn
+    order: Uint32Array.from({ length: n }, (_, i) => i), // the last is on top
+    marks: new Uint32Array(n), marked: 0, pixels: new Uint32Array(0), // the points to draw, in this order, and how many
+    edges: { count: 0, ends: new Uint32Array(2 * m), turn: new Float64Array(m), length: new Float32Array(m) },
+    names: [], named: new Set(), weight: weightsOf(data), score: new Float32Array(n), widths: new Map(),
+  };
+}
+
+/** How telling each point is among its neighbours on the screen, 0 to 1: many edges, or else a small radius. */
+function weightsOf(data) {
+  const weight = new Float32Array(data.n);
+  if (data.edges) {
+    for (const i of data.edges) weight[i]++;
+    const most = weight.reduce((a, b) => Math.max(a, b), 1);
+    return weight.map((degree) => Math.log1p(degree) / Math.log1p(most));
+  }
+  const far = data.radius.reduce((a, b) => Math.max(a, b), 1e-9);
+  return weight.map((_, i) => 1 - data.radius[i] / far);
+}
+
+/** Where all points are, seen from the view. `frame`: cx, cy, scale (pixels per unit of the disk), width, height. */
+function project(scene, data, view, model, frame, shown) {
+  const { x, y, zx, zy, px, py, size } = scene, { cx, cy, scale, width, height } = frame, time = MODELS[model].time;
+  lookAt(data.points, view, x, y);
+  let near = 1;
+  for (let i = 0, n = data.n; i < n; i++) {
+    let t = Math.sqrt(1 + x[i] * x[i] + y[i] * y[i]);
+    if (t === Infinity) t = Math.hypot(x[i], y[i]); // at distance 355 from the centre squares overflow
+    const z = 1 / (time + t);
+    zx[i] = x[i] * z;
+    zy[i] = y[i] * z;
+    const u = cx + scale * zx[i], v = cy - scale * zy[i];
+    px[i] = u;
+    py[i] = v;
+    const out = u < -9 || v < -9 || u > width + 9 || v > height + 9 || !shown[i];
+    size[i] = out ? 0 : 2 / (1 + t); // what is left of a length here, for now
+    if (size[i] > 0.15) near++;
+  }
+  const grow = Math.min(6.5, Math.max(2.2, 15 / near ** 0.2)) * Math.min(2, Math.max(1, frame.zoom ** 0.3));
+  for (let i = 0; i < data.n; i++) if (size[i] > 0) size[i] = grow * (0.13 + 0.87 * size[i]);
+}
+
+/** The points to draw: on the screen, and not a speck on a pixel that has its colour already. */
+function chooseMarks(scene, frame, colours) {
+  const { px, py, size, order, marks } = scene, width = Math.ceil(frame.width) + 20;
+  const area = width * (Math.ceil(frame.height) + 20);
+  if (scene.pixels.length !== area) scene.pixels = new Uint32Array(area);
+  else scene.pixels.fill(0);
+  scene.marked = 0;
+  for (let k = 0; k < order.length; k++) {
+    const i = order[k];
+    if (size[i] === 0) continue;
+    if (size[i] < 1.5) {
+      const at = (Math.floor(py[i]) + 10) * width + Math.floor(px[i]) + 10;
+      if (scene.pixels[at] === colours[i]) continue;
+      scene.pixels[at] = colours[i];
+    }
+    marks[scene.marked++] = i;
+  }
+}
+
+/** The edges to draw, those too short to see left out. Both ends must be shown. */
+function chooseEdges(scene, data, model, frame, shown) {
+  const { zx, zy, edges } = scene, { scale, width, height, cx, cy } = frame;
+  const pairs = data.edges || [], straight = model === "klein";
+  let count = 0, ink = 0;
+  for (let e = 0; e < pairs.length; e += 2) {
+    const a = pairs[e], b = pairs[e + 1];
+    if (!shown[a] || !shown[b]) continue;
+    const dx = scale * (zx[b] - zx[a]), dy = scale * (zy[b] - zy[a]), length = Math.sqrt(dx * dx + dy * dy);
+    if (length < 1.2) continue;
+    const mx = cx + (scale * (zx[a] + zx[b])) / 2, my = cy - (scale * (zy[a] + zy[b])) / 2; // the arc is within length of it
+    if (mx < -length || my < -length || mx > width + length || my > height + length) continue;
+    edges.ends[2 * count] = a;
+    edges.ends[2 * count + 1] = b;
+    edges.turn[count] = straight ? 0 : halfTurn(zx[a], zy[a], zx[b], zy[b]);
+    edges.length[count++] = length;
+    ink += length;
+  }
+  edges.count = count > MOST_EDGES || ink > MOST_INK ? keepLongest(edges, count) : count;
+}
+
+function keepLongest(edges, count) {
+  const binOf = (length) => Math.min(255, Math.floor(16 * Math.log2(length))), counts = new Uint32Array(257);
+  for (let e = 0; e < count; e++) counts[binOf(edges.length[e])]++;
+  let bin = 256, kept = 0, ink = 0;
+  while (bin > 0) {
+    kept += counts[bin - 1];
+    ink += counts[bin - 1] * 2 ** (bin / 16);
+    if (kept > MOST_EDGES || ink > MOST_INK) break;
+    bin--;
+  }
+  kept = 0;
+  for (let e = 0; e < count; e++) {
+    if (binOf(edges.length[e]) < bin) continue;
+    edges.ends[2 * kept] = edges.ends[2 * e];
+    edges.ends[2 * kept + 1] = edges.ends[2 * e + 1];
+    edges.turn[kept] = edges.turn[e];
+    edges.length[kept++] = edges.length[e];
+  }
+  return kept;
+}
+
+const clipped = (name) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name);
+
+/** The names that fit: of marked points, of their neighbours, then the most telling. What was there stays: no flicker. */
+function placeNames(scene, data, frame, context, marks) {
+  const boxes = [], { named, score } = scene, marked = marks.map(({ i }) => i).filter((i) => scene.size[i] > 0);
+  const near = marks.flatMap(({ neighbours }) => neighbours.map(([j]) => j)).filter((j) => scene.size[j] > 0);
+  scene.names = [];
+  for (const i of marked) putName(scene, data, i, 13, true, boxes, frame, context);
+  if (data.names) {
+    for (const j of new Set(near)) if (!marked.includes(j)) putName(scene, data, j, 12, false, boxes, frame, context);
+    marked.push(...near);
+    const room = Math.min(90, Math.round((frame.free.width * frame.free.height) / 8500));
+    for (const i of candidates(scene, data, frame, marked)) {
+      if (scene.names.length >= room) break;
+      putName(scene, data, i, score[i] > 0.45 ? 13 : score[i] > 0.15 ? 12 : 11, false, boxes, frame, context);
+    }
+  }
+  named.clear();
+  for (const { i } of scene.names) named.add(i);
+}
+
+function candidates(scene, data, frame, marked) {
+  const { x, y, size, weight, score, named } = scene, histogram = new Uint32Array(200), most = 500, found = [];
+  for (let i = 0; i < data.n; i++) {
+    score[i] = 0;
+    if (size[i] === 0 || !data.names[i]) continue;
+    const near = 2 / (1 + Math.sqrt(1 + x[i] * x[i] + y[i] * y[i]));
+    if (near * frame.zoom < 0.06) continue;
+    score[i] = near * (0.35 + 0.65 * weight[i]) * (named.has(i) ? 1.25 : 1);
+    histogram[Math.min(199, Math.floor(score[i] * 150))]++;
+  }
+  let bin = 200, sum = 0;
+  while (bin > 0 && sum < most) sum += histogram[--bin];
+  for (let i = 0; i < data.n; i++) if (score[i] > 0 && score[i] * 150 >= bin && !marked.includes(i)) found.push(i);
+  return found.sort((a, b) => score[b] - score[a]).slice(0, 2 * most);
+}
+
+function putName(scene, data, i, fontSize, bold, boxes, frame, context) {
+  const text = clipped(nameOf(data, i)), key = `${fontSize}${bold}${text}`, { px, py } = scene, { free } = frame;
+  if (!scene.widths.has(key)) {
+    context.font = FONT(fontSize, bold);
+    scene.widths.set(key, context.measureText(text).width);
+  }
+  const w = scene.widths.get(key), h = fontSize * 1.15, off = Math.max(2, scene.size[i]) + 4;
+  const places = [
+    [px[i] + off, py[i] - h / 2], [px[i] - off - w, py[i] - h / 2],
+    [px[i] - w / 2, py[i] - off - h], [px[i] - w / 2, py[i] + off],
+  ];
+  for (const [left, top] of places) {
+    const box = [left - 3, top - 1, left + w + 3, top + h + 1];
+    const inside = box[0] > free.x && box[1] > free.y && box[2] < free.x + free.width && box[3] < free.y + free.height;
+    if (!inside && !bold) continue;
+    if (boxes.some((b) => b[0] < box[2] && box[0] < b[2] && b[1] < box[3] && box[1] < b[3])) continue;
+    boxes.push(box);
+    scene.names.push({ i, text, x: left, y: top + h / 2, fontSize, bold, box });
+    return;
+  }
+}
+
+/** The shown point nearest to a place on the screen, or -1 if none is within reach. */
+function pick(scene, x, y, reach) {
+  let best = reach * reach, found = -1;
+  for (let i = 0, n = scene.px.length; i < n; i++) {
+    if (scene.size[i] === 0) continue;
+    const dx = scene.px[i] - x, dy = scene.py[i] - y, away = dx * dx + dy * dy;
+    if (away < best) [best, found] = [away, i];
+  }
+  return found;
+}
+
+/** The geodesic between two points as drawn, in pixels: a line, or an arc { x, y, r, from, to }, anticlockwise if side > 0. */
+function arcOnScreen(scene, frame, a, b, turn) {
+  const ax = frame.cx + frame.scale * scene.zx[a], ay = frame.cy - frame.scale * scene.zy[a];
+  const bx = frame.cx + frame.scale * scene.zx[b], by = frame.cy - frame.scale * scene.zy[b];
+  const length = Math.hypot(bx - ax, by - ay);
+  if (Math.abs(turn) * length < 0.5) return { ax, ay, bx, by };
+  const r = length / (2 * Math.sin(Math.abs(turn))), side = Math.sign(turn), lift = (side * Math.cos(turn) * r) / length;
+  const x = (ax + bx) / 2 + lift * (by - ay), y = (ay + by) / 2 + lift * (ax - bx);
+  return { ax, ay, bx, by, x, y, r, from: Math.atan2(ay - y, ax - x), to: Math.atan2(by - y, bx - x), side };
+}

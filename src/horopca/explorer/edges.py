@@ -1,0 +1,57 @@
+"""Edges between rows, from a file that calls its nodes by row number or by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..io import load, load_edges
+
+__all__ = ["load_row_edges"]
+
+INTEGER = re.compile(r"-?\d+")
+
+
+def load_row_edges(path: str | Path, names: Sequence[str] | None = None) -> np.ndarray:
+    """Pairs of rows, shape (m, 2).
+
+    Parameters
+    ----------
+    path : str or Path
+        An edge list as `horopca.io.load_edges` reads it, or an ``.npy`` or ``.npz`` file with a matrix of two columns.
+        Nodes are rows, counted from 0, where all are whole numbers, and `names` otherwise.
+    names : sequence of str, optional
+        The name of each row.
+    """
+    path = Path(path)
+    if path.suffix.lower() in (".npy", ".npz"):
+        return _whole(load(path).X, path)
+    graph = load_edges(path)
+    if all(INTEGER.fullmatch(node) for node in graph.names):
+        return np.array([int(node) for node in graph.names])[graph.edges]
+    rows = _rows_by_name(names, path)
+    unknown = [node for node in graph.names if node not in rows]
+    if unknown:
+        raise ValueError(f"{path} joins {len(unknown)} node(s) that no point is called by, such as {unknown[0][:40]!r}.")
+    return np.array([rows[node] for node in graph.names])[graph.edges]
+
+
+def _rows_by_name(names: Sequence[str] | None, path: Path) -> dict[str, int]:
+    if names is None:
+        raise ValueError(f"{path} names its nodes, so names (on the command line, --names) are needed too.")
+    rows: dict[str, int] = {}
+    for row, name in enumerate(names):
+        if rows.setdefault(name.strip(), row) != row:
+            raise ValueError(
+                f"{path} names its nodes, but rows {rows[name.strip()]} and {row} are both called {name[:40]!r}: number them."
+            )
+    return rows
+
+
+def _whole(X: np.ndarray, path: Path) -> np.ndarray:
+    if X.shape[1] != 2 or (X != np.round(X)).any():
+        raise ValueError(f"{path} must hold pairs of row numbers, but its array has shape {X.shape} or numbers with fractions.")
+    return X.astype(np.int64)

@@ -1,0 +1,71 @@
+"""Nearest neighbours in hyperbolic space, and what a reduction did to their distances."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.neighbors import NearestNeighbors
+
+from ..geometry import distance, distance_blocks, radius
+from ..statistics import BLOCK_ROWS
+
+__all__ = ["local_distortion", "nearest_neighbours"]
+
+FEW = 4096  # points up to which all distances are computed
+DEEPEST = 12.5  # radius up to which a Euclidean search tells hyperbolic neighbours apart
+SPARE = 8  # more candidates than neighbours, for those that rounding exchanges
+
+
+def nearest_neighbours(x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k points nearest to each of x (n, d+1): their rows and distances, both (n, k), nearest first.
+
+    >>> from horopca.geometry import lift
+    >>> nearest_neighbours(lift(np.array([[0.0], [1.0], [5.0]])), 1)[0].ravel()
+    array([1, 0, 1])
+    """
+    if len(x) <= FEW or radius(x).max() > DEEPEST:
+        return _from_all_distances(x, k)
+    return _from_candidates(x, k)
+
+
+def _from_all_distances(x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    indices, distances = np.empty((len(x), k), dtype=np.int64), np.empty((len(x), k))
+    for rows, d in distance_blocks(x):
+        d[np.arange(len(d)), np.arange(rows.start, rows.stop)] = np.inf
+        found = np.argpartition(d, k - 1, axis=1)[:, :k]
+        indices[rows], distances[rows] = _sorted(found, np.take_along_axis(d, found, axis=1))
+    return indices, distances
+
+
+def _from_candidates(x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    # cosh d(x, y) = t t' - s.s' grows with the Euclidean distance from (-t, s, 0) to (t', s', c') where c' makes
+    # all of these equally long.  Its square is about e^(2 radius): hence the limit on the radius.
+    squares = np.sum(x * x, axis=1)
+    search = NearestNeighbors(algorithm="brute").fit(np.column_stack([x, np.sqrt(squares.max() - squares)]))
+    count = min(k + 1 + SPARE, len(x))
+    indices, distances = np.empty((len(x), k), dtype=np.int64), np.empty((len(x), k))
+    for start in range(0, len(x), BLOCK_ROWS):
+        rows = slice(start, min(start + BLOCK_ROWS, len(x)))
+        here = x[rows]
+        query = np.column_stack([-here[:, 0], here[:, 1:], np.zeros(len(here))])
+        found = search.kneighbors(query, count, return_distance=False)
+        d = distance(here[:, None, :], x[found])
+        d[found == np.arange(rows.start, rows.stop)[:, None]] = np.inf
+        found, d = _sorted(found, d)
+        indices[rows], distances[rows] = found[:, :k], d[:, :k]
+    return indices, distances
+
+
+def _sorted(indices: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    order = np.lexsort((indices, distances), axis=1)
+    return np.take_along_axis(indices, order, axis=1), np.take_along_axis(distances, order, axis=1)
+
+
+def local_distortion(y: np.ndarray, indices: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """Mean of |d' - d| / d over the neighbours of each point, d in the original and d' in y; NaN where all d are 0."""
+    total, count = np.zeros(len(y)), np.zeros(len(y))
+    for j in range(indices.shape[1]):
+        d = distances[:, j]
+        apart = d > 0
+        change = np.abs(distance(y, y[indices[:, j]]) - d) / np.where(apart, d, 1.0)
+        total, count = total + np.where(apart, change, 0.0), count + apart
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

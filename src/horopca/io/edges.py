@@ -1,0 +1,121 @@
+"""Graphs as lists of edges in text: two names and perhaps a weight to a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from .files import existing, lines, open_text
+
+COMMENTS = ("#", "%")
+HEADERS = {"source", "target", "from", "to", "id1", "id2", "u", "v", "node1", "node2", "child", "parent", "start", "end"}
+ATTRIBUTES = re.compile(r"\{(?:'weight': ([^,{}]+))?\}$")  # what networkx.write_edgelist puts behind an edge
+
+
+class EdgeList(NamedTuple):
+    """A graph in a file."""
+
+    names: list[str]  # n: in numeric order if all are whole numbers, in that of their first appearance otherwise
+    edges: np.ndarray  # (m, 2) positions in `names`, in the order of the file
+    weights: np.ndarray | None = None  # (m,) where the file has them
+
+
+class _Line(NamedTuple):
+    number: int
+    ends: tuple[str, str]
+    weight: float | None
+
+
+def load_edges(path: str | Path) -> EdgeList:
+    """Read a graph from a text file with an edge on each line: two names, and a weight if there are weights.
+
+    Names are separated by tabs, commas or blanks, whichever the first line has (in this order), so names may hold blanks
+    in a file with tabs or commas. Lines that begin with ``#`` or ``%`` are comments; a first line such as
+    "source,target,weight" is recognised. Nothing else is guessed: a line that is no edge is refused by its number.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    EdgeList
+        ``names``, ``edges`` (m, 2) and ``weights`` (m,) or None.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "cats.edges"
+    >>> _ = path.write_text("feline cat\\nfeline lion\\n")
+    >>> graph = load_edges(path)
+    >>> graph.names, graph.edges.tolist()
+    (['feline', 'cat', 'lion'], [[0, 1], [0, 2]])
+    """
+    path = existing(path)
+    position: dict[str, int] = {}
+    ends, weights = [], []
+    weighted: bool | None = None
+    for line in _parsed(path):
+        if weighted is None:
+            weighted = line.weight is not None
+        elif weighted != (line.weight is not None):
+            have, earlier = ("has no weight", "have") if weighted else ("has a weight", "have none")
+            raise ValueError(f"{path}, line {line.number}: this edge {have}, but those before it {earlier}.")
+        ends.append([position.setdefault(name, len(position)) for name in line.ends])
+        weights.append(line.weight)
+    if not ends:
+        raise ValueError(f"{path} holds no edges: expected two names, and perhaps a weight, on each line.")
+    names, edges = _numeric_order(list(position), np.array(ends))
+    return EdgeList(names, edges, np.array(weights, dtype=np.float64) if weighted else None)
+
+
+def _parsed(path: Path) -> Iterator[_Line]:
+    with open_text(path) as file:
+        body = ((k, text) for k, line in enumerate(lines(file, path), 1) if (text := line.strip()) and text[0] not in COMMENTS)
+        first = next(body, None)
+        if first is None:
+            return
+        delimiter = next((mark for mark in ("\t", ",") if mark in first[1]), None)
+        header = {field.strip().lower() for field in first[1].split(delimiter)[:2]} <= HEADERS
+        for number, text in body if header else chain([first], body):
+            yield _edge(number, text, delimiter, path)
+
+
+def _edge(number: int, text: str, delimiter: str | None, path: Path) -> _Line:
+    where = f"{path}, line {number}"
+    attributes = ATTRIBUTES.search(text)
+    bare = text[: attributes.start()].rstrip(f" {delimiter or ''}") if attributes else text
+    fields = [field.strip() for field in bare.split(delimiter)]
+    fields += [attributes[1]] if attributes and attributes[1] else []
+    if len(fields) not in (2, 3):
+        raise ValueError(f"{where}: expected two names, and perhaps a weight, but found {len(fields)} value(s): {text[:60]!r}.")
+    if not (fields[0] and fields[1]):
+        raise ValueError(f"{where}: a name is missing: {text[:60]!r}.")
+    if fields[0] == fields[1]:
+        raise ValueError(f"{where}: {fields[0][:40]!r} is joined to itself; remove the line.")
+    return _Line(number, (fields[0], fields[1]), _weight(fields[2], where) if len(fields) == 3 else None)
+
+
+def _weight(field: str, where: str) -> float:
+    try:
+        weight = float(field)
+    except ValueError:
+        raise ValueError(f"{where}: the weight {field[:40]!r} is not a number.") from None
+    if not 0 < weight < np.inf:
+        raise ValueError(f"{where}: a weight is a length and must be a positive number, but is {field[:40]}.")
+    return weight
+
+
+def _numeric_order(names: list[str], edges: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """Whole numbers in their order (row i is node i where they are 0, 1, 2, ...); other names as they came."""
+    if not all(name.isascii() and name.removeprefix("-").isdigit() and len(name) < 19 for name in names):
+        return names, edges
+    order = np.argsort([int(name) for name in names], kind="stable")
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[order] = np.arange(len(names))
+    return [names[i] for i in order], rank[edges]

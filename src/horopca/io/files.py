@@ -1,0 +1,67 @@
+"""What every format shares: tables, the existence of files, lines that end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple, TextIO
+
+import numpy as np
+
+LONGEST_LINE = 1 << 22  # characters: room for 100,000 columns, and far from filling a machine's memory
+
+
+class Table(NamedTuple):
+    """What a file holds."""
+
+    X: np.ndarray  # (n, d), float32 or float64
+    labels: list[str] | None = None  # n
+    names: list[str] | None = None  # d, of the columns
+    model: str | None = None  # where the file says in which model its points are
+
+
+def existing(path: str | Path) -> Path:
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, but a file was expected.")
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {path}.")
+    return path
+
+
+def refuse_nonfinite(X: np.ndarray, path: Path) -> None:
+    bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
+    if bad.size:
+        raise ValueError(
+            f"{path} must hold finite numbers, but {bad.size} of {len(X)} rows have a NaN, an infinity or a "
+            f"missing value (the first is row {bad[0]}, counting from 0)."
+        )
+
+
+def matrix(values: np.ndarray, path: Path) -> np.ndarray:
+    """The array as floats in rows, or a sentence why it is not one."""
+    if values.dtype.kind not in "fiub":
+        raise ValueError(f"{path} must hold real numbers, but its array has dtype {values.dtype}.")
+    if values.ndim != 2:
+        raise ValueError(f"{path} must hold one point per row, but its array has shape {values.shape}.")
+    if 0 in values.shape:
+        raise ValueError(f"{path} holds no points: its array has shape {values.shape}.")
+    single = values.dtype.kind == "f" and values.dtype.itemsize <= 4
+    return values.astype(np.float32 if single else np.float64)
+
+
+def open_text(path: Path) -> TextIO:
+    return open(path, encoding="utf-8-sig", newline="")
+
+
+def lines(file: TextIO, path: Path) -> Iterator[str]:
+    """The lines of a file, refusing to swallow an endless one."""
+    number = 0
+    try:
+        while line := file.readline(LONGEST_LINE):
+            number += 1
+            if len(line) == LONGEST_LINE:
+                raise ValueError(f"{path}, line {number}: a line of over {LONGEST_LINE} characters is not read.")
+            yield line
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not text in UTF-8.") from error

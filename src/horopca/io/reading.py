@@ -1,0 +1,84 @@
+"""`load`: one function for every format, chosen by the ending of the file's name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from .arrays import read_npy, read_npz
+from .checkpoints import read_checkpoint
+from .containers import read_h5ad, read_mat, read_parquet
+from .files import Table, existing, matrix, refuse_nonfinite
+from .text import read_text
+from .word2vec import read_word2vec_binary, read_word2vec_text
+
+# ending -> (reader of a path and a key, whether the format has several arrays to choose from)
+READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
+    ".npy": (lambda path, _: Table(matrix(read_npy(path), path)), False),
+    ".npz": (read_npz, True),
+    ".csv": (lambda path, _: read_text(path, ","), False),
+    ".tsv": (lambda path, _: read_text(path, "\t"), False),
+    ".txt": (lambda path, _: read_word2vec_text(path), False),
+    ".vec": (lambda path, _: read_word2vec_text(path), False),
+    ".bin": (lambda path, _: read_word2vec_binary(path), False),
+    ".pth": (read_checkpoint, True),
+    ".pt": (read_checkpoint, True),
+    ".best": (read_checkpoint, True),
+    ".mat": (read_mat, True),
+    ".h5ad": (read_h5ad, True),
+    ".parquet": (lambda path, _: read_parquet(path), False),
+}
+READABLE = tuple(READERS)
+
+
+def load(path: str | Path, *, key: str | None = None, allow_nonfinite: bool = False) -> Table:
+    """Read the points in a file, one to a row.
+
+    Parameters
+    ----------
+    path : str or Path
+        Of one of these formats, by the ending of its name:
+
+        - ``.npy``; ``.npz``, whose array ``labels`` is read too;
+        - ``.csv`` or ``.tsv``, with or without a header line, with or without a column of labels (the first or the
+          last, recognised by its text or by a name such as "label");
+        - ``.txt`` or ``.vec``, word2vec's text: a name and its numbers on each line; ``.bin``, word2vec's binary;
+        - ``.pth``, ``.pth.best`` or ``.pt``, checkpoints of torch: tensors, lists of strings and plain values are
+          taken from them, anything else is refused unexecuted; those of the Poincaré-embeddings tool bring their
+          names and say whether they are Lorentz; torch itself is not needed;
+        - ``.mat``, MATLAB's (the old format, and the new one with h5py);
+        - ``.h5ad``, AnnData's: an array of ``obsm``, with the names of the observations (needs h5py);
+        - ``.parquet``: numeric columns, or one column of lists, and a column of names (needs pyarrow).
+    key : str, optional
+        Which array to take of a format that can hold several.  Without it: the only one, the one called ``X`` or
+        ``embeddings``, or the only matrix.
+    allow_nonfinite : bool
+        Let NaN and infinity through, for a caller that reports them itself.
+
+    Returns
+    -------
+    Table
+        ``X`` (float32 stays float32, every other number becomes float64); ``labels``, ``names`` of the columns and
+        the ``model`` of the points, or None where the file does not say.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "words.txt"
+    >>> _ = path.write_text("2 3\\ncat 0.1 0.2 0.3\\nlion 0.1 0.2 0.4\\n")
+    >>> table = load(path)
+    >>> table.X.shape, table.labels
+    ((2, 3), ['cat', 'lion'])
+    """
+    path = existing(path)
+    suffix = path.suffix.lower()
+    if suffix not in READERS:
+        raise ValueError(f"The format of {path} is not known: its name must end in {', '.join(READERS)}.")
+    reader, several = READERS[suffix]
+    if key is not None and not several:
+        choosable = ", ".join(name for name, (_, many) in READERS.items() if many)
+        raise ValueError(f"key={key!r} selects an array of a file that can hold several ({choosable}), but {path} is not one.")
+    table = reader(path, key)
+    if not allow_nonfinite:
+        refuse_nonfinite(table.X, path)
+    return table

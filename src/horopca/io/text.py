@@ -1,0 +1,112 @@
+"""Tables of numbers in text, ``.csv`` and ``.tsv``, and lists of labels."""
+
+from __future__ import annotations
+
+import csv
+from array import array
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+
+from .arrays import read_npy
+from .files import Table, existing, lines, open_text
+
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+LABEL_NAMES = {"label", "labels", "class", "category", "name", "id", "index", "node"}
+PEEK = 100  # lines seen before the header and the label column are decided
+
+
+def _rows(file: TextIO, path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Line number and fields of each line that is not blank."""
+    reader = csv.reader(lines(file, path), delimiter=delimiter)
+    try:
+        for fields in reader:
+            if any(field.strip() for field in fields):
+                yield reader.line_num, [field.strip() for field in fields]
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {reader.line_num}: {error}.") from error
+
+
+def read_text(path: Path, delimiter: str) -> Table:
+    with open_text(path) as file:
+        rows = _rows(file, path, delimiter)
+        head = list(islice(rows, PEEK))
+        if not head:
+            raise ValueError(f"{path} is empty.")
+        header, label, index = _layout([fields for _, fields in head], path)
+        body = chain(head[1:] if header else head, rows)
+        X, labels = _parse(body, len(head[0][1]), label, index, path)
+    names = [name.lstrip("# ") for j, name in enumerate(head[0][1]) if j not in (label, index)] if header else None
+    return Table(X, labels, names)
+
+
+def _layout(head: list[list[str]], path: Path) -> tuple[bool, int | None, int | None]:
+    """Whether the first line is a header, which column holds labels, and which an index to pass over (None if none does)."""
+    first, body, last = head[0], head[1:] or head, len(head[0]) - 1
+    if not any(_is_number(field) for row in body for field in row):
+        separator = "tabs" if path.suffix.lower() == ".tsv" else "commas"
+        raise ValueError(f"{path} has no rows of numbers separated by {separator}.")
+    ends = dict.fromkeys((last, 0))
+    columns = [j for j in ends if _is_text([row[j] for row in body if j < len(row)])]
+    named = [j for j in ends if first[j].lower() in LABEL_NAMES or (j == 0 < last and not first[j])]
+    names = [name for j, name in enumerate(first) if name and j not in columns and j not in named]
+    header = len(head) > 1 and (not any(map(_is_number, names)) or _counts(names))
+    if header and not columns:
+        columns = named[:1]
+    if len(columns) > 1:
+        raise ValueError(f"{path} has text in its first and in its last column: keep only the labels.")
+    index = 0 if header and columns == [last] and last > 0 and not first[0] else None  # a data frame's, without a name
+    return header, columns[0] if columns else None, index
+
+
+def _is_text(fields: list[str]) -> bool:
+    """Whether a column holds words: one wrong cell among numbers is a mistake to report, not a label."""
+    return sum(not _is_number(field) for field in fields if field) > len(fields) / 2
+
+
+def _counts(names: list[str]) -> bool:
+    """Whether a line reads 0, 1, 2, ...: a data frame's default column names."""
+    return len(names) > 1 and names == [str(j) for j in range(len(names))]
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _parse(body: Iterable[tuple[int, list[str]]], width: int, label: int | None, index: int | None, path: Path):
+    """Numbers (n, d) and labels of the lines below the header."""
+    numbers, labels = array("d"), []
+    kept = [j for j in range(width) if j not in (label, index)]
+    for line, fields in body:
+        if len(fields) != width:
+            raise ValueError(f"{path}, line {line}: {len(fields)} values, but the first line has {width}.")
+        if label is not None:
+            labels.append(fields[label])
+        try:
+            numbers.extend([float(fields[j] or "nan") for j in kept])
+        except ValueError:
+            wrong = next(fields[j] for j in kept if fields[j] and not _is_number(fields[j]))
+            raise ValueError(f"{path}, line {line}: {wrong[:40]!r} is not a number.") from None
+    return np.array(numbers).reshape(-1, len(kept)), labels if label is not None else None
+
+
+def load_labels(path: str | Path) -> list[str]:
+    """Read labels, one to a line (or a one-dimensional ``.npy``)."""
+    path = existing(path)
+    if path.suffix.lower() == ".npy":
+        values = read_npy(path)
+        if values.ndim != 1:
+            raise ValueError(f"{path} must hold one label per row, but its array has shape {values.shape}.")
+        return [str(value) for value in values]
+    with open_text(path) as file:
+        labels = [line.rstrip("\r\n") for line in lines(file, path)]
+    if not labels:
+        raise ValueError(f"{path} is empty: expected one label on each line.")
+    return labels

@@ -1,0 +1,31 @@
+"""Pictures of the hyperbolic plane and of reductions to it, in matplotlib.
+
+Functions take arrays and ``ax=None``, draw, and return the axes; nothing is shown or saved:
+``ax.figure.savefig("picture.pdf")`` does that.
+"""
+
+from .ball import plot_ball
+from .charts import plot_distortion, plot_explained_variance
+from .comparison import plot_comparison
+from .curves import geodesic_arcs, horocycle_arcs
+from .lines import plot_geodesics, plot_horocycles, plot_projection
+from .palette import COLOURS, OTHER
+from .plane import new_figure, plot_disk, plot_halfplane, plot_klein
+
+__all__ = [
+    "COLOURS",
+    "OTHER",
+    "geodesic_arcs",
+    "horocycle_arcs",
+    "new_figure",
+    "plot_ball",
+    "plot_comparison",
+    "plot_disk",
+    "plot_distortion",
+    "plot_explained_variance",
+    "plot_geodesics",
+    "plot_halfplane",
+    "plot_horocycles",
+    "plot_klein",
+    "plot_projection",
+]

@@ -1,0 +1,129 @@
+"""How much a reduction kept: explained variance, distances before and after."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._validation import check_count, check_door, check_rows
+from ..statistics import pair_distances
+from .palette import COLOURS
+from .plane import new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_distortion", "plot_explained_variance"]
+
+FEW_PAIRS = 3000  # up to which each pair is a dot
+
+
+def plot_explained_variance(ratio: Any, *, threshold: float = 0.95, ax: Axes | None = None) -> Axes:
+    """Draw the variance kept by 1, 2, ... components, and the number of components that keep enough of it.
+
+    Parameters
+    ----------
+    ratio : array (K,), or a fitted estimator
+        Cumulative fractions of the variance, such as ``HoroPCA(K).fit(X).explained_variance_ratio_``.
+    threshold : float
+        How much is enough.
+    ax : matplotlib axes, optional
+
+    Examples
+    --------
+    >>> ax = plot_explained_variance([0.6, 0.9, 0.97, 1.0])
+    >>> ax.get_title()
+    '3 components keep 95 % of the variance'
+    """
+    ratio = np.asarray(getattr(ratio, "explained_variance_ratio_", ratio), dtype=np.float64)
+    if ratio.ndim != 1 or not len(ratio) or not np.isfinite(ratio).all():
+        raise ValueError(f"ratio must be a sequence of fractions, or a fitted estimator, but has shape {ratio.shape}.")
+    if not 0 < threshold <= 1:
+        raise ValueError(f"threshold must be a fraction above 0 and up to 1, but is {threshold!r}.")
+    ax = new_figure().subplots() if ax is None else ax
+    from matplotlib.ticker import MaxNLocator  # new_figure has said what to install
+
+    k = np.arange(1, len(ratio) + 1)
+    enough = np.flatnonzero(ratio >= threshold)
+    ax.plot(k, ratio, marker="o", markersize=5, color=COLOURS[0], clip_on=False, zorder=3)
+    ax.axhline(threshold, color="#999999", linewidth=0.8, linestyle="dashed")
+    share = f"{threshold * 100:g} % of the variance"
+    if enough.size:
+        ax.axvline(k[enough[0]], color="#999999", linewidth=0.8, linestyle="dashed")
+        n = int(k[enough[0]])
+        ax.set_title(f"{n} components keep {share}" if n > 1 else f"1 component keeps {share}")
+    else:
+        ax.set_title(f"{len(ratio)} components keep {ratio[-1]:.0%}, less than {share}")
+    ax.set(xlabel="components", ylabel="variance kept", ylim=(0, 1.02), xlim=(0.8, len(ratio) + 0.2))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def plot_distortion(
+    X: Any,
+    Y: Any,
+    *,
+    model: str = "poincare",
+    curvature: float = -1.0,
+    n_pairs: int = 200_000,
+    random_state: Any = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the distances between points after a reduction against those before it.
+
+    Up to 3000 pairs are dots; more are counted in hexagonal bins.  The line is where distances are kept, and the title
+    gives the average distortion of the pairs drawn, the mean of ``|d(Y) - d(X)| / d(X)``.
+
+    Parameters
+    ----------
+    X, Y : arrays of shape (n, .)
+        The points before and after, of any two dimensions, in one model and curvature.
+    model, curvature : of X and Y
+    n_pairs : int
+        Draw about so many random pairs (at least n) where there are more.
+    random_state : int, RandomState or None
+    ax : matplotlib axes, optional
+
+    Examples
+    --------
+    >>> X = [[0.0, 0.0], [0.5, 0.0], [0.0, 0.5]]
+    >>> plot_distortion(X, X).get_title()
+    'average distortion 0.000'
+    """
+    door = check_door(model, curvature)
+    before, after = check_rows(X, door, min_rows=2, name="X"), check_rows(Y, door, min_rows=2, name="Y")
+    n = before.shape[0]
+    if after.shape[0] != n:
+        raise ValueError(f"X and Y must have as many rows as each other, but have {n} and {after.shape[0]}.")
+    d, e = (part / door.scale for part in _sample(before, after, check_count("n_pairs", n_pairs, 1), random_state))
+    ax = new_figure().subplots() if ax is None else ax
+    top = 1.04 * max(float(d.max()), float(e.max()), 1e-9)
+    if len(d) <= FEW_PAIRS:
+        ax.scatter(d, e, s=6, c=COLOURS[0], alpha=0.5, linewidths=0)
+    else:
+        bins = ax.hexbin(d, e, gridsize=70, extent=(0, top, 0, top), bins="log", mincnt=1, cmap="viridis", linewidths=0)
+        bins.set_rasterized(True)
+        ax.figure.colorbar(bins, ax=ax, shrink=0.6, pad=0.02, label="pairs").outline.set_visible(False)
+    ax.plot([0, top], [0, top], color="#444444", linewidth=0.9)
+    apart = d > 0
+    distortion = float(np.mean(np.abs(e[apart] - d[apart]) / d[apart])) if apart.any() else 0.0
+    ax.set(xlim=(0, top), ylim=(0, top), aspect="equal", title=f"average distortion {distortion:.3f}")
+    ax.set(xlabel="distance in the original", ylabel="distance after the reduction")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _sample(before: Any, after: Any, n_pairs: int, random_state: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Distances of the same pairs before and after: all, or shifts of the shuffled rows."""
+    n = before.shape[0]
+    offsets = None
+    order = np.arange(n)
+    if n * (n - 1) // 2 > n_pairs and n > 3:
+        rng = check_random_state(random_state)
+        order, most = rng.permutation(n), (n - 1) // 2
+        offsets = 1 + rng.permutation(most)[: min(most, max(1, n_pairs // n))]
+    parts = list(pair_distances(before.take(order), after.take(order), offsets=offsets))
+    return tuple(np.concatenate([np.ravel(part[k]) for part in parts]) for k in (0, 1))  # type: ignore[return-value]

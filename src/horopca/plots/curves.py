@@ -1,0 +1,92 @@
+"""Geodesics and horocycles as polylines, evenly spaced to the eye."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..geometry import busemann, from_hyperboloid, lift, to_hyperboloid
+
+__all__ = ["geodesic_arcs", "geodesic_lines", "horocycle_arcs"]
+
+
+def geodesic_arcs(a: Any, b: Any, n_points: int = 33, *, model: str = "poincare") -> np.ndarray:
+    """Geodesics from each a (m, 2) to each b (m, 2), as points (m, n_points, 2) evenly spaced to the eye.
+
+    Parameters
+    ----------
+    a, b : arrays (m, 2)
+        Points of the unit disk (``model="poincare"`` or ``"klein"``) or of the half-plane, height last.
+    n_points : int
+    model : {"poincare", "klein", "halfspace"}
+
+    Examples
+    --------
+    >>> geodesic_arcs([[0.5, 0.0]], [[-0.5, 0.0]], 3).round(6) + 0.0
+    array([[[ 0.5,  0. ],
+            [ 0. ,  0. ],
+            [-0.5,  0. ]]])
+    """
+    a, b = _complex(a)[:, None], _complex(b)[:, None]
+    # A geodesic is an arc of a circle that turns by 2 phi between a and b.
+    phi = HALF_TURNS[model](a, b)
+    phi = np.where(np.abs(phi) < 1e-6, 1e-6, phi)  # a straight line, to less than any pixel
+    turned = phi * np.linspace(-1, 1, n_points)
+    return _real((a + b) / 2 + (b - a) / 2 * (np.sin(turned) - 1j * (np.cos(turned) - np.cos(phi))) / np.sin(phi))
+
+
+# Circles that meet the boundary at right angles: of the disk, and of the half-plane.  Klein's geodesics are straight.
+HALF_TURNS = {
+    "poincare": lambda a, b: np.angle(1 - np.conj(a) * b),
+    "klein": lambda a, b: np.zeros(np.broadcast_shapes(a.shape, b.shape)),
+    "halfspace": lambda a, b: np.arctan2(a.real - b.real, a.imag + b.imag),
+}
+
+
+def geodesic_lines(a: Any, b: Any, n_points: int = 129) -> np.ndarray:
+    """The whole geodesics of the Poincaré disk through each a (m, 2) and b (m, 2), from rim to rim, (m, n_points, 2)."""
+    k_a, k_b = (from_hyperboloid(to_hyperboloid(np.asarray(y, dtype=np.float64)), "klein") for y in (a, b))
+    # in Klein's disk a chord: k_a + s (k_b - k_a) is on the circle where a quadratic vanishes
+    d = k_b - k_a
+    A, B, C = np.sum(d * d, axis=1), np.sum(k_a * d, axis=1), np.sum(k_a * k_a, axis=1) - 1
+    root = np.sqrt(B * B - A * C)
+    ends = [k_a + ((sign * root - B) / A)[:, None] * d for sign in (-1, 1)]
+    first, last = (end / np.linalg.norm(end, axis=1, keepdims=True) * (1 - 1e-12) for end in ends)
+    return geodesic_arcs(first, last, n_points)
+
+
+def horocycle_arcs(x: Any, q: Any, n_points: int = 65) -> np.ndarray:
+    """The horocycles centred at the ideal point q (2,) from each point x (m, 2) of the disk to the diameter of q.
+
+    As points (m, n_points, 2).  The ends are the images of x under the horospherical projection on that diameter.
+
+    >>> arc = horocycle_arcs([[0.0, 0.5]], [1.0, 0.0])[0]
+    >>> arc[[0, -1]].round(4) + 0.0
+    array([[ 0.  ,  0.5 ],
+           [-0.25,  0.  ]])
+    """
+    x, q = np.asarray(x, dtype=np.float64), np.asarray(q, dtype=np.float64)
+    level = busemann(to_hyperboloid(x), q)
+    end = np.tanh(-level / 2)[:, None] * q
+    centre, size = (end + q) / 2, (1 - np.tanh(-level / 2)) / 2  # a circle that touches the rim at q
+    z, c = _complex(x), _complex(centre)
+    first = np.angle((z - c) / -complex(*q))  # seen from the centre, q is ahead and the end behind
+    turned = first[:, None] * np.linspace(1, 0, n_points)
+    return _real(c[:, None] - size[:, None] * complex(*q) * np.exp(1j * turned))
+
+
+def on_hyperboloid(y: Any) -> np.ndarray:
+    """Points of the disk on the hyperboloid; those that rounding put on the rim, or just beyond it, inside."""
+    y = np.asarray(y, dtype=np.float64)
+    size = np.linalg.norm(y, axis=-1, keepdims=True)
+    return lift(to_hyperboloid(np.where(size >= 1, y / np.maximum(size, 1) * (1 - 1e-12), y))[..., 1:])
+
+
+def _complex(y: Any) -> np.ndarray:
+    y = np.asarray(y, dtype=np.float64)
+    return y[..., 0] + 1j * y[..., 1]
+
+
+def _real(z: np.ndarray) -> np.ndarray:
+    return np.stack([z.real, z.imag], axis=-1)

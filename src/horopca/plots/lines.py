@@ -1,0 +1,157 @@
+"""Geodesics, horocycles, and the projection along them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..geometry import (
+    from_hyperboloid,
+    horosphere,
+    to_hyperboloid,
+    translate,
+    translate_ideal_to_origin,
+    translate_to_origin,
+)
+from .curves import geodesic_arcs, geodesic_lines, horocycle_arcs
+from .palette import COLOURS
+from .plane import DISK, checked_points, draw_lines, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_geodesics", "plot_horocycles", "plot_projection"]
+
+LEVELS = (-2.0, -1.0, 0.0, 1.0, 2.0)
+
+
+def plot_geodesics(a: Any, b: Any, *, extended: bool = False, colour: str = COLOURS[0], ax: Axes | None = None) -> Axes:
+    """Draw the geodesics from each a to each b in the Poincaré disk.
+
+    Parameters
+    ----------
+    a, b : arrays (m, 2)
+        Points of the unit disk.
+    extended : bool
+        Draw the whole geodesics, from rim to rim, and not only the segments.
+    colour : str
+    ax : matplotlib axes, optional
+        Where to draw; a new disk otherwise.
+
+    Examples
+    --------
+    >>> ax = plot_geodesics([[0.5, 0.0]], [[0.0, 0.5]])
+    >>> ax.collections[0].get_segments()[0][[0, -1]].round(6) + 0.0
+    array([[0.5, 0. ],
+           [0. , 0.5]])
+    """
+    a, b = (from_hyperboloid(checked_points(points), "poincare") for points in (a, b))
+    if a.shape != b.shape:
+        raise ValueError(f"a and b must have as many rows as each other, but have {len(a)} and {len(b)}.")
+    if extended and (a == b).all(axis=1).any():
+        row = int((a == b).all(axis=1).argmax())
+        raise ValueError(f"Two different points determine a geodesic, but row {row} of a and b is the same point.")
+    ax = _disk(ax)
+    draw_lines(ax, (geodesic_lines if extended else geodesic_arcs)(a, b), colour, 1.2, zorder=2)
+    return ax
+
+
+def plot_horocycles(
+    q: Any, *, through: Any = None, levels: Any = LEVELS, colour: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw horocycles of the Poincaré disk: the circles that touch its rim, level lines of the Busemann functions.
+
+    Parameters
+    ----------
+    q : array (2,) or (k, 2)
+        Ideal points, unit vectors.
+    through : array (m, 2), optional
+        Points of the disk: horocycles go through them.
+    levels : sequence of float
+        Values of the Busemann functions otherwise: 0 goes through the origin, smaller ones are nearer to q.
+    colour : str, optional
+        One for all; otherwise one for each ideal point.
+    ax : matplotlib axes, optional
+
+    Examples
+    --------
+    >>> ax = plot_horocycles([1.0, 0.0], levels=[0.0])
+    >>> circle = ax.patches[-1]
+    >>> circle.center, circle.radius
+    ((0.5, 0.0), 0.5)
+    """
+    from matplotlib.patches import Circle
+
+    ideal = _ideal(q)
+    points = None if through is None else checked_points(through)
+    ax = _disk(ax)
+    for k, one in enumerate(ideal):
+        line = colour or COLOURS[k % len(COLOURS)]
+        on = points if points is not None else _at_levels(one, levels)
+        for centre, size in zip(*horosphere(one, on), strict=True):
+            place = float(centre[0]), float(centre[1])
+            ax.add_patch(Circle(place, float(size), fill=False, edgecolor=line, linewidth=1, zorder=2))
+        ax.scatter(one[0], one[1], s=22, c=line, zorder=3, clip_on=False)
+    return ax
+
+
+def plot_projection(x: Any, q: Any, *, base: Any = (0.0, 0.0), ax: Axes | None = None) -> Axes:
+    """Draw the horospherical projection of points on the geodesic from a base point towards an ideal point.
+
+    Each point, its image, and the arc of the horocycle between them, along which nothing moves towards q or away from it.
+
+    Parameters
+    ----------
+    x : array (n, 2)
+        Points of the unit disk.
+    q : array (2,)
+        The ideal point, a unit vector.
+    base : array (2,)
+        A point of the disk that the geodesic goes through.
+    ax : matplotlib axes, optional
+
+    Examples
+    --------
+    >>> ax = plot_projection([[0.0, 0.5]], [1.0, 0.0])
+    >>> ax.collections[-1].get_offsets().data.round(6).tolist()      # the image
+    [[-0.25, 0.0]]
+    """
+    points, ideal = checked_points(x), _ideal(q)
+    if len(ideal) != 1:
+        raise ValueError(f"q must be one ideal point, of shape (2,), but has shape {np.shape(q)}.")
+    b = checked_points([base])[0]
+    moved = translate_to_origin(points, b)
+    toward = translate_ideal_to_origin(ideal[0], b)
+    back = lambda curves: from_hyperboloid(translate(to_hyperboloid(curves), b), "poincare")
+    arcs = back(horocycle_arcs(from_hyperboloid(moved, "poincare"), toward))
+    line = back(np.linspace(-1, 1, 401)[:, None] * toward * (1 - 1e-9))
+    ax = _disk(ax)
+    draw_lines(ax, [line], "#444444", 1.4, zorder=2)
+    draw_lines(ax, arcs, COLOURS[1], 1.2, zorder=2, linestyles="dashed")
+    ax.scatter(ideal[0, 0], ideal[0, 1], s=30, c="#444444", zorder=3, clip_on=False)
+    for places, colour in ((arcs[:, 0], COLOURS[0]), (arcs[:, -1], COLOURS[3])):
+        ax.scatter(places[:, 0], places[:, 1], s=26, c=colour, edgecolors="white", linewidths=0.5, zorder=4, clip_on=False)
+    return ax
+
+
+def _disk(ax: Axes | None) -> Axes:
+    """The axes, with a disk on them if there is none yet."""
+    ax = new_figure().subplots() if ax is None else ax
+    if not ax.patches:
+        DISK.frame(ax, np.empty((0, 2)))
+    return ax
+
+
+def _ideal(q: Any) -> np.ndarray:
+    q = np.atleast_2d(np.asarray(q, dtype=np.float64))
+    sizes = np.linalg.norm(q, axis=1) if q.ndim == 2 else np.empty(0)
+    if q.ndim != 2 or q.shape[1] != 2 or not np.allclose(sizes, 1, atol=1e-6):
+        raise ValueError(f"q must be unit vectors, of shape (2,) or (k, 2), but has shape {q.shape} and lengths {sizes}.")
+    return q / sizes[:, None]
+
+
+def _at_levels(q: np.ndarray, levels: Any) -> np.ndarray:
+    """The points of the ray to q at which its Busemann function has the levels."""
+    return to_hyperboloid(np.tanh(-np.asarray(levels, dtype=np.float64) / 2)[:, None] * q)
+

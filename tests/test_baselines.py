@@ -1,0 +1,389 @@
+"""The reductions that HoroPCA is compared with: laws, limits, references and contracts, for all of them alike."""
+
+from __future__ import annotations
+
+import pickle
+
+import array_api_strict
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from clouds import rotation
+from horopca import BSA, PGA, EuclideanPCA, HyperbolicAutoencoder, HyperbolicMDS, TangentPCA, geometry, metrics
+from horopca.comparison import METHODS, make
+from horopca.datasets import make_hierarchy
+from horopca.geometry import distance, from_hyperboloid, geodesic_projection, lift, pairwise_distance, to_hyperboloid
+
+QUICK = {"PGA": {"n_init": 3}, "BSA": {"n_init": 3}, "HyperbolicAutoencoder": {"max_iter": 20, "hidden": (6,)}}
+LINEAR = ["pca", "tpca", "pga", "bsa", "hmds"]  # every method of the paper but the network, and but HoroPCA
+ALL = [*LINEAR, "pga-noise", "bsa-noise", "hae"]
+
+
+def reduction(name, K=2, **options):
+    """A method of the comparison, in a hurry."""
+    estimator = make(name, K, random_state=0)
+    quick = {key: value for key, value in QUICK.get(METHODS[name].estimator, {}).items() if key not in options}
+    return estimator.set_params(**quick, **options)
+
+
+@pytest.fixture(scope="module")
+def X():
+    return make_hierarchy(branching=3, depth=3, n_features=5, random_state=0).points
+
+
+@parametrize_with_checks(
+    [
+        EuclideanPCA(model="tangent"),
+        TangentPCA(model="tangent"),
+        PGA(model="tangent", n_init=2, random_state=0),
+        BSA(model="tangent", n_init=2, random_state=0),
+        HyperbolicMDS(model="tangent"),
+        HyperbolicMDS(model="tangent", metric="precomputed"),
+        HyperbolicAutoencoder(model="tangent", max_iter=3, hidden=(3,), random_state=0),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+# ---- laws
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_frame_is_canonical(X, name):
+    Y = reduction(name).fit_transform(X)
+    v = from_hyperboloid(to_hyperboloid(Y), "tangent")
+    assert np.allclose(v.mean(axis=0), 0, atol=1e-9)  # the Fréchet mean: where the logarithms add up to nothing
+    second = v.T @ v / len(v)
+    assert abs(second[0, 1]) < 1e-9 * second[0, 0]
+    assert second[0, 0] >= second[1, 1]
+    assert np.all(np.sum(v**3, axis=0) > 0)
+
+
+@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize("far", [1.0, 6.0])
+def test_the_answer_moves_with_the_data(X, name, far):
+    x = to_hyperboloid(X)
+    m = lift(np.sinh(far) * np.eye(1, X.shape[1])[0])
+    moved = geometry.translate(lift(x[:, 1:] @ rotation(X.shape[1]).T), m)
+    here, there = (pairwise_distance(reduction(name, model="lorentz", n_components=2).fit_transform(p)) for p in (x, moved))
+    # e^12 of the digits are lost by moving the data 6 away; a search ends where a step gains less than 1e-8
+    assert np.allclose(here, there, atol=2e-3 if name in ("pga", "bsa") else 1e-7)
+
+
+@pytest.mark.parametrize("name", ["pga", "bsa", "hmds"])
+def test_projections_lengthen_no_distance(X, name):
+    before, after = (pairwise_distance(to_hyperboloid(P)) for P in (X, reduction(name).fit_transform(X)))
+    assert np.all(after <= before * (1 + 1e-9) + 1e-9)
+
+
+@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize("K", [1, 2, 3, 4, 5])
+def test_every_number_of_components(X, name, K):
+    estimator = reduction(name, K).fit(X)
+    Y = estimator.transform(X)
+    assert Y.shape == (len(X), K)
+    back = estimator.inverse_transform(Y)
+    assert np.allclose(estimator.transform(back), Y, atol=1e-8)
+    assert metrics.pair_variance(back) == pytest.approx(metrics.pair_variance(Y), rel=1e-8)
+    if K == X.shape[1]:  # nothing was left out
+        assert metrics.average_distortion(X, Y) < 1e-9
+    if hasattr(estimator, "explained_variance_ratio_"):
+        ratio = estimator.explained_variance_ratio_
+        assert ratio.shape == (K,) and np.all(np.diff(ratio) >= 0) and 0 < ratio[0] and ratio[-1] <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("options", [{}, {"strategy": "greedy"}, {"objective": "residual"}, {"base_noise": 0.3}])
+def test_pga_reports_what_it_does(X, options):
+    pga = PGA(3, n_init=3, random_state=0, **options).fit(X)
+    images, base = to_hyperboloid(pga.inverse_transform(pga.transform(X))), to_hyperboloid(pga.base_point_)
+    assert pga.explained_variance_[-1] == pytest.approx(np.mean(distance(images, base) ** 2))
+    assert pga.unexplained_variance_[-1] == pytest.approx(np.mean(distance(to_hyperboloid(X), images) ** 2))
+    assert pga.total_variance_ == pytest.approx(np.mean(distance(to_hyperboloid(X), base) ** 2))
+    score = pga.explained_variance_[-1] if options.get("objective") != "residual" else -pga.unexplained_variance_[-1]
+    assert pga.score(X) == pytest.approx(score)
+    assert np.allclose(pga.components_ @ pga.components_.T, np.eye(3), atol=1e-9)
+    assert np.allclose(pga.base_point_, pga.mean_, atol=1e-12) == ("base_noise" not in options)
+
+
+@pytest.mark.parametrize("options", [{}, {"strategy": "last"}, {"base_point": "mean"}])
+def test_bsa_reports_what_it_does(X, options):
+    bsa = BSA(3, n_init=3, random_state=0, **options).fit(X)
+    x = to_hyperboloid(X)
+    r = to_hyperboloid(bsa.reference_points_)
+    for k in (1, 2, 3):  # the reference points span the submanifolds
+        unexplained = np.mean(distance(x, geodesic_projection(x, geometry.geodesic_hull(r[: k + 1]))) ** 2)
+        assert bsa.unexplained_variance_[k - 1] == pytest.approx(unexplained, rel=1e-6)
+    back = bsa.inverse_transform(bsa.transform(X))
+    assert bsa.unexplained_variance_[-1] == pytest.approx(metrics.unexplained_variance(X, back))
+    assert bsa.score(X) == pytest.approx(-bsa.unexplained_variance_[-1])
+    assert bsa.total_variance_ == pytest.approx(metrics.frechet_variance(X))
+    if options.get("base_point"):
+        assert np.allclose(bsa.reference_points_[0], bsa.mean_, atol=1e-9)
+
+
+def test_closed_forms_report_what_they_do(X):
+    pca = TangentPCA(2).fit(X)
+    v = from_hyperboloid(to_hyperboloid(pca.transform(X)), "tangent")
+    assert pca.score(X) == pytest.approx(pca.explained_variance_[-1]) == pytest.approx(np.mean(np.sum(v * v, axis=1)))
+    assert pca.total_variance_ == pytest.approx(metrics.frechet_variance(X))
+    flat = EuclideanPCA(2).fit(X)
+    assert flat.score(X) == pytest.approx(flat.explained_variance_[-1])
+
+
+def test_each_objective_is_best_at_its_own(X):
+    spread, near = (PGA(2, objective=o, random_state=0).fit(X) for o in ("variance", "residual"))
+    assert spread.explained_variance_[-1] >= near.explained_variance_[-1] * (1 - 1e-6)
+    assert near.unexplained_variance_[-1] <= spread.unexplained_variance_[-1] * (1 + 1e-6)
+    flag, last = (BSA(3, strategy=s, random_state=0).fit(X) for s in ("flag", "last"))
+    assert flag.unexplained_variance_.sum() <= last.unexplained_variance_.sum() * (1 + 1e-6)
+    assert last.unexplained_variance_[-1] <= flag.unexplained_variance_[-1] * (1 + 1e-6)
+    joint, greedy = (PGA(3, strategy=s, random_state=0).fit(X).explained_variance_ for s in ("joint", "greedy"))
+    assert joint[-1] >= greedy[-1] * (1 - 1e-6)
+    assert greedy[0] >= joint[0] * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("K", [1, 2, 3])
+def test_bsa_through_the_mean_is_the_residual_of_pga(X, K):
+    through = BSA(K, strategy="last", base_point="mean", random_state=0).fit(X)
+    pga = PGA(K, objective="residual", random_state=0).fit(X)
+    free = BSA(K, strategy="last", random_state=0).fit(X)
+    assert through.unexplained_variance_[-1] == pytest.approx(pga.unexplained_variance_[-1], rel=1e-6)
+    assert free.unexplained_variance_[-1] <= through.unexplained_variance_[-1] * (1 + 1e-9)
+
+
+def test_base_point_is_what_it_is_told(X):
+    point = X[7]
+    for kind in (PGA, BSA):
+        estimator = kind(2, base_point=point, n_init=2, random_state=0).fit(X)
+        assert np.allclose(estimator.base_point_, point)
+        assert np.allclose(estimator.inverse_transform(estimator.transform(point[None])), point, atol=1e-9)
+    by_mean = PGA(2, base_point=PGA(1, n_init=2, random_state=0).fit(X).mean_, random_state=0).fit(X)
+    assert by_mean.explained_variance_[-1] == pytest.approx(PGA(2, random_state=0).fit(X).explained_variance_[-1], rel=1e-6)
+
+
+# ---- limits
+
+
+def spread_of(estimator, K, d, scale):
+    """Directions (K, d) of the submanifold of a reduction fitted in the tangent model, near its middle."""
+    ends = estimator.inverse_transform(scale * np.concatenate([np.eye(K), np.zeros((1, K))]))
+    return np.linalg.qr((ends[:-1] - ends[-1]).T)[0].T
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        EuclideanPCA(),
+        TangentPCA(),
+        PGA(random_state=0),
+        PGA(strategy="greedy", random_state=0),
+        PGA(objective="residual", random_state=0),
+        BSA(random_state=0),
+        BSA(strategy="last", random_state=0),
+        HyperbolicMDS(),
+    ],
+)
+def test_shrunk_to_a_point_it_is_scikit_learns_pca(estimator):
+    v = np.random.default_rng(0).standard_normal((200, 4)) * [4, 3, 2, 1] + 1
+    pca = PCA(2).fit(v)
+    angles, errors = [], []
+    for scale in (1e-1, 1e-2):
+        estimator.set_params(model="tangent").fit(scale * v)
+        cosines = np.linalg.svd(pca.components_ @ spread_of(estimator, 2, 4, scale).T, compute_uv=False)
+        angles.append(np.arccos(np.clip(cosines[-1], -1, 1)))
+        images = estimator.transform(scale * v) / scale, pca.transform(v)
+        lengths = [np.linalg.norm(P[:, None] - P[None], axis=2) for P in images]
+        errors.append(np.abs(lengths[0] - lengths[1]).max())
+    assert angles[0] < 0.4
+    assert angles[1] < angles[0] / 10 + 1e-4  # the error falls with the square of the scale, to that of the search
+    assert errors[1] < errors[0] / 5 + 1e-3
+
+
+def test_the_first_component_of_pga_tends_to_that_of_tangent_pca():
+    v = np.random.default_rng(1).standard_normal((150, 5)) * [3, 2, 1, 1, 1]
+    for objective in ("variance", "residual"):
+        cosines = []
+        for scale in (0.3, 0.03):
+            kinds = (PGA(1, model="tangent", objective=objective, random_state=0), TangentPCA(1, model="tangent"))
+            cosines.append(abs(np.prod([kind.fit(scale * v).components_[0] for kind in kinds], axis=0).sum()))
+        assert cosines[1] > cosines[0]
+        assert 1 - cosines[1] < 1e-4
+
+
+# ---- references
+
+
+def test_euclidean_pca_is_scikit_learns_in_the_ball(X):
+    pca = EuclideanPCA(2).fit(X)
+    ball = from_hyperboloid(geometry.translate_to_origin(to_hyperboloid(X), to_hyperboloid(pca.mean_)))
+    flat = ball @ np.linalg.svd(ball)[2][:2].T
+    assert np.allclose(pairwise_distance(to_hyperboloid(flat)), pairwise_distance(to_hyperboloid(pca.transform(X))), atol=1e-9)
+
+
+def test_tangent_pca_is_scikit_learns_at_the_mean(X):
+    pca = TangentPCA(3).fit(X)
+    v = from_hyperboloid(geometry.translate_to_origin(to_hyperboloid(X), to_hyperboloid(pca.mean_)), "tangent")
+    theirs = PCA(3).fit(v)
+    assert np.allclose(np.abs(theirs.components_ @ pca.components_.T), np.eye(3), atol=1e-7)
+    assert np.allclose(np.diff(pca.explained_variance_, prepend=0), theirs.explained_variance_ * (len(X) - 1) / len(X))
+
+
+# ---- models, curvatures, dtypes, libraries
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_model_and_curvature_gives_the_same_picture(X, name):
+    poincare = reduction(name).fit_transform(X)
+    for model in ("lorentz", "klein", "halfspace", "tangent"):
+        theirs = from_hyperboloid(to_hyperboloid(X), model) * (1 if model == "halfspace" else 2)
+        options = {"model": model, "curvature": -0.25}
+        if "noise" in name:  # in units of length, of which there are twice as many
+            options["base_noise"] = 2 * METHODS[name].options["base_noise"]
+        Y = reduction(name, **options).fit_transform(theirs)
+        assert Y.shape == (len(X), 3 if model == "lorentz" else 2)
+        images = from_hyperboloid(to_hyperboloid(Y / (1 if model == "halfspace" else 2), model))
+        assert np.allclose(images, poincare, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("xp", [np, torch, array_api_strict])
+def test_dtypes_and_array_libraries_come_back_out(X, name, xp):
+    P = xp.asarray(X.astype(np.float32))
+    estimator, reference = reduction(name).fit(P), reduction(name).fit(X.astype(np.float32))
+    Y = estimator.transform(P)
+    assert type(Y) is type(P) and Y.dtype == P.dtype
+    assert np.allclose(np.asarray(Y), reference.transform(X.astype(np.float32)), atol=2e-3)
+    back = estimator.inverse_transform(Y)
+    assert type(back) is type(P) and back.shape == P.shape
+    assert np.linalg.norm(np.asarray(Y), axis=1).max() < 1
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_citizens_of_scikit_learn(X, name):
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    frame = pd.DataFrame(frozen, columns=[f"x{i}" for i in range(X.shape[1])])
+    estimator = reduction(name).set_output(transform="pandas").fit(frame)
+    out = estimator.transform(frame)
+    assert list(out.columns) == [f"{METHODS[name].estimator.lower()}{i}" for i in range(2)]
+    again = reduction(name).fit(frozen)
+    assert np.allclose(again.transform(frozen), out, atol=1e-5)  # a data frame is summed in another order
+    assert np.array_equal(pickle.loads(pickle.dumps(again)).transform(frozen), again.transform(frozen))
+    assert clone(again).get_params() == again.get_params()
+    assert np.array_equal(frozen, X)
+    P = torch.tensor(X, requires_grad=True)
+    assert not again.transform(P).requires_grad
+
+
+def test_scores_choose_in_a_grid_search(X):
+    for estimator in (PGA(n_init=2, random_state=0), BSA(n_init=2, random_state=0), TangentPCA(), EuclideanPCA()):
+        assert GridSearchCV(estimator, {"n_components": [1, 3]}, cv=2).fit(X).best_params_ == {"n_components": 3}
+
+
+def test_verbose_speaks_on_stderr_only(X, capsys):
+    PGA(n_init=2, verbose=1, random_state=0).fit(X)
+    BSA(n_init=2, verbose=1, random_state=0).fit(X)
+    HyperbolicAutoencoder(max_iter=20, verbose=1, random_state=0).fit(X)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "PGA: heat 2 of 2" in err and "BSA: heat 2 of 2" in err and "HyperbolicAutoencoder: step 20 of 20" in err
+
+
+# ---- data of every kind
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_degenerate_data(X, name):
+    doubled = np.concatenate([X, X, X[:5]])
+    assert np.all(np.isfinite(reduction(name).fit_transform(doubled)))
+    same = np.full((6, 3), 0.3)
+    if "noise" not in name and name != "hae":
+        assert np.allclose(reduction(name).fit_transform(same), 0, atol=1e-6)
+    few = np.random.default_rng(0).uniform(-0.4, 0.4, size=(3, 4))
+    Y = reduction(name).fit_transform(few)
+    assert np.all(np.isfinite(Y))
+    if name in ("bsa", "hmds"):
+        assert metrics.average_distortion(few, Y) < 1e-3  # three points span a plane
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_points_near_the_boundary_and_beyond_it(name):
+    rng = np.random.default_rng(0)
+    u = rng.standard_normal((60, 4))
+    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    Y = reduction(name).fit_transform((1 - 1e-5) * u)
+    assert np.all(np.isfinite(Y)) and np.linalg.norm(Y, axis=1).max() < 1
+    far = lift(np.sinh(rng.uniform(20, 100, size=(60, 1))) * u)
+    assert np.all(np.isfinite(reduction(name, model="lorentz").fit_transform(far)))
+
+
+@pytest.mark.parametrize("name", ["pga", "bsa"])
+def test_large_samples_are_searched_on_a_subset(monkeypatch, X, name):
+    whole = reduction(name).fit(X).score(X)
+    monkeypatch.setattr("horopca.estimators.geodesic.SEARCH_ROWS", 30)
+    part = reduction(name).fit(X).score(X)
+    assert abs(part - whole) < 0.2 * abs(whole)
+    assert part <= whole + 1e-6
+
+
+# ---- wrong input
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_wrong_components_and_points_are_refused(X, name):
+    for K, sentence in ((0, "from 1 to 5"), (6, "from 1 to 5 .*but is 6"), (1.5, "whole number")):
+        with pytest.raises(ValueError, match=sentence):
+            reduction(name, K).fit(X)
+    with pytest.raises(ValueError, match="n_components must be at most the number of points, but is 4 for n_samples = 3"):
+        reduction(name, 4).fit(X[:3])
+    with pytest.raises(ValueError, match="inside the unit ball"):
+        reduction(name).fit(X * 2)
+    with pytest.raises(ValueError, match="model must be one of"):
+        reduction(name, model="sphere").fit(X)
+    with pytest.raises(ValueError, match="curvature must be a negative number"):
+        reduction(name, curvature=1).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "sentence"),
+    [
+        (PGA(strategy="flag"), "strategy must be one of 'joint', 'greedy', but is 'flag'"),
+        (PGA(objective="beauty"), "objective must be one of 'variance', 'residual'"),
+        (PGA(base_point=None), "BSA needs no base point"),
+        (PGA(base_point="median"), "base_point must be 'mean' or a point"),
+        (PGA(base_point=[0.1, 0.2]), r"base_point must be one point .*shape \(5,\), but has shape \(2,\)"),
+        (PGA(base_point=[2.0, 0, 0, 0, 0]), "base_point must lie inside the unit ball"),
+        (PGA(base_noise=-1), "base_noise must be a standard deviation >= 0, but is -1"),
+        (PGA(n_init=0), "n_init must be"),
+        (PGA(max_iter=0), "max_iter must be"),
+        (PGA(tol=0), "tol must be a positive number"),
+        (BSA(strategy="joint"), "strategy must be one of 'flag', 'last'"),
+        (BSA(base_noise=0.1), "there is no base point to add it to. Pass base_point='mean'"),
+        (HyperbolicAutoencoder(activation="step"), "activation must be one of 'elu'"),
+        (HyperbolicAutoencoder(device="abacus"), "device must be one of 'auto'"),
+        (HyperbolicAutoencoder(hidden=(0,)), "hidden must be a whole number of at least 1 in each entry, but is 0"),
+        (HyperbolicAutoencoder(isometry=-1), "isometry must be a weight >= 0"),
+        (HyperbolicAutoencoder(learning_rate=0), "learning_rate must be a positive number"),
+        (HyperbolicAutoencoder(validation_fraction=1), "validation_fraction must be from 0 to below 1"),
+        (HyperbolicAutoencoder(batch_size=0), "batch_size must be"),
+    ],
+)
+def test_wrong_options_are_refused_in_a_sentence(X, estimator, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        estimator.fit(X)
+
+
+def test_warns_when_it_stops_early(X):
+    for kind in (PGA, BSA):
+        estimator = kind(max_iter=1, tol=1e-15, n_init=2, random_state=0)
+        with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
+            estimator.fit(X)
+        assert not estimator.converged_ and "stopped" in estimator.status_

@@ -1,0 +1,433 @@
+"""The explorer's page as Python makes it: what it holds, how large it is, that it is safe, what is refused."""
+
+import base64
+import hashlib
+import html
+import json
+import re
+import subprocess
+import sys
+import zlib
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import horopca
+from horopca.cli import main
+from horopca.explorer import explore, neighbours
+from horopca.explorer.edges import load_row_edges
+from horopca.explorer.neighbours import local_distortion, nearest_neighbours
+from horopca.geometry import distance, from_hyperboloid, lift, pairwise_distance, to_hyperboloid, translate
+from horopca.statistics import frechet_mean
+from taxonomy import mammals
+
+X, NAMES, LABELS, EDGES = mammals()
+Y = from_hyperboloid(X, "poincare")
+HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "<!--", "]]>", "\"'&{data}", "\x00\u2028"]
+rng = np.random.default_rng(0)
+
+
+def held(page):
+    """What a page holds, read back as the browser does."""
+    data = re.search(r'<script type="application/octet-stream" id="data" data-size="(\d+)">([^<]*)</script>', page.html)
+    raw = zlib.decompress(base64.b64decode(data[2]))
+    assert len(raw) == int(data[1])
+    size = int.from_bytes(raw[:4], "little")
+    found, at = json.loads(raw[4 : 4 + size]), 4 + size
+    for plan in found.pop("arrays"):
+        dtype = np.dtype("<" + plan["type"])
+        planes = np.frombuffer(raw, np.uint8, plan["length"] * dtype.itemsize, at).reshape(dtype.itemsize, -1)
+        found[plan["name"]] = planes.T.copy().view(dtype).ravel()
+        at += planes.size
+    assert at == len(raw)
+    return found
+
+
+# ---------------------------------------------------------------- what the page holds
+
+
+@pytest.mark.parametrize("model", ["poincare", "lorentz", "klein", "halfspace", "tangent"])
+def test_points_arrive_to_the_last_bit_from_every_model(model):
+    given = from_hyperboloid(X, model)
+    found = held(explore(given, model=model))
+    expected = to_hyperboloid(given, model)
+    assert np.array_equal(found["x"], expected[:, 1]) and np.array_equal(found["y"], expected[:, 2])
+
+
+def test_depth_is_kept():
+    """At radius 30 points of the ball have all but merged; in tangent or Lorentz coordinates the page tells them apart."""
+    deep = lift(np.array([[np.sinh(30.0), 0.0], [np.sinh(30.0), 1.0], [np.sinh(31.0), -2.0]]))
+    found = held(explore(deep, model="lorentz"))
+    back = lift(np.stack([found["x"], found["y"]], axis=1))
+    assert np.array_equal(pairwise_distance(back), pairwise_distance(deep))
+
+
+def test_lengths_are_in_the_users_units():
+    assert held(explore(2 * Y, curvature=-0.25))["unit"] == 2.0
+    assert np.allclose(held(explore(2 * Y, curvature=-0.25))["x"], X[:, 1], rtol=1e-12)
+
+
+def test_labels_names_edges_and_values():
+    values = {"size": np.arange(len(Y)), "mass": np.where(np.arange(len(Y)) == 3, np.nan, 1.5)}
+    found = held(explore(Y, LABELS, names=NAMES, edges=EDGES, values=values))
+    assert found["names"] == NAMES
+    assert [found["classes"][code] for code in found["codes"]] == LABELS
+    assert found["counts"] == sorted(found["counts"], reverse=True) and sum(found["counts"]) == len(Y)
+    assert {tuple(e) for e in found["edges"].reshape(2, -1).T} == {tuple(e) for e in EDGES}
+    assert found["columns"] == ["size", "mass"]
+    assert np.array_equal(found["column-0"], np.arange(len(Y))) and np.isnan(found["column-1"][3])
+
+
+def test_missing_labels_and_names():
+    found = held(explore(Y[:3], [None, np.nan, 7], names=[None, np.nan, 8]))
+    assert found["classes"] == ["no label", "7"] and found["names"] == ["", "", "8"]
+
+
+def test_many_classes_get_wider_codes():
+    found = held(explore(rng.uniform(-0.5, 0.5, (300, 2)), range(300)))
+    assert found["codes"].dtype == np.uint16 and found["classes"][found["codes"][299]] == "299"
+
+
+@pytest.mark.parametrize("values", [np.arange(3.0), [0, 1, 2], {"Value": [0, 1, 2]}])
+def test_values_in_any_shape(values):
+    assert held(explore(Y[:3], values=values))["columns"] == ["Value"]
+
+
+def test_data_frames_bring_their_names():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1, 2, 3], "b": [0.5, None, 2]})
+    found = held(explore(Y[:3], frame["a"].astype(str), names=frame["b"], values=frame))
+    assert found["columns"] == ["a", "b"] and np.isnan(found["column-1"][1]) and found["names"][1] == ""
+    assert held(explore(Y[:3], values=frame["a"]))["columns"] == ["a"]
+
+
+def test_the_page_starts_at_the_root_of_a_tree_or_at_the_mean():
+    moved = translate(X, lift(np.array([0.3, -0.2])))
+    start = lambda **options: held(explore(moved, model="lorentz", **options))["home"]
+    assert start(edges=EDGES) == moved[0, 1:].tolist()
+    mean = frechet_mean(moved).point[1:]
+    for edges in (None, EDGES[1:], np.r_[EDGES, [[5, 6]]], EDGES[:, ::-1]):  # none, two trees, a cycle, upside down
+        assert np.allclose(start(edges=edges), mean)
+    assert start(edges=EDGES, root=7) == moved[7, 1:].tolist()
+
+
+# ---------------------------------------------------------------- neighbours
+
+
+@pytest.mark.parametrize("few", [10_000, 0], ids=["all distances", "candidates"])
+def test_neighbours_are_the_nearest(monkeypatch, few):
+    monkeypatch.setattr(neighbours, "FEW", few)
+    u = rng.standard_normal((300, 5))
+    x = lift(u / np.linalg.norm(u, axis=1)[:, None] * np.sinh(rng.uniform(0, 12, 300))[:, None])
+    x[17] = x[40]
+    indices, distances = nearest_neighbours(x, 6)
+    d = pairwise_distance(x)
+    np.fill_diagonal(d, np.inf)
+    # the same sum in another order: a few units in the last place
+    assert np.allclose(distances, np.sort(d, axis=1)[:, :6], rtol=1e-12, atol=1e-15)
+    assert np.allclose(np.take_along_axis(d, indices, axis=1), distances, rtol=1e-12, atol=1e-15)
+    assert not (indices == np.arange(300)[:, None]).any() and indices[17, 0] == 40
+
+
+def test_points_too_deep_for_a_euclidean_search_are_still_told_apart(monkeypatch):
+    monkeypatch.setattr(neighbours, "FEW", 0)
+    angle = np.arange(40) * np.exp(-20.0)
+    x = lift(np.sinh(20.0) * np.stack([np.cos(angle), np.sin(angle)], axis=1))
+    assert (np.abs(nearest_neighbours(x, 1)[0][:, 0] - np.arange(40)) == 1).all()
+
+
+def test_local_distortion():
+    indices, distances = nearest_neighbours(X, 4)
+    assert local_distortion(translate(X, X[5]), indices, distances).max() < 1e-12  # an isometry distorts nothing
+    flat = lift(X[:, 1:] * [1.0, 0.5])
+    change = lambda i, j: abs(distance(flat[i], flat[j]) / distance(X[i], X[j]) - 1)
+    expected = [np.mean([change(i, j) for j in near]) for i, near in enumerate(indices)]
+    assert np.allclose(local_distortion(flat, indices, distances), expected)
+
+
+def test_local_distortion_of_points_that_coincide():
+    x = lift(np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 2.0]]))
+    found = local_distortion(x, *nearest_neighbours(x, 2))
+    assert np.isnan(found[:3]).all() and found[3] == 0
+
+
+def test_the_original_space_decides_who_is_a_neighbour():
+    original = rng.uniform(-0.3, 0.3, (len(Y), 6))
+    found = held(explore(Y, original=original, n_neighbors=4))
+    indices, distances = nearest_neighbours(to_hyperboloid(original), 4)
+    assert found["k"] == 4 and np.array_equal(found["neighbours"].reshape(-1, 4), indices)
+    # ten binary digits are kept
+    assert np.allclose(found["spans"].reshape(-1, 4), distances, rtol=2.0**-10)
+    assert np.allclose(found["distortion"], local_distortion(X, indices, distances), rtol=2.0**-10)
+    scaled = held(explore(2 * Y, original=2 * original, curvature=-0.25, n_neighbors=4))
+    assert np.allclose(scaled["spans"], 2 * found["spans"], rtol=2.0**-10)
+    assert np.array_equal(scaled["distortion"], found["distortion"])
+
+
+# ---------------------------------------------------------------- the file
+
+
+def test_a_hundred_thousand_points_stay_below_5_MB(monkeypatch):
+    n, k = 100_000, 10
+    u = rng.standard_normal((n, 2))
+    points = lift(u / np.linalg.norm(u, axis=1)[:, None] * np.sinh(rng.uniform(0, 12, n))[:, None])
+    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+    names = ["".join(letters[word]) for word in rng.integers(0, 26, (n, 8))]
+    # neighbours without any order, which compress worst; the search itself would take half a minute
+    found = rng.integers(0, n, (n, k)), np.sort(rng.uniform(0, 5, (n, k)), axis=1)
+    monkeypatch.setattr("horopca.explorer.page.nearest_neighbours", lambda x, k: found)
+    edges = np.stack([rng.integers(0, np.arange(1, n)), np.arange(1, n)], axis=1)
+    page = explore(points, rng.integers(0, 20, n), names=names, edges=edges, original=points, model="lorentz")
+    assert len(page.html.encode()) < 5_000_000
+
+
+class Outline(HTMLParser):
+    """The tags of a page, with their attributes, and the text of scripts and styles."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.inside, self.texts = [], None, {"script": [], "style": [], "title": []}
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        self.inside = tag
+
+    def handle_data(self, data):
+        if self.inside in self.texts:
+            self.texts[self.inside].append(data)
+
+    def handle_endtag(self, tag):
+        self.inside = None
+
+
+def test_names_and_labels_are_data_never_markup():
+    n = len(HOSTILE)
+    plain = Outline(explore(Y[:n]).html)
+    page = explore(Y[:n], HOSTILE, names=HOSTILE, values={text: np.arange(n) for text in HOSTILE}, title=HOSTILE[0])
+    hostile = Outline(page.html)
+    drop = lambda tags: [(tag, {k: v for k, v in a.items() if k != "data-size"}) for tag, a in tags]
+    assert drop(hostile.tags) == drop(plain.tags)
+    assert "".join(hostile.texts["title"]) == HOSTILE[0]
+    assert "alert(1)" not in html.unescape(page.html).replace(HOSTILE[0], "")
+    found = held(page)
+    assert found["names"] == HOSTILE and found["columns"] == HOSTILE and sorted(found["classes"]) == sorted(HOSTILE)
+
+
+def test_the_page_runs_its_own_script_and_asks_for_nothing():
+    page = explore(Y, LABELS).html
+    outline = Outline(page)
+    policy = next(a["content"] for tag, a in outline.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'; ") and "unsafe" not in policy
+    for tag in ("script", "style"):
+        digest = hashlib.sha256(outline.texts[tag][-1].encode()).digest()
+        assert f"{tag}-src 'sha256-{base64.b64encode(digest).decode()}'" in policy
+    assert set(re.findall(r"https?://[^\"'\s]+", page)) == {"http://www.w3.org/2000/svg"}  # the name of a language
+    assert not any({"src", "href"} & set(attributes) for _, attributes in outline.tags)
+    assert not re.search(r"\binnerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", page)
+    assert "style" not in {key for _, attributes in outline.tags for key in attributes}
+
+
+def test_saving(tmp_path):
+    page, path = explore(Y, names=NAMES), tmp_path / "page.html"
+    assert page.save(path) == path and path.read_text(encoding="utf-8") == page.html
+    with pytest.raises(FileExistsError, match="exists already"):
+        page.save(path)
+    page.save(path, force=True)
+    with pytest.raises(ValueError, match=r"must end in \.html"):
+        page.save(tmp_path / "page.txt")
+    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_a_page_shows_itself_in_a_notebook():
+    page = explore(Y[: len(HOSTILE)], HOSTILE, names=HOSTILE)
+    tags = Outline(page._repr_html_()).tags
+    assert len(tags) == 1 and tags[0][0] == "iframe" and tags[0][1]["srcdoc"] == page.html
+    assert tags[0][1]["sandbox"] == "allow-scripts allow-downloads"
+    assert "\ufffd" not in page.html and "?" in explore(Y, title="\ud83d").html.split("</title>")[0]
+    assert repr(page).startswith(f"<Page: {len(HOSTILE)} points, 0.1 MB")
+
+
+def test_one_point_is_enough():
+    found = held(explore([[0.1, 0.2]], ["a"], names=["b"], edges=[], original=[[0.1, 0.2, 0.3]]))
+    assert found["names"] == ["b"] and "neighbours" not in found and "edges" not in found
+
+
+def test_explore_is_public_and_loads_nothing_optional():
+    assert horopca.explore is explore
+    code = "import sys, horopca; horopca.explore([[0.0, 0.0]]); sys.exit(bool({'matplotlib', 'torch'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("points", "options", "sentence"),
+    [
+        (np.zeros((4, 3)), {}, r"2 columns for model='poincare'\), but has 3.*HoroPCA\(n_components=2\)"),
+        (np.ones((4, 4)), {"model": "tangent"}, "but has 4"),
+        ([[0.0, 0.5], [0.9, 0.9]], {}, r"inside the unit ball.*row 1 has norm 1\.27"),
+        ([[0.0, np.nan]], {}, "Y contains NaN"),
+        (Y, {"labels": ["a"]}, f"labels must have one entry for each of the {len(Y)} points, but has 1"),
+        (Y, {"names": ["a", "b"]}, "names must have one entry .* but has 2"),
+        (Y, {"edges": [[0, len(Y)]]}, f"edges must join rows 0 to {len(Y) - 1} of Y, but 1 of 1 do not .* 0 and {len(Y)}"),
+        (Y, {"edges": [[-1, 0]]}, "joins -1 and 0"),
+        (Y, {"edges": [0, 1]}, r"shape \(2,\)"),
+        (Y, {"edges": [["a", "b"]]}, "pairs of row numbers"),
+        (Y, {"values": [1.0]}, r"'Value' has shape \(1,\)"),
+        (Y, {"values": {"kind": LABELS}}, "'kind' holds something else"),
+        (Y, {"original": Y[:3]}, "original must have one row .* but has 3"),
+        (Y, {"original": Y, "n_neighbors": 0}, "n_neighbors must be a whole number"),
+        (Y, {"root": len(Y)}, "root must be a whole number from 0"),
+        (Y, {"model": "sphere"}, "model must be one of"),
+        (Y, {"curvature": 1.0}, "curvature must be a negative number"),
+    ],
+)
+def test_wrong_input_is_refused_in_a_sentence(points, options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        explore(points, **options)
+
+
+# ---------------------------------------------------------------- edges in files
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("text", ["0 1\n0 2\n", "source,target,weight\n0,1,5.0\n0,2,7.0\n", "a\tb\na\tc\n"])
+def test_edge_lists_by_number_and_by_name(tmp_path, text):
+    assert load_row_edges(write(tmp_path / "edges.txt", text), ["a", "b", "c"]).tolist() == [[0, 1], [0, 2]]
+
+
+def test_rows_without_edges_do_not_shift_the_others(tmp_path):
+    assert load_row_edges(write(tmp_path / "edges.txt", "7 3\n3 12\n")).tolist() == [[7, 3], [3, 12]]
+
+
+def test_edges_as_an_array(tmp_path):
+    np.save(tmp_path / "edges.npy", np.array([[0, 1], [0, 2]]))
+    assert load_row_edges(tmp_path / "edges.npy").tolist() == [[0, 1], [0, 2]]
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "sentence"),
+    [
+        ("cat dog\ncat cow\n", ["cat", "dog"], "1 node.s. that no point is called by, such as 'cow'"),
+        ("cat dog\n", None, "names .* are needed too"),
+        ("cat dog\n", ["cat", "dog", "cat"], "rows 0 and 2 are both called 'cat'"),
+        ("0 1\n2\n", None, "line 2"),
+        ("", None, "holds no edges"),
+    ],
+)
+def test_wrong_edge_lists(tmp_path, text, names, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        load_row_edges(write(tmp_path / "edges.txt", text), names)
+
+
+def test_wrong_edge_arrays(tmp_path):
+    np.save(tmp_path / "edges.npy", np.array([[0.5, 1.0]]))
+    with pytest.raises(ValueError, match="pairs of row numbers"):
+        load_row_edges(tmp_path / "edges.npy")
+
+
+# ---------------------------------------------------------------- horopca view
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("plane.npy", Y)
+    write(tmp_path / "names.txt", "\n".join(NAMES))
+    write(tmp_path / "labels.txt", "\n".join(LABELS))
+    write(tmp_path / "edges.tsv", "\n".join(f"{NAMES[a]}\t{NAMES[b]}" for a, b in EDGES))
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["view", *map(str, arguments)])
+
+
+def test_view_writes_what_explore_makes(folder):
+    np.save("original.npy", np.c_[Y, Y] / 2)
+    write(folder / "values.csv", "size,mass\n" + "\n".join(f"{i},{i / 2}" for i in range(len(Y))))
+    result = run(
+        *("plane.npy", "--names", "names.txt", "--labels", "labels.txt", "--edges", "edges.tsv", "--values", "values.csv"),
+        *("--original", "original.npy", "--title", "Beasts", "--root", "cat", "-o", "beasts.html"),
+    )
+    assert result.exit_code == 0, result.output
+    page = explore(
+        Y,
+        LABELS,
+        names=NAMES,
+        edges=EDGES,
+        values={"size": np.arange(len(Y)), "mass": np.arange(len(Y)) / 2},
+        original=np.c_[Y, Y] / 2,
+        title="Beasts",
+        root=NAMES.index("cat"),
+    )
+    assert (folder / "beasts.html").read_text(encoding="utf-8") == page.html
+    assert "beasts.html" in result.stdout and f"{len(Y)}" in result.stdout and result.stderr == ""
+
+
+def test_view_names_the_page_after_its_points_and_overwrites_only_when_told(folder):
+    assert run("plane.npy").exit_code == 0 and "<title>plane</title>" in (folder / "plane.html").read_text(encoding="utf-8")
+    again = run("plane.npy")
+    assert again.exit_code == 1 and "plane.html exists already" in again.stderr and "--force" in again.stderr
+    assert run("plane.npy", "--force").exit_code == 0
+
+
+def test_text_in_the_file_of_points_is_names_or_labels(folder):
+    table = lambda texts: "\n".join(f"{a},{b},{text}" for (a, b), text in zip(Y, texts, strict=True))
+    write(folder / "named.csv", table(NAMES))
+    write(folder / "labelled.csv", table(LABELS))
+    run("named.csv")
+    run("labelled.csv")
+    as_page = lambda path: type("P", (), {"html": path.read_text(encoding="utf-8")})
+    assert held(as_page(folder / "named.html"))["names"] == NAMES
+    labelled = held(as_page(folder / "labelled.html"))
+    assert "names" not in labelled and set(labelled["classes"]) == set(LABELS)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_open_asks_for_a_browser(folder, monkeypatch, there):
+    asked = []
+    monkeypatch.setattr("webbrowser.open", lambda address: asked.append(address) or there)
+    result = run("plane.npy", "--open")
+    assert result.exit_code == 0 and asked == [(folder / "plane.html").resolve().as_uri()]
+    assert result.stderr == ("" if there else "No browser could be started here: open plane.html yourself.\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["absent.npy"], "There is no file absent.npy"),
+        (["plane.npy", "--names", "short.txt"], "names must have one entry for each"),
+        (["plane.npy", "--labels", "short.txt"], "labels must have one entry for each"),
+        (["plane.npy", "--edges", "edges.tsv"], "names (on the command line, --names) are needed too"),
+        (["plane.npy", "--edges", "far.txt"], "edges must join rows 0 to"),
+        (["plane.npy", "--original", "short.npy"], "original must have one row"),
+        (["deep.npy"], "Reduce them first"),
+        (["plane.npy", "-o", "page.pdf"], "must end in .html"),
+        (["plane.npy", "-o", "no/page.html"], "there is no folder no"),
+        (["plane.npy", "--root", "cat"], "--root must be the name or the row number of a point, but is 'cat'"),
+        (["plane.npy", "--model", "lorentz"], "at least 2 columns|hyperboloid|Y must be points of the plane"),
+    ],
+)
+def test_wrong_requests_end_in_a_sentence(folder, arguments, sentence):
+    write(folder / "short.txt", "a\nb\n")
+    write(folder / "far.txt", "0 1000\n")
+    np.save("short.npy", Y[:3])
+    np.save("deep.npy", np.zeros((5, 3)))
+    before = sorted(folder.iterdir())
+    result = run(*arguments)
+    assert result.exit_code == 1 and result.stderr.startswith("Error: ") and "Traceback" not in result.stderr
+    assert any(part in " ".join(result.stderr.split()) for part in sentence.split("|")), result.stderr
+    assert sorted(folder.iterdir()) == before
+
+
+def test_view_has_help_and_runs_as_a_module(folder):
+    shell = [sys.executable, "-m", "horopca.cli", "view"]
+    assert "Examples" in subprocess.run([*shell, "--help"], capture_output=True, text=True, check=True).stdout
+    done = subprocess.run([*shell, "plane.npy"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stderr == "" and (folder / "plane.html").exists()

@@ -1,0 +1,645 @@
+"""The explorer as a person meets it: a real browser opens the page, and hands drag, search, click and save.
+
+The browser is Debian's chromium, or the one that HOROPCA_BROWSER names. Without one these tests are skipped, unless
+HOROPCA_BROWSER=required.
+"""
+
+import io
+import os
+import re
+import shutil
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+from horopca.explorer import explore
+from horopca.explorer.neighbours import nearest_neighbours
+from horopca.geometry import from_hyperboloid, lift, pairwise_distance, to_hyperboloid, translate, translate_to_origin
+from taxonomy import mammals
+
+REQUIRED = os.environ.get("HOROPCA_BROWSER") == "required"
+BROWSER = shutil.which("chromium" if REQUIRED else os.environ.get("HOROPCA_BROWSER", "chromium"))
+if not REQUIRED:
+    pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if BROWSER is None:
+        pytest.skip("there is no chromium here", allow_module_level=True)
+
+from playwright.sync_api import sync_playwright  # noqa: E402
+
+SWITCHES = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+X, NAMES, LABELS, EDGES = mammals()
+Y = from_hyperboloid(X, "poincare")
+ORIGINAL = from_hyperboloid(lift(np.c_[X[:, 1:], np.random.default_rng(3).normal(0, 0.7, (len(X), 3))]), "poincare")
+CAT = NAMES.index("cat")
+HOSTILE = ["<img src=x onerror=hacked=1>", "</script><script>hacked=1</script>", "<svg onload=hacked=1>", "a\x00b]]>&amp;"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=SWITCHES)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Pages by name, written when first asked for."""
+    folder = tmp_path_factory.mktemp("pages")
+    pages = {
+        "mammals": lambda: explore(Y, LABELS, names=NAMES, edges=EDGES, title="Mammals", values={"row": np.arange(len(Y))}),
+        "reduced": lambda: explore(Y, LABELS, names=NAMES, original=ORIGINAL, n_neighbors=5),
+        "hostile": lambda: explore(
+            Y[:4], HOSTILE, names=HOSTILE, edges=[[0, 1]], values={text: range(4) for text in HOSTILE}, title=HOSTILE[0]
+        ),
+        "far": lambda: explore([[340.0, 0.0], [-340.0, 0.0], [0.0, 340.0]], names=["east", "west", "north"], model="tangent"),
+        "alone": lambda: explore([[0.3, 0.1]]),
+        "deep": lambda: explore(deep_points(), names=["root", "left", "right", "child"], model="lorentz", root=0),
+    }
+
+    def address(name):
+        path = folder / f"{name}.html"
+        return (path if path.exists() else pages[name]().save(path)).as_uri()
+
+    return address
+
+
+@pytest.fixture
+def visit(browser, pages):
+    """Opens a page by name; at the end, nothing may have gone wrong in it and nothing may have been asked of a network."""
+    contexts, wrong, asked = [], [], []
+
+    def open_page(name, width=1280, height=800, draw=None, hash="", script=None, expected=None, **options):
+        context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce", **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda message: message.type == "error" and not expected and wrong.append(message.text))
+        page.on("request", lambda request: asked.append(request.url))
+        if script:
+            page.add_init_script(script)
+        page.goto(pages(name) + (f"?draw={draw}" if draw else "") + hash)
+        until(page, "'horopca' in window")
+        settle(page)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert wrong == []
+    assert all(url.startswith(("file:", "blob:")) for url in asked)
+
+
+def deep_points():
+    """A root, two siblings at distance 1 from their parent at radius 26, and their parent."""
+    parent = lift(np.sinh(26.0) * np.array([np.cos(0.7), np.sin(0.7)]))
+    steps = to_hyperboloid(np.array([[0.6, 0.8], [0.6, -0.8]]), "tangent")
+    return np.array([[1.0, 0.0, 0.0], *translate(steps, parent), parent])
+
+
+def until(page, condition):
+    """Wait for a condition. (Playwright's own way evaluates text inside the page, which the page's policy forbids.)"""
+    for _ in range(1000):
+        if page.evaluate(condition):
+            return
+        page.wait_for_timeout(10)
+    raise AssertionError(f"{condition} did not come true")
+
+
+def settle(page):
+    """Wait until flights have landed and two frames have been drawn."""
+    until(page, "!horopca.state().flying")
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def state(page):
+    return page.evaluate("horopca.state()")
+
+
+def screen(page, i):
+    return np.array(page.evaluate(f"horopca.screen({i})"))
+
+
+def shown(page):
+    """All points as the page shows them, on the hyperboloid."""
+    return lift(np.array(page.evaluate("Array.from({ length: horopca.n }, (_, i) => horopca.shown(i))")))
+
+
+def disk(page):
+    """Centre and radius of the disk on the screen, from where the page shows two points."""
+    z = from_hyperboloid(shown(page), "poincare" if state(page)["model"] == "poincare" else "klein")
+    a, b = screen(page, 0), screen(page, 9)
+    scale = np.linalg.norm(b - a) / np.linalg.norm(z[9] - z[0])
+    return a - scale * z[0] * [1, -1], scale
+
+
+def drag(page, start, end, steps=6):
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end, steps=steps)
+    page.mouse.up()
+    settle(page)
+
+
+def pixel(page, x, y):
+    from PIL import Image
+
+    return np.array(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))[round(y), round(x)]
+
+
+def find(page, text):
+    page.keyboard.press("/")
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+    settle(page)
+
+
+# ---------------------------------------------------------------- moving
+
+
+@pytest.mark.parametrize("model", ["poincare", "klein"])
+def test_a_dragged_point_stays_under_the_pointer(visit, model):
+    page = visit("mammals", hash=f"#model={model}")
+    for i, end in ((CAT, (700, 300)), (0, (560, 480)), (CAT, (640, 420)), (NAMES.index("echidna"), (675, 370))):
+        drag(page, screen(page, i), end)
+        assert np.abs(screen(page, i) - end).max() < 1e-6
+
+
+def test_a_point_is_taken_even_from_a_little_beside_it(visit):
+    page = visit("mammals")
+    i = NAMES.index("platypus")  # near the rim, where two pixels are a long way
+    drag(page, screen(page, i) + [1.5, -1.0], (675, 370))
+    assert np.abs(screen(page, i) - (675, 370)).max() < 1e-6
+
+
+def test_a_drag_there_and_back_changes_nothing(visit):
+    page = visit("mammals")
+    before = shown(page)
+    page.mouse.move(600, 300)
+    page.mouse.down()
+    page.mouse.move(760, 500, steps=9)
+    page.mouse.move(600, 300, steps=4)
+    page.mouse.up()
+    settle(page)
+    assert np.allclose(shown(page), before, atol=1e-12)
+
+
+def test_no_navigation_changes_a_distance(visit):
+    page = visit("mammals")
+    expected, rng = pairwise_distance(X), np.random.default_rng(1)
+    for _ in range(8):
+        centre, scale = disk(page)
+        a, b = (centre + rng.uniform(-0.6, 0.6, 2) * min(scale, 300) for _ in range(2))
+        drag(page, a, b, steps=3)
+        page.mouse.wheel(0, float(rng.choice([-200, 150])))
+        page.keyboard.press(str(rng.choice(["ArrowLeft", "ArrowUp", "+", "-"])))
+        page.evaluate(f"horopca.flyTo({rng.integers(len(X))})")
+        settle(page)
+        assert np.abs(pairwise_distance(shown(page)) - expected).max() < 1e-9
+    found = [page.evaluate(f"horopca.distance({CAT}, {j})") for j in range(len(X))]
+    assert np.abs(found - expected[CAT]).max() < 1e-9
+
+
+@pytest.mark.parametrize("model", ["poincare", "klein"])
+def test_the_wheel_magnifies_what_is_under_the_pointer_and_keeps_it_there(visit, model):
+    page = visit("mammals", hash=f"#model={model}")
+    i, j = NAMES.index("lion"), NAMES.index("tiger")  # near the rim
+    centre, _ = disk(page)
+    place = np.round(centre + 0.96 * (screen(page, i) - centre))  # wheels turn at whole pixels
+    drag(page, screen(page, i), place - 40)
+    drag(page, place - 40, place)
+    zoom, apart = state(page)["zoom"], np.linalg.norm(screen(page, i) - screen(page, j))
+    local = lambda: state(page)["zoom"] * 2 / (1 + shown(page)[i, 0])  # pixels there per unit of length, up to a constant
+    before = local()
+    for _ in range(8):
+        page.mouse.wheel(0, -120)
+    settle(page)
+    assert np.abs(screen(page, i) - place).max() < 1e-3
+    assert np.linalg.norm(screen(page, i) - screen(page, j)) > 3 * apart
+    if model == "poincare":
+        assert local() / before == pytest.approx(np.exp(8 * 120 * 0.0025))
+    for _ in range(8):
+        page.mouse.wheel(0, 120)
+    settle(page)
+    assert np.abs(screen(page, i) - place).max() < 1e-3 and state(page)["zoom"] == pytest.approx(zoom)
+
+
+def test_at_depth_what_was_crushed_opens_up(visit):
+    page = visit("deep")
+    x = deep_points()
+    assert np.linalg.norm(screen(page, 1) - screen(page, 2)) < 1e-6  # pixels
+    find(page, "child")
+    centre, scale = screen(page, 3), np.linalg.norm(screen(page, 1) - screen(page, 3)) / np.tanh(0.5)
+    seen = from_hyperboloid(translate_to_origin(x[1:3], x[3]), "poincare")
+    assert scale == pytest.approx(354, abs=20)  # the disk
+    away = np.array([screen(page, i) - centre for i in (1, 2)]) / scale
+    # at radius 26 a direction in float64 is good to e^26 eps = 4e-5 of a unit of length
+    assert np.linalg.norm(away[0] - away[1]) == pytest.approx(np.linalg.norm(seen[0] - seen[1]), abs=1e-4)
+    find(page, "left")
+    assert np.abs(screen(page, 1) - centre).max() < 1e-6
+    page.keyboard.press("Home")
+    settle(page)
+    assert np.abs(screen(page, 0) - centre).max() < 1e-6
+
+
+def test_the_farthest_points_there_are(visit):
+    page = visit("far")
+    find(page, "east")
+    centre, west, north = screen(page, 0), screen(page, 1), screen(page, 2)
+    assert np.allclose([np.linalg.norm(west - centre), np.linalg.norm(north - centre)], 354, atol=20)  # the rim
+    find(page, "west")
+    assert np.abs(screen(page, 1) - centre).max() < 1e-6
+
+
+def test_a_single_point_without_anything(visit):
+    page = visit("alone")
+    assert page.inner_text("#summary") == "1 point"
+    page.focus("#ink")
+    page.keyboard.press("Enter")
+    assert page.inner_text("#card h2") == "point 0" and page.locator("#card li").count() == 0
+    find(page, "0")
+    assert state(page)["pin"] == 0
+
+
+def test_a_double_click_flies_to_a_point_and_home_goes_back(visit):
+    page = visit("mammals")
+    before = shown(page)
+    centre, _ = disk(page)
+    page.mouse.dblclick(*screen(page, CAT))
+    settle(page)
+    assert np.abs(screen(page, CAT) - centre).max() < 1e-6 and state(page)["pin"] == CAT
+    page.mouse.dblclick(centre[0] - 150, centre[1] + 200)  # no point there: flies to the place
+    settle(page)
+    assert np.abs(screen(page, CAT) - centre).max() > 50 and state(page)["pin"] == -1
+    page.click("#home")
+    settle(page)
+    assert np.allclose(shown(page), before, atol=1e-9)
+
+
+def test_a_flight_follows_the_geodesic(visit):
+    page = visit("mammals")
+    start = NAMES.index("koala")
+    page.evaluate(f"horopca.flyTo({start})")
+    settle(page)
+    page.emulate_media(reduced_motion="no-preference")
+    page.evaluate(f"horopca.flyTo({CAT})")
+    d, passed = pairwise_distance(X)[start, CAT], []
+    while state(page)["flying"]:
+        passed.append(np.arcsinh(np.linalg.norm(shown(page)[[start, CAT], 1:], axis=1)).sum())
+    # the centre of the view is on the way as long as its distances to both ends add up
+    assert len(passed) > 3 and np.allclose(passed, d, atol=1e-9)
+
+
+def test_keys(visit):
+    page = visit("mammals")
+    page.focus("#ink")
+    start = screen(page, 0)
+    page.keyboard.press("ArrowRight")
+    settle(page)
+    assert screen(page, 0)[0] < start[0] - 20 and screen(page, 0)[1] == pytest.approx(start[1])
+    page.keyboard.press("ArrowDown")
+    settle(page)
+    assert screen(page, 0)[1] < start[1] - 20
+    page.keyboard.press("+")
+    page.keyboard.press("+")
+    assert state(page)["zoom"] == pytest.approx(1.69)
+    page.keyboard.press("-")
+    assert state(page)["zoom"] == pytest.approx(1.3)
+    page.keyboard.press("Home")
+    settle(page)
+    assert np.abs(screen(page, 0) - start).max() < 1e-6 and state(page)["zoom"] == 1
+    page.keyboard.press("Enter")
+    assert state(page)["pin"] == 0 and "mammal" in page.inner_text("#live")
+    page.keyboard.press("Escape")
+    assert state(page)["pin"] == -1 and page.is_hidden("#card")
+    page.keyboard.press("?")
+    assert page.is_visible("#manual")
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "search"
+    page.keyboard.type("+-/")
+    assert page.input_value("#search") == "+-/" and state(page)["zoom"] == 1
+
+
+# ---------------------------------------------------------------- finding and reading
+
+
+def test_a_word_is_found_and_flown_to(visit):
+    page = visit("mammals")
+    centre, _ = disk(page)
+    page.click("#search")
+    page.keyboard.type("CAT")
+    results = page.locator("#results [role=option]")
+    assert results.all_inner_texts()[0].split("\n")[0] == "cat" and "wildcat" in results.all_inner_texts()[1]
+    page.keyboard.press("Enter")
+    settle(page)
+    assert np.abs(screen(page, CAT) - centre).max() < 1e-6
+    assert page.inner_text("#card h2") == "cat" and page.inner_text("#card .of") == "carnivore"
+    rows = [row.split("\n") for row in page.locator("#card li").all_inner_texts()]
+    d = pairwise_distance(X)[CAT]
+    assert [float(far) for _, far in rows] == [float(f"{far:.2f}") for far in np.sort(d)[1:9]]
+    assert all(abs(d[NAMES.index(name)] - float(far)) < 0.006 for name, far in rows)
+    assert "cat; carnivore" in page.inner_text("#live")
+    page.click("#card li:first-child button")
+    settle(page)
+    assert page.inner_text("#card h2") == rows[0][0] and np.abs(screen(page, NAMES.index(rows[0][0])) - centre).max() < 1e-6
+
+
+def test_search_with_the_arrow_keys_and_without_success(visit):
+    page = visit("mammals")
+    page.keyboard.press("/")
+    page.keyboard.type("bear")
+    page.keyboard.press("ArrowDown")
+    chosen = page.locator("#results [aria-selected=true]").inner_text().split("\n")[0]
+    assert chosen in ("brown bear", "polar bear")
+    page.keyboard.press("Enter")
+    settle(page)
+    assert state(page)["pin"] == NAMES.index(chosen)
+    page.keyboard.press("/")
+    page.keyboard.type("unicorn")
+    assert "Nothing by that name" in page.inner_text("#results")
+    page.keyboard.press("Enter")
+    assert state(page)["pin"] == NAMES.index(chosen)
+
+
+def test_hovering_shows_a_point_and_its_neighbours_in_the_original_space(visit):
+    page = visit("reduced")
+    assert page.is_hidden("#card")
+    x, y = screen(page, CAT)
+    page.mouse.move(x + 3, y)
+    settle(page)
+    assert state(page)["hover"] == CAT and page.inner_text("#card h2") == "cat"
+    indices, distances = nearest_neighbours(to_hyperboloid(ORIGINAL), 5)
+    rows = [row.split("\n") for row in page.locator("#card li").all_inner_texts()]
+    assert [name for name, _ in rows] == [NAMES[i] for i in indices[CAT]]
+    d = pairwise_distance(X)
+    for (_, both), i, there in zip(rows, indices[CAT], distances[CAT], strict=True):
+        first, second = map(float, both.split(" → "))
+        assert first == pytest.approx(there, rel=2e-3, abs=0.006) and second == pytest.approx(d[CAT, i], abs=0.006)
+    page.mouse.move(5, 795)
+    assert page.is_hidden("#card")
+    page.mouse.click(x, y)
+    page.mouse.move(5, 795)
+    assert page.is_visible("#card") and state(page)["pin"] == CAT
+
+
+def test_names_appear_as_space_allows(visit):
+    page = visit("mammals")
+    names = state(page)["names"]
+    assert "mammal" in names and len(set(names)) == len(names) > 15
+    boxes = page.evaluate("horopca.boxes()")
+    for i, (left, top, right, bottom) in enumerate(boxes):
+        assert not any(left < r and x < right and top < b and y < bottom for x, y, r, b in boxes[i + 1 :])
+
+
+# ---------------------------------------------------------------- colours and classes
+
+
+def near(colour, expected, tolerance=12):
+    return np.abs(np.asarray(colour, int) - [int(expected[k : k + 2], 16) for k in (1, 3, 5)]).max() <= tolerance
+
+
+@pytest.mark.parametrize("draw", ["webgl2", "2d"])
+def test_a_class_is_switched_off_and_isolated(visit, draw):
+    page = visit("mammals", draw=draw)
+    carnivores = [i for i, label in enumerate(LABELS) if label == "carnivore"]
+    page.evaluate(f"horopca.flyTo({NAMES.index('carnivore')})")
+    settle(page)
+    page.keyboard.press("Escape")
+    place = screen(page, NAMES.index("feline"))
+    row = page.locator("#scale .row", has_text="carnivore")
+    colour = page.evaluate("(e) => getComputedStyle(e).backgroundColor", row.locator(".dot").element_handle())
+    expected = "#" + "".join(f"{int(v):02x}" for v in re.findall(r"\d+", colour))
+    assert near(pixel(page, *place), expected)
+    row.locator(".toggle").click()
+    page.mouse.move(5, 795)
+    settle(page)
+    assert not near(pixel(page, *place), expected, 60)
+    assert row.locator(".toggle").get_attribute("aria-pressed") == "false"
+    page.mouse.move(*place)
+    assert state(page)["hover"] not in carnivores
+    row.hover()
+    row.locator(".only").click()
+    settle(page)
+    pressed = page.locator("#scale .toggle").evaluate_all("all => all.filter((e) => e.ariaPressed === 'true').length")
+    assert pressed == 1 and near(pixel(page, *place), expected)
+    page.click("#scale .all")
+    assert state(page)["hidden"] == []
+    row.locator(".toggle").click()
+    find(page, "cat")  # what is looked for is shown again
+    assert state(page)["hidden"] == [] and state(page)["pin"] == CAT
+
+
+def test_colour_by_numbers_and_by_local_distortion(visit):
+    page = visit("mammals")
+    page.select_option("#colour", label="row")
+    assert page.inner_text("#scale .ends").split() == ["0", str(len(Y) - 1)]
+    settle(page)
+    assert near(pixel(page, *screen(page, 0)), "#FDE725")
+    page.select_option("#colour", label="Radius")
+    assert state(page)["colour"] == "radius"
+    page = visit("reduced")
+    page.select_option("#colour", label="Local distortion")
+    assert "do not trust the picture" in page.inner_text("#scale")
+    indices, distances = nearest_neighbours(to_hyperboloid(ORIGINAL), 5)
+    d = np.take_along_axis(pairwise_distance(X), indices, axis=1)
+    worst = int(np.argmax(np.mean(np.abs(d - distances) / distances, axis=1)))
+    page.evaluate(f"horopca.flyTo({worst})")
+    settle(page)
+    page.keyboard.press("Escape")
+    settle(page)
+    assert near(pixel(page, *screen(page, worst)), "#8A2B06")
+
+
+def test_dark_and_light(visit):
+    brightness = lambda page: int(pixel(page, 640, 795).sum())
+    assert brightness(visit("mammals", color_scheme="light")) > 600
+    page = visit("mammals", color_scheme="dark")
+    assert brightness(page) < 120
+    page.click("#theme")
+    settle(page)
+    assert brightness(page) > 600 and state(page)["theme"] == "light"
+
+
+# ---------------------------------------------------------------- sharing and saving
+
+
+def test_the_address_keeps_the_view(visit):
+    page = visit("mammals")
+    find(page, "dolphin")
+    drag(page, (600, 300), (680, 420))
+    page.mouse.wheel(0, -300)
+    page.click("#klein")
+    page.select_option("#colour", label="Radius")
+    page.click("#theme")
+    page.select_option("#colour", label="Label")
+    page.locator("#scale .toggle").nth(2).click()
+    until(page, "location.hash.includes('hide=2')")
+    other = visit("mammals", hash=page.evaluate("location.hash"))
+    same = lambda s: {key: s[key] for key in ("model", "pin", "colour", "hidden", "theme")}
+    assert same(state(other)) == same(state(page)) and state(other)["hidden"] == [2]
+    assert state(other)["zoom"] == pytest.approx(state(page)["zoom"], rel=1e-5)
+    assert np.allclose(shown(other), shown(page), atol=1e-9)
+    other.evaluate("location.hash = '#model=poincare'")
+    until(other, "horopca.state().model === 'poincare' && horopca.state().pin === -1")
+
+
+def test_an_address_without_sense_shows_the_start(visit):
+    plain = visit("mammals")
+    page = visit("mammals", hash="#at=x,y&zoom=-3&pin=9999&by=nothing&hide=99.x&theme=pink&model=%3Cb%3E")
+    for hash in ("#at=1,1e9&turn=NaN", "#%E0", "#at=&pin=1.5&hide="):
+        assert np.array_equal(shown(page), shown(plain)) and state(page) == state(plain)
+        page.evaluate(f"location.hash = '{hash}'")
+        settle(page)
+    assert np.array_equal(shown(page), shown(plain)) and state(page) == state(plain)
+
+
+def save(page, button):
+    with page.expect_download() as caught:
+        page.click(button)
+    return caught.value
+
+
+def test_export_as_png(visit, tmp_path):
+    from PIL import Image
+
+    page = visit("mammals")
+    find(page, "cat")
+    download = save(page, "#png")
+    assert download.suggested_filename == "Mammals.png"
+    download.save_as(tmp_path / "view.png")
+    picture = np.array(Image.open(tmp_path / "view.png").convert("RGB"))
+    assert picture.shape[0] > 1200
+    packed = (picture.astype(np.uint32) << [16, 8, 0]).sum(axis=2)
+    for colour in (0x0072B2, 0xE69F00, 0x009E73):
+        assert (packed == colour).sum() > 20
+
+
+def test_export_as_svg(visit, tmp_path):
+    page = visit("mammals")
+    download = save(page, "#svg")
+    assert download.suggested_filename == "Mammals.svg"
+    download.save_as(tmp_path / "view.svg")
+    root = ElementTree.parse(tmp_path / "view.svg").getroot()
+    svg = "{http://www.w3.org/2000/svg}"
+    circles = {(float(c.get("cx")), float(c.get("cy"))) for c in root.iter(f"{svg}circle") if c.get("cx")}
+    places = np.array(page.evaluate(f"Array.from({{ length: {len(X)} }}, (_, i) => horopca.screen(i))"))
+    assert np.linalg.norm(places[:, None] - list(circles), axis=2).min(axis=1).max() < 0.02
+    texts = [text.text for text in root.iter(f"{svg}text")]
+    assert {"mammal", "carnivore", "primate"} <= set(texts)
+    arcs = re.findall(r"M(\S+) (\S+)A(\S+) \S+ 0 0 ([01]) (\S+) (\S+?)(?=M|$|L)", root.find(f".//{svg}path").get("d"))
+    (cx, cy), scale = disk(page)
+    assert len(arcs) > 20
+    for x0, y0, r, sweep, x1, y1 in arcs:  # a geodesic meets the rim at right angles: |centre|^2 = scale^2 + r^2
+        a, b, r = np.array([float(x0), float(y0)]), np.array([float(x1), float(y1)]), float(r)
+        across = np.array([a[1] - b[1], b[0] - a[0]]) / np.linalg.norm(b - a)
+        lift_ = np.sqrt(max(r * r - (np.linalg.norm(b - a) / 2) ** 2, 0)) * (1 if sweep == "1" else -1)
+        middle = (a + b) / 2 + across * lift_ - [cx, cy]
+        # coordinates are rounded to a hundredth of a pixel, which a flat arc's centre magnifies
+        assert np.linalg.norm(middle) == pytest.approx(np.hypot(scale, r), rel=0.02)
+
+
+# ---------------------------------------------------------------- safety and robustness
+
+
+def test_names_and_labels_are_text(visit, tmp_path):
+    page = visit("hostile", expected="a message that the policy stopped something")
+    shows = lambda where: page.evaluate(f"document.querySelector('{where}').textContent")
+    assert shows("#title") == HOSTILE[0]
+    for i, text in enumerate(HOSTILE):
+        page.evaluate(f"horopca.flyTo({i})")
+        settle(page)
+        assert shows("#card h2") == text and text in shows("#scale") and text in shows("#live")
+        assert text in shows("#colour")
+    page.click("#search")
+    page.keyboard.type("onerror")
+    assert HOSTILE[0] in shows("#results")
+    page.keyboard.press("Escape")
+    save(page, "#svg").save_as(tmp_path / "view.svg")
+    texts = [e.text for e in ElementTree.parse(tmp_path / "view.svg").getroot().iter() if e.tag.endswith("text")]
+    assert HOSTILE[0] in texts and "ab]]>&amp;" in texts
+    assert page.evaluate("typeof hacked") == "undefined"
+    assert page.evaluate("document.querySelectorAll('img, script').length") == 2
+    # and if markup ever got in, the page's policy would still not run it
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<b onclick=\"hacked=1\" id=\"trap\">x</b>')")
+    page.evaluate("trap.click()")
+    assert page.evaluate("typeof hacked") == "undefined"
+
+
+def test_without_webgl_and_without_a_decompressor(visit):
+    without = """
+      delete window.DecompressionStream;
+      const usual = HTMLCanvasElement.prototype.getContext;
+      HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+        return kind === "webgl2" ? null : usual.call(this, kind, ...rest);
+      };"""
+    plain, page = visit("mammals", draw="webgl2"), visit("mammals", script=without)
+    assert plain.evaluate("horopca.renderer") == "webgl2" and page.evaluate("horopca.renderer") == "2d"
+    assert np.array_equal(shown(plain), shown(page)) and state(page) == state(plain)
+    from PIL import Image
+
+    one, two = (np.array(Image.open(io.BytesIO(p.screenshot())).convert("RGB"), int) for p in (plain, page))
+    assert (np.abs(one - two).max(axis=2) > 60).mean() < 0.002  # the same picture but for the borders of things
+
+
+def test_a_lost_graphics_context_is_replaced(visit):
+    page = visit("mammals", draw="webgl2")
+    page.evaluate("document.getElementById('plane').getContext('webgl2').getExtension('WEBGL_lose_context').loseContext()")
+    until(page, "document.getElementById('plane').getContext('2d') !== null")
+    settle(page)
+    most = LABELS.index("carnivore")
+    assert near(pixel(page, *screen(page, most)), "#0072B2", 40)
+
+
+def test_phone_and_touch(visit):
+    page = visit("mammals", 390, 844, has_touch=True, is_mobile=True, device_scale_factor=2)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for button in ("#home", "#in", "#klein", "#colours", "#svg", "#help"):
+        box = page.locator(button).bounding_box()
+        assert 0 <= box["x"] and box["x"] + box["width"] <= 390 and box["y"] + box["height"] <= 844
+    page.touchscreen.tap(*screen(page, 0).tolist())
+    settle(page)
+    assert state(page)["pin"] == 0 and page.is_visible("#card")
+    centre, _ = disk(page)
+    assert page.locator("#card").bounding_box()["y"] > centre[1]  # the middle of the disk stays in sight
+    page.tap("#colours")
+    assert page.is_visible("#legend")
+    page.tap("#colours")
+    # two fingers: what is between them stays there, and grows
+    i = NAMES.index("carnivore")
+    place = screen(page, i).tolist()
+    touch = page.context.new_cdp_session(page)
+    fingers = lambda d: [{"x": place[0] - d, "y": place[1], "id": 0}, {"x": place[0] + d, "y": place[1], "id": 1}]
+    touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": fingers(20)})
+    for d in (25, 30, 35, 40):
+        touch.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": fingers(d)})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    settle(page)
+    assert state(page)["zoom"] > 1.2 and np.abs(screen(page, i) - place).max() < 1
+
+
+def test_everything_has_a_name_for_a_screen_reader(visit):
+    page = visit("mammals")
+    unnamed = page.evaluate(
+        "[...document.querySelectorAll('button, input, select, canvas[role]')].filter((e) =>"
+        " !(e.textContent.trim() || e.getAttribute('aria-label') || e.labels?.length)).map((e) => e.id)"
+    )
+    assert unnamed == [] and page.get_attribute("html", "lang") == "en"
+    said = page.get_attribute("#ink", "aria-label")
+    assert said == f"The hyperbolic plane with {len(X)} points, 9 labels, {len(EDGES)} edges"
+
+
+def test_the_page_works_inside_a_notebook(browser, tmp_path):
+    page = browser.new_page(viewport={"width": 1100, "height": 700})
+    page.set_content(explore(Y, LABELS, names=NAMES)._repr_html_())
+    frame = page.frames[1]
+    until(frame, "'horopca' in window")
+    assert frame.evaluate("horopca.n") == len(X)
+    frame.click("#klein")
+    until(frame, "horopca.state().model === 'klein'")
+    page.close()

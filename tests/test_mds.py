@@ -1,0 +1,129 @@
+"""Multidimensional scaling: the spectrum in sixty digits, distances small and huge, distances that are none."""
+
+from __future__ import annotations
+
+import array_api_strict
+import mpmath
+import numpy as np
+import pytest
+import torch
+
+from clouds import cloud
+from horopca import HyperbolicMDS
+from horopca.datasets import make_hierarchy
+from horopca.geometry import lift, pairwise_distance, to_hyperboloid
+
+
+@pytest.fixture(scope="module")
+def X():
+    return make_hierarchy(branching=3, depth=3, n_features=5, random_state=0).points
+
+
+def distances_of(x):
+    D = pairwise_distance(x)
+    return np.triu(D, 1) + np.triu(D, 1).T
+
+
+def test_mds_against_the_spectrum_in_sixty_digits(X):
+    x = to_hyperboloid(X)
+    with mpmath.workdps(60):
+        exact = mpmath.matrix([[mpmath.mpf(float(c)) for c in row] for row in X])
+        lifted = mpmath.matrix(len(X), X.shape[1] + 1)
+        for i in range(len(X)):
+            q = sum(exact[i, j] ** 2 for j in range(X.shape[1]))
+            lifted[i, 0] = (1 + q) / (1 - q)
+            for j in range(X.shape[1]):
+                lifted[i, j + 1] = 2 * exact[i, j] / (1 - q)
+        root = mpmath.cholesky(lifted.T * lifted)
+        J = mpmath.diag([-1, *[1] * X.shape[1]])
+        values, vectors = mpmath.eigsy(root.T * J * root)
+        top = root * vectors[:, X.shape[1] - 1 :]
+        for k in range(2):
+            for i in range(X.shape[1] + 1):
+                top[i, k] /= mpmath.sqrt(values[X.shape[1] - 1 + k])
+        s = np.array((lifted * J * top).tolist(), dtype=float)
+    expected = pairwise_distance(lift(s))
+    for mds, points in ((HyperbolicMDS(2), X), (HyperbolicMDS(2, metric="precomputed"), distances_of(x))):
+        Y = mds.fit_transform(points)
+        assert np.allclose(pairwise_distance(to_hyperboloid(Y)), expected, atol=1e-9)
+        assert mds.eigenvalues_[1] == pytest.approx(float(values[X.shape[1] - 1] / values[X.shape[1]]), rel=1e-9)
+
+
+@pytest.mark.parametrize("radius", [2.0, 30.0, 250.0])
+def test_mds_keeps_what_fits(radius):
+    x = cloud(60, 3, radius=radius, seed=6)
+    D = distances_of(x)
+    points = HyperbolicMDS(3, model="lorentz").fit(x)
+    given = HyperbolicMDS(3, model="lorentz", metric="precomputed").fit(D)
+    assert np.allclose(pairwise_distance(points.transform(x)), D, atol=1e-9 * radius)
+    assert np.allclose(pairwise_distance(given.transform(D)), D, atol=1e-8 * radius)  # though cosh(300) is 1e130
+    assert given.departure_ < 1e-9
+    # new points from their distances to the old ones
+    new = cloud(7, 3, radius=radius / 2, seed=7)
+    across = pairwise_distance(given.transform(pairwise_distance(new, x)), given.transform(D))
+    assert np.allclose(across, pairwise_distance(new, x), atol=1e-6 * radius)
+
+
+def test_mds_says_how_far_distances_are_from_hyperbolic():
+    hyperbolic = HyperbolicMDS(2, metric="precomputed").fit(distances_of(cloud(30, 4, seed=8)))
+    assert hyperbolic.departure_ == 0 and "are hyperbolic" in hyperbolic.status_
+    circle = np.abs(np.subtract.outer(np.arange(12), np.arange(12)))
+    circle = np.minimum(circle, 12 - circle) * 1.0  # shortest ways around a ring: no space of negative curvature has them
+    ring = HyperbolicMDS(2, metric="precomputed").fit(circle)
+    assert 0.01 < ring.departure_ < 1
+    assert "fit no hyperbolic space" in ring.status_
+
+
+def test_mds_warns_where_far_points_drown_the_others():
+    x = cloud(30, 3, seed=9)
+    x[0] = lift(np.sinh(150.0) * np.eye(1, 3)[0])
+    with pytest.warns(UserWarning, match="only 1 of the 3 components are sound"):
+        HyperbolicMDS(3, model="lorentz").fit(x)
+    with pytest.warns(UserWarning, match="drown the others"):
+        HyperbolicMDS(3, model="lorentz", metric="precomputed").fit(distances_of(x))
+
+
+def test_mds_curvature_of_distances():
+    D = distances_of(cloud(20, 2, seed=10))
+    one = HyperbolicMDS(2, metric="precomputed", model="lorentz").fit_transform(D)
+    two = HyperbolicMDS(2, metric="precomputed", model="lorentz", curvature=-0.25).fit_transform(2 * D)
+    assert np.allclose(two, 2 * one)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda D: D[:4], r"X must be a square matrix of distances .*shape \(4, 6\)"),
+        (lambda D: D + np.triu(np.ones_like(D), 1), r"X must be symmetric, but differs .*Pass \(X \+ X.T\) / 2"),
+        (lambda D: D - 2 * (D == D.max()) * D, "X must hold distances >= 0"),
+        (lambda D: D + np.eye(6), "X must be 0 on its diagonal, but holds 1 there"),
+        (lambda D: np.where(np.eye(6) > 0, np.nan, D), "NaN"),
+        (lambda D: 1000 * D, "X must hold distances of at most 700"),
+    ],
+)
+def test_wrong_distances_are_refused(change, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        HyperbolicMDS(2, metric="precomputed").fit(change(distances_of(cloud(6, 2, seed=11))))
+
+
+def test_mds_says_what_distances_cannot_do():
+    D = distances_of(cloud(6, 2, seed=12))
+    mds = HyperbolicMDS(2, metric="precomputed").fit(D)
+    assert not hasattr(mds, "inverse_transform")
+    with pytest.raises(AttributeError) as refusal:
+        mds.inverse_transform(np.zeros((2, 2)))
+    assert "knows distances only" in str(refusal.value.__cause__)
+    with pytest.raises(ValueError, match="5 features, but HyperbolicMDS is expecting 6"):
+        mds.transform(D[:, :5])
+    with pytest.raises(ValueError, match="metric must be one of 'hyperbolic', 'precomputed'"):
+        HyperbolicMDS(metric="cosine").fit(D)
+    with pytest.raises(ValueError, match="n_components must be at most the number of points, but is 7 for n_samples = 6"):
+        HyperbolicMDS(7, metric="precomputed").fit(D)
+
+
+@pytest.mark.parametrize("xp", [torch, array_api_strict])
+def test_distances_of_other_libraries_come_back_in_them(xp):
+    D = distances_of(cloud(8, 2, seed=13)).astype(np.float32)
+    Y = HyperbolicMDS(2, metric="precomputed").fit_transform(xp.asarray(D))
+    assert Y.dtype == xp.float32
+    assert np.allclose(np.asarray(Y), HyperbolicMDS(2, metric="precomputed").fit_transform(D), atol=1e-6)

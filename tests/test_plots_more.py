@@ -1,0 +1,311 @@
+"""More pictures: other models, curves, charts, the ball, names, crowds, and the command."""
+
+import matplotlib
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from horopca import HoroPCA
+from horopca.cli import main
+from horopca.datasets import make_hierarchy
+from horopca.geometry import busemann, distance, from_hyperboloid, radius, to_hyperboloid, translate, translate_to_origin
+from horopca.metrics import average_distortion
+from horopca.plots import (
+    COLOURS,
+    OTHER,
+    geodesic_arcs,
+    horocycle_arcs,
+    new_figure,
+    plot_ball,
+    plot_disk,
+    plot_distortion,
+    plot_explained_variance,
+    plot_geodesics,
+    plot_halfplane,
+    plot_horocycles,
+    plot_klein,
+    plot_projection,
+)
+from horopca.plots.curves import geodesic_lines
+from horopca.plots.plane import CROWD, grid_lines
+
+matplotlib.use("Agg")
+rng = np.random.default_rng(0)
+Y = rng.uniform(-0.65, 0.65, (40, 2))
+EDGES = np.array([[i // 2, i] for i in range(1, 40)])
+IDEAL = np.array([np.cos(1.0), np.sin(1.0)])
+
+
+@pytest.fixture
+def ax():
+    return new_figure(interactive=False).subplots()
+
+
+def offsets(ax):
+    return np.asarray(ax.collections[-1].get_offsets())
+
+
+# ---------------------------------------------------------------- curves
+
+
+@pytest.mark.parametrize("model", ["poincare", "klein", "halfspace"])
+def test_arcs_are_geodesics_in_every_model(model):
+    a, b = (from_hyperboloid(to_hyperboloid(y), model) for y in rng.uniform(-0.65, 0.65, (2, 100, 2)))
+    arcs = geodesic_arcs(a, b, model=model)
+    assert np.allclose(arcs[:, 0], a) and np.allclose(arcs[:, -1], b)
+    x, y, z = to_hyperboloid(a, model)[:, None], to_hyperboloid(b, model)[:, None], to_hyperboloid(arcs, model)
+    # the triangle inequality is an equality exactly on the geodesic; a straight piece of 1e-6 radians stands for Klein's
+    assert np.allclose(distance(x, z) + distance(z, y), distance(x, y), atol=1e-9)
+
+
+def test_whole_geodesics_go_through_both_points_from_rim_to_rim():
+    a, b = rng.uniform(-0.6, 0.6, (2, 50, 2))
+    lines = geodesic_lines(a, b, 4001)
+    assert np.allclose(np.linalg.norm(lines[:, [0, -1]], axis=2), 1)
+    for points in (a, b):
+        assert np.linalg.norm(lines - points[:, None], axis=2).min(axis=1).max() < 1e-3
+
+
+def test_horocycles_keep_the_busemann_function_and_end_on_the_diameter():
+    x = rng.uniform(-0.65, 0.65, (100, 2))
+    arcs = horocycle_arcs(x, IDEAL)
+    level = busemann(to_hyperboloid(arcs), IDEAL)
+    assert np.allclose(arcs[:, 0], x) and np.allclose(level, level[:, :1], atol=1e-9)
+    assert np.allclose(arcs[:, -1] @ [-IDEAL[1], IDEAL[0]], 0)
+    assert (np.linalg.norm(arcs - IDEAL, axis=2).min(axis=1) > 1e-3).all()  # never through the ideal point
+
+
+def test_grids():
+    for r, ring in enumerate(grid_lines("polar", "poincare")[:6], 1):
+        assert np.allclose(radius(to_hyperboloid(ring)), r)
+    for line in grid_lines("geodesic", "klein"):  # across the axes: vertical or horizontal
+        assert np.ptp(line, axis=0).min() < 1e-5  # a straight line is drawn as an arc of 1e-6 radians
+
+
+# ---------------------------------------------------------------- planes
+
+
+def test_klein_and_halfplane_show_the_same_points(ax):
+    x = to_hyperboloid(Y)
+    assert np.allclose(offsets(plot_klein(Y, ax=ax)), from_hyperboloid(x, "klein"))
+    halfplane = plot_halfplane(Y, ["a", "b"] * 20, edges=EDGES, ax=new_figure(interactive=False).subplots())
+    y = from_hyperboloid(x, "halfspace")
+    assert np.allclose(offsets(halfplane), y)
+    (left, right), (bottom, top) = halfplane.get_xlim(), halfplane.get_ylim()
+    assert bottom == 0 and (y[:, 1] < top).all() and (left < y[:, 0]).all() and (y[:, 0] < right).all()
+    assert len(halfplane.collections[0].get_segments()) == len(EDGES)
+
+
+@pytest.mark.parametrize("model", ["poincare", "lorentz", "klein", "halfspace", "tangent"])
+def test_any_model_and_curvature_may_be_given(ax, model):
+    given = from_hyperboloid(to_hyperboloid(Y), model) * (1 if model == "halfspace" else 2)
+    assert np.allclose(offsets(plot_disk(given, model=model, curvature=-0.25, ax=ax)), Y)
+
+
+def test_any_point_may_be_the_centre(ax):
+    moved = from_hyperboloid(translate_to_origin(to_hyperboloid(Y), to_hyperboloid(Y[7])), "poincare")
+    assert np.allclose(offsets(plot_disk(Y, centre=7, ax=ax)), moved)
+    assert np.allclose(offsets(plot_disk(Y, centre=Y[7], ax=ax)), moved)
+    with pytest.raises(ValueError, match="centre must be a row of Y, 0 to 39"):
+        plot_disk(Y, centre=40, ax=ax)
+
+
+def test_values_have_a_colour_bar_and_missing_ones_are_grey(ax):
+    values = np.arange(40.0)
+    values[5] = np.nan
+    plot_disk(Y, values=values, value_name="weight", size=np.arange(1.0, 41.0), ax=ax)
+    colours = [matplotlib.colors.to_hex(colour).upper() for colour in ax.collections[-1].get_facecolors()]
+    assert colours[5] == OTHER and len(set(colours)) == 40
+    assert ax.figure.axes[1].get_ylabel() == "weight" and ax.figure.axes[1].get_ylim() == (0, 39)
+    assert np.array_equal(ax.collections[-1].get_sizes(), np.arange(1.0, 41.0))
+    with pytest.raises(ValueError, match="pass one of them"):
+        plot_disk(Y, ["a"] * 40, values=values, ax=ax)
+
+
+def test_names_do_not_overlap_and_the_telling_ones_stay(ax):
+    y = rng.normal(0, 0.15, (400, 2)).clip(-0.6, 0.6)
+    y[0] = 0
+    plot_disk(y, names=[f"name {i}" for i in range(400)], ax=ax)
+    FigureCanvasAgg(ax.figure).draw()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert 20 < len(boxes) < 400 and "name 0" in [text.get_text() for text in ax.texts]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_a_name_is_text_and_not_mathematics(ax):
+    plot_disk(Y[:2], names=["$x^2$", "$ & % _"], ax=ax)
+    ax.figure.canvas.draw()
+    assert [text.get_text() for text in ax.texts] == [r"\$x^2\$", r"\$ & % _"]
+
+
+@pytest.mark.parametrize("colouring", ["labels", "values"])
+def test_a_crowd_is_an_image_of_how_many_there_are(ax, colouring):
+    n = CROWD
+    y = np.zeros((n, 2))
+    y[: n // 2] = [0.5, 0.0]
+    y[n // 2 : -1] = [-0.5, 0.0]
+    y[-1] = [0.0, 0.5]  # one alone
+    plot_disk(y, **{colouring: np.repeat([0, 1], n // 2)}, ax=ax)
+    (image,) = ax.images
+    pixels = image.get_array()
+    alpha = np.sort(pixels[..., 3].ravel())[::-1]
+    assert (alpha[:3] > 0).all() and alpha[3] == 0  # three places
+    colours = {matplotlib.colors.to_hex(pixel[:3]).upper() for pixel in pixels[pixels[..., 3] > 0.9]}
+    assert colours == (set(COLOURS[:2]) if colouring == "labels" else {"#440154", "#FDE725"})
+    assert alpha[0] == pytest.approx(1, abs=1e-3) and alpha[2] < 0.5
+    assert not [c for c in ax.collections if hasattr(c, "get_offsets") and len(c.get_offsets()) > 10]
+
+
+# ---------------------------------------------------------------- lines
+
+
+def test_geodesics_and_horocycles(ax):
+    plot_geodesics(Y[:5], Y[5:10], ax=ax)
+    plot_geodesics(Y[:5], Y[5:10], extended=True, ax=ax)
+    plot_horocycles([IDEAL, -IDEAL], through=Y[:3], ax=ax)
+    assert len(ax.patches) == 1 + 6  # the rim once, a horocycle for each ideal point and each point
+    for circle in ax.patches[1:]:
+        centre = np.array(circle.center)
+        assert np.linalg.norm(centre) + circle.radius == pytest.approx(1)  # it touches the rim
+    for circle, y in zip(ax.patches[1:4], Y[:3], strict=True):
+        assert np.linalg.norm(y - circle.center) == pytest.approx(circle.radius)
+
+
+def test_the_projection_keeps_the_busemann_function_on_the_geodesic(ax):
+    base = np.array([0.3, -0.2])
+    plot_projection(Y, IDEAL, base=base, ax=ax)
+    images = offsets(ax)
+    q, b = IDEAL, to_hyperboloid(base)
+    assert np.allclose(busemann(to_hyperboloid(images), q), busemann(to_hyperboloid(Y), q))
+    # on the geodesic from the base to q: in the frame of the base, on a diameter
+    seen = from_hyperboloid(translate_to_origin(to_hyperboloid(images), b), "poincare")
+    assert np.linalg.matrix_rank(seen, tol=1e-6) == 1
+    assert np.allclose(from_hyperboloid(translate(to_hyperboloid(seen), b), "poincare"), images)
+
+
+@pytest.mark.parametrize(
+    ("draw", "sentence"),
+    [
+        (lambda ax: plot_geodesics(Y[:2], Y[:3], ax=ax), "as many rows as each other, but have 2 and 3"),
+        (lambda ax: plot_geodesics(Y[:2], Y[:2], extended=True, ax=ax), "row 0 of a and b is the same point"),
+        (lambda ax: plot_horocycles([0.5, 0.0], ax=ax), "q must be unit vectors"),
+        (lambda ax: plot_projection(Y, [IDEAL, IDEAL], ax=ax), "q must be one ideal point"),
+        (lambda ax: plot_disk(np.zeros((4, 3)), ax=ax), r"shape \(4, 3\). HoroPCA\(n_components=2\) reduces"),
+        (lambda ax: plot_disk(Y, grid="square", ax=ax), "grid must be one of 'polar', 'geodesic'"),
+        (lambda ax: plot_disk(Y, values=[1.0], ax=ax), "values must have one entry per point"),
+        (lambda ax: plot_klein(Y, names=["a"], ax=ax), "names must have one entry per point"),
+        (lambda ax: plot_ball(np.zeros((4, 3)), ax=ax), "3-D axes"),
+        (lambda ax: plot_ball(Y), r"points of the ball, of shape \(n, 3\)"),
+        (lambda ax: plot_explained_variance([0.5], threshold=2, ax=ax), "threshold must be a fraction"),
+        (lambda ax: plot_explained_variance([], ax=ax), "ratio must be a sequence"),
+        (lambda ax: plot_distortion(Y, Y[:3], ax=ax), "as many rows as each other"),
+    ],
+)
+def test_wrong_input_is_refused_in_a_sentence(ax, draw, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        draw(ax)
+
+
+# ---------------------------------------------------------------- charts and the ball
+
+
+def test_explained_variance_says_how_many_components_are_enough(ax):
+    X = make_hierarchy(3, 3, 5, random_state=0).points
+    pca = HoroPCA(3, random_state=0).fit(X)
+    plot_explained_variance(pca, threshold=0.1, ax=ax)
+    assert np.array_equal(ax.lines[0].get_ydata(), pca.explained_variance_ratio_)
+    assert "keep" in ax.get_title()
+    assert plot_explained_variance([0.97], ax=ax).get_title() == "1 component keeps 95 % of the variance"
+    assert plot_explained_variance([0.2, 0.5], ax=ax).get_title() == "2 components keep 50%, less than 95 % of the variance"
+
+
+def test_distortion_of_few_and_of_many_pairs(ax):
+    X = rng.uniform(-0.4, 0.4, (60, 4))
+    Z = X[:, :2]
+    plot_distortion(X, Z, ax=ax)
+    assert ax.get_title() == f"average distortion {average_distortion(X, Z):.3f}"
+    d = distance(to_hyperboloid(X)[:, None], to_hyperboloid(X)[None])
+    drawn = np.asarray(ax.collections[0].get_offsets())
+    assert np.allclose(np.sort(drawn[:, 0]), np.sort(d[np.triu_indices(60, 1)]))
+    other, third = new_figure(interactive=False).subplots(1, 2)
+    plot_distortion(2 * X, 2 * Z, curvature=-0.25, ax=other, n_pairs=100, random_state=0)
+    assert other.get_xlim()[1] > 1.5 * ax.get_xlim()[1]
+    X = rng.uniform(-0.4, 0.4, (300, 4))
+    hexagons = plot_distortion(X, X[:, :2], ax=third, n_pairs=9000, random_state=0)
+    assert hexagons.collections[0].get_array().sum() == 9000  # every pair is in a bin
+
+
+def test_the_ball():
+    y = rng.uniform(-0.5, 0.5, (20, 3))
+    ax = new_figure(interactive=False).add_subplot(projection="3d")
+    plot_ball(y, ["a", "b"] * 10, edges=[[0, 1], [2, 3]], title="ball", ax=ax)
+    ax.figure.canvas.draw()
+    assert ax.get_title() == "ball" and [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
+
+
+@pytest.mark.parametrize("suffix", ["svg", "pdf", "png"])
+def test_pictures_can_be_saved(ax, tmp_path, suffix):
+    plot_disk(Y, ["<a & b>"] * 40, names=["<b>"] * 40, edges=EDGES, grid="polar", ax=ax)
+    ax.figure.savefig(tmp_path / f"disk.{suffix}")
+    assert (tmp_path / f"disk.{suffix}").stat().st_size > 5000
+
+
+# ---------------------------------------------------------------- horopca plot
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("plane.npy", Y)
+    np.save("ball.npy", rng.uniform(-0.5, 0.5, (40, 3)))
+    np.save("values.npy", np.arange(40.0)[:, None])
+    (tmp_path / "names.txt").write_text("\n".join(f"node {i}" for i in range(40)))
+    (tmp_path / "edges.tsv").write_text("\n".join(f"node {a}\tnode {b}" for a, b in EDGES))
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["plot", *arguments])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["plane.npy"],
+        ["plane.npy", "--names", "names.txt", "--edges", "edges.tsv", "--centre", "node 5", "--grid", "polar"],
+        ["plane.npy", "--view", "klein", "--values", "values.npy"],
+        ["plane.npy", "--view", "halfplane", "--title", "half"],
+        ["ball.npy", "--view", "ball"],
+    ],
+)
+def test_plot_draws(folder, arguments):
+    result = run(*arguments, "-o", "picture.png")
+    assert result.exit_code == 0 and result.stdout == "Drawn in picture.png.\n", result.output
+    assert (folder / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["ball.npy"], "HoroPCA(n_components=2) reduces"),
+        (["plane.npy", "--view", "ball"], "points of the ball"),
+        (["ball.npy", "--view", "ball", "--grid", "polar"], "are of the plane"),
+        (["plane.npy", "-o", "picture.gif"], "must end in .png"),
+        (["plane.npy", "-o", "plane.npy"], "must end in .png"),
+        (["plane.npy", "--centre", "cat"], "--centre must be the name or the row number"),
+        (["plane.npy", "--centre", "77"], "centre must be a row of Y"),
+        (["absent.npy"], "There is no file"),
+    ],
+)
+def test_wrong_requests_end_in_a_sentence(folder, arguments, sentence):
+    before = sorted(folder.iterdir())
+    result = run(*arguments)
+    assert result.exit_code == 1 and sentence in " ".join(result.stderr.split()) and result.stderr.startswith("Error: ")
+    assert sorted(folder.iterdir()) == before
+
+
+def test_plot_overwrites_only_when_told(folder):
+    assert run("plane.npy").exit_code == 0 and (folder / "plane.png").exists()
+    assert "exists already" in run("plane.npy").stderr
+    assert run("plane.npy", "--force").exit_code == 0

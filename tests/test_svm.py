@@ -1,0 +1,272 @@
+"""The hyperbolic support vector machine: laws, references, contracts, wrong input."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from clouds import cloud, directions, rotation, turned
+from horopca import HyperbolicSVC
+from horopca.datasets import make_hierarchy
+from horopca.estimators.margin import Problems, largest_margins
+from horopca.geometry import from_hyperboloid, geodesic, inner, lift, to_hyperboloid, translate
+
+TREE = make_hierarchy(branching=3, depth=3, n_features=3, random_state=0)
+X, Y = TREE.points[1:], np.array(TREE.labels[1:])
+
+
+@parametrize_with_checks([HyperbolicSVC(model="tangent")])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def two_classes(n=60, d=3, noise=0.2, seed=0):
+    """Points and labels +-1, a hyperplane off the origin between them, some labels wrong."""
+    rng = np.random.default_rng(seed)
+    x = cloud(n, d, radius=3, seed=seed)
+    side = np.where(x[:, 1] > 0.3 * x[:, 0], 1.0, -1.0)
+    return x, np.where(rng.uniform(size=n) < noise, -side, side)
+
+
+def objective(w, x, y, C):
+    """The definition, longhand."""
+    return inner(w, w) / 2 + C * np.sum(np.maximum(0, np.arcsinh(1) - np.arcsinh(y * inner(w, x))))
+
+
+# ---- laws
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_decisions_do_not_depend_on_where_the_data_sits(classes):
+    x = cloud(60, 3, radius=3)
+    y = np.argmax(x[:, 1 : classes + 1], axis=1)
+    moved = translate(turned(x, rotation(3, seed=1)), cloud(1, 3, radius=2, seed=5)[0])
+    here, there = (HyperbolicSVC(model="lorentz").fit(points, y).decision_function(points) for points in (x, moved))
+    assert np.allclose(here, there, atol=1e-5)
+
+
+@pytest.mark.parametrize("model", ["lorentz", "klein", "halfspace", "tangent"])
+def test_decisions_do_not_depend_on_model_and_curvature(model):
+    points = from_hyperboloid(to_hyperboloid(X), model) * (1 if model == "halfspace" else 2)
+    values = HyperbolicSVC(model=model, curvature=-0.25).fit(points, Y).decision_function(points)
+    assert np.allclose(values, HyperbolicSVC().fit(X, Y).decision_function(X), atol=1e-6)
+
+
+def test_class_weights_are_sample_weights():
+    weight = {"branch 1": 5.0, "branch 2": 0.5, "branch 3": 1.0}
+    by_class = HyperbolicSVC(class_weight=weight).fit(X, Y)
+    by_sample = HyperbolicSVC().fit(X, Y, sample_weight=[weight[label] for label in Y])
+    assert np.allclose(by_class.coef_, by_sample.coef_, atol=1e-7)
+    balanced = HyperbolicSVC(class_weight="balanced").fit(X, Y)
+    assert np.allclose(balanced.coef_, HyperbolicSVC().fit(X, Y).coef_, atol=1e-7)  # three branches of equal size
+
+
+def test_names_of_classes_do_not_matter():
+    numbers = HyperbolicSVC().fit(X, [int(label[-1]) for label in Y])
+    assert numbers.predict(X).tolist() == [int(label[-1]) for label in HyperbolicSVC().fit(X, Y).predict(X)]
+
+
+def test_the_hyperplane_between_two_points_bisects_them():
+    a, b = cloud(2, 3, radius=3, seed=3)
+    svm = HyperbolicSVC(100, model="lorentz").fit(np.stack([a, b]), [0, 1])
+    along = np.stack([geodesic(a, b, f) for f in (0.0, 0.3, 0.5, 0.7, 1.0)])
+    values = svm.decision_function(along)
+    assert values[2] == pytest.approx(0, abs=1e-6) and np.allclose(values, -values[::-1], atol=1e-6)
+    assert values[4] == pytest.approx(np.arcsinh(1), abs=1e-3)  # both on the margin
+
+
+def test_a_class_in_the_middle_is_bounded_by_horospheres():
+    """No hyperplane cuts it off; the best w is light-like."""
+    x = lift(np.concatenate([0.1 * directions(8, 2), 3 * directions(40, 2, seed=1)]))
+    y = np.repeat([1, 0], [8, 40])
+    svm = HyperbolicSVC(model="lorentz").fit(x, y)
+    w = svm.coef_[0]
+    assert abs(inner(w, w)) < 1e-9 * (w @ w)
+
+
+# ---- references
+
+
+def test_the_objective_and_its_derivatives():
+    x, y = two_classes()
+    problems = Problems(np.column_stack([-x[:, 0], x[:, 1:]]), np.stack([y, -y]), np.full(len(x), 2.0))
+    w = np.array([[0.3, 1.0, -0.2, 0.5], [-0.1, 0.4, 0.2, 0.1]])
+    longhand = [objective(w[0], x, y, 2.0), objective(w[1], x, -y, 2.0)]
+    assert np.allclose(problems.objective(w), longhand, rtol=1e-12)
+    theta = np.column_stack([np.arcsin(w[:, 0] / np.linalg.norm(w[:, 1:], axis=1)), w[:, 1:]])
+    assert np.allclose(problems.value_and_gradient(theta, 1e-9)[0], longhand, rtol=1e-8)
+    step = np.array([[0.3, -0.5, 0.2, 0.7], [0.2, 0.2, -0.4, 0.1]])
+    _, gradient = problems.value_and_gradient(theta, 0.5)
+    hessian = problems.hessian(theta, 0.5)
+    assert np.allclose(hessian, np.swapaxes(hessian, 1, 2))
+    for h in (1e-4, 1e-5):
+        ahead, behind = (problems.value_and_gradient(theta + sign * h * step, 0.5) for sign in (1, -1))
+        assert np.allclose((ahead[0] - behind[0]) / (2 * h), np.sum(gradient * step, axis=1), rtol=1e-3)
+        slopes = (hessian @ step[:, :, None])[:, :, 0]
+        assert np.allclose((ahead[1] - behind[1]) / (2 * h), slopes, rtol=1e-2, atol=1e-2)  # the Hessian jumps at corners
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
+def test_no_other_method_finds_less(C):
+    """Against Nelder-Mead and Powell from a dozen random places, on the definition."""
+    x, y = two_classes()
+    svm = HyperbolicSVC(C, model="lorentz").fit(x, y)
+    assert svm.objective_[0] == pytest.approx(objective(svm.coef_[0], x, y, C), rel=1e-9)
+    rng = np.random.default_rng(0)
+
+    def penalised(w):
+        return objective(w, x, y, C) if inner(w, w) >= 0 else 1e9
+
+    for method in ("Nelder-Mead", "Powell"):
+        for start in rng.standard_normal((6, 4)) * [0.3, 1, 1, 1]:
+            other = minimize(penalised, start, method=method, options={"maxiter": 2000}).fun
+            assert svm.objective_[0] <= other * (1 + 1e-5)  # the corner of the hinge is rounded over 1e-4
+
+
+def test_ten_times_the_iterations_find_nothing_better():
+    svm, longer = (HyperbolicSVC(max_iter=k, tol=tol).fit(X, Y) for k, tol in ((1000, 1e-8), (10000, 1e-12)))
+    assert np.all(svm.objective_ <= longer.objective_ * (1 + 1e-9))
+    assert svm.converged_ and svm.status_ == "converged" and np.all(svm.n_iter_ > 0)
+
+
+def test_the_best_start_wins():
+    x, y = two_classes()
+    good, bad = np.array([0.3, 1.0, 0, 0]), np.array([5.0, 0, 0, 0])
+    alone, both, swapped = (
+        largest_margins(x, y[None], np.ones(len(x)), np.array([starts]), max_iter=500, tol=1e-8)[0].value
+        for starts in ([good], [bad, good], [good, bad])
+    )
+    assert both == pytest.approx(swapped, rel=1e-12) and both <= alone * (1 + 1e-9)
+
+
+def test_problems_side_by_side_do_not_disturb_each_other():
+    x, y = two_classes()
+    sides, starts = np.stack([y, np.where(x[:, 2] > 0, 1.0, -1.0)]), np.tile(np.eye(4)[1:3], (2, 1, 1))
+    together = largest_margins(x, sides, np.ones(len(x)), starts, max_iter=500, tol=1e-8)
+    for k in (0, 1):
+        (alone,) = largest_margins(x, sides[[k]], np.ones(len(x)), starts[[k]], max_iter=500, tol=1e-8)
+        assert np.allclose(alone.normal, together[k].normal, rtol=1e-9)
+
+
+def test_many_points_are_worked_on_a_few_classes_at_a_time(monkeypatch):
+    whole = HyperbolicSVC().fit(X, Y)
+    monkeypatch.setattr("horopca.estimators.svm.BLOCK", 1)
+    assert np.allclose(HyperbolicSVC().fit(X, Y).coef_, whole.coef_, rtol=1e-9)
+
+
+def test_decisions_are_the_definition():
+    for y in (Y, Y == "branch 1"):
+        svm = HyperbolicSVC().fit(X, y)
+        values = np.arcsinh(inner(svm.coef_[None], to_hyperboloid(X)[:, None]))
+        assert np.allclose(svm.decision_function(X), values if len(svm.classes_) > 2 else values[:, 0], atol=1e-10)
+
+
+def test_it_learns():
+    svm = HyperbolicSVC(10).fit(X[::2], Y[::2])
+    assert svm.score(X[1::2], Y[1::2]) > 0.75
+    far = lift(100 * (to_hyperboloid(X)[:, 1:]))  # at radius 10
+    assert HyperbolicSVC(model="lorentz").fit(far, Y).score(far, Y) > 0.85
+
+
+# ---- probabilities
+
+
+def test_probabilities():
+    svm = HyperbolicSVC(probability=True, random_state=0).fit(X, Y)
+    P = svm.predict_proba(X)
+    assert P.shape == (39, 3) and np.allclose(P.sum(axis=1), 1) and np.all(P >= 0)
+    assert np.mean(svm.classes_[P.argmax(axis=1)] == Y) > 0.8
+    assert np.array_equal(P, HyperbolicSVC(probability=True, random_state=0).fit(X, Y).predict_proba(X))
+
+
+def test_two_probabilities_follow_the_decision_through_a_sigmoid():
+    svm = HyperbolicSVC(probability=True, random_state=0).fit(X, Y == "branch 1")
+    p, values = svm.predict_proba(X)[:, 1], svm.decision_function(X)
+    slope, intercept = np.polyfit(values, np.log(p / (1 - p)), 1)
+    assert slope > 0 and np.allclose(np.log(p / (1 - p)), slope * values + intercept, atol=1e-6)
+
+
+def test_probabilities_only_on_demand():
+    assert not hasattr(HyperbolicSVC().fit(X, Y), "predict_proba")
+
+
+# ---- contracts
+
+
+def test_dtype_library_and_pickling():
+    svm = HyperbolicSVC().fit(X, Y)
+    values = svm.decision_function(X)
+    assert svm.decision_function(X.astype(np.float32)).dtype == np.float32
+    tensor = svm.decision_function(torch.tensor(X))
+    assert isinstance(tensor, torch.Tensor) and np.allclose(tensor.numpy(), values, atol=1e-12)
+    assert np.array_equal(svm.predict(torch.tensor(X)), svm.predict(X))
+    assert np.allclose(HyperbolicSVC().fit(torch.tensor(X), Y).coef_, svm.coef_)
+    assert np.array_equal(pickle.loads(pickle.dumps(svm)).decision_function(X), values)
+
+
+def test_grid_search():
+    search = GridSearchCV(HyperbolicSVC(), {"C": [0.1, 10]}, cv=3).fit(X, Y)
+    assert search.best_score_ > 0.7
+
+
+def test_a_search_cut_short_says_so():
+    with pytest.warns(ConvergenceWarning, match=r"stopped after \d+ iterations without converging. Raise max_iter \(now 2\)"):
+        svm = HyperbolicSVC(max_iter=2).fit(X, Y)
+    assert not svm.converged_ and "stopped" in svm.status_
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        (["a"] * 39, "y must hold at least two classes, but all its 39 rows are of class 'a'"),
+        (["a", "b"], "y must hold one label for each of the 39 rows of X, but holds 2"),
+        ([np.nan] + [0.0, 1.0] * 19, r"contains NaN, None or infinity in 1 of 39 rows \(row 0 is the first\)"),
+        (np.array(["a"] * 20 + [None] * 19, dtype=object), r"in 19 of 39 rows \(row 20"),
+        (np.linspace(0, 1, 39), "Unknown label type: continuous"),
+        (None, "requires y to be passed, but the target y is None"),
+    ],
+)
+def test_wrong_labels_are_refused(labels, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        HyperbolicSVC().fit(X, labels)
+
+
+def test_a_class_of_one_can_be_learnt_but_not_calibrated():
+    labels = ["root", *Y[1:]]
+    assert len(HyperbolicSVC().fit(X, labels).classes_) == 4
+    with pytest.raises(ValueError, match="at least 2 members for probability=True, but class 'root' has 1"):
+        HyperbolicSVC(probability=True).fit(X, labels)
+
+
+def test_a_class_without_weight_is_no_class():
+    with pytest.raises(ValueError, match="at least two classes"):
+        HyperbolicSVC().fit(X, Y == "branch 1", sample_weight=Y == "branch 1")
+
+
+def test_unseen_classes_are_errors_and_said_to_be():
+    svm = HyperbolicSVC().fit(X, Y)
+    with pytest.warns(UserWarning, match=r"y holds 1 class\(es\) that fit has not seen \('leaf'\): their rows count as errors"):
+        assert svm.score(X, ["leaf"] * 39) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"C": 0}, "C must be a positive number, but is 0"),
+        ({"C": "large"}, "C must be a positive number, but is 'large'"),
+        ({"tol": -1}, "tol must be a positive number"),
+        ({"max_iter": 0}, "max_iter must be a whole number of at least 1"),
+        ({"model": "disk"}, "model must be one of"),
+        ({"curvature": 0}, "curvature must be a negative number"),
+    ],
+)
+def test_wrong_options_are_refused(change, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        HyperbolicSVC(**change).fit(X, Y)

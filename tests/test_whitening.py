@@ -1,0 +1,293 @@
+"""Whitening: laws of the features, limits, references, contracts."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from clouds import cloud, directions, rotation, turned
+from horopca import PGA, BusemannWhitener, HoroPCA, TangentWhitener
+from horopca.datasets import make_hierarchy
+from horopca.estimators.directions import busemann_columns, generalised_variance
+from horopca.geometry import busemann, from_hyperboloid, lift, pairwise_distance, to_hyperboloid, translate
+from horopca.objectives import as_sample
+
+TREE = make_hierarchy(branching=3, depth=3, n_features=3, random_state=0)
+
+
+def busemann_whitener(*arguments, **settings):
+    return BusemannWhitener(*arguments, random_state=0, n_init=3, **settings)
+
+
+WHITENERS = {
+    "busemann": busemann_whitener,
+    "decorrelated": lambda *a, **s: busemann_whitener(*a, decorrelate=True, **s),
+    "greedy": lambda *a, **s: busemann_whitener(*a, strategy="greedy", **s),
+    "tangent": TangentWhitener,
+}
+
+
+@pytest.fixture(params=WHITENERS)
+def whitener(request):
+    return WHITENERS[request.param]
+
+
+@parametrize_with_checks(
+    [
+        BusemannWhitener(model="tangent", n_init=2),
+        BusemannWhitener(2, strategy="greedy", decorrelate=True, model="tangent", n_init=2),
+        TangentWhitener(model="tangent"),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+# ---- laws
+
+
+def test_features_have_zero_mean_and_unit_variance(whitener):
+    F = whitener().fit_transform(TREE.points)
+    assert np.allclose(F.mean(axis=0), 0, atol=1e-9)  # the Fréchet mean is good to about 1e-12
+    assert np.allclose(F.std(axis=0), 1, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["decorrelated", "tangent"])
+def test_features_are_uncorrelated(name):
+    F = WHITENERS[name]().fit_transform(TREE.points)
+    assert np.allclose(F.T @ F / len(F), np.eye(F.shape[1]), atol=1e-9)
+
+
+def test_decorrelation_goes_coordinate_by_coordinate():
+    """The k-th feature is the residual of the k-th coordinate on those before it."""
+    plain, residual = (busemann_whitener(4, decorrelate=flag).fit_transform(TREE.points) for flag in (False, True))
+    explained = np.column_stack([np.ones(len(plain)), plain[:, :3]])
+    left = plain[:, 3] - explained @ np.linalg.lstsq(explained, plain[:, 3], rcond=None)[0]
+    assert np.allclose(left / left.std(), residual[:, 3], atol=1e-8)
+
+
+def test_features_do_not_depend_on_where_the_data_sits(whitener):
+    x = cloud(60, 3, radius=3)
+    moved = translate(turned(x, rotation(3, seed=1)), cloud(1, 3, radius=2, seed=5)[0])
+    F, G = (whitener(model="lorentz").fit_transform(points) for points in (x, moved))
+    assert np.allclose(F, G, atol=1e-5)  # both searches end within tol = 1e-6 of the optimum
+
+
+@pytest.mark.parametrize("model", ["lorentz", "klein", "halfspace", "tangent"])
+def test_features_do_not_depend_on_model_and_curvature(whitener, model):
+    X = from_hyperboloid(to_hyperboloid(TREE.points), model) * (1 if model == "halfspace" else 2)
+    F = whitener().fit_transform(TREE.points)
+    assert np.allclose(whitener(model=model, curvature=-0.25).fit_transform(X), F, atol=1e-5)
+
+
+def test_new_points_are_treated_as_the_old_ones(whitener):
+    fitted = whitener().fit(TREE.points)
+    assert np.array_equal(fitted.transform(TREE.points)[5:9], fitted.transform(TREE.points[5:9]))
+
+
+def test_lengths_are_in_the_unit_of_the_data():
+    near, far = (busemann_whitener(2, curvature=c).fit(X) for c, X in ((-1, TREE.points), (-0.25, 2 * TREE.points)))
+    assert np.allclose(far.explained_variance_, 4 * near.explained_variance_)
+    assert np.allclose(far.coordinate_scale_, 2 * near.coordinate_scale_)
+    assert np.allclose(far.coordinate_mean_, 2 * near.coordinate_mean_) and np.all(near.coordinate_mean_ > 0.1)
+
+
+def test_greedy_directions_are_nested_and_add_less_and_less():
+    two, four = (busemann_whitener(K, strategy="greedy", tol=1e-10).fit(TREE.points) for K in (2, 4))
+    assert np.allclose(two.ideal_points_, four.ideal_points_[:2], atol=1e-4)  # second order at the optimum: sqrt(tol)
+    assert np.all(np.diff(four.explained_variance_) < 0)
+
+
+def test_joint_search_has_the_larger_generalised_variance():
+    joint, greedy = (busemann_whitener(4, strategy=s).fit(TREE.points) for s in ("joint", "greedy"))
+    assert np.prod(joint.explained_variance_) > np.prod(greedy.explained_variance_) * 1.001
+    assert np.all(np.diff(joint.explained_variance_) <= 0)
+
+
+def test_there_may_be_more_directions_than_dimensions():
+    x = cloud(80, 2, radius=3)
+    F = BusemannWhitener(model="lorentz", random_state=0).fit_transform(x)
+    assert F.shape == (80, 4)
+    F = BusemannWhitener(9, model="lorentz", random_state=0).fit_transform(x)
+    assert np.linalg.svd(F)[1][-1] > 1e-3
+
+
+@pytest.mark.parametrize("K", [1, 2, 3])
+def test_features_of_the_points_with_given_features(whitener, K):
+    fitted = whitener(K).fit(TREE.points)
+    F = fitted.transform(TREE.points)
+    assert np.allclose(fitted.transform(fitted.inverse_transform(F)), F, atol=1e-7)
+
+
+@pytest.mark.parametrize("K", [4, 7])
+def test_more_directions_than_dimensions_give_the_points_back(K):
+    fitted = busemann_whitener(K, decorrelate=True).fit(TREE.points)
+    assert np.allclose(fitted.inverse_transform(fitted.transform(TREE.points)), TREE.points, atol=1e-9)
+
+
+def test_all_tangent_axes_give_the_points_back():
+    fitted = TangentWhitener().fit(TREE.points)
+    assert np.allclose(fitted.inverse_transform(fitted.transform(TREE.points)), TREE.points, atol=1e-12)
+
+
+def test_a_mean_block_by_block_is_the_mean(monkeypatch, whitener):
+    whole = whitener().fit(TREE.points)
+    monkeypatch.setattr("horopca.statistics.BLOCK_ROWS", 3)
+    parts = whitener().fit(TREE.points)
+    assert np.allclose(whole.transform(TREE.points), parts.transform(TREE.points), atol=1e-6)
+
+
+def test_features_are_finite_at_the_edge(whitener):
+    rim = directions(40, 3) * (1 - np.float64(2.0) ** -50)
+    assert np.isfinite(whitener().fit(np.concatenate([TREE.points, rim])).transform(rim)).all()
+    far = lift(directions(30, 3) * np.sinh(np.linspace(1, 200, 30))[:, None])
+    assert np.isfinite(whitener(2, model="lorentz").fit_transform(far)).all()
+
+
+# ---- limits
+
+
+def test_greedy_directions_of_small_data_are_those_of_pca():
+    v = np.random.default_rng(0).standard_normal((200, 3)) * [3, 2, 1]
+    errors = []
+    for scale in (1e-2, 1e-3):
+        x = from_hyperboloid(lift(scale * v), "poincare")
+        q = busemann_whitener(3, strategy="greedy", tol=1e-12).fit(x).ideal_points_
+        errors.append(np.abs(np.abs(np.sum(q * PCA().fit(v).components_, axis=1)) - 1).max())
+    assert errors[1] < 1e-4 and errors[1] < errors[0] / 20  # the cosine is of second order: a hundredth
+
+
+def test_tangent_whitening_of_small_data_is_that_of_pca():
+    v = np.random.default_rng(0).standard_normal((200, 3)) * [3, 2, 1]
+    F = TangentWhitener(2).fit_transform(1e-4 * v)
+    reference = PCA(2, whiten=True).fit_transform(v) * np.sqrt(200 / 199)
+    assert np.allclose(np.abs(F), np.abs(reference), atol=1e-3)
+
+
+# ---- references
+
+
+def test_features_are_normalised_busemann_functions():
+    fitted = busemann_whitener(4).fit(TREE.points)
+    x = to_hyperboloid(TREE.points)
+    B = np.column_stack([busemann(x, q) for q in fitted.ideal_points_])
+    assert np.allclose(fitted.transform(TREE.points), (B - B.mean(axis=0)) / B.std(axis=0), atol=1e-9)
+    assert np.allclose(fitted.coordinate_scale_, B.std(axis=0))
+
+
+def test_the_first_direction_is_horopca_s():
+    first = busemann_whitener(1, tol=1e-12).fit(TREE.points)
+    pca = HoroPCA(1, random_state=0).fit(TREE.points)
+    assert 2 * first.explained_variance_[0] == pytest.approx(pca.explained_variance_[0], rel=1e-6)
+
+
+def test_generalised_variance_and_its_gradient():
+    sample, rng = as_sample(cloud(50, 3, radius=4)), np.random.default_rng(0)
+    given, theta = directions(2, 3, seed=1), 2 * directions(3, 3, seed=2)
+    objective = generalised_variance(sample, given)
+    value, gradient = objective(theta)
+    both = busemann_columns(sample, np.concatenate([given, theta / 2]))[0]
+    ratio = np.linalg.slogdet(np.cov(both.T, bias=True))[1] - np.linalg.slogdet(np.cov(both[:, :2].T, bias=True))[1]
+    assert value == pytest.approx(ratio, rel=1e-9)
+    step = rng.standard_normal(theta.shape)
+    errors = [abs(objective(theta + h * step)[0] - value - h * np.sum(gradient * step)) for h in (1e-2, 1e-3)]
+    assert 50 < errors[0] / errors[1] < 200  # a Taylor remainder of second order
+
+
+def test_pga_in_the_plane_is_the_whole_plane():
+    """Two principal geodesics span the plane: whitening by PGA is then whitening by tangent PCA."""
+    X = from_hyperboloid(cloud(60, 2, radius=3), "poincare")
+    F = make_pipeline(PGA(2, random_state=0), TangentWhitener()).fit_transform(X)
+    assert np.allclose(np.abs(F), np.abs(TangentWhitener().fit_transform(X)), atol=1e-6)
+
+
+# ---- contracts
+
+
+def test_in_front_of_any_learner():
+    X, y = TREE.points[1:], TREE.labels[1:]
+    pipeline = make_pipeline(BusemannWhitener(random_state=0), LinearSVC(dual=False)).fit(X[::2], y[::2])
+    assert pipeline.score(X[1::2], y[1::2]) > 0.8
+
+
+def test_dtype_library_frames_and_pickling(whitener):
+    fitted = whitener().fit(TREE.points)
+    F = fitted.transform(TREE.points)
+    assert fitted.transform(TREE.points.astype(np.float32)).dtype == np.float32
+    tensor = fitted.transform(torch.tensor(TREE.points))
+    assert isinstance(tensor, torch.Tensor) and np.allclose(tensor.numpy(), F, atol=1e-12)
+    assert np.array_equal(pickle.loads(pickle.dumps(fitted)).transform(TREE.points), F)
+    frame = pd.DataFrame(TREE.points, columns=["a", "b", "c"])
+    named = clone(fitted).set_output(transform="pandas").fit_transform(frame)
+    assert list(named.columns) == list(clone(fitted).fit(frame).get_feature_names_out())
+    torched = whitener().fit(torch.tensor(TREE.points, dtype=torch.float32))
+    assert np.allclose(torched.transform(torch.tensor(TREE.points)).numpy(), F, atol=1e-3)
+
+
+def test_the_default_falls_back_to_what_there_is():
+    assert busemann_whitener().fit_transform(TREE.points[:3]).shape == (3, 2)
+    line = np.linspace(-0.5, 0.9, 20)[:, None]
+    assert busemann_whitener().fit_transform(line).shape == (20, 1)  # the two ends of a line are one coordinate
+    few = np.repeat(TREE.points[:3], 5, axis=0)
+    assert busemann_whitener(decorrelate=True).fit_transform(few).shape == (15, 2)
+    assert TangentWhitener().fit_transform(few).shape == (15, 2)
+
+
+def test_distances_in_the_features_follow_those_in_space():
+    X = TREE.points
+    F = busemann_whitener().fit_transform(X)
+    upper = np.triu_indices(len(X), 1)
+    d, e = pairwise_distance(to_hyperboloid(X))[upper], np.linalg.norm(F[:, None] - F[None], axis=2)[upper]
+    assert np.corrcoef(d, e)[0, 1] > 0.8
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"n_components": 0}, "n_components must be a whole number"),
+        ({"n_components": 40}, r"from 1 to 39 or None \(X has 40 rows\), but is 40"),
+        ({"strategy": "best"}, "strategy must be one of 'joint', 'greedy', but is 'best'"),
+        ({"n_init": 0}, "n_init must be a whole number of at least 1"),
+        ({"max_iter": 0}, "max_iter must be"),
+        ({"tol": -1}, "tol must be a positive number"),
+        ({"model": "disk"}, "model must be one of"),
+        ({"curvature": 1}, "curvature must be a negative number"),
+    ],
+)
+def test_wrong_options_are_refused(change, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        BusemannWhitener(**change).fit(TREE.points)
+
+
+def test_data_without_variance_is_refused(whitener):
+    with pytest.raises(ValueError, match="X must hold points that differ, but all its rows are one point"):
+        whitener().fit(np.full((5, 3), 0.3))
+    few = np.repeat(TREE.points[:3], 5, axis=0)
+    with pytest.raises(ValueError, match="n_components must be at most 2"):
+        whitener(3).fit(few)
+
+
+def test_more_axes_than_dimensions_are_refused():
+    with pytest.raises(ValueError, match=r"from 1 to 3 or None \(the dimension of X is 3\), but is 4"):
+        TangentWhitener(4).fit(TREE.points)
+
+
+def test_features_of_another_width_are_refused(whitener):
+    with pytest.raises(ValueError, match="Y must have 2 columns, as the output of transform has, but has 3"):
+        whitener(2).fit(TREE.points).inverse_transform(np.zeros((4, 3)))
+
+
+def test_a_search_cut_short_says_so():
+    with pytest.warns(ConvergenceWarning, match=r"stopped after 1 iterations without converging. Raise max_iter \(now 1\)"):
+        whitener = BusemannWhitener(max_iter=1, tol=1e-12, random_state=0).fit(TREE.points)
+    assert not whitener.converged_ and "stopped" in whitener.status_
