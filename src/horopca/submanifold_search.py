@@ -26,11 +26,11 @@ from .submanifolds import (
     ThroughOrigin,
     distance_to,
     distance_within,
+    explained_objective,
     flag_objective,
     orthonormal_frame,
     parts,
     spread_objective,
-    unexplained_objective,
 )
 
 CANDIDATES = 256  # data points to pass through
@@ -49,7 +49,7 @@ class Goal(NamedTuple):
 
 GOALS = {
     "variance": Goal(spread_objective, distance_within, -1),
-    "residual": Goal(unexplained_objective, distance_to, 1),
+    "residual": Goal(explained_objective, distance_to, 1),
 }
 
 
@@ -111,7 +111,7 @@ def search_last(sample: Sample, K: int, through: bool, effort: Effort, rng: np.r
     """The K-dimensional submanifold nearest to the points, through the origin or anywhere; then the best flag inside it."""
     whole = np.eye(sample.dimension + 1)
     starts = _hull_starts(sample, K, through, effort, rng)
-    best = _race_in_frames(sample, whole, starts, 0 if through else K, unexplained_objective, effort)
+    best = _race_in_frames(sample, whole, starts, 0 if through else K, explained_objective, effort)
     frame = orthonormal_frame(best.point)
     inside = [_coordinates(A, frame) for A in starts[: effort.n_init]]
     flag = _race_in_frames(sample, frame, inside, int(not through), flag_objective, effort._replace(report=_quiet))

@@ -81,12 +81,17 @@ def mean_over_points(sample: Sample, A: np.ndarray, profile: Profile) -> tuple[f
     return float(np.mean(values)), np.linalg.pinv(A @ V.T / np.sum(V * V, axis=1)).T @ G
 
 
-def unexplained_objective(sample: Sample) -> Callable:
-    """Minus the mean squared distance to the submanifold: A -> (value, gradient)."""
+def explained_objective(sample: Sample) -> Callable:
+    """Mean squared distance from the origin, less that to the submanifold: A -> (value, gradient).
+
+    The first is a constant. With it the maximum is not 0 where all points lie in the submanifold, and a climb can tell
+    from the size of a gain that it has arrived.
+    """
+    total = _total(sample)
 
     def objective(A: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = mean_over_points(sample, A, distance_to)
-        return -value, -gradient
+        return total - value, -gradient
 
     return objective
 
@@ -97,17 +102,23 @@ def spread_objective(sample: Sample) -> Callable:
 
 
 def flag_objective(sample: Sample) -> Callable:
-    """Minus the sum over k = 1 .. K of the mean squared distance to the submanifold of the first k+1 rows of A."""
+    """The sum over k = 1 .. K of `explained_objective` for the submanifold of the first k+1 rows of A."""
+    total = _total(sample)
 
     def objective(A: np.ndarray) -> tuple[float, np.ndarray]:
-        total, gradient = 0.0, np.zeros_like(A)
+        explained, gradient = 0.0, np.zeros_like(A)
         for k in range(2, len(A) + 1):
             value, part = mean_over_points(sample, A[:k], distance_to)
-            total -= value
+            explained += total - value
             gradient[:k] -= part
-        return total, gradient
+        return explained, gradient
 
     return objective
+
+
+def _total(sample: Sample) -> float:
+    """Mean squared distance from the origin."""
+    return mean_over_points(sample, np.eye(len(sample.columns)), distance_within)[0]
 
 
 class Anywhere(NamedTuple):

@@ -10,9 +10,10 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from .._validation import Rows, check_count, check_rows
-from ..geometry import hull_coordinates, hull_points, lift, to_hyperboloid, translate, translate_to_origin
+from ..geometry import hull_coordinates, hull_points, lift, radius, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import Array, from_numpy, to_numpy
 from ..objectives import Sample, as_sample
+from ..optim import Ascent
 from ..statistics import Mean, principal_axes
 from ..submanifold_search import Effort, Nested
 from ..submanifolds import Profile, distance_to, mean_over_points, orthonormal_frame
@@ -21,6 +22,7 @@ from .fitting import Seen, check_fit, in_model, report_end, store_mean, teller
 
 SEARCH_ROWS = 1 << 15  # more points than this are searched on a random subset of so many
 AUTO_STARTS = 8
+RESOLVED = 30.0  # farther out, the rounding of a direction moves a point by thousandths, and at 36 by as much as 1
 
 
 class GeodesicReduction(HyperbolicReduction):
@@ -70,10 +72,17 @@ class GeodesicReduction(HyperbolicReduction):
         self._frame = frame_of(hull_coordinates(x, self._hull))
         self._report(rows, bases, mean)
         self._n_features_out = rows.door.columns(K)
-        status = nested.ascent.status if mean.converged else "lost the Fréchet mean"
-        remedy = f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g})."
-        report_end(self, status, nested.ascent.n_iter, nested.ascent.converged and mean.converged, remedy)
+        self._report_end(nested.ascent, mean, float(radius(x).max()))
         return self
+
+    def _report_end(self, ascent: Ascent, mean: Mean, reach: float) -> None:
+        status, converged = ascent.status, ascent.converged
+        if reach > RESOLVED and not converged and ascent.n_iter < self.max_iter:
+            status, converged = "stopped where points are too far out for float64 to tell better from worse", True
+        if not mean.converged:
+            status, converged = "lost the Fréchet mean", False
+        remedy = f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g})."
+        report_end(self, status, ascent.n_iter, converged, remedy)
 
     def _check_options(self) -> None:
         check_count("max_iter", self.max_iter, 1)
