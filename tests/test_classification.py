@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -95,6 +97,13 @@ def test_model_and_curvature_change_nothing(found):
 def test_wrong_input_is_refused(change, sentence):
     with pytest.raises(ValueError, match=sentence):
         compare_classifiers(**{"X": X, "y": Y, **change})
+
+
+def test_the_example_of_the_documentation_runs(capsys):
+    page = (Path(__file__).parent.parent / "docs" / "whitening.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    exec(example, {})
+    assert float(capsys.readouterr().out) > 0.8
 
 
 # ---- the command line

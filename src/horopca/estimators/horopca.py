@@ -33,6 +33,7 @@ from ..statistics import (
     pair_variance,
     principal_axes,
     random_pair_variances,
+    row_blocks,
     sampled_pair_variance,
 )
 from .base import HyperbolicReduction, Images, frame_of
@@ -177,7 +178,7 @@ class HoroPCA(HyperbolicReduction):
         if n > len(x):
             mean = frechet_mean(rows, start=mean.point)
         self._mean = to_numpy(mean.point)
-        x = translate_to_origin(x, self._mean)
+        x = np.concatenate([translate_to_origin(block, self._mean) for block in row_blocks(x)])
         axes, _ = principal_axes(x)
         sample = as_sample(lift(x[:, 1:] @ axes.T))
         with threadpool_limits(1, "blas"):  # the products are small: threads would wait for each other
@@ -189,7 +190,7 @@ class HoroPCA(HyperbolicReduction):
         q = nested_ideal_points(flag.bases)
         self._directions = None if q is None else q @ axes
         self.ideal_points_ = None if q is None else translate_ideal(self._directions, self._mean)
-        self._frame = frame_of(to_hyperboloid(slide(x, self.spine_), "halfspace"))
+        self._frame = frame_of(Images(x, lambda block: to_hyperboloid(slide(block, self.spine_), "halfspace")))
         if n > len(x):
             self._frame = frame_of(Images(rows, self._onto_spine), start=self._frame.mean)
         self._report_variances(rows, x, spines, rng)
