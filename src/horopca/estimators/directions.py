@@ -34,8 +34,10 @@ class Directions(NamedTuple):
 def busemann_columns(sample: Sample, q: np.ndarray) -> tuple[np.ndarray, Callable]:
     """Busemann coordinates (n, m) of a sample along ideal points q (m, d), and the pullback to gradients in q."""
     s = sample.columns[1:, :].T
-    level = np.maximum(sample.columns[0, :, None] - s @ q.T, sample.floor[:, None])  # rounding must not pass e^-radius
-    return np.log(level), lambda G: -(G / level).T @ s
+    level = sample.columns[0, :, None] - s @ q.T
+    lowest = level <= sample.floor[:, None]  # q is in the direction of the point, to within rounding: nothing is lower
+    level = np.where(lowest, sample.floor[:, None], level)
+    return np.log(level), lambda G: -np.where(lowest, 0, G / level).T @ s
 
 
 def generalised_variance(sample: Sample, given: np.ndarray) -> Callable:
@@ -80,7 +82,8 @@ def search_directions(
         together = unit(best.point)
         q = together[qr(_centred(sample, together), mode="r", pivoting=True)[1]]
         ascents.append(best)
-    unfinished = [a.status for a in ascents if not a.converged]
+    # towards a far point the peak is as narrow as rounding: a climb that finds no way up from there is at its end
+    unfinished = [a.status for a in ascents if a.status.startswith("stopped")]
     return Directions(q, sum(a.n_iter for a in ascents), not unfinished, unfinished[-1] if unfinished else "converged")
 
 
