@@ -1,10 +1,31 @@
-"""Generated data: distances and shapes are what the docstrings say."""
+"""Data: distances and shapes are what the docstrings say, what is bundled is whole, what is fetched is checked."""
+
+import hashlib
+import http.server
+import sys
+import threading
+from importlib.resources import files
 
 import numpy as np
 import pytest
+from scipy.io import savemat
 
-from horopca.datasets import make_hierarchy
-from horopca.geometry import distance, radius, to_hyperboloid
+from horopca.datasets import (
+    balanced_tree,
+    fetch,
+    fetch_embedding,
+    fetch_graph,
+    fetch_network,
+    fetching,
+    load_mammals,
+    make_hierarchical_normals,
+    make_hierarchy,
+    make_wrapped_normals,
+    random_tree,
+)
+from horopca.embed import reconstruction
+from horopca.embed.relations import closure_of
+from horopca.geometry import distance, from_hyperboloid, pairwise_distance, radius, to_hyperboloid, translate_to_origin
 
 
 @pytest.mark.parametrize(
@@ -62,3 +83,230 @@ def test_the_seed_decides():
 def test_impossible_trees_are_refused(options, sentence):
     with pytest.raises(ValueError, match=sentence):
         make_hierarchy(**options)
+
+
+# ---------------------------------------------------------------- trees
+
+
+@pytest.mark.parametrize(("branching", "depth"), [(1, 4), (2, 3), (3, 3), (5, 0)])
+def test_balanced_trees_are_balanced(branching, depth):
+    tree = balanced_tree(branching, depth)
+    children = np.bincount(tree.parent[1:], minlength=len(tree.parent))
+    assert len(tree.parent) == sum(branching**k for k in range(depth + 1))
+    assert np.array_equal(children, np.where(tree.depth < depth, branching, 0))
+    assert np.array_equal(np.bincount(tree.depth), branching ** np.arange(depth + 1))
+
+
+def test_the_paper_s_balanced_tree_is_a_generator():
+    nx = pytest.importorskip("networkx")
+    ours = nx.Graph(balanced_tree(3, 3).edges.tolist())
+    assert nx.is_isomorphic(ours, nx.balanced_tree(3, 3))
+
+
+@pytest.mark.parametrize("kind", ["uniform", "recursive", "preferential"])
+def test_random_trees_are_trees(kind):
+    for n in (1, 2, 3, 50):
+        tree = random_tree(n, kind=kind, random_state=1)
+        assert tree.parent[0] == -1 and len(tree.parent) == n
+        assert (tree.parent[1:] >= 0).all() and (tree.parent[1:] < np.arange(1, n)).all()
+    assert np.array_equal(random_tree(50, kind=kind, random_state=1).parent, tree.parent)
+    assert not np.array_equal(random_tree(50, kind=kind, random_state=2).parent, tree.parent)
+
+
+def test_uniform_trees_are_uniform():
+    """On 4 nodes there are 16 labelled trees: 4 stars and 12 paths. Seen from node 0 a star has one centre in four there."""
+    rng = np.random.default_rng(0)
+    stars = [np.bincount(random_tree(4, random_state=rng).edges.ravel()).max() == 3 for _ in range(4000)]
+    assert abs(np.mean(stars) - 0.25) < 4 * np.sqrt(0.25 * 0.75 / 4000)
+
+
+def test_kinds_of_random_trees_differ_as_they_should():
+    deep = [random_tree(2000, kind="uniform", random_state=k).depth.max() for k in range(3)]
+    flat = [random_tree(2000, kind="recursive", random_state=k).depth.max() for k in range(3)]
+    hubs, plain = (
+        np.mean([np.bincount(random_tree(2000, kind=kind, random_state=k).parent[1:]).max() for k in range(3)])
+        for kind in ("preferential", "recursive")
+    )
+    assert min(deep) > 2 * max(flat) and hubs > 2 * plain
+
+
+# ---------------------------------------------------------------- mixtures
+
+
+def test_a_wrapped_normal_is_a_normal_seen_from_its_mean():
+    blobs = make_wrapped_normals(6000, 3, n_clusters=2, distance=2.0, scale=0.7, random_state=0)
+    x, m = to_hyperboloid(blobs.points), to_hyperboloid(blobs.centres)
+    assert np.allclose(radius(m), 2.0)
+    for k in (0, 1):
+        v = from_hyperboloid(translate_to_origin(x[blobs.labels == k], m[k]), "tangent")
+        assert len(v) == 3000
+        assert np.abs(v.mean(axis=0)).max() < 5 * 0.7 / np.sqrt(3000)
+        assert np.allclose(np.cov(v.T), 0.49 * np.eye(3), atol=5 * 0.49 * np.sqrt(2 / 3000))
+
+
+def test_hierarchical_normals_sit_on_a_tree():
+    blobs = make_hierarchical_normals(130, 4, branching=3, depth=2, step=2.0, scale=0.1, random_state=0)
+    m = to_hyperboloid(blobs.centres)
+    assert m.shape == (13, 5) and np.array_equal(np.bincount(blobs.labels), np.full(13, 10))
+    assert np.allclose(distance(m[1:], m[(np.arange(1, 13) - 1) // 3]), 2.0)
+    assert (distance(to_hyperboloid(blobs.points), m[blobs.labels]) < 1).all()
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "sentence"),
+    [
+        (balanced_tree, {"branching": 0}, "branching must be a whole number of at least 1"),
+        (balanced_tree, {"depth": -1}, "depth must be"),
+        (balanced_tree, {"branching": 10, "depth": 10**9}, "more than 10,000,000 nodes"),
+        (random_tree, {"n_nodes": 0}, "n_nodes must be"),
+        (random_tree, {"n_nodes": 5, "kind": "oak"}, "kind must be one of 'uniform'"),
+        (make_wrapped_normals, {"scale": 0.0}, "scale must be a positive number"),
+        (make_wrapped_normals, {"distance": 40.0}, "round to the boundary"),
+        (make_wrapped_normals, {"distance": -1.0}, "0 or more"),
+        (make_hierarchical_normals, {"step": 20.0}, "round to the boundary"),
+    ],
+)
+def test_impossible_data_are_refused(function, options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        function(**options)
+
+
+# ---------------------------------------------------------------- mammals
+
+
+def test_the_mammals_are_a_tree_but_for_the_elephant():
+    mammals = load_mammals()
+    n = 1182
+    assert mammals.points.shape == (n, 10) and mammals.edges.shape == (n, 2)
+    assert len(mammals.names) == len(set(mammals.synsets)) == len(mammals.labels) == n
+    twice = np.flatnonzero(np.bincount(mammals.edges[:, 0], minlength=n) == 2)
+    assert [mammals.synsets[i] for i in twice] == ["elephant.n.01"]
+    assert [mammals.synsets[i] for i in np.flatnonzero(mammals.parent < 0)] == ["mammal.n.01"]
+    above = mammals.parent.copy()
+    for _ in range(20):
+        above = np.where(above >= 0, mammals.parent[above], -1)
+    assert (above < 0).all()
+
+
+def test_the_mammals_embedding_is_the_one_described():
+    mammals = load_mammals()
+    pairs = closure_of(mammals.edges, mammals.synsets)
+    assert len(pairs) == 6542
+    found = reconstruction(mammals.points, pairs)
+    assert found.mean_rank < 1.2 and found.mean_average_precision > 0.96
+    nearest = np.argsort(pairwise_distance(to_hyperboloid(mammals.points))[mammals.names.index("burmese cat")])[1:30]
+    assert "domestic cat" in [mammals.names[i] for i in nearest]
+
+
+def test_the_licence_of_wordnet_comes_with_the_mammals():
+    text = (files("horopca") / "data" / "mammals" / "LICENSE").read_text()
+    assert "WordNet 3.0 Copyright 2006 by Princeton University" in text and "ALL copies" in text
+
+
+# ---------------------------------------------------------------- fetched
+
+
+EDGES = b"0 1\n0 2\n"
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A server of our own instead of the public home, a cache of our own, and a registry that knows our file."""
+    pooch = pytest.importorskip("pooch", reason="pooch, which fetches, is not installed")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "smalltree.edges").write_bytes(EDGES)
+    asked = []
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *arguments):
+            super().__init__(*arguments, directory=str(tmp_path / "home"))
+
+        def log_message(self, *_):
+            asked.append(self.path)
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setitem(fetching.HOMES, "graphs", f"http://127.0.0.1:{server.server_port}/")
+    monkeypatch.setattr(pooch, "os_cache", lambda name: tmp_path / "cache" / name)
+    monkeypatch.setattr(fetching, "registry", lambda: {"graphs/smalltree.edges": hashlib.sha256(EDGES).hexdigest()})
+    monkeypatch.delenv("HOROPCA_DATA", raising=False)
+    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    yield tmp_path / "home", asked
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_file_is_fetched_once(home):
+    assert fetch_graph("smalltree").names == ["0", "1", "2"]
+    assert fetch_graph("smalltree").edges.tolist() == [[0, 1], [0, 2]]
+    assert len(home[1]) == 1
+
+
+def test_a_corrupt_download_is_thrown_away(home, tmp_path):
+    (home[0] / "smalltree.edges").write_bytes(b"0 1\n")
+    with pytest.raises(ValueError, match="another SHA-256 than the file should, and was thrown away"):
+        fetch_graph("smalltree")
+    assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+
+
+def test_a_corrupt_cache_is_fetched_anew(home):
+    path = fetch("graphs/smalltree.edges")
+    path.write_bytes(b"0 7\n")
+    assert fetch_graph("smalltree").names == ["0", "1", "2"]
+    assert path.read_bytes() == EDGES
+
+
+def test_without_the_network_the_sentence_says_which_file_to_put_where(home, monkeypatch):
+    monkeypatch.setitem(fetching.HOMES, "graphs", "http://127.0.0.1:9/")
+    with pytest.raises(OSError, match=r"put the file from http://127.0.0.1:9/smalltree.edges into graphs/smalltree.edges"):
+        fetch_graph("smalltree")
+    monkeypatch.setenv("HOROPCA_DATA", "/my/data")
+    with pytest.raises(OSError, match=r"into /my/data/graphs/smalltree.edges"):
+        fetch_graph("smalltree")
+
+
+def test_a_local_folder_comes_first_and_is_checked(home, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOROPCA_DATA", str(tmp_path / "mine"))
+    (tmp_path / "mine" / "graphs").mkdir(parents=True)
+    local = tmp_path / "mine" / "graphs" / "smalltree.edges"
+    local.write_bytes(EDGES)
+    assert fetch("graphs/smalltree.edges") == local and not home[1]
+    local.write_bytes(b"0 7\n")
+    with pytest.raises(ValueError, match="not the file it should be"):
+        fetch_graph("smalltree")
+    assert local.read_bytes() == b"0 7\n"  # a user's file is not ours to delete
+    local.unlink()
+    assert fetch("graphs/smalltree.edges") != local and len(home[1]) == 1
+
+
+def test_the_registry_knows_every_file_that_is_offered():
+    names = {f"graphs/{name}.edges" for name in fetching.GRAPHS}
+    names |= {f"embeddings/{name}_{d}_poincare.npy" for name in fetching.GRAPHS for d in fetching.DIMENSIONS}
+    names |= {f"realnet/{name}_data_{k}.mat" for name in fetching.NETWORKS for k in fetching.VERSIONS}
+    assert names == set(fetching.registry())
+    assert all(len(digest) == 64 and int(digest, 16) for digest in fetching.registry().values())
+
+
+def test_networks_are_read_with_their_labels(tmp_path, monkeypatch):
+    content = {"A": np.eye(3), "B": np.full((3, 2), 0.1), "label": np.array([[1], [2], [1]]), "R": np.eye(3)}
+    savemat(tmp_path / "net.mat", content)
+    monkeypatch.setattr(fetching, "fetch", lambda name: tmp_path / "net.mat")
+    network = fetch_network("polbooks", 5)
+    assert network.points.shape == (3, 2) and network.labels == ["1", "2", "1"] and np.array_equal(network.adjacency, np.eye(3))
+
+
+def test_without_pooch_the_sentence_says_what_to_install(monkeypatch):
+    monkeypatch.delenv("HOROPCA_DATA", raising=False)
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(ImportError, match=r"pip install 'horopca\[data\]'.*put the file from https://"):
+        fetch_embedding("smalltree")
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [(fetch, ["graphs/no"]), (fetch_graph, ["no"]), (fetch_embedding, ["smalltree", 3]), (fetch_network, ["polbooks", 9])],
+)
+def test_unknown_data_are_refused(function, arguments):
+    with pytest.raises(ValueError, match="must be"):
+        function(*arguments)

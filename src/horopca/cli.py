@@ -1,5 +1,5 @@
-"""The command line: ``horopca reduce``, ``horopca info`` and ``horopca demo``; ``horopca view`` is in `cli_view`,
-``horopca compare`` in `cli_compare`.
+"""The command line: ``horopca reduce`` and ``horopca info``; the other commands are in modules of their own, `cli_embed`,
+`cli_compare`, `cli_view` and so on.
 
 Each command checks what it was given, calls the library, and writes. NumPy and scikit-learn are imported inside the
 commands, so that ``horopca --help`` answers at once.
@@ -84,6 +84,7 @@ def main() -> None:
 
     \b
     horopca demo                                   see it work
+    horopca embed tree.edges -o vectors.npz        from a graph to points
     horopca info vectors.npy                       what a file holds
     horopca reduce vectors.npy -o plane.npy        reduce to 2 dimensions
     horopca reduce vectors.npy --plot disk.png     ... and draw them
@@ -105,7 +106,7 @@ def main() -> None:
 @choice("strategy", ("joint", "greedy"), help="All components together, or one after the other.")
 @choice("objective", ("variance", "distortion"), help="What to optimise.")
 @seed_option
-@click.option("--key", help="Which array of an .npz file to read.")
+@click.option("--key", help="Which array to read of a file that holds several.")
 @json_option
 @force_option
 @sentences()
@@ -122,8 +123,8 @@ def reduce(
 ) -> None:
     """Reduce the points in INPUT to fewer dimensions.
 
-    INPUT is a .npy, .npz, .csv or .tsv file with one point per row. The result is in the same model and of the same
-    curvature.
+    INPUT is a file with one point per row: .npy, .npz, .csv, .tsv, word2vec's .txt and .bin, .pth, .mat, .h5ad or .parquet.
+    The result is in the same model and of the same curvature.
 
     \b
     Examples:
@@ -156,7 +157,7 @@ def reduce(
 
 @main.command()
 @click.argument("input", type=click.Path(path_type=Path))
-@click.option("--key", help="Which array of an .npz file to read.")
+@click.option("--key", help="Which array to read of a file that holds several.")
 @json_option
 @sentences()
 def info(input: Path, key: str | None, as_json: bool) -> None:
@@ -176,31 +177,6 @@ def info(input: Path, key: str | None, as_json: bool) -> None:
         _print_json({"input": input, **found._asdict(), "n_labels": len(set(table.labels or ()))})
     else:
         _print_table(_in_words(found, table.labels), title=str(input))
-
-
-@main.command()
-@click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for the picture.  [default: here]")
-@seed_option
-@json_option
-@force_option
-@sentences()
-def demo(out: Path, seed: int, as_json: bool, force: bool) -> None:
-    """Reduce a random tree in 10 dimensions to the disk, and draw it.
-
-    \b
-    Examples:
-      horopca demo
-      horopca demo --out pictures --seed 7
-    """
-    from .datasets import make_hierarchy
-
-    picture = out / "horopca-demo.png"
-    figure = _figure(picture, force)
-    tree = make_hierarchy(random_state=seed)
-    with _working("Reducing a tree"):
-        Y, summary = _reduce(tree.points, 2, seed=seed)
-    _draw(figure, picture, force, Y, tree.labels, edges=tree.edges)
-    _tell({**summary, "plot": picture}, as_json)
 
 
 # ---------------------------------------------------------------- the work
@@ -264,11 +240,11 @@ def _figure(path: Path, force: bool) -> Figure:
     return new_figure(interactive=False)
 
 
-def _draw(figure: Figure, path: Path, force: bool, Y: np.ndarray, labels: Any = None, edges: Any = None) -> None:
+def _draw(figure: Figure, path: Path, force: bool, Y: np.ndarray, labels: Any = None, **options: Any) -> None:
     from .io import atomic_output
     from .plots import plot_disk
 
-    plot_disk(Y, labels, edges=edges, ax=figure.subplots())
+    plot_disk(Y, labels, ax=figure.subplots(), **options)
     with atomic_output(path, force=force) as temporary:
         figure.savefig(temporary, dpi=160, bbox_inches="tight")
 
@@ -341,7 +317,7 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-from . import cli_classify, cli_compare, cli_plot, cli_view  # noqa: E402, F401 (add their commands to main)
+from . import cli_classify, cli_compare, cli_demo, cli_embed, cli_plot, cli_view  # noqa: E402, F401 (add their commands to main)
 
 if __name__ == "__main__":
     from horopca.cli import main  # the one that the commands were added to: this module is then loaded twice

@@ -41,7 +41,7 @@ def read_word2vec_text(path: Path) -> Table:
 
 def _claim(fields: list[str]) -> tuple[int, int] | None:
     """The numbers of points and of dimensions where a line holds these two and nothing else."""
-    if len(fields) == 2 and all(field.isascii() and field.isdigit() and len(field) < 13 for field in fields):
+    if len(fields) == 2 and all(field.isascii() and field.isdigit() and len(field) < 19 for field in fields):
         return int(fields[0]), int(fields[1])
     return None
 

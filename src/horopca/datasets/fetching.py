@@ -1,0 +1,147 @@
+"""Data that is fetched from its public home when first asked for, checked by SHA-256 and kept.
+
+A folder that the environment variable HOROPCA_DATA names is looked in first; then the cache; then the network.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._validation import check_choice, check_count
+from ..io import EdgeList, load, load_edges
+
+GRAPHS = ("smalltree", "phylo-tree", "bio-diseasome", "ca-CSphd")
+DIMENSIONS = (10, 50)
+NETWORKS = ("polbooks", "football", "polblogs")
+VERSIONS = (1, 2, 3, 4, 5)
+
+# folder -> its home
+HOMES = {
+    "graphs": "https://raw.githubusercontent.com/HazyResearch/HoroPCA/b0e3ffa0c17db7ad613ac200ebffb27a8300cd43/data/edges/",
+    "embeddings": "https://raw.githubusercontent.com/HazyResearch/HoroPCA/b0e3ffa0c17db7ad613ac200ebffb27a8300cd43/data/embeddings/",
+    "realnet": "https://raw.githubusercontent.com/hhcho/hyplinear/f4b74e06047bbe20bdbd0275ac8adafda3edc895/data/realnet/",
+}
+
+
+class Network(NamedTuple):
+    """A labelled network with an embedding in the Poincaré disk."""
+
+    points: np.ndarray  # (n, 2)
+    labels: list[str]  # n
+    adjacency: np.ndarray  # (n, n), 0 and 1
+
+
+def registry() -> dict[str, str]:
+    """File -> SHA-256 of its content."""
+    text = (files("horopca") / "data" / "registry.txt").read_text(encoding="ascii")
+    return {name: digest for digest, name in (line.split() for line in text.splitlines())}
+
+
+def fetch(name: str) -> Path:
+    """The path of a data file on this machine, fetched if it is not there yet.
+
+    Parameters
+    ----------
+    name : str
+        As in the registry, e.g. "graphs/ca-CSphd.edges".
+
+    Returns
+    -------
+    Path
+        Of a file with the right SHA-256; one with another is refused, and one downloaded is thrown away.
+    """
+    known = registry()
+    if name not in known:
+        raise ValueError(f"name must be a file of the registry, such as {next(iter(known))!r}, but is {name!r}.")
+    folder = os.environ.get("HOROPCA_DATA")
+    if folder and (local := Path(folder) / name).exists():
+        found = hashlib.sha256(local.read_bytes()).hexdigest()
+        if found != known[name]:
+            raise ValueError(
+                f"{local} is not the file it should be: its SHA-256 is {found}, that of the original {known[name]}. "
+                "Replace it, or unset HOROPCA_DATA to fetch the original."
+            )
+        return local
+    return _retrieved(name, known[name], folder)
+
+
+def _retrieved(name: str, digest: str, folder: str | None) -> Path:
+    group, _, base = name.partition("/")
+    url = HOMES[group] + base
+    place = f"{folder}/{name}" if folder else f"{group}/{base} in a folder that HOROPCA_DATA names"
+    by_hand = f"Without a network, put the file from {url} into {place}."
+    try:
+        import pooch
+    except ImportError as error:
+        raise ImportError(f"{name} is fetched with pooch: pip install 'horopca[data]'. {by_hand}") from error
+    pooch.get_logger().setLevel("WARNING")
+    try:
+        cache = pooch.os_cache("horopca") / group
+        return Path(pooch.retrieve(url, f"sha256:{digest}", fname=base, path=cache))
+    except ValueError as error:
+        raise ValueError(f"What came from {url} has another SHA-256 than the file should, and was thrown away.") from error
+    except OSError as error:  # requests' exceptions are among them
+        raise OSError(f"{url} could not be fetched ({type(error).__name__}). {by_hand}") from error
+
+
+def fetch_graph(name: str) -> EdgeList:
+    """One of the paper's four graphs.
+
+    Parameters
+    ----------
+    name : {"smalltree", "phylo-tree", "bio-diseasome", "ca-CSphd"}
+        A balanced tree, a phylogenetic tree, relations of diseases, and of doctoral students with advisers.
+
+    Returns
+    -------
+    EdgeList
+        ``names`` and ``edges`` (m, 2); the embeddings of `horopca.embed` take it as it is.
+    """
+    check_choice("name", name, GRAPHS)
+    return load_edges(fetch(f"graphs/{name}.edges"))
+
+
+def fetch_embedding(name: str, dimension: int = 10) -> np.ndarray:
+    """The paper's embedding of one of its graphs in the Poincaré ball; row i is node i.
+
+    Parameters
+    ----------
+    name : {"smalltree", "phylo-tree", "bio-diseasome", "ca-CSphd"}
+    dimension : {10, 50}
+
+    Returns
+    -------
+    ndarray of shape (n_nodes, dimension)
+    """
+    check_choice("name", name, GRAPHS)
+    if dimension not in DIMENSIONS:
+        raise ValueError(f"dimension must be 10 or 50, but is {dimension!r}.")
+    return load(fetch(f"embeddings/{name}_{dimension}_poincare.npy")).X
+
+
+def fetch_network(name: str, version: int = 1) -> Network:
+    """A labelled network with an embedding in the Poincaré disk (of Cho and others, 2019).
+
+    Parameters
+    ----------
+    name : {"polbooks", "football", "polblogs"}
+        Books on politics (105), football teams (115), blogs on politics (1224 nodes).
+    version : {1, 2, 3, 4, 5}
+        Which of five embeddings.
+
+    Returns
+    -------
+    Network
+        ``points`` (n, 2), ``labels``, ``adjacency`` (n, n).
+    """
+    check_choice("name", name, NETWORKS)
+    check_count("version", version, VERSIONS[0], VERSIONS[-1])
+    path = fetch(f"realnet/{name}_data_{version}.mat")
+    table: Any = load(path, key="B")
+    return Network(table.X, table.labels, load(path, key="A").X)

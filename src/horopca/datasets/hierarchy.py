@@ -1,0 +1,96 @@
+"""A random tree drawn in the ball."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..geometry import from_hyperboloid, origin, to_hyperboloid, translate, translate_to_origin
+
+
+class Hierarchy(NamedTuple):
+    """A tree drawn in the Poincaré ball."""
+
+    points: np.ndarray  # (n, d), the root first and at the centre
+    parent: np.ndarray  # (n,) row of each point's parent, -1 for the root
+    labels: list[str]  # n, the branch of the root that each point belongs to
+
+    @property
+    def edges(self) -> np.ndarray:
+        """Pairs (parent, child) of rows, shape (n-1, 2)."""
+        return np.stack([self.parent[1:], np.arange(1, len(self.parent))], axis=1)
+
+
+def make_hierarchy(
+    branching: int = 3,
+    depth: int = 4,
+    n_features: int = 10,
+    *,
+    step: float = 1.0,
+    spread: float = 1.5,
+    random_state: Any = None,
+) -> Hierarchy:
+    """A random tree in hyperbolic space: every point has `branching` children at distance `step`, `depth` times.
+
+    Parameters
+    ----------
+    branching, depth : int
+        The tree has 1 + branching + ... + branching**depth points.
+    n_features : int
+        Dimension of the ball, at least 2.
+    step : float
+        Distance of a child from its parent.
+    spread : float
+        A child leaves its parent in the direction away from its grandparent, plus `spread` times a random unit
+        vector: 0 draws a star of straight rays, a large value a cloud.
+    random_state : int, Generator or None
+        Seed of the directions.
+
+    Returns
+    -------
+    Hierarchy
+        ``points`` (n, n_features), ``parent`` (n,), ``labels`` (n), and ``edges`` (n-1, 2).
+
+    Examples
+    --------
+    >>> tree = make_hierarchy(branching=2, depth=3, n_features=5, random_state=0)
+    >>> tree.points.shape, tree.parent[:7].tolist()
+    ((15, 5), [-1, 0, 0, 1, 1, 2, 2])
+    >>> sorted(set(tree.labels))
+    ['branch 1', 'branch 2', 'root']
+    """
+    _check_sizes(branching, depth, n_features, step, spread)
+    rng = np.random.default_rng(random_state)
+    n = sum(branching**level for level in range(depth + 1))
+    parent = (np.arange(n) - 1) // branching
+    branch = np.arange(n)  # of the root: 1, 2, ... at depth 1, inherited below
+    x = np.tile(origin(n_features), (n, 1))
+    for p in range(parent[-1] + 1):
+        children = slice(p * branching + 1, (p + 1) * branching + 1)
+        # seen from the parent: away from the grandparent, and from the root anywhere
+        ahead = -_unit(translate_to_origin(x[parent[p]], x[p])[1:]) if p else np.zeros(n_features)
+        noise = _unit(rng.standard_normal((branching, n_features)))
+        v = step * _unit(ahead + spread * noise if p else noise)
+        x[children] = translate(to_hyperboloid(v, "tangent"), x[p])
+        branch[children] = branch[p] if p else branch[children]
+    labels = [f"branch {b}" if b else "root" for b in branch]
+    return Hierarchy(from_hyperboloid(x, "poincare"), parent, labels)
+
+
+def _unit(v: np.ndarray) -> np.ndarray:
+    return v / np.linalg.norm(v, axis=-1, keepdims=True)
+
+
+def _check_sizes(branching: int, depth: int, n_features: int, step: float, spread: float) -> None:
+    for name, value, least in (("branching", branching, 1), ("depth", depth, 1), ("n_features", n_features, 2)):
+        if value < least:
+            raise ValueError(f"{name} must be at least {least}, but is {value}.")
+    if not step > 0:
+        raise ValueError(f"step must be a positive distance, but is {step}.")
+    if not 0 <= spread < np.inf:
+        raise ValueError(f"spread must be 0 or more, but is {spread}.")
+    if step * depth > 30:
+        raise ValueError(
+            f"step * depth must be at most 30, beyond which points round to the boundary, but is {step * depth}."
+        )

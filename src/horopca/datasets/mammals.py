@@ -1,0 +1,68 @@
+"""The mammals of WordNet, bundled: names, hypernyms, and a Poincaré embedding in ten dimensions."""
+
+from __future__ import annotations
+
+from importlib.resources import as_file, files
+from typing import NamedTuple
+
+import numpy as np
+
+from ..io import load_edges
+
+ROOT = "mammal.n.01"
+SPLIT = ("placental.n.01", "carnivore.n.01", "ungulate.n.01")  # branches so large that their children are groups of their own
+
+
+class Mammals(NamedTuple):
+    """1182 kinds of mammals, each a synset of WordNet 3.0 (its licence is in the folder data/mammals of this package)."""
+
+    points: np.ndarray  # (n, 10), in the Poincaré ball
+    names: list[str]  # n, to be read: "burmese cat"
+    synsets: list[str]  # n, different from each other: "burmese_cat.n.01"
+    edges: np.ndarray  # (m, 2) rows of a synset and of its hypernym
+    labels: list[str]  # n, the branch each belongs to: "feline", "rodent", ...
+
+    @property
+    def parent(self) -> np.ndarray:
+        """Row of each synset's first hypernym, -1 for the mammal, shape (n,)."""
+        parent = np.full(len(self.names), -1)
+        parent[self.edges[::-1, 0]] = self.edges[::-1, 1]
+        return parent
+
+
+def load_mammals() -> Mammals:
+    """The subtree of WordNet's nouns under mammal.n.01, with a Poincaré embedding of its closure in ten dimensions.
+
+    Every synset is below its hypernym: a tree, but for the elephant, which is both a pachyderm and a proboscidean.
+
+    Returns
+    -------
+    Mammals
+        ``points`` (1182, 10), ``names``, ``synsets``, ``edges`` (1182, 2), ``labels``, ``parent`` (1182,).
+
+    Examples
+    --------
+    >>> mammals = load_mammals()
+    >>> row = mammals.names.index("burmese cat")
+    >>> mammals.synsets[row], mammals.names[mammals.parent[row]], mammals.labels[row]
+    ('burmese_cat.n.01', 'domestic cat', 'feline')
+    """
+    folder = files("horopca") / "data" / "mammals"
+    with as_file(folder / "edges.txt") as path:
+        graph = load_edges(path)
+    with as_file(folder / "embedding.npz") as path, np.load(path, allow_pickle=False) as archive:
+        points = archive["X"].astype(np.float64)
+    names = [synset.rpartition(".n.")[0].replace("_", " ") for synset in graph.names]
+    mammals = Mammals(points, names, graph.names, graph.edges, [])
+    return mammals._replace(labels=_branches(mammals))
+
+
+def _branches(mammals: Mammals) -> list[str]:
+    """For each synset its highest ancestor that is not one of the largest."""
+    large = {mammals.synsets.index(synset) for synset in (ROOT, *SPLIT)}
+    parent, labels = mammals.parent, []
+    for row in range(len(parent)):
+        while row not in large and parent[row] not in large:
+            row = parent[row]
+        labels.append(mammals.names[row])
+    return labels

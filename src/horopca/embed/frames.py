@@ -1,0 +1,63 @@
+"""Points of the ball carried as (z, δ) with δ = 1 - |z|^2 beside z, and small moves from each in its own frame.
+
+The frame of a point z is that of the origin carried there by the translation along the ray. In the ball it is that of
+the coordinates, scaled: the differential of the translation at 0 is δ times the identity. A move by the tangent vector ξ
+takes z to z ⊕ tanh(|ξ|/2) ξ/|ξ|. Distances in the frames are hyperbolic ones, at any radius, which is what makes an
+optimiser's steps comparable between the root of a tree and its leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ..geometry import lift
+
+
+class Ball(NamedTuple):
+    """Points z (n, d) of the ball and δ (n,) = 1 - |z|^2, good where the difference would be 0."""
+
+    z: np.ndarray
+    delta: np.ndarray
+
+
+def to_ball(x: np.ndarray) -> Ball:
+    """From the hyperboloid, (n, d+1)."""
+    return Ball(x[:, 1:] / (1 + x[:, :1]), 2 / (1 + x[:, 0]))
+
+
+def from_ball(points: Ball) -> np.ndarray:
+    """To the hyperboloid, (n, d+1)."""
+    return lift(2 * points.z / points.delta[:, None])
+
+
+def gyrate(a: np.ndarray, b: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """gyr[a, b] v, row by row: how the frame of b turns when the translation to a takes it to the frame of a ⊕ b."""
+    ab, av, bv = np.sum(a * b, axis=1), np.sum(a * v, axis=1), np.sum(b * v, axis=1)
+    aa, bb = np.sum(a * a, axis=1), np.sum(b * b, axis=1)
+    A = bv * (1 + 2 * ab) - av * bb
+    B = -bv * aa - av
+    return v + 2 * (A[:, None] * a + B[:, None] * b) / (1 + 2 * ab + aa * bb)[:, None]
+
+
+def moved(points: Ball, xi: np.ndarray) -> tuple[Ball, Callable[[np.ndarray], np.ndarray]]:
+    """The points after moves xi (n, d), and the pullback of a gradient in their new frames to one in xi."""
+    z, delta = points
+    size = np.linalg.norm(xi, axis=1)
+    safe = np.where(size > 0, size, 1.0)
+    tanh = np.tanh(size / 2)
+    y = xi * np.where(size > 0, tanh / safe, 0.5)[:, None]
+    zy, yy = np.sum(z * y, axis=1), tanh * tanh
+    D = 1 + 2 * zy + (1 - delta) * yy
+    new = ((1 + 2 * zy + yy)[:, None] * z + delta[:, None] * y) / D[:, None]
+    after = Ball(new, delta / np.cosh(size / 2) ** 2 / D)
+
+    def pullback(gradient: np.ndarray) -> np.ndarray:
+        g = gyrate(y, z, gradient)  # the inverse of gyr[z, y]
+        u = xi / safe[:, None]
+        along = np.sum(g * u, axis=1)[:, None] * u
+        return along + np.where(size > 0, np.sinh(safe) / safe, 1.0)[:, None] * (g - along)
+
+    return after, pullback

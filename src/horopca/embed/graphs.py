@@ -1,0 +1,274 @@
+"""Graphs as they come, names and order kept: what is read, what is refused, distances and spanning trees.
+
+| input                                    | names                   | order of the nodes                   |
+|------------------------------------------|-------------------------|--------------------------------------|
+| networkx graph                           | its nodes               | as it lists them                     |
+| SciPy sparse adjacency (n, n)            | 0 .. n-1                | rows                                 |
+| edge-list file, or `horopca.io.EdgeList` | the names in the file   | numeric, or that of first appearance |
+| sequence of parents                      | 0 .. n-1                | positions; -1 or None marks the root |
+| mapping from child to parent             | its keys and values     | that of first appearance             |
+
+Edges (u, v) of a directed graph read "u is a v": the child first, as in a mapping from child to parent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array, issparse, load_npz
+from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spanning_tree
+
+from ..io import EdgeList, load_edges
+
+__all__ = ["Graph", "Relations", "Tree", "as_graph", "as_relations", "rooted", "shortest_paths"]
+
+
+class Relations(NamedTuple):
+    """Edges as they were given."""
+
+    names: list[Any]  # n
+    edges: np.ndarray  # (m, 2), positions in `names`
+    weights: np.ndarray | None  # (m,), or None: all 1
+    directed: bool
+
+
+class Graph(NamedTuple):
+    """A connected graph with positive lengths of its edges."""
+
+    names: list[Any]  # n
+    adjacency: csr_array  # (n, n), symmetric
+
+    @property
+    def size(self) -> int:
+        return len(self.names)
+
+    @property
+    def is_tree(self) -> bool:
+        return self.adjacency.nnz == 2 * (self.size - 1)
+
+
+class Tree(NamedTuple):
+    """A rooted tree on the nodes 0 .. n-1."""
+
+    parent: np.ndarray  # (n,), -1 for the root
+    length: np.ndarray  # (n,) of the edge to the parent, 0 for the root
+    depth: np.ndarray  # (n,) length of the path to the root
+
+    @property
+    def root(self) -> int:
+        return int(np.argmin(self.parent))
+
+    @property
+    def adjacency(self) -> csr_array:
+        child = np.flatnonzero(self.parent >= 0)
+        n = len(self.parent)
+        half = csr_array((self.length[child], (child, self.parent[child])), shape=(n, n))
+        return half + half.T
+
+
+# ---------------------------------------------------------------- reading
+
+
+def as_relations(source: Any) -> Relations:
+    """Edges and names of any of the inputs, or a sentence."""
+    if isinstance(source, str | Path):
+        source = _load_adjacency(Path(source)) if Path(source).suffix == ".npz" else load_edges(source)
+    if isinstance(source, Relations):
+        return source
+    if isinstance(source, EdgeList):
+        found = Relations(source.names, source.edges, source.weights, True)
+    elif hasattr(source, "nodes") and hasattr(source, "is_directed"):
+        found = _from_networkx(source)
+    elif issparse(source):
+        found = _from_adjacency(source)
+    elif isinstance(source, Mapping):
+        found = _from_mapping(source)
+    elif isinstance(source, np.ndarray | Sequence) and np.ndim(source) == 1:
+        found = _from_parents(list(source))
+    else:
+        raise ValueError(
+            "graph must be a networkx graph, a SciPy sparse adjacency matrix, the path of an edge list, a sequence of parents "
+            f"or a mapping from child to parent, but is of type {type(source).__name__}."
+        )
+    _check_relations(found)
+    return found
+
+
+def _load_adjacency(path: Path) -> Any:
+    try:
+        return load_npz(path)  # which unpickles nothing
+    except OSError:
+        raise
+    except Exception:
+        raise ValueError(f"{path} is damaged, or holds no sparse matrix written by scipy.sparse.save_npz.") from None
+
+
+def _from_networkx(graph: Any) -> Relations:
+    names = list(graph.nodes)
+    position = {name: i for i, name in enumerate(names)}
+    data = list(graph.edges(data="weight", default=1.0))
+    edges = np.array([(position[u], position[v]) for u, v, _ in data], dtype=np.int64).reshape(-1, 2)
+    try:
+        weights = np.array([weight for _, _, weight in data], dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("graph must have numbers as the weights of its edges, but holds something else.") from None
+    return Relations(names, edges, weights, bool(graph.is_directed()))
+
+
+def _from_adjacency(matrix: Any) -> Relations:
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"graph must be a square adjacency matrix, but has shape {matrix.shape}.")
+    if matrix.dtype.kind not in "fiub":
+        raise ValueError(f"graph must be an adjacency matrix of real numbers, but has dtype {matrix.dtype}.")
+    entries = coo_array(matrix)
+    entries.sum_duplicates()
+    edge = entries.data != 0
+    edges = np.stack([entries.row[edge], entries.col[edge]], axis=1).astype(np.int64)
+    directed = bool((abs(matrix - matrix.T) > 0).nnz)
+    return Relations(list(range(matrix.shape[0])), edges, entries.data[edge].astype(np.float64), directed)
+
+
+def _from_mapping(parents: Mapping) -> Relations:
+    position: dict[Any, int] = {}
+    edges = []
+    for child, parent in parents.items():
+        position.setdefault(child, len(position))
+        if parent is not None:
+            edges.append((position[child], position.setdefault(parent, len(position))))
+    _refuse_circles(edges, list(position))
+    return Relations(list(position), np.array(edges, dtype=np.int64).reshape(-1, 2), None, True)
+
+
+def _from_parents(parents: list) -> Relations:
+    n, edges = len(parents), []
+    for child, parent in enumerate(parents):
+        if parent is None or parent == -1:
+            continue
+        if isinstance(parent, bool) or int(parent) != parent or not 0 <= parent < n:
+            raise ValueError(f"graph, as a list of parents, must hold -1 to {n - 1}, but holds {parent!r} at {child}.")
+        edges.append((child, int(parent)))
+    _refuse_circles(edges, list(range(n)))
+    return Relations(list(range(n)), np.array(edges, dtype=np.int64).reshape(-1, 2), None, True)
+
+
+def _refuse_circles(edges: list[tuple[int, int]], names: list) -> None:
+    """Refuse parents that lead round in a circle: nodes whose parents, followed n times, still have one."""
+    up = np.full(len(names) + 1, len(names))
+    for child, parent in edges:
+        up[child] = parent
+    for _ in range(max(1, len(names)).bit_length()):
+        up = up[up]
+    if (up < len(names)).any():
+        raise ValueError(f"graph must be a tree, but {names[int(up.min())]!r} is among its own ancestors.")
+
+
+def _check_relations(found: Relations) -> None:
+    names, edges, weights, _ = found
+    if not names or not len(edges):
+        raise ValueError(f"graph must have at least one edge, but has {len(names)} node(s) and none.")
+    loops = np.flatnonzero(edges[:, 0] == edges[:, 1])
+    if loops.size:
+        name = names[edges[loops[0], 0]]
+        raise ValueError(f"graph must have no self-loops, but has {len(loops)}, e.g. at {name!r}. Remove them.")
+    if weights is not None and not (weights > 0).all():
+        first = int(np.argmin(weights > 0))
+        u, v = (names[i] for i in edges[first])
+        raise ValueError(f"The weights of graph are lengths and must be positive, but {u!r} - {v!r} has {weights[first]:g}.")
+    if weights is not None and not np.isfinite(weights).all():
+        raise ValueError("The weights of graph must be finite, but one is infinite.")
+    if len({str(name) for name in names}) < len(names):
+        seen: set[str] = set()
+        twice = next(str(name) for name in names if str(name) in seen or seen.add(str(name)))  # type: ignore[func-returns-value]
+        raise ValueError(f"The nodes of graph must have different names, but two are written {twice!r}.")
+
+
+def as_graph(source: Any, *, largest_component: bool = False) -> Graph:
+    """The connected undirected graph of any of the inputs (see `horopca.embed.graphs`), or a sentence.
+
+    >>> as_graph([-1, 0, 0, 1]).adjacency.toarray().astype(int)
+    array([[0, 1, 1, 0],
+           [1, 0, 0, 1],
+           [1, 0, 0, 0],
+           [0, 1, 0, 0]])
+    """
+    if isinstance(source, Graph):
+        return source
+    found = as_relations(source)
+    names, adjacency = found.names, _symmetric(found)
+    count, part = connected_components(adjacency, directed=False)
+    if count > 1:
+        sizes = np.bincount(part)
+        keep = np.flatnonzero(part == sizes.argmax())
+        if not largest_component:
+            other = int(np.argmin(part == part[0]))
+            raise ValueError(
+                f"graph must be connected, but has {count} components, the largest with {sizes.max()} of {len(names)} nodes "
+                f"(no path leads from {names[0]!r} to {names[other]!r}). To embed the largest alone pass "
+                "largest_component=True (on the command line --largest-component)."
+            )
+        names, adjacency = [names[i] for i in keep], adjacency[keep][:, keep]
+    if len(names) < 2:
+        raise ValueError("graph must have at least two nodes joined by an edge.")
+    return Graph(names, adjacency)
+
+
+def _symmetric(found: Relations) -> csr_array:
+    """The symmetric matrix of lengths; an edge given twice must have one length."""
+    n = len(found.names)
+    low, high = found.edges.min(axis=1), found.edges.max(axis=1)
+    weights = np.ones(len(low)) if found.weights is None else found.weights
+    order = np.lexsort((weights, high, low))
+    low, high, weights = low[order], high[order], weights[order]
+    again = np.flatnonzero((np.diff(low) == 0) & (np.diff(high) == 0))
+    clash = again[weights[again] != weights[again + 1]]
+    if clash.size:
+        u, v = found.names[low[clash[0]]], found.names[high[clash[0]]]
+        a, b = weights[clash[0]], weights[clash[0] + 1]
+        raise ValueError(f"An edge of graph must have one weight, but {u!r} - {v!r} comes with {a:g} and with {b:g}. Keep one.")
+    keep = np.setdiff1d(np.arange(len(low)), again)
+    rows, columns = np.concatenate([low[keep], high[keep]]), np.concatenate([high[keep], low[keep]])
+    return csr_array((np.tile(weights[keep], 2), (rows, columns)), shape=(n, n))
+
+
+# ---------------------------------------------------------------- distances and trees
+
+
+def shortest_paths(adjacency: csr_array, sources: np.ndarray | int | None = None) -> np.ndarray:
+    """Lengths of the shortest paths from the sources (all nodes by default) to all nodes, (m, n), or (n,) from one."""
+    return dijkstra(adjacency, directed=False, indices=sources)
+
+
+def rooted(adjacency: csr_array, root: int) -> Tree:
+    """The tree of shortest paths from `root` (of a tree: the tree)."""
+    depth, parent = dijkstra(adjacency, directed=False, indices=root, return_predecessors=True)
+    parent = np.where(parent < 0, -1, parent).astype(np.int64)
+    length = np.where(parent >= 0, depth - depth[parent], 0.0)
+    return Tree(parent, length, depth)
+
+
+def centre(adjacency: csr_array) -> int:
+    """The middle of a longest path (in a graph with circles: of a long one)."""
+    far = int(np.argmax(shortest_paths(adjacency, 0)))
+    tree = rooted(adjacency, far)
+    at = int(np.argmax(tree.depth))
+    half = tree.depth[at] / 2
+    while tree.parent[at] >= 0 and tree.depth[at] - tree.length[at] >= half:
+        at = int(tree.parent[at])
+    above = int(tree.parent[at])
+    return at if above < 0 or tree.depth[at] - half <= half - tree.depth[above] else above
+
+
+def spanning_trees(graph: Graph, distances: np.ndarray, sources: np.ndarray | None) -> list[Tree]:
+    """Candidates for a tree whose distances are near those of the graph: shortest paths from several middles, and the
+    minimum spanning tree. `distances` (m, n) are known ones from the sources."""
+    middle = centre(graph.adjacency)
+    nodes = np.arange(graph.size) if sources is None else sources
+    near = nodes[np.argsort(distances.mean(axis=1))[:8]]
+    degree = np.diff(graph.adjacency.indptr)
+    roots = dict.fromkeys(int(i) for i in (middle, *near, *np.argsort(-degree, kind="stable")[:4]))
+    light = minimum_spanning_tree(graph.adjacency)
+    light = csr_array(light + light.T)
+    return [*(rooted(graph.adjacency, root) for root in roots), rooted(light, centre(light))]

@@ -1,0 +1,212 @@
+"""Poincaré embeddings: related nodes near each other, others apart."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_limits
+
+from .._validation import check_count
+from ..geometry import lift
+from .base import GraphEmbedding
+from .frames import from_ball, moved, to_ball
+from .graphs import as_relations
+from .relations import Pairs, closure_of, ranked, unique_pairs
+
+LONGEST_STEP = 1.0  # of one point in one batch
+BURN_IN = 0.1  # of the learning rate, in the first epochs
+START = 1e-3  # size of the first cloud
+TINY = 1e-12  # of sinh^2(d/2): two points that coincide count as 2e-6 apart
+
+
+class PoincareEmbedding(GraphEmbedding):
+    """Embedding of a hierarchy by its relations, after Nickel and Kiela (2017).
+
+    For every relation (u, v), "u is a v", the point of v is drawn to that of u, and points of nodes that u has no
+    relation with are pushed away: stochastic gradient ascent of ``log(exp(-d(u, v)) / sum over w of exp(-d(u, w)))`` with w
+    in v and a sample of the unrelated nodes. Steps are exponential maps in each point's own frame, so the
+    same algorithm serves the ball and the hyperboloid, and nothing is clipped at the boundary. The relations of a batch
+    share their negative samples.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Dimension of the space, at least 2.
+    closure : bool, default=False
+        Also relate every node to the nodes above those it is related to (the closure of the hierarchy).
+    epochs : int, default=600
+        Passes over the relations.
+    burn_in : int, default=20
+        The first epochs run at a tenth of the learning rate, while the points find their directions.
+    learning_rate : float, default=0.03
+        A smaller one finds a better order, in more epochs.
+    negatives : int, default=50
+        Unrelated nodes drawn for each batch.
+    batch_size : int, default=50
+        Relations in a batch.
+    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+        The coordinates of the embedding.
+    curvature : float, default=-1.0
+    random_state : int, RandomState instance or None, default=None
+        Seeds the first points, the order of the relations and the negative samples.
+    verbose : int, default=0
+        1: about ten lines on stderr on the way.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_nodes, n_components) (one column more for ``model="lorentz"``)
+    names_ : list of n_nodes names, in the order of the rows
+    pairs_ : ndarray of shape (n_pairs, 2)
+        The relations that were learnt, as rows.
+    loss_ : float
+        Mean loss of a relation in the last epoch.
+    mean_rank_, map_ : float
+        Mean rank and mean average precision of the relations: see `horopca.embed.reconstruction`.
+
+    Examples
+    --------
+    >>> parents = {"cat": "feline", "lion": "feline", "feline": "carnivore", "dog": "canine", "canine": "carnivore"}
+    >>> model = PoincareEmbedding(2, closure=True, epochs=100, learning_rate=0.1, random_state=0).fit(parents)
+    >>> model.names_
+    ['cat', 'feline', 'lion', 'carnivore', 'dog', 'canine']
+    >>> bool(model.map_ > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        closure: bool = False,
+        epochs: int = 600,
+        burn_in: int = 20,
+        learning_rate: float = 0.03,
+        negatives: int = 50,
+        batch_size: int = 50,
+        model: str = "poincare",
+        curvature: float = -1.0,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.closure = closure
+        self.epochs = epochs
+        self.burn_in = burn_in
+        self.learning_rate = learning_rate
+        self.negatives = negatives
+        self.batch_size = batch_size
+        self.model = model
+        self.curvature = curvature
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, graph: Any, y: Any = None) -> PoincareEmbedding:
+        """Learn the points of the nodes of `graph`.
+
+        Parameters
+        ----------
+        graph : networkx graph, SciPy sparse adjacency, path of an edge list, parents of the nodes
+            See `horopca.embed.graphs`. A directed edge (u, v) reads "u is a v"; an undirected one relates both ways.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        door, d = self._door(), self._dimension()
+        plan = self._plan()
+        names, edges, _, directed = as_relations(graph)
+        if self.closure and directed:
+            edges = closure_of(edges, names)
+        related = unique_pairs(edges if directed else np.concatenate([edges, edges[:, ::-1]]), len(names))
+        rng = self._rng()
+        x = lift(rng.uniform(-START, START, size=(len(names), d)))
+        with threadpool_limits(1, "blas"):  # the products are small: threads would wait for each other
+            for epoch in range(plan.epochs):
+                rate = plan.learning_rate * (BURN_IN if epoch < plan.burn_in else 1.0)
+                loss = _epoch(x, related, rate, plan, rng)
+                if (epoch + 1) % max(1, plan.epochs // 10) == 0:
+                    self._say(f"epoch {epoch + 1}: mean loss {loss:.4f}")
+        found = ranked(x, related, rng)
+        self.embedding_ = door.leave(x, x.dtype)
+        self.names_, self.pairs_, self.loss_ = names, related.pairs, loss
+        self.mean_rank_, self.map_ = found
+        return self
+
+    def _plan(self) -> Plan:
+        if not 0 < self.learning_rate < np.inf:
+            raise ValueError(f"learning_rate must be a positive number, but is {self.learning_rate!r}.")
+        return Plan(
+            check_count("epochs", self.epochs, 1),
+            check_count("burn_in", self.burn_in, 0),
+            float(self.learning_rate),
+            check_count("negatives", self.negatives, 1),
+            check_count("batch_size", self.batch_size, 1),
+        )
+
+
+class Plan(NamedTuple):
+    """How long and how fast to learn."""
+
+    epochs: int
+    burn_in: int
+    learning_rate: float
+    negatives: int
+    batch_size: int
+
+
+def _epoch(x: np.ndarray, related: Pairs, rate: float, plan: Plan, rng: np.random.Generator) -> float:
+    """One pass over the relations in random order; changes the points x (n, d+1) and returns the mean loss."""
+    pairs, n = related
+    keys, order, total = related.keys, rng.permutation(len(pairs)), 0.0
+    for start in range(0, len(order), plan.batch_size):
+        u, v = pairs[order[start : start + plan.batch_size]].T
+        w = rng.integers(n, size=plan.negatives)
+        wanted = (u * n)[:, None] + w
+        known = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
+        touched, place = np.unique(np.concatenate([u, v, w]), return_inverse=True)
+        points = to_ball(x[touched])
+        loss, gradient = _batch(points.z[place], points.delta[place], len(u), known | (u[:, None] == w))
+        steps = np.zeros_like(points.z)
+        np.add.at(steps, place, -rate * gradient)
+        size = np.linalg.norm(steps, axis=1, keepdims=True)
+        steps *= LONGEST_STEP / np.maximum(size, LONGEST_STEP)
+        x[touched] = from_ball(moved(points, steps)[0])
+        total += loss
+    return total / len(pairs)
+
+
+def _batch(z: np.ndarray, delta: np.ndarray, m: int, known: np.ndarray) -> tuple[float, np.ndarray]:
+    """Sum of the losses of m relations, and its gradient in the frames of the points z: u (m), v (m) and negatives w.
+
+    `known` (m, k) marks those w that are related to u, or are u, and do not count.
+    """
+    zu, zv, zw = z[:m], z[m : 2 * m], z[2 * m :]
+    du, dv, dw = delta[:m], delta[m : 2 * m], delta[2 * m :]
+    turn = zv - zu
+    near, apart = np.sum(turn * turn, axis=1), cdist(zu, zw, "sqeuclidean")
+    d_near, slope_near = _distance(near, du * dv)
+    d_apart, slope_apart = _distance(apart, np.multiply.outer(du, dw))
+    rival = np.exp(-d_apart)
+    rival[known] = 0.0
+    own = np.exp(-d_near)
+    total = own + rival.sum(axis=1)
+    # gradients of the loss d_near + log(total) in the distances, times those of the distances (see `horopca.embed.stress`)
+    draw = (1 - own / total) * slope_near
+    push = -rival / total[:, None] * slope_apart
+    gradient = np.empty_like(z)
+    toward, away = push * apart, push.T
+    gradient[:m] = -du[:, None] * (push @ zw - push.sum(axis=1)[:, None] * zu) + toward.sum(axis=1)[:, None] * zu
+    gradient[:m] -= draw[:, None] * (du[:, None] * turn - near[:, None] * zu)
+    gradient[m : 2 * m] = draw[:, None] * (dv[:, None] * turn + near[:, None] * zv)
+    gradient[2 * m :] = -dw[:, None] * (away @ zu - away.sum(axis=1)[:, None] * zw) + toward.sum(axis=0)[:, None] * zw
+    return float(np.sum(d_near + np.log(total))), gradient
+
+
+def _distance(square: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distance from |z - z'|^2 and δ δ', and the factor of its gradient."""
+    q = square / unit + TINY
+    root, cosh = np.sqrt(q), np.sqrt(1 + q)
+    return 2 * np.log(root + cosh), 1 / (root * cosh * unit)

@@ -1,0 +1,257 @@
+"""Sarkar's construction: a tree is put into hyperbolic space node by node, as evenly as the dimension allows."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .._validation import LARGEST_RADIUS, Door
+from ..geometry import distance, from_hyperboloid, origin, radius, to_hyperboloid, translate
+from .base import REACH, GraphEmbedding, through
+from .directions import spread_directions
+from .frames import gyrate
+from .graphs import Graph, Tree, as_graph, centre, rooted, shortest_paths, spanning_trees
+from .pairs import Fit, GraphPairs, best_scale, measure, pairs_of
+
+GRID = 12  # scales looked at before the best is refined
+REFINEMENTS = 8
+FARTHEST = 100.0  # radius of the largest scale looked at: points that part beyond 36 have one direction in float64
+
+
+class SarkarEmbedding(GraphEmbedding):
+    """Sarkar's combinatorial embedding of a tree, or of a graph through a spanning tree.
+
+    The root goes to the origin, and the children of every node to distance `scale` times the length of their edge from
+    it, in directions spread as evenly as the dimension allows: a regular polygon in the plane, a simplex, simplices in
+    orthogonal subspaces or repelled directions above it, one of them being that of the parent. At a large scale the
+    distances between points tend to `scale` times those in the tree. What limits the scale is float64: the ball holds
+    points up to radius 35, and in every model two points that part at a larger radius cannot be told apart.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimension of the space, at least 2.
+    scale : "auto" or float, default="auto"
+        Length of an edge of weight 1, in the space of the estimator's curvature. "auto" takes the one with the least
+        distortion, measured on the coordinates that come out.
+    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+        The coordinates of the embedding. Lorentz coordinates hold deeper trees than the ball.
+    curvature : float, default=-1.0
+    root : node or None, default=None
+        The node at the origin; None: the middle of a longest path.
+    largest_component : bool, default=False
+        Embed the largest component of a graph that is not connected, instead of refusing it.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the sample of pairs on which distortion is measured, above 2048 nodes.
+    verbose : int, default=0
+        1: a line on stderr for each scale.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_nodes, n_components) (one column more for ``model="lorentz"``)
+    names_ : list of n_nodes names, in the order of the rows
+    scale_ : float
+        The length at which edges of weight 1 were placed.
+    distance_scale_ : float
+        The factor that makes graph distances most like those of the embedding; tends to ``scale_`` as that grows.
+    distortion_ : float
+        Mean over pairs of ``|d / (distance_scale_ * graph distance) - 1|``, measured on ``embedding_``.
+    parent_ : ndarray of shape (n_nodes,)
+        The tree that was placed: the row of each node's parent, -1 for the root.
+
+    Examples
+    --------
+    >>> from horopca.datasets import balanced_tree
+    >>> tree = balanced_tree(branching=3, depth=3)
+    >>> sarkar = SarkarEmbedding(n_components=2).fit(tree.parent)
+    >>> sarkar.embedding_.shape, bool(sarkar.distortion_ < 0.02)
+    ((40, 2), True)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        scale: float | str = "auto",
+        model: str = "poincare",
+        curvature: float = -1.0,
+        root: Any = None,
+        largest_component: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.scale = scale
+        self.model = model
+        self.curvature = curvature
+        self.root = root
+        self.largest_component = largest_component
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, graph: Any, y: Any = None) -> SarkarEmbedding:
+        """Place the nodes of `graph`.
+
+        Parameters
+        ----------
+        graph : networkx graph, SciPy sparse adjacency, path of an edge list, parents of the nodes
+            See `horopca.embed.graphs`.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        door, d = self._door(), self._dimension()
+        scale = self._check_scale()
+        graph = as_graph(graph, largest_component=self.largest_component)
+        pairs = pairs_of(graph, self._rng())
+        tree = best_tree(graph, pairs, None if self.root is None else _position(graph, self.root))
+        tau = best_tau(tree, d, pairs, door, self._say) if scale == "auto" else scale * door.scale
+        x = place(tree, d, tau) if scale == "auto" else _place_within_reach(tree, d, tau, door)
+        self.embedding_, x = through(x, door)
+        if scale != "auto":
+            _warn_of_rounding(x, tree, tau, door)
+        fit = measure(x, pairs)
+        self.names_ = graph.names
+        self.scale_, self.distance_scale_ = tau / door.scale, fit.scale / door.scale
+        self.distortion_ = fit.distortion
+        self.parent_ = tree.parent
+        return self
+
+    def _check_scale(self) -> Any:
+        if self.scale == "auto":
+            return self.scale
+        if isinstance(self.scale, str) or not 0 < self.scale < np.inf:
+            raise ValueError(f"scale must be 'auto' or a positive number, but is {self.scale!r}.")
+        return float(self.scale)
+
+
+def _position(graph: Graph, root: Any) -> int:
+    if root not in graph.names:
+        raise ValueError(f"root must be a node of graph, but {root!r} is not; the first nodes are {graph.names[:3]!r}.")
+    return graph.names.index(root)
+
+
+def _place_within_reach(tree: Tree, d: int, tau: float, door: Door) -> np.ndarray:
+    """The points at a given scale, or a sentence where the model cannot hold them."""
+    far, reach = tau * float(tree.depth.max()), REACH[door.model]
+    if far <= LARGEST_RADIUS:
+        x = place(tree, d, tau)
+        far = float(radius(x).max())
+    if far <= reach:
+        return x
+    other = " model='lorentz' holds deeper trees." if reach < LARGEST_RADIUS else ""
+    raise ValueError(
+        f"scale {tau / door.scale:g} puts nodes of this tree, of depth {tree.depth.max():g}, at radius {far / door.scale:.4g}, "
+        f"but the model {door.model!r} holds {reach / door.scale:.4g} in float64. Pass scale='auto', or at most about "
+        f"{tau / door.scale * reach / far:.3g}.{other}"
+    )
+
+
+def _warn_of_rounding(x: np.ndarray, tree: Tree, tau: float, door: Door) -> None:
+    child = np.flatnonzero(tree.parent >= 0)
+    asked = tau * tree.length[child]
+    off = np.abs(distance(x[child], x[tree.parent[child]]) - asked) > 0.1 * asked
+    if off.any():
+        warnings.warn(
+            f"{off.sum()} of {len(child)} edges are more than 10% longer or shorter than asked, because float64 coordinates "
+            f"of the model {door.model!r} cannot hold points so far out. Pass a smaller scale, or scale='auto'.",
+            stacklevel=3,
+        )
+
+
+def best_tree(graph: Graph, pairs: GraphPairs, root: int | None = None) -> Tree:
+    """The tree itself, or the spanning tree whose distances are nearest to those of the graph."""
+    if graph.is_tree:
+        return rooted(graph.adjacency, centre(graph.adjacency) if root is None else root)
+    if root is not None:
+        return rooted(graph.adjacency, root)
+    return min(spanning_trees(graph, *pairs), key=lambda tree: _tree_fit(tree, pairs).distortion)
+
+
+def _tree_fit(tree: Tree, pairs: GraphPairs) -> Fit:
+    """How near the distances of a tree are to those of the graph it spans."""
+    apart = pairs.distances > 0
+    return best_scale(shortest_paths(tree.adjacency, pairs.sources)[apart] / pairs.distances[apart])
+
+
+def best_tau(tree: Tree, d: int, pairs: GraphPairs, door: Door, say: Any = lambda _: None) -> float:
+    """The scale with the least distortion of what comes out of the door: a grid, then golden sections of its best part."""
+    longest = min(2 * REACH[door.model], FARTHEST) / float(tree.depth.max())  # paths bend: twice the reach is not reached
+
+    def loss(log_tau: float) -> float:
+        fit = measure(through(place(tree, d, float(np.exp(log_tau))), door)[1], pairs)
+        say(f"scale {np.exp(log_tau) / door.scale:.4g}: distortion {fit.distortion:.4f}")
+        return fit.distortion
+
+    grid = np.log(np.geomspace(min(0.05, longest / 4) / float(np.median(tree.length[tree.parent >= 0])), longest, GRID))
+    losses = [loss(point) for point in grid]
+    best = int(np.argmin(losses))
+    low, high = grid[max(best - 1, 0)], grid[min(best + 1, GRID - 1)]
+    found = [(losses[best], grid[best])]
+    for _ in range(REFINEMENTS):
+        inner = [low + 0.382 * (high - low), low + 0.618 * (high - low)]
+        values = [loss(point) for point in inner]
+        found += list(zip(values, inner, strict=True))
+        low, high = (low, inner[1]) if values[0] < values[1] else (inner[0], high)
+    return float(np.exp(min(found)[1]))
+
+
+def place(tree: Tree, d: int, tau: float, rng: np.random.Generator | None = None) -> np.ndarray:
+    """Points (n, d+1) of the nodes of a tree: every child at tau times its edge's length from its parent.
+
+    Siblings take their directions in order, or in a random order with `rng`; one direction around a node is that of its
+    parent. Placement is on the hyperboloid, in radius and direction, where no radius saturates.
+    """
+    n = len(tree.parent)
+    x, back = np.tile(origin(d), (n, 1)), np.zeros((n, d))  # back: the direction of the parent, in the frame of the node
+    count = np.bincount(tree.parent[tree.parent >= 0], minlength=n) + (tree.parent >= 0)  # directions taken around each node
+    for children in _generations(tree):
+        children = children if rng is None else _shuffled(children, tree.parent[children], rng)
+        parent = tree.parent[children]
+        from_root = tree.parent[parent] < 0
+        rank = _ranks(parent) + ~from_root  # the first direction is the one back
+        v = np.stack([spread_directions(int(count[p]), d)[k] for p, k in zip(parent, rank, strict=True)])
+        if not from_root.all():
+            first = np.stack([spread_directions(int(count[p]), d)[0] for p in parent])
+            v = _reflected(v, first, back[parent])
+        step = tau * tree.length[children, None] * v
+        x[children] = translate(to_hyperboloid(step, "tangent"), x[parent])
+        back[children] = -gyrate(from_hyperboloid(x[parent]), np.tanh(np.linalg.norm(step, axis=1) / 2)[:, None] * v, v)
+    return x
+
+
+def _generations(tree: Tree) -> list[np.ndarray]:
+    """The nodes a number of edges below the root, children of one parent side by side: 1, 2, 3, ..."""
+    order = np.argsort(tree.parent, kind="stable")[1:]
+    start = np.searchsorted(tree.parent[order], np.arange(len(tree.parent) + 1))
+    level = np.array([tree.root])
+    levels: list[np.ndarray] = []
+    while True:
+        spans = [order[start[p] : start[p + 1]] for p in level]
+        level = np.concatenate(spans) if spans else level[:0]
+        if not len(level):
+            return levels
+        levels.append(level)
+
+
+def _shuffled(children: np.ndarray, parent: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The children, those of one parent still side by side, in random order among themselves."""
+    return children[np.lexsort((rng.random(len(children)), parent))]
+
+
+def _ranks(groups: np.ndarray) -> np.ndarray:
+    """0, 1, 2, ... within each run of equal values."""
+    new = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
+    return np.arange(len(groups)) - np.repeat(new, np.diff(np.append(new, len(groups))))
+
+
+def _reflected(v: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """v under the reflections that exchange the unit vectors a and b, row by row."""
+    h = a - b
+    square = np.sum(h * h, axis=1)
+    factor = 2 * np.sum(v * h, axis=1) / np.where(square > 0, square, 1.0)
+    return v - np.where(square > 0, factor, 0.0)[:, None] * h

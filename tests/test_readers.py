@@ -1,0 +1,380 @@
+"""Readers of other tools' files: what the real tool wrote comes back, hostile files are refused and execute nothing."""
+
+import io
+import os
+import pickle
+import struct
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+
+from horopca.io import load, load_edges
+
+X = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 3))
+NAMES = ["cat", "dog", "été", "burmese_cat.n.01", "x/y", "7"]
+HERE = Path(__file__).parent
+
+
+def write(path, content):
+    path.write_bytes(content) if isinstance(content, bytes) else path.write_text(content, encoding="utf-8")
+    return path
+
+
+def refused(path, sentence, **options):
+    with pytest.raises(ValueError, match=sentence) as refusal:
+        load(path, **options)
+    assert str(path) in str(refusal.value)
+
+
+# ---------------------------------------------------------------- word2vec
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    gensim = pytest.importorskip("gensim.models", reason="gensim, the tool that writes these files, is not installed")
+    keyed = gensim.KeyedVectors(3)
+    keyed.add_vectors(NAMES, X.astype(np.float32))
+    return keyed
+
+
+@pytest.mark.parametrize(("suffix", "binary"), [(".txt", False), (".vec", False), (".bin", True)])
+def test_vectors_of_gensim_come_back(tmp_path, vectors, suffix, binary):
+    path = tmp_path / f"words{suffix}"
+    vectors.save_word2vec_format(str(path), binary=binary)
+    table = load(path)
+    assert table.labels == NAMES
+    assert np.array_equal(table.X.astype(np.float32), X.astype(np.float32))
+    assert table.X.dtype == (np.float32 if binary else np.float64)
+
+
+def test_poincare_vectors_of_gensim_come_back(tmp_path, vectors):
+    from gensim.models.poincare import PoincareModel
+
+    model = PoincareModel([("cat", "feline"), ("lion", "feline")], size=2, negative=1, seed=0)
+    model.kv.save_word2vec_format(str(tmp_path / "kinds.txt"))
+    table = load(tmp_path / "kinds.txt")
+    assert sorted(table.labels) == ["cat", "feline", "lion"]
+    assert np.array_equal(table.X.astype(np.float32), np.stack([model.kv[name] for name in table.labels]).astype(np.float32))
+
+
+def test_text_vectors_with_blanks_in_names_and_without_a_first_line(tmp_path):
+    table = load(write(tmp_path / "a.txt", "burmese cat 0.1 -2e-1\nsea cow 0.3 0.4\n"))
+    assert table.labels == ["burmese cat", "sea cow"] and np.array_equal(table.X, [[0.1, -0.2], [0.3, 0.4]])
+    table = load(write(tmp_path / "b.txt", "2 2\n0.1 0.2\n0.3 0.4\n"))
+    assert table.labels is None and np.array_equal(table.X, [[0.1, 0.2], [0.3, 0.4]])
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("", "is empty"),
+        ("cat\n", "a name and its numbers"),
+        ("3 2\ncat .1 .2\ndog .3 .4\n", "holds 3 points, but it holds 2"),
+        ("2 2\ncat .1 .2\ndog .3\n", "line 3: the last 2 values must be numbers"),
+        ("2 2\ncat .1 .2\n.3\n", "line 3: 1 values"),
+        ("2 2\ncat .1 oops\n", "line 2: the last 2 values must be numbers"),
+        ("cat .1 nan\n", "row 0"),
+        ("cat " + "1" * (1 << 23), "line 1: a line of over"),
+        (b"\xff\xfe", "UTF-8"),
+    ],
+)
+def test_text_that_is_no_word2vec_is_refused(tmp_path, content, sentence):
+    refused(write(tmp_path / "words.txt", content), sentence)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "is empty"),
+        (b"\x00" * 100, "does not begin"),
+        (b"words of all kinds", "does not begin"),
+        (b"1000000000000 300\n" + b"a" * 50, "cut short"),
+        (b"-1 3\n", "does not begin"),
+        (b"0 3\n", "cut short"),
+        (b"2 1\ncat \x00\x00\x00\x00dog \x00\x00", "cut short"),
+        (b"1 1\n" + b"a" * 9000, "damaged"),
+        (pickle.dumps([1]), "does not begin"),
+    ],
+)
+def test_binary_that_is_no_word2vec_is_refused(tmp_path, content, sentence):
+    refused(write(tmp_path / "words.bin", content), sentence)
+
+
+# ---------------------------------------------------------------- checkpoints of torch
+
+
+class Trap:
+    """Unpickling this would run a command."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return (os.system, (f"touch {self.mark}",))
+
+
+@pytest.fixture
+def torch():
+    return pytest.importorskip("torch", reason="torch, the tool that writes these files, is not installed")
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+@pytest.mark.parametrize("manifold", ["poincare", "lorentz", "euclidean"])
+def test_checkpoints_of_the_poincare_tool_come_back(tmp_path, torch, legacy, manifold):
+    layer = torch.nn.Embedding(6, 3, sparse=True).double()
+    with torch.no_grad():
+        layer.weight.copy_(torch.tensor(X))
+    conf = {"manifold": manifold, "dim": 3, "lr": 0.3, "sparse": True, "eval_each": None}
+    path = tmp_path / "mammals.pth"
+    content = {"model": torch.nn.ModuleDict({"lt": layer}).state_dict(), "objects": NAMES, "conf": conf, "epoch": 5}
+    torch.save(content, path, _use_new_zipfile_serialization=not legacy)
+    table = load(path)
+    assert np.array_equal(table.X, X) and table.labels == NAMES
+    assert table.model == {"poincare": "poincare", "lorentz": "lorentz", "euclidean": "tangent"}[manifold]
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+def test_tensors_of_every_shape_come_back(tmp_path, torch, legacy):
+    base = torch.tensor(X, dtype=torch.float32)
+    for tensor in (base, base.T, base[1:4, 1:], base.half(), torch.nn.Parameter(base), torch.arange(6).reshape(2, 3)):
+        torch.save(tensor, tmp_path / "tensor.pt", _use_new_zipfile_serialization=not legacy)
+        assert np.array_equal(load(tmp_path / "tensor.pt").X, tensor.detach().numpy())
+        torch.save({"a": tensor, "b": {"c": tensor + 1}}, tmp_path / "two.pt", _use_new_zipfile_serialization=not legacy)
+        assert np.array_equal(load(tmp_path / "two.pt", key="b.c").X, (tensor + 1).detach().numpy())
+    refused(tmp_path / "two.pt", "holds a, b.c: say which")
+    refused(tmp_path / "two.pt", "no matrix 'z'; it holds a, b.c", key="z")
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+def test_a_checkpoint_that_runs_code_is_refused_and_runs_nothing(tmp_path, torch, legacy):
+    mark = tmp_path / "mark"
+    for content in ({"embeddings": torch.tensor(X), "objects": Trap(mark)}, Trap(mark), [Trap(mark)]):
+        torch.save(content, tmp_path / "evil.pth", _use_new_zipfile_serialization=not legacy)
+        refused(tmp_path / "evil.pth", "system, but only tensors.*Nothing of it was executed")
+    assert not mark.exists()
+    pickle.loads(pickle.dumps(Trap(mark)))
+    assert mark.exists()  # the trap works
+
+
+@pytest.mark.parametrize("name", ["builtins eval", "torch load", "collections Counter", "torch._utils _rebuild_qtensor"])
+def test_no_name_but_the_few_is_looked_up(tmp_path, name):
+    module, attribute = name.split()
+    program = f"c{module}\n{attribute}\n(S'1'\ntR.".encode()
+    refused(write(tmp_path / "raw.pth", program), "but only tensors")
+    with zipfile.ZipFile(tmp_path / "zip.pth", "w") as archive:
+        archive.writestr("archive/data.pkl", program)
+    refused(tmp_path / "zip.pth", "but only tensors")
+
+
+def checkpoint(path, size, stride, offset=0, length=6, data=b"\x00" * 48):
+    """A checkpoint whose one tensor claims a shape, written by hand."""
+    tensor = (
+        b"ctorch._utils\n_rebuild_tensor_v2\n(((S'storage'\nctorch\nDoubleStorage\nS'0'\nS'cpu'\n"
+        + f"I{length}\ntQI{offset}\n".encode()
+        + b"".join(b"(" + b"".join(f"I{k}\n".encode() for k in part) + b"t" for part in (size, stride))
+        + b"I00\nNtR."
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", tensor.replace(b"(((S'", b"((S'"))
+        archive.writestr("archive/data/0", data)
+    return path
+
+
+def test_a_tensor_cannot_reach_outside_its_storage(tmp_path):
+    path = tmp_path / "tensor.pth"
+    assert load(checkpoint(path, (2, 3), (3, 1))).X.shape == (2, 3)
+    for size, stride, offset in [((3, 3), (3, 1), 0), ((2, 3), (4, 1), 0), ((2, 3), (3, 1), 1), ((10**9, 10**9), (0, 0), 0)]:
+        refused(checkpoint(path, size, stride, offset), "larger than its storage")
+    refused(checkpoint(path, (2, 3), (-3, 1), 5), "impossible shape")
+    refused(checkpoint(path, (2, 3), (3, 1), length=-6), "unknown kind")
+    refused(checkpoint(path, (2, 3), (3, 1), data=b"\x00" * 8), "damaged")
+
+
+def test_broken_checkpoints_are_refused(tmp_path, torch):
+    path = tmp_path / "model.pth"
+    for legacy in (False, True):
+        torch.save({"embeddings": torch.tensor(X)}, path, _use_new_zipfile_serialization=not legacy)
+        whole = path.read_bytes()
+        refused(write(path, whole[: len(whole) // 2]), "damaged, cut short|is cut short")
+    for content in (b"", b"\x80\x04", b"no pickle at all", pickle.dumps(5)):
+        refused(write(path, content), "damaged|not written by torch")
+    torch.save({"epoch": 3}, path)
+    refused(path, "holds no matrix")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("archive/data.pkl", b"\x00" * (1 << 26))
+    refused(path, "packed far smaller")
+
+
+def test_checkpoints_need_no_torch(tmp_path, torch, monkeypatch):
+    torch.save({"embeddings": torch.tensor(X)}, tmp_path / "model.pth.best")
+    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    assert np.array_equal(load(tmp_path / "model.pth.best").X, X)
+
+
+# ---------------------------------------------------------------- MATLAB, AnnData, Parquet
+
+
+def test_matlab_files_come_back(tmp_path):
+    path = tmp_path / "net.mat"
+    savemat(path, {"B": X, "label": np.arange(6).reshape(6, 1), "A": np.eye(6)})
+    table = load(path, key="B")
+    assert np.array_equal(table.X, X) and table.labels == list("012345")
+    refused(path, "holds B, label, A: say which")
+    savemat(path, {"X": X, "names": np.array(NAMES, dtype=object), "name": np.array(NAMES, dtype=object)})
+    table = load(path)
+    assert np.array_equal(table.X, X) and table.labels == NAMES
+
+
+def test_the_new_format_of_matlab_comes_back(tmp_path):
+    h5py = pytest.importorskip("h5py", reason="h5py, which reads these files, is not installed")
+    with h5py.File(tmp_path / "net.mat", "w", userblock_size=512) as file:
+        file["X"] = X.T  # MATLAB writes columns first
+    with open(tmp_path / "net.mat", "r+b") as raw:
+        raw.write(b"MATLAB 7.3 MAT-file".ljust(116) + struct.pack("<QHH", 0, 0x0200, 0x4D49))
+    assert np.array_equal(load(tmp_path / "net.mat").X, X)
+
+
+def test_files_of_anndata_come_back():
+    """The file was written by anndata 0.12, which pins libraries that the other tools do not take."""
+    pytest.importorskip("h5py", reason="h5py, which reads these files, is not installed")
+    table = load(HERE / "data" / "anndata.h5ad", key="X_poincare")
+    assert np.array_equal(table.X, X) and table.labels == [f"cell {i}" for i in range(6)]
+    table = load(HERE / "data" / "anndata.h5ad", key="X_pca")
+    assert np.array_equal(table.X, np.round(X, 2).astype(np.float32)) and table.X.dtype == np.float32
+    refused(HERE / "data" / "anndata.h5ad", "holds X_pca, X_poincare: say which array of obsm")
+    refused(HERE / "data" / "anndata.h5ad", "no array of obsm 'umap'", key="umap")
+
+
+@pytest.mark.parametrize("name", ["points.h5ad", "points.mat", "points.parquet"])
+def test_broken_containers_are_refused(tmp_path, name):
+    pytest.importorskip("h5py"), pytest.importorskip("pyarrow")
+    hostile = pickle.dumps(Trap("mark"))
+    for content in (b"", b"PAR1 but nothing else PAR1", b"\x89HDF\r\n\x1a\n and then nothing", hostile, b"MATLAB 7.3"):
+        refused(write(tmp_path / name, content), "damaged|not a|holds none")
+
+
+def test_an_h5ad_without_obsm_is_refused(tmp_path):
+    h5py = pytest.importorskip("h5py", reason="h5py, which reads these files, is not installed")
+    with h5py.File(tmp_path / "a.h5ad", "w") as file:
+        file["X"] = X
+    refused(tmp_path / "a.h5ad", "holds none")
+
+
+def test_parquet_comes_back(tmp_path):
+    pandas = pytest.importorskip("pandas", reason="pandas, which writes these files, is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow, which reads these files, is not installed")
+    frame = pandas.DataFrame(X, columns=["x", "y", "z"])
+    path = tmp_path / "points.parquet"
+    frame.to_parquet(path)
+    table = load(path)
+    assert np.array_equal(table.X, X) and table.labels is None and table.names == ["x", "y", "z"]
+    frame.astype(np.float32).assign(label=NAMES).to_parquet(path)
+    table = load(path)
+    assert np.array_equal(table.X, X.astype(np.float32)) and table.labels == NAMES and table.X.dtype == np.float32
+    frame.set_axis(NAMES).to_parquet(path)
+    assert load(path).labels == NAMES
+    pandas.DataFrame({"word": NAMES, "vector": list(X)}).to_parquet(path)
+    table = load(path)
+    assert np.array_equal(table.X, X) and table.labels == NAMES
+    frame.assign(a=NAMES, b=NAMES).to_parquet(path)
+    refused(path, "2 columns of text")
+    pandas.DataFrame({"word": NAMES}).to_parquet(path)
+    refused(path, "neither columns of numbers")
+    pandas.DataFrame({"vector": [[1.0], [1.0, 2.0]]}).to_parquet(path)
+    refused(path, "lists of one length")
+
+
+@pytest.mark.parametrize(("name", "library"), [("a.h5ad", "h5py"), ("a.parquet", "pyarrow")])
+def test_a_missing_library_is_named_with_its_extra(tmp_path, monkeypatch, name, library):
+    monkeypatch.setitem(__import__("sys").modules, library, None)
+    with pytest.raises(ImportError, match=rf"{library}: pip install 'horopca\[io\]'"):
+        load(write(tmp_path / name, b"\x89HDF\r\n\x1a\n"))
+
+
+def test_a_key_needs_a_format_that_can_hold_several(tmp_path):
+    refused(write(tmp_path / "a.txt", "a .1 .2\n"), "is not one", key="X")
+
+
+# ---------------------------------------------------------------- edge lists
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "weights"),
+    [
+        ("a b\nb c\n", ["a", "b", "c"], None),
+        ("# a tree\n\n%x\nb a\n b  c \n", ["b", "a", "c"], None),
+        ("10 9\n9 -1\n", ["-1", "9", "10"], None),
+        ("01 1\n1 2\n", ["01", "1", "2"], None),
+        ("sea cow\tmammal\nfur seal\tmammal\n", ["sea cow", "mammal", "fur seal"], None),
+        ("source,target,weight\na,b,2\nb,c,0.5\n", ["a", "b", "c"], [2, 0.5]),
+        ("a b 2\nb c 1e-3\n", ["a", "b", "c"], [2, 1e-3]),
+        ("\ufeffa,b\r\nb,c", ["a", "b", "c"], None),
+    ],
+)
+def test_edge_lists_are_read(tmp_path, text, names, weights):
+    graph = load_edges(write(tmp_path / "graph.edges", text))
+    assert graph.names == names
+    assert (graph.weights is None) if weights is None else np.array_equal(graph.weights, weights)
+
+
+def test_edge_lists_of_networkx_come_back(tmp_path):
+    import networkx as nx
+
+    graph = nx.karate_club_graph()
+    nx.write_edgelist(graph, tmp_path / "karate.edges")
+    read = load_edges(tmp_path / "karate.edges")
+    assert read.names == [str(i) for i in range(34)]
+    assert {(u, v): w for (u, v), w in zip(read.edges.tolist(), read.weights, strict=True)} == {
+        (u, v): w for u, v, w in graph.edges(data="weight")
+    }
+    nx.write_edgelist(nx.path_graph(3), tmp_path / "path.edges")  # an empty dictionary behind each edge
+    assert load_edges(tmp_path / "path.edges").weights is None
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "holds no edges"),
+        ("# nothing\n", "holds no edges"),
+        ("a b\nc\n", "line 2: expected two names.* found 1 value"),
+        ("a b\nc d 1 2\n", "line 2: expected two names.* found 4 value"),
+        ("a,b\n,c\n", "line 2: a name is missing"),
+        ("a b\nc c\n", "line 2: 'c' is joined to itself"),
+        ("a b 1\nb c -2\n", "line 2: a weight is a length and must be a positive number, but is -2"),
+        ("a b 1\nb c 0\n", "line 2: a weight is a length"),
+        ("a b 1\nb c nan\n", "line 2: a weight is a length"),
+        ("a b 1\nb c inf\n", "line 2: a weight is a length"),
+        ("a b 1\nb c x\n", "line 2: the weight 'x' is not a number"),
+        ("a b 1\nb c\n", "line 2: this edge has no weight"),
+        ("a b\nb c 1\n", "line 2: this edge has a weight"),
+        ("a b\n" + "x" * (1 << 23), "line 2: a line of over"),
+        (b"\xff\xfe\x00", "UTF-8"),
+    ],
+)
+def test_text_that_is_no_edge_list_is_refused_by_line(tmp_path, text, sentence):
+    path = write(tmp_path / "graph.edges", text)
+    with pytest.raises(ValueError, match=sentence) as refusal:
+        load_edges(path)
+    assert str(path) in str(refusal.value)
+
+
+def test_an_endless_line_is_not_swallowed(tmp_path):
+    """Two gigabytes on one line: refused after a few megabytes, in a sparse file that holds no disk."""
+    with open(tmp_path / "endless.edges", "wb") as file:
+        file.truncate(2 << 30)
+    import tracemalloc
+
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="line 1: a line of over"):
+        load_edges(tmp_path / "endless.edges")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100e6
+
+
+def test_bytes_io_is_no_file():
+    with pytest.raises(TypeError):
+        load(io.BytesIO(b""))
