@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, geometry, io, metrics, plots, projections, statistics
+    from . import datasets, embed, geometry, io, metrics, plots, projections, statistics
     from .comparison import compare
     from .estimators import (
         BSA,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 # name -> module: loaded when first asked for, so that `horopca --help` does not wait for scikit-learn
-_ROOMS = ("datasets", "geometry", "io", "metrics", "plots", "projections", "statistics")
+_ROOMS = ("datasets", "embed", "geometry", "io", "metrics", "plots", "projections", "statistics")
 _ESTIMATORS = (
     "BSA",
     "PGA",
@@ -59,6 +59,7 @@ __all__ = [
     "__version__",
     "compare",
     "datasets",
+    "embed",
     "explore",
     "geometry",
     "io",

@@ -28,6 +28,8 @@ OPENING = (0.3, 0.1)  # softness of the objective, in fractions of a distance, f
 PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # on the lent dimensions
 MIDDLE = (0.1, 0.03)
 ENDING = (0.01, 0.003, 0.001)
+LEAST_DELTA = 4 * np.exp(-40.0)  # 1 - |z|^2 at radius 40, beyond which no two points of the ball have different directions
+BALL = Door("poincare", -1.0)
 STAGE = 60  # iterations of a stage before the last ones
 
 
@@ -176,8 +178,9 @@ class Search:
         return Runner(x, measure(through(x, self.door)[1], self.pairs), *end)
 
     def placed(self, tree: Tree, d: int) -> Runner:
-        """Sarkar's construction at its best scale."""
-        return self.runner(place(tree, d, best_tau(tree, d, self.pairs, self.door)))
+        """Sarkar's construction at its best scale, within what the ball, in which the search goes on, can hold."""
+        door = self.door if REACH[self.door.model] < REACH[BALL.model] else BALL
+        return self.runner(place(tree, d, best_tau(tree, d, self.pairs, door)))
 
     def opened(self, tree: Tree, d: int, far: float, rng: np.random.Generator) -> Runner:
         """A start: the tree placed out to radius `far` in a larger space, relaxed there, pressed flat, relaxed again."""
@@ -211,7 +214,6 @@ class Search:
         start = np.append(np.zeros(points.z.size), np.log(scale))
         ascent = climb(objective, start, max_iter=max_iter, tol=self.tol)
         after, _ = moved(points, ascent.point[:-1].reshape(points.z.shape))
-        reach = min(REACH[self.door.model], REACH["poincare"])
-        if -np.log(after.delta.min() / 4) > 2 * reach:  # left the ball: stay
+        if after.delta.min() < LEAST_DELTA:  # left the ball
             return points, scale, ascent
         return after, float(np.exp(ascent.point[-1])), ascent

@@ -37,7 +37,7 @@ class SarkarEmbedding(GraphEmbedding):
         Length of an edge of weight 1, in the space of the estimator's curvature. "auto" takes the one with the least
         distortion, measured on the coordinates that come out.
     model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
-        The coordinates of the embedding. Lorentz coordinates hold deeper trees than the ball.
+        The coordinates of the embedding. Lorentz coordinates let the leaves lie farther out than the ball does.
     curvature : float, default=-1.0
     root : node or None, default=None
         The node at the origin; None: the middle of a longest path.
@@ -143,7 +143,7 @@ def _place_within_reach(tree: Tree, d: int, tau: float, door: Door) -> np.ndarra
         far = float(radius(x).max())
     if far <= reach:
         return x
-    other = " model='lorentz' holds deeper trees." if reach < LARGEST_RADIUS else ""
+    other = " model='lorentz' lets leaves lie farther out." if reach < LARGEST_RADIUS else ""
     raise ValueError(
         f"scale {tau / door.scale:g} puts nodes of this tree, of depth {tree.depth.max():g}, at radius {far / door.scale:.4g}, "
         f"but the model {door.model!r} holds {reach / door.scale:.4g} in float64. Pass scale='auto', or at most about "

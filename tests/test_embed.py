@@ -1,0 +1,568 @@
+"""Embeddings of graphs: what is read, the laws of the constructions, exact gradients, figures on trees."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.sparse import coo_array, csr_array, save_npz
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from horopca import metrics
+from horopca.datasets import balanced_tree, random_tree
+from horopca.embed import (
+    DistortionEmbedding,
+    HyperbolicSkipGram,
+    PoincareEmbedding,
+    SarkarEmbedding,
+    pairs,
+    reconstruction,
+    relations,
+)
+from horopca.embed.directions import spread_directions
+from horopca.embed.frames import from_ball, gyrate, moved, to_ball
+from horopca.embed.graphs import as_graph, as_relations, centre, rooted, shortest_paths
+from horopca.embed.pairs import GraphPairs, best_scale, measure, pairs_of
+from horopca.embed.poincare import _batch
+from horopca.embed.relations import closure_of, unique_pairs
+from horopca.embed.sarkar import place
+from horopca.embed.skipgram import Polar, _step, pairs_within, random_walks
+from horopca.embed.stress import flattened, soft_distortion
+from horopca.geometry import (
+    distance,
+    lift,
+    pairwise_distance,
+    radius,
+    to_hyperboloid,
+    translate,
+    translate_to_origin,
+)
+
+TREE = balanced_tree(3, 3)
+ALL = [
+    SarkarEmbedding(3),
+    DistortionEmbedding(3, n_init=1, max_iter=2000, tol=1e-6),
+    PoincareEmbedding(3, epochs=20, burn_in=5),
+    HyperbolicSkipGram(3, n_walks=2, walk_length=10, epochs=1),
+]
+
+
+def names_of(estimators):
+    return [type(estimator).__name__ for estimator in estimators]
+
+
+def graph_distances(source):
+    return shortest_paths(as_graph(source).adjacency)
+
+
+# ---------------------------------------------------------------- graphs as they come
+
+
+def test_every_input_describes_the_same_graph(tmp_path):
+    parents = [-1, 0, 0, 1, 1]
+    digraph = nx.DiGraph([(child, parent) for child, parent in enumerate(parents) if parent >= 0])
+    ordered = nx.Graph()
+    ordered.add_nodes_from(range(5))
+    ordered.add_edges_from(digraph.edges)
+    (tmp_path / "tree.edges").write_text("1 0\n2 0\n3 1\n4 1\n")
+    sparse = nx.to_scipy_sparse_array(ordered)
+    save_npz(tmp_path / "tree.npz", sparse)
+    expected = sparse.toarray()
+    for source in (parents, np.array(parents), [None, 0, 0, 1, 1], ordered, sparse, coo_array(sparse), tmp_path / "tree.npz"):
+        graph = as_graph(source)
+        assert graph.names == list(range(5)) and np.array_equal(graph.adjacency.toarray(), expected)
+    read = as_graph(str(tmp_path / "tree.edges"))
+    assert read.names == list("01234") and np.array_equal(read.adjacency.toarray(), expected)
+    named = as_graph({"cat": "feline", "lion": "feline", "feline": None})
+    assert named.names == ["cat", "feline", "lion"]
+    assert np.array_equal(named.adjacency.toarray(), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+
+
+def test_names_may_be_anything_and_keep_their_order():
+    graph = nx.Graph([("b", ("a", 1)), (("a", 1), 3.5), (3.5, frozenset("x"))])
+    assert as_graph(graph).names == ["b", ("a", 1), 3.5, frozenset("x")]
+    assert SarkarEmbedding(2).fit(graph).names_ == ["b", ("a", 1), 3.5, frozenset("x")]
+
+
+def test_directed_edges_read_child_first():
+    assert as_relations({"cat": "feline"}).edges.tolist() == [[0, 1]]
+    assert as_relations([-1, 0]).edges.tolist() == [[1, 0]]
+    assert as_relations(nx.DiGraph([("cat", "feline")])).edges.tolist() == [[0, 1]]
+    assert as_relations(csr_array(([1.0], ([1], [0])), shape=(2, 2))).edges.tolist() == [[1, 0]]
+
+
+def test_weights_are_lengths_and_an_edge_given_twice_counts_once():
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from([(0, 1, 2.0), (1, 0, 2.0), (1, 2, 0.5), (0, 2, 9.0)])
+    assert np.array_equal(graph_distances(graph), [[0, 2, 2.5], [2, 0, 0.5], [2.5, 0.5, 0]])
+
+
+def weighted(*edges):
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from(edges)
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("graph", "sentence"),
+    [
+        (nx.Graph(), "at least one edge, but has 0 node"),
+        (nx.empty_graph(3), "at least one edge, but has 3 node"),
+        ([], "at least one edge"),
+        ([-1], "at least one edge"),
+        (nx.Graph([(0, 1), (2, 3)]), r"has 2 components, the largest with 2 of 4 nodes \(no path leads from 0 to 2\)"),
+        ([-1, 0, -1, 2], "connected"),
+        (nx.Graph([(0, 1), (1, 1)]), "no self-loops, but has 1, e.g. at 1"),
+        (csr_array(np.eye(3)), "no self-loops"),
+        (weighted((0, 1, -1.0)), "must be positive, but 0 - 1 has -1"),
+        (weighted((0, 1, 0.0)), "must be positive"),
+        (weighted((0, 1, float("nan"))), "must be positive"),
+        (weighted((0, 1, float("inf"))), "finite"),
+        (weighted((0, 1, "long")), "numbers as the weights"),
+        (weighted((0, 1, 1.0), (1, 0, 2.0)), "one weight, but 0 - 1 comes with 1 and with 2"),
+        (nx.Graph([(1, "1")]), "different names, but two are written '1'"),
+        ([1, 0], "is among its own ancestors"),
+        ([-1, 2, 3, 1], "is among its own ancestors"),
+        ({"a": "b", "b": "a"}, "'a' is among its own ancestors"),
+        ([-1, 7], "-1 to 1, but holds 7 at 1"),
+        ([-1, 0.5], "-1 to 1, but holds 0.5 at 1"),
+        (csr_array(np.ones((2, 3))), "square"),
+        (csr_array(np.array([[0, 1j], [1j, 0]])), "real numbers"),
+        (3, "but is of type int"),
+        (np.zeros((3, 3)), "but is of type ndarray"),
+    ],
+)
+def test_graphs_that_cannot_be_embedded_are_refused(graph, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        as_graph(graph)
+
+
+def test_a_file_that_is_no_sparse_matrix_is_refused(tmp_path):
+    np.savez(tmp_path / "points.npz", X=np.eye(3))
+    (tmp_path / "broken.npz").write_bytes(b"PK but no more")
+    for name in ("points.npz", "broken.npz"):
+        with pytest.raises(ValueError, match="no sparse matrix"):
+            as_graph(tmp_path / name)
+    with pytest.raises(FileNotFoundError):
+        as_graph(tmp_path / "absent.npz")
+
+
+def test_the_largest_component_keeps_its_names():
+    graph = as_graph(nx.Graph([("x", "y"), ("a", "b"), ("b", "c")]), largest_component=True)
+    assert graph.names == ["a", "b", "c"] and graph.adjacency.nnz == 4
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_centre_of_a_tree_has_the_least_depth(seed):
+    graph = as_graph(random_tree(40, random_state=seed).parent)
+    D = shortest_paths(graph.adjacency)
+    tree = rooted(graph.adjacency, centre(graph.adjacency))
+    assert tree.depth.max() == D.max(axis=1).min()
+    assert np.array_equal(tree.adjacency.toarray(), graph.adjacency.toarray())
+
+
+# ---------------------------------------------------------------- what all embeddings promise
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=names_of(ALL))
+def test_the_seed_decides_and_models_agree(estimator):
+    fits = [clone(estimator).set_params(random_state=seed, **options).fit(TREE.parent)
+            for seed, options in ((0, {}), (0, {}), (0, {"model": "lorentz"}), (0, {"curvature": -0.25}))]  # fmt: skip
+    first, again, lorentz, wide = fits
+    assert first.embedding_.shape == (40, 3) and first.names_ == list(range(40))
+    assert np.array_equal(first.embedding_, again.embedding_)
+    assert np.array_equal(clone(estimator).set_params(random_state=0).fit_transform(TREE.parent), first.embedding_)
+    assert lorentz.embedding_.shape == (40, 4)
+    D = pairwise_distance(to_hyperboloid(first.embedding_))
+    if isinstance(estimator, DistortionEmbedding):  # whose search sees the rounding of the model
+        assert np.isclose(lorentz.distortion_, first.distortion_, rtol=0.2)
+        assert np.isclose(wide.distance_scale_, 2 * first.distance_scale_, rtol=0.1)
+    elif not isinstance(estimator, SarkarEmbedding):  # whose scale depends on what the model holds
+        assert np.allclose(pairwise_distance(lift(lorentz.embedding_[:, 1:])), D, atol=1e-4 * D.max())
+        assert np.allclose(wide.embedding_ / 2, first.embedding_, atol=1e-6)
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=names_of(ALL))
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"n_components": 1}, "n_components must be a whole number of at least 2"),
+        ({"model": "sphere"}, "model must be one of"),
+        ({"curvature": 1.0}, "curvature must be"),
+        ({"scale": -1.0}, "scale must be 'auto' or a positive number"),
+        ({"scale": "large"}, "scale must be 'auto'"),
+        ({"root": 99}, "root must be a node of graph, but 99 is not"),
+        ({"tol": 0.0}, "tol must be"),
+        ({"n_init": -1}, "n_init must be"),
+        ({"epochs": 0}, "epochs must be"),
+        ({"learning_rate": float("nan")}, "learning_rate must be"),
+        ({"walk_length": 1}, "walk_length must be"),
+    ],
+)
+def test_impossible_options_are_refused(estimator, options, sentence):
+    if not options.keys() <= estimator.get_params().keys():
+        return
+    with pytest.raises(ValueError, match=sentence):
+        clone(estimator).set_params(**options).fit(TREE.parent)
+
+
+@pytest.mark.parametrize("estimator", [e for e in ALL if hasattr(e, "largest_component")], ids=lambda e: type(e).__name__)
+def test_disconnected_graphs_need_leave(estimator):
+    two = nx.Graph([(0, 1), ("a", "b"), ("b", "c"), ("c", "d")])
+    with pytest.raises(ValueError, match=r"largest_component=True .*--largest-component"):
+        clone(estimator).fit(two)
+    assert clone(estimator).set_params(largest_component=True, random_state=0).fit(two).names_ == list("abcd")
+
+
+def test_progress_is_told_on_stderr(capsys):
+    SarkarEmbedding(2, verbose=1).fit(TREE.parent)
+    told = capsys.readouterr()
+    assert told.out == "" and told.err.startswith("[SarkarEmbedding] scale")
+
+
+# ---------------------------------------------------------------- directions
+
+
+@pytest.mark.parametrize(("count", "d"), [(1, 3), (2, 5), (4, 3), (6, 10), (11, 10)])
+def test_few_directions_are_a_regular_simplex(count, d):
+    cosines = spread_directions(count, d) @ spread_directions(count, d).T
+    expected = np.where(np.eye(count) > 0, 1.0, -1 / max(count - 1, 1))
+    assert np.allclose(cosines, expected)
+
+
+@pytest.mark.parametrize(
+    ("count", "d", "degrees"), [(5, 2, 72), (5, 3, 90), (6, 3, 90), (15, 10, 90), (12, 3, 63.43), (24, 4, 57)]
+)
+def test_more_directions_keep_the_best_known_angle(count, d, degrees):
+    """90 degrees up to 2d directions (Rankin); the icosahedron for 12 in space; near the 24-cell's 60 for 24 in R^4."""
+    V = spread_directions(count, d)
+    assert np.allclose(np.linalg.norm(V, axis=1), 1)
+    cosines = V @ V.T - 2 * np.eye(count)
+    assert np.degrees(np.arccos(cosines.max())) > degrees - 0.01
+
+
+def test_many_directions_are_found_at_once():
+    assert spread_directions(5000, 10).shape == (5000, 10)
+
+
+# ---------------------------------------------------------------- Sarkar
+
+
+def sarkar_longhand(tree, d, tau):
+    """One node after another, the direction of the parent looked up from where the points are."""
+    x = np.zeros((len(tree.parent), d + 1))
+    x[:, 0] = 1
+    for p in np.argsort(tree.depth, kind="stable"):
+        children = np.flatnonzero(tree.parent == p)
+        if p == tree.root:
+            V = spread_directions(len(children), d)
+        else:
+            V = spread_directions(len(children) + 1, d)
+            back = translate_to_origin(x[tree.parent[p]], x[p])[1:]
+            back /= np.linalg.norm(back)
+            h = V[0] - back
+            V = V[1:] - 2 * np.outer(V[1:] @ h, h) / (h @ h) if h @ h > 0 else V[1:]
+        for child, v in zip(children, V, strict=False):
+            x[child] = translate(to_hyperboloid(tau * tree.length[child] * v, "tangent"), x[p])
+    return x
+
+
+@pytest.mark.parametrize("d", [2, 3, 10])
+def test_placement_is_sarkar_s(d):
+    graph = as_graph(random_tree(60, kind="preferential", random_state=3).parent)
+    tree = rooted(graph.adjacency, centre(graph.adjacency))
+    assert np.allclose(place(tree, d, 0.8), sarkar_longhand(tree, d, 0.8), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("model", ["poincare", "lorentz", "tangent"])
+@pytest.mark.parametrize("d", [2, 7])
+def test_every_edge_has_its_length(d, model):
+    rng = np.random.default_rng(0)
+    graph = nx.Graph()
+    graph.add_weighted_edges_from((u, v, rng.uniform(0.5, 2)) for u, v in random_tree(50, random_state=0).edges.tolist())
+    sarkar = SarkarEmbedding(d, scale=0.7, model=model, root=0).fit(graph)
+    rows = {name: i for i, name in enumerate(sarkar.names_)}
+    x = to_hyperboloid(sarkar.embedding_, model)
+    assert np.allclose(radius(x[rows[0]]), 0)
+    for u, v, w in graph.edges(data="weight"):
+        # a coordinate of the ball holds a point at radius r to about eps e^r
+        assert np.isclose(distance(x[rows[u]], x[rows[v]]), 0.7 * w, atol=1e-14 * np.exp(radius(x).max()) + 1e-9)
+
+
+def test_siblings_and_parent_are_evenly_spread_around_a_node():
+    sarkar = SarkarEmbedding(2, scale=1.5, root=0).fit(TREE.parent)
+    x = to_hyperboloid(sarkar.embedding_)
+    around = translate_to_origin(x[[0, 4, 5, 6]], x[1])[:, 1:]  # node 1: its parent and its children
+    angles = np.sort(np.arctan2(*around.T))
+    assert np.allclose(np.diff(angles), np.pi / 2)
+
+
+def test_distances_tend_to_those_of_the_tree():
+    """The error of Sarkar's construction is bounded in distance, so it falls as 1 / scale relative to it."""
+    errors = [SarkarEmbedding(3, scale=scale, model="lorentz").fit(TREE.parent).distortion_ for scale in (2.0, 4.0, 8.0)]
+    assert errors[0] > 1.8 * errors[1] > 3.4 * errors[2] and errors[2] < 0.01
+
+
+def test_the_distortion_reported_is_the_one_measured():
+    for estimator in (SarkarEmbedding(2), DistortionEmbedding(2, n_init=0)):
+        estimator.fit(TREE.parent)
+        D = estimator.distance_scale_ * graph_distances(TREE.parent)
+        E = pairwise_distance(to_hyperboloid(estimator.embedding_))
+        assert np.isclose(metrics.average_distortion(D, E, metric="precomputed"), estimator.distortion_)
+
+
+def test_no_other_scale_is_better():
+    best = SarkarEmbedding(2).fit(TREE.parent)
+    others = [SarkarEmbedding(2, scale=best.scale_ * factor).fit(TREE.parent).distortion_ for factor in (0.3, 0.6, 0.9)]
+    assert best.distortion_ < min(others) and best.distortion_ < 0.0121
+
+
+def test_what_a_model_cannot_hold_is_refused():
+    assert SarkarEmbedding(3, scale=16.0, model="lorentz").fit(TREE.parent).distortion_ < 0.005
+    with pytest.raises(ValueError, match=r"radius 47.19, but the model 'poincare' holds 35 .* model='lorentz' lets leaves lie"):
+        SarkarEmbedding(3, scale=16.0).fit(TREE.parent)
+    with pytest.raises(ValueError, match="the model 'lorentz' holds 350"):
+        SarkarEmbedding(2, scale=5.0, model="lorentz").fit(nx.path_graph(200))
+    with pytest.raises(ValueError, match=r"scale 1.5 puts .* at radius 75, but the model 'poincare' holds 17.5"):
+        SarkarEmbedding(2, scale=1.5, curvature=-4.0).fit(nx.path_graph(101))
+
+
+def test_it_says_when_rounding_breaks_edges():
+    deep = nx.balanced_tree(2, 9)
+    with pytest.warns(UserWarning, match="edges are more than 10% longer or shorter than asked"):
+        SarkarEmbedding(2, scale=12.0, model="lorentz").fit(deep)
+
+
+def test_graphs_with_circles_are_embedded_through_a_spanning_tree():
+    sarkar = SarkarEmbedding(5).fit(nx.karate_club_graph())
+    x = to_hyperboloid(sarkar.embedding_)
+    edges = [(i, p) for i, p in enumerate(sarkar.parent_) if p >= 0]
+    assert len(edges) == 33 and nx.is_tree(nx.Graph(edges))
+    assert all(nx.karate_club_graph().has_edge(u, v) for u, v in edges)
+    assert sarkar.distortion_ < 0.6 and np.isfinite(x).all()
+
+
+# ---------------------------------------------------------------- frames and gradients
+
+
+def mobius(a, b):
+    ab, aa, bb = np.sum(a * b, -1, keepdims=True), np.sum(a * a, -1, keepdims=True), np.sum(b * b, -1, keepdims=True)
+    return ((1 + 2 * ab + bb) * a + (1 - aa) * b) / (1 + 2 * ab + aa * bb)
+
+
+def cloud(n, d, size=1.0, seed=0):
+    return to_hyperboloid(size * np.random.default_rng(seed).standard_normal((n, d)), "tangent")
+
+
+def test_gyration_is_the_defect_of_mobius_addition():
+    a, b, v = (to_ball(cloud(20, 3, seed=k)).z for k in range(3))
+    turned = gyrate(a, b, v)
+    assert np.allclose(mobius(-mobius(a, b), mobius(a, mobius(b, v))), turned)
+    assert np.allclose(np.linalg.norm(turned, axis=1), np.linalg.norm(v, axis=1))
+    assert np.allclose(gyrate(b, a, turned), v)
+
+
+def test_a_move_is_as_long_as_its_vector_at_any_radius():
+    xi = np.random.default_rng(1).standard_normal((20, 3))
+    for far in (1.0, 10.0, 25.0):
+        x = to_hyperboloid(far * spread_directions(20, 3), "tangent")
+        after, _ = moved(to_ball(x), xi)
+        error = np.abs(distance(x, from_ball(after)) - np.linalg.norm(xi, axis=1))
+        assert error.max() < 1e-14 * np.exp(far) + 1e-12  # a direction is known to eps, which is eps e^r at radius r
+
+
+def taylor_slopes(objective, theta, rng):
+    """Remainders of the first-order Taylor polynomial fall fourfold when the step is halved."""
+    value, gradient = objective(theta)
+    v = rng.standard_normal(theta.size)
+    steps = np.array([1e-2, 5e-3, 2.5e-3])
+    rest = [abs(objective(theta + h * v)[0] - value - h * gradient @ v) for h in steps]
+    return np.log2(np.array(rest[:-1]) / rest[1:])
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+def test_the_gradient_of_the_distortion_is_exact(sampled):
+    rng = np.random.default_rng(0)
+    graph = as_graph(random_tree(30, random_state=0).parent)
+    D = shortest_paths(graph.adjacency)
+    chosen = GraphPairs(D[[3, 7, 20]], np.array([3, 7, 20])) if sampled else GraphPairs(D, None)
+    points, theta = to_ball(cloud(30, 4)), np.append(0.5 * rng.standard_normal(120), 0.3)
+    for objective in (
+        soft_distortion(points, chosen.blocks(100), chosen.total, 0.3),
+        flattened(points, chosen.blocks(), chosen.total, 0.3, 2, 0.7),
+    ):
+        assert np.allclose(taylor_slopes(objective, theta, rng), 2, atol=0.1)
+
+
+def test_the_sharp_objective_is_the_distortion():
+    x, chosen = cloud(40, 3), pairs_of(as_graph(TREE.parent), np.random.default_rng(0))
+    fit = measure(x, chosen)
+    objective = soft_distortion(to_ball(x), chosen.blocks(100), chosen.total, 1e-12)
+    assert np.isclose(-objective(np.append(np.zeros(120), np.log(fit.scale)))[0], fit.distortion)
+    E, D = pairwise_distance(x), graph_distances(TREE.parent)
+    assert np.isclose(metrics.average_distortion(fit.scale * D, E, metric="precomputed"), fit.distortion)
+
+
+def test_the_best_scale_is_the_best():
+    ratios = np.random.default_rng(0).lognormal(size=301)
+    scale, least = best_scale(ratios)
+    grid = scale * np.geomspace(0.2, 5, 20001)
+    assert least <= min(np.mean(np.abs(ratios / s - 1)) for s in grid) + 1e-12
+    assert best_scale(np.zeros(3)) == (1.0, 1.0)
+
+
+# ---------------------------------------------------------------- DistortionEmbedding
+
+
+def test_a_tree_is_embedded_better_than_by_sarkar():
+    for d, most in ((2, 0.0085), (10, 0.003)):  # Sarkar's 0.0098 and 0.0034
+        found = DistortionEmbedding(d, random_state=0).fit(TREE.parent)
+        assert found.converged_ and found.distortion_ < most
+
+
+def test_circles_find_their_scale():
+    """A circle has no tree: it lies best near the flat plane, where a regular polygon has distortion 0.1 or so."""
+    ring = nx.cycle_graph(20)
+    found = DistortionEmbedding(2, random_state=0).fit(ring)
+    angle = 2 * np.pi * np.arange(20) / 20
+    polygon = to_hyperboloid(1e-3 * np.stack([np.cos(angle), np.sin(angle)], axis=1), "tangent")
+    flat = measure(polygon, pairs_of(as_graph(ring), np.random.default_rng(0))).distortion
+    assert found.distortion_ < flat + 1e-3 and found.distortion_ < 0.7 * SarkarEmbedding(2).fit(ring).distortion_
+
+
+def test_large_graphs_are_embedded_from_a_sample_of_pairs(monkeypatch):
+    everything = graph_distances(random_tree(300, random_state=0).parent)
+    monkeypatch.setattr(pairs, "MOST_NODES", 100)
+    monkeypatch.setattr(pairs, "PAIRS", 64 * 300)
+    found = DistortionEmbedding(5, n_init=1, tol=1e-6, random_state=0).fit(random_tree(300, random_state=0).parent)
+    E = pairwise_distance(to_hyperboloid(found.embedding_))
+    true = metrics.average_distortion(found.distance_scale_ * everything, E, metric="precomputed")
+    assert found.distortion_ < 0.08 and true < 1.3 * found.distortion_ + 0.01
+
+
+def test_it_says_when_it_has_not_converged():
+    with pytest.warns(ConvergenceWarning, match=r"raise max_iter \(now 1\)"):
+        found = DistortionEmbedding(2, n_init=0, max_iter=1, random_state=0).fit(nx.karate_club_graph())
+    assert not found.converged_ and found.n_iter_ == 3
+
+
+# ---------------------------------------------------------------- Poincaré embeddings
+
+
+def test_the_gradient_of_a_batch_is_autograd_s():
+    torch = pytest.importorskip("torch")
+    x = cloud(11, 3, 0.7)
+    ball = to_ball(x)
+    known = np.zeros((4, 3), dtype=bool)
+    known[1, 2] = True
+    loss, gradient = _batch(ball.z, ball.delta, 4, known)
+    z = torch.tensor(ball.z, requires_grad=True)
+    d = lambda a, b: torch.acosh(1 + 2 * ((a - b) ** 2).sum(-1) / ((1 - (a**2).sum(-1)) * (1 - (b**2).sum(-1))))
+    near, apart = d(z[:4], z[4:8]), d(z[:4, None], z[None, 8:])
+    total = torch.exp(-near) + torch.where(torch.tensor(known), 0.0, torch.exp(-apart)).sum(1)
+    expected = (near + torch.log(total)).sum()
+    expected.backward()
+    assert np.isclose(loss, expected.item(), rtol=1e-6)
+    assert np.allclose(gradient, z.grad.numpy() * ball.delta[:, None] / 2, rtol=1e-5, atol=1e-8)  # metric of the frames
+
+
+def test_a_hierarchy_is_learnt():
+    found = PoincareEmbedding(5, closure=True, epochs=150, learning_rate=0.1, random_state=0).fit(balanced_tree(3, 4).parent)
+    assert len(found.pairs_) == 3 * 1 + 9 * 2 + 27 * 3 + 81 * 4
+    assert found.mean_rank_ < 1.2 and found.map_ > 0.95 and found.loss_ < 0.5
+    r = radius(to_hyperboloid(found.embedding_))
+    assert r[0] < r[1:4].mean() < r[4:13].mean() < r[40:].mean()  # the root inside, the leaves outside
+
+
+def test_relations_of_an_undirected_graph_go_both_ways():
+    found = PoincareEmbedding(2, epochs=2, burn_in=1, random_state=0).fit(nx.Graph([("a", "b"), ("b", "c")]))
+    assert found.pairs_.tolist() == [[0, 1], [1, 0], [1, 2], [2, 1]]
+
+
+def test_the_closure_is_networkx_s():
+    dag = nx.gn_graph(60, seed=1)
+    dag.add_edge(50, 3)
+    found = closure_of(np.array(dag.edges), list(dag.nodes))
+    assert {tuple(pair) for pair in found.tolist()} == set(nx.transitive_closure_dag(dag).edges)
+    with pytest.raises(ValueError, match="without circles, but 0 is in one, or below one"):
+        PoincareEmbedding(2, closure=True).fit(nx.DiGraph([(0, 1), (1, 2), (2, 3), (3, 1)]))
+
+
+def test_ranks_and_precision_are_counted_right(monkeypatch):
+    rng = np.random.default_rng(0)
+    x, related = cloud(30, 3), rng.integers(30, size=(80, 2))
+    related = related[related[:, 0] != related[:, 1]]
+    D, ranks, precisions = pairwise_distance(x), [], []
+    for u in np.unique(related[:, 0]):
+        mine = set(related[related[:, 0] == u, 1].tolist())
+        order = [v for v in np.argsort(D[u]) if v != u]
+        hits = 0
+        precision = []
+        for k, v in enumerate(order, 1):
+            if v in mine:
+                hits += 1
+                precision.append(hits / k)
+                ranks.append(1 + k - hits)
+        precisions.append(np.mean(precision))
+    found = reconstruction(x, related, model="lorentz")
+    assert np.allclose(found, (np.mean(ranks), np.mean(precisions)))
+    monkeypatch.setattr(relations, "MOST_RANKED", 10)
+    assert not np.allclose(reconstruction(x, related, model="lorentz", random_state=0), found)
+    assert unique_pairs(np.array([[1, 2], [0, 1], [1, 2]]), 3).pairs.tolist() == [[0, 1], [1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("related", "sentence"),
+    [([[0, 9]], "from 0 to 2, but run from 0 to 9"), ([0, 1], r"shape \(m, 2\)"), ([[0.5, 1]], "whole numbers"), ([], "shape")],
+)
+def test_relations_that_cannot_be_ranked_are_refused(related, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        reconstruction(np.zeros((3, 2)), related)
+
+
+def test_points_that_are_not_finite_have_no_ranks():
+    with pytest.raises(ValueError, match="NaN"):
+        reconstruction(np.full((3, 2), np.nan), [[0, 1]])
+
+
+# ---------------------------------------------------------------- skip-gram
+
+
+def test_walks_follow_edges():
+    graph = as_graph(nx.karate_club_graph())
+    walks = random_walks(graph, 3, 12, np.random.default_rng(0))
+    assert walks.shape == (102, 12) and np.array_equal(np.bincount(walks[:, 0]), np.full(34, 3))
+    assert (graph.adjacency.toarray()[walks[:, :-1], walks[:, 1:]] > 0).all()
+
+
+def test_pairs_within_a_window_are_all_there():
+    found = pairs_within(np.array([[5, 6, 7, 5]]), 2)
+    ahead = [(5, 6), (6, 7), (7, 5), (5, 7), (6, 5)]
+    assert sorted(map(tuple, found.tolist())) == sorted([*ahead, *((v, u) for u, v in ahead)])
+
+
+def test_a_small_step_goes_down_the_loss():
+    """To first order the loss falls by the rate times the squares of the slopes in radii and directions."""
+    rng = np.random.default_rng(0)
+
+    def polar(n):
+        v = rng.standard_normal((n, 3))
+        return Polar(rng.uniform(0.5, 2, n), v / np.linalg.norm(v, axis=1, keepdims=True))
+
+    first = polar(6), polar(9)
+    u, targets = np.arange(6), rng.permutation(9)[None, :3].repeat(6, axis=0)
+    losses = []
+    for rate in (1e-4, 1e-4, 0.0):
+        losses.append(_step(*first, u, targets, rate, 30.0))
+    assert losses[0] > losses[1] > losses[2]
+    assert np.isclose(losses[0] - losses[1], losses[1] - losses[2], rtol=1e-2)
+
+
+def test_communities_come_apart():
+    graph = nx.planted_partition_graph(2, 25, 0.5, 0.02, seed=0)
+    sides = np.arange(50) < 25
+    for d in (2, 6):
+        found = HyperbolicSkipGram(d, random_state=0, n_walks=5, epochs=3).fit(graph)
+        D = pairwise_distance(to_hyperboloid(found.embedding_)) + 99 * np.eye(50)
+        nearest = np.argsort(D, axis=1)[:, :5]
+        assert (sides[nearest] == sides[:, None]).mean() > 0.9
+        assert np.allclose(radius(to_hyperboloid(found.embedding_)), found.radius_)
