@@ -2,7 +2,7 @@
 
     HOROPCA_DATA=... python -m benchmarks.embeddings
 
-takes about ten minutes on one core; the rows of gensim need it installed.
+takes a few minutes on one core; the rows of gensim need it installed.
 """
 
 from __future__ import annotations
@@ -48,27 +48,29 @@ OURS: list[tuple[str, str, Callable[[int], Any]]] = [
 
 
 def distortions() -> Table:
-    """Average distortion of graph distances, seconds of processor time behind it."""
-    table = Table(title="Average distortion against graph distances in 2 / 10 / 50 dimensions (seconds of processor time)")
+    """Average distortion of graph distances, seconds of processor time below it."""
+    table = Table(title="Average distortion against graph distances in 2 / 10 / 50 dimensions")
     for column in ("", *NAMES):
         table.add_column(column, justify="left" if not column else "right")
     for kind, known in PAPER.items():
         table.add_row(f"paper, {kind}", *(" / ".join(f"{value:.3f}" for value in known[name][0]) for name in NAMES))
         for row, label, make in OURS:
             if row == kind:
-                table.add_row(label, *(_cell(make, name, known[name][1]) for name in NAMES))
+                cells = [_cells(make, name, known[name][1]) for name in NAMES]
+                table.add_row(label, *(values for values, _ in cells))
+                table.add_row("  seconds of processor time", *(seconds for _, seconds in cells))
         table.add_section()
     return table
 
 
-def _cell(make: Callable[[int], Any], name: str, targets: tuple[float, ...]) -> str:
+def _cells(make: Callable[[int], Any], name: str, targets: tuple[float, ...]) -> tuple[str, str]:
     graph, values, seconds = fetch_graph(NAMES[name]), [], []
     for d, target in zip(DIMENSIONS, targets, strict=True):
         start = time.process_time()
         found = make(d).fit(graph).distortion_
-        seconds.append(f"{time.process_time() - start:.0f}")
+        seconds.append(f"{time.process_time() - start:.1f}")
         values.append(f"{found:.4f}{'' if found <= target else ' MISSED'}")
-    return f"{' / '.join(values)} ({', '.join(seconds)})"
+    return " / ".join(values), " / ".join(seconds)
 
 
 def mammals() -> Table:

@@ -19,13 +19,14 @@ from horopca.embed import (
     relations,
 )
 from horopca.embed.directions import spread_directions
+from horopca.embed.distortion import BALL, Search
 from horopca.embed.frames import from_ball, gyrate, moved, to_ball
 from horopca.embed.graphs import as_graph, as_relations, centre, rooted, shortest_paths
 from horopca.embed.pairs import GraphPairs, best_scale, measure, pairs_of
 from horopca.embed.poincare import _batch
 from horopca.embed.relations import closure_of, unique_pairs
-from horopca.embed.sarkar import place
-from horopca.embed.skipgram import Polar, _step, pairs_within, random_walks
+from horopca.embed.sarkar import best_tree, place
+from horopca.embed.skipgram import Polar, _apply, _step, pairs_within, random_walks
 from horopca.embed.stress import flattened, soft_distortion
 from horopca.geometry import (
     distance,
@@ -36,6 +37,7 @@ from horopca.geometry import (
     translate,
     translate_to_origin,
 )
+from horopca.statistics import principal_axes
 
 TREE = balanced_tree(3, 3)
 ALL = [
@@ -48,6 +50,12 @@ ALL = [
 
 def names_of(estimators):
     return [type(estimator).__name__ for estimator in estimators]
+
+
+def weighted(*edges):
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from(edges)
+    return graph
 
 
 def graph_distances(source):
@@ -94,12 +102,6 @@ def test_weights_are_lengths_and_an_edge_given_twice_counts_once():
     graph = nx.DiGraph()
     graph.add_weighted_edges_from([(0, 1, 2.0), (1, 0, 2.0), (1, 2, 0.5), (0, 2, 9.0)])
     assert np.array_equal(graph_distances(graph), [[0, 2, 2.5], [2, 0, 0.5], [2.5, 0.5, 0]])
-
-
-def weighted(*edges):
-    graph = nx.DiGraph()
-    graph.add_weighted_edges_from(edges)
-    return graph
 
 
 @pytest.mark.parametrize(
@@ -153,11 +155,12 @@ def test_the_largest_component_keeps_its_names():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_centre_of_a_tree_has_the_least_depth(seed):
-    graph = as_graph(random_tree(40, random_state=seed).parent)
+    rng = np.random.default_rng(seed)
+    graph = as_graph(weighted(*((u, v, rng.uniform(0.1, 2)) for u, v in random_tree(40, random_state=seed).edges.tolist())))
     D = shortest_paths(graph.adjacency)
     tree = rooted(graph.adjacency, centre(graph.adjacency))
-    assert tree.depth.max() == D.max(axis=1).min()
-    assert np.array_equal(tree.adjacency.toarray(), graph.adjacency.toarray())
+    assert np.isclose(tree.depth.max(), D.max(axis=1).min())
+    assert np.allclose(tree.adjacency.toarray(), graph.adjacency.toarray())
 
 
 # ---------------------------------------------------------------- what all embeddings promise
@@ -429,6 +432,16 @@ def test_circles_find_their_scale():
     assert found.distortion_ < flat + 1e-3 and found.distortion_ < 0.7 * SarkarEmbedding(2).fit(ring).distortion_
 
 
+def test_points_are_pressed_flat_rather_than_cut_off():
+    graph = as_graph(nx.karate_club_graph())
+    search = Search(pairs_of(graph, np.random.default_rng(0)), BALL, 1e-6, lambda _: None)
+    x = place(best_tree(graph, search.pairs), 10, 0.5, np.random.default_rng(0))
+    relaxed = search.sharpened(search.runner(x), (0.3, 0.1), 60)
+    axes, _ = principal_axes(relaxed.x)
+    cut = search.runner(lift(relaxed.x[:, 1:] @ axes[:2].T))
+    assert search.pressed(relaxed, 2).fit.distortion < 0.7 * cut.fit.distortion
+
+
 def test_large_graphs_are_embedded_from_a_sample_of_pairs(monkeypatch):
     everything = graph_distances(random_tree(300, random_state=0).parent)
     monkeypatch.setattr(pairs, "MOST_NODES", 100)
@@ -555,6 +568,12 @@ def test_a_small_step_goes_down_the_loss():
         losses.append(_step(*first, u, targets, rate, 30.0))
     assert losses[0] > losses[1] > losses[2]
     assert np.isclose(losses[0] - losses[1], losses[1] - losses[2], rtol=1e-2)
+
+
+def test_past_the_origin_lies_the_opposite_direction():
+    points = Polar(np.array([0.2, 0.2]), np.array([[1.0, 0.0], [0.0, 1.0]]))
+    _apply(points, np.array([0, 0, 1]), np.array([-0.3, -0.1, 40.0]), np.zeros((3, 2)), 30.0)
+    assert np.allclose(points.radius, [0.2, 1.2]) and np.allclose(points.direction, [[-1, 0], [0, 1]])
 
 
 def test_communities_come_apart():

@@ -23,7 +23,7 @@ from .stress import flattened, soft_distortion
 
 AUTO_STARTS = 3
 RADII = (2.0, 1.0, 4.0)  # of the first starts: near the flat space, from where a search finds its scale
-EXTRA = 8  # dimensions lent to a start, and taken back
+ROOM = 10  # dimensions in which a start is opened where fewer are asked for; the rest is taken back
 OPENING = (0.3, 0.1)  # softness of the objective, in fractions of a distance, from stage to stage
 PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # on the lent dimensions
 MIDDLE = (0.1, 0.03)
@@ -39,8 +39,8 @@ class DistortionEmbedding(GraphEmbedding):
     Minimises the average distortion, the mean over pairs of ``|d / (scale * graph distance) - 1|``, over the points and the
     scale (Gu, Sala, Gunel and Ré, 2019). Gradients are exact; every point moves in its own frame, so steps mean the same
     at every radius; L-BFGS, on a smooth form of the objective that is sharpened in stages. A few starts are
-    opened in a space of more dimensions, where few points stand in each other's way, and pressed flat; another is
-    Sarkar's construction at its best scale. The best goes on to the end.
+    opened in at least ten dimensions, where few points stand in each other's way, and pressed flat where fewer are asked
+    for; another is Sarkar's construction at its best scale. The best goes on to the end.
 
     Parameters
     ----------
@@ -183,11 +183,10 @@ class Search:
         return self.runner(place(tree, d, best_tau(tree, d, self.pairs, door)))
 
     def opened(self, tree: Tree, d: int, far: float, rng: np.random.Generator) -> Runner:
-        """A start: the tree placed out to radius `far` in a larger space, relaxed there, pressed flat, relaxed again."""
-        x = place(tree, d + EXTRA, far / float(tree.depth.max()), rng)
+        """A start: the tree placed out to radius `far` in a roomy space, relaxed there, pressed flat, relaxed again."""
+        x = place(tree, max(d, ROOM), far / float(tree.depth.max()), rng)
         relaxed = self.sharpened(self.runner(x), OPENING, STAGE)
-        flat = self._pressed(relaxed, d)
-        return self.sharpened(flat, MIDDLE, STAGE)
+        return self.sharpened(relaxed if d >= ROOM else self.pressed(relaxed, d), MIDDLE, STAGE)
 
     def sharpened(self, runner: Runner, softnesses: tuple[float, ...], max_iter: int) -> Runner:
         """The points after a climb at each softness of the objective."""
@@ -199,7 +198,7 @@ class Search:
             self.say(f"softness {softness:g}: {-ascent.value:.4f} at scale {scale:.4g}, {ascent.status} ({ascent.n_iter})")
         return self.runner(from_ball(points), steps, ascent.converged, ascent.status)
 
-    def _pressed(self, runner: Runner, d: int) -> Runner:
+    def pressed(self, runner: Runner, d: int) -> Runner:
         """The points moved towards their first d principal directions by a rising penalty, and projected on them."""
         axes, _ = principal_axes(runner.x)
         points, scale = to_ball(lift(runner.x[:, 1:] @ axes.T)), runner.fit.scale

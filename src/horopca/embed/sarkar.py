@@ -15,8 +15,8 @@ from .frames import gyrate
 from .graphs import Graph, Tree, as_graph, centre, rooted, shortest_paths, spanning_trees
 from .pairs import Fit, GraphPairs, best_scale, measure, pairs_of
 
-GRID = 12  # scales looked at before the best is refined
-REFINEMENTS = 8
+GRID = 24  # scales looked at before the best is refined
+REFINEMENTS = 6
 FARTHEST = 100.0  # radius of the largest scale looked at: points that part beyond 36 have one direction in float64
 
 
