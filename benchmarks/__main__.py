@@ -1,8 +1,9 @@
 """All benchmarks, one after another."""
 
-from . import baselines, explorer, figures, speed
+from . import baselines, embeddings, explorer, figures, speed
 
 speed.main()
 figures.main()
 baselines.main()
+embeddings.main()
 explorer.main()

@@ -2,7 +2,7 @@
 
     python docs/make_screenshots.py
 
-Needs Debian's packages chromium and wordnet-base, playwright and Pillow. Writes docs/images/explorer*.png.
+Needs Debian's package chromium, playwright and Pillow. Writes docs/images/explorer*.png.
 """
 
 from __future__ import annotations
@@ -17,50 +17,20 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from horopca import HoroPCA, explore
+from horopca.datasets import load_mammals
 from horopca.embed import SarkarEmbedding
 
-WORDNET = Path("/usr/share/wordnet/data.noun")
 IMAGES = Path(__file__).parent / "images"
 SWITCHES = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
 
-def mammals() -> tuple[list[str], np.ndarray]:
-    """Names, and the row of each one's parent (-1 for the root), parents first."""
-    word, children = {}, {}
-    for line in WORDNET.read_text(encoding="utf-8").splitlines():
-        if line.startswith("  "):
-            continue  # the licence
-        fields = line.split(" | ")[0].split()
-        n_words = int(fields[3], 16)
-        pointers = fields[5 + 2 * n_words :]
-        word[fields[0]] = fields[4].replace("_", " ")
-        for symbol, synset, part in zip(pointers[::4], pointers[1::4], pointers[2::4], strict=False):
-            if symbol in ("@", "@i") and part == "n":
-                children.setdefault(synset, []).append(fields[0])
-    order = [next(synset for synset, name in word.items() if name == "mammal")]
-    parent = {order[0]: -1}
-    for row, synset in enumerate(order):
-        for child in children.get(synset, []):
-            if child not in parent:
-                parent[child] = row
-                order.append(child)
-    return [word[synset] for synset in order], np.array([parent[synset] for synset in order])
-
-
-def orders(names: list[str], parent: np.ndarray) -> list[str]:
-    """The child of the placentals, or else of the root, that each belongs to."""
-    placental, found = names.index("placental"), []
-    for row, up in enumerate(parent):
-        found.append(names[row] if up in (-1, 0, placental) else found[up])
-    return found
-
-
 def make_page(folder: Path) -> Path:
-    names, parent = mammals()
-    edges = np.stack([parent, np.arange(len(parent))], axis=1)[1:]
-    X = SarkarEmbedding(10, scale=1.0).fit_transform(parent)
+    mammals = load_mammals()
+    child = np.flatnonzero(mammals.parent >= 0)
+    edges = np.stack([mammals.parent[child], child], axis=1)
+    X = SarkarEmbedding(10, scale=1.0).fit_transform(mammals.parent)
     Y = HoroPCA(2, spine="free", objective="distortion", random_state=0).fit_transform(X)
-    page = explore(Y, orders(names, parent), names=names, edges=edges, original=X, title="Mammals of WordNet")
+    page = explore(Y, mammals.labels, names=mammals.names, edges=edges, original=X, title="Mammals of WordNet")
     return page.save(folder / "mammals.html")
 
 

@@ -40,7 +40,50 @@ def test_what_is_written_is_what_the_library_returns(tmp_path, tree):
     out = tmp_path / "points.npy"
     result = run("embed", tree, "-d", 2, "--method", "sarkar", "--model", "lorentz", "--curvature", -0.5, "-o", out)
     assert np.array_equal(load(out).X, SarkarEmbedding(2, model="lorentz", curvature=-0.5, random_state=0).fit_transform(tree))
-    assert "--labels-out FILE keeps them" in result.stderr
+    assert load_labels(tmp_path / "points.names.txt") == NAMES and "points.names.txt" in result.stdout
+
+
+def test_names_are_never_lost(tmp_path, tree):
+    """An .npy has no room for names: they go beside it, also with --json, and never over another file."""
+    beside = tmp_path / "a.names.txt"
+    beside.write_text("precious")
+    arguments = ("embed", tree, "-d", 2, "--method", "sarkar", "-o", tmp_path / "a.npy", "--json")
+    refused(run(*arguments), "a.names.txt exists already", tmp_path, left=["a.names.txt", "tree.edges"])
+    assert beside.read_text() == "precious"
+    assert json.loads(run(*arguments, "--force").stdout)["labels_out"] == str(beside)
+    assert load_labels(beside) == NAMES
+    result = run("embed", tree, "-d", 2, "--method", "sarkar", "-o", tmp_path / "b.csv")
+    assert result.exit_code == 0 and not (tmp_path / "b.names.txt").exists()
+
+
+def test_points_and_names_are_written_both_or_neither(tmp_path, tree, monkeypatch):
+    def full(*_, **__):
+        raise OSError("No space left on device")
+
+    options = ("-d", 2, "--method", "sarkar", "-o", tmp_path / "a.npz", "--labels-out", tmp_path / "names.txt")
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.write_text", full)
+        refused(run("embed", tree, *options), "No space left", tmp_path, left=["tree.edges"])
+    with monkeypatch.context() as patch:
+        patch.setattr("numpy.savez", full)
+        refused(run("embed", tree, *options), "No space left", tmp_path, left=["tree.edges"])
+
+
+def test_a_scale_can_be_given_and_what_the_model_cannot_hold_is_said(tmp_path):
+    path = tmp_path / "path.edges"
+    path.write_text("".join(f"{i} {i + 1}\n" for i in range(100)))
+    options = ("--method", "sarkar", "-d", 2, "-o", tmp_path / "a.npz")
+    refused(run("embed", path, *options, "--scale", 2), "holds 35 in float64. Pass --scale auto", tmp_path, left=["path.edges"])
+    refused(run("embed", path, *options, "--scale", "wide"), "wide", tmp_path, left=["path.edges"], code=2)
+    for scale in ("0.5", "auto"):
+        result = run("embed", path, *options, "--scale", scale, "--force", "--json")
+        assert json.loads(result.stdout)["edge_length"] > 0 and result.stderr == ""
+    assert json.loads(run("embed", path, *options, "--scale", 0.5, "--force", "--json").stdout)["edge_length"] == 0.5
+
+
+def test_progress_is_told_on_stderr_when_asked_for(tmp_path, tree):
+    result = run("embed", tree, "--method", "poincare", "--epochs", 20, "--verbose", "--json", "-o", tmp_path / "a.csv")
+    assert "[PoincareEmbedding] epoch 20: mean loss" in result.stderr and json.loads(result.stdout)["n_nodes"] == 5
 
 
 def test_json_is_all_there_is_on_stdout(tmp_path, tree):

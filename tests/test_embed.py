@@ -27,7 +27,7 @@ from horopca.embed.poincare import _batch
 from horopca.embed.relations import closure_of, unique_pairs
 from horopca.embed.sarkar import best_tree, place
 from horopca.embed.skipgram import Polar, _apply, _step, pairs_within, random_walks
-from horopca.embed.stress import flattened, soft_distortion
+from horopca.embed.stress import flattened, reined_in, soft_distortion
 from horopca.geometry import (
     distance,
     lift,
@@ -118,7 +118,7 @@ def test_weights_are_lengths_and_an_edge_given_twice_counts_once():
         (weighted((0, 1, -1.0)), "must be positive, but 0 - 1 has -1"),
         (weighted((0, 1, 0.0)), "must be positive"),
         (weighted((0, 1, float("nan"))), "must be positive"),
-        (weighted((0, 1, float("inf"))), "finite"),
+        (weighted((0, 1, float("inf"))), "but 0 - 1 has inf"),
         (weighted((0, 1, "long")), "numbers as the weights"),
         (weighted((0, 1, 1.0), (1, 0, 2.0)), "one weight, but 0 - 1 comes with 1 and with 2"),
         (nx.Graph([(1, "1")]), "different names, but two are written '1'"),
@@ -127,6 +127,11 @@ def test_weights_are_lengths_and_an_edge_given_twice_counts_once():
         ({"a": "b", "b": "a"}, "'a' is among its own ancestors"),
         ([-1, 7], "-1 to 1, but holds 7 at 1"),
         ([-1, 0.5], "-1 to 1, but holds 0.5 at 1"),
+        (["feline", "cat"], "-1 to 1, but holds 'feline' at 0"),
+        ([float("nan"), 0], "-1 to 1, but holds nan at 0"),
+        ([(0, 1), (1, 2, 3)], "but is of type list"),
+        (weighted((0, 1, 1e-300), (1, 2, 1.0)), "between 1e-100 and 1e\\+100, but 0 - 1 has 1e-300"),
+        (weighted((0, 1, 1.0), (1, 2, 1e300)), "between 1e-100 and 1e\\+100, but 1 - 2 has 1e\\+300"),
         (csr_array(np.ones((2, 3))), "square"),
         (csr_array(np.array([[0, 1j], [1j, 0]])), "real numbers"),
         (3, "but is of type int"),
@@ -193,11 +198,14 @@ def test_the_seed_decides_and_models_agree(estimator):
         ({"curvature": 1.0}, "curvature must be"),
         ({"scale": -1.0}, "scale must be 'auto' or a positive number"),
         ({"scale": "large"}, "scale must be 'auto'"),
+        ({"scale": None}, "scale must be 'auto'"),
         ({"root": 99}, "root must be a node of graph, but 99 is not"),
         ({"tol": 0.0}, "tol must be"),
+        ({"tol": "small"}, "tol must be"),
         ({"n_init": -1}, "n_init must be"),
         ({"epochs": 0}, "epochs must be"),
         ({"learning_rate": float("nan")}, "learning_rate must be"),
+        ({"learning_rate": None}, "learning_rate must be"),
         ({"walk_length": 1}, "walk_length must be"),
     ],
 )
@@ -319,6 +327,26 @@ def test_no_other_scale_is_better():
     assert best.distortion_ < min(others) and best.distortion_ < 0.0121
 
 
+@pytest.mark.parametrize("unit", [1e-100, 1e20, 1e100])
+def test_the_unit_of_lengths_changes_the_scale_alone(unit):
+    edges = random_tree(30, random_state=0).edges.tolist()
+    first = SarkarEmbedding(2).fit(weighted(*((u, v, 1.0) for u, v in edges)))
+    other = SarkarEmbedding(2).fit(weighted(*((u, v, unit) for u, v in edges)))
+    # at the best scale rounding in the ball begins to tell: 3% more or less of it are as good
+    assert np.isclose(other.scale_ * unit, first.scale_, rtol=0.03)
+    assert np.isclose(other.distortion_, first.distortion_, rtol=0.03)
+
+
+def test_scales_are_compared_on_some_of_the_pairs():
+    D = graph_distances(random_tree(60, random_state=0).parent)
+    every = GraphPairs(D, None)
+    some = every.thinned(600)
+    fewer = some.thinned(300)
+    assert every.thinned(60 * 59 // 2) is every and 400 < some.total <= 600 and 200 < fewer.total <= 300
+    for chosen in (some, fewer):
+        assert len(set(chosen.sources)) == len(chosen.sources) and np.array_equal(chosen.distances, D[chosen.sources])
+
+
 def test_what_a_model_cannot_hold_is_refused():
     assert SarkarEmbedding(3, scale=16.0, model="lorentz").fit(TREE.parent).distortion_ < 0.005
     with pytest.raises(ValueError, match=r"radius 47.19, but the model 'poincare' holds 35 .* model='lorentz' lets leaves lie"):
@@ -432,6 +460,27 @@ def test_circles_find_their_scale():
     assert found.distortion_ < flat + 1e-3 and found.distortion_ < 0.7 * SarkarEmbedding(2).fit(ring).distortion_
 
 
+def test_a_search_that_leads_to_infinity_stays_finite():
+    """Of a complete graph all distances are equal, and the farther out the points, the more equal theirs."""
+    embedding = DistortionEmbedding(3, random_state=0).fit(nx.complete_graph(20))
+    assert embedding.distortion_ < 0.02 and np.isfinite(embedding.embedding_).all()
+
+
+@pytest.mark.parametrize("far", [1.0, 30.0, 1e9])
+def test_long_moves_are_cut_short_with_their_gradient(far):
+    rng = np.random.default_rng(0)
+    x = lift(rng.standard_normal((6, 3)))
+    pairs = GraphPairs(graph_distances(nx.path_graph(6)), None)
+    start = np.append(np.zeros(18), 0.3)
+    objective = reined_in(soft_distortion(to_ball(x), pairs.blocks(), pairs.total, 0.1), start, 3)
+    theta = start + far * np.append(rng.standard_normal(18) * np.repeat([0.001, 1, 1, 0.01, 1, 1], 3), -1.0)
+    value, gradient = objective(theta)
+    assert np.isfinite(value) and np.isfinite(gradient).all()
+    direction = rng.standard_normal(19)
+    slope = (objective(theta + 1e-6 * far * direction)[0] - objective(theta - 1e-6 * far * direction)[0]) / (2e-6 * far)
+    assert np.isclose(gradient @ direction, slope, rtol=1e-4, atol=1e-9 / far)
+
+
 def test_points_are_pressed_flat_rather_than_cut_off():
     graph = as_graph(nx.karate_club_graph())
     search = Search(pairs_of(graph, np.random.default_rng(0)), BALL, 1e-6, lambda _: None)
@@ -489,6 +538,11 @@ def test_a_hierarchy_is_learnt():
 def test_relations_of_an_undirected_graph_go_both_ways():
     found = PoincareEmbedding(2, epochs=2, burn_in=1, random_state=0).fit(nx.Graph([("a", "b"), ("b", "c")]))
     assert found.pairs_.tolist() == [[0, 1], [1, 0], [1, 2], [2, 1]]
+
+
+def test_an_undirected_graph_has_no_closure():
+    with pytest.raises(ValueError, match="closure=True needs directed edges"):
+        PoincareEmbedding(2, closure=True).fit(nx.path_graph(4))
 
 
 def test_the_closure_is_networkx_s():

@@ -402,7 +402,7 @@ def test_large_samples_are_searched_on_a_subset(monkeypatch, X):
     assert whole > 0.9 * best.fit(X).explained_variance_[-1]
 
 
-def test_subset_or_not_the_report_and_the_frame_are_of_all_rows(monkeypatch, X):
+def test_subset_or_not_the_report_and_the_mean_are_of_all_rows(monkeypatch, X):
     monkeypatch.setattr("horopca.estimators.horopca.SEARCH_ROWS", 25)
     monkeypatch.setattr("horopca.estimators.horopca.EXACT_ROWS", 10)
     monkeypatch.setattr("horopca.estimators.horopca.REPORTED_PAIRS", 4000)
@@ -410,8 +410,6 @@ def test_subset_or_not_the_report_and_the_frame_are_of_all_rows(monkeypatch, X):
     Y = pca.transform(X)
     assert abs(pca.explained_variance_[-1] - metrics.pair_variance(Y)) < 4 * pca.variance_error_
     assert abs(pca.total_variance_ - metrics.pair_variance(X)) < 0.2 * pca.total_variance_
-    v = geometry.from_hyperboloid(geometry.to_hyperboloid(Y), "tangent")
-    assert np.allclose(v.mean(axis=0), 0, atol=1e-9)
     assert np.allclose(pca.mean_, HoroPCA(**QUICK).fit(X).mean_)
 
 

@@ -17,7 +17,9 @@ ROOT = Path(horopca.__file__).parent
 LAYERS = [
     {"optim", "geometry"},
     {"projections", "statistics"},
+    {"rows", "frames"},
     {"objectives", "families", "_validation"},
+    {"passes"},
     {"search"},
     {"submanifolds"},
     {"submanifold_search"},

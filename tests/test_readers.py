@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from horopca.io import load, load_edges
+from horopca.io import checkpoints, load, load_edges
 
 X = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 3))
 NAMES = ["cat", "dog", "été", "burmese_cat.n.01", "x/y", "7"]
@@ -208,6 +208,32 @@ def test_broken_checkpoints_are_refused(tmp_path, torch):
     refused(path, "packed far smaller")
 
 
+def test_knotted_checkpoints_neither_hang_nor_overflow(tmp_path, torch):
+    """Dictionaries within themselves, very deep ones, and ones that branch into 2^40 paths to one matrix."""
+    ring = {"X": torch.tensor(X)}
+    ring["again"] = ring
+    torch.save(ring, tmp_path / "ring.pth")
+    assert np.array_equal(load(tmp_path / "ring.pth").X, X)
+    branching = {"X": torch.tensor(X)}
+    for _ in range(40):
+        branching = {"a": branching, "b": branching}
+    torch.save(branching, tmp_path / "branching.pth")
+    assert np.array_equal(load(tmp_path / "branching.pth").X, X)
+    tower = b"(d" + b"S'a'\n(d" * 20_000 + b"s" * 20_000 + b"."
+    with zipfile.ZipFile(tmp_path / "tower.pth", "w") as archive:
+        archive.writestr("archive/data.pkl", tower)
+    refused(tmp_path / "tower.pth", "holds no matrix|damaged")
+
+
+def test_a_checkpoint_cannot_change_what_reads_it(tmp_path):
+    """Pickles can set attributes of what they have named; ours names things that live no longer than the reading."""
+    program = b"ctorch._utils\n_rebuild_tensor_v2\n(N(dS'__defaults__'\n(I1\ntstb."
+    with zipfile.ZipFile(tmp_path / "sly.pth", "w") as archive:
+        archive.writestr("archive/data.pkl", program)
+    refused(tmp_path / "sly.pth", "holds no matrix|damaged")
+    assert checkpoints._tensor.__defaults__ is None
+
+
 def test_checkpoints_need_no_torch(tmp_path, torch, monkeypatch):
     torch.save({"embeddings": torch.tensor(X)}, tmp_path / "model.pth.best")
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
@@ -254,6 +280,19 @@ def test_broken_containers_are_refused(tmp_path, name):
     hostile = pickle.dumps(Trap("mark"))
     for content in (b"", b"PAR1 but nothing else PAR1", b"\x89HDF\r\n\x1a\n and then nothing", hostile, b"MATLAB 7.3"):
         refused(write(tmp_path / name, content), "damaged|not a|holds none")
+
+
+def test_a_container_damaged_inside_is_refused_by_name(tmp_path):
+    h5py, pa, parquet = (pytest.importorskip(name) for name in ("h5py", "pyarrow", "pyarrow.parquet"))
+    values = np.random.default_rng(0).standard_normal((3000, 4))
+    with h5py.File(tmp_path / "a.h5ad", "w") as file:
+        file.create_group("obsm").create_dataset("X", data=values, chunks=(3000, 4), compression="gzip")
+    parquet.write_table(pa.table({"x": values[:, 0]}), tmp_path / "a.parquet", compression="gzip")
+    for name in ("a.h5ad", "a.parquet"):
+        content = bytearray((tmp_path / name).read_bytes())
+        middle = len(content) // 2
+        content[middle : middle + 2000] = b"\xff" * 2000
+        refused(write(tmp_path / name, bytes(content)), f"{name} is damaged")
 
 
 def test_an_h5ad_without_obsm_is_refused(tmp_path):
@@ -312,6 +351,10 @@ def test_a_key_needs_a_format_that_can_hold_several(tmp_path):
         ("source,target,weight\na,b,2\nb,c,0.5\n", ["a", "b", "c"], [2, 0.5]),
         ("a b 2\nb c 1e-3\n", ["a", "b", "c"], [2, 1e-3]),
         ("\ufeffa,b\r\nb,c", ["a", "b", "c"], None),
+        ('"manatee, sea cow",mammal\nfur seal,"mammal"\n', ["manatee, sea cow", "mammal", "fur seal"], None),
+        ('"source","target","weight"\n"a","b",2\n', ["a", "b"], [2]),
+        ('a "b"\n5\' b\n', ["a", '"b"', "5'", "b"], None),
+        ('"Weird Al" Yankovic\tmusician\n', ['"Weird Al" Yankovic', "musician"], None),
     ],
 )
 def test_edge_lists_are_read(tmp_path, text, names, weights):
@@ -351,7 +394,9 @@ def test_edge_lists_of_networkx_come_back(tmp_path):
         ("a b 1\nb c\n", "line 2: this edge has no weight"),
         ("a b\nb c 1\n", "line 2: this edge has a weight"),
         ("a b\n" + "x" * (1 << 23), "line 2: a line of over"),
-        (b"\xff\xfe\x00", "UTF-8"),
+        (b"\xff\xfe\x00", "line 1: .*UTF-8"),
+        (b"a b\n" * 5000 + b"caf\xe9 b\na b\n", "line 5001: .*UTF-8"),
+        ('a,b\n"b,c\n', "line 2: its quotation marks do not match"),
     ],
 )
 def test_text_that_is_no_edge_list_is_refused_by_line(tmp_path, text, sentence):

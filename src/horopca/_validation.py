@@ -6,64 +6,18 @@ The model, the curvature, the dtype, the array library and data frames exist her
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_array_api_obj, is_numpy_array
-from sklearn.utils.validation import check_array, validate_data
+from array_api_compat import array_namespace, is_array_api_obj
+from sklearn.utils.validation import assert_all_finite, check_array, validate_data
 
-from .geometry import MODELS, from_hyperboloid, to_hyperboloid
+from .geometry import MODELS
 from .geometry._arrays import Array, norm, to_numpy
-from .statistics import row_slices
+from .rows import Door, Rows, squared_norm
 
 HYPERBOLOID_SLACK = 1e-4  # of t^2: six digits are enough, since only the space part is used
 LARGEST_RADIUS = 350.0  # beyond it the product of two times, e^{2 radius} / 4, leaves float64
-
-
-class Door(NamedTuple):
-    """A model of hyperbolic space and its curvature."""
-
-    model: str
-    curvature: float
-
-    @property
-    def scale(self) -> float:
-        """Lengths at curvature -1 per length of the user's."""
-        return float(np.sqrt(-self.curvature))
-
-    def _coordinate_scale(self) -> float:
-        return 1.0 if self.model == "halfspace" else self.scale  # there curvature scales the metric, not the coordinates
-
-    def enter(self, X: Array) -> Array:
-        """Points (n, d+1) of the hyperboloid at curvature -1, float64."""
-        xp = array_namespace(X)
-        return to_hyperboloid(xp.astype(X, xp.float64) * self._coordinate_scale(), self.model)
-
-    def leave(self, x: Array, dtype: Any) -> Array:
-        """Points of the hyperboloid in the model, the curvature and a dtype."""
-        xp = array_namespace(x)
-        X = from_hyperboloid(x, self.model) / self._coordinate_scale()
-        if self.model in ("poincare", "klein"):
-            X = _inside(X, 1 / self.scale, xp.finfo(dtype).eps)
-        return xp.astype(X, dtype, copy=False)
-
-    def dimension(self, columns: int) -> int:
-        """The dimension of the space whose points have so many columns."""
-        return columns - MODELS[self.model].extra_columns
-
-    def columns(self, dimension: int) -> int:
-        """The number of columns of points of a space of this dimension."""
-        return dimension + MODELS[self.model].extra_columns
-
-
-def _inside(X: Array, radius: float, eps: float) -> Array:
-    """X (float64) with the rows that a dtype of precision eps cannot tell from the boundary moved inside by a few eps."""
-    xp = array_namespace(X)
-    size, most = norm(X)[:, None], radius * (1 - 4 * eps)
-    if not bool(xp.any(size > most)):
-        return X
-    return xp.where(size > most, X * (most / xp.where(size > 0, size, xp.ones_like(size))), X)
 
 
 def check_door(model: str, curvature: float) -> Door:
@@ -91,43 +45,34 @@ def check_count(name: str, value: Any, low: int, high: int | None = None, why: s
     return int(value)
 
 
-class Rows:
-    """A user's array behind its door: points (n, d+1) of the hyperboloid, converted a block at a time."""
-
-    def __init__(self, X: Array, door: Door) -> None:
-        self.X, self.door = X, door
-        self.shape = (X.shape[0], door.dimension(X.shape[1]) + 1)
-
-    def blocks(self) -> Iterator[Array]:
-        for rows in row_slices(self.shape[0]):
-            yield self.door.enter(self.X[rows, :])
-
-    def take(self, indices: np.ndarray) -> np.ndarray:
-        """The points of some rows, on the host."""
-        xp = array_namespace(self.X)
-        where = xp.asarray(indices) if is_numpy_array(self.X) else xp.asarray(indices, device=self.X.device)
-        return to_numpy(self.door.enter(xp.take(self.X, where, axis=0)))
-
-    def all(self) -> Array:
-        """All points at once."""
-        return array_namespace(self.X).concat(list(self.blocks()), axis=0)
-
-
 def check_rows(X: Any, door: Door, *, estimator: Any = None, reset: bool = False, min_rows: int = 1, name: str = "X") -> Rows:
     """X as points, or a sentence that says what is wrong with it."""
+    options = {"dtype": [np.float64, np.float32], "ensure_min_samples": min_rows, "ensure_all_finite": False}
     if is_array_api_obj(X) and not isinstance(X, np.ndarray):
         X = _check_foreign(X, estimator, reset, min_rows, name)
     elif estimator is not None:
-        X = validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_samples=min_rows)
+        X = validate_data(estimator, X, reset=reset, **options)
     else:
-        X = check_array(X, dtype=[np.float64, np.float32], ensure_min_samples=min_rows, input_name=name)
+        X = check_array(X, input_name=name, **options)
     if door.dimension(X.shape[1]) < 1:
         raise ValueError(
             f"{name} must have at least 2 columns for model='lorentz' (time, then space), but has {X.shape[1]} feature(s)."
         )
-    for rows in row_slices(X.shape[0]):
-        CHECKS[door.model](X[rows, :], door, rows.start, name)
-    return Rows(X, door)
+    rows = Rows(X, door, getattr(estimator, "n_jobs", None))
+    for _ in rows.each(lambda block, start: _check_block(block, door, start, name)):
+        pass
+    return rows
+
+
+def _check_block(X: Array, door: Door, start: int, name: str) -> None:
+    """Refuse rows that are not finite or not points of the model. Where all are well inside the ball, one pass says so."""
+    if door.model in ("poincare", "klein"):
+        xp = array_namespace(X)
+        if bool(xp.all(squared_norm(xp.astype(X, xp.float64, copy=False)) * door.scale**2 < 1 - 1e-9)):
+            return
+    if isinstance(X, np.ndarray):
+        assert_all_finite(X, input_name=name)
+    CHECKS[door.model](X, door, start, name)
 
 
 def _check_foreign(X: Array, estimator: Any, reset: bool, min_rows: int, name: str) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -23,17 +24,29 @@ METHODS: dict[str, tuple[str, dict[str, str]]] = {
 }
 
 
+def _scale(text: str) -> float | str:
+    return text if text == "auto" else float(text)
+
+
 @main.command()
 @click.argument("graph", type=click.Path(path_type=Path))
 @click.option("-d", "--dimensions", type=click.IntRange(min=2), default=10, show_default=True, help="Dimension of the space.")
 @choice("method", tuple(METHODS), help="How to embed.")
 @file("-o", "--output", help="Where to write the points: .npy, or .npz, .csv and .tsv, which keep the names too.")
-@file("--labels-out", help="Where to write the names of the nodes, one to a line, in the order of the rows.")
+@file(
+    "--labels-out",
+    help="Where to write the names of the nodes, one to a line, in the order of the rows.  "
+    "[default: for an .npy, a .names.txt beside it]",
+)
 @choice("model", ("poincare", "lorentz", "klein", "halfspace", "tangent"), help="Coordinates of the points.")
 @click.option("--curvature", type=float, default=-1.0, show_default=True, help="Curvature of the space, below 0.")
 @click.option("--largest-component", is_flag=True, help="Of a graph that is not connected, embed the largest component.")
 @click.option("--closure", is_flag=True, help="With --method poincare: also relate nodes to those above their parents.")
+@click.option(
+    "--scale", type=_scale, metavar="LENGTH", help="With --method sarkar: length of an edge.  [default: auto, the best]"
+)
 @click.option("--epochs", type=click.IntRange(min=1), help="With --method poincare or skipgram: passes over the data.")
+@click.option("--verbose", is_flag=True, help="Tell on standard error how the work goes on.")
 @seed_option
 @json_option
 @force_option
@@ -68,30 +81,43 @@ def embed(
       horopca embed tree.edges -d 2 --method sarkar --model lorentz -o tree.npy --labels-out names.txt
       horopca embed mammals.txt -d 5 --method poincare --closure -o mammals.npz
     """
-    from .io import FORMATS, atomic_output, check_output, save
+    labels_out = _checked(output, labels_out, force, as_json)
+    start = time.perf_counter()
+    with nullcontext() if settings["verbose"] else _working(f"Embedding {graph.name}"):
+        model = _estimator(method, dimensions, seed, settings).fit(graph)
+    seconds = time.perf_counter() - start
+    _write(model, output, labels_out, force)
+    about = {"graph": graph, "output": output, "labels_out": labels_out, "seconds": seconds, "seed": seed}
+    _tell(method, model, about, as_json)
+
+
+def _checked(output: Path | None, labels_out: Path | None, force: bool, as_json: bool) -> Path | None:
+    """Where the names go; outputs that could not be written are refused before the work."""
+    from .io import FORMATS, check_output
 
     if output is None and not as_json:
         raise click.UsageError("Say with -o FILE where to write the points.")
     if output is not None:
         check_output(output, force=force, formats=FORMATS)
+        if labels_out is None and output.suffix.lower() == ".npy":  # which has no room for names
+            labels_out = output.with_suffix(".names.txt")
     if labels_out is not None:
         check_output(labels_out, force=force)
         if output is not None and labels_out.resolve() == output.resolve():
             raise click.UsageError("-o and --labels-out must be different files.")
-    start = time.perf_counter()
-    with _working(f"Embedding {graph.name}"):
-        model = _estimator(method, dimensions, seed, settings).fit(graph)
-    seconds = time.perf_counter() - start
+    return labels_out
+
+
+def _write(model: Any, output: Path | None, labels_out: Path | None, force: bool) -> None:
+    """Points and names: both, or neither if one cannot be written."""
+    from .io import atomic_output, save
+
     names = [str(name) for name in model.names_]
-    if output is not None:
-        save(output, model.embedding_, None if output.suffix.lower() == ".npy" else names, force=force)
-    if labels_out is not None:
-        with atomic_output(labels_out, force=force) as temporary:
+    with nullcontext() if labels_out is None else atomic_output(labels_out, force=force) as temporary:
+        if temporary is not None:
             temporary.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
-    about = {"graph": graph, "output": output, "labels_out": labels_out, "seconds": seconds, "seed": seed}
-    _tell(method, model, about, as_json)
-    if output is not None and output.suffix.lower() == ".npy" and labels_out is None and not as_json:
-        click.echo("An .npy file has no room for the names of the nodes: --labels-out FILE keeps them.", err=True)
+        if output is not None:
+            save(output, model.embedding_, None if output.suffix.lower() == ".npy" else names, force=force)
 
 
 def _estimator(method: str, dimensions: int, seed: int, settings: dict[str, Any]) -> Any:

@@ -15,7 +15,7 @@ from sklearn.utils import check_array, check_random_state
 from ._validation import check_choice, check_count, check_door, check_rows
 from .geometry import distance
 from .geometry._arrays import to_numpy
-from .statistics import frechet_mean, pair_distances, standard_error
+from .statistics import frechet_mean, pair_distances, row_slices, standard_error
 
 __all__ = [
     "average_distortion",
@@ -137,9 +137,10 @@ def unexplained_variance(X: Any, X_back: Any, *, model: str = "poincare", curvat
     before, after = check_rows(X, door), check_rows(X_back, door, name="X_back")
     if before.X.shape != after.X.shape:
         raise ValueError(f"X and X_back must have one shape, but have {tuple(before.X.shape)} and {tuple(after.X.shape)}.")
-    total = sum(
-        float(np.sum(distance(to_numpy(x), to_numpy(y)) ** 2)) for x, y in zip(before.blocks(), after.blocks(), strict=True)
-    )
+    total = 0.0
+    for rows in row_slices(before.shape[0]):
+        x, y = (to_numpy(door.enter(each.X[rows, :])) for each in (before, after))
+        total += float(np.sum(distance(x, y) ** 2))
     return total / before.shape[0] / -curvature
 
 

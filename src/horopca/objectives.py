@@ -11,7 +11,7 @@ parts that change the Minkowski products of the basis included, from the derivat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from array_api_compat import array_namespace, device
@@ -43,6 +43,29 @@ class Sample(NamedTuple):
         """The first n points: a random subset, since the rows were shuffled."""
         return Sample(self.columns[:, :n], self.floor[:n])
 
+    def products(self, M: np.ndarray) -> Array:
+        """Euclidean products (k, n) of the rows of M (k, d+1) with the points."""
+        return from_numpy(M, like=self.columns) @ self.columns
+
+    def gather(self, weights: Array) -> np.ndarray:
+        """Sums (k, d+1) of the points with weights (k, n)."""
+        return to_numpy(weights @ self.columns.T)
+
+    def sharpened(self, c: Array, v0: float, w: np.ndarray) -> Array:
+        """c = v0 t - s.w, taken from light-cone coordinates where it has lost its digits."""
+        xp = array_namespace(c)
+        lost = xp.abs(c) < 1e-7 * self.columns[0, :]
+        return xp.where(lost, pole_product(self.columns.T, v0, w), c) if bool(xp.any(lost)) else c
+
+
+def pole_product(x: Array, v0: float, w: np.ndarray) -> Array:
+    """v0 t - s.w for points x (n, d+1), without cancellation."""
+    length = float(np.linalg.norm(w))
+    if length == 0:
+        return v0 * x[:, 0]
+    low, high = light_cone(x, from_numpy(w / length, like=x))
+    return (v0 + length) / 2 * low + (v0 - length) / 2 * high
+
 
 def as_sample(x: Array) -> Sample:
     """A sample of the points x (n, d+1) of the hyperboloid."""
@@ -52,14 +75,22 @@ def as_sample(x: Array) -> Sample:
     return Sample(columns, 1 / (columns[0, :] + size))
 
 
-def slide_with_pullback(sample: Sample, A: np.ndarray) -> tuple[Array, Array, Callable]:
+class Points(Protocol):
+    """What a projection asks of points: products with vectors, and sums with weights."""
+
+    def products(self, M: np.ndarray) -> Array: ...
+
+    def gather(self, weights: Array) -> np.ndarray: ...
+
+    def sharpened(self, c: Array, v0: float, w: np.ndarray) -> Array: ...
+
+
+def slide_with_pullback(sample: Points, A: np.ndarray) -> tuple[Array, Array, Callable]:
     """Images of the sample under the projection with spine span(A), A of shape (K, d+1).
 
     Returns beta (K-1, n) and eta (n,), coordinates in the upper half-space of H^K, and the pullback that takes gradients
     in them to the gradient in A.
     """
-    x = sample.columns
-    xp = array_namespace(x)
     v0, w, U = split_basis(A)
     length = float(np.linalg.norm(w))
     g = (length - v0) * (length + v0)
@@ -67,9 +98,9 @@ def slide_with_pullback(sample: Sample, A: np.ndarray) -> tuple[Array, Array, Ca
     V[0, 0], V[0, 1:], V[1:, 1:] = v0, w, U
     M = V.copy()
     M[0, 1:] *= -1
-    coordinates = from_numpy(M, like=x) @ x
-    c, b = coordinates[0, :], coordinates[1:, :]
-    c = _sharpened(c, sample, v0, w, length)
+    coordinates = sample.products(M)
+    xp = array_namespace(coordinates)
+    c, b = sample.sharpened(coordinates[0, :], v0, w), coordinates[1:, :]
     size = 1 + xp.sum(b * b, axis=0)
     root = xp.sqrt(xp.maximum(c * c + g * size, 1e-24 * c * c))
     r = (c + root) / 2 if g <= 0 else xp.where(c >= 0, (c + root) / 2, g * size / (2 * (root + xp.abs(c))))
@@ -86,28 +117,18 @@ def slide_with_pullback(sample: Sample, A: np.ndarray) -> tuple[Array, Array, Ca
         F = -to_numpy(g_y @ y.T) / 2
         F[1:, 0] = F[0, 1:]
         F[0, 0] = g_g
-        G = to_numpy(g_y @ x.T) + 2 * F @ V
+        G = sample.gather(g_y) + 2 * F @ V
         G[:, 0] *= -1
-        return _matrix_inverse(A @ V.T).T @ G
+        return _matrixinverse(A @ V.T).T @ G
 
     return b / r, 1 / r, pullback
 
 
-def _matrix_inverse(matrix: np.ndarray) -> np.ndarray:
+def _matrixinverse(matrix: np.ndarray) -> np.ndarray:
     try:
         return np.linalg.inv(matrix)
     except np.linalg.LinAlgError:  # a basis that came to be dependent in the middle of a climb
         return np.linalg.pinv(matrix)
-
-
-def _sharpened(c: Array, sample: Sample, v0: float, w: np.ndarray, length: float) -> Array:
-    """c = v0 t - s.w, taken from light-cone coordinates for all points if it has lost its digits for some."""
-    xp = array_namespace(c)
-    lost = xp.abs(c) < 1e-7 * sample.columns[0, :]
-    if length == 0 or not bool(xp.any(lost)):
-        return c
-    low, high = light_cone(sample.columns.T, from_numpy(w / length, like=c))
-    return xp.where(lost, (v0 + length) / 2 * low + (v0 - length) / 2 * high, c)
 
 
 class Block(NamedTuple):
@@ -186,6 +207,50 @@ class Shifts(NamedTuple):
                 yield Block(stack[:, None, start:stop], second, where, None, collect)
 
 
+class Across(NamedTuple):
+    """Pairs between two clouds, n points and m others behind them: (i, n + (i + sigma mod m)) for each sigma of `offsets`."""
+
+    first: int
+    others: int
+    offsets: tuple[int, ...]
+
+    @property
+    def n(self) -> int:
+        return self.first + self.others
+
+    @property
+    def total(self) -> int:
+        return self.first * len(self.offsets)
+
+    @property
+    def width(self) -> int:
+        return self.n
+
+    def blocks(self, stack: Array) -> Iterator[Block]:
+        xp = array_namespace(stack)
+        m = self.others
+        width = min(self.first, m, BLOCK_PAIRS)
+        height = max(1, BLOCK_PAIRS // width)
+        others = xp.concat([stack[:, self.first :], stack[:, self.first : self.first + width]], axis=1)
+        for start in range(0, self.first, width):
+            stop = min(start + width, self.first)
+            for k in range(0, len(self.offsets), height):
+                shifts = self.offsets[k : k + height]
+                begins = [(start + o) % m for o in shifts]
+
+                def collect(total: Array, terms: Array, sign: int, begins=begins, start=start, stop=stop) -> None:
+                    total[:, start:stop] += xp.sum(terms, axis=1)
+                    terms = terms if sign > 0 else -terms
+                    for j, a in enumerate(begins):
+                        cut = min(stop - start, m - a)  # what is past the last of the others goes to the first
+                        total[:, self.first + a : self.first + a + cut] += terms[:, j, :cut]
+                        total[:, self.first : self.first + stop - start - cut] += terms[:, j, cut:]
+
+                second = xp.stack([others[:, a : a + stop - start] for a in begins], axis=1)
+                where = (slice(start, stop), shifts)
+                yield Block(stack[:, None, start:stop], second, where, None, collect)
+
+
 def some_pairs(n: int, shifts: int, rng: np.random.Generator) -> AllPairs | Shifts:
     """`shifts` random shifts of n rows; all pairs when they are no more."""
     return AllPairs(n) if shifts >= (n - 1) // 2 else Shifts(n, some_offsets(n, shifts, rng))
@@ -207,7 +272,7 @@ def fidelity_profile(a: Array, c: Array, h: Array, inverse: Array) -> tuple[Arra
 
 
 def mean_over_pairs(
-    beta: Array, eta: Array, pairs: AllPairs | Shifts, profile: Callable, extra: Callable | None = None
+    beta: Array, eta: Array, pairs: AllPairs | Shifts | Across, profile: Callable, extra: Callable | None = None
 ) -> tuple[float, Array, Array]:
     """Mean of a profile of the projected pairs, and its gradients in beta (K-1, n) and eta (n,).
 
@@ -284,12 +349,12 @@ def fidelity_objective(sample: Sample, pairs: AllPairs | Shifts) -> Callable:
 
     The projection lengthens no distance, so this is the average distortion itself, and smooth.
     """
-    inverse, apart = _inverse_distances(sample, pairs)
+    kept, apart = _inverse_distances(sample, pairs)
     scale = 2 * pairs.total / max(apart, 1)  # coincident pairs have no distortion: they count neither above nor below
 
     def objective(A: np.ndarray) -> tuple[float, np.ndarray]:
         beta, eta, pullback = slide_with_pullback(sample, A)
-        value, g_beta, g_eta = mean_over_pairs(beta, eta, pairs, fidelity_profile, inverse)
+        value, g_beta, g_eta = mean_over_pairs(beta, eta, pairs, fidelity_profile, kept)
         return scale * value, scale * pullback(g_beta, g_eta)
 
     return objective
@@ -305,16 +370,17 @@ def _inverse_distances(sample: Sample, pairs: AllPairs | Shifts) -> tuple[Callab
     xp = array_namespace(x)
     if isinstance(pairs, AllPairs) and pairs.n > KEPT_SQUARE:
         apart = sum(int(xp.count_nonzero(d > 0)) for (d,) in pair_distances(x))
-        return lambda tile: _inverse(pairwise_distance(x[tile[0], :], x[tile[1], :])), apart
+        return lambda tile: inverse(pairwise_distance(x[tile[0], :], x[tile[1], :])), apart
     if isinstance(pairs, AllPairs):
-        kept = _inverse(pairwise_distance(x))
+        kept = inverse(pairwise_distance(x))
         apart = int(xp.count_nonzero(kept)) // 2
     else:
-        kept = _inverse(xp.stack([d for (d,) in pair_distances(x, offsets=pairs.offsets)]))
+        kept = inverse(xp.stack([d for (d,) in pair_distances(x, offsets=pairs.offsets)]))
         apart = int(xp.count_nonzero(kept))
     return lambda where: kept[where], apart
 
 
-def _inverse(d: Array) -> Array:
+def inverse(d: Array) -> Array:
+    """1 / d, and 0 where d is."""
     xp = array_namespace(d)
     return xp.where(d > 0, 1 / xp.where(d > 0, d, xp.ones_like(d)), xp.zeros_like(d))

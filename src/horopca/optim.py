@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -49,6 +51,34 @@ def climb(objective: Objective, start: np.ndarray, *, max_iter: int, tol: float)
     return Ascent(result.x.reshape(start.shape), -float(result.fun), int(result.nit), converged, status)
 
 
+def corrected(
+    objective: Objective, point: np.ndarray, extra: np.ndarray, *, max_iter: int = 30, tol: float = 0.03
+) -> np.ndarray:
+    """From the maximum of an objective to that of the objective plus <extra, .>, a small linear term: one Newton step.
+
+    Solved by conjugate gradients, with differences of gradients for the Hessian: along directions in which the objective
+    does not change at all, such as changes of basis, the step does not go.
+    """
+    _, gradient = objective(point)
+    step = np.zeros_like(point)
+    left = np.array(extra)
+    along, size = left, float(np.sum(left * left))
+    enough = tol**2 * size
+    for _ in range(max_iter):
+        if size <= enough or size == 0:
+            break
+        reach = 1e-5 * (1 + np.linalg.norm(point)) / np.linalg.norm(along)
+        bent = (gradient - objective(point + reach * along)[1]) / reach
+        curvature = float(np.sum(along * bent))
+        if curvature <= 0:
+            break
+        step = step + size / curvature * along
+        left = left - size / curvature * bent
+        before, size = size, float(np.sum(left * left))
+        along = left + size / before * along
+    return point + step
+
+
 def _ending(result: OptimizeResult) -> tuple[bool, str]:
     """Whether a climb converged, and how it ended in words."""
     if not np.isfinite(result.fun):
@@ -61,7 +91,7 @@ def _ending(result: OptimizeResult) -> tuple[bool, str]:
 
 
 def race(
-    starts: Sequence[np.ndarray], heats: Sequence[Heat], *, tol: float, report: Callable = lambda *_: None
+    starts: Sequence[np.ndarray], heats: Sequence[Heat], *, tol: float, report: Callable = lambda *_: None, threads: int = 1
 ) -> list[Ascent]:
     """Climb from many starts, a little at a time, dropping the worse ones after each heat; those left, best first.
 
@@ -69,7 +99,8 @@ def race(
     """
     field = [Ascent(start, -np.inf, 0, False, "not started") for start in starts]
     for number, (objective, max_iter, keep) in enumerate(heats):
-        finished = [_run(objective, runner, max_iter, tol) for runner in field]
+        with ThreadPoolExecutor(threads) as pool:
+            finished = list(pool.map(partial(_run, objective, max_iter=max_iter, tol=tol), field))
         field = sorted(finished, key=lambda a: -a.value if np.isfinite(a.value) else np.inf)[:keep]
         report(number, len(heats), len(finished), field[0].value)
     return field

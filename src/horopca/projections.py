@@ -19,7 +19,7 @@ so (b / r ; 1 / r) is the image in the upper half-space model of H^K. One produc
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,10 @@ from .geometry._arrays import Array, array_namespace, dot, from_numpy, to_numpy
 from .geometry.hulls import DEPENDENT, split_basis
 from .geometry.models import lift
 
+CANCELLED = 2e-7  # of a coordinate may be lost to rounding, times 1e-9, before a point is taken the careful way
+
 __all__ = [
+    "Slide",
     "Spine",
     "horospherical_projection",
     "ideal_points",
@@ -179,6 +182,50 @@ def slide(x: Array, spine: Spine) -> Array:
         root = xp.sqrt(c * c + size)
         r = xp.where(c >= 0, (c + root) / 2, size / (2 * (root + xp.abs(c))))
     return xp.concat([b, xp.ones_like(r)[..., None]], axis=-1) / r[..., None]
+
+
+class Slide(NamedTuple):
+    """`slide` between two isometries, as products with vectors: for many points at once.
+
+    Points enter as they are in the user's array, in whatever frame; the images leave in the frame they are wanted in. Points
+    whose products cancel, or are too large, are told apart, to be taken the careful way.
+    """
+
+    vectors: np.ndarray  # (K, d+1): their products with a point are c and b
+    kappa: float
+    turn: np.ndarray  # (K+1, K+1): applied to the image (t, b, s.n)
+
+    @classmethod
+    def along(cls, spine: Spine, before: np.ndarray | None = None, after: np.ndarray | None = None) -> Slide:
+        """The projection with a spine, after and before matrices (d+1, d+1) and (K+1, K+1) of isometries."""
+        n, kappa, U = spine
+        vectors = np.concatenate([[np.concatenate([[1 + kappa], (kappa - 1) * n])], np.pad(U, ((0, 0), (1, 0)))])
+        K = len(vectors)
+        return cls(vectors if before is None else vectors @ before, kappa, np.eye(K + 1) if after is None else after)
+
+    def images(self, chunk: Any) -> tuple[Array, Array]:
+        """Images (n, K+1) on the hyperboloid of H^K, and which of them are not to be trusted."""
+        with np.errstate(over="ignore", invalid="ignore"):  # of points that are then not to be trusted
+            c, b, r, lost = self._kept(chunk)
+        xp = array_namespace(c)
+        b, r = xp.where(lost[None, :], xp.zeros_like(b), b), xp.where(lost, xp.ones_like(r), r)
+        high = (1 + xp.sum(b * b, axis=0)) / r
+        image = xp.concat([((high + r) / 2)[None, :], b, ((high - r) / 2)[None, :]], axis=0)
+        return lift((from_numpy(self.turn[1:], c) @ image).T), lost
+
+    def _kept(self, chunk: Any) -> tuple[Array, Array, Array, Array]:
+        """c (n,), b (K-1, n) and r (n,) of points, and which of them have lost their digits."""
+        y = chunk.products(from_numpy(self.vectors, chunk.t))
+        xp = array_namespace(y)
+        c, b = y[0, :], y[1:, :]
+        size = 1 + xp.sum(b * b, axis=0)
+        square = c * c - 4 * self.kappa * size
+        root = xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))
+        r = (c + root) / 2
+        if self.kappa < 0:
+            r = xp.where(c >= 0, r, -2 * self.kappa * size / (root + xp.abs(c)))
+        error = CANCELLED * float(np.abs(self.vectors).sum(axis=1).max()) * chunk.t
+        return c, b, r, ~((error < xp.abs(c)) & (error < 1) & (square > 1e-6 * c * c))
 
 
 def unslide(y: Array, spine: Spine) -> Array:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .families import Family, FreeSpines, IdealSpines, OneMore, compose, ideal_cone, whole_space
 from .objectives import AllPairs, Sample, Shifts, fidelity_objective, some_pairs, variance_objective
-from .optim import Ascent, Heat, race
+from .optim import Ascent, Heat, corrected, race
 from .projections import Spine, spine_basis, spine_from_basis
 
 OBJECTIVES: dict[str, Callable[[Sample, AllPairs | Shifts], Callable]] = {
@@ -21,7 +21,8 @@ OBJECTIVES: dict[str, Callable[[Sample, AllPairs | Shifts], Callable]] = {
     "distortion": fidelity_objective,
 }
 
-SEMIFINAL_PAIRS = 1 << 17
+SEMIFINAL_PAIRS = 1 << 16
+SEMIFINAL_ROWS = 1 << 13
 MERGED = 1e-7  # below this kappa the ideal points of a spine count as one
 
 
@@ -33,6 +34,8 @@ class Plan(NamedTuple):
     max_iter: int
     tol: float
     report: Callable
+    threads: int = 1
+    whole: Callable | None = None  # the objective between all rows and the sample, where the sample is not all
 
 
 class Flag(NamedTuple):
@@ -52,11 +55,11 @@ def search_joint(sample: Sample, K: int, spine: str, objective: str, plan: Plan,
         starts = free_starts(sample, K, 8 * plan.n_init, rng)
     else:  # the free family has fewer local optima: its best are starts too, drawn back to infinity
         free = _heats(sample, FreeSpines(), objective, plan._replace(n_init=(plan.n_init + 1) // 2), rng)[:3]
-        ahead = race(free_starts(sample, K, 4 * plan.n_init, rng), free, tol=plan.tol)
+        ahead = race(free_starts(sample, K, 4 * plan.n_init, rng), free, tol=plan.tol, threads=plan.threads)
         starts = [*ideal_starts(sample, K, 8 * plan.n_init, rng), *(_drawn_back(ascent.point) for ascent in ahead)]
     best = _race(sample, family, starts, objective, plan, rng)
     basis = family.basis(best.point)[0]
-    light = plan._replace(n_init=4 if d * K < 200 else 2, shifts=8, max_iter=40, report=lambda *_: None)
+    light = plan._replace(n_init=4 if d * K < 200 else 2, shifts=8, max_iter=40, report=lambda *_: None, whole=None)
     return Flag([*_flag_inside(sample.head(4096), basis, spine, objective, light, rng), basis], best)
 
 
@@ -101,7 +104,20 @@ def _flag_inside(sample: Sample, basis: np.ndarray, spine: str, objective: str, 
 
 
 def _race(sample: Sample, family: Family, starts: list, objective: str, plan: Plan, rng: np.random.Generator) -> Ascent:
-    return race(starts, _heats(sample, family, objective, plan, rng), tol=plan.tol, report=plan.report)[0]
+    heats = _heats(sample, family, objective, plan, rng)
+    best = race(starts, heats, tol=plan.tol, report=plan.report, threads=plan.threads)[0]
+    return best if plan.whole is None else _corrected(best, heats[-1].objective, family, plan.whole)
+
+
+def _corrected(best: Ascent, objective: Callable, family: Family, whole: Callable) -> Ascent:
+    """The optimum of the sample moved to that of all rows: of the sample's objective, tilted to their gradient."""
+    A, pullback = family.basis(best.point)
+    _, G = whole(A)
+    value, gradient = objective(best.point)
+    tilt = 2 * (pullback(G) - gradient)
+    point = corrected(objective, best.point, tilt)
+    gain = objective(point)[0] + float(np.sum(tilt * (point - best.point))) - value
+    return best._replace(point=point, value=best.value + gain) if gain > 0 else best
 
 
 def _heats(sample: Sample, family: Family, objective: str, plan: Plan, rng: np.random.Generator) -> list[Heat]:
@@ -113,11 +129,12 @@ def _heats(sample: Sample, family: Family, objective: str, plan: Plan, rng: np.r
         return Heat(compose(OBJECTIVES[objective](part, pairs), family), max_iter, keep)
 
     n, size = plan.n_init, sample.size
+    semifinal = min(size, SEMIFINAL_ROWS)
     return [
         heat(512, 6, 0, n),
         heat(1024, 8, 12, max(1, n // 3)),
-        heat(4096, 8, 40, max(1, n // 6)),
-        heat(size, min(plan.shifts, max(8, SEMIFINAL_PAIRS // size)), 60, 1),
+        heat(4096, 8, 40, max(1, n // (6 if size <= SEMIFINAL_ROWS else 12))),
+        heat(semifinal, min(plan.shifts, max(8, SEMIFINAL_PAIRS // semifinal)), 60, 1),
         heat(size, plan.shifts, plan.max_iter, 1),
     ]
 

@@ -1,17 +1,27 @@
 """Means and variances of points of H^d, blocked: O(n) memory.
 
-Points x are on the hyperboloid at curvature -1: an array (n, d+1), or any object with `shape` and `blocks()`, which
-yields such arrays a few thousand rows at a time.
+Points x are on the hyperboloid at curvature -1: an array (n, d+1), or any object with `shape` and `parts(function)`,
+which yields function(points) for such arrays, a few thousand rows at a time, wherever they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .geometry import distance, from_hyperboloid, lift, pairwise_distance, radius, translate, translate_to_origin
+from .geometry import (
+    boost_to_origin,
+    distance,
+    from_hyperboloid,
+    lift,
+    pairwise_distance,
+    radius,
+    translate,
+    translate_to_origin,
+)
 from .geometry._arrays import Array, array_namespace, from_numpy, to_numpy, unit
 from .geometry.hyperboloid import BLOCK_ELEMENTS
 
@@ -20,15 +30,17 @@ __all__ = [
     "average_distortion",
     "frechet_mean",
     "frechet_variance",
+    "mean_of_many",
     "pair_distances",
     "pair_variance",
     "principal_axes",
-    "random_pair_variances",
     "sampled_pair_variance",
     "standard_error",
 ]
 
 BLOCK_ROWS = 1 << 13
+MANY_PASSES = 16
+MANY_SAMPLE = 1 << 12
 
 
 class Mean(NamedTuple):
@@ -52,7 +64,7 @@ def frechet_mean(x: Any, *, start: np.ndarray | None = None, max_iter: int = 100
     >>> frechet_mean(x).point.round(6) + 0.0
     array([1., 0., 0.])
     """
-    like = next(row_blocks(x))
+    like = first_block(x)
     m = _first_guess(x, like) if start is None else start
     variance, gradient, hessian = _newton_terms(x, m)
     before = np.inf
@@ -76,6 +88,47 @@ def frechet_mean(x: Any, *, start: np.ndarray | None = None, max_iter: int = 100
     return Mean(from_numpy(m, like), variance, max_iter, False, f"stopped after {max_iter} iterations")
 
 
+def mean_of_many(rows: Any, sample: np.ndarray) -> Mean:
+    """The Fréchet mean of more rows than one likes to pass over, from that of a random sample (m, d+1) of them.
+
+    Newton's method with the gradient of all rows and the Hessian of the sample: a pass (two products with the
+    user's own array) brings the mean nearer by the square root of the number of points in the sample.
+    """
+    sample = sample[:MANY_SAMPLE]
+    first = frechet_mean(sample)
+    m, variance, before = first.point, np.inf, np.inf
+    _, _, hessian = _newton_terms(sample, m)
+    for n_iter in range(1, MANY_PASSES + 1):
+        square, pull = rows.sum(_pull_of(rows.door, m))
+        if square / rows.shape[0] > variance:
+            break
+        variance = square / rows.shape[0]
+        step = np.linalg.solve(hessian, (boost_to_origin(m) @ pull)[1:] / rows.shape[0])
+        size = float(np.linalg.norm(step))
+        m = _exp_from(m, step)
+        next_size = size * min(1.0, size / before) if n_iter > 1 else size
+        if next_size <= 1e-9 * (1 + np.sqrt(variance)):
+            return Mean(m, variance, n_iter, True, "converged")
+        before = size
+    return frechet_mean(rows, start=first.point)  # a sample that says little of the whole
+
+
+def _pull_of(door: Any, m: np.ndarray) -> Callable:
+    """For a chunk of rows: the sum of their squared distances d from m (d+1,), and of d / sinh d times the points."""
+
+    def pull(X: Array, _: int) -> tuple[float, np.ndarray]:
+        chunk = door.chunk(X)
+        xp = array_namespace(chunk.t)
+        against = from_numpy(m * np.where(np.arange(len(m)) == 0, 1.0, -1.0), chunk.t)
+        cosh = chunk.products(against[None, :])[0, :]
+        sinh = xp.sqrt(xp.where(cosh > 1, (cosh - 1) * (cosh + 1), xp.zeros_like(cosh)))
+        d = xp.log(xp.where(cosh > 1, cosh + sinh, xp.ones_like(cosh)))
+        weight = xp.where(sinh > 1e-8, d / xp.where(sinh > 1e-8, sinh, xp.ones_like(sinh)), xp.ones_like(sinh))
+        return float(xp.sum(d * d)), to_numpy(chunk.gather(weight[None, :]))[0]
+
+    return pull
+
+
 def _first_guess(x: Any, like: Array) -> np.ndarray:
     """The centroid, or one of a few of the points if that is nearer to the first block of them."""
     some = to_numpy(like)
@@ -85,24 +138,23 @@ def _first_guess(x: Any, like: Array) -> np.ndarray:
 
 def _centroid(x: Any) -> np.ndarray:
     """The mean of x / t, a point of the Klein ball: bounded, so that no far point owns it."""
-    total = sum(to_numpy(array_namespace(b).sum(b[:, 1:] / b[:, :1], axis=0)) for b in row_blocks(x))
-    k = total / x.shape[0]
+    k = sum(parts(x, lambda block: to_numpy(array_namespace(block).sum(block[:, 1:] / block[:, :1], axis=0)))) / x.shape[0]
     return lift(k / np.sqrt(max(1 - k @ k, 1e-6)))
 
 
 def _newton_terms(x: Any, m: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     """Variance at m, minus half its gradient, half its Hessian, in the tangent space carried to the origin."""
     n, d = x.shape[0], len(m) - 1
-    square, across, pull, curve = 0.0, 0.0, np.zeros(d), np.zeros((d, d))
-    for block in row_blocks(x):
+
+    def terms(block: Array) -> tuple[float, float, np.ndarray, np.ndarray]:
         xp = array_namespace(block)
         y = translate_to_origin(block, from_numpy(m, block))
         r, u = radius(y), unit(y[:, 1:])
         c = xp.where(r > 0, r / xp.tanh(xp.where(r > 0, r, xp.ones_like(r))), xp.ones_like(r))
-        square += float(xp.sum(r * r))
-        across += float(xp.sum(c))
-        pull += to_numpy(xp.sum(r[:, None] * u, axis=0))
-        curve += to_numpy((u * (1 - c)[:, None]).T @ u)
+        pull = to_numpy(xp.sum(r[:, None] * u, axis=0))
+        return float(xp.sum(r * r)), float(xp.sum(c)), pull, to_numpy((u * (1 - c)[:, None]).T @ u)
+
+    square, across, pull, curve = added(parts(x, terms))
     return square / n, pull / n, (across * np.eye(d) + curve) / n
 
 
@@ -116,7 +168,7 @@ def frechet_variance(x: Any, mean: Array | None = None) -> float:
     """Mean squared distance of x (n, d+1) to its Fréchet mean (or to a given point)."""
     if mean is None:
         return frechet_mean(x).variance
-    return sum(_sum_of_squares(distance(block, mean)) for block in row_blocks(x)) / x.shape[0]
+    return sum(parts(x, lambda block: _sum_of_squares(distance(block, mean)))) / x.shape[0]
 
 
 def pair_variance(x: Array) -> float:
@@ -130,25 +182,6 @@ def sampled_pair_variance(x: Array, offsets: Sequence[int]) -> tuple[float, floa
     means = [_sum_of_squares(d) / n for (d,) in pair_distances(x, offsets=offsets)]
     share = (n - 1) / n  # the n pairs of a point with itself are among the n^2
     return share * float(np.mean(means)), share * standard_error(means)
-
-
-def random_pair_variances(
-    take: Callable[[np.ndarray], np.ndarray], n: int, maps: Sequence[Callable], count: int, rng: np.random.Generator
-) -> list[tuple[float, float]]:
-    """Pair variances of several images of n points over the same `count` random pairs, with their standard errors.
-
-    `take` gives the points (m, d+1) of m row numbers; each of `maps` takes points to their images.
-    """
-    squares: list[list[np.ndarray]] = [[] for _ in maps]
-    for rows in row_slices(count):
-        size = rows.stop - rows.start
-        i, step = rng.integers(n, size=size), rng.integers(1, n, size=size)
-        x, y = take(i), take((i + step) % n)
-        for square, image in zip(squares, maps, strict=True):
-            square.append(distance(image(x), image(y)) ** 2)
-    share = (n - 1) / n  # the n pairs of a point with itself are among the n^2
-    flat = [np.concatenate(square) for square in squares]
-    return [(share * float(f.mean()), share * float(f.std() / np.sqrt(count))) for f in flat]
 
 
 def average_distortion(x: Array, y: Array, offsets: Sequence[int] | None = None) -> tuple[float, float]:
@@ -219,38 +252,58 @@ def principal_axes(x: Array) -> tuple[np.ndarray, np.ndarray]:
     Signs are fixed by the data alone: along each axis the third moment is positive (where it vanishes, the farthest
     point is on the positive side), so an isometry of the data turns the axes with it.
     """
-    d = x.shape[1] - 1
-    second = np.zeros((d, d))
-    for v in _tangents(x):
-        second += v.T @ v
+    second = sum(parts(x, lambda block: _gram(_tangents(block))))
     variances, columns = np.linalg.eigh(second / x.shape[0])
     variances, columns = variances[::-1].clip(0), columns[:, ::-1]
-    third, size, far = np.zeros(d), np.zeros(d), np.zeros(d)
-    for v in _tangents(x):
-        a = v @ columns
-        third += np.sum(a**3, axis=0)
-        size += np.sum(np.abs(a) ** 3, axis=0)
-        reach = np.where(a.max(axis=0) >= -a.min(axis=0), a.max(axis=0), a.min(axis=0))
-        far = np.where(np.abs(reach) > np.abs(far), reach, far)
-    sign = np.where(np.abs(third) > 1e-6 * size, third, far)
+
+    def skew(block: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        a = _tangents(block) @ columns
+        return np.sum(a**3, axis=0), np.sum(np.abs(a) ** 3, axis=0), _farther(a.max(axis=0), a.min(axis=0))
+
+    found = list(parts(x, skew))
+    third, size = sum(part[0] for part in found), sum(part[1] for part in found)
+    sign = np.where(np.abs(third) > 1e-6 * size, third, reduce(_farther, (part[2] for part in found)))
     return columns.T * np.where(sign < 0, -1.0, 1.0)[:, None], variances
 
 
-def _tangents(x: Array) -> Iterator[np.ndarray]:
-    for block in row_blocks(x):
-        yield to_numpy(from_hyperboloid(block, "tangent"))
+def _tangents(block: Array) -> np.ndarray:
+    return to_numpy(from_hyperboloid(block, "tangent"))
 
 
-def row_blocks(x: Any) -> Iterator[Array]:
-    """The rows of x, a few thousand at a time."""
-    if hasattr(x, "blocks"):
-        yield from x.blocks()
-    else:
-        for rows in row_slices(x.shape[0]):
-            yield x[rows, :]
+def _gram(v: np.ndarray) -> np.ndarray:
+    return v.T @ v
 
 
-def row_slices(n: int) -> Iterator[slice]:
+def _farther(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.where(np.abs(a) >= np.abs(b), a, b)
+
+
+def parts(x: Any, function: Callable[[Array], Any]) -> Iterator[Any]:
+    """function of the points of x, a few thousand rows at a time."""
+    return x.parts(function) if hasattr(x, "parts") else map(function, row_blocks(x))
+
+
+def added(parts: Iterable[tuple]) -> tuple:
+    """Tuples of numbers and arrays, added entry by entry."""
+    parts = iter(parts)
+    total = list(next(parts))
+    for part in parts:
+        total = [a + b for a, b in zip(total, part, strict=True)]
+    return tuple(total)
+
+
+def first_block(x: Any) -> Array:
+    """The first few thousand points of x."""
+    return x.first() if hasattr(x, "first") else next(row_blocks(x))
+
+
+def row_blocks(x: Array) -> Iterator[Array]:
+    """The rows of an array, a few thousand at a time."""
+    for rows in row_slices(x.shape[0]):
+        yield x[rows, :]
+
+
+def row_slices(n: int, step: int = BLOCK_ROWS) -> Iterator[slice]:
     """Slices that cover n rows, a few thousand at a time."""
-    for start in range(0, n, BLOCK_ROWS):
-        yield slice(start, min(start + BLOCK_ROWS, n))
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))

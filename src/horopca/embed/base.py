@@ -66,6 +66,13 @@ class GraphEmbedding(BaseEstimator, ABC):
             print(f"[{type(self).__name__}] {text}", file=sys.stderr)
 
 
+def check_positive(name: str, value: Any, instead: str = "") -> float:
+    """A positive number, or a sentence, which may name what could be given `instead`."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or not 0 < value < np.inf:
+        raise ValueError(f"{name} must be {instead}a positive number, but is {value!r}.")
+    return float(value)
+
+
 def through(x: np.ndarray, door: Door) -> tuple[np.ndarray, np.ndarray]:
     """Points x (n, d+1) as they leave by the door, and as they come back: what rounding in the model leaves of them."""
     X = door.leave(x, x.dtype)

@@ -14,12 +14,12 @@ from .._validation import Door, check_count
 from ..geometry import lift
 from ..optim import Objective, climb
 from ..statistics import principal_axes
-from .base import REACH, GraphEmbedding, through
+from .base import REACH, GraphEmbedding, check_positive, through
 from .frames import Ball, from_ball, moved, to_ball
 from .graphs import Tree, as_graph
 from .pairs import Block, Fit, GraphPairs, measure, pairs_of
 from .sarkar import best_tau, best_tree, place
-from .stress import flattened, soft_distortion
+from .stress import cut_short, flattened, reined_in, soft_distortion
 
 AUTO_STARTS = 3
 RADII = (2.0, 1.0, 4.0)  # of the first starts: near the flat space, from where a search finds its scale
@@ -124,13 +124,12 @@ class DistortionEmbedding(GraphEmbedding):
         door, d = self._door(), self._dimension()
         starts = AUTO_STARTS if self.n_init == "auto" else check_count("n_init", self.n_init, 0)
         max_iter = check_count("max_iter", self.max_iter, 1)
-        if not self.tol > 0:
-            raise ValueError(f"tol must be a positive number, but is {self.tol!r}.")
+        tol = check_positive("tol", self.tol)
         graph, rng = as_graph(graph, largest_component=self.largest_component), self._rng()
         pairs = pairs_of(graph, rng, least_sources=max(64, 4 * d))
         tree = best_tree(graph, pairs)
         with threadpool_limits(1, "blas"):  # the products are small: threads would wait for each other
-            search = Search(pairs, door, self.tol, self._say)
+            search = Search(pairs, door, tol, self._say)
             runners = [search.opened(tree, d, radius, rng) for radius in _radii(starts)]
             runners.append(search.sharpened(search.placed(tree, d), MIDDLE[-1:], STAGE))
             best = min(runners, key=lambda runner: runner.fit.distortion)
@@ -211,8 +210,10 @@ class Search:
 
     def _climbed(self, points: Ball, scale: float, objective: Objective, max_iter: int) -> tuple[Ball, float, Any]:
         start = np.append(np.zeros(points.z.size), np.log(scale))
-        ascent = climb(objective, start, max_iter=max_iter, tol=self.tol)
-        after, _ = moved(points, ascent.point[:-1].reshape(points.z.shape))
+        d = points.z.shape[1]
+        ascent = climb(reined_in(objective, start, d), start, max_iter=max_iter, tol=self.tol)
+        end, _ = cut_short(ascent.point, start, d)
+        after, _ = moved(points, end[:-1].reshape(points.z.shape))
         if after.delta.min() < LEAST_DELTA:  # left the ball
             return points, scale, ascent
-        return after, float(np.exp(ascent.point[-1])), ascent
+        return after, float(np.exp(end[-1])), ascent

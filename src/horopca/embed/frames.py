@@ -50,7 +50,7 @@ def moved(points: Ball, xi: np.ndarray) -> tuple[Ball, Callable[[np.ndarray], np
     tanh = np.tanh(size / 2)
     y = xi * np.where(size > 0, tanh / safe, 0.5)[:, None]
     zy, yy = np.sum(z * y, axis=1), tanh * tanh
-    D = 1 + 2 * zy + (1 - delta) * yy
+    D = np.maximum(1 + 2 * zy + (1 - delta) * yy, (1 - tanh) ** 2)  # which it never is below, but by rounding
     new = ((1 + 2 * zy + yy)[:, None] * z + delta[:, None] * y) / D[:, None]
     after = Ball(new, delta / np.cosh(size / 2) ** 2 / D)
 

@@ -23,6 +23,8 @@ from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spannin
 
 from ..io import EdgeList, load_edges
 
+LARGEST_WEIGHT = 1e100  # whose square is a number, too; the smallest is its inverse
+
 __all__ = ["Graph", "Relations", "Tree", "as_graph", "as_relations", "rooted", "shortest_paths"]
 
 
@@ -86,7 +88,7 @@ def as_relations(source: Any) -> Relations:
         found = _from_adjacency(source)
     elif isinstance(source, Mapping):
         found = _from_mapping(source)
-    elif isinstance(source, np.ndarray | Sequence) and np.ndim(source) == 1:
+    elif _is_flat(source):
         found = _from_parents(list(source))
     else:
         raise ValueError(
@@ -95,6 +97,13 @@ def as_relations(source: Any) -> Relations:
         )
     _check_relations(found)
     return found
+
+
+def _is_flat(source: Any) -> bool:
+    """Whether this is a sequence without sequences inside (names are none)."""
+    if isinstance(source, np.ndarray):
+        return source.ndim == 1
+    return isinstance(source, Sequence) and not any(np.iterable(item) and not isinstance(item, str) for item in source)
 
 
 def _load_adjacency(path: Path) -> Any:
@@ -147,7 +156,8 @@ def _from_parents(parents: list) -> Relations:
     for child, parent in enumerate(parents):
         if parent is None or parent == -1:
             continue
-        if isinstance(parent, bool) or int(parent) != parent or not 0 <= parent < n:
+        number = isinstance(parent, int | float | np.integer | np.floating) and not isinstance(parent, bool)
+        if not number or not 0 <= parent < n or int(parent) != parent:
             raise ValueError(f"graph, as a list of parents, must hold -1 to {n - 1}, but holds {parent!r} at {child}.")
         edges.append((child, int(parent)))
     _refuse_circles(edges, list(range(n)))
@@ -177,8 +187,13 @@ def _check_relations(found: Relations) -> None:
         first = int(np.argmin(weights > 0))
         u, v = (names[i] for i in edges[first])
         raise ValueError(f"The weights of graph are lengths and must be positive, but {u!r} - {v!r} has {weights[first]:g}.")
-    if weights is not None and not np.isfinite(weights).all():
-        raise ValueError("The weights of graph must be finite, but one is infinite.")
+    if weights is not None and (unheard := (weights < 1 / LARGEST_WEIGHT) | (weights > LARGEST_WEIGHT)).any():
+        first = int(np.argmax(unheard))
+        u, v = (names[i] for i in edges[first])
+        raise ValueError(
+            f"The weights of graph must be between {1 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}, but {u!r} - {v!r} has "
+            f"{weights[first]:g}. Take another unit of length."
+        )
     if len({str(name) for name in names}) < len(names):
         seen: set[str] = set()
         twice = next(str(name) for name in names if str(name) in seen or seen.add(str(name)))  # type: ignore[func-returns-value]

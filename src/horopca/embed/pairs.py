@@ -52,6 +52,14 @@ class GraphPairs(NamedTuple):
             start = stop
         return blocks
 
+    def thinned(self, count: int) -> GraphPairs:
+        """About `count` of the pairs, those of some sources at even steps, or all if they are no more."""
+        m, n = self.distances.shape
+        if self.total <= count:
+            return self
+        rows = np.linspace(0, m - 1, max(2, min(m, count // n))).astype(np.int64)
+        return GraphPairs(self.distances[rows], rows if self.sources is None else self.sources[rows])
+
     def ratios(self, x: np.ndarray) -> Iterator[np.ndarray]:
         """Hyperbolic over graph distances of the points x (n, d+1), a block at a time."""
         sources = x if self.sources is None else x[self.sources]

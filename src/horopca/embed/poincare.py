@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from .._validation import check_count
 from ..geometry import lift
-from .base import GraphEmbedding
+from .base import GraphEmbedding, check_positive
 from .frames import from_ball, moved, to_ball
 from .graphs import as_relations
 from .relations import Pairs, closure_of, ranked, unique_pairs
@@ -118,7 +118,9 @@ class PoincareEmbedding(GraphEmbedding):
         door, d = self._door(), self._dimension()
         plan = self._plan()
         names, edges, _, directed = as_relations(graph)
-        if self.closure and directed:
+        if self.closure and not directed:
+            raise ValueError("closure=True needs directed edges, child first, but graph is undirected.")
+        if self.closure:
             edges = closure_of(edges, names)
         related = unique_pairs(edges if directed else np.concatenate([edges, edges[:, ::-1]]), len(names))
         rng = self._rng()
@@ -136,12 +138,10 @@ class PoincareEmbedding(GraphEmbedding):
         return self
 
     def _plan(self) -> Plan:
-        if not 0 < self.learning_rate < np.inf:
-            raise ValueError(f"learning_rate must be a positive number, but is {self.learning_rate!r}.")
         return Plan(
             check_count("epochs", self.epochs, 1),
             check_count("burn_in", self.burn_in, 0),
-            float(self.learning_rate),
+            check_positive("learning_rate", self.learning_rate),
             check_count("negatives", self.negatives, 1),
             check_count("batch_size", self.batch_size, 1),
         )

@@ -9,14 +9,16 @@ import numpy as np
 
 from .._validation import LARGEST_RADIUS, Door
 from ..geometry import distance, from_hyperboloid, origin, radius, to_hyperboloid, translate
-from .base import REACH, GraphEmbedding, through
+from .base import REACH, GraphEmbedding, check_positive, through
 from .directions import spread_directions
 from .frames import gyrate
 from .graphs import Graph, Tree, as_graph, centre, rooted, shortest_paths, spanning_trees
 from .pairs import Fit, GraphPairs, best_scale, measure, pairs_of
 
 GRID = 24  # scales looked at before the best is refined
+SHORT_EDGE = 0.05  # length of a middling edge at the smallest of them
 REFINEMENTS = 6
+TUNED_ON = 1 << 20  # pairs on which scales are compared
 FARTHEST = 100.0  # radius of the largest scale looked at: points that part beyond 36 have one direction in float64
 
 
@@ -124,9 +126,7 @@ class SarkarEmbedding(GraphEmbedding):
     def _check_scale(self) -> Any:
         if self.scale == "auto":
             return self.scale
-        if isinstance(self.scale, str) or not 0 < self.scale < np.inf:
-            raise ValueError(f"scale must be 'auto' or a positive number, but is {self.scale!r}.")
-        return float(self.scale)
+        return check_positive("scale", self.scale, "'auto' or ")
 
 
 def _position(graph: Graph, root: Any) -> int:
@@ -180,6 +180,7 @@ def _tree_fit(tree: Tree, pairs: GraphPairs) -> Fit:
 
 def best_tau(tree: Tree, d: int, pairs: GraphPairs, door: Door, say: Any = lambda _: None) -> float:
     """The scale with the least distortion of what comes out of the door: a grid, then golden sections of its best part."""
+    pairs = pairs.thinned(TUNED_ON)
     longest = min(2 * REACH[door.model], FARTHEST) / float(tree.depth.max())  # paths bend: twice the reach is not reached
 
     def loss(log_tau: float) -> float:
@@ -187,7 +188,8 @@ def best_tau(tree: Tree, d: int, pairs: GraphPairs, door: Door, say: Any = lambd
         say(f"scale {np.exp(log_tau) / door.scale:.4g}: distortion {fit.distortion:.4f}")
         return fit.distortion
 
-    grid = np.log(np.geomspace(min(0.05, longest / 4) / float(np.median(tree.length[tree.parent >= 0])), longest, GRID))
+    shortest = min(SHORT_EDGE / float(np.median(tree.length[tree.parent >= 0])), longest / 4)
+    grid = np.log(np.geomspace(shortest, longest, GRID))
     losses = [loss(point) for point in grid]
     best = int(np.argmin(losses))
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, GRID - 1)]

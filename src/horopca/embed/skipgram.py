@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from .._validation import check_count
 from ..geometry import to_hyperboloid
-from .base import REACH, GraphEmbedding
+from .base import REACH, GraphEmbedding, check_positive
 from .graphs import Graph, as_graph
 
 START = 0.1  # radius of the first points
@@ -140,8 +140,7 @@ class HyperbolicSkipGram(GraphEmbedding):
         for name in ("n_walks", "window", "negatives", "epochs", "batch_size"):
             check_count(name, getattr(self, name), 1)
         check_count("walk_length", self.walk_length, 2)
-        if not 0 < self.learning_rate < np.inf:
-            raise ValueError(f"learning_rate must be a positive number, but is {self.learning_rate!r}.")
+        check_positive("learning_rate", self.learning_rate)
 
 
 def random_walks(graph: Graph, n_walks: int, length: int, rng: np.random.Generator) -> np.ndarray:

@@ -11,7 +11,7 @@ so the gradients of a whole block are a few matrix products.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -20,6 +20,7 @@ from ..optim import Objective
 from .frames import Ball, moved
 from .pairs import Block
 
+LONGEST_MOVE = 20.0  # of a point, and of the logarithm of the scale, in one climb; a longer one is a line search gone astray
 TINY = 1e-12  # of sinh^2(d/2): two points that coincide count as 2e-6 apart
 
 
@@ -65,6 +66,38 @@ def _sums(points: Ball, shrink: float, blocks: Sequence[Block], softness: float)
         gradient[rows] -= di[:, None] * (pull @ zj - pull.sum(axis=1)[:, None] * zi) - square.sum(axis=1)[:, None] * zi
         gradient[columns] -= dj[:, None] * (pull.T @ zi - pull.sum(axis=0)[:, None] * zj) - square.sum(axis=0)[:, None] * zj
     return value, gradient, g_scale
+
+
+def reined_in(objective: Objective, start: np.ndarray, d: int) -> Objective:
+    """The objective with every move from the start cut at its longest, where all numbers are still finite."""
+
+    def within(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        point, pullback = cut_short(theta, start, d)
+        value, gradient = objective(point)
+        return value, pullback(gradient)
+
+    return within
+
+
+def cut_short(theta: np.ndarray, start: np.ndarray, d: int) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    """The parameters with moves of at most `LONGEST_MOVE` from the start, and the pullback of a gradient."""
+    step = theta - start
+    size = _per_move(step * step, d) ** 0.5
+    if size.max() <= LONGEST_MOVE:
+        return theta, lambda gradient: gradient
+    factor = LONGEST_MOVE / np.maximum(size, LONGEST_MOVE)
+
+    def pullback(gradient: np.ndarray) -> np.ndarray:
+        u = step / np.where(size > 0, size, 1.0)
+        along = np.where(size > LONGEST_MOVE, _per_move(gradient * u, d), 0.0)
+        return factor * (gradient - along * u)
+
+    return start + factor * step, pullback
+
+
+def _per_move(values: np.ndarray, d: int) -> np.ndarray:
+    """Sums over each move's d numbers, given to all of them; the scale's number is alone."""
+    return np.append(np.repeat(values[:-1].reshape(-1, d).sum(axis=1), d), values[-1])
 
 
 def flattened(points: Ball, blocks: Sequence[Block], total: int, softness: float, keep: int, penalty: float) -> Objective:

@@ -9,11 +9,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_count, check_rows
+from ..frames import FRAME_ROWS, Seen, frame_of
 from ..geometry import distance, lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..statistics import principal_axes
-from .base import HyperbolicReduction, frame_of
-from .fitting import FRAME_ROWS, Seen, check_fit, report_end, store_mean
+from .base import HyperbolicReduction
+from .fitting import check_fit, report_end, store_mean
 from .network import ACTIVATIONS, Layer, Plan, run, train
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -124,7 +125,7 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         plan = self._check_plan()
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         mean = store_mean(self, rows)
-        x = np.concatenate([to_numpy(block) for block in Seen(rows, self._mean).blocks()])
+        x = np.concatenate(list(Seen(rows, self._mean).parts(to_numpy)))
         self._axes, variances = principal_axes(x)
         training = train(x[:, 1:] @ self._axes.T, K, float(variances.sum()), plan, rng)
         self._encoder, self._decoder = training.encoder, training.decoder
@@ -174,11 +175,11 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         return translate(lift(s @ from_numpy(self._axes, y)), from_numpy(self._mean, y))
 
     def _score(self, rows: Any) -> float:
-        total = 0.0
-        for block in rows.blocks():
+        def total(block: Array) -> float:
             error = distance(block, self._embed(self._project(block)))
-            total += float(array_namespace(error).sum(error * error))
-        return -total / rows.shape[0] / -self.curvature
+            return float(array_namespace(error).sum(error * error))
+
+        return -sum(rows.parts(total)) / rows.shape[0] / -self.curvature
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean squared distance between points X and their reconstructions."""

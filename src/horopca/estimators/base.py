@@ -3,51 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import Door, Rows, check_door, check_rows
-from ..geometry import lift, translate, translate_to_origin
-from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
-from ..statistics import frechet_mean, principal_axes, row_blocks
-
-
-class Frame(NamedTuple):
-    """A place to stand in H^K: a mean (K+1,) that becomes the origin and axes (K, K) that become the axes."""
-
-    mean: np.ndarray
-    axes: np.ndarray
-
-    def enter(self, y: Array) -> Array:
-        """Points (n, K+1) as seen from the frame."""
-        moved = translate_to_origin(y, from_numpy(self.mean, y))
-        return lift(moved[:, 1:] @ from_numpy(self.axes.T.copy(), y))
-
-    def leave(self, y: Array) -> Array:
-        """The points that the frame sees as y."""
-        return translate(lift(y[:, 1:] @ from_numpy(self.axes, y)), from_numpy(self.mean, y))
-
-
-class Images:
-    """The images of the rows of a user's array under a map of points, a block at a time."""
-
-    def __init__(self, rows: Any, function: Callable[[Array], Array]) -> None:
-        self.rows, self.function = rows, function
-        self.shape = (rows.shape[0], next(self.blocks()).shape[1])
-
-    def blocks(self) -> Iterator[Array]:
-        return (self.function(block) for block in row_blocks(self.rows))
-
-
-def frame_of(y: Any, start: np.ndarray | None = None) -> Frame:
-    """The canonical frame of points y (n, K+1): mean at the origin, axes in falling order of variance, signs fixed."""
-    mean = to_numpy(frechet_mean(y, start=start).point)
-    axes, _ = principal_axes(Images(y, lambda block: translate_to_origin(block, from_numpy(mean, block))))
-    return Frame(mean, axes)
+from .._validation import check_door, check_rows
+from ..geometry._arrays import Array, array_namespace
+from ..rows import Door, Rows
 
 
 class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
@@ -89,7 +53,7 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             In the model, curvature, dtype, array library and device of X.
         """
         check_is_fitted(self)
-        return self._map(check_rows(X, self._door(), estimator=self), self._project)
+        return self._map(check_rows(X, self._door(), estimator=self), self._images)
 
     def inverse_transform(self, Y: Any) -> Any:
         """Carry points of the image back on the submanifold of H^d that they stand for.
@@ -108,9 +72,13 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             raise ValueError(
                 f"Y must have {self._n_features_out} columns, as the output of transform has, but has {rows.X.shape[1]}."
             )
-        return self._map(rows, self._embed)
+        return self._map(rows, lambda X, door: self._embed(door.enter(X)))
 
-    def _map(self, rows: Rows, function: Any) -> Any:
+    def _images(self, X: Array, door: Door) -> Array:
+        """Images (n, K+1) of a chunk of a user's rows."""
+        return self._project(door.enter(X))
+
+    def _map(self, rows: Rows, function: Callable[[Array, Door], Array]) -> Any:
         door, dtype = rows.door, rows.X.dtype
-        blocks = [door.leave(function(block), dtype) for block in rows.blocks()]
-        return array_namespace(rows.X).concat(blocks, axis=0)
+        chunks = list(rows.each(lambda X, _: door.leave(function(X, door), dtype)))
+        return array_namespace(rows.X).concat(chunks, axis=0)

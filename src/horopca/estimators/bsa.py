@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import Rows, check_choice, check_rows
+from .._validation import check_choice, check_rows
 from ..geometry import translate
 from ..objectives import Sample
+from ..rows import Rows
 from ..statistics import Mean
 from ..submanifold_search import Effort, Nested, nested_frame, search_flag, search_last
 from ..submanifolds import distance_to

@@ -8,10 +8,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_rows
+from ..frames import Seen, frame_of
 from ..geometry import from_hyperboloid, lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, from_numpy, to_numpy
-from .base import HyperbolicReduction, frame_of
-from .fitting import Seen, check_fit, report_mean, store_mean
+from .base import HyperbolicReduction
+from .fitting import check_fit, report_mean, store_mean
 
 
 class EuclideanPCA(HyperbolicReduction):
@@ -62,11 +63,8 @@ class EuclideanPCA(HyperbolicReduction):
         """Find the components of the points X, an array of shape (n_samples, n_features); y is ignored."""
         rows, K = check_fit(self, X)
         mean = store_mean(self, rows)
-        seen, d = Seen(rows, self._mean), rows.shape[1] - 1
-        second = np.zeros((d, d))
-        for block in seen.blocks():
-            z = to_numpy(from_hyperboloid(block, "poincare"))
-            second += z.T @ z
+        seen = Seen(rows, self._mean)
+        second = sum(seen.parts(_second_moments))
         variances, columns = np.linalg.eigh(second / rows.shape[0])
         self.components_ = columns[:, ::-1][:, :K].T.copy()
         kept = variances[::-1].clip(0).cumsum()
@@ -96,8 +94,14 @@ class EuclideanPCA(HyperbolicReduction):
         """Mean squared norm of the projections of points X, in the unit ball with the mean at its centre."""
         check_is_fitted(self)
         rows = check_rows(X, self._door(), estimator=self)
-        total = 0.0
-        for block in Seen(rows, self._mean).blocks():
-            z = from_hyperboloid(self._flatten(block), "poincare")
-            total += float(array_namespace(z).sum(z * z))
+        total = sum(Seen(rows, self._mean).parts(lambda block: _squares(from_hyperboloid(self._flatten(block), "poincare"))))
         return total / rows.shape[0]
+
+
+def _second_moments(block: Array) -> np.ndarray:
+    z = to_numpy(from_hyperboloid(block, "poincare"))
+    return z.T @ z
+
+
+def _squares(z: Array) -> float:
+    return float(array_namespace(z).sum(z * z))

@@ -4,35 +4,18 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._validation import Rows, check_count, check_rows
-from ..geometry import translate_to_origin
-from ..geometry._arrays import Array, from_numpy, to_numpy
-from ..statistics import Mean, frechet_mean
+from .._validation import check_count, check_rows
+from ..geometry._arrays import to_numpy
+from ..rows import Rows
+from ..statistics import Mean, frechet_mean, mean_of_many
 from .base import HyperbolicReduction
 
-FRAME_ROWS = 1 << 15  # the canonical frame of more images than this is that of so many of them
-
-
-class Seen:
-    """The rows as seen from a point (d+1,), which becomes the origin: converted a block at a time."""
-
-    def __init__(self, rows: Rows, point: np.ndarray) -> None:
-        self.rows, self.point, self.shape = rows, point, rows.shape
-
-    def blocks(self) -> Iterator[Array]:
-        for block in self.rows.blocks():
-            yield translate_to_origin(block, from_numpy(self.point, block))
-
-    def some(self) -> np.ndarray:
-        """At most FRAME_ROWS of the points, evenly chosen, on the host."""
-        step = -(-self.shape[0] // FRAME_ROWS)
-        return translate_to_origin(self.rows.take(np.arange(0, self.shape[0], step)), self.point)
+MANY_ROWS = 1 << 14  # the mean of more rows than this starts from that of a sample
 
 
 def check_fit(estimator: Any, X: Any) -> tuple[Rows, int]:
@@ -54,10 +37,18 @@ def check_enough(n: int, K: int) -> None:
 
 def store_mean(estimator: Any, rows: Rows) -> Mean:
     """The Fréchet mean of the rows, kept as ``mean_`` in the user's model and as ``_mean`` on the hyperboloid."""
-    mean = frechet_mean(rows)
+    mean = mean_of(rows)
     estimator._mean = to_numpy(mean.point)
     estimator.mean_ = in_model(estimator, estimator._mean)
     return mean
+
+
+def mean_of(rows: Rows) -> Mean:
+    """The Fréchet mean of the rows, in as few passes over many of them as will do."""
+    n = rows.shape[0]
+    if n <= MANY_ROWS:
+        return frechet_mean(rows)
+    return mean_of_many(rows, rows.take(np.random.default_rng(0).choice(n, size=MANY_ROWS // 4, replace=False)))
 
 
 def in_model(estimator: HyperbolicReduction, point: np.ndarray) -> np.ndarray:

@@ -9,16 +9,18 @@ import numpy as np
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from .._validation import Rows, check_count, check_rows
+from .._validation import check_count, check_rows
+from ..frames import Seen, frame_of
 from ..geometry import hull_coordinates, hull_points, lift, radius, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import Array, from_numpy, to_numpy
 from ..objectives import Sample, as_sample
 from ..optim import Ascent
+from ..rows import Rows
 from ..statistics import Mean, principal_axes
 from ..submanifold_search import Effort, Nested
 from ..submanifolds import Profile, distance_to, mean_over_points, orthonormal_frame
-from .base import HyperbolicReduction, frame_of
-from .fitting import Seen, check_fit, in_model, report_end, store_mean, teller
+from .base import HyperbolicReduction
+from .fitting import check_fit, in_model, report_end, store_mean, teller
 
 SEARCH_ROWS = 1 << 15  # more points than this are searched on a random subset of so many
 AUTO_STARTS = 8
@@ -116,10 +118,11 @@ class GeodesicReduction(HyperbolicReduction):
 
     def _mean_over(self, rows: Rows, A: np.ndarray, profile: Profile) -> float:
         """Mean over all rows of a profile for the submanifold spanned by A, in the user's unit of length."""
-        total = 0.0
-        for block in Seen(rows, self._base).blocks():
-            total += mean_over_points(as_sample(to_numpy(block)), A, profile)[0] * block.shape[0]
-        return total / rows.shape[0] / -self.curvature
+
+        def total(block: Array) -> float:
+            return mean_over_points(as_sample(to_numpy(block)), A, profile)[0] * block.shape[0]
+
+        return sum(Seen(rows, self._base).parts(total)) / rows.shape[0] / -self.curvature
 
     def _report_unexplained(self, rows: Rows, bases: list[np.ndarray]) -> None:
         # a submanifold inside another is no nearer to the points: only rounding can break the order

@@ -13,8 +13,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from .._validation import Rows, check_choice, check_count, check_rows
+from .._validation import check_choice, check_count, check_rows
+from ..frames import Frame, Seen, frame_of
 from ..geometry import (
+    boost_to_origin,
     busemann,
     from_hyperboloid,
     lift,
@@ -25,26 +27,30 @@ from ..geometry import (
 )
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..objectives import as_sample, some_offsets
-from ..projections import Spine, nested_ideal_points, slide, spine_from_basis, unslide
+from ..passes import Whole
+from ..projections import Slide, Spine, nested_ideal_points, slide, spine_from_basis, unslide
+from ..rows import Chunk, Door, Rows, with_rows
 from ..search import OBJECTIVES, Flag, Plan, search_greedy, search_joint
 from ..statistics import (
     average_distortion,
     frechet_mean,
+    mean_of_many,
     pair_variance,
     principal_axes,
-    random_pair_variances,
     row_blocks,
     sampled_pair_variance,
+    standard_error,
 )
-from .base import HyperbolicReduction, Images, frame_of
+from .base import HyperbolicReduction
 
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
 SPINES = ("ideal", "free")
 
-SEARCH_ROWS = 1 << 15  # more points than this are searched on a random subset of so many
+AXES_ROWS = 1 << 12  # points whose principal axes the search stands in
+SEARCH_ROWS = 1 << 14  # more points than this are searched on a random subset of so many
 EXACT_ROWS = 3000  # up to here variances are reported over all pairs, above over REPORTED_PAIRS of them
 PAIRS = 1 << 20  # pairs per evaluation in the last climb
-REPORTED_PAIRS = 1 << 18  # pairs in a reported estimate
+REPORTED_PAIRS = 1 << 20  # pairs in a reported estimate
 FIDELITY_SHIFTS = 128  # pairs per point of the distortion objective, whose distances are kept
 AUTO_STARTS = 24
 
@@ -81,6 +87,9 @@ class HoroPCA(HyperbolicReduction):
         A climb ends when a step improves the objective by less than this fraction.
     random_state : int, RandomState instance or None, default=None
         Seeds the order of the points and the starts.
+    n_jobs : int or None, default=None
+        Threads for more than a few thousand points; -1: one per core. None: as many as the library of linear algebra
+        is set to use (``threadpoolctl.threadpool_limits``, ``OMP_NUM_THREADS``).
     verbose : int, default=0
         1: a line on stderr after each heat of the search.
 
@@ -137,6 +146,7 @@ class HoroPCA(HyperbolicReduction):
         max_iter: int = 500,
         tol: float = 1e-10,
         random_state: Any = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -150,6 +160,7 @@ class HoroPCA(HyperbolicReduction):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> HoroPCA:
@@ -173,16 +184,17 @@ class HoroPCA(HyperbolicReduction):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
         n = rows.shape[0]
-        x = rows.take(rng.choice(n, size=min(n, SEARCH_ROWS), replace=False))
-        mean = frechet_mean(x)
-        if n > len(x):
-            mean = frechet_mean(rows, start=mean.point)
+        some = rows.take(rng.choice(n, size=min(n, SEARCH_ROWS), replace=False))
+        mean = mean_of_many(rows, some) if n > len(some) else frechet_mean(some)
         self._mean = to_numpy(mean.point)
-        x = np.concatenate([translate_to_origin(block, self._mean) for block in row_blocks(x)])
-        axes, _ = principal_axes(x)
-        sample = as_sample(lift(x[:, 1:] @ axes.T))
+        x = np.concatenate([translate_to_origin(block, self._mean) for block in row_blocks(some)])
+        axes, _ = principal_axes(x[:AXES_ROWS])
+        sample, plan, whole = as_sample(lift(x[:, 1:] @ axes.T)), self._plan(rows), None
+        if n > len(some):  # a sample: what it finds is corrected by passes over all rows
+            whole = Whole(rows, some, Frame(self._mean, axes), sample, rng)
+            plan = plan._replace(whole=whole.objective(self.objective))
         with threadpool_limits(1, "blas"):  # the products are small: threads would wait for each other
-            flag = STRATEGIES[self.strategy](sample, K, self.spine, self.objective, self._plan(sample.size), rng)
+            flag = STRATEGIES[self.strategy](sample, K, self.spine, self.objective, plan, rng)
 
         spines = [_turned(spine_from_basis(basis), axes) for basis in flag.bases]
         self.spine_ = spines[-1]
@@ -190,10 +202,8 @@ class HoroPCA(HyperbolicReduction):
         q = nested_ideal_points(flag.bases)
         self._directions = None if q is None else q @ axes
         self.ideal_points_ = None if q is None else translate_ideal(self._directions, self._mean)
-        self._frame = frame_of(Images(x, lambda block: to_hyperboloid(slide(block, self.spine_), "halfspace")))
-        if n > len(x):
-            self._frame = frame_of(Images(rows, self._onto_spine), start=self._frame.mean)
-        self._report_variances(rows, x, spines, rng)
+        self._frame = frame_of(_slid(x, self.spine_))
+        self._report_variances(x, spines, rng, None if whole is None else whole.variances(flag.bases[-1]))
         self._report_end(flag, mean.converged)
         self._n_features_out = door.columns(K)
         return self
@@ -210,29 +220,40 @@ class HoroPCA(HyperbolicReduction):
         if not isinstance(self.tol, numbers.Real) or not self.tol > 0:
             raise ValueError(f"tol must be a positive number, but is {self.tol!r}.")
 
-    def _plan(self, n: int) -> Plan:
+    def _plan(self, rows: Rows) -> Plan:
+        n = rows.shape[0]
         n_init = AUTO_STARTS if self.n_init == "auto" else int(self.n_init)
-        most = FIDELITY_SHIFTS if self.objective == "distortion" else max(8, PAIRS // n) if n > 2048 else n
-        shifts = most if self.pairs == "auto" else n if self.pairs == "all" else int(self.pairs)
-        return Plan(n_init, shifts, self.max_iter, self.tol, _print_heat if self.verbose else _quiet)
+        if self.pairs == "auto":
+            shifts = FIDELITY_SHIFTS if self.objective == "distortion" else n if n <= 2048 else max(16, PAIRS // n)
+        else:
+            shifts = n if self.pairs == "all" else int(self.pairs)
+        report = _print_heat if self.verbose else _quiet
+        return Plan(n_init, shifts, self.max_iter, self.tol, report, rows.threads() if n > 4096 else 1)
 
-    def _report_variances(self, rows: Rows, x: np.ndarray, spines: list[Spine], rng: np.random.Generator) -> None:
+    def _report_variances(self, x: np.ndarray, spines: list[Spine], rng: np.random.Generator, whole: tuple | None) -> None:
         """Explained and total variance over the same pairs, in the user's unit of length.
 
-        Over all pairs of x, the training points moved to their mean, if they are few; else over random pairs of all rows.
+        Over all pairs of x, the training points moved to their mean, if they are few; else over some. If x is only a sample
+        of them, `whole` are the means over pairs of a row and a point of x: twice them less those of x alone are the
+        means over all rows.
         """
-        n = rows.shape[0]
-        maps = [*((lambda p, spine=spine: to_hyperboloid(slide(p, spine), "halfspace")) for spine in spines), lambda p: p]
-        if n <= EXACT_ROWS:
-            measured = [(pair_variance(map(x)), 0.0) for map in maps]
+        images = [*(_slid(x, spine) for spine in spines), x]
+        if len(x) <= EXACT_ROWS:
+            values, error = np.array([pair_variance(y) for y in images]), 0.0
         else:
-            moved = lambda i: translate_to_origin(rows.take(i), self._mean)
-            measured = random_pair_variances(moved, n, maps, REPORTED_PAIRS, rng)
-        values = np.array([value for value, _ in measured]) / -self.curvature
+            offsets = some_offsets(len(x), min(len(x) // 4, REPORTED_PAIRS // len(x)), rng)
+            measured = [_shifted_variance(y, offsets) for y in images]
+            values, error = np.array([value for value, _ in measured]), measured[-2][1]
+        if whole is not None:
+            kept, true, kept_error = whole
+            last, values[-1] = values[-2], 2 * true - values[-1]
+            values[:-1] *= (2 * kept - last) / last if last > 0 else 1.0
+            error = float(np.hypot(error, 2 * kept_error))
+        values = values / -self.curvature
         self.total_variance_ = total = float(values[-1])
         # a projection of a projection lengthens nothing, so only rounding can break the order
         self.explained_variance_ = np.minimum(np.maximum.accumulate(values[:-1]), total)
-        self.variance_error_ = measured[-2][1] / -self.curvature
+        self.variance_error_ = error / -self.curvature
         self.explained_variance_ratio_ = self.explained_variance_ / total if total > 0 else np.ones(len(spines))
 
     def _report_end(self, flag: Flag, mean_converged: bool) -> None:
@@ -255,6 +276,14 @@ class HoroPCA(HyperbolicReduction):
     def _project(self, x: Array) -> Array:
         return self._frame.enter(self._onto_spine(x))
 
+    def _images(self, X: Array, door: Door) -> Array:
+        chunk = door.chunk(X)
+        fast = Slide.along(self.spine_, boost_to_origin(self._mean), self._frame.matrix())
+        images, lost = fast.images(chunk)
+        if not bool(array_namespace(lost).any(lost)):
+            return images
+        return with_rows(images, lost, self._project(chunk.points(lost)))
+
     def _embed(self, y: Array) -> Array:
         images = from_hyperboloid(self._frame.leave(y), "halfspace")
         return translate(unslide(images, self.spine_), from_numpy(self._mean, y))
@@ -275,18 +304,19 @@ class HoroPCA(HyperbolicReduction):
         """
         check_is_fitted(self)
         rows = check_rows(X, self._door(), estimator=self)
-        if self._directions is None:
+        directions = self._directions
+        if directions is None:
             raise ValueError(
                 "busemann needs ideal points, but the fitted spine has none (its pole lies beyond infinity). Fit with "
                 "spine='ideal'."
             )
         xp = array_namespace(rows.X)
-        blocks = []
-        for block in rows.blocks():
-            moved = translate_to_origin(block, from_numpy(self._mean, block))
-            columns = [busemann(moved, from_numpy(q, block)) for q in self._directions]
-            blocks.append(xp.astype(xp.stack(columns, axis=1) / rows.door.scale, rows.X.dtype, copy=False))
-        return xp.concat(blocks, axis=0)
+
+        def coordinates(block: Array) -> Array:
+            columns = [busemann(block, from_numpy(q, block)) for q in directions]
+            return xp.astype(xp.stack(columns, axis=1) / rows.door.scale, rows.X.dtype, copy=False)
+
+        return xp.concat(list(Seen(rows, self._mean).parts(coordinates)), axis=0)
 
     def score(self, X: Any, y: Any = None) -> float:
         """How well the projection keeps points X, larger being better.
@@ -305,6 +335,22 @@ class HoroPCA(HyperbolicReduction):
             return -average_distortion(x, images, offsets)[0]
         value = pair_variance(images) if offsets is None else sampled_pair_variance(images, offsets)[0]
         return value / -self.curvature
+
+
+def _slid(x: np.ndarray, spine: Spine) -> np.ndarray:
+    """Images (n, K+1) on the hyperboloid of H^K of points x (n, d+1)."""
+    images, lost = Slide.along(spine).images(Chunk(x[:, 1:], np.ones(len(x)), x[:, 0]))
+    images[lost] = to_hyperboloid(slide(x[lost], spine), "halfspace")
+    return images
+
+
+def _shifted_variance(y: np.ndarray, offsets: tuple[int, ...]) -> tuple[float, float]:
+    """Pair variance of points y (n, k+1) from the pairs (i, i + o mod n), and its standard error."""
+    n, twice = len(y), np.concatenate([y, y])
+    chunk = Chunk(y[:, 1:], np.ones(n), y[:, 0])
+    means = [float(np.mean(chunk.distances(twice[o : o + n]) ** 2)) for o in offsets]
+    share = (n - 1) / n  # the n pairs of a point with itself are among the n^2
+    return share * float(np.mean(means)), share * standard_error(means)
 
 
 def _turned(spine: Spine, axes: np.ndarray) -> Spine:

@@ -10,11 +10,13 @@ from array_api_compat import array_namespace, is_array_api_obj
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import LARGEST_RADIUS, Rows, check_choice, check_count
+from .._validation import LARGEST_RADIUS, check_choice, check_count
+from ..frames import Seen, frame_of
 from ..geometry import lift, translate, translate_to_origin
 from ..geometry._arrays import Array, from_numpy, to_numpy
-from .base import HyperbolicReduction, frame_of
-from .fitting import Seen, check_enough, check_fit, in_model, report_end, report_mean, store_mean
+from ..rows import Rows
+from .base import HyperbolicReduction
+from .fitting import check_enough, check_fit, in_model, report_end, report_mean, store_mean
 
 METRICS = ("hyperbolic", "precomputed")
 SYMMETRY = 1e-6  # by how much, relative to the largest, distances may differ from their transposes
@@ -254,10 +256,10 @@ def _balanced(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, fl
 
 def _triangle(x: Seen) -> tuple[np.ndarray, float]:
     """R (d+1, d+1), upper triangular, with R^T R the sum of x x^T but for a scale, and the largest radius of x."""
-    peak = max(float(array_namespace(block).max(block[:, 0])) for block in x.blocks())
+    peak = max(x.parts(lambda block: float(array_namespace(block).max(block[:, 0]))))
     R: np.ndarray = np.zeros((0, x.shape[1]))
-    for block in x.blocks():
-        R = np.asarray(np.linalg.qr(np.concatenate([R, to_numpy(block) / peak]), mode="r"))
+    for part in x.parts(lambda block: np.linalg.qr(to_numpy(block) / peak, mode="r")):
+        R = np.asarray(np.linalg.qr(np.concatenate([R, part]), mode="r"))
     return R, float(np.log(2 * peak))
 
 

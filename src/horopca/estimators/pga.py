@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import Rows, check_choice, check_rows
+from .._validation import check_choice, check_rows
 from ..objectives import Sample
+from ..rows import Rows
 from ..statistics import Mean
 from ..submanifold_search import GOALS, Effort, Nested, nested_frame, search_greedy, search_joint
 from ..submanifolds import distance_to, distance_within

@@ -201,7 +201,7 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         rows = check_rows(X, self._door(), estimator=self)
         xp = array_namespace(rows.X)
-        blocks = [xp.astype(self._decide(block), rows.X.dtype, copy=False) for block in rows.blocks()]
+        blocks = list(rows.parts(lambda block: xp.astype(self._decide(block), rows.X.dtype, copy=False)))
         values = xp.concat(blocks, axis=0)
         return values if len(self.classes_) > 2 else values[:, 0]
 

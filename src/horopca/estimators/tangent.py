@@ -7,11 +7,12 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_rows
-from ..geometry import from_hyperboloid, lift, to_hyperboloid, translate, translate_to_origin
+from ..frames import Seen
+from ..geometry import from_hyperboloid, lift, radius, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy
 from ..statistics import principal_axes
 from .base import HyperbolicReduction
-from .fitting import Seen, check_fit, report_mean, store_mean
+from .fitting import check_fit, report_mean, store_mean
 
 
 class TangentPCA(HyperbolicReduction):
@@ -86,8 +87,5 @@ class TangentPCA(HyperbolicReduction):
         """Mean squared length of the tangent vectors of points X projected on the components."""
         check_is_fitted(self)
         rows = check_rows(X, self._door(), estimator=self)
-        total = 0.0
-        for block in rows.blocks():
-            v = from_hyperboloid(self._project(block), "tangent")
-            total += float(array_namespace(v).sum(v * v))
+        total = sum(rows.parts(lambda block: float(array_namespace(block).sum(radius(self._project(block)) ** 2))))
         return total / rows.shape[0] / -self.curvature

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -13,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .._validation import Door, Rows, check_choice, check_count, check_door, check_rows
+from .._validation import Door, check_choice, check_count, check_door, check_rows
+from ..frames import Seen
 from ..geometry import (
     busemann,
     from_hyperboloid,
@@ -26,27 +26,14 @@ from ..geometry import (
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..objectives import as_sample
 from ..projections import Spine, spine_from_ideal_points, unslide
-from ..statistics import frechet_mean, principal_axes, row_slices
+from ..rows import Rows
+from ..statistics import principal_axes, row_slices
 from .directions import search_directions
+from .fitting import mean_of
 
 SEARCH_ROWS = 1 << 13  # more points than this are searched on a random subset of so many
 ONE_POINT = "X must hold points that differ, but all its rows are one point: there is no variance to normalise."
 FLAT = 1e-7  # a coordinate whose deviation is below this fraction of the largest has none: rounding of a second moment
-
-
-class Moved(NamedTuple):
-    """Rows as seen from a mean (d+1,), a block at a time."""
-
-    rows: Rows
-    mean: np.ndarray
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.rows.shape
-
-    def blocks(self) -> Iterator[Array]:
-        for block in self.rows.blocks():
-            yield translate_to_origin(block, from_numpy(self.mean, block))
 
 
 class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
@@ -85,21 +72,19 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
         """
         door = self._door()
         rows = check_rows(X, door, estimator=self, reset=True, min_rows=2)
-        mean = frechet_mean(rows)
+        mean = mean_of(rows)
         self._mean = to_numpy(mean.point)
         self.mean_ = to_numpy(door.leave(mean.point[None, :], mean.point.dtype))[0]
         self._learn(rows)
-        self._normalise(Moved(rows, self._mean))
+        self._normalise(Seen(rows, self._mean))
         return self
 
-    def _normalise(self, moved: Moved) -> None:
+    def _normalise(self, moved: Seen) -> None:
         # the triangular factor of (1, coordinates), updated block by block: its first row is the mean, the rest the
         # Cholesky factor of the covariance, with none of the digits lost that forming the covariance would lose
         R = np.zeros((0, 0))
-        for block in moved.blocks():
-            c = to_numpy(self._coordinates(block))
-            columns = np.column_stack([np.ones(len(c)), c])
-            R = np.asarray(np.linalg.qr(np.concatenate([R, columns]) if len(R) else columns, mode="r"))
+        for part in moved.parts(lambda block: _triangle(to_numpy(self._coordinates(block)))):
+            R = np.asarray(np.linalg.qr(np.concatenate([R, part]), mode="r")) if len(R) else part
         R = np.pad(R, ((0, max(0, R.shape[1] - len(R))), (0, 0)))
         R = R * np.where(np.diag(R) < 0, -1.0, 1.0)[:, None]
         K, factor = R.shape[1] - 1, R[1:, 1:] / np.sqrt(moved.shape[0])
@@ -144,11 +129,12 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
         rows = check_rows(X, self._door(), estimator=self)
         xp = array_namespace(rows.X)
         whiten = np.linalg.inv(self._colour)
-        blocks = []
-        for block in Moved(rows, self._mean).blocks():
+
+        def features(block: Array) -> Array:
             centred = self._coordinates(block) - from_numpy(self._centre, block)
-            blocks.append(xp.astype(centred @ from_numpy(whiten, block), rows.X.dtype, copy=False))
-        return xp.concat(blocks, axis=0)
+            return xp.astype(centred @ from_numpy(whiten, block), rows.X.dtype, copy=False)
+
+        return xp.concat(list(Seen(rows, self._mean).parts(features)), axis=0)
 
     def inverse_transform(self, Y: Any) -> np.ndarray:
         """Points with given whitened coordinates.
@@ -382,7 +368,7 @@ class TangentWhitener(Whitener):
         d = rows.shape[1] - 1
         if self.n_components is not None:
             check_count("n_components", self.n_components, 1, d, f" or None (the dimension of X is {d})")
-        axes, variances = principal_axes(Moved(rows, self._mean))
+        axes, variances = principal_axes(Seen(rows, self._mean))
         varying = int(np.count_nonzero(variances > FLAT**2 * variances[0]))
         self.axes_ = axes[: self.n_components or max(1, varying)]
 
@@ -391,3 +377,7 @@ class TangentWhitener(Whitener):
 
     def _points(self, c: Array) -> Array:
         return to_hyperboloid(c @ self.axes_, "tangent")
+
+
+def _triangle(coordinates: np.ndarray) -> np.ndarray:
+    return np.asarray(np.linalg.qr(np.column_stack([np.ones(len(coordinates)), coordinates]), mode="r"))

@@ -6,6 +6,7 @@ Points are on the hyperboloid at curvature -1, shape (..., d+1) with time first;
 
 from .hulls import geodesic_hull, geodesic_projection, hull_coordinates, hull_points
 from .hyperboloid import (
+    boost_to_origin,
     distance,
     distance_blocks,
     exp,
@@ -29,6 +30,7 @@ from .models import MODELS, from_hyperboloid, lift, to_hyperboloid
 
 __all__ = [
     "MODELS",
+    "boost_to_origin",
     "busemann",
     "distance",
     "distance_blocks",

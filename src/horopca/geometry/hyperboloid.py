@@ -150,6 +150,18 @@ def translate_to_origin(x: Array, m: Array) -> Array:
     return _boost(x, n, factor, 1)
 
 
+def boost_to_origin(m: np.ndarray) -> np.ndarray:
+    """The matrix (d+1, d+1) of `translate_to_origin` for one point m (d+1,).
+
+    For many points at once, where a few digits may go: its entries are as large as m's.
+    """
+    t, s = m[0], m[1:]
+    L = np.empty((len(m), len(m)))
+    L[0, 0], L[0, 1:], L[1:, 0] = t, -s, -s
+    L[1:, 1:] = np.eye(len(s)) + np.outer(s, s) / (1 + t)
+    return L
+
+
 def reflect_to_origin(x: Array, m: Array) -> Array:
     """x under the reflection that exchanges m (d+1,) and the origin (the paper's centring; an inversion of the ball)."""
     n, factor = _axis_and_factor(m)
@@ -205,6 +217,7 @@ def _positive(a: Array) -> Array:
 
 
 __all__ = [
+    "boost_to_origin",
     "distance",
     "distance_blocks",
     "exp",

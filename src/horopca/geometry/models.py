@@ -99,20 +99,50 @@ def _hyperboloid_to_lorentz(x: Array) -> Array:
     return x
 
 
+def _poincare_radial(square: Array) -> tuple[Array, Array]:
+    xp = array_namespace(square)
+    size = xp.sqrt(square)
+    stretch = 2 / ((1 - size) * (1 + size))
+    return stretch - 1, stretch
+
+
+def _lorentz_radial(square: Array) -> tuple[Array, Array]:
+    xp = array_namespace(square)
+    return xp.sqrt(1 + square), xp.ones_like(square)
+
+
+def _klein_radial(square: Array) -> tuple[Array, Array]:
+    xp = array_namespace(square)
+    size = xp.sqrt(square)
+    t = 1 / xp.sqrt((1 - size) * (1 + size))
+    return t, t
+
+
+def _tangent_radial(square: Array) -> tuple[Array, Array]:
+    xp = array_namespace(square)
+    size = xp.sqrt(square)
+    safe = xp.where(size > 0, size, xp.ones_like(size))
+    return xp.cosh(size), xp.where(size > 0, xp.sinh(safe) / safe, xp.ones_like(size))
+
+
 class Model(NamedTuple):
-    """A model: its maps to and from the hyperboloid, and how many columns it has more than dimensions."""
+    """A model: its maps to and from the hyperboloid, and how many columns it has more than dimensions.
+
+    Where the point above X is (t, stretch * X), X without its extra columns, `radial` takes |X|^2 to t and stretch.
+    """
 
     to_hyperboloid: Callable[[Array], Array]
     from_hyperboloid: Callable[[Array], Array]
     extra_columns: int
+    radial: Callable[[Array], tuple[Array, Array]] | None
 
 
 MODELS = {
-    "poincare": Model(poincare_to_hyperboloid, hyperboloid_to_poincare, 0),
-    "lorentz": Model(_lorentz_to_hyperboloid, _hyperboloid_to_lorentz, 1),
-    "klein": Model(klein_to_hyperboloid, hyperboloid_to_klein, 0),
-    "halfspace": Model(halfspace_to_hyperboloid, hyperboloid_to_halfspace, 0),
-    "tangent": Model(tangent_to_hyperboloid, hyperboloid_to_tangent, 0),
+    "poincare": Model(poincare_to_hyperboloid, hyperboloid_to_poincare, 0, _poincare_radial),
+    "lorentz": Model(_lorentz_to_hyperboloid, _hyperboloid_to_lorentz, 1, _lorentz_radial),
+    "klein": Model(klein_to_hyperboloid, hyperboloid_to_klein, 0, _klein_radial),
+    "halfspace": Model(halfspace_to_hyperboloid, hyperboloid_to_halfspace, 0, None),
+    "tangent": Model(tangent_to_hyperboloid, hyperboloid_to_tangent, 0, _tangent_radial),
 }
 
 

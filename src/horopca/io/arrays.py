@@ -14,7 +14,7 @@ from .files import Table, matrix
 
 
 @contextmanager
-def _refusals(path: Path) -> Iterator[None]:
+def refusals(path: Path) -> Iterator[None]:
     """Whatever NumPy raises at a damaged or hostile file, said in a sentence."""
     try:
         yield
@@ -28,21 +28,26 @@ def _refusals(path: Path) -> Iterator[None]:
         raise ValueError(f"{path} {why}.") from None
 
 
-def read_npy(path: Path) -> np.ndarray:
+def map_npy(path: Path) -> np.ndarray:
+    """The array of a file, mapped and not read."""
     if path.stat().st_size == 0:
         raise ValueError(f"{path} is empty.")
-    with _refusals(path):  # mapped first: a file shorter than its header claims must not claim memory
-        return np.array(np.lib.format.open_memmap(path, mode="r"))
+    with refusals(path):
+        return np.lib.format.open_memmap(path, mode="r")
+
+
+def read_npy(path: Path) -> np.ndarray:
+    return np.array(map_npy(path))  # mapped first: a file shorter than its header claims must not claim memory
 
 
 def read_npz(path: Path, key: str | None) -> Table:
     if not zipfile.is_zipfile(path):
         raise ValueError(f"{path} is damaged, cut short, or not written by numpy.savez.")
-    with _refusals(path):
+    with refusals(path):
         archive = np.load(path, allow_pickle=False)
     with archive:
         name = _choose(archive, key, path)
-        with _refusals(path):
+        with refusals(path):
             values = archive[name]
             if isinstance(values, bytes):
                 raise ValueError("This member of the archive is no array.")

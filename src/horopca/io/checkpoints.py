@@ -11,7 +11,7 @@ import io
 import pickle
 import zipfile
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -63,13 +63,16 @@ def _is_names(value: Any, n: int) -> bool:
     return isinstance(value, list | tuple) and len(value) == n and all(isinstance(item, str | int) for item in value)
 
 
-def _tensors(content: Any, name: str = "") -> Any:
-    """(name, array) of every matrix in nested dictionaries, names joined by dots."""
-    if isinstance(content, np.ndarray) and content.ndim == 2:
-        yield name, content
-    elif isinstance(content, dict):
-        for part, value in content.items():
-            yield from _tensors(value, f"{name}.{part}" if name else str(part))
+def _tensors(content: Any) -> Iterator[tuple[str, np.ndarray]]:
+    """(name, array) of every matrix in nested dictionaries, names joined by dots; a dictionary met again is passed over."""
+    waiting, seen = [("", content)], set()
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, np.ndarray) and value.ndim == 2:
+            yield name, value
+        elif isinstance(value, dict) and id(value) not in seen:
+            seen.add(id(value))
+            waiting += [(f"{name}.{part}" if name else str(part), item) for part, item in reversed(value.items())]
 
 
 def _chosen(tensors: dict[str, np.ndarray], key: str | None, path: Path) -> np.ndarray:
@@ -97,7 +100,7 @@ class _Reader(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         if module == "torch._utils" and name == "_rebuild_tensor_v2":
-            return _tensor
+            return lambda *parts: _tensor(*parts)  # a new one: a pickle can set attributes of what it has named
         if module == "torch._utils" and name == "_rebuild_parameter":
             return lambda data, *_: data
         if module == "torch" and name in STORAGES:

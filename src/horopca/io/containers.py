@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -73,14 +74,18 @@ def _is_hdf(path: Path) -> bool:
         return file.read(8) == b"\x89HDF\r\n\x1a\n"
 
 
-def _open_hdf(path: Path) -> Any:
+@contextmanager
+def _open_hdf(path: Path) -> Iterator[Any]:
     try:
         import h5py
     except ImportError as error:
         raise ImportError(f"{path} is an HDF5 file, which needs h5py: pip install 'horopca[io]'.") from error
     try:
-        return h5py.File(path, "r")
-    except OSError:
+        with h5py.File(path, "r") as file:
+            yield file
+    except PermissionError:
+        raise
+    except (OSError, RuntimeError, KeyError):
         raise ValueError(f"{path} is damaged, cut short, or not an HDF5 file.") from None
 
 
@@ -93,7 +98,9 @@ def read_parquet(path: Path) -> Table:
         raise ImportError(f"{path} is a Parquet file, which needs pyarrow: pip install 'horopca[io]'.") from error
     try:
         table = pq.read_table(path)
-    except (pa.ArrowException, ValueError):
+    except PermissionError:
+        raise
+    except (pa.ArrowException, ValueError, OSError):
         raise ValueError(f"{path} is damaged, cut short, or not a Parquet file.") from None
     types = pa.types
     text = _columns(table, types.is_string, types.is_large_string, types.is_dictionary)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterator
 from itertools import chain
@@ -35,8 +36,9 @@ def load_edges(path: str | Path) -> EdgeList:
     """Read a graph from a text file with an edge on each line: two names, and a weight if there are weights.
 
     Names are separated by tabs, commas or blanks, whichever the first line has (in this order), so names may hold blanks
-    in a file with tabs or commas. Lines that begin with ``#`` or ``%`` are comments; a first line such as
-    "source,target,weight" is recognised. Nothing else is guessed: a line that is no edge is refused by its number.
+    in a file with tabs or commas, and commas in quotation marks. Lines that begin with ``#`` or ``%`` are comments; a
+    first line such as "source,target,weight" is recognised. Nothing else is guessed: a line that is no edge is refused by
+    its number.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ def _parsed(path: Path) -> Iterator[_Line]:
         if first is None:
             return
         delimiter = next((mark for mark in ("\t", ",") if mark in first[1]), None)
-        header = {field.strip().lower() for field in first[1].split(delimiter)[:2]} <= HEADERS
+        header = {field.strip(' "').lower() for field in first[1].split(delimiter)[:2]} <= HEADERS
         for number, text in body if header else chain([first], body):
             yield _edge(number, text, delimiter, path)
 
@@ -90,7 +92,10 @@ def _edge(number: int, text: str, delimiter: str | None, path: Path) -> _Line:
     where = f"{path}, line {number}"
     attributes = ATTRIBUTES.search(text)
     bare = text[: attributes.start()].rstrip(f" {delimiter or ''}") if attributes else text
-    fields = [field.strip() for field in bare.split(delimiter)]
+    try:
+        fields = _fields(bare, delimiter)
+    except csv.Error:
+        raise ValueError(f"{where}: its quotation marks do not match: {text[:60]!r}.") from None
     fields += [attributes[1]] if attributes and attributes[1] else []
     if len(fields) not in (2, 3):
         raise ValueError(f"{where}: expected two names, and perhaps a weight, but found {len(fields)} value(s): {text[:60]!r}.")
@@ -99,6 +104,13 @@ def _edge(number: int, text: str, delimiter: str | None, path: Path) -> _Line:
     if fields[0] == fields[1]:
         raise ValueError(f"{where}: {fields[0][:40]!r} is joined to itself; remove the line.")
     return _Line(number, (fields[0], fields[1]), _weight(fields[2], where) if len(fields) == 3 else None)
+
+
+def _fields(text: str, delimiter: str | None) -> list[str]:
+    """The values on a line; between commas they may stand in quotation marks."""
+    if delimiter != "," or '"' not in text:
+        return [field.strip() for field in text.split(delimiter)]
+    return [field.strip() for field in next(csv.reader([text], delimiter=delimiter, skipinitialspace=True, strict=True))]
 
 
 def _weight(field: str, where: str) -> float:

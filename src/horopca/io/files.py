@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, TextIO
@@ -64,4 +65,17 @@ def lines(file: TextIO, path: Path) -> Iterator[str]:
                 raise ValueError(f"{path}, line {number}: a line of over {LONGEST_LINE} characters is not read.")
             yield line
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not text in UTF-8.") from error
+        raise ValueError(f"{path}, line {_undecodable(path)}: this is not text in UTF-8.") from error
+
+
+def _undecodable(path: Path) -> int:
+    """The line of the first byte that is not UTF-8 (the decoder is some lines ahead of those handed out)."""
+    before, decoder = 1, getincrementaldecoder("utf-8")()
+    with open(path, "rb") as file:
+        while part := file.read(1 << 16):
+            try:
+                decoder.decode(part)
+            except UnicodeDecodeError as error:
+                return before + error.object[: error.start].count(b"\n")
+            before += part.count(b"\n")
+    return before
