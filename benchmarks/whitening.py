@@ -30,29 +30,13 @@ from scipy.io import loadmat
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from horopca import HyperbolicSVC
-from horopca.classification import CLASSIFIERS, METRICS, by_class, compare_classifiers
+from horopca.classification import CLASSIFIERS, METRICS, compare_classifiers
+from horopca.reproduction.cells.whitening import trapezoid_area
+from horopca.reproduction.paper import WHITENING as PAPER
 
 NETWORKS = ("polbooks", "football", "polblogs")
 EMBEDDINGS = range(1, 6)
-PAPER = {  # mean and standard deviation; its caption says accuracy, its text average precision
-    "eSVM": ((69.9, 1.2), (20.7, 3.0), (92.3, 1.5)),
-    "hSVM": ((68.3, 0.6), (20.9, 2.5), (92.2, 1.6)),
-    "tangent PCA + eSVM": ((68.5, 0.9), (21.2, 2.2), (92.4, 1.5)),
-    "PGA + eSVM": ((64.4, 4.1), (21.7, 2.2), (82.3, 1.2)),
-    "Busemann + eSVM": ((72.2, 2.8), (25.0, 1.0), (92.8, 0.9)),
-}
 GOALS = {"polbooks": 77.0, "football": 35.0, "polblogs": 93.3}  # macro average precision, Busemann + eSVM at its default
-
-
-def trapezoid_area(y: np.ndarray, decision: np.ndarray, classes: np.ndarray) -> float:
-    """Macro area under the precision-recall curve, as in the published code of Cho et al. (2019)."""
-    columns, areas = by_class(decision), []
-    for k, c in enumerate(classes):
-        if (k == 0 and len(classes) == 2) or not np.any(y == c):
-            continue  # of two classes it looks at the second alone
-        hits = np.cumsum(y[np.argsort(-columns[:, k], kind="stable")] == c)
-        areas.append(np.trapezoid(hits / np.arange(1, len(y) + 1), hits / hits[-1]))
-    return float(np.mean(areas))
 
 
 def embedding(network: str, number: int) -> tuple[np.ndarray, np.ndarray]:

@@ -6,11 +6,26 @@ import numpy as np
 import pytest
 import torch
 
-from horopca import HoroPCA, geometry, metrics
+from clouds import cloud
+from horopca import HoroPCA, geometry, metrics, objectives
 from horopca.datasets import make_hierarchy
+from horopca.geometry._arrays import has_kernels
+from horopca.objectives import (
+    AllPairs,
+    Shifts,
+    as_sample,
+    fidelity_objective,
+    mean_over_pairs,
+    variance_objective,
+    variance_profile,
+)
+from horopca.projections import Slide, spine_from_basis
+from horopca.rows import Door
 from horopca.statistics import frechet_mean
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
+
+KERNEL_MODELS = ("poincare", "klein", "lorentz", "tangent")
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +42,26 @@ def libraries():
     yield pytest.param(cupy.asarray, id="cupy")
 
 
-@pytest.mark.parametrize("to_device", list(libraries()))
+LIBRARIES = list(libraries())
+
+
+def on_host(a):
+    return a.cpu().numpy() if hasattr(a, "cpu") else a.get()
+
+
+def some_slide(d, K, seed=0):
+    """A projection between isometries, with a pole anywhere."""
+    rng = np.random.default_rng(seed)
+    spine = spine_from_basis(rng.standard_normal((K, d + 1)))
+    return Slide.along(spine, *(geometry.boost_to_origin(cloud(1, k, radius=1.0, seed=seed)[0]) for k in (d, K)))
+
+
+def half_space_points(n, K, spread=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    return spread * rng.standard_normal((K - 1, n)), np.exp(spread * rng.standard_normal(n))
+
+
+@pytest.mark.parametrize("to_device", LIBRARIES)
 @pytest.mark.parametrize("options", [{}, {"spine": "free"}, {"n_components": 3, "strategy": "greedy"}])
 def test_same_answers_on_the_device(X, to_device, options):
     there = to_device(X)
@@ -41,12 +75,11 @@ def test_same_answers_on_the_device(X, to_device, options):
     for expected, found in pairs:
         assert type(found) is type(there)
         assert found.device == there.device
-        host = found.cpu().numpy() if hasattr(found, "cpu") else found.get()
-        assert np.allclose(host, expected, atol=1e-6)
+        assert np.allclose(on_host(found), expected, atol=1e-8)
     assert away.score(there) == pytest.approx(here.score(X), rel=1e-8)
 
 
-@pytest.mark.parametrize("to_device", list(libraries()))
+@pytest.mark.parametrize("to_device", LIBRARIES)
 def test_means_and_metrics_on_the_device(X, to_device):
     there = to_device(X)
     mean = frechet_mean(geometry.to_hyperboloid(there))
@@ -54,3 +87,199 @@ def test_means_and_metrics_on_the_device(X, to_device):
     assert mean.variance == pytest.approx(frechet_mean(geometry.to_hyperboloid(X)).variance, rel=1e-8)
     assert metrics.pair_variance(there) == pytest.approx(metrics.pair_variance(X), rel=1e-8)
     assert metrics.average_distortion(there, there[:, :3]) == pytest.approx(metrics.average_distortion(X, X[:, :3]), rel=1e-8)
+
+
+@pytest.mark.parametrize("objective", ["variance", "distortion"])
+def test_fits_of_more_rows_than_are_searched(objective):
+    X = geometry.from_hyperboloid(cloud(40_000, 5)) * np.array([1.0, 0.8, 0.6, 0.4, 0.2])
+    options = {"random_state": 0, "n_init": 4, "objective": objective}
+    there = torch.asarray(X, device="cuda")
+    here, away = HoroPCA(**options).fit(X), HoroPCA(**options).fit(there)
+    assert np.allclose(away.mean_, here.mean_, atol=1e-9)
+    assert np.allclose(away.explained_variance_, here.explained_variance_, rtol=1e-8)
+    assert np.allclose(on_host(away.transform(there)), here.transform(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("to_device", LIBRARIES)
+@pytest.mark.parametrize("K", [1, 2, 3, 4, 5, 9])
+@pytest.mark.parametrize("n", [2, 3, 255, 256, 257, 1500])
+def test_all_pairs_are_those_of_the_host(n, K, to_device):
+    beta, eta = half_space_points(n, K)
+    value, *gradients = mean_over_pairs(beta, eta, AllPairs(n), variance_profile)
+    assert has_kernels(to_device(eta))
+    found, *others = mean_over_pairs(to_device(beta), to_device(eta), AllPairs(n), variance_profile)
+    assert found == pytest.approx(value, rel=1e-12)
+    for expected, other in zip(gradients, others, strict=True):
+        assert np.allclose(on_host(other), expected, rtol=0, atol=1e-12 * np.abs(gradients[-1]).max())
+
+
+@pytest.mark.parametrize("to_device", LIBRARIES)
+@pytest.mark.parametrize("K", [1, 2, 3, 5])
+@pytest.mark.parametrize("n, offsets", [(5, (1, 2)), (257, (1, 7, 100, 127)), (1500, tuple(range(3, 90)))])
+def test_shifted_pairs_are_those_of_the_host(n, offsets, K, to_device):
+    beta, eta = half_space_points(n, K)
+    value, *gradients = mean_over_pairs(beta, eta, Shifts(n, offsets), variance_profile)
+    found, *others = mean_over_pairs(to_device(beta), to_device(eta), Shifts(n, offsets), variance_profile)
+    assert found == pytest.approx(value, rel=1e-12)
+    for expected, other in zip(gradients, others, strict=True):
+        assert np.allclose(on_host(other), expected, rtol=0, atol=1e-12 * np.abs(gradients[-1]).max())
+
+
+@pytest.mark.parametrize("spread", [1e-9, 1e-4, 1e-2, 20.0])
+def test_all_pairs_keep_their_digits_near_and_far(spread):
+    beta, eta = half_space_points(700, 3, spread)
+    value, g_beta, g_eta = mean_over_pairs(beta, eta, AllPairs(700), variance_profile)
+    there = [torch.asarray(a, device="cuda") for a in (beta, eta)]
+    found, h_beta, h_eta = mean_over_pairs(*there, AllPairs(700), variance_profile)
+    assert found == pytest.approx(value, rel=1e-10)
+    assert np.allclose(on_host(h_beta), g_beta, rtol=1e-7, atol=1e-10 * np.abs(g_beta).max())
+    assert np.allclose(on_host(h_eta), g_eta, rtol=1e-7, atol=1e-10 * np.abs(g_eta).max())
+
+
+def test_all_pairs_beyond_what_the_kernel_holds():
+    beta, eta = np.zeros((1, 5)), np.exp(np.linspace(-250, 250, 5))
+    value, _, g_eta = mean_over_pairs(beta, eta, AllPairs(5), variance_profile)
+    there = [torch.asarray(a, device="cuda") for a in (beta, eta)]
+    found, _, h_eta = mean_over_pairs(*there, AllPairs(5), variance_profile)
+    assert found == pytest.approx(value, rel=1e-10)
+    assert np.allclose(on_host(h_eta) * eta, g_eta * eta, rtol=1e-10)
+
+
+def test_all_pairs_give_the_same_bits_again():
+    beta, eta = (torch.asarray(a, device="cuda") for a in half_space_points(5000, 3))
+    first, again = (mean_over_pairs(beta, eta, AllPairs(5000), variance_profile) for _ in range(2))
+    assert first[0] == again[0]
+    assert torch.equal(first[1], again[1]) and torch.equal(first[2], again[2])
+
+
+@pytest.mark.parametrize("objective", [variance_objective, fidelity_objective])
+def test_exact_objectives_and_their_gradients(objective):
+    x = cloud(900, 6)
+    A = np.random.default_rng(1).standard_normal((3, 7))
+    value, gradient = objective(as_sample(x), AllPairs(900))(A)
+    found, other = objective(as_sample(torch.asarray(x, device="cuda")), AllPairs(900))(A)
+    assert found == pytest.approx(value, rel=1e-10)
+    assert np.allclose(other, gradient, atol=1e-10 * np.abs(gradient).max())
+
+
+def test_little_travels_in_an_evaluation(monkeypatch):
+    """K (d+1) numbers to the device and back, and a few K x K: whatever the number of points."""
+    travelled = []
+
+    def counted(function, size):
+        def count(a, *args, **kwargs):
+            travelled.append(size(a))
+            return function(a, *args, **kwargs)
+
+        return count
+
+    n, K, d = 5000, 3, 6
+    sample = as_sample(torch.asarray(cloud(n, d), device="cuda"))
+    objective = variance_objective(sample, AllPairs(n))
+    monkeypatch.setattr(objectives, "from_numpy", counted(objectives.from_numpy, np.size))
+    monkeypatch.setattr(objectives, "to_numpy", counted(objectives.to_numpy, lambda a: a.numel()))
+    objective(np.random.default_rng(0).standard_normal((K, d + 1)))
+    assert 0 < sum(travelled) <= 2 * K * (d + 1) + K * K
+
+
+SIZES = [(1, 1), (2, 1), (2, 2), (3, 2), (3, 3), (64, 1), (64, 2), (64, 4), (64, 5), (65, 8), (300, 3)]  # d, K
+PASSES = [("poincare", d, K, dtype) for d, K in SIZES for dtype in ("float64", "float32")]
+OTHERS = [(3, "float64"), (64, "float32"), (65, "float64")]
+PASSES += [(model, d, 2, dtype) for model in KERNEL_MODELS[1:] for d, dtype in OTHERS]
+
+
+@pytest.mark.parametrize("model, d, K, dtype", PASSES)
+def test_images_of_rows_are_those_of_the_host(model, d, K, dtype):
+    from horopca import gpu
+
+    door = Door(model, -0.5)
+    dtype = np.dtype(dtype)
+    X = door.leave(cloud(333, d), dtype)
+    for seed in range(2):
+        slide = some_slide(d, K, seed)
+        images, lost = slide.images(door.chunk(X))
+        expected = door.leave(images, dtype)
+        found, many, outside = gpu.images_of_rows(torch.asarray(X, device="cuda"), model, door.scale, slide)
+        assert outside == 0 and many == lost.sum() == np.isnan(on_host(found)[:, 0]).sum()
+        assert found.dtype == getattr(torch, dtype.name)
+        # the sums are in another order, and a point of small c magnifies their rounding
+        close = max(1e-11, 4 * np.finfo(dtype).eps) * (1 + np.abs(expected[~lost]))
+        assert np.all(np.abs(on_host(found)[~lost] - expected[~lost]) <= close)
+
+
+@pytest.mark.parametrize("to_device", LIBRARIES)
+def test_rows_that_are_not_contiguous(X, to_device):
+    pca = HoroPCA(random_state=0, n_init=2).fit(X)
+    expected = pca.transform(X)
+    wide = to_device(np.repeat(X, 2, axis=1))[:, ::2]
+    tall = to_device(np.repeat(X, 3, axis=0))[::3, :]
+    turned = to_device(np.ascontiguousarray(X.T)).T
+    for there in (wide, tall, turned):
+        assert np.allclose(on_host(pca.transform(there)), expected, atol=1e-13)
+        assert np.allclose(HoroPCA(random_state=0, n_init=2).fit(there).mean_, pca.mean_, atol=1e-12)
+    assert np.allclose(on_host(pca.transform(to_device(X)[:1, :])), expected[:1], atol=1e-13)
+
+
+def test_negative_strides_of_cupy(X):
+    cupy = pytest.importorskip("cupy")
+    pca = HoroPCA(random_state=0, n_init=2).fit(X)
+    assert np.allclose(pca.transform(cupy.asarray(X)[::-1]).get(), pca.transform(X[::-1]), atol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("model", KERNEL_MODELS)
+def test_rows_near_the_boundary_go_the_careful_way(model, dtype):
+    """A few far points among near ones: NaN from the kernel, and then as on the host."""
+    door = Door(model, -1.0)
+    near, far = cloud(1000, 4, radius=1.5), cloud(30, 4, seed=1, radius=1.0)
+    far = geometry.lift(geometry.lift(far[:, 1:] * 100)[:, 1:] * 1e3)
+    X = door.leave(np.concatenate([near, far]), dtype)
+    pca = HoroPCA(random_state=0, n_init=2, model=model).fit(X[:1000])
+    here, there = pca.transform(X), on_host(pca.transform(torch.asarray(X, device="cuda")))
+    assert np.isfinite(there).all()
+    assert np.all(np.abs(there - here) <= 1e3 * np.finfo(dtype).eps * (1 + np.abs(here)))
+    if model in ("poincare", "klein"):
+        assert np.linalg.norm(there, axis=1).max() < 1
+
+
+@pytest.mark.parametrize("to_device", LIBRARIES)
+@pytest.mark.parametrize("model", ["poincare", "klein", "lorentz", "tangent", "halfspace"])
+def test_models_at_other_curvatures(model, to_device):
+    x = cloud(200, 4)
+    X = Door(model, -0.3).leave(x, np.float64)
+    pca = HoroPCA(random_state=0, n_init=2, model=model, curvature=-0.3).fit(X)
+    there = to_device(X)
+    assert np.allclose(on_host(pca.transform(there)), pca.transform(X), atol=1e-12)
+
+
+BAD = {
+    "poincare": lambda X: X / np.linalg.norm(X, axis=1, keepdims=True) * 1.2,
+    "klein": lambda X: X / np.linalg.norm(X, axis=1, keepdims=True),
+    "lorentz": lambda X: X * np.array([1.1] + [1.0] * (X.shape[1] - 1)),
+    "tangent": lambda X: X / np.linalg.norm(X, axis=1, keepdims=True) * 400,
+    "halfspace": lambda X: -X,
+}
+
+
+@pytest.mark.parametrize("how", ["outside", "nan", "infinite", "width", "flat"])
+@pytest.mark.parametrize("model", BAD)
+def test_bad_rows_are_refused_with_the_sentence_of_the_host(model, how):
+    good = Door(model, -1.0).leave(cloud(500, 4), np.float64)
+    bad = good.copy()
+    if how == "outside":
+        bad[[17, 200]] = BAD[model](bad[[17, 200]])
+    else:
+        bad[17, 1] = np.inf if how == "infinite" else np.nan
+    bad = {"width": good[:, :-1], "flat": good[0]}.get(how, bad)
+    pca = HoroPCA(random_state=0, n_init=1, model=model).fit(good)
+    sentences = []
+    for X in (torch.asarray(bad), torch.asarray(bad, device="cuda")):
+        with pytest.raises(ValueError) as refusal:
+            pca.transform(X)
+        sentences.append(str(refusal.value))
+        if how not in ("width", "flat"):
+            with pytest.raises(ValueError) as refusal:
+                HoroPCA(model=model).fit(X)
+            sentences.append(str(refusal.value))
+    assert len(set(sentences)) == 1
+    assert how == "flat" or "row 17" in sentences[0] or how == "width"

@@ -16,8 +16,10 @@ ROOT = Path(horopca.__file__).parent
 # a module imports only from layers before its own, or from its own package
 LAYERS = [
     {"optim", "geometry"},
+    {"gpu"},
     {"projections", "statistics"},
     {"rows", "frames"},
+    {"dask_rows"},
     {"objectives", "families", "_validation"},
     {"passes"},
     {"search"},
@@ -32,7 +34,7 @@ LAYERS = [
     {"reproduction"},
     {"cli"},
 ]
-OPTIONAL = {"torch", "dask", "matplotlib", "networkx", "pandas", "pooch", "h5py", "pyarrow", "rich_click", "rich"}
+OPTIONAL = {"torch", "triton", "dask", "matplotlib", "networkx", "pandas", "pooch", "h5py", "pyarrow", "rich_click", "rich"}
 
 
 def layer_of(name: str) -> int:

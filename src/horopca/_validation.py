@@ -13,7 +13,7 @@ from array_api_compat import array_namespace, is_array_api_obj
 from sklearn.utils.validation import assert_all_finite, check_array, validate_data
 
 from .geometry import MODELS
-from .geometry._arrays import Array, norm, to_numpy
+from .geometry._arrays import Array, has_kernels, norm, to_numpy
 from .rows import Door, Rows, squared_norm
 
 HYPERBOLOID_SLACK = 1e-4  # of t^2: six digits are enough, since only the space part is used
@@ -45,10 +45,15 @@ def check_count(name: str, value: Any, low: int, high: int | None = None, why: s
     return int(value)
 
 
-def check_rows(X: Any, door: Door, *, estimator: Any = None, reset: bool = False, min_rows: int = 1, name: str = "X") -> Rows:
-    """X as points, or a sentence that says what is wrong with it."""
+def check_rows(
+    X: Any, door: Door, *, estimator: Any = None, reset: bool = False, min_rows: int = 1, name: str = "X", points: bool = True
+) -> Rows:
+    """X as points, or a sentence that says what is wrong with it; with points=False, `check_points` is left to the caller."""
     options = {"dtype": [np.float64, np.float32], "ensure_min_samples": min_rows, "ensure_all_finite": False}
-    if is_array_api_obj(X) and not isinstance(X, np.ndarray):
+    chunked = type(X).__module__.split(".")[0] in ("dask", "dask_expr")
+    if chunked:
+        X = _check_dask(X, estimator, reset, min_rows, name)
+    elif is_array_api_obj(X) and not isinstance(X, np.ndarray):
         X = _check_foreign(X, estimator, reset, min_rows, name)
     elif estimator is not None:
         X = validate_data(estimator, X, reset=reset, **options)
@@ -58,10 +63,29 @@ def check_rows(X: Any, door: Door, *, estimator: Any = None, reset: bool = False
         raise ValueError(
             f"{name} must have at least 2 columns for model='lorentz' (time, then space), but has {X.shape[1]} feature(s)."
         )
-    rows = Rows(X, door, getattr(estimator, "n_jobs", None))
-    for _ in rows.each(lambda block, start: _check_block(block, door, start, name)):
-        pass
+    n_jobs = getattr(estimator, "n_jobs", None)
+    if chunked:
+        from .dask_rows import DaskRows
+
+        check = lambda block, start: _check_block(block, door, start, name)
+        return DaskRows(X, door, n_jobs, check)  # which checks when it first reads
+    rows = Rows(X, door, n_jobs)
+    if points:
+        check_points(rows, name)
     return rows
+
+
+def check_points(rows: Rows, name: str = "X") -> None:
+    """Refuse rows that are not finite or not points of the model."""
+    if has_kernels(rows.X):
+        from .gpu import rows_outside
+
+        if rows_outside(rows.X, rows.door.model, rows.door.scale) == 0:
+            return
+    if not isinstance(rows.X, np.ndarray):
+        _check_finite(rows.X, name)
+    for _ in rows.each(lambda block, start: _check_block(block, rows.door, start, name)):
+        pass
 
 
 def _check_block(X: Array, door: Door, start: int, name: str) -> None:
@@ -75,6 +99,27 @@ def _check_block(X: Array, door: Door, start: int, name: str) -> None:
     CHECKS[door.model](X, door, start, name)
 
 
+def _check_dask(X: Any, estimator: Any, reset: bool, min_rows: int, name: str) -> Any:
+    """X as a Dask array of floats with chunks of whole rows. Nothing of it is read."""
+    from .dask_rows import as_dask_array
+
+    names = getattr(X, "_meta", X) if hasattr(X, "columns") else None  # an empty data frame of the same columns
+    X = as_dask_array(X, name)
+    if X.dtype.kind == "c":
+        raise ValueError(f"{name} must hold real numbers, but has dtype {X.dtype}.")
+    if X.dtype not in (np.float64, np.float32):
+        X = X.astype(np.float64)
+    _check_rows_enough(X, min_rows, name)
+    if estimator is not None:
+        validate_data(estimator, X if names is None else names, reset=reset, skip_check_array=True)
+    return X
+
+
+def _check_rows_enough(X: Array, min_rows: int, name: str) -> None:
+    if X.shape[0] < min_rows:
+        raise ValueError(f"{name} must have at least {min_rows} rows, but has {X.shape[0]}.")
+
+
 def _check_foreign(X: Array, estimator: Any, reset: bool, min_rows: int, name: str) -> Array:
     xp = array_namespace(X)
     X = X.detach() if hasattr(X, "detach") else X
@@ -84,11 +129,7 @@ def _check_foreign(X: Array, estimator: Any, reset: bool, min_rows: int, name: s
         raise ValueError(f"{name} must hold real numbers, but has dtype {X.dtype}.")
     if not xp.isdtype(X.dtype, "real floating"):
         X = xp.astype(X, xp.float64)
-    if X.shape[0] < min_rows:
-        raise ValueError(f"{name} must have at least {min_rows} rows, but has {X.shape[0]}.")
-    if not bool(xp.all(xp.isfinite(X))):
-        row = int(xp.argmin(xp.astype(xp.all(xp.isfinite(X), axis=1), xp.int8)))
-        raise ValueError(f"{name} must be finite, but row {row} holds NaN or infinity. Drop or repair such rows.")
+    _check_rows_enough(X, min_rows, name)
     if estimator is not None:
         if reset:
             estimator.n_features_in_ = X.shape[1]
@@ -99,6 +140,13 @@ def _check_foreign(X: Array, estimator: Any, reset: bool, min_rows: int, name: s
                 f"{estimator.n_features_in_} features as input."
             )
     return X
+
+
+def _check_finite(X: Array, name: str) -> None:
+    xp = array_namespace(X)
+    if not bool(xp.all(xp.isfinite(X))):
+        row = int(xp.argmin(xp.astype(xp.all(xp.isfinite(X), axis=1), xp.int8)))
+        raise ValueError(f"{name} must be finite, but row {row} holds NaN or infinity. Drop or repair such rows.")
 
 
 def _refuse(bad: np.ndarray, start: int, sentence: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .geometry import boost_to_origin, lift, translate, translate_to_origin
 from .geometry._arrays import Array, from_numpy, to_numpy
-from .statistics import frechet_mean, parts, principal_axes
+from .statistics import folded, frechet_mean, parts, principal_axes
 
 FRAME_ROWS = 1 << 15  # the canonical frame of more images than this is that of so many of them
 
@@ -36,6 +36,12 @@ class Frame(NamedTuple):
         return L
 
 
+def between(old: Frame, new: Frame) -> np.ndarray:
+    """The matrix (d+1, d+1) that takes points as seen from one frame to the same as seen from another."""
+    J = np.where(np.arange(len(old.mean)) == 0, -1.0, 1.0)
+    return new.matrix() @ (J[:, None] * old.matrix().T * J)
+
+
 class Seen:
     """Rows as seen from a point (d+1,), which becomes the origin."""
 
@@ -43,8 +49,19 @@ class Seen:
         self.rows, self.point, self.shape = rows, point, rows.shape
 
     def parts(self, function: Callable[[Array], Any]) -> Iterator[Any]:
+        return parts(self.rows, self._moved(function))
+
+    def folded(self, function: Callable[[Array], Any], combine: Callable[[Any, Any], Any]) -> Any:
+        return folded(self.rows, self._moved(function), combine)
+
+    def map(self, function: Callable[[Array], Array]) -> Array:
+        """The rows of function(points), an array of the user's library."""
+        door, moved = self.rows.door, self._moved(function)
+        return self.rows.map(lambda X: moved(door.enter(X)))
+
+    def _moved(self, function: Callable[[Array], Any]) -> Callable[[Array], Any]:
         point = self.point
-        return parts(self.rows, lambda block: function(translate_to_origin(block, from_numpy(point, block))))
+        return lambda block: function(translate_to_origin(block, from_numpy(point, block)))
 
     def some(self) -> np.ndarray:
         """At most FRAME_ROWS of the points, evenly chosen, on the host."""

@@ -1,21 +1,24 @@
 """How well a reduction keeps what it was given: distortions and variances, blocked, in O(n) memory.
 
 Every function takes points in a `model` at a `curvature`. Those that need distances only also take distance matrices,
-with ``metric="precomputed"``. At larger n, pass `n_pairs`: a random sample of about so many pairs then stands for all.
+with ``metric="precomputed"``. At larger n, pass `n_pairs`: a random sample of about so many pairs then stands for all. Of
+a Dask array only the rows of these pairs leave their place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
-from ._validation import check_choice, check_count, check_door, check_rows
+from ._validation import Door, check_choice, check_count, check_door, check_rows
+from .estimators.fitting import mean_of
 from .geometry import distance
-from .geometry._arrays import to_numpy
-from .statistics import frechet_mean, pair_distances, row_slices, standard_error
+from .geometry._arrays import Array, to_numpy
+from .statistics import frechet_mean, pair_distances, standard_error
 
 __all__ = [
     "average_distortion",
@@ -28,6 +31,8 @@ __all__ = [
 ]
 
 METRICS = ("hyperbolic", "precomputed")
+GROUPS = 32  # of rows drawn from elsewhere, pairs inside which are counted
+DRAWN_ELEMENTS = 1 << 24  # of all rows drawn
 
 
 def average_distortion(
@@ -128,7 +133,8 @@ def pair_variance(
 
 def frechet_variance(X: Any, *, model: str = "poincare", curvature: float = -1.0) -> float:
     """Mean squared distance to the Fréchet mean."""
-    return frechet_mean(check_rows(X, check_door(model, curvature))).variance / -curvature
+    rows = check_rows(X, check_door(model, curvature))
+    return (mean_of(rows) if rows.remote else frechet_mean(rows)).variance / -curvature
 
 
 def unexplained_variance(X: Any, X_back: Any, *, model: str = "poincare", curvature: float = -1.0) -> float:
@@ -137,11 +143,15 @@ def unexplained_variance(X: Any, X_back: Any, *, model: str = "poincare", curvat
     before, after = check_rows(X, door), check_rows(X_back, door, name="X_back")
     if before.X.shape != after.X.shape:
         raise ValueError(f"X and X_back must have one shape, but have {tuple(before.X.shape)} and {tuple(after.X.shape)}.")
-    total = 0.0
-    for rows in row_slices(before.shape[0]):
-        x, y = (to_numpy(door.enter(each.X[rows, :])) for each in (before, after))
-        total += float(np.sum(distance(x, y) ** 2))
+    if after.remote:
+        before, after = after, before
+    (total,) = before.sum_beside(after, partial(_squares, door))
     return total / before.shape[0] / -curvature
+
+
+def _squares(door: Door, X: Array, Y: Array) -> tuple[float]:
+    """The sum of the squared distances between rows and rows."""
+    return (float(np.sum(distance(to_numpy(door.enter(X)), to_numpy(door.enter(Y))) ** 2)),)
 
 
 class _Sampling:
@@ -161,6 +171,17 @@ class _Sampling:
         most = (n - 1) // 2
         return rng.permutation(n), 1 + rng.permutation(most)[: min(most, max(2, self.n_pairs // n))]
 
+    def draw_groups(self, n: int, most: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """At most so many rows, in independent groups, and the shifts to take in each group; or None for all pairs."""
+        if self.n_pairs is None or self.n_pairs >= n * (n - 1) // 2 or n < 4 * GROUPS:
+            return None
+        self.sampled = True
+        rng = check_random_state(self.random_state)
+        size = max(4, min(n, most, self.n_pairs) // GROUPS)
+        shifts = max(1, min((size - 1) // 2, self.n_pairs // (size * GROUPS)))
+        chosen = np.random.default_rng(rng.randint(2**31)).choice(n, size=size * GROUPS, replace=False)
+        return chosen.reshape(GROUPS, size), 1 + rng.permutation((size - 1) // 2)[:shifts]
+
 
 def _pairs(
     inputs: tuple, model: str, curvature: float, metric: str, sampling: _Sampling
@@ -177,8 +198,12 @@ def _pairs(
     n, other = checked[0].shape[0], checked[-1].shape[0]
     if n != other:
         raise ValueError(f"X and Y must have as many rows as each other, but have {n} and {other}.")
-    draw = sampling.draw(n)
-    return _matrix_pairs(checked, draw) if metric == "precomputed" else _point_pairs(checked, draw, door.scale)
+    if metric == "precomputed":
+        return _matrix_pairs(checked, sampling.draw(n))
+    if any(rows.remote for rows in checked):
+        drawn = sampling.draw_groups(n, DRAWN_ELEMENTS // max(rows.shape[1] for rows in checked))
+        return _point_pairs(checked, None, door.scale) if drawn is None else _group_pairs(checked, *drawn, door.scale)
+    return _point_pairs(checked, sampling.draw(n), door.scale)
 
 
 def _point_pairs(checked: list, draw: tuple | None, scale: float) -> Iterator[tuple[np.ndarray, ...]]:
@@ -186,6 +211,15 @@ def _point_pairs(checked: list, draw: tuple | None, scale: float) -> Iterator[tu
     clouds = [rows.all() if order is None else rows.take(order) for rows in checked]
     for distances in pair_distances(*clouds, offsets=offsets):
         yield tuple(to_numpy(d).ravel() / scale for d in distances)
+
+
+def _group_pairs(checked: list, groups: np.ndarray, offsets: np.ndarray, scale: float) -> Iterator[tuple[np.ndarray, ...]]:
+    """Pairs inside groups of rows: a block for each group, so that the blocks are independent."""
+    clouds = [rows.take(groups.ravel()) for rows in checked]
+    for start in range(0, groups.size, groups.shape[1]):
+        group = [x[start : start + groups.shape[1]] for x in clouds]
+        blocks = zip(*pair_distances(*group, offsets=offsets.tolist()), strict=True)
+        yield tuple(np.concatenate([to_numpy(d) for d in block]) / scale for block in blocks)
 
 
 def _matrix_pairs(checked: list, draw: tuple | None) -> Iterator[tuple[np.ndarray, ...]]:

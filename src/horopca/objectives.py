@@ -17,12 +17,14 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from .geometry import light_cone, pairwise_distance
-from .geometry._arrays import Array, from_numpy, to_numpy
+from .geometry._arrays import Array, from_numpy, has_kernels, to_numpy
 from .geometry.hulls import split_basis
 from .statistics import pair_distances
 
 KEPT_SQUARE = 512  # up to so many points the distances of all pairs are kept
-BLOCK_PAIRS = 1 << 15  # pairs worked on at a time: the dozen temporaries of a block stay in a core's cache
+BLOCK_PAIRS = 1 << 13  # pairs worked on at a time: the dozen temporaries of a block stay in a core's cache and, at 64
+# kilobytes, in memory that the process has already (larger ones are given back and asked for anew: three times as slow),
+DEVICE_PAIRS = 1 << 22  # and an accelerator has work for longer than it takes to ask for it
 
 
 class Sample(NamedTuple):
@@ -42,6 +44,11 @@ class Sample(NamedTuple):
     def head(self, n: int) -> Sample:
         """The first n points: a random subset, since the rows were shuffled."""
         return Sample(self.columns[:, :n], self.floor[:n])
+
+    def beside(self, X: Array) -> Sample:
+        """The same points where an array X lives."""
+        xp = array_namespace(X)
+        return Sample(*(xp.asarray(a, dtype=xp.float64, device=device(X)) for a in self))
 
     def products(self, M: np.ndarray) -> Array:
         """Euclidean products (k, n) of the rows of M (k, d+1) with the points."""
@@ -160,7 +167,7 @@ class AllPairs(NamedTuple):
         ones = xp.ones_like(stack[0, :])
         start = 0
         while start < self.n:
-            height = max(1, min(BLOCK_PAIRS // (self.n - start), self.n // 8 + 1))
+            height = max(1, min(_block_pairs(stack) // (self.n - start), self.n // 8 + 1))
             rows, columns = slice(start, min(start + height, self.n)), slice(start, self.n)
 
             def collect(total: Array, terms: Array, sign: int, rows: slice = rows, columns: slice = columns) -> None:
@@ -188,8 +195,9 @@ class Shifts(NamedTuple):
 
     def blocks(self, stack: Array) -> Iterator[Block]:
         xp = array_namespace(stack)
-        n, width = self.n, min(self.n, BLOCK_PAIRS)
-        height = max(1, BLOCK_PAIRS // width)
+        n, most = self.n, 2 * _block_pairs(stack) // stack.shape[0]
+        width = min(n, most)
+        height = max(1, most // width)
         wrapped = xp.concat([stack, stack[:, : max(self.offsets)]], axis=1)
         for k in range(0, len(self.offsets), height):
             shifts = self.offsets[k : k + height]
@@ -228,9 +236,9 @@ class Across(NamedTuple):
 
     def blocks(self, stack: Array) -> Iterator[Block]:
         xp = array_namespace(stack)
-        m = self.others
-        width = min(self.first, m, BLOCK_PAIRS)
-        height = max(1, BLOCK_PAIRS // width)
+        m, most = self.others, 2 * _block_pairs(stack) // stack.shape[0]
+        width = min(self.first, m, most)
+        height = max(1, most // width)
         others = xp.concat([stack[:, self.first :], stack[:, self.first : self.first + width]], axis=1)
         for start in range(0, self.first, width):
             stop = min(start + width, self.first)
@@ -251,14 +259,19 @@ class Across(NamedTuple):
                 yield Block(stack[:, None, start:stop], second, where, None, collect)
 
 
+def _block_pairs(a: Array) -> int:
+    return BLOCK_PAIRS if str(device(a)) == "cpu" else DEVICE_PAIRS
+
+
 def some_pairs(n: int, shifts: int, rng: np.random.Generator) -> AllPairs | Shifts:
     """`shifts` random shifts of n rows; all pairs when they are no more."""
     return AllPairs(n) if shifts >= (n - 1) // 2 else Shifts(n, some_offsets(n, shifts, rng))
 
 
 def some_offsets(n: int, shifts: int, rng: np.random.Generator) -> tuple[int, ...]:
-    """`shifts` different random shifts of n rows, all below n/2."""
-    return tuple(sorted(1 + int(o) for o in rng.choice((n - 1) // 2, size=shifts, replace=False)))
+    """`shifts` different random shifts of n rows (or as many as there are), all below n/2."""
+    most = (n - 1) // 2
+    return tuple(sorted(1 + int(o) for o in rng.choice(most, size=min(shifts, most), replace=False)))
 
 
 def variance_profile(a: Array, c: Array, h: Array, _: None) -> tuple[Array, Array]:
@@ -278,6 +291,12 @@ def mean_over_pairs(
 
     `extra` takes the `extra` of a block to an array of one number per pair for the profile.
     """
+    if profile is variance_profile and not isinstance(pairs, Across) and has_kernels(eta):
+        from .gpu import mean_over_many_pairs
+
+        found = mean_over_many_pairs(beta, eta, None if isinstance(pairs, AllPairs) else pairs.offsets)
+        if np.isfinite(found[0]):
+            return found
     xp = array_namespace(eta)
     n, stack = pairs.n, xp.concat([beta, eta[None, :], 0.5 / eta[None, :]], axis=0)
     # the gradient in (beta, eta) is of opposite sign at the two ends; the last row collects slope * a^2, alike at both

@@ -199,9 +199,13 @@ class Slide(NamedTuple):
     def along(cls, spine: Spine, before: np.ndarray | None = None, after: np.ndarray | None = None) -> Slide:
         """The projection with a spine, after and before matrices (d+1, d+1) and (K+1, K+1) of isometries."""
         n, kappa, U = spine
-        vectors = np.concatenate([[np.concatenate([[1 + kappa], (kappa - 1) * n])], np.pad(U, ((0, 0), (1, 0)))])
-        K = len(vectors)
+        K, vectors = len(U) + 1, np.zeros((len(U) + 1, len(n) + 1))
+        vectors[0, 0], vectors[0, 1:], vectors[1:, 1:] = 1 + kappa, (kappa - 1) * n, U
         return cls(vectors if before is None else vectors @ before, kappa, np.eye(K + 1) if after is None else after)
+
+    def error(self) -> float:
+        """What rounding may have taken of the products with a point, per unit of its time."""
+        return CANCELLED * float(np.abs(self.vectors).sum(axis=1).max())
 
     def images(self, chunk: Any) -> tuple[Array, Array]:
         """Images (n, K+1) on the hyperboloid of H^K, and which of them are not to be trusted."""
@@ -224,7 +228,7 @@ class Slide(NamedTuple):
         r = (c + root) / 2
         if self.kappa < 0:
             r = xp.where(c >= 0, r, -2 * self.kappa * size / (root + xp.abs(c)))
-        error = CANCELLED * float(np.abs(self.vectors).sum(axis=1).max()) * chunk.t
+        error = self.error() * chunk.t
         return c, b, r, ~((error < xp.abs(c)) & (error < 1) & (square > 1e-6 * c * c))
 
 

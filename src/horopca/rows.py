@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,6 +132,8 @@ class Chunk(NamedTuple):
 class Rows:
     """A user's array behind its door."""
 
+    remote = False  # whether the rows are elsewhere, where passes over them are made
+
     def __init__(self, X: Array, door: Door, n_jobs: int | None = None) -> None:
         self.X, self.door, self.n_jobs = X, door, n_jobs
         self.shape = (X.shape[0], door.dimension(X.shape[1]) + 1)
@@ -140,6 +143,14 @@ class Rows:
         door = self.door
         return self.each(lambda X, _: function(door.enter(X)))
 
+    def folded(self, function: Callable[[Array], Any], combine: Callable[[Any, Any], Any]) -> Any:
+        """function(points), a few thousand rows at a time, put together two by two with an associative `combine`."""
+        return reduce(combine, self.parts(function))
+
+    def map(self, function: Callable[[Array], Array]) -> Array:
+        """The rows of function(rows), an array of the user's library."""
+        return array_namespace(self.X).concat(list(self.each(lambda X, _: function(X))), axis=0)
+
     def first(self) -> Array:
         """The first few thousand points."""
         return self.door.enter(self.X[next(chunk_slices(self.X)), :])
@@ -148,19 +159,17 @@ class Rows:
         """The points of some rows, on the host."""
         xp = array_namespace(self.X)
         where = xp.asarray(indices) if is_numpy_array(self.X) else xp.asarray(indices, device=self.X.device)
-        return to_numpy(self.door.enter(xp.take(self.X, where, axis=0)))
+        return self.door.enter(to_numpy(xp.take(self.X, where, axis=0)))
 
     def all(self) -> Array:
         """All points at once."""
         return array_namespace(self.X).concat(list(self.parts(lambda x: x)), axis=0)
 
     def threads(self) -> int:
-        """As many threads as `n_jobs` says; by default as many as the library of linear algebra is set to use."""
+        """How many threads a pass over the rows is worth, and may have."""
         if not is_numpy_array(self.X) or self.X.size <= 4 * CHUNK_ELEMENTS:
             return 1
-        if self.n_jobs is None:
-            return max([pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"], default=1)
-        return effective_n_jobs(self.n_jobs)
+        return allowed_threads(self.n_jobs)
 
     def each(self, function: Callable[[Array, int], Any]) -> Iterator[Any]:
         """function(rows, number of the first) for every chunk of the user's rows, in order."""
@@ -169,6 +178,17 @@ class Rows:
     def sum(self, function: Callable[[Array, int], tuple]) -> tuple:
         """The sum over all chunks of what function(rows, number of the first) returns, a tuple of numbers and arrays."""
         return added(self.each(function))
+
+    def sum_beside(self, other: Rows, function: Callable[[Array, Array], tuple]) -> tuple:
+        """The sum over all chunks of what function(rows, rows of another array) returns, a tuple of numbers and arrays."""
+        return added(function(self.X[rows, :], other.X[rows, :]) for rows in chunk_slices(self.X))
+
+
+def allowed_threads(n_jobs: int | None) -> int:
+    """As many threads as `n_jobs` says; None: as many as the library of linear algebra is set to use."""
+    if n_jobs is None:
+        return max([pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"], default=1)
+    return effective_n_jobs(n_jobs)
 
 
 def chunk_slices(X: Array) -> Iterator[slice]:

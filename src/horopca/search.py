@@ -13,7 +13,7 @@ import numpy as np
 
 from .families import Family, FreeSpines, IdealSpines, OneMore, compose, ideal_cone, whole_space
 from .objectives import AllPairs, Sample, Shifts, fidelity_objective, some_pairs, variance_objective
-from .optim import Ascent, Heat, corrected, race
+from .optim import Ascent, Heat, climb, corrected, race
 from .projections import Spine, spine_basis, spine_from_basis
 
 OBJECTIVES: dict[str, Callable[[Sample, AllPairs | Shifts], Callable]] = {
@@ -21,7 +21,9 @@ OBJECTIVES: dict[str, Callable[[Sample, AllPairs | Shifts], Callable]] = {
     "distortion": fidelity_objective,
 }
 
+LEAST_PAIRS = 1 << 12  # in any heat but the last: of few points all pairs
 SEMIFINAL_PAIRS = 1 << 16
+PLACED_PAIRS = 1 << 15  # as many are worth going elsewhere for
 SEMIFINAL_ROWS = 1 << 13
 MERGED = 1e-7  # below this kappa the ideal points of a spine count as one
 
@@ -36,6 +38,9 @@ class Plan(NamedTuple):
     report: Callable
     threads: int = 1
     whole: Callable | None = None  # the objective between all rows and the sample, where the sample is not all
+    exact: Callable | None = None  # the objective over all pairs of all rows, for a last climb
+    warm: list[np.ndarray] | None = None  # bases of an earlier answer: one more start
+    place: Callable[[Sample], Sample] | None = None  # takes a sample to where many pairs of it cost less
 
 
 class Flag(NamedTuple):
@@ -57,9 +62,11 @@ def search_joint(sample: Sample, K: int, spine: str, objective: str, plan: Plan,
         free = _heats(sample, FreeSpines(), objective, plan._replace(n_init=(plan.n_init + 1) // 2), rng)[:3]
         ahead = race(free_starts(sample, K, 4 * plan.n_init, rng), free, tol=plan.tol, threads=plan.threads)
         starts = [*ideal_starts(sample, K, 8 * plan.n_init, rng), *(_drawn_back(ascent.point) for ascent in ahead)]
+    if plan.warm is not None:
+        starts.append(plan.warm[-1] if spine == "free" else _drawn_back(plan.warm[-1]))
     best = _race(sample, family, starts, objective, plan, rng)
     basis = family.basis(best.point)[0]
-    light = plan._replace(n_init=4 if d * K < 200 else 2, shifts=8, max_iter=40, report=lambda *_: None, whole=None)
+    light = Plan(4 if d * K < 200 else 2, 8, 40, plan.tol, lambda *_: None)
     return Flag([*_flag_inside(sample.head(4096), basis, spine, objective, light, rng), basis], best)
 
 
@@ -69,11 +76,13 @@ def search_greedy(sample: Sample, K: int, spine: str, objective: str, plan: Plan
     centre, spread = ideal_cone(d) if spine == "ideal" else whole_space(d)
     bases, basis = [], np.zeros((0, d + 1))
     climbs = []
-    for _ in range(K):
+    for k in range(K):
         family = OneMore(basis, centre, spread)
         starts = _directions(sample, 8 * plan.n_init, rng)
         if spine == "free":
             starts = np.column_stack([rng.standard_normal(len(starts)), starts])
+        if plan.warm is not None:
+            starts = np.concatenate([starts, plan.warm[k][-1:, -spread.shape[1] :]])
         best = _race(sample, family, list(starts), objective, plan, rng)
         basis = family.basis(best.point)[0]
         bases.append(basis)
@@ -106,7 +115,11 @@ def _flag_inside(sample: Sample, basis: np.ndarray, spine: str, objective: str, 
 def _race(sample: Sample, family: Family, starts: list, objective: str, plan: Plan, rng: np.random.Generator) -> Ascent:
     heats = _heats(sample, family, objective, plan, rng)
     best = race(starts, heats, tol=plan.tol, report=plan.report, threads=plan.threads)[0]
-    return best if plan.whole is None else _corrected(best, heats[-1].objective, family, plan.whole)
+    if plan.whole is not None:
+        best = _corrected(best, heats[-1].objective, family, plan.whole)
+    if plan.exact is not None:
+        best = climb(compose(plan.exact, family), best.point, max_iter=plan.max_iter, tol=plan.tol)
+    return best
 
 
 def _corrected(best: Ascent, objective: Callable, family: Family, whole: Callable) -> Ascent:
@@ -126,15 +139,17 @@ def _heats(sample: Sample, family: Family, objective: str, plan: Plan, rng: np.r
     def heat(rows: int, shifts: int, max_iter: int, keep: int) -> Heat:
         part = sample.head(min(rows, sample.size))
         pairs = some_pairs(part.size, shifts, rng)
+        if plan.place is not None and pairs.total >= PLACED_PAIRS:
+            part = plan.place(part)
         return Heat(compose(OBJECTIVES[objective](part, pairs), family), max_iter, keep)
 
-    n, size = plan.n_init, sample.size
+    n, size, least = plan.n_init, sample.size, LEAST_PAIRS // sample.size
     semifinal = min(size, SEMIFINAL_ROWS)
     return [
-        heat(512, 6, 0, n),
-        heat(1024, 8, 12, max(1, n // 3)),
-        heat(4096, 8, 40, max(1, n // (6 if size <= SEMIFINAL_ROWS else 12))),
-        heat(semifinal, min(plan.shifts, max(8, SEMIFINAL_PAIRS // semifinal)), 60, 1),
+        heat(512, max(6, least), 0, n),
+        heat(1024, max(8, least), 12, max(1, n // 3)),
+        heat(4096, max(8, least), 40, max(1, n // (6 if size <= SEMIFINAL_ROWS else 12))),
+        heat(semifinal, min(max(plan.shifts, least), max(8, SEMIFINAL_PAIRS // semifinal)), 60, 1),
         heat(size, plan.shifts, plan.max_iter, 1),
     ]
 

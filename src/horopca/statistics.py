@@ -1,11 +1,12 @@
 """Means and variances of points of H^d, blocked: O(n) memory.
 
-Points x are on the hyperboloid at curvature -1: an array (n, d+1), or any object with `shape` and `parts(function)`,
-which yields function(points) for such arrays, a few thousand rows at a time, wherever they are.
+Points x are on the hyperboloid at curvature -1: an array (n, d+1), or any object with `shape` and `folded(function, combine)`,
+which puts together function(points) for such arrays, a few thousand rows at a time, wherever they are.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
@@ -138,7 +139,7 @@ def _first_guess(x: Any, like: Array) -> np.ndarray:
 
 def _centroid(x: Any) -> np.ndarray:
     """The mean of x / t, a point of the Klein ball: bounded, so that no far point owns it."""
-    k = sum(parts(x, lambda block: to_numpy(array_namespace(block).sum(block[:, 1:] / block[:, :1], axis=0)))) / x.shape[0]
+    k = folded(x, lambda block: to_numpy(array_namespace(block).sum(block[:, 1:] / block[:, :1], axis=0))) / x.shape[0]
     return lift(k / np.sqrt(max(1 - k @ k, 1e-6)))
 
 
@@ -154,7 +155,7 @@ def _newton_terms(x: Any, m: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]
         pull = to_numpy(xp.sum(r[:, None] * u, axis=0))
         return float(xp.sum(r * r)), float(xp.sum(c)), pull, to_numpy((u * (1 - c)[:, None]).T @ u)
 
-    square, across, pull, curve = added(parts(x, terms))
+    square, across, pull, curve = folded(x, terms, sums)
     return square / n, pull / n, (across * np.eye(d) + curve) / n
 
 
@@ -168,7 +169,7 @@ def frechet_variance(x: Any, mean: Array | None = None) -> float:
     """Mean squared distance of x (n, d+1) to its Fréchet mean (or to a given point)."""
     if mean is None:
         return frechet_mean(x).variance
-    return sum(parts(x, lambda block: _sum_of_squares(distance(block, mean)))) / x.shape[0]
+    return folded(x, lambda block: _sum_of_squares(distance(block, mean))) / x.shape[0]
 
 
 def pair_variance(x: Array) -> float:
@@ -252,7 +253,7 @@ def principal_axes(x: Array) -> tuple[np.ndarray, np.ndarray]:
     Signs are fixed by the data alone: along each axis the third moment is positive (where it vanishes, the farthest
     point is on the positive side), so an isometry of the data turns the axes with it.
     """
-    second = sum(parts(x, lambda block: _gram(_tangents(block))))
+    second = folded(x, lambda block: _gram(_tangents(block)))
     variances, columns = np.linalg.eigh(second / x.shape[0])
     variances, columns = variances[::-1].clip(0), columns[:, ::-1]
 
@@ -260,9 +261,8 @@ def principal_axes(x: Array) -> tuple[np.ndarray, np.ndarray]:
         a = _tangents(block) @ columns
         return np.sum(a**3, axis=0), np.sum(np.abs(a) ** 3, axis=0), _farther(a.max(axis=0), a.min(axis=0))
 
-    found = list(parts(x, skew))
-    third, size = sum(part[0] for part in found), sum(part[1] for part in found)
-    sign = np.where(np.abs(third) > 1e-6 * size, third, reduce(_farther, (part[2] for part in found)))
+    third, size, farthest = folded(x, skew, lambda a, b: (a[0] + b[0], a[1] + b[1], _farther(a[2], b[2])))
+    sign = np.where(np.abs(third) > 1e-6 * size, third, farthest)
     return columns.T * np.where(sign < 0, -1.0, 1.0)[:, None], variances
 
 
@@ -283,13 +283,19 @@ def parts(x: Any, function: Callable[[Array], Any]) -> Iterator[Any]:
     return x.parts(function) if hasattr(x, "parts") else map(function, row_blocks(x))
 
 
+def folded(x: Any, function: Callable[[Array], Any], combine: Callable[[Any, Any], Any] = operator.add) -> Any:
+    """function of the points of x, a few thousand rows at a time, put together two by two with an associative `combine`."""
+    return x.folded(function, combine) if hasattr(x, "folded") else reduce(combine, map(function, row_blocks(x)))
+
+
 def added(parts: Iterable[tuple]) -> tuple:
     """Tuples of numbers and arrays, added entry by entry."""
-    parts = iter(parts)
-    total = list(next(parts))
-    for part in parts:
-        total = [a + b for a, b in zip(total, part, strict=True)]
-    return tuple(total)
+    return reduce(sums, parts)
+
+
+def sums(first: tuple, second: tuple) -> tuple:
+    """Two tuples of numbers and arrays, added entry by entry."""
+    return tuple(a + b for a, b in zip(first, second, strict=True))
 
 
 def first_block(x: Any) -> Array:

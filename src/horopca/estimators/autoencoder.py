@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_count, check_rows
-from ..frames import FRAME_ROWS, Seen, frame_of
+from ..frames import FRAME_ROWS, frame_of
 from ..geometry import distance, lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..statistics import principal_axes
@@ -125,7 +125,7 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         plan = self._check_plan()
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         mean = store_mean(self, rows)
-        x = np.concatenate(list(Seen(rows, self._mean).parts(to_numpy)))
+        x = translate_to_origin(to_numpy(rows.all()), self._mean)
         self._axes, variances = principal_axes(x)
         training = train(x[:, 1:] @ self._axes.T, K, float(variances.sum()), plan, rng)
         self._encoder, self._decoder = training.encoder, training.decoder

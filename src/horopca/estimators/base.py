@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_door, check_rows
-from ..geometry._arrays import Array, array_namespace
+from ..geometry._arrays import Array, has_kernels
 from ..rows import Door, Rows
 
 
@@ -53,7 +53,8 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             In the model, curvature, dtype, array library and device of X.
         """
         check_is_fitted(self)
-        return self._map(check_rows(X, self._door(), estimator=self), self._images)
+        images = self._on_device(X) if has_kernels(X) else None
+        return self._map(check_rows(X, self._door(), estimator=self), self._images) if images is None else images
 
     def inverse_transform(self, Y: Any) -> Any:
         """Carry points of the image back on the submanifold of H^d that they stand for.
@@ -74,11 +75,14 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             )
         return self._map(rows, lambda X, door: self._embed(door.enter(X)))
 
+    def _on_device(self, X: Array) -> Array | None:
+        """What `transform` returns, by a kernel of `horopca.gpu`; None where there is none for such a map."""
+        return None
+
     def _images(self, X: Array, door: Door) -> Array:
         """Images (n, K+1) of a chunk of a user's rows."""
         return self._project(door.enter(X))
 
     def _map(self, rows: Rows, function: Callable[[Array, Door], Array]) -> Any:
         door, dtype = rows.door, rows.X.dtype
-        chunks = list(rows.each(lambda X, _: door.leave(function(X, door), dtype)))
-        return array_namespace(rows.X).concat(chunks, axis=0)
+        return rows.map(lambda X: door.leave(function(X, door), dtype))

@@ -11,6 +11,7 @@ from .._validation import check_rows
 from ..frames import Seen, frame_of
 from ..geometry import from_hyperboloid, lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, from_numpy, to_numpy
+from ..statistics import folded
 from .base import HyperbolicReduction
 from .fitting import check_fit, report_mean, store_mean
 
@@ -64,7 +65,7 @@ class EuclideanPCA(HyperbolicReduction):
         rows, K = check_fit(self, X)
         mean = store_mean(self, rows)
         seen = Seen(rows, self._mean)
-        second = sum(seen.parts(_second_moments))
+        second = folded(seen, _second_moments)
         variances, columns = np.linalg.eigh(second / rows.shape[0])
         self.components_ = columns[:, ::-1][:, :K].T.copy()
         kept = variances[::-1].clip(0).cumsum()
@@ -94,7 +95,8 @@ class EuclideanPCA(HyperbolicReduction):
         """Mean squared norm of the projections of points X, in the unit ball with the mean at its centre."""
         check_is_fitted(self)
         rows = check_rows(X, self._door(), estimator=self)
-        total = sum(Seen(rows, self._mean).parts(lambda block: _squares(from_hyperboloid(self._flatten(block), "poincare"))))
+        seen = Seen(rows, self._mean)
+        total = folded(seen, lambda block: _squares(from_hyperboloid(self._flatten(block), "poincare")))
         return total / rows.shape[0]
 
 

@@ -16,7 +16,7 @@ from ..geometry._arrays import Array, from_numpy, to_numpy
 from ..objectives import Sample, as_sample
 from ..optim import Ascent
 from ..rows import Rows
-from ..statistics import Mean, principal_axes
+from ..statistics import Mean, folded, principal_axes
 from ..submanifold_search import Effort, Nested
 from ..submanifolds import Profile, distance_to, mean_over_points, orthonormal_frame
 from .base import HyperbolicReduction
@@ -122,7 +122,7 @@ class GeodesicReduction(HyperbolicReduction):
         def total(block: Array) -> float:
             return mean_over_points(as_sample(to_numpy(block)), A, profile)[0] * block.shape[0]
 
-        return sum(Seen(rows, self._base).parts(total)) / rows.shape[0] / -self.curvature
+        return folded(Seen(rows, self._base), total) / rows.shape[0] / -self.curvature
 
     def _report_unexplained(self, rows: Rows, bases: list[np.ndarray]) -> None:
         # a submanifold inside another is no nearer to the points: only rounding can break the order

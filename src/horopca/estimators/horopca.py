@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import sys
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -13,20 +13,21 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from .._validation import check_choice, check_count, check_rows
-from ..frames import Frame, Seen, frame_of
+from .._validation import check_choice, check_count, check_points, check_rows
+from ..frames import Frame, Seen, between, frame_of
 from ..geometry import (
     boost_to_origin,
     busemann,
     from_hyperboloid,
     lift,
+    pairwise_distance,
     to_hyperboloid,
     translate,
     translate_ideal,
     translate_to_origin,
 )
-from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
-from ..objectives import as_sample, some_offsets
+from ..geometry._arrays import Array, array_namespace, from_numpy, has_kernels, to_numpy
+from ..objectives import AllPairs, as_sample, some_offsets
 from ..passes import Whole
 from ..projections import Slide, Spine, nested_ideal_points, slide, spine_from_basis, unslide
 from ..rows import Chunk, Door, Rows, with_rows
@@ -39,9 +40,10 @@ from ..statistics import (
     principal_axes,
     row_blocks,
     sampled_pair_variance,
-    standard_error,
 )
 from .base import HyperbolicReduction
+from .fitting import in_model
+from .reservoir import Reservoir
 
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
 SPINES = ("ideal", "free")
@@ -49,10 +51,19 @@ SPINES = ("ideal", "free")
 AXES_ROWS = 1 << 12  # points whose principal axes the search stands in
 SEARCH_ROWS = 1 << 14  # more points than this are searched on a random subset of so many
 EXACT_ROWS = 3000  # up to here variances are reported over all pairs, above over REPORTED_PAIRS of them
-PAIRS = 1 << 20  # pairs per evaluation in the last climb
+PAIRS = 1 << 20  # pairs per evaluation in the last climb,
+SAMPLE_PAIRS = 1 << 18  # and if its answer is corrected afterwards
 REPORTED_PAIRS = 1 << 20  # pairs in a reported estimate
 FIDELITY_SHIFTS = 128  # pairs per point of the distortion objective, whose distances are kept
 AUTO_STARTS = 24
+RESIDUAL_ROWS = 512  # whose pairs say how far an estimate of the variance may be off
+
+
+class Answer(NamedTuple):
+    """What a search found: bases (k, d+1), k = 1 .. K, of nested spines, as seen from a frame."""
+
+    frame: Frame
+    bases: list[np.ndarray]
 
 
 class HoroPCA(HyperbolicReduction):
@@ -80,7 +91,9 @@ class HoroPCA(HyperbolicReduction):
     n_init : "auto" or int, default="auto"
         How many promising starts are climbed (eight times as many are looked at); "auto" is 24.
     pairs : "auto", "all" or int, default="auto"
-        Pairs per point in the last climb; "auto" takes all pairs of up to 2048 points and about a million of more.
+        Pairs per point in the last climb; "auto" takes all pairs of up to 2048 points and about a million of more. More than
+        16384 points are searched on a random sample of so many, and the answer is corrected by a pass over all of
+        them; with "all" a last climb counts every pair of them, which takes a GPU or patience.
     max_iter : int, default=500
         Iterations of the last climb.
     tol : float, default=1e-10
@@ -117,6 +130,8 @@ class HoroPCA(HyperbolicReduction):
     converged_ : bool
     status_ : str
         How the search ended, in words.
+    n_samples_seen_ : int
+        Points of the fit, or of all batches given to `partial_fit`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
@@ -176,39 +191,86 @@ class HoroPCA(HyperbolicReduction):
         -------
         self
         """
-        door = self._door()
-        rows = check_rows(X, door, estimator=self, reset=True, min_rows=2)
-        d = rows.shape[1] - 1
-        K = check_count("n_components", self.n_components, 1, d, f" (the dimension of X is {d})")
-        self._check_options()
+        rows = check_rows(X, self._door(), estimator=self, reset=True, min_rows=2)
+        self._check_options(rows)
+        self.__dict__.pop("_reservoir", None)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-
         n = rows.shape[0]
         some = rows.take(rng.choice(n, size=min(n, SEARCH_ROWS), replace=False))
-        mean = mean_of_many(rows, some) if n > len(some) else frechet_mean(some)
+        self.n_samples_seen_ = n
+        self._learn(some, rows if n > len(some) else None, rng)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> HoroPCA:
+        """Learn from one more batch of a stream of points.
+
+        A uniform sample of at most 16384 of all points seen is kept; a fit to it is made when more of it has
+        changed than its standard error makes visible. The answer is that of `fit` to within ``variance_error_``.
+        `fit` forgets the stream.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Points in the estimator's model and curvature, as many at a time as you like.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        begun = hasattr(self, "_reservoir")
+        rows = check_rows(X, self._door(), estimator=self, reset=not begun, min_rows=1)
+        self._check_options(rows)
+        if not begun:
+            self._reservoir = Reservoir.empty(rows.shape[1], int(check_random_state(self.random_state).randint(2**31)))
+            self.__dict__.pop("_answer", None)
+        self._reservoir = new = self._reservoir.after(rows, SEARCH_ROWS)
+        self.n_samples_seen_, m = new.seen, len(new.points)
+        if m >= 2 and (m < SEARCH_ROWS or new.changed > np.sqrt(m)):
+            self._learn(new.points, None, np.random.default_rng((new.seed, 1)), warm=getattr(self, "_answer", None))
+            self._reservoir = new._replace(changed=0)
+        return self
+
+    def _learn(
+        self, some: np.ndarray, rows: Rows | None, rng: np.random.Generator, warm: Answer | None = None
+    ) -> None:
+        """Fit to the points `some` (m, d+1), in random order; if they are a sample of `rows`, to all of these.
+
+        `warm` is an earlier answer to begin from.
+        """
+        mean = frechet_mean(some) if rows is None else mean_of_many(rows, some)
         self._mean = to_numpy(mean.point)
         x = np.concatenate([translate_to_origin(block, self._mean) for block in row_blocks(some)])
-        axes, _ = principal_axes(x[:AXES_ROWS])
-        sample, plan, whole = as_sample(lift(x[:, 1:] @ axes.T)), self._plan(rows), None
-        if n > len(some):  # a sample: what it finds is corrected by passes over all rows
-            whole = Whole(rows, some, Frame(self._mean, axes), sample, rng)
-            plan = plan._replace(whole=whole.objective(self.objective))
+        frame = Frame(self._mean, principal_axes(x[:AXES_ROWS])[0])
+        sample, plan, whole = as_sample(lift(x[:, 1:] @ frame.axes.T)), self._plan(len(x)), None
+        if rows is not None:
+            whole = Whole(rows, some, frame, sample, rng)
+            plan = plan._replace(threads=rows.threads(), whole=whole.objective(self.objective))
+        if rows is not None and has_kernels(rows.X):
+            plan = plan._replace(place=lambda sample: sample.beside(rows.X))
+        if rows is not None and self.pairs == "all":
+            everything = as_sample(frame.enter(rows.all()))
+            plan = plan._replace(exact=OBJECTIVES[self.objective](everything, AllPairs(everything.size)))
+        if warm is not None:
+            plan = plan._replace(warm=[basis @ between(warm.frame, frame).T for basis in warm.bases])
         with threadpool_limits(1, "blas"):  # the products are small: threads would wait for each other
-            flag = STRATEGIES[self.strategy](sample, K, self.spine, self.objective, plan, rng)
+            flag = STRATEGIES[self.strategy](sample, self.n_components, self.spine, self.objective, plan, rng)
 
-        spines = [_turned(spine_from_basis(basis), axes) for basis in flag.bases]
+        self._answer = Answer(frame, flag.bases)
+        spines = [_turned(spine_from_basis(basis), frame.axes) for basis in flag.bases]
         self.spine_ = spines[-1]
-        self.mean_ = to_numpy(door.leave(mean.point[None, :], mean.point.dtype))[0]
+        self.mean_ = in_model(self, self._mean)
         q = nested_ideal_points(flag.bases)
-        self._directions = None if q is None else q @ axes
+        self._directions = None if q is None else q @ frame.axes
         self.ideal_points_ = None if q is None else translate_ideal(self._directions, self._mean)
         self._frame = frame_of(_slid(x, self.spine_))
         self._report_variances(x, spines, rng, None if whole is None else whole.variances(flag.bases[-1]))
+        self._n_features_out = self._door().columns(self.n_components)
         self._report_end(flag, mean.converged)
-        self._n_features_out = door.columns(K)
-        return self
 
-    def _check_options(self) -> None:
+    def _check_options(self, rows: Rows) -> None:
+        d = rows.shape[1] - 1
+        check_count("n_components", self.n_components, 1, d, f" (the dimension of X is {d})")
         check_choice("spine", self.spine, SPINES)
         check_choice("strategy", self.strategy, STRATEGIES)
         check_choice("objective", self.objective, OBJECTIVES)
@@ -220,15 +282,17 @@ class HoroPCA(HyperbolicReduction):
         if not isinstance(self.tol, numbers.Real) or not self.tol > 0:
             raise ValueError(f"tol must be a positive number, but is {self.tol!r}.")
 
-    def _plan(self, rows: Rows) -> Plan:
-        n = rows.shape[0]
+    def _plan(self, n: int) -> Plan:
         n_init = AUTO_STARTS if self.n_init == "auto" else int(self.n_init)
-        if self.pairs == "auto":
-            shifts = FIDELITY_SHIFTS if self.objective == "distortion" else n if n <= 2048 else max(16, PAIRS // n)
+        sampled = self.n_samples_seen_ > n
+        if self.pairs == "auto" or (self.pairs == "all" and sampled):
+            most = (SAMPLE_PAIRS if sampled else PAIRS) // n
+            kept = FIDELITY_SHIFTS // 4 if sampled else FIDELITY_SHIFTS
+            shifts = kept if self.objective == "distortion" else n if n <= 2048 else most
         else:
             shifts = n if self.pairs == "all" else int(self.pairs)
         report = _print_heat if self.verbose else _quiet
-        return Plan(n_init, shifts, self.max_iter, self.tol, report, rows.threads() if n > 4096 else 1)
+        return Plan(n_init, shifts, self.max_iter, self.tol, report)
 
     def _report_variances(self, x: np.ndarray, spines: list[Spine], rng: np.random.Generator, whole: tuple | None) -> None:
         """Explained and total variance over the same pairs, in the user's unit of length.
@@ -237,23 +301,26 @@ class HoroPCA(HyperbolicReduction):
         of them, `whole` are the means over pairs of a row and a point of x: twice them less those of x alone are the
         means over all rows.
         """
-        images = [*(_slid(x, spine) for spine in spines), x]
-        if len(x) <= EXACT_ROWS:
+        images, m = [*(_slid(x, spine) for spine in spines), x], len(x)
+        own, residual = _deviations(images[-2][:RESIDUAL_ROWS])
+        if m <= EXACT_ROWS:
             values, error = np.array([pair_variance(y) for y in images]), 0.0
         else:
-            offsets = some_offsets(len(x), min(len(x) // 4, REPORTED_PAIRS // len(x)), rng)
-            measured = [_shifted_variance(y, offsets) for y in images]
-            values, error = np.array([value for value, _ in measured]), measured[-2][1]
+            offsets = some_offsets(m, max(1, REPORTED_PAIRS // m), rng)
+            values = np.array([_shifted_variance(y, offsets) for y in images])
+            error = residual / np.sqrt(m * len(offsets))
         if whole is not None:
-            kept, true, kept_error = whole
+            kept, true, count = whole
             last, values[-1] = values[-2], 2 * true - values[-1]
             values[:-1] *= (2 * kept - last) / last if last > 0 else 1.0
-            error = float(np.hypot(error, 2 * kept_error))
+            error = np.hypot(error, 2 * residual / np.sqrt(count))
+        elif self.n_samples_seen_ > m:
+            error = np.hypot(error, 2 * own * np.sqrt(1 / m - 1 / self.n_samples_seen_))
         values = values / -self.curvature
         self.total_variance_ = total = float(values[-1])
         # a projection of a projection lengthens nothing, so only rounding can break the order
         self.explained_variance_ = np.minimum(np.maximum.accumulate(values[:-1]), total)
-        self.variance_error_ = error / -self.curvature
+        self.variance_error_ = float(error) / -self.curvature
         self.explained_variance_ratio_ = self.explained_variance_ / total if total > 0 else np.ones(len(spines))
 
     def _report_end(self, flag: Flag, mean_converged: bool) -> None:
@@ -278,11 +345,29 @@ class HoroPCA(HyperbolicReduction):
 
     def _images(self, X: Array, door: Door) -> Array:
         chunk = door.chunk(X)
-        fast = Slide.along(self.spine_, boost_to_origin(self._mean), self._frame.matrix())
-        images, lost = fast.images(chunk)
+        images, lost = self._slide().images(chunk)
         if not bool(array_namespace(lost).any(lost)):
             return images
         return with_rows(images, lost, self._project(chunk.points(lost)))
+
+    def _slide(self) -> Slide:
+        return Slide.along(self.spine_, boost_to_origin(self._mean), self._frame.matrix())
+
+    def _on_device(self, X: Array) -> Array | None:
+        from ..gpu import images_of_rows
+
+        rows = check_rows(X, self._door(), estimator=self, points=False)
+        door = rows.door
+        found = images_of_rows(rows.X, door.model, door.scale, self._slide())
+        if found is None:
+            return None
+        images, lost, outside = found
+        if outside:
+            check_points(rows)
+        if lost:
+            which = array_namespace(images).isnan(images[:, 0])
+            images[which] = self._map(Rows(rows.X[which], door), self._images)
+        return images
 
     def _embed(self, y: Array) -> Array:
         images = from_hyperboloid(self._frame.leave(y), "halfspace")
@@ -310,13 +395,14 @@ class HoroPCA(HyperbolicReduction):
                 "busemann needs ideal points, but the fitted spine has none (its pole lies beyond infinity). Fit with "
                 "spine='ideal'."
             )
-        xp = array_namespace(rows.X)
+        scale, dtype = rows.door.scale, rows.X.dtype
 
         def coordinates(block: Array) -> Array:
+            xp = array_namespace(block)
             columns = [busemann(block, from_numpy(q, block)) for q in directions]
-            return xp.astype(xp.stack(columns, axis=1) / rows.door.scale, rows.X.dtype, copy=False)
+            return xp.astype(xp.stack(columns, axis=1) / scale, dtype, copy=False)
 
-        return xp.concat(list(Seen(rows, self._mean).parts(coordinates)), axis=0)
+        return Seen(rows, self._mean).map(coordinates)
 
     def score(self, X: Any, y: Any = None) -> float:
         """How well the projection keeps points X, larger being better.
@@ -344,13 +430,20 @@ def _slid(x: np.ndarray, spine: Spine) -> np.ndarray:
     return images
 
 
-def _shifted_variance(y: np.ndarray, offsets: tuple[int, ...]) -> tuple[float, float]:
-    """Pair variance of points y (n, k+1) from the pairs (i, i + o mod n), and its standard error."""
+def _shifted_variance(y: np.ndarray, offsets: tuple[int, ...]) -> float:
+    """Pair variance of points y (n, k+1), rows in random order, from the pairs (i, i + o mod n)."""
     n, twice = len(y), np.concatenate([y, y])
     chunk = Chunk(y[:, 1:], np.ones(n), y[:, 0])
-    means = [float(np.mean(chunk.distances(twice[o : o + n]) ** 2)) for o in offsets]
-    share = (n - 1) / n  # the n pairs of a point with itself are among the n^2
-    return share * float(np.mean(means)), share * standard_error(means)
+    mean = np.mean([np.mean(chunk.distances(twice[o : o + n]) ** 2) for o in offsets])
+    return float(mean) * (n - 1) / n  # the n pairs of a point with itself are among the n^2
+
+
+def _deviations(y: np.ndarray) -> tuple[float, float]:
+    """Standard deviations of the two parts of a squared distance between points of y: what each point brings to all its
+    pairs, and what is left to the pair itself. A mean over pairs in which all points are equally often has only the latter."""
+    squares = pairwise_distance(y) ** 2
+    own = squares.mean(axis=1) - squares.mean() / 2
+    return float(own.std()), float((squares - own - own[:, None]).std())
 
 
 def _turned(spine: Spine, axes: np.ndarray) -> Spine:

@@ -15,6 +15,7 @@ from ..frames import Seen, frame_of
 from ..geometry import lift, translate, translate_to_origin
 from ..geometry._arrays import Array, from_numpy, to_numpy
 from ..rows import Rows
+from ..statistics import folded
 from .base import HyperbolicReduction
 from .fitting import check_enough, check_fit, in_model, report_end, report_mean, store_mean
 
@@ -256,10 +257,9 @@ def _balanced(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, fl
 
 def _triangle(x: Seen) -> tuple[np.ndarray, float]:
     """R (d+1, d+1), upper triangular, with R^T R the sum of x x^T but for a scale, and the largest radius of x."""
-    peak = max(x.parts(lambda block: float(array_namespace(block).max(block[:, 0]))))
-    R: np.ndarray = np.zeros((0, x.shape[1]))
-    for part in x.parts(lambda block: np.linalg.qr(to_numpy(block) / peak, mode="r")):
-        R = np.asarray(np.linalg.qr(np.concatenate([R, part]), mode="r"))
+    peak = folded(x, lambda block: float(array_namespace(block).max(block[:, 0])), max)
+    triangle = lambda block: np.linalg.qr(block, mode="r")
+    R = folded(x, lambda block: triangle(to_numpy(block) / peak), lambda a, b: triangle(np.concatenate([a, b])))
     return R, float(np.log(2 * peak))
 
 

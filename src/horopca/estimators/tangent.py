@@ -10,7 +10,7 @@ from .._validation import check_rows
 from ..frames import Seen
 from ..geometry import from_hyperboloid, lift, radius, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy
-from ..statistics import principal_axes
+from ..statistics import folded, principal_axes
 from .base import HyperbolicReduction
 from .fitting import check_fit, report_mean, store_mean
 
@@ -87,5 +87,5 @@ class TangentPCA(HyperbolicReduction):
         """Mean squared length of the tangent vectors of points X projected on the components."""
         check_is_fitted(self)
         rows = check_rows(X, self._door(), estimator=self)
-        total = sum(rows.parts(lambda block: float(array_namespace(block).sum(radius(self._project(block)) ** 2))))
+        total = folded(rows, lambda block: float(array_namespace(block).sum(radius(self._project(block)) ** 2)))
         return total / rows.shape[0] / -self.curvature

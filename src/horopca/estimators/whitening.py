@@ -27,7 +27,7 @@ from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..objectives import as_sample
 from ..projections import Spine, spine_from_ideal_points, unslide
 from ..rows import Rows
-from ..statistics import principal_axes, row_slices
+from ..statistics import folded, principal_axes, row_slices
 from .directions import search_directions
 from .fitting import mean_of
 
@@ -82,9 +82,8 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
     def _normalise(self, moved: Seen) -> None:
         # the triangular factor of (1, coordinates), updated block by block: its first row is the mean, the rest the
         # Cholesky factor of the covariance, with none of the digits lost that forming the covariance would lose
-        R = np.zeros((0, 0))
-        for part in moved.parts(lambda block: _triangle(to_numpy(self._coordinates(block)))):
-            R = np.asarray(np.linalg.qr(np.concatenate([R, part]), mode="r")) if len(R) else part
+        stack = lambda a, b: np.linalg.qr(np.concatenate([a, b]), mode="r")
+        R = folded(moved, lambda block: _triangle(to_numpy(self._coordinates(block))), stack)
         R = np.pad(R, ((0, max(0, R.shape[1] - len(R))), (0, 0)))
         R = R * np.where(np.diag(R) < 0, -1.0, 1.0)[:, None]
         K, factor = R.shape[1] - 1, R[1:, 1:] / np.sqrt(moved.shape[0])
@@ -127,14 +126,13 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
         """
         check_is_fitted(self)
         rows = check_rows(X, self._door(), estimator=self)
-        xp = array_namespace(rows.X)
-        whiten = np.linalg.inv(self._colour)
+        whiten, dtype = np.linalg.inv(self._colour), rows.X.dtype
 
         def features(block: Array) -> Array:
             centred = self._coordinates(block) - from_numpy(self._centre, block)
-            return xp.astype(centred @ from_numpy(whiten, block), rows.X.dtype, copy=False)
+            return array_namespace(block).astype(centred @ from_numpy(whiten, block), dtype, copy=False)
 
-        return xp.concat(list(Seen(rows, self._mean).parts(features)), axis=0)
+        return Seen(rows, self._mean).map(features)
 
     def inverse_transform(self, Y: Any) -> np.ndarray:
         """Points with given whitened coordinates.

@@ -6,6 +6,9 @@ standard (NumPy, torch, CuPy, JAX): the last axis holds coordinates, the axes be
 
 from __future__ import annotations
 
+import sys
+from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -13,7 +16,7 @@ from array_api_compat import array_namespace, device, is_cupy_array, is_torch_ar
 
 Array = Any
 
-__all__ = ["Array", "array_namespace", "concat_time", "dot", "from_numpy", "norm", "to_numpy", "unit"]
+__all__ = ["Array", "array_namespace", "concat_time", "dot", "from_numpy", "has_kernels", "norm", "to_numpy", "unit"]
 
 SHORTEST = 1e-150
 
@@ -48,6 +51,18 @@ def from_numpy(values: Array, like: Array) -> Array:
     """Small host-side `values` as an array of the library, dtype and device of `like`."""
     xp = array_namespace(like)
     return xp.asarray(values, dtype=like.dtype, device=device(like))
+
+
+def has_kernels(a: Array) -> bool:
+    """Whether the kernels of `horopca.gpu` take an array: of torch or CuPy, on a CUDA device, torch and Triton installed."""
+    if is_torch_array(a):
+        return a.is_cuda and sys.modules["torch"].version.hip is None and _installed("triton")
+    return is_cupy_array(a) and _installed("torch") and _installed("triton")
+
+
+@cache
+def _installed(name: str) -> bool:
+    return find_spec(name) is not None
 
 
 def to_numpy(a: Array) -> np.ndarray:

@@ -6,19 +6,26 @@ text, the line.
 
 from .edges import EdgeList, load_edges
 from .files import Table
+from .models import load_fitted, save_fitted
 from .output import FORMATS, atomic_output, check_output, save
 from .reading import READABLE, load
+from .streaming import Streamed, is_large, reduce_file
 from .text import load_labels
 
 __all__ = [
     "FORMATS",
     "READABLE",
     "EdgeList",
+    "Streamed",
     "Table",
     "atomic_output",
     "check_output",
+    "is_large",
     "load",
     "load_edges",
+    "load_fitted",
     "load_labels",
+    "reduce_file",
     "save",
+    "save_fitted",
 ]

@@ -1,0 +1,361 @@
+"""Reducing a file that is larger than memory, a block of rows at a time, so that an interruption costs one block.
+
+While the work goes on there are two files beside the output. ``out.npy.partial`` is what will be the output; whoever
+writes it holds a lock on it, which the system takes back when the process ends, however it ends. ``out.npy.partial.npz``, the
+journal, is the fitted estimator with a note of what was asked for and how many rows are done: the rows are on the disk
+before the note says so. At the end the first is renamed and the second removed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from .arrays import map_npy
+from .files import existing
+from .models import pack, read_members, unpack, write_members
+from .output import check_output
+from .partial import beside, claimed, folder_to_disk, to_disk
+from .text import DELIMITERS
+
+LARGE = 1 << 26  # bytes: a larger .npy file is not read at once
+BLOCK_BYTES = 1 << 25  # of the input in one step, at most
+STREAMED = (".npy", *DELIMITERS)
+HASHED_ROWS = 256
+TAKEN_ROWS = 1 << 10  # single rows taken from one mapping: each brings in some 64 KB around it
+CHANGES = {"version": "by another version of horopca", "input": "on another input", "options": "with other options"}
+
+
+class Streamed(NamedTuple):
+    """What `reduce_file` has done."""
+
+    estimator: Any  # fitted
+    n_rows: int
+    resumed_at: int  # the row that this call began with
+
+
+def reduce_file(
+    input: str | Path,
+    output: str | Path,
+    estimator: Any,
+    *,
+    force: bool = False,
+    restart: bool = False,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    say: Callable[[str], None] = lambda sentence: None,
+) -> Streamed:
+    """Fit an estimator to the rows of a ``.npy`` file, of any size, and write their images to another file.
+
+    The file is mapped for the fit, then read and transformed a block of rows at a time. If the call ends early, for
+    whatever reason, the same call resumes at the block that it was at, with the fit that was made. The output is
+    complete or absent.
+
+    Parameters
+    ----------
+    input : str or Path
+        A ``.npy`` file of float32 or float64 numbers, one point to a row.
+    output : str or Path
+        ``.npy`` (of the same dtype), ``.csv`` or ``.tsv``.
+    estimator : a reduction
+        Fitted to the input unless it is fitted already.
+    force : bool, default=False
+        Overwrite an existing output.
+    restart : bool, default=False
+        Begin anew even where an interrupted call could be resumed.
+    progress : callable
+        Called with the rows done and all rows, at the beginning and after every block.
+    say : callable
+        Called with a sentence where the call resumes, or begins anew what it cannot resume.
+
+    Returns
+    -------
+    Streamed
+        ``estimator``, ``n_rows`` and ``resumed_at``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from horopca import TangentPCA
+    >>> from horopca.datasets import make_hierarchy
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> np.save(folder / "points.npy", make_hierarchy(random_state=0).points)
+    >>> done = reduce_file(folder / "points.npy", folder / "plane.npy", TangentPCA(2))
+    >>> np.load(folder / "plane.npy").shape
+    (121, 2)
+    """
+    source = Source.of(input)
+    output = check_output(output, force=force, formats=STREAMED)
+    request = {"version": _version(), "input": source.fingerprint(), "options": _options(estimator, output)}
+    with claimed(beside(output, ".partial")) as file:
+        job = Job(source, output, request, file, say)
+        begun = job.begun(restart)
+        _refuse_full_disk(estimator, source, output, begun.rows if begun else 0)
+        state = begun or job.begin(estimator)
+        progress(state.rows, source.shape[0])
+        for done in job.blocks(state):
+            progress(done, source.shape[0])
+        job.finish(force)
+    return Streamed(state.estimator, source.shape[0], state.rows)
+
+
+class Source(NamedTuple):
+    """A file of rows, mapped anew whenever some are wanted, so that no page of it stays in memory."""
+
+    path: Path
+    shape: tuple[int, int]
+    dtype: np.dtype
+
+    @classmethod
+    def of(cls, path: str | Path) -> Source:
+        path = existing(path)
+        if path.suffix.lower() != ".npy":
+            raise ValueError(f"{path} cannot be read a block at a time: only a .npy file can.")
+        X = map_npy(path)
+        if X.ndim != 2 or 0 in X.shape:
+            raise ValueError(f"{path} must hold one point per row, but its array has shape {X.shape}.")
+        if not _is_float(X.dtype):
+            raise ValueError(f"{path} must hold float32 or float64 to be read a block at a time, but holds {X.dtype}.")
+        return cls(path, X.shape, X.dtype)
+
+    @property
+    def block_rows(self) -> int:
+        """Rows in a block: a power of two, so that the blocks of an estimator fit into it."""
+        fitting = max(1, BLOCK_BYTES // (self.shape[1] * self.dtype.itemsize))
+        return 1 << (fitting.bit_length() - 1)
+
+    def rows(self, start: int, stop: int, step: int = 1) -> np.ndarray:
+        return np.array(map_npy(self.path)[start:stop:step])
+
+    def take(self, indices: np.ndarray) -> np.ndarray:
+        parts = [indices[start : start + TAKEN_ROWS] for start in range(0, len(indices), TAKEN_ROWS)]
+        return np.concatenate([np.array(map_npy(self.path)[part]) for part in parts])
+
+    def fingerprint(self) -> dict[str, Any]:
+        """What tells this input from another, or from itself after a change."""
+        status = self.path.stat()
+        some = np.linspace(0, self.shape[0] - 1, min(self.shape[0], HASHED_ROWS)).astype(int)
+        return {
+            "path": str(self.path.resolve()),
+            "size": status.st_size,
+            "mtime_ns": status.st_mtime_ns,
+            "shape": list(self.shape),
+            "dtype": self.dtype.str,
+            "sha256": hashlib.sha256(self.take(some).tobytes()).hexdigest(),
+        }
+
+
+class State(NamedTuple):
+    """How far a job is: the estimator, the rows done, the bytes they take, the rows of a block."""
+
+    estimator: Any
+    rows: int
+    bytes: int
+    block_rows: int
+
+
+class Job:
+    """A reduction under way: its input, its output, and the partial file that this process holds."""
+
+    def __init__(self, source: Source, output: Path, request: dict, file: BinaryIO, say: Callable[[str], None]) -> None:
+        self.source, self.output, self.request, self.file, self.say = source, output, request, file, say
+        self.partial, self.journal = beside(output, ".partial"), beside(output, ".partial.npz")
+
+    def begun(self, restart: bool) -> State | None:
+        """Where an interrupted job can be resumed, or None."""
+        size = os.fstat(self.file.fileno()).st_size
+        if restart or not (size or self.journal.exists()):
+            self._discard()
+            return None
+        if not self.journal.exists():
+            raise FileExistsError(
+                f"{self.partial} exists without the journal {self.journal.name} that would tell what it is: remove it, or "
+                "restart (on the command line, --restart)."
+            )
+        state, why_not = self._read_journal(size)
+        if state is None:
+            self.say(f"Starting anew: {self.partial} was begun {why_not}.")
+            self._discard()
+        else:
+            self.say(f"Resuming at row {state.rows:,} of {self.source.shape[0]:,}; the fit is taken from {self.journal}.")
+        return state
+
+    def _read_journal(self, size: int) -> tuple[State | None, str]:
+        """The state in the journal of a partial file of this size; or None, and what is in the way of taking it up."""
+        try:
+            members = read_members(self.journal)
+            note = json.loads(str(members["journal"][()]))
+            changes = [words for key, words in CHANGES.items() if note["request"][key] != self.request[key]]
+            if changes:
+                return None, changes[0]
+            state = State(unpack(members, self.journal), note["rows"], note["bytes"], note["block_rows"])
+            sound = 0 <= state.rows <= self.source.shape[0] and 0 <= state.bytes <= size and state.block_rows >= 1
+        except (ValueError, KeyError, TypeError):
+            sound = False
+        return (state, "") if sound else (None, "and its journal does not fit it")
+
+    def _discard(self) -> None:
+        self.journal.unlink(missing_ok=True)
+        self.file.truncate(0)
+
+    def begin(self, estimator: Any) -> State:
+        """Fit, and keep the fit in the journal."""
+        fit_to(estimator, self.source)
+        state = State(estimator, 0, 0, self.source.block_rows)
+        self._note(state, 0)
+        return state
+
+    def _note(self, state: State, before: int) -> None:
+        """Keep in the journal how far the job is, where it said `before`; the rows have to be on the disk."""
+        note = {"request": self.request, "rows": state.rows, "bytes": state.bytes, "block_rows": state.block_rows}
+        temporary = beside(self.journal, ".new")
+        with self._told(before, temporary):
+            write_members(temporary, {**pack(state.estimator), "journal": np.array(json.dumps(note))})
+            temporary.replace(self.journal)
+
+    def blocks(self, state: State) -> Iterator[int]:
+        """Transform and write what is left, a block at a time; the number of rows done after each."""
+        n, write = self.source.shape[0], WRITERS[self.output.suffix.lower()]
+        for start in range(state.rows, n, state.block_rows):
+            stop = min(start + state.block_rows, n)
+            content = write(self._images(state.estimator, start, stop), start, n)
+            with self._told(start, self.partial):
+                self.file.seek(state.bytes)
+                self.file.truncate()
+                self.file.write(content)
+                to_disk(self.file)
+            state = state._replace(rows=stop, bytes=state.bytes + len(content))
+            self._note(state, start)
+            yield stop
+
+    def _images(self, estimator: Any, start: int, stop: int) -> np.ndarray:
+        try:
+            return np.asarray(estimator.transform(self.source.rows(start, stop)))
+        except ValueError as error:
+            self._discard()  # it would end here again
+            where = f"{self.source.path}, rows {start:,} to {stop - 1:,}"
+            raise ValueError(f"{where} (below they are counted from 0): {error}" if start else f"{where}: {error}") from error
+
+    def finish(self, force: bool) -> None:
+        """Give the output its name."""
+        if self.source.fingerprint() != self.request["input"]:
+            self._discard()
+            raise ValueError(f"{self.source.path} has changed while it was reduced: nothing was written. Run it again.")
+        check_output(self.output, force=force)  # somebody may have written it meanwhile
+        if os.name == "nt":  # where an open file cannot be renamed
+            self.file.close()
+        self.partial.replace(self.output)
+        folder_to_disk(self.output.parent)
+        self.journal.unlink(missing_ok=True)
+
+    @contextmanager
+    def _told(self, rows: int, path: Path) -> Iterator[None]:
+        """A failure to write, such as a full disk, with the file's name and what is to be done."""
+        try:
+            yield
+        except OSError as error:
+            beside(self.journal, ".new").unlink(missing_ok=True)
+            kept = f"; {rows:,} rows are kept in {self.partial}, and the same command resumes there" if rows else ""
+            raise OSError(error.errno, f"{error.strerror}{kept}", str(path)) from error
+
+
+# ---------------------------------------------------------------- what is written
+
+
+def _as_npy(Y: np.ndarray, start: int, n: int) -> bytes:
+    head = io.BytesIO()
+    if start == 0:
+        descr = np.lib.format.dtype_to_descr(Y.dtype)
+        np.lib.format.write_array_header_1_0(head, {"descr": descr, "fortran_order": False, "shape": (n, Y.shape[1])})
+    return head.getvalue() + Y.tobytes()
+
+
+def _as_text(Y: np.ndarray, start: int, delimiter: str) -> bytes:
+    # str of a NumPy float is the shortest decimal that reads back the same
+    lines = [delimiter.join(map(str, row)) for row in Y]
+    head = [] if start else [delimiter.join(f"x{j + 1}" for j in range(Y.shape[1]))]
+    return "".join(f"{line}\n" for line in head + lines).encode()
+
+
+# ending -> (block, its first row, number of all rows) -> what to write
+WRITERS: Mapping[str, Callable[[np.ndarray, int, int], bytes]] = {
+    ".npy": _as_npy,
+    ".csv": lambda Y, start, n: _as_text(Y, start, DELIMITERS[".csv"]),
+    ".tsv": lambda Y, start, n: _as_text(Y, start, DELIMITERS[".tsv"]),
+}
+
+
+# ---------------------------------------------------------------- before the work
+
+
+def is_large(path: str | Path) -> bool:
+    """Whether a file is better reduced a block at a time: a ``.npy`` of more than `LARGE` bytes, of float32 or float64."""
+    path = Path(path)
+    if path.suffix.lower() != ".npy" or not path.is_file() or path.stat().st_size <= LARGE:
+        return False
+    X = map_npy(path)
+    return X.ndim == 2 and X.size > 0 and _is_float(X.dtype)
+
+
+def _is_float(dtype: np.dtype) -> bool:
+    return dtype.isnative and dtype in (np.float32, np.float64)
+
+
+def _version() -> str:
+    from .. import __version__
+
+    return __version__
+
+
+def _options(estimator: Any, output: Path) -> dict[str, str]:
+    """What is asked for: the format, and a digest of the estimator with its parameters and all it may have learnt."""
+    digest = hashlib.sha256()
+    for name, array in pack(estimator).items():
+        digest.update(f"{name} {array.dtype.str} {array.shape} ".encode() + array.tobytes())
+    return {"format": output.suffix.lower(), "estimator": digest.hexdigest()}
+
+
+def _refuse_full_disk(estimator: Any, source: Source, output: Path, done: int) -> None:
+    """Say before the work that the output has no room, as far as that can be told."""
+    need = (source.shape[0] - done) * (estimator.n_components or 1) * source.dtype.itemsize
+    free = shutil.disk_usage(output.parent).free
+    if need > free:
+        raise OSError(f"{output} needs {need / 1e9:.3g} GB more, but its disk has {free / 1e9:.3g} GB left.")
+
+
+def fit_to(estimator: Any, source: Source) -> None:
+    """Fit the estimator to the mapped file, unless it is fitted."""
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    try:
+        return check_is_fitted(estimator)
+    except NotFittedError:
+        pass
+    try:
+        estimator.fit(map_npy(source.path))
+    except ValueError:
+        _refuse_nonfinite(source)
+        raise
+
+
+def _refuse_nonfinite(source: Source) -> None:
+    """Name the rows that are not finite, where a fit has only said that there are some."""
+    count, first = 0, 0
+    for start in range(0, source.shape[0], source.block_rows):
+        bad = np.flatnonzero(~np.isfinite(source.rows(start, start + source.block_rows)).all(axis=1))
+        first = first if count or not bad.size else start + int(bad[0])
+        count += bad.size
+    if count:
+        raise ValueError(
+            f"{source.path} must hold finite numbers, but {count} of {source.shape[0]} rows have a NaN or an infinity (the "
+            f"first is row {first}, counting from 0)."
+        )

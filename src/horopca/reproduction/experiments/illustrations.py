@@ -1,0 +1,47 @@
+"""The paper's explanatory figures."""
+
+from __future__ import annotations
+
+from ..experiment import Cell, Experiment, Page, Picture, Size
+from ..illustrated import lines, projection_in_space, rays_and_horocycles, two_projections
+
+PICTURES = (
+    Picture(
+        "lines",
+        "Projections on two parallel lines: Euclidean, geodesic, horospherical",
+        lines,
+    ),
+    Picture("horocycles", "Geodesics towards an ideal point, and horocycles centred there", rays_and_horocycles),
+    Picture("two-projections", "Horospherical and geodesic projections of two points", two_projections),
+    Picture("space", "The horospherical projection from three to two dimensions", projection_in_space),
+)
+TEXT = """**Projections on lines that point the same way.** Black dots are projected on two lines that end in the same point at
+infinity. Euclidean (left): the distances between the images do not depend on the line. Geodesic (middle): they do.
+Horospherical (right): they do not; points slide along horocycles. Below each panel the distance between the two outer images,
+on either line.
+
+{lines}
+
+**Geodesics and horocycles of an ideal point.** Segments of the geodesics between two horocycles are equally long.
+
+{horocycles}
+
+**Two points on one geodesic towards p.** The horospherical projections x′, y′ are as far apart as x and y; the geodesic ones
+are nearer.
+
+{two-projections}
+
+**From three dimensions to two.** The plane of the base point and the ideal points p₁, p₂ (its rim in yellow), the spine between
+them (blue), the two horospheres through x (red), and the circle in which they meet (green), all of whose points have the
+Busemann coordinates of x. It meets the plane in x′, on the side of the base point, which is the image, and in x″.
+
+{space}"""
+
+
+def _cells(size: Size) -> list[Cell]:
+    return []
+
+
+ILLUSTRATIONS = Experiment(
+    "illustrations", "The explanatory figures", _cells, lambda results: Page(TEXT, PICTURES), lambda results: [], ""
+)

@@ -1,0 +1,103 @@
+"""Cells are computed, in this process or in several, and stored as they are finished."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Generator, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from importlib import import_module
+from multiprocessing import active_children, get_context
+from typing import Any, NamedTuple
+
+from threadpoolctl import threadpool_limits
+
+from .cells.data import MissingData
+from .experiment import Cell
+from .store import Store
+
+
+class Gap(NamedTuple):
+    """A cell that could not be computed, and why: data or a library that is missing, or a computation that failed."""
+
+    cell: Cell
+    why: str
+
+
+class Answer(NamedTuple):
+    """The result of a cell, and the seconds of processor time that it took."""
+
+    result: dict[str, Any]
+    seconds: float
+
+
+def compute(cell: Cell) -> Answer | Gap:
+    """The result of a cell: a pure function of its arguments, on one thread, so that sums are the same everywhere."""
+    module, _, function = cell.function.rpartition(".")
+    start = time.process_time()
+    try:
+        with threadpool_limits(1):
+            result = getattr(import_module(f"{__package__}.cells.{module}"), function)(**cell.arguments)
+    except (MissingData, ImportError) as error:
+        return Gap(cell, str(error))
+    except Exception as error:  # whatever it is, the other cells do not depend on it
+        return Gap(cell, f"{cell.experiment}, {cell.name} failed: {type(error).__name__}: {error}")
+    return Answer(result, time.process_time() - start)
+
+
+def run_cells(cells: list[Cell], store: Store, jobs: int) -> Generator[tuple[Cell, Gap | None]]:
+    """Compute cells and store them: each is yielded once its file is there, or with the gap it leaves."""
+    for cell, answer in _inline(cells) if jobs == 1 or len(cells) < 2 else _in_processes(cells, min(jobs, len(cells))):
+        if isinstance(answer, Gap):
+            yield cell, answer
+        else:
+            store.save(cell, answer.result, answer.seconds)
+            yield cell, None
+
+
+def _inline(cells: list[Cell]) -> Iterator[tuple[Cell, Answer | Gap]]:
+    return ((cell, compute(cell)) for cell in cells)
+
+
+def _in_processes(cells: list[Cell], jobs: int) -> Iterator[tuple[Cell, Answer | Gap]]:
+    with _workers(jobs) as executor:
+        with _interrupts_ignored():  # which the processes inherit: an interruption is the parent's to handle
+            waiting = {executor.submit(compute, cell): cell for cell in cells}
+        for future in as_completed(waiting):
+            try:
+                yield waiting[future], future.result()
+            except BrokenProcessPool:
+                raise MemoryError(
+                    "A process that computed was ended from outside, most likely for want of memory. What is finished is "
+                    "kept: the same command with --jobs 1 goes on with the rest."
+                ) from None
+
+
+@contextmanager
+def _workers(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that compute; at an interruption they end at once, and what they were at is not stored."""
+    others = set(active_children())
+    executor = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+    try:
+        yield executor
+    except BaseException:
+        for child in set(active_children()) - others:
+            child.terminate()
+        executor.shutdown(wait=False, cancel_futures=True)
+        raise
+    executor.shutdown()
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():  # which alone may say what signals do
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

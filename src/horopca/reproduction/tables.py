@@ -1,0 +1,48 @@
+"""Markdown, written as the paper writes its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+ABSENT = "–"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table, its first column to the left.
+
+    >>> print(table(["", "a"], [["x", "1"]]))
+    |  | a |
+    |---|---:|
+    | x | 1 |
+    """
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    return "\n".join(
+        "|" + "|".join(cells) + "|" if k == 1 else "| " + " | ".join(cells) + " |" for k, cells in enumerate(lines)
+    )
+
+
+def spread(values: Any, digits: int = 2, *, chance: bool = True) -> str:
+    """Mean ± standard deviation over runs, as the paper prints them.
+
+    >>> spread([0.12, 0.14], 3), spread([0.5], 2, chance=False), spread([])
+    ('0.130 ± 0.010', '0.50', '–')
+    """
+    values = np.asarray(values, dtype=np.float64)
+    if not len(values):
+        return ABSENT
+    mean = f"{values.mean():.{digits}f}"
+    return f"{mean} ± {values.std():.{digits}f}" if chance and len(values) > 1 else mean
+
+
+def printed(figure: Any, digits: int = 2) -> str:
+    """A published figure."""
+    if figure is None:
+        return ABSENT
+    return f"{figure.mean:.{digits}f} ± {figure.std:.{digits}f}" if figure.std else f"{figure.mean:.{digits}f}"
+
+
+def bold(text: str, yes: bool = True) -> str:
+    return f"**{text}**" if yes and text != ABSENT else text

@@ -1,0 +1,465 @@
+"""Dask arrays: the answers of an array in memory, wherever the rows are, and rows that stay there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import cloudpickle
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from dask.callbacks import Callback
+from distributed import Client, LocalCluster
+
+from clouds import cloud
+from horopca import (
+    BSA,
+    PGA,
+    BusemannWhitener,
+    EuclideanPCA,
+    HoroPCA,
+    HyperbolicAutoencoder,
+    HyperbolicMDS,
+    TangentPCA,
+    TangentWhitener,
+    dask_rows,
+    metrics,
+)
+from horopca._validation import check_rows
+from horopca.cli import main
+from horopca.geometry import from_hyperboloid, translate
+from horopca.io.stores import open_store, save_store
+from horopca.rows import Door
+from horopca.statistics import frechet_mean
+
+N = 17_000  # more than a search looks at, so that the fits make passes over all rows
+CHUNKS = (5000, 0, 8192, 3808)
+ESTIMATORS = {
+    "HoroPCA": HoroPCA(2, n_init=2, random_state=0),
+    "least distortion": HoroPCA(2, objective="distortion", spine="free", n_init=1, random_state=0),
+    "greedy": HoroPCA(2, strategy="greedy", n_init=1, random_state=0),
+    "TangentPCA": TangentPCA(2),
+    "PGA": PGA(2, n_init=1, random_state=0),
+    "BSA": BSA(2, n_init=1, random_state=0),
+    "EuclideanPCA": EuclideanPCA(2),
+    "HyperbolicMDS": HyperbolicMDS(2),
+    "BusemannWhitener": BusemannWhitener(2, n_init=1, random_state=0),
+    "TangentWhitener": TangentWhitener(),
+}
+
+
+def points(n: int = N, d: int = 5, model: str = "poincare") -> np.ndarray:
+    """Points whose spread differs from axis to axis, away from the origin."""
+    x = cloud(n, d, radius=3.0)
+    x[:, 1:] *= np.linspace(1.0, 0.3, d)
+    x[:, 0] = np.sqrt(1 + np.sum(x[:, 1:] ** 2, axis=1))
+    return from_hyperboloid(translate(x, cloud(1, d, radius=1.0, seed=1)[0]), model)
+
+
+X = points()
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Tasks in this very process, unless a test starts a cluster."""
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def chunked(X: np.ndarray = X, rows: tuple[int, ...] = CHUNKS, columns: tuple[int, ...] = (3, 2)) -> da.Array:
+    return da.from_array(X, chunks=(rows, columns))
+
+
+# ---------------------------------------------------------------- the same answers
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_fit_is_that_of_the_array_in_memory(name):
+    estimator, D = ESTIMATORS[name], chunked()
+    Y = estimator.fit(X).transform(X)
+    score = estimator.score(X) if hasattr(estimator, "score") else None
+    Z = estimator.fit(D).transform(D)
+    np.testing.assert_allclose(Z.compute(), Y, atol=1e-8)  # the chunks change the order of sums alone
+    if score is not None:
+        assert estimator.score(D) == pytest.approx(score, rel=1e-10)
+
+
+@pytest.mark.parametrize("model", ["lorentz", "halfspace"])
+def test_other_models_and_single_precision(model):
+    P = points(3000, 4, model).astype(np.float32)
+    D = chunked(P, (1000, 2000), (P.shape[1],))
+    estimator = HoroPCA(2, n_init=1, model=model, random_state=0).fit(D)
+    Y = estimator.transform(D)
+    assert Y.dtype == Y.compute().dtype == np.float32
+    np.testing.assert_allclose(Y.compute(), estimator.fit(P).transform(P), atol=1e-6)  # of single precision
+
+
+def test_the_frechet_mean():
+    door = Door("poincare", -1.0)
+    near, far = frechet_mean(check_rows(X, door)), frechet_mean(check_rows(chunked(), door))
+    np.testing.assert_allclose(far.point, near.point, atol=1e-12)
+    assert metrics.frechet_variance(chunked()) == pytest.approx(metrics.frechet_variance(X), rel=1e-12)
+
+
+def test_rows_are_taken_in_the_order_asked_for():
+    rows = check_rows(chunked(), Door("poincare", -1.0))
+    indices = np.array([16_999, 3, 5000, 4999, 3, 0, 13_191, 13_192])
+    np.testing.assert_array_equal(rows.raw(indices), X[indices])
+    np.testing.assert_array_equal(rows.take(indices), check_rows(X, Door("poincare", -1.0)).take(indices))
+
+
+@pytest.mark.parametrize("count", [1, 8, 9, 65, 73])
+def test_every_chunk_counts_once_and_in_order(count):
+    rows = check_rows(da.from_array(X[: 10 * count], chunks=(10, 5)), Door("poincare", -1.0))
+    assert list(rows.each(lambda block, start: (start, len(block)))) == [(10 * k, 10) for k in range(count)]
+    np.testing.assert_allclose(rows.sum(lambda block, _: (block.sum(axis=0),))[0], X[: 10 * count].sum(axis=0), atol=1e-12)
+
+
+def test_data_frames_unknown_sizes_and_integers():
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame(X[:500], columns=list("abcde"))
+    D = dd.from_pandas(frame, npartitions=3)
+    fitted = TangentPCA(2).fit(D)
+    assert list(fitted.feature_names_in_) == list("abcde")
+    expected = TangentPCA(2).fit(frame).transform(frame)
+    np.testing.assert_allclose(fitted.transform(D).compute(), expected, atol=1e-12)
+    unknown = D.to_dask_array()
+    assert np.isnan(unknown.shape[0])
+    np.testing.assert_allclose(TangentPCA(2).fit_transform(unknown).compute(), expected, atol=1e-12)
+    assert np.isnan(unknown.shape[0])  # the user's array is as it was
+    whole = np.random.default_rng(0).integers(-3, 4, size=(60, 3))
+    assert TangentPCA(2, model="tangent").fit_transform(da.from_array(whole, chunks=(20, 3))).dtype == np.float64
+
+
+# ---------------------------------------------------------------- lazily, and without the rows
+
+
+def counted(folder: Path, rows: int = 5000) -> da.Array:
+    """X in chunks that leave a file behind whenever they are read."""
+
+    def read(block_info=None):
+        ((low, high), _) = block_info[None]["array-location"]
+        (folder / f"{low}-{time.time_ns()}").touch()
+        return X[low:high]
+
+    chunks = da.core.normalize_chunks((rows, -1), X.shape)
+    return da.map_blocks(read, chunks=chunks, dtype=X.dtype, meta=X[:0])
+
+
+def test_transform_is_lazy_and_stays_what_it_was(tmp_path):
+    estimator = TangentPCA(2).fit(X)
+    Y = estimator.transform(counted(tmp_path))
+    back = estimator.inverse_transform(Y)
+    assert not list(tmp_path.iterdir())
+    assert (Y.shape, Y.chunks, Y.dtype) == ((N, 2), ((5000, 5000, 5000, 2000), (2,)), np.float64)
+    assert (type(Y._meta), Y._meta.dtype, back.shape) == (np.ndarray, np.float64, X.shape)
+    expected = estimator.transform(X)
+    estimator.fit(-X[:100])
+    np.testing.assert_array_equal(Y.compute(), expected)
+    assert len(list(tmp_path.iterdir())) == 4
+    np.testing.assert_array_equal(Y[:7].compute(), expected[:7])
+    assert len(list(tmp_path.iterdir())) == 5  # the chunk with these rows alone
+
+
+def test_busemann_coordinates_are_lazy_too():
+    estimator = ESTIMATORS["greedy"].fit(X)
+    np.testing.assert_allclose(estimator.busemann(chunked()).compute(), estimator.busemann(X), atol=1e-12)
+
+
+class Sizes(Callback):
+    """The largest result of the tasks of each kind, in bytes."""
+
+    def __init__(self) -> None:
+        super().__init__(posttask=self.measure)
+        self.largest: dict[str, int] = {}
+
+    def measure(self, key, value, *_):
+        kind = (key if isinstance(key, str) else key[0]).rsplit("-", 5)[0]
+        self.largest[kind] = max(self.largest.get(kind, 0), len(cloudpickle.dumps(value)))
+
+
+def test_small_arrays_travel_and_rows_do_not(monkeypatch):
+    nodes = []
+
+    def weighed(value, node=dask_rows._node):
+        nodes.append(len(cloudpickle.dumps(value)))
+        return node(value)
+
+    monkeypatch.setattr(dask_rows, "_node", weighed)
+    n, d = 60_000, 8
+    P = points(n, d)
+    with Sizes() as sizes:
+        HoroPCA(2, n_init=1, random_state=0).fit(da.from_array(P, chunks=(6000, d)))
+    sample = (1 << 14) * (d + 1) * 8  # of the rows: points, and their images in two dimensions
+    images = (1 << 14) * 2 * 8
+    assert max(nodes) < sample + images + 20_000
+    assert max(sizes.largest[kind] for kind in ("_worked", "_combined")) < images + 2000
+    assert sizes.largest["_taken"] < 6000 * d * 8 / 2  # what was chosen of a chunk
+    assert sum(size > sample for size in nodes) <= 2  # the polish and the variances
+
+
+def test_a_chunk_is_worked_on_in_parts(monkeypatch):
+    seen = []
+    rows = check_rows(da.from_array(X, chunks=(N, 5)), Door("poincare", -1.0))
+    monkeypatch.setattr("horopca.rows.CHUNK_ELEMENTS", 1 << 12)
+    (count,) = rows.sum(lambda block, start: (seen.append((start, len(block))) or len(block),))
+    assert count == N and max(size for _, size in seen) <= (1 << 12) // 5
+    assert [start for start, _ in seen] == list(range(0, N, (1 << 12) // 5))
+
+
+def test_what_would_gather_all_rows_is_refused(monkeypatch):
+    monkeypatch.setattr(dask_rows, "GATHERED_ROWS", 100)
+    with pytest.raises(ValueError, match=r"A Dask array of 17,000 rows would .* Pass a sample of the rows; or n_pairs"):
+        metrics.pair_variance(chunked())
+    with pytest.raises(ValueError, match="would have to be brought to one place"):
+        HyperbolicAutoencoder(2).fit(chunked())
+
+
+# ---------------------------------------------------------------- metrics
+
+
+def test_metrics_of_few_rows_are_those_of_all_pairs():
+    P, Q = X[:300], TangentPCA(2).fit(X).transform(X[:300])
+    D, E = da.from_array(P, chunks=(100, 5)), da.from_array(Q, chunks=(70, 2))
+    for metric in (metrics.average_distortion, metrics.worst_case_distortion, metrics.mean_squared_error):
+        assert metric(D, E) == pytest.approx(metric(P, Q), rel=1e-12)
+    assert metrics.pair_variance(D) == pytest.approx(metrics.pair_variance(P), rel=1e-12)
+
+
+def test_metrics_of_many_rows_are_estimates_with_an_honest_error():
+    estimator, D = TangentPCA(2).fit(X), chunked()
+    truth = metrics.average_distortion(X, estimator.transform(X), n_pairs=40 * N, random_state=0)
+    Y = estimator.transform(D)
+    drawn = [metrics.average_distortion(D, Y, n_pairs=2000, return_error=True, random_state=seed) for seed in range(12)]
+    z = [(value - truth) / error for value, error in drawn]
+    assert 0.4 < np.sqrt(np.mean(np.square(z))) < 2.0  # twelve draws of a normal number
+    assert metrics.average_distortion(D, estimator.transform(X), n_pairs=2000, random_state=0) == pytest.approx(drawn[0][0])
+    values = [metrics.pair_variance(D, n_pairs=20_000, random_state=seed) for seed in range(2)]
+    assert values == pytest.approx([metrics.pair_variance(X, n_pairs=40 * N, random_state=0)] * 2, rel=0.05)
+
+
+def test_metrics_take_no_more_rows_than_they_need():
+    with Sizes() as sizes:
+        metrics.pair_variance(chunked(), n_pairs=1000, random_state=0)
+    assert sizes.largest["_taken"] < 1000 * 5 * 8
+
+
+def test_unexplained_variance_needs_both_arrays_only_where_they_are():
+    estimator, D = EuclideanPCA(2).fit(X), chunked()
+    back, lazily = (estimator.inverse_transform(estimator.transform(P)) for P in (X, D))
+    expected = metrics.unexplained_variance(X, back)
+    for pair in ((D, lazily), (D, back), (X, lazily), (D, lazily.rechunk((3000, 5)))):
+        assert metrics.unexplained_variance(*pair) == pytest.approx(expected, rel=1e-12)
+
+
+# ---------------------------------------------------------------- refusals
+
+
+def spoiled(row: int, value: float) -> np.ndarray:
+    P = X.copy()
+    P[row, 1] = value
+    return P
+
+
+@pytest.mark.parametrize(
+    "P",
+    [spoiled(13_500, np.nan), spoiled(13_500, np.inf), spoiled(13_500, 2.0), X[:1], X[:, :1]],
+    ids=["NaN", "infinity", "outside", "one row", "one column"],
+)
+def test_the_sentences_are_those_of_arrays_in_memory(P):
+    D = da.from_array(P, chunks=(4096, -1))
+    estimator = HoroPCA(2, n_init=1).fit(X[:100])
+    with pytest.raises(ValueError) as far:
+        HoroPCA(2, n_init=1).fit(D)
+    with pytest.raises(ValueError) as near:
+        HoroPCA(2, n_init=1).fit(P)
+    told, expected = str(far.value), str(near.value)
+    if "sample" in expected:  # scikit-learn's own sentence
+        assert told == "X must have at least 2 rows, but has 1."
+    else:
+        assert told.split(" of rows ")[0] == expected.split(" of rows ")[0]
+        assert ("row 13500 has" in told) == ("row 13500 has" in expected)
+    if len(P) == N and P.shape[1] == 5:
+        lazily = estimator.transform(D)
+        with pytest.raises(ValueError) as late:
+            lazily.compute()
+        assert str(late.value).split(" of rows ")[0] == expected.split(" of rows ")[0]
+        assert ("row 13500 has" in str(late.value)) == ("row 13500 has" in expected)
+
+
+def test_rows_that_nobody_asked_for_are_checked_too():
+    P = da.from_array(spoiled(13_500, 2.0), chunks=(10, 5))
+    with pytest.raises(ValueError, match=r"row 13500 has norm 2"):
+        metrics.pair_variance(P, n_pairs=128, random_state=0)
+
+
+def test_shapes_and_kinds_that_are_refused():
+    fitted = TangentPCA(2).fit(chunked())
+    with pytest.raises(ValueError, match="X has 4 features, but TangentPCA is expecting 5 features"):
+        fitted.transform(chunked()[:, :4])
+    with pytest.raises(ValueError, match="Y must have 2 columns"):
+        fitted.inverse_transform(chunked())
+    with pytest.raises(ValueError, match=r"X must be a 2-D array .* but has 1 dimensions"):
+        fitted.fit(chunked()[:, 0])
+    with pytest.raises(ValueError, match="X must hold real numbers, but has dtype complex128"):
+        fitted.fit(chunked() + 1j)
+    with pytest.raises(ValueError, match="X must be a Dask array or data frame, but is a Delayed"):
+        fitted.fit(dask.delayed(X))
+
+
+# ---------------------------------------------------------------- a cluster
+
+
+@pytest.fixture(scope="module")
+def workers():
+    """Two processes, each of which is started again when it dies."""
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster:
+        with Client(cluster, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=60)
+            yield client
+
+
+def rows_of_x(low: int, high: int) -> np.ndarray:
+    """Rows of the X that a worker makes for itself when it imports this file."""
+    return X[low:high]
+
+
+def deadly(folder: Path, read_number: int) -> da.Array:
+    """X in chunks; the worker that makes the `read_number`-th read of one of them is killed, in the middle of its task."""
+
+    def read(block_info=None):
+        ((low, high), _) = block_info[None]["array-location"]
+        if low == 6000:
+            count = 0
+            while True:
+                try:
+                    os.close(os.open(folder / str(count), os.O_CREAT | os.O_EXCL))
+                    break
+                except FileExistsError:
+                    count += 1
+            if count + 1 == read_number:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return rows_of_x(low, high)
+
+    return da.map_blocks(read, chunks=da.core.normalize_chunks((1000, -1), X.shape), dtype=X.dtype, meta=X[:0])
+
+
+def test_a_worker_that_dies_changes_nothing_but_the_time(workers, tmp_path):
+    fits, pids = [], []
+    for name, read_number in (("calm", 0), ("rough", 4)):
+        folder = tmp_path / name
+        folder.mkdir()
+        with workers.as_current(), dask.config.set(scheduler="distributed"):
+            pids.append(set(workers.run(os.getpid).values()))
+            D = deadly(folder, read_number)
+            fits.append(HoroPCA(2, n_init=1, random_state=0).fit(D))
+        assert len(list(folder.iterdir())) >= 4
+    calm, rough = fits
+    workers.wait_for_workers(2, timeout=60)
+    pids.append(set(workers.run(os.getpid).values()))
+    assert pids[0] == pids[1] and len(pids[1] - pids[2]) == 1  # one of them died
+    for name in ("mean_", "ideal_points_", "explained_variance_", "total_variance_"):
+        np.testing.assert_allclose(getattr(rough, name), getattr(calm, name), rtol=1e-12, atol=1e-12)
+    here = HoroPCA(2, n_init=1, random_state=0).fit(X)
+    np.testing.assert_allclose(calm.ideal_points_, here.ideal_points_, atol=1e-8)
+
+
+def test_a_task_s_refusal_reaches_the_user(workers):
+    with workers.as_current(), dask.config.set(scheduler="distributed"):
+        with pytest.raises(ValueError, match=r"X must lie inside the unit ball, .*row 13500 has norm 2"):
+            TangentPCA(2).fit(da.from_array(spoiled(13_500, 2.0), chunks=(4000, 5)))
+
+
+# ---------------------------------------------------------------- stores and the command line
+
+
+@pytest.mark.parametrize("name", ["out.zarr", "stack"])
+def test_stores_come_back_as_they_were(tmp_path, name):
+    D = chunked(columns=(5,)).rechunk(((5000, 9000, 3000), -1))
+    save_store(tmp_path / name, D)
+    np.testing.assert_array_equal(open_store(tmp_path / name).compute(), X)
+    with pytest.raises(FileExistsError, match="exists already"):
+        save_store(tmp_path / name, D)
+    save_store(tmp_path / name, D[:10], force=True)
+    np.testing.assert_array_equal(open_store(tmp_path / name).compute(), X[:10])
+    with pytest.raises(ZeroDivisionError):
+        save_store(tmp_path / name, D.map_blocks(lambda block: block / (1 // 0), dtype=D.dtype, meta=X[:0]), force=True)
+    assert [path.name for path in tmp_path.iterdir()] == [name]  # and what was there still is
+    np.testing.assert_array_equal(open_store(tmp_path / name).compute(), X[:10])
+
+
+def test_stores_are_read_a_few_chunks_at_a_time(tmp_path, monkeypatch):
+    zarr = pytest.importorskip("zarr")
+    store = zarr.open_array(str(tmp_path / "a.zarr"), mode="w", shape=X.shape, chunks=(100, 2), dtype=X.dtype)
+    store[:] = X
+    monkeypatch.setattr("horopca.io.stores.CHUNK_BYTES", 40_000)
+    assert open_store(tmp_path / "a.zarr").chunks[0][:2] == (1000, 1000)
+    np.save(tmp_path / "a.npy", X)
+    assert open_store(tmp_path / "a.npy").chunks[0][:2] == (1000, 1000)
+    np.testing.assert_array_equal(open_store(tmp_path / "a.npy")[990:1010].compute(), X[990:1010])
+    group = zarr.open_group(str(tmp_path / "g.zarr"), mode="w")
+    for key in ("one", "two"):
+        group.create_array(key, shape=(3, 2), dtype=float)
+    with pytest.raises(ValueError, match="holds several arrays: say which of one, two to read with key="):
+        open_store(tmp_path / "g.zarr")
+    assert open_store(tmp_path / "g.zarr", "two").shape == (3, 2)
+
+
+def test_what_is_no_store_is_refused_and_never_overwritten(tmp_path):
+    with pytest.raises(ValueError, match=r"is neither a Zarr store nor a folder of files 0.npy, 1.npy, ..., nor a .npy file"):
+        open_store(tmp_path)
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "letters.txt").write_text("dear")
+    with pytest.raises(FileExistsError, match="is not overwritten, since it is neither a Zarr store nor"):
+        save_store(tmp_path / "precious", chunked(), force=True)
+    with pytest.raises(ValueError, match=r"must end in .zarr, or have no ending"):
+        save_store(tmp_path / "out.npy", chunked())
+
+
+def test_the_pickle_in_a_stack_is_not_read(tmp_path):
+    np.save(tmp_path / "0.npy", X[:20])
+    np.save(tmp_path / "10.npy", X[30:40])
+    np.save(tmp_path / "9.npy", X[20:30])
+    (tmp_path / "info").write_bytes(b"cos\nsystem\n(S'touch hacked'\ntR.")
+    np.testing.assert_array_equal(open_store(tmp_path).compute(), X[:40])
+
+
+def test_reduce_on_a_cluster(workers, tmp_path):
+    save_store(tmp_path / "in.zarr", chunked(columns=(5,)).rechunk((2500, 5)))
+    address = workers.cluster.scheduler_address
+    command = ["reduce", "--dask", address, str(tmp_path / "in.zarr"), "--save-fit", str(tmp_path / "fit.npz"), "--json", "-o"]
+    done = CliRunner().invoke(main, [*command, str(tmp_path / "out.zarr")], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.npz", "in.zarr", "out.zarr"]
+    estimator = HoroPCA(2, random_state=0).fit(X)
+    np.testing.assert_allclose(open_store(tmp_path / "out.zarr").compute(), estimator.transform(X), atol=1e-8)
+    again = ["reduce", "--dask", address, str(tmp_path / "in.zarr"), "--from-fit", str(tmp_path / "fit.npz"), "-o"]
+    assert CliRunner().invoke(main, [*again, str(tmp_path / "stack")], catch_exceptions=False).exit_code == 0
+    written, again_written = (open_store(tmp_path / name).compute() for name in ("out.zarr", "stack"))
+    np.testing.assert_allclose(again_written, written, atol=1e-12)
+
+
+def test_what_the_command_line_refuses(tmp_path, monkeypatch):
+    monkeypatch.setattr("horopca.cli_dask.ANSWER", 0.5)
+    for arguments, sentence in (
+        (["--dask", "tcp://127.0.0.1:9", "in.zarr"], "No Dask scheduler answers at tcp://127.0.0.1:9: start one with"),
+        (["--dask", "local", "in.zarr", "--labels", "y.txt"], "--labels cannot be given with --dask"),
+        (["--dask", "local", "in.zarr", "-o", "out.csv"], "must end in .zarr, or have no ending"),
+    ):
+        done = CliRunner().invoke(main, ["reduce", *arguments], catch_exceptions=False)
+        assert done.exit_code != 0 and sentence in " ".join(done.output.replace("│", " ").split())
+
+
+def test_the_examples_of_the_documentation_run(tmp_path, monkeypatch):
+    section = (Path(__file__).parents[1] / "docs" / "scale.md").read_text(encoding="utf-8").split("\n## Cluster\n")[1]
+    examples = [block.split("```")[0] for block in section.split("```python\n")[1:]]
+    assert len(examples) == 2
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    exec("\n".join(examples), names)
+    assert names["Y"].shape == (20_000, 2)

@@ -1,0 +1,81 @@
+"""The dense reference of the speed comparison computes what the package computes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from horopca import HoroPCA
+from horopca.datasets import make_hierarchy
+from horopca.families import IdealSpines, compose
+from horopca.objectives import AllPairs, as_sample, variance_objective
+from horopca.optim import climb
+from horopca.projections import spine_basis, spine_from_ideal_points
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from benchmarks import dense
+
+FORMS = {"plain": dense.ball_distances, "lean": dense.gram_distances}
+
+
+@pytest.fixture(scope="module")
+def X():
+    return make_hierarchy(branching=3, depth=3, n_features=6, random_state=0).points  # 40 points
+
+
+def ideal(seed, K, d=6):
+    q = np.random.default_rng(seed).standard_normal((K, d))
+    return q / np.linalg.norm(q, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("K", [2, 3, 4])
+def test_dense_objective_is_ours(X, K, form):
+    x = dense.centred(X)
+    objective = variance_objective(as_sample(x.numpy()), AllPairs(len(X)))
+    for seed in range(3):
+        q = ideal(seed, K)
+        value = objective(spine_basis(spine_from_ideal_points(q)))[0] * (len(X) - 1) / len(X)  # pairs of a point with itself
+        longhand = float(dense.dense_variance(x, torch.from_numpy(q), FORMS[form]))
+        # the lean form loses half the digits of a small distance, and its diagonal is not quite zero
+        assert longhand == pytest.approx(value, rel=1e-9 if form == "plain" else 1e-7)
+
+
+def test_dense_gradient_moves_as_ours(X):
+    """Along a line of ideal points, autograd's slope is that of our values."""
+    x, q, turn = dense.centred(X), torch.from_numpy(ideal(0, 2)), torch.from_numpy(ideal(1, 2))
+    objective = variance_objective(as_sample(x.numpy()), AllPairs(len(X)))
+
+    def ours(step):
+        points = dense.unit(q + step * turn).numpy()
+        return objective(spine_basis(spine_from_ideal_points(points)))[0] * (len(X) - 1) / len(X)
+
+    step = torch.zeros((), dtype=torch.float64, requires_grad=True)
+    dense.dense_variance(x, dense.unit(q + step * turn)).backward()
+    # a central difference with step h is wrong by h^2 and by rounding / h: 1e-8 at most here
+    assert float(step.grad) == pytest.approx((ours(1e-5) - ours(-1e-5)) / 2e-5, rel=1e-6)
+
+
+def test_dense_fit_does_not_pass_ours(X):
+    ours = HoroPCA(2, random_state=0).fit(X).explained_variance_[-1]
+    fits = [dense.fit_dense(X, seed=seed) for seed in range(2)]
+    best = max(fits, key=lambda fit: fit.variance)
+    assert best.variance > 0.95 * ours  # the reference is no straw man
+    assert best.variance <= ours * (1 + 1e-9)
+    # from where the reference ended, our climb goes up, in the same family
+    spine = spine_from_ideal_points(best.ideal_points)
+    objective = variance_objective(as_sample(dense.centred(X).numpy()), AllPairs(len(X)))
+    # IdealSpines folds P on the Klein ball by 2 P / (1 + |P|^2); kappa = (1 - |P|)^2 / (1 + |P|)^2
+    P = (1 - np.sqrt(spine.kappa)) / (1 + np.sqrt(spine.kappa)) * spine.n
+    climbed = climb(compose(objective, IdealSpines()), np.vstack([P, spine.U]), max_iter=200, tol=1e-12)
+    assert climbed.value * (len(X) - 1) / len(X) >= best.variance * (1 - 1e-9)
+
+
+def test_plain_and_lean_take_the_same_path(X):
+    plain, lean = (dense.fit_dense(X, steps=50, distances=form) for form in FORMS.values())
+    assert lean.variance == pytest.approx(plain.variance, rel=1e-6)
+    np.testing.assert_allclose(lean.ideal_points, plain.ideal_points, atol=1e-5)

@@ -1,0 +1,308 @@
+"""Large arrays: products instead of points, passes over rows, a sample's answer corrected by all rows, streams."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
+
+from clouds import cloud
+from horopca import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicMDS, TangentPCA, metrics
+from horopca.estimators.reservoir import Reservoir
+from horopca.frames import Frame, Seen
+from horopca.geometry import boost_to_origin, distance, from_hyperboloid, lift, to_hyperboloid, translate_to_origin
+from horopca.objectives import (
+    Across,
+    AllPairs,
+    as_sample,
+    fidelity_objective,
+    mean_over_pairs,
+    variance_objective,
+    variance_profile,
+)
+from horopca.optim import corrected
+from horopca.passes import Whole
+from horopca.projections import Slide, slide, spine_from_basis
+from horopca.rows import Door, Rows
+from horopca.statistics import frechet_mean, mean_of_many, principal_axes
+
+MODELS = ["poincare", "lorentz", "klein", "halfspace", "tangent"]
+
+
+def clusters(n, d, seed=0, ordered=False):
+    """Points of the ball around 12 centres; if ordered, one cluster after another."""
+    rng = np.random.default_rng(seed)
+    centres = rng.standard_normal((12, d)) * np.linspace(1.5, 0.2, d)
+    labels = rng.integers(12, size=n)
+    v = centres[np.sort(labels) if ordered else labels] + 0.3 * rng.standard_normal((n, d))
+    return from_hyperboloid(to_hyperboloid(v, "tangent"))
+
+
+def small_search(monkeypatch, rows):
+    monkeypatch.setattr("horopca.estimators.horopca.SEARCH_ROWS", rows)
+
+
+# ---------------------------------------------------------------- points that are not written out
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("curvature", [-1.0, -0.3])
+def test_chunks_are_the_points(model, dtype, curvature):
+    rng, door = np.random.default_rng(0), Door(model, curvature)
+    X = door.leave(cloud(40, 3, seed=1), dtype)
+    x, chunk = door.enter(X), door.chunk(X)
+    M, W, others = rng.standard_normal((2, 4)), rng.standard_normal((3, 40)), cloud(40, 3, seed=2)
+    assert np.allclose(chunk.points(), x, rtol=1e-12)
+    assert np.allclose(chunk.products(M), M @ x.T, rtol=1e-12, atol=1e-12 * np.abs(x).max())
+    assert np.allclose(chunk.gather(W), W @ x, rtol=1e-10)
+    assert np.allclose(chunk.distances(others), distance(x, others), rtol=1e-9)
+
+
+def test_distances_of_close_points_far_out_keep_their_digits():
+    x = lift(np.sinh(10.0) * np.array([[1.0, 0.0], [0.0, 1.0]]))
+    y = lift(x[:, 1:] + 1e-3)
+    assert np.allclose(Door("lorentz", -1.0).chunk(x).distances(y), distance(x, y), rtol=1e-12)
+
+
+def test_the_boost_is_the_translation():
+    x, m = cloud(10, 4), lift(np.array([0.5, -1.0, 2.0, 0.0]))
+    assert np.allclose(x @ boost_to_origin(m).T, translate_to_origin(x, m), rtol=1e-12, atol=1e-12 * np.abs(x).max())
+
+
+@pytest.mark.parametrize("kappa", [0.7, 1e-3, 0.0, -1e-3, -0.8])
+@pytest.mark.parametrize("K", [1, 2, 4])
+def test_the_fast_projection_is_the_careful_one(kappa, K):
+    rng, x = np.random.default_rng(K), cloud(300, 4, seed=K)
+    q = np.linalg.qr(rng.standard_normal((4, 4)))[0]
+    spine = spine_from_basis(np.column_stack([np.eye(K)[:, 0] * (1 + kappa), np.vstack([(1 - kappa) * q[:1], q[1:K]])]))
+    before, after = Frame(cloud(1, 4, seed=3)[0], np.eye(4)), Frame(cloud(1, K, seed=4)[0], np.eye(K))
+    images, lost = Slide.along(spine, before.matrix(), after.matrix()).images(Door("lorentz", -1.0).chunk(x))
+    careful = after.enter(to_hyperboloid(slide(before.enter(x), spine), "halfspace"))
+    assert lost.mean() < 0.1
+    assert distance(images, careful)[~lost].max() < 1e-8
+
+
+def test_points_that_products_lose_are_projected_all_the_same():
+    """Towards the pole, on the spine, and so far out that a product of their coordinates has no digits left."""
+    X = clusters(400, 3)
+    pca = HoroPCA(model="lorentz", random_state=0, n_init=2).fit(to_hyperboloid(X))
+    towards = np.outer([1e2, 1e6, 1e9, 1e12], pca.ideal_points_[0])
+    x = np.concatenate([lift(towards), pca.inverse_transform(pca.transform(to_hyperboloid(X[:5])))])
+    assert distance(pca.transform(x), pca._project(x)).max() < 1e-6
+    lost = Slide.along(pca.spine_, boost_to_origin(pca._mean), pca._frame.matrix()).images(Door("lorentz", -1.0).chunk(x))[1]
+    assert lost[2:4].all()
+
+
+# ---------------------------------------------------------------- passes over all rows
+
+
+def test_the_mean_of_many_is_the_mean():
+    X = clusters(5000, 6, ordered=True)
+    rows = Rows(X, Door("poincare", -1.0))
+    some = rows.take(np.random.default_rng(0).choice(5000, size=200, replace=False))
+    mean, exact = mean_of_many(rows, some), frechet_mean(rows)
+    assert mean.converged and np.allclose(mean.point, exact.point, atol=1e-8) and np.isclose(mean.variance, exact.variance)
+
+
+def test_a_sample_that_says_nothing_does_not_mislead_the_mean():
+    X = np.concatenate([clusters(30, 3) * 0.01, 0.999 * np.eye(3).repeat(100, axis=0)])
+    rows = Rows(X, Door("poincare", -1.0))
+    assert np.allclose(mean_of_many(rows, rows.take(np.arange(20))).point, frechet_mean(rows).point, atol=1e-7)
+
+
+def test_pairs_across_are_the_pairs_they_say():
+    rng = np.random.default_rng(0)
+    beta, eta, pairs = rng.standard_normal((2, 30)), rng.uniform(0.5, 2, 30), Across(23, 7, (0, 3, 5))
+    value, g_beta, g_eta = mean_over_pairs(beta, eta, pairs, variance_profile)
+
+    def mean(beta, eta):
+        i = np.tile(np.arange(23), 3)
+        j = 23 + (i + np.repeat([0, 3, 5], 23)) % 7
+        gap = (((beta[:, i] - beta[:, j]) ** 2).sum(axis=0) + (eta[i] - eta[j]) ** 2) / (4 * eta[i] * eta[j])
+        return np.mean(np.arcsinh(np.sqrt(gap)) ** 2)
+
+    step = 1e-6
+    assert np.isclose(value, mean(beta, eta))
+    for k in (0, 22, 23, 29):
+        up, down = eta.copy(), eta.copy()
+        up[k], down[k] = eta[k] + step, eta[k] - step
+        assert np.isclose(g_eta[k], (mean(beta, up) - mean(beta, down)) / (2 * step), atol=1e-8)
+        up, down = beta.copy(), beta.copy()
+        up[1, k], down[1, k] = beta[1, k] + step, beta[1, k] - step
+        assert np.isclose(g_beta[1, k], (mean(up, eta) - mean(down, eta)) / (2 * step), atol=1e-8)
+
+
+def whole_of(X, m, seed=0):
+    rows, rng = Rows(X, Door("poincare", -1.0)), np.random.default_rng(seed)
+    some = rows.take(rng.choice(len(X), size=m, replace=False))
+    mean = frechet_mean(some).point
+    axes, _ = principal_axes(Seen(some, mean))
+    frame = Frame(mean, axes)
+    return Whole(rows, some, frame, as_sample(frame.enter(some)), rng), as_sample(frame.enter(rows.all()))
+
+
+@pytest.mark.parametrize("name", ["variance", "distortion"])
+def test_twice_the_rows_less_the_sample_is_all_pairs(name):
+    """Value and gradient: what is peculiar to the sample cancels."""
+    make = {"variance": variance_objective, "distortion": fidelity_objective}[name]
+    X, A = clusters(3000, 4), np.random.default_rng(1).standard_normal((2, 5))
+    whole, everything = whole_of(X, 300)
+    exact, g_exact = make(everything, AllPairs(3000))(A)
+    value, gradient = whole.objective(name)(A)
+    alone, g_alone = make(whole.sample, AllPairs(300))(A)
+    assert abs(2 * value - alone - exact) < 0.2 * abs(alone - exact) + 1e-3 * exact
+    assert np.linalg.norm(2 * gradient - g_alone - g_exact) < 0.3 * np.linalg.norm(g_alone - g_exact)
+
+
+@pytest.mark.parametrize("name", ["variance", "distortion"])
+def test_the_gradient_over_rows_is_one(name):
+    whole, _ = whole_of(clusters(500, 3), 50)
+    objective, A = whole.objective(name), np.random.default_rng(2).standard_normal((2, 4))
+    _, gradient = objective(A)
+    for entry in np.ndindex(A.shape):
+        step = 1e-5 * np.eye(A.size)[np.ravel_multi_index(entry, A.shape)].reshape(A.shape)
+        assert np.isclose(gradient[entry], (objective(A + step)[0] - objective(A - step)[0]) / 2e-5, atol=1e-7)
+
+
+def test_a_corrected_step_is_newtons_and_leaves_flat_directions_alone():
+    H = np.diag([4.0, 1.0, 0.0])
+    step = corrected(lambda x: (-x @ H @ x / 2, -H @ x), np.zeros(3), np.array([1.0, 2.0, 0.0]), tol=1e-9)
+    assert np.allclose(step, [0.25, 2.0, 0.0])
+    assert np.array_equal(corrected(lambda x: (-x @ x, -2 * x), np.zeros(3), np.zeros(3)), np.zeros(3))
+
+
+# ---------------------------------------------------------------- fits of more rows than are searched
+
+
+OPTIONS = [
+    {},
+    {"spine": "free"},
+    {"strategy": "greedy"},
+    {"n_components": 1},
+    {"n_components": 3, "spine": "free", "strategy": "greedy"},
+    {"objective": "distortion"},
+    {"pairs": "all"},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_a_sample_and_a_pass_find_what_a_search_of_all_rows_finds(monkeypatch, options):
+    X = clusters(4000, 5, ordered=True)
+    best = HoroPCA(random_state=0, **options).fit(X)
+    small_search(monkeypatch, 1024)
+    found = HoroPCA(random_state=0, **options).fit(X)
+    slack = 2e-3 * abs(best.score(X)) if options.get("strategy") != "greedy" else 1e-2 * abs(best.score(X))
+    assert found.score(X) > best.score(X) - slack
+    assert abs(found.explained_variance_[-1] - metrics.pair_variance(found.transform(X))) < 4 * found.variance_error_
+    assert abs(found.total_variance_ / metrics.pair_variance(X) - 1) < 0.02
+    assert 0 < found.variance_error_ < 0.02 * found.explained_variance_[-1]
+
+
+def test_the_pass_over_all_rows_improves_on_the_sample(monkeypatch):
+    X, pca = clusters(6000, 16), HoroPCA(spine="free", random_state=0, n_init=8)
+    best = metrics.pair_variance(pca.fit_transform(X))
+    small_search(monkeypatch, 600)
+    found = metrics.pair_variance(pca.fit_transform(X))
+    monkeypatch.setattr("horopca.search._corrected", lambda best, *_: best)
+    alone = metrics.pair_variance(pca.fit_transform(X))
+    assert best - found < 0.3 * (best - alone)
+
+
+@pytest.mark.parametrize("estimator", [HoroPCA(random_state=0, n_init=4), TangentPCA(), EuclideanPCA(), HyperbolicMDS(),
+                                       PGA(random_state=0, n_init=2), BSA(random_state=0, n_init=2)])  # fmt: skip
+def test_a_mapped_file_is_as_good_as_an_array(monkeypatch, tmp_path, estimator):
+    small_search(monkeypatch, 500)
+    X = clusters(3000, 4).astype(np.float32)
+    np.save(tmp_path / "x.npy", X)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    assert np.array_equal(clone(estimator).fit(mapped).transform(mapped), clone(estimator).fit(X).transform(X))
+
+
+def test_threads_change_nothing(monkeypatch):
+    small_search(monkeypatch, 1000)
+    monkeypatch.setattr("horopca.rows.CHUNK_ELEMENTS", 1 << 12)
+    X = clusters(6000, 5)
+    fits = [HoroPCA(random_state=0, n_init=6, n_jobs=jobs).fit(X) for jobs in (1, 2, 3)]
+    assert all(np.array_equal(fits[0].transform(X), fit.transform(X)) for fit in fits[1:])
+
+
+def test_thread_limits_are_kept(monkeypatch):
+    monkeypatch.setattr("horopca.rows.CHUNK_ELEMENTS", 16)
+    X = clusters(100, 5)
+    with threadpool_limits(1):
+        assert Rows(X, Door("poincare", -1.0)).threads() == 1
+    assert Rows(X, Door("poincare", -1.0), n_jobs=3).threads() == 3
+
+
+def test_neither_fit_nor_transform_copies_the_data():
+    X = clusters(120000, 32)
+    tracemalloc.start()
+    pca = HoroPCA(random_state=0, n_init=2).fit(X)
+    fit = tracemalloc.get_traced_memory()[1]
+    tracemalloc.reset_peak()
+    pca.transform(X)
+    transform = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert fit < 1.2 * X.nbytes and transform < 0.6 * X.nbytes
+
+
+# ---------------------------------------------------------------- streams
+
+
+def test_a_reservoir_is_a_uniform_sample_whatever_the_batches():
+    X = np.linspace(-0.9, 0.9, 1000)[:, None]
+    counts = np.zeros(1000)
+    for seed in range(200):
+        reservoir = Reservoir.empty(2, seed)
+        for batch in np.split(X, [1, 50, 51, 400]):
+            reservoir = reservoir.after(Rows(batch, Door("klein", -1.0)), 50)
+        assert reservoir.seen == 1000 and len(reservoir.points) == 50
+        k = reservoir.points[:, 1] / reservoir.points[:, 0]
+        counts[np.searchsorted(X[:, 0], k - 1e-9)] += 1
+    assert counts.sum() == 200 * 50
+    groups = counts.reshape(20, 50).sum(axis=1)  # each expects 500
+    assert np.abs(groups - 500).max() < 5 * np.sqrt(500)
+
+
+@pytest.mark.parametrize("options", [{}, {"spine": "free"}, {"n_components": 1}, {"objective": "distortion"}], ids=str)
+def test_batches_in_any_order_give_the_answer_of_fit(monkeypatch, options):
+    small_search(monkeypatch, 1500)
+    X = clusters(6000, 4, ordered=True)
+    fit = HoroPCA(random_state=0, **options).fit(X)
+    stream = HoroPCA(random_state=0, **options)
+    for batch in np.array_split(X, 9):
+        stream.partial_fit(batch)
+    assert stream.n_samples_seen_ == 6000
+    error = 4 * np.hypot(fit.variance_error_, stream.variance_error_)
+    if options.get("objective") == "distortion":
+        assert abs(stream.score(X) / fit.score(X) - 1) < 0.02
+    else:
+        assert abs(stream.explained_variance_[-1] - fit.explained_variance_[-1]) < error
+        assert metrics.pair_variance(stream.transform(X)) > metrics.pair_variance(fit.transform(X)) - error
+
+
+def test_a_stream_begins_with_one_point_and_ends_with_fit():
+    X = clusters(60, 3)
+    pca = HoroPCA(random_state=0, n_init=2).partial_fit(X[:1])
+    with pytest.raises(Exception, match="not fitted"):
+        pca.transform(X)
+    pca.partial_fit(X[1:])
+    assert pca.n_samples_seen_ == 60 and pca.transform(X).shape == (60, 2)
+    with pytest.raises(ValueError, match="features"):
+        pca.partial_fit(X[:, :2])
+    assert pca.fit(X[:20]).n_samples_seen_ == 20
+    assert pca.partial_fit(X).n_samples_seen_ == 60
+
+
+def test_bad_batches_leave_the_stream_as_it_was():
+    X = clusters(60, 3)
+    pca = HoroPCA(random_state=0, n_init=2).partial_fit(X)
+    before = pca.transform(X)
+    for bad, sentence in ((2 * X, "inside the unit ball"), (np.full((3, 3), np.nan), "NaN")):
+        with pytest.raises(ValueError, match=sentence):
+            pca.partial_fit(bad)
+    assert pca.n_samples_seen_ == 60 and np.array_equal(pca.transform(X), before)

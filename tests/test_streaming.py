@@ -1,0 +1,556 @@
+"""Files larger than memory: the output is complete or absent, an interruption costs one block, memory does not grow."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from clouds import cloud
+from horopca import HoroPCA, TangentPCA
+from horopca.cli import main
+from horopca.geometry import from_hyperboloid
+from horopca.io import is_large, load, load_fitted, partial, reduce_file, save, streaming
+
+N, D, BLOCK = 1000, 6, 128  # eight blocks, the last of them short
+POINTS = from_hyperboloid(cloud(N, D, radius=2.0), "poincare")
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr("horopca.io.streaming.BLOCK_BYTES", BLOCK * D * 8)
+    monkeypatch.setattr("horopca.io.streaming.LARGE", 1000)
+    monkeypatch.setattr("horopca.estimators.horopca.AUTO_STARTS", 2, raising=False)
+
+
+@pytest.fixture
+def points(tmp_path):
+    return save(tmp_path / "points.npy", POINTS)
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out.npy"
+
+
+class Stop(Exception):
+    pass
+
+
+def stop_after(blocks, failure=Stop):
+    """A report of progress that fails once so many blocks are done."""
+
+    def progress(done, total):
+        if done >= blocks * BLOCK:
+            raise failure
+
+    return progress
+
+
+def counted(monkeypatch):
+    """The number of rows of every transform, and of every fit as (n,), from here on."""
+    calls = []
+    transform, fit = TangentPCA.transform, TangentPCA.fit
+    monkeypatch.setattr(TangentPCA, "transform", lambda self, X: (calls.append(len(X)), transform(self, X))[1])
+    monkeypatch.setattr(TangentPCA, "fit", lambda self, X: (calls.append((len(X),)), fit(self, X))[1])
+    return calls
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+# ---------------------------------------------------------------- what is written
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("suffix", [".npy", ".csv", ".tsv"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_the_file_is_the_one_that_save_would_write(tmp_path, dtype, suffix, order):
+    X = np.asarray(POINTS, dtype=dtype, order=order)
+    np.save(tmp_path / "points.npy", X)
+    done = reduce_file(tmp_path / "points.npy", tmp_path / f"out{suffix}", TangentPCA(2))
+    whole = save(tmp_path / f"whole{suffix}", TangentPCA(2).fit(X).transform(X))
+    if order == "C" and dtype == np.float64:  # else the blocks are cut elsewhere, and a sum may round otherwise
+        assert (tmp_path / f"out{suffix}").read_bytes() == whole.read_bytes()
+    assert np.allclose(load(tmp_path / f"out{suffix}").X, load(whole).X, rtol=0, atol=1e-6 if dtype == np.float32 else 1e-13)
+    if suffix == ".npy":
+        assert load(tmp_path / "out.npy").X.dtype == dtype
+    assert (done.n_rows, done.resumed_at) == (N, 0)
+    assert names(tmp_path) == sorted(["points.npy", f"out{suffix}", f"whole{suffix}"])
+
+
+def test_an_estimator_that_is_fitted_is_not_fitted_again(points, out, monkeypatch):
+    fit = TangentPCA(2).fit(POINTS[:100])
+    calls = counted(monkeypatch)
+    assert reduce_file(points, out, fit).estimator is fit
+    assert calls == [BLOCK] * 7 + [N - 7 * BLOCK]
+    assert np.array_equal(np.load(out), fit.transform(POINTS))
+
+
+def test_progress_counts_rows(points, out):
+    seen = []
+    reduce_file(points, out, TangentPCA(2), progress=lambda *rows: seen.append(rows))
+    assert seen == [(min(k * BLOCK, N), N) for k in range(9)]
+
+
+# ---------------------------------------------------------------- interruptions
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".csv"])
+@pytest.mark.parametrize("failure", [Stop, KeyboardInterrupt])
+def test_an_interrupted_call_resumes_where_it_was(tmp_path, points, monkeypatch, suffix, failure):
+    out, said = tmp_path / f"out{suffix}", []
+    reduce_file(points, tmp_path / f"whole{suffix}", TangentPCA(2))
+    with pytest.raises(failure):
+        reduce_file(points, out, TangentPCA(2), progress=stop_after(3, failure))
+    assert not out.exists()
+    calls = counted(monkeypatch)
+    done = reduce_file(points, out, TangentPCA(2), say=said.append)
+    assert done.resumed_at == 3 * BLOCK and said[0].startswith("Resuming at row 384 of 1,000; the fit is taken from ")
+    assert calls == [1, *[BLOCK] * 4, N - 7 * BLOCK]  # the origin, to try the kept fit, and the rows that were left: no fit
+    assert out.read_bytes() == (tmp_path / f"whole{suffix}").read_bytes()
+    assert names(tmp_path) == sorted([out.name, "points.npy", f"whole{suffix}"])
+
+
+def test_interrupted_again_and_again_it_ends(points, out, tmp_path):
+    reduce_file(points, tmp_path / "whole.npy", TangentPCA(2))
+    for blocks in range(8):
+        with pytest.raises(Stop):
+            reduce_file(points, out, TangentPCA(2), progress=stop_after(blocks))
+    assert reduce_file(points, out, TangentPCA(2)).resumed_at == 7 * BLOCK
+    assert out.read_bytes() == (tmp_path / "whole.npy").read_bytes()
+
+
+def test_an_interruption_during_the_fit_leaves_nothing(points, out, tmp_path, monkeypatch):
+    monkeypatch.setattr(TangentPCA, "fit", lambda self, X: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        reduce_file(points, out, TangentPCA(2))
+    assert names(tmp_path) == ["points.npy"]
+
+
+SETUP = f"""
+import os, signal, sys, time
+from horopca import TangentPCA
+from horopca.io import partial, reduce_file, streaming
+streaming.BLOCK_BYTES = {BLOCK * D * 8}
+"""
+
+
+def python(code, *arguments, **options):
+    command = [sys.executable, "-c", SETUP + textwrap.dedent(code), *map(str, arguments)]
+    return subprocess.Popen(command, text=True, **options)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGKILL is of POSIX")
+@pytest.mark.parametrize("syncs", [1, 4, 5])
+def test_a_killed_process_costs_one_block(points, out, tmp_path, syncs):
+    """Killed as it makes the fit safe, as it makes rows safe, and between these and the note of them."""
+    reduce_file(points, tmp_path / "whole.npy", TangentPCA(2))
+    code = """
+    fsync, count = os.fsync, int(sys.argv[3])
+    def deadly(handle):
+        global count
+        count -= 1
+        if count < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        fsync(handle)
+    os.fsync = deadly
+    reduce_file(sys.argv[1], sys.argv[2], TangentPCA(2))
+    """
+    process = python(code, points, out, syncs)
+    assert process.wait(60) == -signal.SIGKILL
+    assert not out.exists()
+    done = reduce_file(points, out, TangentPCA(2))
+    assert done.resumed_at == {1: 0, 4: 1, 5: 2}[syncs] * BLOCK
+    assert out.read_bytes() == (tmp_path / "whole.npy").read_bytes()
+    assert not list(tmp_path.glob("*.partial*"))
+
+
+# ---------------------------------------------------------------- what cannot be resumed
+
+
+def begun(points, out, estimator=None, blocks=3):
+    with pytest.raises(Stop):
+        reduce_file(points, out, estimator or TangentPCA(2), progress=stop_after(blocks))
+
+
+def test_another_input_begins_anew(points, out):
+    begun(points, out)
+    other = POINTS.copy()
+    other[500] /= 2
+    save(points, other, force=True)
+    said = []
+    assert reduce_file(points, out, TangentPCA(2), say=said.append).resumed_at == 0
+    assert "Starting anew" in said[0] and "on another input" in said[0]
+    assert np.array_equal(np.load(out), TangentPCA(2).fit(other).transform(other))
+
+
+def test_a_row_changed_under_the_same_size_and_time_is_seen(points, out):
+    begun(points, out)
+    time = points.stat().st_mtime_ns
+    other = POINTS.copy()
+    other[-1] /= 2  # the last row is one of those looked at
+    save(points, other, force=True)
+    os.utime(points, ns=(time, time))
+    assert reduce_file(points, out, TangentPCA(2)).resumed_at == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "estimator", "version"),
+    [
+        ("with other options", TangentPCA(3), None),
+        ("with other options", TangentPCA(2).fit(POINTS[:50]), None),
+        ("with other options", HoroPCA(2, n_init=1, random_state=0), None),
+        ("by another version", TangentPCA(2), "9.9"),
+    ],
+)
+def test_another_request_begins_anew(points, out, monkeypatch, words, estimator, version):
+    begun(points, out)
+    if version:
+        monkeypatch.setattr("horopca.__version__", version)
+    said = []
+    assert reduce_file(points, out, estimator, say=said.append).resumed_at == 0
+    assert words in said[0] and len(np.load(out)) == N
+
+
+def test_restart_begins_anew(points, out):
+    begun(points, out)
+    assert reduce_file(points, out, TangentPCA(2), restart=True).resumed_at == 0
+
+
+@pytest.mark.parametrize("damage", ["journal", "partial"])
+def test_damaged_remains_begin_anew(points, out, tmp_path, damage):
+    begun(points, out)
+    file = tmp_path / {"journal": "out.npy.partial.npz", "partial": "out.npy.partial"}[damage]
+    file.write_bytes(file.read_bytes()[:300])
+    said = []
+    assert reduce_file(points, out, TangentPCA(2), say=said.append).resumed_at == 0
+    assert "its journal does not fit it" in said[0]
+
+
+def test_a_partial_file_of_somebody_else_is_not_touched(points, out, tmp_path):
+    (tmp_path / "out.npy.partial").write_text("precious")
+    with pytest.raises(FileExistsError, match="without the journal"):
+        reduce_file(points, out, TangentPCA(2))
+    assert (tmp_path / "out.npy.partial").read_text() == "precious"
+
+
+def test_an_input_that_changes_meanwhile_is_not_reduced_to_a_mixture(points, out, tmp_path):
+    def meddle(done, total):
+        if done == 2 * BLOCK:
+            save(points, POINTS / 2, force=True)
+
+    with pytest.raises(ValueError, match="has changed while it was reduced"):
+        reduce_file(points, out, TangentPCA(2), progress=meddle)
+    assert names(tmp_path) == ["points.npy"]
+
+
+# ---------------------------------------------------------------- refusals
+
+
+def test_an_existing_output_is_refused_before_any_work(points, out, tmp_path, monkeypatch):
+    out.write_text("precious")
+    calls = counted(monkeypatch)
+    with pytest.raises(FileExistsError, match="exists already"):
+        reduce_file(points, out, TangentPCA(2))
+    assert calls == [] and out.read_text() == "precious" and names(tmp_path) == ["out.npy", "points.npy"]
+    reduce_file(points, out, TangentPCA(2), force=True)
+    assert np.load(out).shape == (N, 2)
+
+
+def test_an_output_that_appears_meanwhile_is_not_overwritten(points, out):
+    with pytest.raises(FileExistsError):
+        reduce_file(points, out, TangentPCA(2), progress=lambda done, _: out.write_text("precious"))
+    assert out.read_text() == "precious"
+
+
+def test_the_input_may_be_the_output(points):
+    Y = TangentPCA(2).fit(POINTS).transform(POINTS)
+    reduce_file(points, points, TangentPCA(2), force=True)
+    assert np.array_equal(np.load(points), Y)
+
+
+def full_disk(monkeypatch, module, name, calls):
+    """Let the disk be full at some call of a function that writes."""
+    function, left = getattr(module, name), [calls]
+
+    def failing(*arguments):
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return function(*arguments)
+
+    monkeypatch.setattr(module, name, failing)
+
+
+@pytest.mark.parametrize(("name", "calls"), [("to_disk", 3), ("write_members", 4)])
+def test_a_full_disk_costs_nothing_that_was_done(points, out, tmp_path, monkeypatch, name, calls):
+    reduce_file(points, tmp_path / "whole.npy", TangentPCA(2))
+    with monkeypatch.context() as patch:
+        full_disk(patch, streaming, name, calls)
+        with pytest.raises(OSError, match=r"No space left on device; 384 rows are kept in .*the same command resumes there"):
+            reduce_file(points, out, TangentPCA(2))
+    assert names(tmp_path) == ["out.npy.partial", "out.npy.partial.npz", "points.npy", "whole.npy"]
+    assert reduce_file(points, out, TangentPCA(2)).resumed_at == 3 * BLOCK
+    assert out.read_bytes() == (tmp_path / "whole.npy").read_bytes()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits of file sizes are of POSIX")
+def test_a_write_that_the_system_cuts_short_is_repeated(points, out, tmp_path):
+    reduce_file(points, tmp_path / "whole.npy", TangentPCA(2))
+    code = """
+    import resource
+    TangentPCA(2)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8000, 8000))
+    try:
+        reduce_file(sys.argv[1], sys.argv[2], TangentPCA(2))
+    except OSError as error:
+        sys.exit(str(error))
+    """
+    process = python(code, points, out, stderr=subprocess.PIPE)
+    assert "rows are kept in" in process.communicate(timeout=60)[1]
+    assert not out.exists() and (tmp_path / "out.npy.partial").stat().st_size == 8000
+    assert reduce_file(points, out, TangentPCA(2)).resumed_at == 3 * BLOCK
+    assert out.read_bytes() == (tmp_path / "whole.npy").read_bytes()
+
+
+def test_a_disk_without_room_is_seen_before_the_work(points, out, tmp_path, monkeypatch):
+    usage = type("Usage", (), {"free": 1000})
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
+    calls = counted(monkeypatch)
+    with pytest.raises(OSError, match=r"needs 1\.6e-05 GB more, but its disk has 1e-06 GB left"):
+        reduce_file(points, out, TangentPCA(2))
+    assert calls == [] and names(tmp_path) == ["points.npy"]
+
+
+def test_two_at_once_are_refused_until_the_first_is_gone(points, out, tmp_path):
+    code = """
+    def wait(done, total):
+        if done:
+            print("held", flush=True)
+            time.sleep(60)
+    reduce_file(sys.argv[1], sys.argv[2], TangentPCA(2), progress=wait)
+    """
+    process = python(code, points, out, stdout=subprocess.PIPE)
+    try:
+        assert process.stdout.readline() == "held\n"
+        with pytest.raises(BlockingIOError, match=r"out\.npy is being written by another process"):
+            reduce_file(points, out, TangentPCA(2))
+        with pytest.raises(BlockingIOError):
+            reduce_file(points, out, TangentPCA(2), restart=True, force=True)
+    finally:
+        process.kill()
+        process.communicate()
+    assert reduce_file(points, out, TangentPCA(2)).resumed_at == BLOCK
+    assert names(tmp_path) == ["out.npy", "points.npy"]
+
+
+def test_a_file_system_without_locks_is_no_obstacle(points, out, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+    monkeypatch.setattr(fcntl, "flock", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOLCK, "no locks")))
+    assert reduce_file(points, out, TangentPCA(2)).n_rows == N
+
+
+@pytest.mark.parametrize("where", [0, 500])
+def test_a_row_that_is_no_point_is_named_and_nothing_is_left(points, out, tmp_path, where):
+    X = POINTS.copy()
+    X[where] = np.nan
+    save(points, X, force=True)
+    with pytest.raises(ValueError, match=rf"1 of 1000 rows have a NaN or an infinity \(the first is row {where},"):
+        reduce_file(points, out, TangentPCA(2))
+    X[where] = 2.0
+    save(points, X, force=True)
+    with pytest.raises(ValueError, match="must lie inside the unit ball"):
+        reduce_file(points, out, TangentPCA(2))
+    with pytest.raises(ValueError, match=rf"rows {where // BLOCK * BLOCK} to .*must lie inside the unit ball"):
+        reduce_file(points, out, TangentPCA(2).fit(POINTS))
+    assert names(tmp_path) == ["points.npy"]
+
+
+def test_what_cannot_be_streamed_is_refused(tmp_path, points, out):
+    for X, words in ((POINTS[0], "one point per row"), (np.ones((5, 2), int), "float32 or float64"), (POINTS[:0], "shape")):
+        np.save(tmp_path / "other.npy", X)
+        with pytest.raises(ValueError, match=words):
+            reduce_file(tmp_path / "other.npy", out, TangentPCA(2))
+        assert not is_large(tmp_path / "other.npy")
+    with pytest.raises(ValueError, match=r"only a \.npy file can"):
+        reduce_file(save(tmp_path / "points.csv", POINTS), out, TangentPCA(2))
+    with pytest.raises(ValueError, match=r"must end in \.npy, \.csv, \.tsv"):
+        reduce_file(points, tmp_path / "out.npz", TangentPCA(2))
+
+
+# ---------------------------------------------------------------- memory
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc, which only Linux has")
+def test_memory_does_not_grow_with_the_file(tmp_path):
+    """128 MB of points take less than 70 MB: a block or two of 4 MiB, and what the fit makes of 8192 points at a time."""
+    code = """
+    import threading, numpy as np
+    streaming.BLOCK_BYTES = 1 << 22
+    path, n = sys.argv[1] + "/points.npy", 250_000
+    X = np.lib.format.open_memmap(path, mode="w+", dtype="f8", shape=(n, 64))
+    for start in range(0, n, 1 << 14):
+        X[start : start + (1 << 14)] = np.random.default_rng(start).uniform(-1e-3, 1e-3, X[start : start + (1 << 14)].shape)
+    del X
+    def used():
+        return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("RssAnon")) / 1024
+    estimator = TangentPCA(2)
+    before, peak, over = used(), [0.0], threading.Event()
+    def watch():
+        while not over.wait(0.005):
+            peak[0] = max(peak[0], used())
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        reduce_file(path, sys.argv[1] + "/out.npy", estimator)
+    finally:
+        over.set()
+    print(peak[0] - before)
+    """
+    process = python(code, tmp_path, stdout=subprocess.PIPE, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    grown = float(process.communicate(timeout=300)[0])
+    (tmp_path / "points.npy").unlink()
+    assert grown < 70
+    assert np.load(tmp_path / "out.npy", mmap_mode="r").shape == (250_000, 2)
+
+
+# ---------------------------------------------------------------- the command
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def test_a_large_file_gives_what_a_small_one_gives(tmp_path, points, out, monkeypatch):
+    large = json.loads(run("reduce", points, "-o", out, "--json").stdout)
+    monkeypatch.setattr("horopca.io.streaming.LARGE", 1 << 30)
+    small = json.loads(run("reduce", points, "-o", tmp_path / "small.npy", "--json").stdout)
+    assert np.allclose(np.load(out), np.load(tmp_path / "small.npy"), rtol=0, atol=1e-12)
+    assert large["resumed_at"] == 0 and "resumed_at" not in small
+    for key in small.keys() - {"seconds", "output", "distortion", "distortion_error"}:
+        assert large[key] == small[key], key
+    assert small["distortion_error"] == 0 < large["distortion_error"] < 0.05
+    assert abs(large["distortion"] - small["distortion"]) < 4 * large["distortion_error"]
+
+
+def test_the_command_resumes_and_says_so_on_stderr(points, out):
+    settings = {
+        "seed": 0,
+        "model": "poincare",
+        "curvature": -1.0,
+        "spine": "ideal",
+        "strategy": "joint",
+        "objective": "variance",
+    }
+    begun(points, out, HoroPCA(2, random_state=settings.pop("seed"), **settings))
+    result = run("reduce", points, "-o", out, "--json")
+    assert json.loads(result.stdout)["resumed_at"] == 3 * BLOCK
+    assert " ".join(result.stderr.split()) == f"Resuming at row 384 of 1,000; the fit is taken from {out}.partial.npz."
+    assert np.array_equal(np.load(out), HoroPCA(2, random_state=0).fit(POINTS).transform(POINTS))
+    begun(points, out.with_name("two.npy"), HoroPCA(2, random_state=0))
+    restarted = run("reduce", points, "-o", out.with_name("two.npy"), "--restart", "--json")
+    assert json.loads(restarted.stdout)["resumed_at"] == 0 and restarted.stderr == ""
+
+
+def test_control_c_says_how_to_go_on(points, out, monkeypatch):
+    monkeypatch.setattr("horopca.HoroPCA.transform", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    result = run("reduce", points, "-o", out)
+    assert result.exit_code == 1 and not out.exists()
+    assert f"Interrupted: what is done is kept in {out}.partial, and the same command resumes there." in result.stderr
+
+
+def test_failures_of_the_command_are_sentences(points, out, tmp_path, monkeypatch):
+    def refused(result, words):
+        assert result.exit_code == 1 and result.stdout == ""
+        assert result.stderr.startswith("Error: ") and words in " ".join(result.stderr.split())
+
+    refused(run("reduce", points, "-o", out, "--key", "X"), "is not one")
+    (tmp_path / "there.npy").write_text("precious")
+    refused(run("reduce", points, "-o", tmp_path / "there.npy"), "exists already")
+    holder = partial._locked(tmp_path / "out.npy.partial")
+    refused(run("reduce", points, "-o", out), "is being written by another process")
+    holder.close()
+    full_disk(monkeypatch, streaming, "to_disk", 1)
+    refused(run("reduce", points, "-o", out), "out.npy.partial: No space left on device; 128 rows are kept")
+
+
+def test_other_outputs_and_labels_take_the_whole_file(tmp_path, points, monkeypatch):
+    monkeypatch.setattr("horopca.cli.reduce_large", lambda *_, **__: pytest.fail("it was streamed"))
+    (tmp_path / "labels.txt").write_text("\n".join("ab"[i % 2] for i in range(N)))
+    assert run("reduce", points, "-o", tmp_path / "out.npz").exit_code == 0
+    assert run("reduce", points, "-o", tmp_path / "out.csv", "--labels", tmp_path / "labels.txt").exit_code == 0
+    assert load(tmp_path / "out.csv").labels[:3] == ["a", "b", "a"]
+
+
+def test_a_large_file_without_output_is_measured_and_drawn(tmp_path, points, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("horopca.plots.plot_disk", lambda Y, *_, **__: drawn.append(Y))
+    monkeypatch.setattr("horopca.cli_streaming.DRAWN_ROWS", 300)
+    result = run("reduce", points, "--plot", tmp_path / "disk.png")
+    assert result.exit_code == 0, result.output
+    assert drawn[0].shape == (250, 2)
+    assert "Nothing was written" in run("reduce", points).stderr
+    assert names(tmp_path) == ["disk.png", "points.npy"]
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_a_fit_is_kept_and_applied(tmp_path, points, out, monkeypatch, large):
+    fit = tmp_path / "fit.npz"
+    if not large:
+        monkeypatch.setattr("horopca.io.streaming.LARGE", 1 << 30)
+    first = json.loads(run("reduce", points, "-o", out, "--save-fit", fit, "--model", "klein", "--json").stdout)
+    assert first["fit"] == str(fit) and load_fitted(fit).model == "klein"
+    monkeypatch.setattr("horopca.HoroPCA.fit", lambda *_: pytest.fail("a fit was started"))
+    more = save(tmp_path / "more.npy", POINTS[::-1])
+    result = run("reduce", more, "-o", tmp_path / "more-out.npy", "--from-fit", fit, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["model"] == "klein" and found["variance"] == first["variance"] and found["from_fit"] == str(fit)
+    assert "of the points of the fit" in run("reduce", more, "--from-fit", fit).stdout
+    assert np.allclose(np.load(tmp_path / "more-out.npy")[::-1], np.load(out), rtol=0, atol=1e-12)
+
+
+def test_a_fit_that_does_not_suit_is_refused(tmp_path, points):
+    fit = tmp_path / "fit.npz"
+    assert run("reduce", points, "-k", 3, "--save-fit", fit).stderr == ""
+    assert "exists already" in run("reduce", points, "--save-fit", fit).stderr
+    for options in (("-k", 3), ("--spine", "free"), ("--model", "klein")):
+        result = run("reduce", points, "--from-fit", fit, *options)
+        assert result.exit_code == 2 and f"{options[0]} cannot be given with --from-fit" in " ".join(result.stderr.split())
+    assert run("reduce", points, "--from-fit", fit, "--plot", tmp_path / "a.png").exit_code == 2
+    narrow = save(tmp_path / "narrow.npy", POINTS[:, :4])
+    assert "expecting 6 features" in run("reduce", narrow, "--from-fit", fit, "-o", tmp_path / "out.npy").stderr
+    assert "holds no fitted estimator" in run("reduce", points, "--from-fit", save(tmp_path / "x.npz", POINTS)).stderr
+
+
+def test_a_fit_of_another_method_is_applied_and_one_point_is_enough(tmp_path):
+    from horopca import EuclideanPCA, HyperbolicMDS, TangentWhitener
+    from horopca.io import save_fitted
+
+    one, out = save(tmp_path / "one.npy", POINTS[:1]), tmp_path / "out.npy"
+    for fit in (EuclideanPCA(2).fit(POINTS), HyperbolicMDS(2).fit(POINTS)):
+        kept = save_fitted(fit, tmp_path / "fit.npz", force=True)
+        result = run("reduce", one, "--from-fit", kept, "-o", out, "--force")
+        assert result.exit_code == 0 and np.array_equal(np.load(out), fit.transform(POINTS[:1]))
+    whitener = save_fitted(TangentWhitener().fit(POINTS), tmp_path / "whitener.npz")
+    assert "must hold a reduction of points, but holds a TangentWhitener" in run("reduce", one, "--from-fit", whitener).stderr
+
+
+def test_progress_is_drawn_where_somebody_watches(points, out):
+    from horopca.cli_streaming import _Rows, _watched
+
+    with _watched("Reducing") as (progress, say):
+        progress(10, 100)
+        say("A sentence.")
+    task = type("Task", (), {"total": 1000.0, "completed": 250.0, "speed": 1234.5})
+    assert _Rows().render(task).plain == "250 of 1,000  1,234 rows/s"
+    task.total = None
+    assert _Rows().render(task).plain == "fitting"
