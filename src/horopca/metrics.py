@@ -1,8 +1,8 @@
 """How well a reduction keeps what it was given: distortions and variances, blocked, in O(n) memory.
 
 Every function takes points in a `model` at a `curvature`. Those that need distances only also take distance matrices,
-with ``metric="precomputed"``. At larger n, pass `n_pairs`: a random sample of about so many pairs then stands for all. Of
-a Dask array only the rows of these pairs leave their place.
+with ``metric="precomputed"``. All pairs are counted up to 16384 points; of more, or with `n_pairs`, a random sample of pairs
+stands for all. Of a Dask array only the rows of these pairs leave their place.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ._validation import Door, check_choice, check_count, check_door, check_rows
 from .estimators.fitting import mean_of
 from .geometry import distance
 from .geometry._arrays import Array, to_numpy
-from .statistics import frechet_mean, pair_distances, standard_error
+from .statistics import pair_distances, standard_error
 
 __all__ = [
     "average_distortion",
@@ -31,7 +31,10 @@ __all__ = [
 ]
 
 METRICS = ("hyperbolic", "precomputed")
-GROUPS = 32  # of rows drawn from elsewhere, pairs inside which are counted
+EXACT_ROWS = 1 << 14  # up to here all pairs are counted unless told otherwise,
+AUTO_PAIRS = 1 << 22  # above so many
+GROUPED_ROWS = 1 << 16  # from more than this only some rows are drawn, in
+GROUPS = 32  # groups, pairs inside which are counted
 DRAWN_ELEMENTS = 1 << 24  # of all rows drawn
 
 
@@ -56,7 +59,7 @@ def average_distortion(
     model, curvature : of X and Y
     metric : {"hyperbolic", "precomputed"}
     n_pairs : int or None
-        Count only about so many random pairs (at least n); None: all.
+        Count only about so many random pairs; None: all those of up to 16384 points, about four million of more.
     return_error : bool
         Also return the standard error (0 where all pairs were counted).
     random_state : int, RandomState or None, for the sample of pairs
@@ -134,7 +137,7 @@ def pair_variance(
 def frechet_variance(X: Any, *, model: str = "poincare", curvature: float = -1.0) -> float:
     """Mean squared distance to the Fréchet mean."""
     rows = check_rows(X, check_door(model, curvature))
-    return (mean_of(rows) if rows.remote else frechet_mean(rows)).variance / -curvature
+    return mean_of(rows).variance / -curvature
 
 
 def unexplained_variance(X: Any, X_back: Any, *, model: str = "poincare", curvature: float = -1.0) -> float:
@@ -162,23 +165,30 @@ class _Sampling:
         self.random_state = random_state
         self.sampled = False
 
+    def wanted(self, n: int) -> int | None:
+        """How many pairs of n points to sample, or None for all."""
+        pairs = AUTO_PAIRS if self.n_pairs is None and n > EXACT_ROWS else self.n_pairs
+        return None if pairs is None or pairs >= n * (n - 1) // 2 else pairs
+
     def draw(self, n: int) -> tuple[np.ndarray, np.ndarray] | None:
         """An order of the rows and the shifts to take, or None for all pairs."""
-        if self.n_pairs is None or self.n_pairs >= n * (n - 1) // 2 or n < 4:
+        pairs = self.wanted(n)
+        if pairs is None or n < 4:
             return None
         self.sampled = True
         rng = check_random_state(self.random_state)
         most = (n - 1) // 2
-        return rng.permutation(n), 1 + rng.permutation(most)[: min(most, max(2, self.n_pairs // n))]
+        return rng.permutation(n), 1 + rng.permutation(most)[: min(most, max(2, pairs // n))]
 
     def draw_groups(self, n: int, most: int) -> tuple[np.ndarray, np.ndarray] | None:
         """At most so many rows, in independent groups, and the shifts to take in each group; or None for all pairs."""
-        if self.n_pairs is None or self.n_pairs >= n * (n - 1) // 2 or n < 4 * GROUPS:
+        pairs = self.wanted(n)
+        if pairs is None or n < 4 * GROUPS:
             return None
         self.sampled = True
         rng = check_random_state(self.random_state)
-        size = max(4, min(n, most, self.n_pairs) // GROUPS)
-        shifts = max(1, min((size - 1) // 2, self.n_pairs // (size * GROUPS)))
+        size = max(4, min(n, most, pairs) // GROUPS)
+        shifts = max(1, min((size - 1) // 2, pairs // (size * GROUPS)))
         chosen = np.random.default_rng(rng.randint(2**31)).choice(n, size=size * GROUPS, replace=False)
         return chosen.reshape(GROUPS, size), 1 + rng.permutation((size - 1) // 2)[:shifts]
 
@@ -200,7 +210,7 @@ def _pairs(
         raise ValueError(f"X and Y must have as many rows as each other, but have {n} and {other}.")
     if metric == "precomputed":
         return _matrix_pairs(checked, sampling.draw(n))
-    if any(rows.remote for rows in checked):
+    if n > GROUPED_ROWS or any(rows.remote for rows in checked):
         drawn = sampling.draw_groups(n, DRAWN_ELEMENTS // max(rows.shape[1] for rows in checked))
         return _point_pairs(checked, None, door.scale) if drawn is None else _group_pairs(checked, *drawn, door.scale)
     return _point_pairs(checked, sampling.draw(n), door.scale)

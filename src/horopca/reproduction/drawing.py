@@ -133,9 +133,12 @@ def dimension_curves(figure: Any, data: Mapping[tuple[str, str], Mapping[str, Ma
                     )
             ax.set_xscale("log")
             ax.set_xticks([1, 2, 3, 5, 10, 20, 50], ["1", "2", "3", "5", "10", "20", "50"])
-            ax.minorticks_off()
             if quantity == "distortion":
                 ax.set_yscale("log")
+                low, high = ax.get_ylim()
+                ticks = [tick for tick in (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0) if low <= tick <= high]
+                ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+            ax.minorticks_off()
             ax.set_title(f"{graph}: {words}", fontsize=11, color=INK)
             ax.set_xlabel("components", color=INK)
             ax.grid(color="#EEEEEE", linewidth=0.8)
