@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from clouds import cloud
+from clouds import cloud, directions
 from horopca import HoroPCA, geometry, metrics, objectives
 from horopca.datasets import make_hierarchy
 from horopca.geometry._arrays import has_kernels
@@ -19,7 +19,7 @@ from horopca.objectives import (
     variance_objective,
     variance_profile,
 )
-from horopca.projections import Slide, spine_from_basis
+from horopca.projections import Slide, spine_from_basis, spine_from_ideal_points
 from horopca.rows import Door
 from horopca.statistics import frechet_mean
 
@@ -205,6 +205,64 @@ def test_images_of_rows_are_those_of_the_host(model, d, K, dtype):
         # the sums are in another order, and a point of small c magnifies their rounding
         close = max(1e-11, 4 * np.finfo(dtype).eps) * (1 + np.abs(expected[~lost]))
         assert np.all(np.abs(on_host(found)[~lost] - expected[~lost]) <= close)
+
+
+@pytest.mark.parametrize("model", KERNEL_MODELS)
+def test_rows_told_apart_are_those_of_the_host(model):
+    """Far points, whose products cancel or are too large, and points on the spine itself, which are at a square root of 0."""
+    from horopca import gpu
+
+    q = directions(2, 5)
+    on_spine = np.random.default_rng(0).uniform(0.1, 1, size=(20, 2)) @ np.column_stack([np.ones(2), q])
+    on_spine /= np.sqrt(on_spine[:, :1] ** 2 - np.sum(on_spine[:, 1:] ** 2, axis=1, keepdims=True))
+    far = 12.0 if model == "klein" else 17.0  # farther, and Klein coordinates do not tell a point from the boundary
+    x = np.concatenate([cloud(500, 5, radius=far), on_spine, cloud(500, 5, radius=2.0)])
+    door, slide = Door(model, -1.0), Slide.along(spine_from_ideal_points(q))
+    X = door.leave(geometry.lift(x[:, 1:]), np.float64)
+    expected = slide.images(door.chunk(X))[1]
+    found, lost, outside = gpu.images_of_rows(torch.asarray(X, device="cuda"), model, door.scale, slide)
+    assert outside == 0 and lost == expected.sum()
+    assert expected[500:520].all() and not expected[520:].any()
+    assert model == "klein" or 0 < expected[:500].sum() < 500
+    assert np.array_equal(np.isnan(on_host(found)[:, 0]), expected)
+
+
+def test_rows_towards_the_only_ideal_point_go_the_careful_way():
+    """Their c = t - s.n is what is left of two large numbers."""
+    from horopca import gpu
+
+    q, radii = directions(1, 5), np.linspace(1, 12, 300)
+    door, slide = Door("poincare", -1.0), Slide.along(spine_from_ideal_points(q))
+    X = door.leave(geometry.lift(np.sinh(radii)[:, None] * q), np.float64)
+    expected = slide.images(door.chunk(X))[1]
+    found, lost, _ = gpu.images_of_rows(torch.asarray(X, device="cuda"), "poincare", 1.0, slide)
+    assert 0 < expected.sum() < 300 and lost == expected.sum()
+    assert np.array_equal(np.isnan(on_host(found)[:, 0]), expected)
+
+
+def test_images_that_float32_cannot_tell_from_the_boundary_go_the_careful_way():
+    from horopca import gpu
+
+    door, most = Door("klein", -1.0), 1 - 4 * np.finfo(np.float32).eps
+    X = door.leave(cloud(500, 5, radius=7.0), np.float32)
+    slide = Slide.along(spine_from_ideal_points(directions(2, 5)), None, geometry.boost_to_origin(cloud(1, 2, seed=3)[0]))
+    images, lost = slide.images(door.chunk(X))
+    expected = lost | (np.linalg.norm(geometry.from_hyperboloid(images, "klein"), axis=1) > most)
+    found, many, _ = gpu.images_of_rows(torch.asarray(X, device="cuda"), "klein", 1.0, slide)
+    assert lost.sum() < expected.sum() < 500 and many == expected.sum()
+    assert np.array_equal(np.isnan(on_host(found)[:, 0]), expected)
+
+
+def test_passes_in_several_parts(X, monkeypatch):
+    from horopca import gpu
+
+    pca = HoroPCA(random_state=0, n_init=2).fit(X)
+    monkeypatch.setattr(gpu, "PASS_BYTES", 24 * 50)  # 50 rows at a time
+    assert np.allclose(on_host(pca.transform(torch.asarray(X, device="cuda"))), pca.transform(X), atol=1e-13)
+    bad = X.copy()
+    bad[-1] = np.nan
+    with pytest.raises(ValueError, match=f"row {len(X) - 1} holds NaN"):
+        pca.transform(torch.asarray(bad, device="cuda"))
 
 
 @pytest.mark.parametrize("to_device", LIBRARIES)

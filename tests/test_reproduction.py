@@ -126,6 +126,7 @@ INVENTED = {
         c: {"accuracy": u, "average precision": u, "trapezoid area": u} for c in paper.WHITENING
     },
     "histogram.project_on_lines": lambda u, a: {"horospherical": [u, u / 2], "geodesic": [1.0, 0.9]},
+    "defects.rows_for_columns": lambda u, a: {"distortion": u, "frechet_variance": u, "met": u > 0.5, "by_chance": u},
     "defects.saturated_sarkar": lambda u, a: {
         "embedding_distortion": u, "distortion": u, "median": u, "at_rim": u, "pairs_at_35": u,
     },
@@ -199,6 +200,7 @@ def test_everything_is_written_from_the_cells(invented, tmp_path):
         assert record["versions"]["horopca"] and record["command"].startswith("horopca reproduce all")
         assert len(record["cells"]) == len(experiment.cells(Size()))
         assert (tmp_path / "out" / experiment.name / "table.md").exists()
+    assert [claim for claim in outcome.claims if "deviation" in claim.text]
     assert any(claim.holds for claim in outcome.claims) and any(not claim.holds for claim in outcome.claims)
     assert page.count("✗ **not reached:**") == sum(not claim.holds for claim in outcome.claims)
 
@@ -206,6 +208,7 @@ def test_everything_is_written_from_the_cells(invented, tmp_path):
 def test_quick_says_what_it_leaves_out(invented, tmp_path):
     outcome = reproduce(["all"], out=tmp_path / "out", quick=True, jobs=1)
     assert outcome.left_out["dimensions"] and outcome.left_out["dimensions"] in outcome.page.read_text()
+    assert not [claim for claim in outcome.claims if "deviation" in claim.text], "one run has none"
 
 
 def test_a_finished_cell_is_never_computed_again(invented, tmp_path):
@@ -443,12 +446,15 @@ def test_from_start_to_interruption_to_resume(generated, small_data, tmp_path):
 # ---------------------------------------------------------------- what is computed
 
 
-def test_rows_and_columns_of_the_eigenvectors_differ(small_data, monkeypatch):
-    """The slip depends on signs, the method does not: with the right columns in it, it is tangent PCA."""
-    found = compute(Cell("reduction", "x", "defects.rows_for_columns", {"graph": "phylo tree", "method": "tpca"}))
-    right = compute(Cell("reduction", "x", "reduction.reduce_embedding", {"graph": "phylo tree", "method": "tpca", "run": 0}))
-    assert isinstance(found, Answer) and isinstance(right, Answer)
-    assert found.result["lowest"] < found.result["highest"] < right.result["frechet_variance"] * (1 + 1e-9)
+def test_the_search_for_signs_knows_its_chances(small_data, monkeypatch):
+    """A figure made by the slip itself is met; and how often a random plane would be is said beside it."""
+    monkeypatch.setattr(defects, "CONTROLS", 3)
+    answer = compute(Cell("reduction", "x", "defects.rows_for_columns", {"graph": "phylo tree", "method": "tpca"}))
+    assert isinstance(answer, Answer) and 0 <= answer.result["by_chance"] <= 1
+    figures = (paper.Figure(round(answer.result["distortion"], 2)), paper.Figure(round(answer.result["frechet_variance"], 2)))
+    monkeypatch.setitem(paper.REDUCTION["tpca"], "phylo tree", paper.Row(*figures))
+    again = compute(Cell("reduction", "x", "defects.rows_for_columns", {"graph": "phylo tree", "method": "tpca"}))
+    assert isinstance(again, Answer) and again.result["met"] is True
 
 
 def test_the_slips_of_bsa_and_pga_are_the_methods_where_nothing_slips(small_data):

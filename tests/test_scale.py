@@ -225,17 +225,18 @@ def test_a_mapped_file_is_as_good_as_an_array(monkeypatch, tmp_path, estimator):
 def test_threads_change_nothing(monkeypatch):
     small_search(monkeypatch, 1000)
     monkeypatch.setattr("horopca.rows.CHUNK_ELEMENTS", 1 << 12)
+    monkeypatch.setattr("horopca.rows.THREAD_ELEMENTS", 1 << 12)
     X = clusters(6000, 5)
     fits = [HoroPCA(random_state=0, n_init=6, n_jobs=jobs).fit(X) for jobs in (1, 2, 3)]
     assert all(np.array_equal(fits[0].transform(X), fit.transform(X)) for fit in fits[1:])
 
 
 def test_thread_limits_are_kept(monkeypatch):
-    monkeypatch.setattr("horopca.rows.CHUNK_ELEMENTS", 16)
+    monkeypatch.setattr("horopca.rows.THREAD_ELEMENTS", 16)
     X = clusters(100, 5)
     with threadpool_limits(1):
-        assert Rows(X, Door("poincare", -1.0)).threads() == 1
-    assert Rows(X, Door("poincare", -1.0), n_jobs=3).threads() == 3
+        assert Rows(X, Door("poincare", -1.0)).threads == 1
+    assert Rows(X, Door("poincare", -1.0), n_jobs=3).threads == 3
 
 
 def test_neither_fit_nor_transform_copies_the_data():

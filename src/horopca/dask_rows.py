@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from .geometry import lift
 from .geometry._arrays import Array, array_namespace
-from .rows import CHUNK_ELEMENTS, Door, Rows, allowed_threads, chunk_slices
+from .rows import CHUNK_ELEMENTS, Door, Rows, chunk_slices
 from .statistics import sums
 
 BRANCHES = 8  # of the tree: so many results are put together at a time
@@ -56,9 +56,6 @@ class DaskRows(Rows):
         self.check = check
         self.starts = np.cumsum([0, *X.chunks[0]])
         self.blocks = X.to_delayed().ravel().tolist()
-
-    def threads(self) -> int:
-        return allowed_threads(self.n_jobs)
 
     def each(self, function: Callable[[Array, int], Any]) -> Iterator[Any]:
         return iter(self._passed(lambda X, start: [function(X, start)], operator.add))
@@ -100,7 +97,7 @@ class DaskRows(Rows):
         if n > GATHERED_ROWS:
             raise ValueError(
                 f"A Dask array of {n:,} rows would have to be brought to one place, but more than {GATHERED_ROWS:,} rows are "
-                "not. Pass a sample of the rows; or n_pairs, where all pairs of them are to be counted."
+                "not. Pass a sample of the rows."
             )
         return self.take(np.arange(n))
 

@@ -36,7 +36,7 @@ PAIR_ROWS = 256  # points that a program of the pairs owns
 PAIR_PROGRAMS = 1 << 13  # programs of the pairs that keep the device busy to the end
 
 # |X|^2 below which a row is surely a point: others are looked at again
-SURE = {"poincare": 1 - 1e-9, "klein": 1 - 1e-9, "lorentz": float(np.sinh(349.0) ** 2), "tangent": 349.0**2}
+SURE = {"poincare": 1 - 1e-12, "klein": 1 - 1e-12, "lorentz": float(np.sinh(349.0) ** 2), "tangent": 349.0**2}
 
 
 @jit
@@ -345,10 +345,11 @@ def _pass(X: Any, Y: Any, model: str, numbers: np.ndarray, K: int, beyond: bool)
     given, status = _numbers_on(numbers.tobytes(), device), torch.zeros(1, dtype=torch.int64, device=device)
     most = PASS_BYTES // (8 * (K + 1))
     sums = torch.empty((K + 1, min(n, most)), dtype=torch.float64, device=device)
+    (stride, step), Y = X.stride(), X if Y is None else Y
     with torch.cuda.device(device):
         for start in range(0, n, most):
-            x, y = X[start : start + most], X if Y is None else Y[start : start + most]
-            m, (stride, step) = len(x), x.stride()
+            x, y = (X, Y) if n <= most else (X[start : start + most], Y[start : start + most])
+            m = x.shape[0]
             _products_kernel[(triton.cdiv(m, height),)](
                 x, given, sums, m, stride, step, D, first, K, height, columns, num_warps=4
             )

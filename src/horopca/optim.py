@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -91,7 +89,7 @@ def _ending(result: OptimizeResult) -> tuple[bool, str]:
 
 
 def race(
-    starts: Sequence[np.ndarray], heats: Sequence[Heat], *, tol: float, report: Callable = lambda *_: None, threads: int = 1
+    starts: Sequence[np.ndarray], heats: Sequence[Heat], *, tol: float, report: Callable = lambda *_: None
 ) -> list[Ascent]:
     """Climb from many starts, a little at a time, dropping the worse ones after each heat; those left, best first.
 
@@ -99,8 +97,7 @@ def race(
     """
     field = [Ascent(start, -np.inf, 0, False, "not started") for start in starts]
     for number, (objective, max_iter, keep) in enumerate(heats):
-        with ThreadPoolExecutor(threads) as pool:
-            finished = list(pool.map(partial(_run, objective, max_iter=max_iter, tol=tol), field))
+        finished = [_run(objective, runner, max_iter, tol) for runner in field]
         field = sorted(finished, key=lambda a: -a.value if np.isfinite(a.value) else np.inf)[:keep]
         report(number, len(heats), len(finished), field[0].value)
     return field

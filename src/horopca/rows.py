@@ -21,7 +21,8 @@ from .geometry import MODELS, distance, from_hyperboloid, lift, to_hyperboloid
 from .geometry._arrays import Array, dot, norm, to_numpy
 from .statistics import added, row_slices
 
-CHUNK_ELEMENTS = 1 << 18  # of a chunk in memory: two megabytes, which stay in a core's cache
+CHUNK_ELEMENTS = 1 << 19  # of a chunk in memory: what stays in a core's cache,
+THREAD_ELEMENTS = 1 << 21  # and what a thread works on for long enough to let another one run
 DEVICE_ELEMENTS = 1 << 27  # of a chunk on an accelerator, where starting a kernel costs more than running it
 
 
@@ -135,8 +136,10 @@ class Rows:
     remote = False  # whether the rows are elsewhere, where passes over them are made
 
     def __init__(self, X: Array, door: Door, n_jobs: int | None = None) -> None:
-        self.X, self.door, self.n_jobs = X, door, n_jobs
+        self.X, self.door = X, door
         self.shape = (X.shape[0], door.dimension(X.shape[1]) + 1)
+        large = is_numpy_array(X) and X.size > 4 * THREAD_ELEMENTS
+        self.threads = allowed_threads(n_jobs) if large else 1  # asked now: a search sets other limits for itself
 
     def parts(self, function: Callable[[Array], Any]) -> Iterator[Any]:
         """function(points), a few thousand rows at a time, in order."""
@@ -165,15 +168,10 @@ class Rows:
         """All points at once."""
         return array_namespace(self.X).concat(list(self.parts(lambda x: x)), axis=0)
 
-    def threads(self) -> int:
-        """How many threads a pass over the rows is worth, and may have."""
-        if not is_numpy_array(self.X) or self.X.size <= 4 * CHUNK_ELEMENTS:
-            return 1
-        return allowed_threads(self.n_jobs)
-
     def each(self, function: Callable[[Array, int], Any]) -> Iterator[Any]:
         """function(rows, number of the first) for every chunk of the user's rows, in order."""
-        return over_slices(chunk_slices(self.X), lambda rows: function(self.X[rows, :], rows.start), self.threads())
+        slices = chunk_slices(self.X, self.threads)
+        return over_slices(slices, lambda rows: function(self.X[rows, :], rows.start), self.threads)
 
     def sum(self, function: Callable[[Array, int], tuple]) -> tuple:
         """The sum over all chunks of what function(rows, number of the first) returns, a tuple of numbers and arrays."""
@@ -191,16 +189,17 @@ def allowed_threads(n_jobs: int | None) -> int:
     return effective_n_jobs(n_jobs)
 
 
-def chunk_slices(X: Array) -> Iterator[slice]:
+def chunk_slices(X: Array, threads: int = 1) -> Iterator[slice]:
     """Slices of the rows of X, as many at a time as suit the place where it lives."""
-    elements = CHUNK_ELEMENTS if str(device(X)) == "cpu" else DEVICE_ELEMENTS
+    elements = DEVICE_ELEMENTS if str(device(X)) != "cpu" else CHUNK_ELEMENTS if threads == 1 else THREAD_ELEMENTS
     return row_slices(X.shape[0], max(64, elements // X.shape[1]))
 
 
 def over_slices(slices: Iterable[slice], function: Callable[[slice], Any], threads: int) -> Iterator[Any]:
     """function of every slice, in order, on several threads (NumPy lets others run while it works)."""
-    if threads == 1:
-        yield from map(function, slices)
-        return
-    with threadpool_limits(1, "blas"), ThreadPoolExecutor(threads) as pool:
-        yield from pool.map(function, slices)
+    with threadpool_limits(1, "blas"):
+        if threads == 1:
+            yield from map(function, slices)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            yield from pool.map(function, slices)

@@ -36,7 +36,6 @@ class Plan(NamedTuple):
     max_iter: int
     tol: float
     report: Callable
-    threads: int = 1
     whole: Callable | None = None  # the objective between all rows and the sample, where the sample is not all
     exact: Callable | None = None  # the objective over all pairs of all rows, for a last climb
     warm: list[np.ndarray] | None = None  # bases of an earlier answer: one more start
@@ -60,7 +59,7 @@ def search_joint(sample: Sample, K: int, spine: str, objective: str, plan: Plan,
         starts = free_starts(sample, K, 8 * plan.n_init, rng)
     else:  # the free family has fewer local optima: its best are starts too, drawn back to infinity
         free = _heats(sample, FreeSpines(), objective, plan._replace(n_init=(plan.n_init + 1) // 2), rng)[:3]
-        ahead = race(free_starts(sample, K, 4 * plan.n_init, rng), free, tol=plan.tol, threads=plan.threads)
+        ahead = race(free_starts(sample, K, 4 * plan.n_init, rng), free, tol=plan.tol)
         starts = [*ideal_starts(sample, K, 8 * plan.n_init, rng), *(_drawn_back(ascent.point) for ascent in ahead)]
     if plan.warm is not None:
         starts.append(plan.warm[-1] if spine == "free" else _drawn_back(plan.warm[-1]))
@@ -74,8 +73,8 @@ def search_greedy(sample: Sample, K: int, spine: str, objective: str, plan: Plan
     """One component after another, each the best addition to those before it (the paper's equation)."""
     d = sample.dimension
     centre, spread = ideal_cone(d) if spine == "ideal" else whole_space(d)
-    bases, basis = [], np.zeros((0, d + 1))
-    climbs = []
+    basis = np.zeros((0, d + 1))
+    bases, climbs = [], []
     for k in range(K):
         family = OneMore(basis, centre, spread)
         starts = _directions(sample, 8 * plan.n_init, rng)
@@ -83,10 +82,16 @@ def search_greedy(sample: Sample, K: int, spine: str, objective: str, plan: Plan
             starts = np.column_stack([rng.standard_normal(len(starts)), starts])
         if plan.warm is not None:
             starts = np.concatenate([starts, plan.warm[k][-1:, -spread.shape[1] :]])
-        best = _race(sample, family, list(starts), objective, plan, rng)
+        best = _race(sample, family, list(starts), objective, plan._replace(whole=None, exact=None), rng)
         basis = family.basis(best.point)[0]
         bases.append(basis)
         climbs.append(best)
+    if plan.whole is not None:  # once all are found, so that what one pass rounds does not decide what is found next
+        pairs = some_pairs(sample.size, plan.shifts, rng)
+        for k in range(K):
+            family = OneMore(bases[k - 1] if k else bases[0][:0], centre, spread)
+            climbs[k] = _finished(climbs[k], OBJECTIVES[objective](sample, pairs), family, plan)
+            bases[k] = family.basis(climbs[k].point)[0]
     return Flag(bases, next((climb for climb in climbs if not climb.converged), climbs[-1]))
 
 
@@ -113,22 +118,28 @@ def _flag_inside(sample: Sample, basis: np.ndarray, spine: str, objective: str, 
 
 
 def _race(sample: Sample, family: Family, starts: list, objective: str, plan: Plan, rng: np.random.Generator) -> Ascent:
-    heats = _heats(sample, family, objective, plan, rng)
-    best = race(starts, heats, tol=plan.tol, report=plan.report, threads=plan.threads)[0]
+    best = race(starts, _heats(sample, family, objective, plan, rng), tol=plan.tol, report=plan.report)[0]
     if plan.whole is not None:
-        best = _corrected(best, heats[-1].objective, family, plan.whole)
+        best = _finished(best, OBJECTIVES[objective](sample, some_pairs(sample.size, plan.shifts, rng)), family, plan)
+    return best
+
+
+def _finished(best: Ascent, objective: Callable, family: Family, plan: Plan) -> Ascent:
+    """The answer of a sample, with objective A -> (value, gradient), taken to all rows."""
+    if plan.whole is not None:
+        best = _corrected(best, compose(objective, family), family, plan.whole)
     if plan.exact is not None:
         best = climb(compose(plan.exact, family), best.point, max_iter=plan.max_iter, tol=plan.tol)
     return best
 
 
 def _corrected(best: Ascent, objective: Callable, family: Family, whole: Callable) -> Ascent:
-    """The optimum of the sample moved to that of all rows: of the sample's objective, tilted to their gradient."""
+    """Moved to the optimum of all rows: that of the sample's objective, tilted by the difference of their gradients."""
     A, pullback = family.basis(best.point)
     _, G = whole(A)
     value, gradient = objective(best.point)
     tilt = 2 * (pullback(G) - gradient)
-    point = corrected(objective, best.point, tilt)
+    point = corrected(objective, best.point, gradient + tilt)
     gain = objective(point)[0] + float(np.sum(tilt * (point - best.point))) - value
     return best._replace(point=point, value=best.value + gain) if gain > 0 else best
 
@@ -148,7 +159,7 @@ def _heats(sample: Sample, family: Family, objective: str, plan: Plan, rng: np.r
     return [
         heat(512, max(6, least), 0, n),
         heat(1024, max(8, least), 12, max(1, n // 3)),
-        heat(4096, max(8, least), 40, max(1, n // (6 if size <= SEMIFINAL_ROWS else 12))),
+        heat(4096 if size <= SEMIFINAL_ROWS else 2048, max(8, least), 40, max(1, n // (6 if size <= SEMIFINAL_ROWS else 12))),
         heat(semifinal, min(max(plan.shifts, least), max(8, SEMIFINAL_PAIRS // semifinal)), 60, 1),
         heat(size, plan.shifts, plan.max_iter, 1),
     ]

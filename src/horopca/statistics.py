@@ -41,7 +41,6 @@ __all__ = [
 
 BLOCK_ROWS = 1 << 13
 MANY_PASSES = 16
-MANY_SAMPLE = 1 << 12
 
 
 class Mean(NamedTuple):
@@ -89,14 +88,13 @@ def frechet_mean(x: Any, *, start: np.ndarray | None = None, max_iter: int = 100
     return Mean(from_numpy(m, like), variance, max_iter, False, f"stopped after {max_iter} iterations")
 
 
-def mean_of_many(rows: Any, sample: np.ndarray) -> Mean:
-    """The Fréchet mean of more rows than one likes to pass over, from that of a random sample (m, d+1) of them.
+def mean_of_many(rows: Any, sample: np.ndarray, first: Mean | None = None) -> Mean:
+    """The Fréchet mean of more rows than one likes to pass over, from that of a random sample (m, d+1) of them (`first`).
 
     Newton's method with the gradient of all rows and the Hessian of the sample: a pass (two products with the
     user's own array) brings the mean nearer by the square root of the number of points in the sample.
     """
-    sample = sample[:MANY_SAMPLE]
-    first = frechet_mean(sample)
+    first = frechet_mean(sample) if first is None else first
     m, variance, before = first.point, np.inf, np.inf
     _, _, hessian = _newton_terms(sample, m)
     for n_iter in range(1, MANY_PASSES + 1):

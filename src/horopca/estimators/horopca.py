@@ -19,11 +19,11 @@ from ..geometry import (
     boost_to_origin,
     busemann,
     from_hyperboloid,
-    lift,
     pairwise_distance,
     to_hyperboloid,
     translate,
     translate_ideal,
+    translate_ideal_to_origin,
     translate_to_origin,
 )
 from ..geometry._arrays import Array, array_namespace, from_numpy, has_kernels, to_numpy
@@ -48,12 +48,12 @@ from .reservoir import Reservoir
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
 SPINES = ("ideal", "free")
 
-AXES_ROWS = 1 << 12  # points whose principal axes the search stands in
+MEAN_ROWS = AXES_ROWS = 1 << 12  # points of a sample at whose mean, and in whose principal axes, the search stands
 SEARCH_ROWS = 1 << 14  # more points than this are searched on a random subset of so many
 EXACT_ROWS = 3000  # up to here variances are reported over all pairs, above over REPORTED_PAIRS of them
 PAIRS = 1 << 20  # pairs per evaluation in the last climb,
-SAMPLE_PAIRS = 1 << 18  # and if its answer is corrected afterwards
-REPORTED_PAIRS = 1 << 20  # pairs in a reported estimate
+SAMPLE_PAIRS = 1 << 17  # and if its answer is corrected afterwards
+REPORTED_PAIRS = 1 << 19  # pairs in a reported estimate
 FIDELITY_SHIFTS = 128  # pairs per point of the distortion objective, whose distances are kept
 AUTO_STARTS = 24
 RESIDUAL_ROWS = 512  # whose pairs say how far an estimate of the variance may be off
@@ -238,14 +238,14 @@ class HoroPCA(HyperbolicReduction):
 
         `warm` is an earlier answer to begin from.
         """
-        mean = frechet_mean(some) if rows is None else mean_of_many(rows, some)
-        self._mean = to_numpy(mean.point)
-        x = np.concatenate([translate_to_origin(block, self._mean) for block in row_blocks(some)])
-        frame = Frame(self._mean, principal_axes(x[:AXES_ROWS])[0])
-        sample, plan, whole = as_sample(lift(x[:, 1:] @ frame.axes.T)), self._plan(len(x)), None
+        mean = frechet_mean(some if rows is None else some[:MEAN_ROWS])
+        # the search stands at the mean of the sample, which is the same to the last bit wherever the rows are
+        frame = Frame(mean.point, principal_axes(Seen(some[:AXES_ROWS], mean.point))[0])
+        sample, plan, whole = as_sample(frame.enter(some)), self._plan(len(some)), None
         if rows is not None:
             whole = Whole(rows, some, frame, sample, rng)
-            plan = plan._replace(threads=rows.threads(), whole=whole.objective(self.objective))
+            plan = plan._replace(whole=whole.objective(self.objective))
+            mean = mean_of_many(rows, some[:MEAN_ROWS], mean)
         if rows is not None and has_kernels(rows.X):
             plan = plan._replace(place=lambda sample: sample.beside(rows.X))
         if rows is not None and self.pairs == "all":
@@ -256,14 +256,21 @@ class HoroPCA(HyperbolicReduction):
         with threadpool_limits(1, "blas"):  # the products are small: threads would wait for each other
             flag = STRATEGIES[self.strategy](sample, self.n_components, self.spine, self.objective, plan, rng)
 
-        self._answer = Answer(frame, flag.bases)
-        spines = [_turned(spine_from_basis(basis), frame.axes) for basis in flag.bases]
-        self.spine_ = spines[-1]
+        self._answer, self._mean = Answer(frame, flag.bases), to_numpy(mean.point)
         self.mean_ = in_model(self, self._mean)
+        spines = [_turned(spine_from_basis(basis), frame.axes) for basis in flag.bases]
         q = nested_ideal_points(flag.bases)
         self._directions = None if q is None else q @ frame.axes
+        if rows is not None:  # from the mean of the sample to that of all rows
+            there = Frame(self._mean, np.eye(len(frame.axes)))
+            spines = [spine_from_basis(basis @ between(frame, there).T) for basis in flag.bases]
+            if q is not None:
+                self._directions = translate_ideal_to_origin(translate_ideal(self._directions, frame.mean), self._mean)
+        self.spine_ = spines[-1]
         self.ideal_points_ = None if q is None else translate_ideal(self._directions, self._mean)
+        x = np.concatenate([translate_to_origin(block, self._mean) for block in row_blocks(some)])
         self._frame = frame_of(_slid(x, self.spine_))
+        self._slide = Slide.along(self.spine_, boost_to_origin(self._mean), self._frame.matrix())
         self._report_variances(x, spines, rng, None if whole is None else whole.variances(flag.bases[-1]))
         self._n_features_out = self._door().columns(self.n_components)
         self._report_end(flag, mean.converged)
@@ -345,20 +352,17 @@ class HoroPCA(HyperbolicReduction):
 
     def _images(self, X: Array, door: Door) -> Array:
         chunk = door.chunk(X)
-        images, lost = self._slide().images(chunk)
+        images, lost = self._slide.images(chunk)
         if not bool(array_namespace(lost).any(lost)):
             return images
         return with_rows(images, lost, self._project(chunk.points(lost)))
-
-    def _slide(self) -> Slide:
-        return Slide.along(self.spine_, boost_to_origin(self._mean), self._frame.matrix())
 
     def _on_device(self, X: Array) -> Array | None:
         from ..gpu import images_of_rows
 
         rows = check_rows(X, self._door(), estimator=self, points=False)
         door = rows.door
-        found = images_of_rows(rows.X, door.model, door.scale, self._slide())
+        found = images_of_rows(rows.X, door.model, door.scale, self._slide)
         if found is None:
             return None
         images, lost, outside = found

@@ -158,7 +158,8 @@ def boost_to_origin(m: np.ndarray) -> np.ndarray:
     t, s = m[0], m[1:]
     L = np.empty((len(m), len(m)))
     L[0, 0], L[0, 1:], L[1:, 0] = t, -s, -s
-    L[1:, 1:] = np.eye(len(s)) + np.outer(s, s) / (1 + t)
+    L[1:, 1:] = s[:, None] * s / (1 + t)
+    L.flat[len(m) + 1 :: len(m) + 1] += 1
     return L
 
 

@@ -215,9 +215,9 @@ def _tuples() -> dict[str, Any]:
     from ..estimators.network import Layer
     from ..estimators.reservoir import Reservoir
     from ..frames import Frame
-    from ..projections import Spine
+    from ..projections import Slide, Spine
 
-    return {"Answer": Answer, "Frame": Frame, "Layer": Layer, "Reservoir": Reservoir, "Spine": Spine}
+    return {"Answer": Answer, "Frame": Frame, "Layer": Layer, "Reservoir": Reservoir, "Slide": Slide, "Spine": Spine}
 
 
 def _try_out(estimator: Any) -> None:

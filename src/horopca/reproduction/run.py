@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Generator, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -39,7 +40,8 @@ def compute(cell: Cell) -> Answer | Gap:
     module, _, function = cell.function.rpartition(".")
     start = time.process_time()
     try:
-        with threadpool_limits(1):
+        with threadpool_limits(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # results say whether a search converged
             result = getattr(import_module(f"{__package__}.cells.{module}"), function)(**cell.arguments)
     except (MissingData, ImportError) as error:
         return Gap(cell, str(error))

@@ -65,7 +65,7 @@ def _page(results: Results) -> Page:
         found = {method: curve(results, graph, method, "distortion") for method in ORDER}
         least = {k: min(values[k] for values in found.values() if k in values) for k in counts}
         rows = [
-            [title_of(method), *(bold(_short(values.get(k)), values.get(k) == least[k]) for k in counts)]
+            [title_of(method), *(bold(_short(values.get(k)), values.get(k) == least[k] > 5e-4) for k in counts)]
             for method, values in found.items()
             if values
         ]

@@ -55,7 +55,8 @@ def _page(results: Results) -> Page:
         "10-dimensional Poincaré embeddings of WordNet's mammals (1,182 synsets, the closure of their hypernyms), reduced to "
         "two dimensions: average distortion. The paper does not say how its embedding was trained; *public settings* are "
         f"those of the script published with Poincaré embeddings ({settings}), *bundled* is the one that comes with this "
-        "package, trained more gently for a better order. The farther out an embedding lies, the less a projection along "
+        "package, trained more gently for a better order; one training of each, seed 0. The farther out an "
+        "embedding lies, the less a projection along "
         "horospheres distorts it.",
         table(["", "in the paper", "public settings", "bundled"], rows),
     ]
