@@ -194,8 +194,8 @@ def _rows_text(results: Results) -> str:
     return (
         "* **PCA and tangent PCA: rows for columns.** The published code took the first two *rows* of the matrix whose "
         "*columns* are the eigenvectors. Rows change with the arbitrary signs of the columns, so the table has the nearest "
-        "of all 512 choices. That is a search, and can succeed by chance: the same search for the figures of random planes succeeds as "
-        f"often as given here, on the four data sets in turn. {'. '.join(said)}. Where chance is large, agreement "
+        "of all 512 choices. That is a search, and can succeed by chance: the same search for the figures of random planes "
+        f"succeeds as often as given here, on the four data sets in turn. {'. '.join(said)}. Where chance is large, agreement "
         "says little."
     )
 
