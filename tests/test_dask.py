@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -422,11 +424,10 @@ def test_what_is_no_store_is_refused_and_never_overwritten(tmp_path):
 
 
 def test_the_pickle_in_a_stack_is_not_read(tmp_path):
-    np.save(tmp_path / "0.npy", X[:20])
-    np.save(tmp_path / "10.npy", X[30:40])
-    np.save(tmp_path / "9.npy", X[20:30])
+    for number in range(11):  # 10 comes after 9, not after 1
+        np.save(tmp_path / f"{number}.npy", X[4 * number : 4 * number + 4])
     (tmp_path / "info").write_bytes(b"cos\nsystem\n(S'touch hacked'\ntR.")
-    np.testing.assert_array_equal(open_store(tmp_path).compute(), X[:40])
+    np.testing.assert_array_equal(open_store(tmp_path).compute(), X[:44])
 
 
 def test_reduce_on_a_cluster(workers, tmp_path):
@@ -463,3 +464,22 @@ def test_the_examples_of_the_documentation_run(tmp_path, monkeypatch):
     names: dict = {}
     exec("\n".join(examples), names)
     assert names["Y"].shape == (20_000, 2)
+
+
+def test_a_fit_needs_no_import_before_it():
+    """Of `distributed`, which loads its settings when it comes, and must find them left as they are."""
+    code = (
+        "import numpy as np, dask, dask.array as da; from horopca import TangentPCA; "
+        "D = da.from_array(np.random.default_rng(0).uniform(-0.4, 0.4, size=(60, 3)), chunks=(20, 3)); "
+        "[TangentPCA(1).fit(D).transform(D).compute() for _ in range(2)]; "
+        "assert 'comm' in dask.config.config['distributed']"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_stack_with_a_gap_is_refused(tmp_path):
+    for name in ("0.npy", "2.npy"):
+        np.save(tmp_path / name, X[:5])
+    with pytest.raises(ValueError, match=r"without a gap, but 1\.npy is missing"):
+        open_store(tmp_path)

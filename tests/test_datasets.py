@@ -262,7 +262,10 @@ def test_without_the_network_the_sentence_says_which_file_to_put_where(home, mon
     with pytest.raises(OSError, match=r"put the file from http://127.0.0.1:9/smalltree.edges into graphs/smalltree.edges"):
         fetch_graph("smalltree")
     monkeypatch.setenv("HOROPCA_DATA", "/my/data")
-    with pytest.raises(OSError, match=r"into /my/data/graphs/smalltree.edges"):
+    with pytest.raises(OSError, match=r"HOROPCA_DATA names /my/data, but there is no such folder"):
+        fetch_graph("smalltree")
+    monkeypatch.setenv("HOROPCA_DATA", "/tmp")
+    with pytest.raises(OSError, match=r"into /tmp/graphs/smalltree.edges"):
         fetch_graph("smalltree")
 
 

@@ -7,13 +7,14 @@ import tracemalloc
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from threadpoolctl import threadpool_limits
 
 from clouds import cloud
 from horopca import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicMDS, TangentPCA, metrics
 from horopca.estimators.reservoir import Reservoir
-from horopca.frames import Frame, Seen
-from horopca.geometry import boost_to_origin, distance, from_hyperboloid, lift, to_hyperboloid, translate_to_origin
+from horopca.frames import Frame, Seen, between
+from horopca.geometry import boost_to_origin, distance, from_hyperboloid, lift, to_hyperboloid, translate, translate_to_origin
 from horopca.objectives import (
     Across,
     AllPairs,
@@ -258,7 +259,7 @@ def test_a_reservoir_is_a_uniform_sample_whatever_the_batches():
     X = np.linspace(-0.9, 0.9, 1000)[:, None]
     counts = np.zeros(1000)
     for seed in range(200):
-        reservoir = Reservoir.empty(2, seed)
+        reservoir = Reservoir.empty(2, Door("klein", -1.0), seed)
         for batch in np.split(X, [1, 50, 51, 400]):
             reservoir = reservoir.after(Rows(batch, Door("klein", -1.0)), 50)
         assert reservoir.seen == 1000 and len(reservoir.points) == 50
@@ -269,7 +270,10 @@ def test_a_reservoir_is_a_uniform_sample_whatever_the_batches():
     assert np.abs(groups - 500).max() < 5 * np.sqrt(500)
 
 
-@pytest.mark.parametrize("options", [{}, {"spine": "free"}, {"n_components": 1}, {"objective": "distortion"}], ids=str)
+KEPT = {"spine": "free", "objective": "distortion"}
+
+
+@pytest.mark.parametrize("options", [{}, {"spine": "free"}, {"n_components": 1}, KEPT], ids=str)
 def test_batches_in_any_order_give_the_answer_of_fit(monkeypatch, options):
     small_search(monkeypatch, 1500)
     X = clusters(6000, 4, ordered=True)
@@ -323,3 +327,96 @@ def test_metrics_of_many_points_are_sampled(monkeypatch):
         value, error = metrics.average_distortion(X, Y, return_error=True, random_state=0)
         assert exact[1] == 0 and 0 < error < 0.05 * value and abs(value - exact[0]) < 5 * error
         assert abs(metrics.pair_variance(X, random_state=0) / metrics.pair_variance(X, n_pairs=1999000) - 1) < 0.1
+
+
+# ---------------------------------------------------------------- far from the origin, and far apart
+
+
+@pytest.mark.parametrize("radius", [0.0, 8.0, 17.0])
+@pytest.mark.parametrize("options", [{}, {"n_components": 1}, {"spine": "free"}], ids=str)
+def test_large_data_far_from_the_origin_is_fitted_as_well(monkeypatch, radius, options):
+    small_search(monkeypatch, 600)
+    centred = to_hyperboloid(clusters(2000, 4))
+    far = translate(centred, lift(np.sinh(radius) * np.array([0.6, 0.0, 0.8, 0.0])))
+    fits = [HoroPCA(model="lorentz", random_state=0, n_init=4, **options).fit(x) for x in (centred, far)]
+    assert np.isclose(fits[1].total_variance_, fits[0].total_variance_, rtol=1e-6)
+    assert np.isclose(fits[1].explained_variance_[-1], fits[0].explained_variance_[-1], rtol=1e-3)
+    if "spine" not in options:
+        assert all(spine.kappa >= 0 for spine in (fit.spine_ for fit in fits)) and fits[1].ideal_points_ is not None
+
+
+@pytest.mark.parametrize("radius", [0.0, 10.0, 20.0])
+def test_frames_are_exchanged_without_loss(radius):
+    rng = np.random.default_rng(0)
+    old, new = (Frame(lift(np.sinh(radius) * u / np.linalg.norm(u)), np.linalg.qr(rng.standard_normal((3, 3)))[0])
+                for u in (np.array([1.0, 0.0, 0.0]), np.array([1.0, 1e-3 / np.cosh(radius), 0.0])))  # fmt: skip
+    L, J = between(old, new), np.diag([-1.0, 1.0, 1.0, 1.0])
+    assert np.allclose(L @ J @ L.T, J, atol=1e-13)
+    x = cloud(20, 3)
+    assert np.allclose(x @ L.T, new.enter(old.leave(x)), rtol=1e-9, atol=1e-9 * np.abs(x).max())
+
+
+def test_points_hundreds_apart_have_a_variance(monkeypatch):
+    monkeypatch.setattr("horopca.estimators.variances.EXACT_ROWS", 100)
+    rng = np.random.default_rng(0)
+    v = rng.standard_normal((300, 3))
+    v *= rng.uniform(280, 340, size=(300, 1)) / np.linalg.norm(v, axis=1, keepdims=True)
+    fit = HoroPCA(model="tangent", random_state=0, n_init=2).fit(v)
+    assert np.isclose(fit.total_variance_, metrics.pair_variance(v, model="tangent"), rtol=0.05)
+
+
+# ---------------------------------------------------------------- streams that change their mind
+
+
+@pytest.mark.parametrize("strategy", ["joint", "greedy"])
+def test_components_may_change_between_batches(strategy):
+    X = clusters(200, 4)
+    pca = HoroPCA(2, strategy=strategy, random_state=0, n_init=2).partial_fit(X[:100])
+    for K in (3, 1, 2):
+        pca.set_params(n_components=K).partial_fit(X[100:])
+        assert pca.transform(X).shape == (200, K) and len(pca.explained_variance_) == K
+
+
+def test_a_batch_that_failed_was_not_seen(monkeypatch):
+    X = clusters(200, 4)
+    pca = HoroPCA(random_state=0, n_init=2).partial_fit(X[:100])
+    monkeypatch.setattr(HoroPCA, "_learn", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        pca.partial_fit(X[100:])
+    monkeypatch.undo()
+    assert pca.n_samples_seen_ == 100 and pca.partial_fit(X[100:]).n_samples_seen_ == 200
+
+
+def test_a_stream_keeps_to_its_model():
+    pca = HoroPCA(random_state=0, n_init=2).partial_fit(clusters(60, 3))
+    with pytest.raises(ValueError, match="model and curvature must be those of the batches before, 'poincare' and -1, but"):
+        pca.set_params(model="klein").partial_fit(clusters(60, 3))
+
+
+@pytest.mark.parametrize("n_jobs", [0, 2.5, "all", True])
+def test_silly_numbers_of_threads_are_refused(n_jobs):
+    with pytest.raises(ValueError, match="n_jobs must be None"):
+        HoroPCA(n_jobs=n_jobs).fit(clusters(20, 3))
+
+
+@pytest.mark.parametrize("rows", [10, 100])
+def test_one_point_many_times_has_nothing_to_lose(monkeypatch, rows):
+    small_search(monkeypatch, rows)
+    fit = HoroPCA(random_state=0, n_init=1).fit(np.full((50, 3), 0.3))
+    assert np.array_equal(fit.explained_variance_ratio_, [1, 1])
+
+
+def test_a_stream_forgets_the_fit_before_it():
+    pca = HoroPCA(random_state=0, n_init=2).fit(clusters(60, 4))
+    pca.partial_fit(clusters(60, 3)[:1])
+    with pytest.raises(NotFittedError):
+        pca.transform(clusters(5, 3))
+
+
+def test_the_worst_case_is_that_of_all_pairs(monkeypatch):
+    X = clusters(300, 3)
+    Y = TangentPCA(2).fit_transform(X)
+    exact = metrics.worst_case_distortion(X, Y)
+    monkeypatch.setattr(metrics, "EXACT_ROWS", 50)
+    monkeypatch.setattr(metrics, "AUTO_PAIRS", 600)
+    assert metrics.worst_case_distortion(X, Y) == exact

@@ -166,6 +166,8 @@ def reduce(
         raise click.UsageError(f"{'--restart' if labels is None else '--labels'} cannot be given with --dask.")
     for path, formats in ((output if address is None else None, FORMATS), (save_fit, (".npz",))):
         if path is not None:
+            if path.exists() and path.samefile(input):
+                raise click.UsageError(f"{path} is the input: the result needs a file of its own.")
             check_output(path, force=force, formats=formats)
     figure = _figure(plot, force) if plot is not None else None
     if address is not None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
+from click import get_current_context
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -56,6 +57,9 @@ def reproduce(names: tuple[str, ...], quick: bool, runs: int, out: Path, jobs: i
     from .reproduction import reproduce as compute
     from .reproduction.command import JOBS, check_names
 
+    if not names:
+        click.echo(get_current_context().get_help())
+        return
     try:
         check_names(names)
     except ValueError as error:
@@ -63,7 +67,7 @@ def reproduce(names: tuple[str, ...], quick: bool, runs: int, out: Path, jobs: i
     with Bar() as bar:
         try:
             outcome = compute(
-                names or ("all",),
+                names,
                 out=out,
                 quick=quick,
                 runs=runs,
@@ -89,7 +93,7 @@ def reproduce(names: tuple[str, ...], quick: bool, runs: int, out: Path, jobs: i
 
 
 def _command(names: tuple[str, ...], quick: bool, runs: int, out: Path) -> str:
-    words = ["horopca", "reproduce", *(names or ("all",)), *(["--quick"] if quick else [])]
+    words = ["horopca", "reproduce", *names, *(["--quick"] if quick else [])]
     words += ["--runs", str(runs)] if runs != 5 else []
     return shlex.join([*words, "--out", str(out)])
 

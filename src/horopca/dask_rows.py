@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import reduce
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -25,6 +26,9 @@ from .geometry import lift
 from .geometry._arrays import Array, array_namespace
 from .rows import CHUNK_ELEMENTS, Door, Rows, chunk_slices
 from .statistics import sums
+
+with suppress(ImportError):
+    import distributed  # noqa: F401  (before its settings are touched: it loads its own when it comes, and they would go with ours)
 
 BRANCHES = 8  # of the tree: so many results are put together at a time
 GATHERED_ROWS = 1 << 15  # more rows than this are not brought to one place

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .geometry import boost_to_origin, lift, translate, translate_to_origin
 from .geometry._arrays import Array, from_numpy, to_numpy
-from .statistics import folded, frechet_mean, parts, principal_axes
+from .statistics import folded, frechet_mean, principal_axes
 
 FRAME_ROWS = 1 << 15  # the canonical frame of more images than this is that of so many of them
 
@@ -38,8 +38,10 @@ class Frame(NamedTuple):
 
 def between(old: Frame, new: Frame) -> np.ndarray:
     """The matrix (d+1, d+1) that takes points as seen from one frame to the same as seen from another."""
-    J = np.where(np.arange(len(old.mean)) == 0, -1.0, 1.0)
-    return new.matrix() @ (J[:, None] * old.matrix().T * J)
+    # from where d+1 points go: the product of two matrices of boosts would lose digits to the size of their entries
+    d = len(old.mean) - 1
+    points = lift(np.vstack([np.zeros(d), np.eye(d)]))
+    return np.linalg.solve(points, new.enter(old.leave(points))).T
 
 
 class Seen:
@@ -47,9 +49,6 @@ class Seen:
 
     def __init__(self, rows: Any, point: np.ndarray) -> None:
         self.rows, self.point, self.shape = rows, point, rows.shape
-
-    def parts(self, function: Callable[[Array], Any]) -> Iterator[Any]:
-        return parts(self.rows, self._moved(function))
 
     def folded(self, function: Callable[[Array], Any], combine: Callable[[Any, Any], Any]) -> Any:
         return folded(self.rows, self._moved(function), combine)

@@ -33,6 +33,7 @@ __all__ = [
 METRICS = ("hyperbolic", "precomputed")
 EXACT_ROWS = 1 << 14  # up to here all pairs are counted unless told otherwise,
 AUTO_PAIRS = 1 << 22  # above so many
+EVERY_PAIR = 1 << 62  # is more than there are
 GROUPED_ROWS = 1 << 16  # from more than this only some rows are drawn, in
 GROUPS = 32  # groups, pairs inside which are counted
 DRAWN_ELEMENTS = 1 << 24  # of all rows drawn
@@ -96,7 +97,7 @@ def worst_case_distortion(
 ) -> float:
     """Largest over smallest ratio ``d(Y) / d(X)`` over all pairs: 1 for a scaled isometry, inf where two points merge."""
     low, high = np.inf, 0.0
-    for d, e in _ratios(X, Y, model, curvature, metric, _Sampling(None, None)):
+    for d, e in _ratios(X, Y, model, curvature, metric, _Sampling(EVERY_PAIR, None)):
         if len(d):
             low, high = min(low, float(np.min(e / d))), max(high, float(np.max(e / d)))
     if high == 0.0:
@@ -129,8 +130,8 @@ def pair_variance(
     random_state: Any = None,
 ) -> float:
     """Mean squared distance over all ordered pairs, a point with itself included: the paper's variance."""
-    n = np.shape(X)[0] if metric == "precomputed" else check_rows(X, check_door(model, curvature), min_rows=2).shape[0]
     pairs = _pairs((X,), model, curvature, metric, _Sampling(n_pairs, random_state))
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
     return _mean(pairs, lambda d: d * d)[0] * (n - 1) / n
 
 

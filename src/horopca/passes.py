@@ -32,7 +32,8 @@ from .objectives import (
     some_offsets,
     variance_profile,
 )
-from .rows import Chunk, Door, Rows
+from .rows import Chunk, Door, Rows, with_rows
+from .statistics import FAR
 
 SAME = 1e-6  # distance at which a row and a point of the sample are taken for one
 SHIFTS = 4  # points of the sample that a row is paired with, and
@@ -59,9 +60,7 @@ class Placed(NamedTuple):
         lost = xp.abs(c) < 1e-7 * size * self.chunk.t
         if not bool(xp.any(lost)):
             return c
-        c = xp.asarray(c, copy=True)
-        c[lost] = pole_product(self.points(lost), v0, w)
-        return c
+        return with_rows(xp.asarray(c, copy=True), lost, pole_product(self.points(lost), v0, w))
 
     def points(self, which: Array | slice = slice(None)) -> Array:
         """Some of the points (., d+1), written out."""
@@ -121,23 +120,27 @@ class Task(NamedTuple):
     some: np.ndarray
     offsets: tuple[int, ...]
 
-    def placed(self, X: Array, start: int) -> tuple[Placed, Across]:
-        """The chunk as seen from the frame, and its pairs with the sample."""
-        m = len(self.some)
+    def placed(self, X: Array, start: int) -> tuple[Chunk, Placed, Across]:
+        """The chunk, the same as seen from the frame, and its pairs with the sample."""
+        m, chunk = len(self.some), self.door.chunk(X)
         pairs = Across(X.shape[0], m, tuple((start + o) % m for o in self.offsets))
-        return Placed(self.door.chunk(X), self.frame, self.matrix), pairs
+        if self.frame.mean[0] <= FAR:
+            return chunk, Placed(chunk, self.frame, self.matrix), pairs
+        x, eye = self.frame.enter(chunk.points()), np.eye(len(self.matrix))
+        moved = Chunk(x[:, 1:], array_namespace(x).ones_like(x[:, 0]), x[:, 0])
+        return chunk, Placed(moved, Frame(eye[0], eye[1:, 1:]), eye), pairs
 
 
 def _terms(task: Task, term: Term, A: np.ndarray, beta: np.ndarray, eta: np.ndarray) -> Callable:
     """What a chunk adds, with the images (beta, eta) of the sample: number of pairs, value, gradients in A and in them."""
 
     def terms(X: Array, start: int) -> tuple:
-        placed, pairs = task.placed(X, start)
+        chunk, placed, pairs = task.placed(X, start)
         b, e, pullback = slide_with_pullback(placed, A)
         xp, n = array_namespace(e), e.shape[0]
         count, kept = pairs.total, None
         if term.distances:
-            count, kept = _inverse_distances(placed.chunk, task.some, pairs)
+            count, kept = _inverse_distances(chunk, task.some, pairs)
         b, e = xp.concat([b, from_numpy(beta, e)], axis=1), xp.concat([e, from_numpy(eta, e)])
         value, g_b, g_e = mean_over_pairs(b, e, pairs, term.profile, kept)
         weight = term.factor * pairs.total
@@ -164,7 +167,7 @@ def _squares(task: Task, A: np.ndarray, beta: np.ndarray, eta: np.ndarray) -> Ca
     """What a chunk adds: number of pairs, squared projected distances, squared distances."""
 
     def squares(X: Array, start: int) -> tuple:
-        placed, pairs = task.placed(X, start)
+        chunk, placed, pairs = task.placed(X, start)
         b, e, _ = slide_with_pullback(placed, A)
         xp = array_namespace(e)
         kept, true = 0.0, 0.0
@@ -172,7 +175,7 @@ def _squares(task: Task, A: np.ndarray, beta: np.ndarray, eta: np.ndarray) -> Ca
         for (_, y), (_, others) in zip(_partners(images, pairs, e), _partners(task.some, pairs, e), strict=True):
             gap = (xp.sum((b - y[:, :-1].T) ** 2, axis=0) + (e - y[:, -1]) ** 2) / (4 * e * y[:, -1])
             kept += float(xp.sum(4 * xp.asinh(xp.sqrt(gap)) ** 2))
-            true += float(xp.sum(placed.chunk.distances(others) ** 2))
+            true += float(xp.sum(chunk.distances(others) ** 2))
         return pairs.total, kept, true
 
     return squares

@@ -122,7 +122,7 @@ class Chunk(NamedTuple):
         cosh = size - self.stretch * along
         lost = cosh - 1 < 1e-9 * size  # the difference of two such large numbers
         safe = xp.where(lost, xp.ones_like(cosh), cosh)
-        d = xp.log(safe + xp.sqrt((safe - 1) * (safe + 1)))
+        d = xp.log(safe + xp.sqrt(safe - 1) * xp.sqrt(safe + 1))
         return with_rows(d, lost, distance(self.points(lost), others[lost])) if bool(xp.any(lost)) else d
 
     def points(self, which: Any = slice(None)) -> Array:

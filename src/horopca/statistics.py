@@ -41,6 +41,7 @@ __all__ = [
 
 BLOCK_ROWS = 1 << 13
 MANY_PASSES = 16
+FAR = 100.0  # cosh of the distance from the origin beyond which a product with a point cancels too much, and points are moved
 
 
 class Mean(NamedTuple):
@@ -95,11 +96,13 @@ def mean_of_many(rows: Any, sample: np.ndarray, first: Mean | None = None) -> Me
     user's own array) brings the mean nearer by the square root of the number of points in the sample.
     """
     first = frechet_mean(sample) if first is None else first
+    if first.point[0] > FAR:
+        return frechet_mean(rows, start=first.point)
     m, variance, before = first.point, np.inf, np.inf
     _, _, hessian = _newton_terms(sample, m)
     for n_iter in range(1, MANY_PASSES + 1):
         square, pull = rows.sum(_pull_of(rows.door, m))
-        if square / rows.shape[0] > variance:
+        if not square / rows.shape[0] <= variance * (1 + 1e-12):
             break
         variance = square / rows.shape[0]
         step = np.linalg.solve(hessian, (boost_to_origin(m) @ pull)[1:] / rows.shape[0])
@@ -120,8 +123,9 @@ def _pull_of(door: Any, m: np.ndarray) -> Callable:
         xp = array_namespace(chunk.t)
         against = from_numpy(m * np.where(np.arange(len(m)) == 0, 1.0, -1.0), chunk.t)
         cosh = chunk.products(against[None, :])[0, :]
-        sinh = xp.sqrt(xp.where(cosh > 1, (cosh - 1) * (cosh + 1), xp.zeros_like(cosh)))
-        d = xp.log(xp.where(cosh > 1, cosh + sinh, xp.ones_like(cosh)))
+        cosh = xp.where(cosh > 1, cosh, xp.ones_like(cosh))
+        sinh = xp.sqrt(cosh - 1) * xp.sqrt(cosh + 1)
+        d = xp.log(cosh + sinh)
         weight = xp.where(sinh > 1e-8, d / xp.where(sinh > 1e-8, sinh, xp.ones_like(sinh)), xp.ones_like(sinh))
         return float(xp.sum(d * d)), to_numpy(chunk.gather(weight[None, :]))[0]
 
@@ -274,11 +278,6 @@ def _gram(v: np.ndarray) -> np.ndarray:
 
 def _farther(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(np.abs(a) >= np.abs(b), a, b)
-
-
-def parts(x: Any, function: Callable[[Array], Any]) -> Iterator[Any]:
-    """function of the points of x, a few thousand rows at a time."""
-    return x.parts(function) if hasattr(x, "parts") else map(function, row_blocks(x))
 
 
 def folded(x: Any, function: Callable[[Array], Any], combine: Callable[[Any, Any], Any] = operator.add) -> Any:

@@ -60,6 +60,8 @@ def fetch(name: str) -> Path:
     if name not in known:
         raise ValueError(f"name must be a file of the registry, such as {next(iter(known))!r}, but is {name!r}.")
     folder = os.environ.get("HOROPCA_DATA")
+    if folder and not Path(folder).is_dir():
+        raise FileNotFoundError(f"HOROPCA_DATA names {folder}, but there is no such folder. Correct it, or unset it.")
     if folder and (local := Path(folder) / name).exists():
         found = hashlib.sha256(local.read_bytes()).hexdigest()
         if found != known[name]:

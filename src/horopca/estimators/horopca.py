@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import sys
 import warnings
 from typing import Any, NamedTuple
 
@@ -19,7 +18,6 @@ from ..geometry import (
     boost_to_origin,
     busemann,
     from_hyperboloid,
-    pairwise_distance,
     to_hyperboloid,
     translate,
     translate_ideal,
@@ -30,7 +28,7 @@ from ..geometry._arrays import Array, array_namespace, from_numpy, has_kernels, 
 from ..objectives import AllPairs, as_sample, some_offsets
 from ..passes import Whole
 from ..projections import Slide, Spine, nested_ideal_points, slide, spine_from_basis, unslide
-from ..rows import Chunk, Door, Rows, with_rows
+from ..rows import Door, Rows, with_rows
 from ..search import OBJECTIVES, Flag, Plan, search_greedy, search_joint
 from ..statistics import (
     average_distortion,
@@ -42,21 +40,19 @@ from ..statistics import (
     sampled_pair_variance,
 )
 from .base import HyperbolicReduction
-from .fitting import in_model
+from .fitting import in_model, teller
 from .reservoir import Reservoir
+from .variances import EXACT_ROWS, REPORTED_PAIRS, measured_variances, slid
 
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
 SPINES = ("ideal", "free")
 
 MEAN_ROWS = AXES_ROWS = 1 << 12  # points of a sample at whose mean, and in whose principal axes, the search stands
 SEARCH_ROWS = 1 << 14  # more points than this are searched on a random subset of so many
-EXACT_ROWS = 3000  # up to here variances are reported over all pairs, above over REPORTED_PAIRS of them
 PAIRS = 1 << 20  # pairs per evaluation in the last climb,
 SAMPLE_PAIRS = 1 << 17  # and if its answer is corrected afterwards
-REPORTED_PAIRS = 1 << 19  # pairs in a reported estimate
 FIDELITY_SHIFTS = 128  # pairs per point of the distortion objective, whose distances are kept
 AUTO_STARTS = 24
-RESIDUAL_ROWS = 512  # whose pairs say how far an estimate of the variance may be off
 
 
 class Answer(NamedTuple):
@@ -147,6 +143,8 @@ class HoroPCA(HyperbolicReduction):
     True
     """
 
+    _reservoir: Reservoir  # of the batches given to partial_fit, if any
+
     def __init__(
         self,
         n_components: int = 2,
@@ -197,16 +195,16 @@ class HoroPCA(HyperbolicReduction):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         n = rows.shape[0]
         some = rows.take(rng.choice(n, size=min(n, SEARCH_ROWS), replace=False))
-        self.n_samples_seen_ = n
-        self._learn(some, rows if n > len(some) else None, rng)
+        self._learn(some, rows if n > len(some) else None, n, rng)
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> HoroPCA:
         """Learn from one more batch of a stream of points.
 
-        A uniform sample of at most 16384 of all points seen is kept; a fit to it is made when more of it has
-        changed than its standard error makes visible. The answer is that of `fit` to within ``variance_error_``.
-        `fit` forgets the stream.
+        A uniform sample of at most 16384 of all points seen is kept. A fit to it is made when more than the square root
+        of their number have come in since the last one, which is about what its standard error lets one see; it takes
+        about a second, so that large batches cost less. Like `fit`, it may end in one of several optima that are nearly
+        as good. `fit` forgets the stream.
 
         Parameters
         ----------
@@ -218,30 +216,37 @@ class HoroPCA(HyperbolicReduction):
         -------
         self
         """
-        begun = hasattr(self, "_reservoir")
-        rows = check_rows(X, self._door(), estimator=self, reset=not begun, min_rows=1)
+        begun, door = hasattr(self, "_reservoir"), self._door()
+        if begun and (self._reservoir.model, self._reservoir.curvature) != door:
+            raise ValueError(
+                f"model and curvature must be those of the batches before, {self._reservoir.model!r} and "
+                f"{self._reservoir.curvature:g}, but are {self.model!r} and {self.curvature:g}. Call fit to begin anew."
+            )
+        rows = check_rows(X, door, estimator=self, reset=not begun, min_rows=1)
         self._check_options(rows)
         if not begun:
-            self._reservoir = Reservoir.empty(rows.shape[1], int(check_random_state(self.random_state).randint(2**31)))
-            self.__dict__.pop("_answer", None)
-        self._reservoir = new = self._reservoir.after(rows, SEARCH_ROWS)
-        self.n_samples_seen_, m = new.seen, len(new.points)
-        if m >= 2 and (m < SEARCH_ROWS or new.changed > np.sqrt(m)):
-            self._learn(new.points, None, np.random.default_rng((new.seed, 1)), warm=getattr(self, "_answer", None))
-            self._reservoir = new._replace(changed=0)
+            self._reservoir = Reservoir.empty(rows.shape[1], door, int(check_random_state(self.random_state).randint(2**31)))
+            for name in ("_answer", "_n_features_out"):  # of an earlier fit
+                self.__dict__.pop(name, None)
+        new = self._reservoir.after(rows, SEARCH_ROWS)
+        m, rng = len(new.points), np.random.default_rng((new.seed, 1))
+        if m >= 2 and (new.changed > np.sqrt(m) or not hasattr(self, "_answer")):
+            self._learn(new.points, None, new.seen, rng, warm=getattr(self, "_answer", None))
+            new = new._replace(changed=0)
+        self._reservoir, self.n_samples_seen_ = new, new.seen  # last: a batch that failed was not seen
         return self
 
     def _learn(
-        self, some: np.ndarray, rows: Rows | None, rng: np.random.Generator, warm: Answer | None = None
+        self, some: np.ndarray, rows: Rows | None, seen: int, rng: np.random.Generator, warm: Answer | None = None
     ) -> None:
         """Fit to the points `some` (m, d+1), in random order; if they are a sample of `rows`, to all of these.
 
-        `warm` is an earlier answer to begin from.
+        They stand for so many `seen`; `warm` is an earlier answer to begin from.
         """
         mean = frechet_mean(some if rows is None else some[:MEAN_ROWS])
         # the search stands at the mean of the sample, which is the same to the last bit wherever the rows are
         frame = Frame(mean.point, principal_axes(Seen(some[:AXES_ROWS], mean.point))[0])
-        sample, plan, whole = as_sample(frame.enter(some)), self._plan(len(some)), None
+        sample, plan, whole = as_sample(frame.enter(some)), self._plan(len(some), sampled=rows is not None), None
         if rows is not None:
             whole = Whole(rows, some, frame, sample, rng)
             plan = plan._replace(whole=whole.objective(self.objective))
@@ -251,7 +256,7 @@ class HoroPCA(HyperbolicReduction):
         if rows is not None and self.pairs == "all":
             everything = as_sample(frame.enter(rows.all()))
             plan = plan._replace(exact=OBJECTIVES[self.objective](everything, AllPairs(everything.size)))
-        if warm is not None:
+        if warm is not None and len(warm.bases) == self.n_components:
             plan = plan._replace(warm=[basis @ between(warm.frame, frame).T for basis in warm.bases])
         with threadpool_limits(1, "blas"):  # the products are small: threads would wait for each other
             flag = STRATEGIES[self.strategy](sample, self.n_components, self.spine, self.objective, plan, rng)
@@ -264,15 +269,18 @@ class HoroPCA(HyperbolicReduction):
         if rows is not None:  # from the mean of the sample to that of all rows
             there = Frame(self._mean, np.eye(len(frame.axes)))
             spines = [spine_from_basis(basis @ between(frame, there).T) for basis in flag.bases]
+            if self.spine == "ideal":  # rounding must not carry it beyond infinity
+                spines = [spine._replace(kappa=max(spine.kappa, 0.0) if k else 0.0) for k, spine in enumerate(spines)]
             if q is not None:
                 self._directions = translate_ideal_to_origin(translate_ideal(self._directions, frame.mean), self._mean)
         self.spine_ = spines[-1]
         self.ideal_points_ = None if q is None else translate_ideal(self._directions, self._mean)
         x = np.concatenate([translate_to_origin(block, self._mean) for block in row_blocks(some)])
-        self._frame = frame_of(_slid(x, self.spine_))
+        self._frame = frame_of(slid(x, self.spine_))
         self._slide = Slide.along(self.spine_, boost_to_origin(self._mean), self._frame.matrix())
-        self._report_variances(x, spines, rng, None if whole is None else whole.variances(flag.bases[-1]))
-        self._n_features_out = self._door().columns(self.n_components)
+        across = None if whole is None else whole.variances(flag.bases[-1])
+        self._report_variances(*measured_variances(x, spines, rng, seen, across))
+        self._n_features_out, self.n_samples_seen_ = self._door().columns(self.n_components), seen
         self._report_end(flag, mean.converged)
 
     def _check_options(self, rows: Rows) -> None:
@@ -286,61 +294,45 @@ class HoroPCA(HyperbolicReduction):
             check_count("n_init", self.n_init, 1)
         if not (isinstance(self.pairs, str) and self.pairs in ("auto", "all")):
             check_count("pairs", self.pairs, 1)
+        if self.n_jobs is not None and (isinstance(self.n_jobs, bool) or not isinstance(self.n_jobs, numbers.Integral)):
+            raise ValueError(f"n_jobs must be None or a whole number (-1: one thread per core), but is {self.n_jobs!r}.")
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs must be None, a number of threads, or -1 for one per core, but is 0.")
         if not isinstance(self.tol, numbers.Real) or not self.tol > 0:
             raise ValueError(f"tol must be a positive number, but is {self.tol!r}.")
 
-    def _plan(self, n: int) -> Plan:
+    def _plan(self, n: int, *, sampled: bool) -> Plan:
+        """How to search n points: if they are a sample of rows, the answer is corrected afterwards."""
         n_init = AUTO_STARTS if self.n_init == "auto" else int(self.n_init)
-        sampled = self.n_samples_seen_ > n
         if self.pairs == "auto" or (self.pairs == "all" and sampled):
             most = (SAMPLE_PAIRS if sampled else PAIRS) // n
             kept = FIDELITY_SHIFTS // 4 if sampled else FIDELITY_SHIFTS
             shifts = kept if self.objective == "distortion" else n if n <= 2048 else most
         else:
             shifts = n if self.pairs == "all" else int(self.pairs)
-        report = _print_heat if self.verbose else _quiet
-        return Plan(n_init, shifts, self.max_iter, self.tol, report)
+        return Plan(n_init, shifts, self.max_iter, self.tol, teller(self))
 
-    def _report_variances(self, x: np.ndarray, spines: list[Spine], rng: np.random.Generator, whole: tuple | None) -> None:
-        """Explained and total variance over the same pairs, in the user's unit of length.
-
-        Over all pairs of x, the training points moved to their mean, if they are few; else over some. If x is only a sample
-        of them, `whole` are the means over pairs of a row and a point of x: twice them less those of x alone are the
-        means over all rows.
-        """
-        images, m = [*(_slid(x, spine) for spine in spines), x], len(x)
-        own, residual = _deviations(images[-2][:RESIDUAL_ROWS])
-        if m <= EXACT_ROWS:
-            values, error = np.array([pair_variance(y) for y in images]), 0.0
-        else:
-            offsets = some_offsets(m, max(1, REPORTED_PAIRS // m), rng)
-            values = np.array([_shifted_variance(y, offsets) for y in images])
-            error = residual / np.sqrt(m * len(offsets))
-        if whole is not None:
-            kept, true, count = whole
-            last, values[-1] = values[-2], 2 * true - values[-1]
-            values[:-1] *= (2 * kept - last) / last if last > 0 else 1.0
-            error = np.hypot(error, 2 * residual / np.sqrt(count))
-        elif self.n_samples_seen_ > m:
-            error = np.hypot(error, 2 * own * np.sqrt(1 / m - 1 / self.n_samples_seen_))
+    def _report_variances(self, values: np.ndarray, error: float) -> None:
+        """Keep the explained and the total variance (last), in the user's unit of length."""
         values = values / -self.curvature
         self.total_variance_ = total = float(values[-1])
         # a projection of a projection lengthens nothing, so only rounding can break the order
         self.explained_variance_ = np.minimum(np.maximum.accumulate(values[:-1]), total)
-        self.variance_error_ = float(error) / -self.curvature
-        self.explained_variance_ratio_ = self.explained_variance_ / total if total > 0 else np.ones(len(spines))
+        self.variance_error_ = error / -self.curvature
+        # points that are one have a variance of rounding alone, and nothing to lose
+        self.explained_variance_ratio_ = self.explained_variance_ / total if total > 1e-28 else np.ones(len(values) - 1)
 
     def _report_end(self, flag: Flag, mean_converged: bool) -> None:
         self.n_iter_ = flag.ascent.n_iter
         self.converged_ = flag.ascent.converged and mean_converged
         self.status_ = flag.ascent.status if mean_converged else "the Fréchet mean did not converge"
         if not mean_converged:
-            warnings.warn("HoroPCA: the Fréchet mean of X did not converge.", ConvergenceWarning, stacklevel=3)
+            warnings.warn("HoroPCA: the Fréchet mean of X did not converge.", ConvergenceWarning, stacklevel=4)
         elif not self.converged_:
             warnings.warn(
                 f"HoroPCA {self.status_} without converging. Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _onto_spine(self, x: Array) -> Array:
@@ -427,37 +419,6 @@ class HoroPCA(HyperbolicReduction):
         return value / -self.curvature
 
 
-def _slid(x: np.ndarray, spine: Spine) -> np.ndarray:
-    """Images (n, K+1) on the hyperboloid of H^K of points x (n, d+1)."""
-    images, lost = Slide.along(spine).images(Chunk(x[:, 1:], np.ones(len(x)), x[:, 0]))
-    images[lost] = to_hyperboloid(slide(x[lost], spine), "halfspace")
-    return images
-
-
-def _shifted_variance(y: np.ndarray, offsets: tuple[int, ...]) -> float:
-    """Pair variance of points y (n, k+1), rows in random order, from the pairs (i, i + o mod n)."""
-    n, twice = len(y), np.concatenate([y, y])
-    chunk = Chunk(y[:, 1:], np.ones(n), y[:, 0])
-    mean = np.mean([np.mean(chunk.distances(twice[o : o + n]) ** 2) for o in offsets])
-    return float(mean) * (n - 1) / n  # the n pairs of a point with itself are among the n^2
-
-
-def _deviations(y: np.ndarray) -> tuple[float, float]:
-    """Standard deviations of the two parts of a squared distance between points of y: what each point brings to all its
-    pairs, and what is left to the pair itself. A mean over pairs in which all points are equally often has only the latter."""
-    squares = pairwise_distance(y) ** 2
-    own = squares.mean(axis=1) - squares.mean() / 2
-    return float(own.std()), float((squares - own - own[:, None]).std())
-
-
 def _turned(spine: Spine, axes: np.ndarray) -> Spine:
     """The spine in the frame whose axes are the rows of `axes`, brought back to the frame they are given in."""
     return Spine(spine.n @ axes, spine.kappa, spine.U @ axes)
-
-
-def _quiet(*_: Any) -> None:
-    pass
-
-
-def _print_heat(number: int, heats: int, runners: int, value: float) -> None:
-    print(f"HoroPCA: heat {number + 1} of {heats}, {runners} starts, best {value:.6g}", file=sys.stderr)

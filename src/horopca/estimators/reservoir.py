@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..rows import Rows
+from ..rows import Door, Rows
 
 
 class Reservoir(NamedTuple):
@@ -20,10 +20,12 @@ class Reservoir(NamedTuple):
     seen: int
     changed: int  # points that came in since the last fit
     seed: int
+    model: str  # of the batches, and
+    curvature: float
 
     @classmethod
-    def empty(cls, columns: int, seed: int) -> Reservoir:
-        return cls(np.zeros((0, columns)), np.zeros(0), 0, 0, seed)
+    def empty(cls, columns: int, door: Door, seed: int) -> Reservoir:
+        return cls(np.zeros((0, columns)), np.zeros(0), 0, 0, seed, *door)
 
     def after(self, rows: Rows, size: int) -> Reservoir:
         """The sample of at most `size` points once these rows have passed."""
@@ -37,4 +39,4 @@ class Reservoir(NamedTuple):
         order = np.argsort(merged)[:size]
         points = np.concatenate([self.points, rows.take(new)])[order] if len(new) else self.points
         came = int(np.count_nonzero(order >= len(self.keys)))
-        return Reservoir(points, merged[order], self.seen + n, self.changed + came, self.seed)
+        return self._replace(points=points, keys=merged[order], seen=self.seen + n, changed=self.changed + came)

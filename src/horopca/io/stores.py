@@ -109,8 +109,12 @@ def _is_store(path: Path) -> bool:
 
 
 def _pieces(folder: Path) -> list[Path]:
-    """The files 0.npy, 1.npy, ... of a folder, in this order."""
-    return sorted((file for file in folder.glob("*.npy") if file.stem.isdecimal()), key=lambda file: int(file.stem))
+    """The files 0.npy, 1.npy, ... of a folder, in this order, none missing."""
+    files = sorted((file for file in folder.glob("*.npy") if file.stem.isdecimal()), key=lambda file: int(file.stem))
+    for number, file in enumerate(files):
+        if file.name != f"{number}.npy":
+            raise ValueError(f"{folder} must hold 0.npy, 1.npy, ... without a gap, but {number}.npy is missing.")
+    return files
 
 
 def _open_npy(files: list[Path]) -> da.Array:
