@@ -246,3 +246,11 @@ def test_sentences_of_the_library_speak_of_options():
 def test_the_module_is_the_command_line():
     said = subprocess.run([sys.executable, "-m", "horopca", "--version"], capture_output=True, text=True, check=True)
     assert "horopca" in said.stdout
+
+
+def test_the_result_does_not_replace_the_input(tmp_path):
+    path = tmp_path / "x.npy"
+    np.save(path, np.random.default_rng(0).uniform(-0.4, 0.4, size=(30, 3)))
+    before = path.read_bytes()
+    result = CliRunner().invoke(main, ["reduce", str(path), "-o", str(path), "--force"])
+    assert result.exit_code == 2 and "is the input" in result.output and path.read_bytes() == before

@@ -102,6 +102,7 @@ def no_data(monkeypatch, tmp_path):
         raise OSError(f"{name} could not be fetched (ConnectionError). Put it into {folder}.")
 
     forget()
+    (tmp_path / "empty").mkdir()
     monkeypatch.setenv("HOROPCA_DATA", str(tmp_path / "empty"))
     monkeypatch.setattr(fetching, "_retrieved", unreachable)
     yield
