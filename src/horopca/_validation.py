@@ -84,7 +84,7 @@ def check_points(rows: Rows, name: str = "X") -> None:
             return
     if not isinstance(rows.X, np.ndarray):
         _check_finite(rows.X, name)
-    for _ in rows.each(lambda block, start: _check_block(block, rows.door, start, name)):
+    for _ in rows.each(lambda block, start: _check_block(block, rows.door, start, name), light=True):
         pass
 
 

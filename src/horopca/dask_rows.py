@@ -61,10 +61,10 @@ class DaskRows(Rows):
         self.starts = np.cumsum([0, *X.chunks[0]])
         self.blocks = X.to_delayed().ravel().tolist()
 
-    def each(self, function: Callable[[Array, int], Any]) -> Iterator[Any]:
+    def each(self, function: Callable[[Array, int], Any], *, light: bool = False) -> Iterator[Any]:
         return iter(self._passed(lambda X, start: [function(X, start)], operator.add))
 
-    def sum(self, function: Callable[[Array, int], tuple]) -> tuple:
+    def sum(self, function: Callable[[Array, int], tuple], *, light: bool = False) -> tuple:
         return self._passed(function, sums)
 
     def folded(self, function: Callable[[Array], Any], combine: Callable[[Any, Any], Any]) -> Any:

@@ -92,26 +92,32 @@ def frechet_mean(x: Any, *, start: np.ndarray | None = None, max_iter: int = 100
 def mean_of_many(rows: Any, sample: np.ndarray, first: Mean | None = None) -> Mean:
     """The Fréchet mean of more rows than one likes to pass over, from that of a random sample (m, d+1) of them (`first`).
 
-    Newton's method with the gradient of all rows and the Hessian of the sample: a pass (two products with the
-    user's own array) brings the mean nearer by the square root of the number of points in the sample.
+    Newton's method with the gradient of all rows and the Hessian of the sample, corrected by what each step teaches
+    (Broyden): a pass (two products with the user's own array) brings the mean nearer by the square root of the number of
+    points in the sample, and more from pass to pass.
     """
     first = frechet_mean(sample) if first is None else first
     if first.point[0] > FAR:
         return frechet_mean(rows, start=first.point)
-    m, variance, before = first.point, np.inf, np.inf
-    _, _, hessian = _newton_terms(sample, m)
+    m, variance = first.point, np.inf
+    inverse = np.linalg.inv(_newton_terms(sample, m)[2])
+    gradient, step = np.zeros(len(m) - 1), np.zeros(len(m) - 1)
     for n_iter in range(1, MANY_PASSES + 1):
-        square, pull = rows.sum(_pull_of(rows.door, m))
+        square, pull = rows.sum(_pull_of(rows.door, m), light=True)
         if not square / rows.shape[0] <= variance * (1 + 1e-12):
             break
         variance = square / rows.shape[0]
-        step = np.linalg.solve(hessian, (boost_to_origin(m) @ pull)[1:] / rows.shape[0])
+        last, before = gradient, float(np.linalg.norm(step))
+        gradient = (boost_to_origin(m) @ pull)[1:] / rows.shape[0]
+        if before > 0:  # Broyden: what the last step has taught
+            change = inverse @ (last - gradient)
+            inverse += np.outer(step - change, step @ inverse) / (step @ change)
+        step = inverse @ gradient
         size = float(np.linalg.norm(step))
         m = _exp_from(m, step)
-        next_size = size * min(1.0, size / before) if n_iter > 1 else size
+        next_size = size * min(1.0, size / before) if before > 0 else size
         if next_size <= 1e-9 * (1 + np.sqrt(variance)):
             return Mean(m, variance, n_iter, True, "converged")
-        before = size
     return frechet_mean(rows, start=first.point)  # a sample that says little of the whole
 
 
