@@ -167,7 +167,7 @@ class AllPairs(NamedTuple):
         ones = xp.ones_like(stack[0, :])
         start = 0
         while start < self.n:
-            height = max(1, min(_block_pairs(stack) // (self.n - start), self.n // 8 + 1))
+            height = max(1, min(2 * _block_pairs(stack) // (self.n - start), self.n // 8 + 1))
             rows, columns = slice(start, min(start + height, self.n)), slice(start, self.n)
 
             def collect(total: Array, terms: Array, sign: int, rows: slice = rows, columns: slice = columns) -> None:
