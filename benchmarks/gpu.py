@@ -17,7 +17,8 @@ from rich.table import Table
 
 from horopca import HoroPCA
 from horopca._validation import check_rows
-from horopca.objectives import AllPairs, as_sample, variance_objective
+from horopca.objectives import as_sample, variance_objective
+from horopca.pairs import AllPairs
 
 ROWS, COLUMNS = 10_000_000, 64
 

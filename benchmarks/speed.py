@@ -17,7 +17,8 @@ from threadpoolctl import threadpool_limits
 
 from horopca import HoroPCA
 from horopca.geometry import to_hyperboloid, translate_to_origin
-from horopca.objectives import AllPairs, as_sample, variance_objective
+from horopca.objectives import as_sample, variance_objective
+from horopca.pairs import AllPairs
 from horopca.statistics import frechet_mean
 
 from .data import embedding

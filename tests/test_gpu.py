@@ -10,15 +10,8 @@ from clouds import cloud, directions
 from horopca import HoroPCA, geometry, metrics, objectives
 from horopca.datasets import make_hierarchy
 from horopca.geometry._arrays import has_kernels
-from horopca.objectives import (
-    AllPairs,
-    Shifts,
-    as_sample,
-    fidelity_objective,
-    mean_over_pairs,
-    variance_objective,
-    variance_profile,
-)
+from horopca.objectives import as_sample, fidelity_objective, mean_over_pairs, variance_objective, variance_profile
+from horopca.pairs import AllPairs, Shifts
 from horopca.projections import Slide, spine_from_basis, spine_from_ideal_points
 from horopca.rows import Door
 from horopca.statistics import frechet_mean

@@ -17,7 +17,7 @@ ROOT = Path(horopca.__file__).parent
 LAYERS = [
     {"optim", "geometry"},
     {"gpu"},
-    {"projections", "statistics"},
+    {"pairs", "projections", "statistics"},
     {"rows", "frames"},
     {"dask_rows"},
     {"objectives", "families", "_validation"},

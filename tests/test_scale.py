@@ -15,16 +15,9 @@ from horopca import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicMDS, TangentPCA, 
 from horopca.estimators.reservoir import Reservoir
 from horopca.frames import Frame, Seen, between
 from horopca.geometry import boost_to_origin, distance, from_hyperboloid, lift, to_hyperboloid, translate, translate_to_origin
-from horopca.objectives import (
-    Across,
-    AllPairs,
-    as_sample,
-    fidelity_objective,
-    mean_over_pairs,
-    variance_objective,
-    variance_profile,
-)
+from horopca.objectives import as_sample, fidelity_objective, mean_over_pairs, variance_objective, variance_profile
 from horopca.optim import corrected
+from horopca.pairs import Across, AllPairs
 from horopca.passes import Whole
 from horopca.projections import Slide, slide, spine_from_basis
 from horopca.rows import Door, Rows

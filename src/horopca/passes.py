@@ -22,16 +22,15 @@ from array_api_compat import device
 from .frames import Frame
 from .geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from .objectives import (
-    Across,
     Sample,
     fidelity_profile,
     inverse,
     mean_over_pairs,
     pole_product,
     slide_with_pullback,
-    some_offsets,
     variance_profile,
 )
+from .pairs import Across, some_offsets
 from .rows import Chunk, Door, Rows, with_rows
 from .statistics import FAR
 

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .families import Family, FreeSpines, IdealSpines, OneMore, compose, ideal_cone, whole_space
-from .objectives import AllPairs, Sample, Shifts, fidelity_objective, some_pairs, variance_objective
+from .objectives import Sample, fidelity_objective, variance_objective
 from .optim import Ascent, Heat, climb, corrected, race
+from .pairs import AllPairs, Shifts, some_pairs
 from .projections import Spine, spine_basis, spine_from_basis
 
 OBJECTIVES: dict[str, Callable[[Sample, AllPairs | Shifts], Callable]] = {

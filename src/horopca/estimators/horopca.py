@@ -25,7 +25,8 @@ from ..geometry import (
     translate_to_origin,
 )
 from ..geometry._arrays import Array, array_namespace, from_numpy, has_kernels, to_numpy
-from ..objectives import AllPairs, as_sample, some_offsets
+from ..objectives import as_sample
+from ..pairs import AllPairs, some_offsets
 from ..passes import Whole
 from ..projections import Slide, Spine, nested_ideal_points, slide, spine_from_basis, unslide
 from ..rows import Door, Rows, with_rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..geometry import pairwise_distance, to_hyperboloid
-from ..objectives import some_offsets
+from ..pairs import some_offsets
 from ..projections import Slide, Spine, slide
 from ..rows import Chunk
 from ..statistics import pair_variance
