@@ -4,16 +4,20 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo test bench lint clean
+.PHONY: demo test bench reproduce lint clean
 
 demo: .venv/.ready-demo
 	$(BIN)/horopca demo --force
 
 test: .venv/.ready-dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 bench: .venv/.ready-dev
 	$(BIN)/python -m benchmarks
+
+# The paper's tables and figures, computed again; the same command goes on where it was interrupted.
+reproduce: .venv/.ready-dev
+	$(BIN)/python -m reproduction all --out results
 
 lint: .venv/.ready-dev
 	$(BIN)/ruff check .

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from horopca.reproduction.paper import EMBEDDING
 from rich.console import Console
 from rich.table import Table
 
 from horopca.datasets import fetch_graph, load_mammals
 from horopca.embed import DistortionEmbedding, PoincareEmbedding, SarkarEmbedding, reconstruction
 from horopca.io import EdgeList
-from horopca.reproduction.paper import EMBEDDING
 
 from .data import NAMES
 

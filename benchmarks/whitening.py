@@ -24,15 +24,15 @@ import time
 from pathlib import Path
 
 import numpy as np
+from horopca.reproduction.cells.whitening import trapezoid_area
+from horopca.reproduction.paper import WHITENING as PAPER
 from rich.console import Console
 from rich.table import Table
 from scipy.io import loadmat
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from horopca import HyperbolicSVC
-from horopca.classification import CLASSIFIERS, METRICS, compare_classifiers
-from horopca.reproduction.cells.whitening import trapezoid_area
-from horopca.reproduction.paper import WHITENING as PAPER
+from horopca.metrics.classification import CLASSIFIERS, METRICS, compare_classifiers
 
 NETWORKS = ("polbooks", "football", "polblogs")
 EMBEDDINGS = range(1, 6)

@@ -3,8 +3,8 @@
     apt-get install wordnet-base
     python scripts/build_mammals.py [/usr/share/wordnet]
 
-Writes into src/horopca/data/mammals: the edges (a synset and its hypernym on each line), a Poincaré embedding of the closure
-in ten dimensions, and WordNet's licence.
+Writes into src/horopca/datasets/data/mammals: the edges (a synset and its hypernym on each line), a Poincaré embedding of
+the closure in ten dimensions, and WordNet's licence.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from horopca.io import load_edges
 
 ROOT = "mammal.n.01"
 HYPERNYMS = ("@", "@i")  # hypernym, instance hypernym
-TARGET = Path(__file__).parents[1] / "src" / "horopca" / "data" / "mammals"
+TARGET = Path(__file__).parents[1] / "src" / "horopca" / "datasets" / "data" / "mammals"
 
 
 def read_licence(folder: Path) -> str:

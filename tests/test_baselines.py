@@ -17,9 +17,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clouds import rotation
 from horopca import BSA, PGA, EuclideanPCA, HyperbolicAutoencoder, HyperbolicMDS, TangentPCA, geometry, metrics
-from horopca.comparison import METHODS, make
 from horopca.datasets import make_hierarchy
 from horopca.geometry import distance, from_hyperboloid, geodesic_projection, lift, pairwise_distance, to_hyperboloid
+from horopca.metrics.comparison import METHODS, make
 
 QUICK = {"PGA": {"n_init": 3}, "BSA": {"n_init": 3}, "HyperbolicAutoencoder": {"max_iter": 20, "hidden": (6,)}}
 LINEAR = ["pca", "tpca", "pga", "bsa", "hmds"]  # every method of the paper but the network, and but HoroPCA

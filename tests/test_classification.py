@@ -12,11 +12,11 @@ from click.testing import CliRunner
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from horopca.classification import CLASSIFIERS, compare_classifiers, macro_average_precision
 from horopca.cli import main
 from horopca.datasets import make_hierarchy
 from horopca.geometry import from_hyperboloid, to_hyperboloid
 from horopca.io import save
+from horopca.metrics.classification import CLASSIFIERS, compare_classifiers, macro_average_precision
 
 TREE = make_hierarchy(branching=3, depth=2, n_features=2, random_state=0)
 X, Y = np.repeat(TREE.points[1:], 2, axis=0), [label for label in TREE.labels[1:] for _ in range(2)]
@@ -31,7 +31,7 @@ def run(*arguments):
 def few_costs():
     """Two values of C to choose from."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("horopca.classification.COSTS", (0.1, 10.0))
+        patch.setattr("horopca.metrics.classification.COSTS", (0.1, 10.0))
         yield
 
 

@@ -95,7 +95,7 @@ def test_model_and_curvature_reach_the_points_and_the_picture(tmp_path, monkeypa
 
 def test_the_distortion_of_many_points_is_sampled_with_its_error(monkeypatch, points):
     exact = json.loads(run("reduce", points, "--json").stdout)
-    monkeypatch.setattr("horopca.cli.PAIRS", 400)
+    monkeypatch.setattr("horopca.cli.reduce.PAIRS", 400)
     sampled = json.loads(run("reduce", points, "--json").stdout)
     assert 0 < sampled["distortion_error"] < 0.1
     assert abs(sampled["distortion"] - exact["distortion"]) < 5 * sampled["distortion_error"]
@@ -226,7 +226,7 @@ def test_without_matplotlib_the_sentence_says_what_to_install(tmp_path, points, 
 
 def test_the_installed_command_works_in_a_shell(tmp_path, points):
     def shell(*arguments):
-        command = [sys.executable, "-m", "horopca.cli", *map(str, arguments)]
+        command = [sys.executable, "-m", "horopca", *map(str, arguments)]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
 
     assert "0.1.0" in shell("--version").stdout
@@ -237,7 +237,7 @@ def test_the_installed_command_works_in_a_shell(tmp_path, points):
 
 
 def test_sentences_of_the_library_speak_of_options():
-    from horopca.cli import in_options
+    from horopca.cli.common import in_options
 
     said = in_options("For Lorentz coordinates pass model='lorentz'; for a larger ball e.g. curvature=-0.68 (radius 1.21).")
     assert said == "For Lorentz coordinates pass --model lorentz; for a larger ball e.g. --curvature -0.68 (radius 1.21)."

@@ -15,10 +15,10 @@ from click.testing import CliRunner
 
 from horopca import TangentPCA, compare, metrics
 from horopca.cli import main
-from horopca.comparison import METHODS, default_methods, make, reductions
 from horopca.datasets import make_hierarchy
 from horopca.geometry import from_hyperboloid, to_hyperboloid
 from horopca.io import save
+from horopca.metrics.comparison import METHODS, default_methods, make, reductions
 from horopca.plots import plot_comparison
 
 TREE = make_hierarchy(3, 3, 5, random_state=0)
@@ -91,7 +91,7 @@ def test_models_and_curvatures_change_the_units_only():
 
 def test_large_samples_are_measured_on_a_sample_of_pairs(monkeypatch):
     exact = compare(TREE.points, 2, ["tpca"])[0]
-    monkeypatch.setattr("horopca.comparison.EXACT_PAIRS", 200)
+    monkeypatch.setattr("horopca.metrics.comparison.EXACT_PAIRS", 200)
     row = compare(TREE.points, 2, ["tpca"])[0]
     assert 0 < row["distortion_error"] < 0.1
     assert abs(row["distortion"] - exact["distortion"]) < 5 * row["distortion_error"]
@@ -112,7 +112,7 @@ def test_wrong_requests_are_refused_before_anything_is_fitted(monkeypatch):
 
 
 def test_without_torch_the_network_is_left_out_or_asked_for(monkeypatch):
-    monkeypatch.setattr("horopca.comparison.find_spec", lambda name: None)
+    monkeypatch.setattr("horopca.metrics.comparison.find_spec", lambda name: None)
     assert "hae" not in default_methods()
     with pytest.raises(ImportError, match=r"needs torch: pip install 'horopca\[torch\]'"):
         reductions(TREE.points, 2, ["tpca", "hae"])
@@ -195,7 +195,7 @@ def test_wrong_requests_end_in_a_sentence(points, tmp_path):
 
 
 def test_without_torch_the_command_says_what_to_install(points, monkeypatch):
-    monkeypatch.setattr("horopca.comparison.find_spec", lambda name: None)
+    monkeypatch.setattr("horopca.metrics.comparison.find_spec", lambda name: None)
     refused(run(points, "--methods", "hae"), "pip install 'horopca[torch]'")
 
 

@@ -29,14 +29,14 @@ from horopca import (
     HyperbolicMDS,
     TangentPCA,
     TangentWhitener,
-    dask_rows,
     metrics,
 )
-from horopca._validation import check_rows
+from horopca._points import dask as dask_rows
+from horopca._points.door import check_rows
+from horopca._points.memory import Door
 from horopca.cli import main
 from horopca.geometry import from_hyperboloid, translate
 from horopca.io.stores import open_store, save_store
-from horopca.rows import Door
 from horopca.statistics import frechet_mean
 
 N = 17_000  # more than a search looks at, so that the fits make passes over all rows
@@ -208,7 +208,7 @@ def test_small_arrays_travel_and_rows_do_not(monkeypatch):
 def test_a_chunk_is_worked_on_in_parts(monkeypatch):
     seen = []
     rows = check_rows(da.from_array(X, chunks=(N, 5)), Door("poincare", -1.0))
-    monkeypatch.setattr("horopca.rows.CHUNK_ELEMENTS", 1 << 12)
+    monkeypatch.setattr("horopca._points.memory.CHUNK_ELEMENTS", 1 << 12)
     (count,) = rows.sum(lambda block, start: (seen.append((start, len(block))) or len(block),))
     assert count == N and max(size for _, size in seen) <= (1 << 12) // 5
     assert [start for start, _ in seen] == list(range(0, N, (1 << 12) // 5))
@@ -446,7 +446,7 @@ def test_reduce_on_a_cluster(workers, tmp_path):
 
 
 def test_what_the_command_line_refuses(tmp_path, monkeypatch):
-    monkeypatch.setattr("horopca.cli_dask.ANSWER", 0.5)
+    monkeypatch.setattr("horopca.cli.dask.ANSWER", 0.5)
     for arguments, sentence in (
         (["--dask", "tcp://127.0.0.1:9", "in.zarr"], "No Dask scheduler answers at tcp://127.0.0.1:9: start one with"),
         (["--dask", "local", "in.zarr", "--labels", "y.txt"], "--labels cannot be given with --dask"),

@@ -199,7 +199,7 @@ def test_the_mammals_embedding_is_the_one_described():
 
 
 def test_the_licence_of_wordnet_comes_with_the_mammals():
-    text = (files("horopca") / "data" / "mammals" / "LICENSE").read_text()
+    text = (files("horopca") / "datasets" / "data" / "mammals" / "LICENSE").read_text()
     assert "WordNet 3.0 Copyright 2006 by Princeton University" in text and "ALL copies" in text
 
 

@@ -10,11 +10,11 @@ import pytest
 import torch
 
 from horopca import HoroPCA
+from horopca._objectives.objectives import as_sample, variance_objective
+from horopca._objectives.pairs import AllPairs
+from horopca._search.climb import climb
+from horopca._search.families import IdealSpines, compose
 from horopca.datasets import make_hierarchy
-from horopca.families import IdealSpines, compose
-from horopca.objectives import as_sample, variance_objective
-from horopca.optim import climb
-from horopca.pairs import AllPairs
 from horopca.projections import spine_basis, spine_from_ideal_points
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from horopca import HoroPCA, geometry, metrics
-from horopca._validation import check_door, check_rows
+from horopca._points.door import check_door, check_rows
 from horopca.datasets import make_hierarchy
 from horopca.statistics import average_distortion, frechet_mean
 
@@ -203,7 +203,7 @@ def test_curvature_is_a_unit_of_length(X, model):
 
 def test_the_error_is_in_the_users_unit_too(X, monkeypatch):
     monkeypatch.setattr("horopca.estimators.horopca.EXACT_ROWS", 10)
-    monkeypatch.setattr("horopca.estimators.variances.EXACT_ROWS", 10)
+    monkeypatch.setattr("horopca._objectives.variances.EXACT_ROWS", 10)
     one, two = HoroPCA(**QUICK).fit(X), HoroPCA(curvature=-0.25, **QUICK).fit(2 * X)
     assert two.variance_error_ == pytest.approx(4 * one.variance_error_, rel=1e-6)
 
@@ -221,7 +221,7 @@ def test_the_score_does_not_depend_on_the_order_of_rows(monkeypatch, objective):
     pca = HoroPCA(model="tangent", objective=objective, **QUICK).fit(v)
     exact = pca.score(v)
     monkeypatch.setattr("horopca.estimators.horopca.EXACT_ROWS", 10)
-    monkeypatch.setattr("horopca.estimators.variances.EXACT_ROWS", 10)
+    monkeypatch.setattr("horopca._objectives.variances.EXACT_ROWS", 10)
     monkeypatch.setattr("horopca.estimators.horopca.REPORTED_PAIRS", 400 * 20)
     assert pca.score(v) == pytest.approx(exact, rel=0.1)
 
@@ -229,7 +229,7 @@ def test_the_score_does_not_depend_on_the_order_of_rows(monkeypatch, objective):
 def test_sorted_rows_are_shuffled(monkeypatch):
     """Rows in the order of one coordinate: neighbouring rows are close, and unshuffled pairs would not be typical."""
     monkeypatch.setattr("horopca.estimators.horopca.EXACT_ROWS", 10)
-    monkeypatch.setattr("horopca.estimators.variances.EXACT_ROWS", 10)
+    monkeypatch.setattr("horopca._objectives.variances.EXACT_ROWS", 10)
     monkeypatch.setattr("horopca.estimators.horopca.REPORTED_PAIRS", 400 * 20)
     v = np.random.default_rng(0).standard_normal((400, 3)) * [2, 0.3, 0.3]
     v = v[v[:, 0].argsort()]
@@ -407,8 +407,8 @@ def test_large_samples_are_searched_on_a_subset(monkeypatch, X):
 
 def test_subset_or_not_the_report_and_the_mean_are_of_all_rows(monkeypatch, X):
     monkeypatch.setattr("horopca.estimators.horopca.SEARCH_ROWS", 25)
-    monkeypatch.setattr("horopca.estimators.variances.EXACT_ROWS", 10)
-    monkeypatch.setattr("horopca.estimators.variances.REPORTED_PAIRS", 4000)
+    monkeypatch.setattr("horopca._objectives.variances.EXACT_ROWS", 10)
+    monkeypatch.setattr("horopca._objectives.variances.REPORTED_PAIRS", 4000)
     pca = HoroPCA(**QUICK).fit(X)
     Y = pca.transform(X)
     assert abs(pca.explained_variance_[-1] - metrics.pair_variance(Y)) < 4 * pca.variance_error_
@@ -443,7 +443,7 @@ def test_a_cloud_far_out_has_a_mean_at_once():
 
 def test_large_samples_report_an_error(monkeypatch, X):
     monkeypatch.setattr("horopca.estimators.horopca.EXACT_ROWS", 10)
-    monkeypatch.setattr("horopca.estimators.variances.EXACT_ROWS", 10)
+    monkeypatch.setattr("horopca._objectives.variances.EXACT_ROWS", 10)
     monkeypatch.setattr("horopca.estimators.horopca.REPORTED_PAIRS", 10 * len(X))
     pca = HoroPCA(**QUICK).fit(X)
     exact = metrics.pair_variance(pca.transform(X))

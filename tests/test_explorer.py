@@ -427,7 +427,7 @@ def test_wrong_requests_end_in_a_sentence(folder, arguments, sentence):
 
 
 def test_view_has_help_and_runs_as_a_module(folder):
-    shell = [sys.executable, "-m", "horopca.cli", "view"]
+    shell = [sys.executable, "-m", "horopca", "view"]
     assert "Examples" in subprocess.run([*shell, "--help"], capture_output=True, text=True, check=True).stdout
     done = subprocess.run([*shell, "plane.npy"], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and done.stderr == "" and (folder / "plane.html").exists()

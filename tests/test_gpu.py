@@ -7,13 +7,14 @@ import pytest
 import torch
 
 from clouds import cloud, directions
-from horopca import HoroPCA, geometry, metrics, objectives
+from horopca import HoroPCA, geometry, metrics
+from horopca._objectives import objectives
+from horopca._objectives.objectives import as_sample, fidelity_objective, mean_over_pairs, variance_objective, variance_profile
+from horopca._objectives.pairs import AllPairs, Shifts
+from horopca._points.memory import Door
 from horopca.datasets import make_hierarchy
 from horopca.geometry._arrays import has_kernels
-from horopca.objectives import as_sample, fidelity_objective, mean_over_pairs, variance_objective, variance_profile
-from horopca.pairs import AllPairs, Shifts
-from horopca.projections import Slide, spine_from_basis, spine_from_ideal_points
-from horopca.rows import Door
+from horopca.projections.spines import Slide, spine_from_basis, spine_from_ideal_points
 from horopca.statistics import frechet_mean
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
@@ -183,7 +184,7 @@ PASSES += [(model, d, 2, dtype) for model in KERNEL_MODELS[1:] for d, dtype in O
 
 @pytest.mark.parametrize("model, d, K, dtype", PASSES)
 def test_images_of_rows_are_those_of_the_host(model, d, K, dtype):
-    from horopca import gpu
+    from horopca._points import cuda as gpu
 
     door = Door(model, -0.5)
     dtype = np.dtype(dtype)
@@ -203,7 +204,7 @@ def test_images_of_rows_are_those_of_the_host(model, d, K, dtype):
 @pytest.mark.parametrize("model", KERNEL_MODELS)
 def test_rows_told_apart_are_those_of_the_host(model):
     """Far points, whose products cancel or are too large, and points on the spine itself, which are at a square root of 0."""
-    from horopca import gpu
+    from horopca._points import cuda as gpu
 
     q = directions(2, 5)
     on_spine = np.random.default_rng(0).uniform(0.1, 1, size=(20, 2)) @ np.column_stack([np.ones(2), q])
@@ -222,7 +223,7 @@ def test_rows_told_apart_are_those_of_the_host(model):
 
 def test_rows_towards_the_only_ideal_point_go_the_careful_way():
     """Their c = t - s.n is what is left of two large numbers."""
-    from horopca import gpu
+    from horopca._points import cuda as gpu
 
     q, radii = directions(1, 5), np.linspace(1, 12, 300)
     door, slide = Door("poincare", -1.0), Slide.along(spine_from_ideal_points(q))
@@ -234,7 +235,7 @@ def test_rows_towards_the_only_ideal_point_go_the_careful_way():
 
 
 def test_images_that_float32_cannot_tell_from_the_boundary_go_the_careful_way():
-    from horopca import gpu
+    from horopca._points import cuda as gpu
 
     door, most = Door("klein", -1.0), 1 - 4 * np.finfo(np.float32).eps
     X = door.leave(cloud(500, 5, radius=7.0), np.float32)
@@ -247,7 +248,7 @@ def test_images_that_float32_cannot_tell_from_the_boundary_go_the_careful_way():
 
 
 def test_passes_in_several_parts(X, monkeypatch):
-    from horopca import gpu
+    from horopca._points import cuda as gpu
 
     pca = HoroPCA(random_state=0, n_init=2).fit(X)
     monkeypatch.setattr(gpu, "PASS_BYTES", 24 * 50)  # 50 rows at a time

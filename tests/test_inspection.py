@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from horopca.geometry import from_hyperboloid, radius, to_hyperboloid
-from horopca.inspection import describe
+from horopca.io.description import describe
 
 Z = np.random.default_rng(0).uniform(-0.4, 0.4, (50, 4))
 x = to_hyperboloid(Z)

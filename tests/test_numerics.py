@@ -6,8 +6,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from horopca._objectives.objectives import as_sample, slide_with_pullback
 from horopca.geometry import busemann, distance, from_hyperboloid, lift, to_hyperboloid, translate_to_origin
-from horopca.objectives import as_sample, slide_with_pullback
 from horopca.projections import Spine, horospherical_projection, slide, spine_basis, spine_from_ideal_points
 from horopca.statistics import frechet_mean
 

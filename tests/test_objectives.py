@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from clouds import cloud, directions
-from horopca.families import FreeSpines, IdealSpines, OneMore, compose, ideal_cone, whole_space
+from horopca._objectives.objectives import as_sample, fidelity_objective, variance_objective
+from horopca._objectives.pairs import AllPairs, Shifts, some_pairs
+from horopca._search.climb import Heat, climb, race
+from horopca._search.families import FreeSpines, IdealSpines, OneMore, compose, ideal_cone, whole_space
 from horopca.geometry import pairwise_distance, to_hyperboloid
-from horopca.objectives import as_sample, fidelity_objective, variance_objective
-from horopca.optim import Heat, climb, race
-from horopca.pairs import AllPairs, Shifts, some_pairs
 from horopca.projections import slide, spine_from_basis
 from horopca.statistics import average_distortion, pair_variance
 
@@ -104,7 +104,7 @@ def test_objectives_are_the_reported_statistics(kind, K):
 
 @pytest.mark.parametrize("n", [2, 3, 10, 11])
 def test_pair_sets_hold_what_they_say(n, monkeypatch):
-    monkeypatch.setattr("horopca.pairs.BLOCK_PAIRS", 7)  # many blocks, with ragged ends
+    monkeypatch.setattr("horopca._objectives.pairs.BLOCK_PAIRS", 7)  # many blocks, with ragged ends
     x = cloud(n, 3)
     d = pairwise_distance(x)
     A = np.eye(4)[1:]  # K = d, beyond infinity: the projection is the identity

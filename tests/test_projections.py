@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clouds import cloud, directions, rotation, turned
+from horopca._objectives.objectives import as_sample, slide_with_pullback
 from horopca.geometry import (
     busemann,
     distance,
@@ -23,7 +24,6 @@ from horopca.geometry import (
     translate,
     translate_ideal,
 )
-from horopca.objectives import as_sample, slide_with_pullback
 from horopca.projections import (
     Spine,
     horospherical_projection,

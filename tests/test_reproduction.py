@@ -16,18 +16,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from reproduction import EXPERIMENTS, Watch, command, paper, reproduce, store, terminal
+from reproduction.cells import ball, data, defects
+from reproduction.cells import histogram as histogram_cells
+from reproduction.experiment import Cell, Results, Size
+from reproduction.run import Answer, Gap, compute
+from reproduction.tables import spread
 from scipy.io import savemat
 
-from horopca.cli import main
-from horopca.comparison import METHODS
 from horopca.datasets import balanced_tree, fetching, make_hierarchy, random_tree
 from horopca.geometry import busemann, distance, geodesic_hull, geodesic_projection, origin, to_hyperboloid
-from horopca.reproduction import EXPERIMENTS, Watch, command, paper, reproduce, store
-from horopca.reproduction.cells import ball, data, defects
-from horopca.reproduction.cells import histogram as histogram_cells
-from horopca.reproduction.experiment import Cell, Results, Size
-from horopca.reproduction.run import Answer, Gap, compute
-from horopca.reproduction.tables import spread
+from horopca.metrics.comparison import METHODS
 
 pytest.importorskip("matplotlib")
 
@@ -150,8 +149,8 @@ def invented(monkeypatch):
         computed.append((cell.experiment, cell.name))
         return invent(cell)
 
-    monkeypatch.setattr("horopca.reproduction.run.compute", compute)
-    monkeypatch.setattr("horopca.reproduction.report._draw", lambda picture, folder, images: None)
+    monkeypatch.setattr("reproduction.run.compute", compute)
+    monkeypatch.setattr("reproduction.report._draw", lambda picture, folder, images: None)
     return computed
 
 
@@ -293,7 +292,7 @@ def test_the_digest_follows_the_code_that_computes(monkeypatch, tmp_path):
 
 
 def run(*arguments: object):
-    return CliRunner().invoke(main, ["reproduce", *map(str, arguments)])
+    return CliRunner().invoke(terminal.reproduce, [*map(str, arguments)])
 
 
 def test_an_unknown_name_gets_a_suggestion(tmp_path):
@@ -327,20 +326,20 @@ def test_data_that_comes_later_fills_the_gaps(no_data, generated, monkeypatch, t
     known = registry_of(generated)
     monkeypatch.setenv("HOROPCA_DATA", str(generated))
     monkeypatch.setattr(fetching, "registry", lambda: known)
-    monkeypatch.setattr("horopca.reproduction.run.compute", invent)
+    monkeypatch.setattr("reproduction.run.compute", invent)
     outcome = reproduce(["sarkar"], out=tmp_path / "out", quick=True, jobs=1)
     assert not outcome.gaps and "What is missing" not in outcome.page.read_text()
 
 
 def test_a_computation_that_fails_is_a_gap_and_not_the_end(invented, monkeypatch, tmp_path):
     fails = lambda cell: Gap(cell, "too hard") if "bsa" in cell.name else invent(cell)
-    monkeypatch.setattr("horopca.reproduction.run.compute", fails)
+    monkeypatch.setattr("reproduction.run.compute", fails)
     outcome = reproduce(["sarkar"], out=tmp_path / "out", quick=True, jobs=1)
     assert len(outcome.gaps) == 4 and "sarkar: too hard" in outcome.page.read_text()
 
 
 def test_pages_without_any_result(invented, monkeypatch, tmp_path):
-    monkeypatch.setattr("horopca.reproduction.run.compute", lambda cell: Gap(cell, "nothing is here"))
+    monkeypatch.setattr("reproduction.run.compute", lambda cell: Gap(cell, "nothing is here"))
     outcome = reproduce(["all"], out=tmp_path / "out", jobs=1)
     assert not outcome.claims and not cells_in(tmp_path / "out")
     page = outcome.page.read_text()
@@ -377,7 +376,7 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(invented, monkeypatch, tmp_
 
 def test_help_has_examples():
     text = run("--help").output
-    assert "horopca reproduce all --quick" in text and "illustrations" in text
+    assert "python -m reproduction all --quick" in text and "illustrations" in text
 
 
 # ---------------------------------------------------------------- the whole, for real
@@ -393,16 +392,16 @@ known = {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).
 fetching.registry = lambda: known
 
 if __name__ == "__main__":
-    from horopca.cli import main
-    main()
+    from reproduction.terminal import reproduce
+    reproduce()
 """
 
 
 def start(tmp_path: Path, generated: Path, *arguments: object) -> subprocess.Popen:
     """The command in a process (group) of its own, as a terminal would start it."""
     (tmp_path / "driver.py").write_text(DRIVER)
-    environment = {**os.environ, "HOROPCA_DATA": str(generated)}
-    command = [sys.executable, str(tmp_path / "driver.py"), "reproduce", *map(str, arguments)]
+    environment = {**os.environ, "HOROPCA_DATA": str(generated), "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, str(tmp_path / "driver.py"), *map(str, arguments)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, env=environment, start_new_session=True, **pipes)
 

@@ -12,15 +12,16 @@ from threadpoolctl import threadpool_limits
 
 from clouds import cloud
 from horopca import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicMDS, TangentPCA, metrics
-from horopca.estimators.reservoir import Reservoir
-from horopca.frames import Frame, Seen, between
+from horopca._objectives.objectives import as_sample, fidelity_objective, mean_over_pairs, variance_objective, variance_profile
+from horopca._objectives.pairs import Across, AllPairs
+from horopca._objectives.whole import Whole
+from horopca._points.frames import Frame, Seen, between
+from horopca._points.memory import Door, Rows
+from horopca._points.stream import Reservoir
+from horopca._search.climb import corrected
 from horopca.geometry import boost_to_origin, distance, from_hyperboloid, lift, to_hyperboloid, translate, translate_to_origin
-from horopca.objectives import as_sample, fidelity_objective, mean_over_pairs, variance_objective, variance_profile
-from horopca.optim import corrected
-from horopca.pairs import Across, AllPairs
-from horopca.passes import Whole
-from horopca.projections import Slide, slide, spine_from_basis
-from horopca.rows import Door, Rows
+from horopca.metrics import distances
+from horopca.projections.spines import Slide, slide, spine_from_basis
 from horopca.statistics import frechet_mean, mean_of_many, principal_axes
 
 MODELS = ["poincare", "lorentz", "klein", "halfspace", "tangent"]
@@ -201,7 +202,7 @@ def test_the_pass_over_all_rows_improves_on_the_sample(monkeypatch):
     best = metrics.pair_variance(pca.fit_transform(X))
     small_search(monkeypatch, 600)
     found = metrics.pair_variance(pca.fit_transform(X))
-    monkeypatch.setattr("horopca.search._corrected", lambda best, *_: best)
+    monkeypatch.setattr("horopca._search.spines._corrected", lambda best, *_: best)
     alone = metrics.pair_variance(pca.fit_transform(X))
     assert best - found < 0.3 * (best - alone)
 
@@ -218,15 +219,15 @@ def test_a_mapped_file_is_as_good_as_an_array(monkeypatch, tmp_path, estimator):
 
 def test_threads_change_nothing(monkeypatch):
     small_search(monkeypatch, 1000)
-    monkeypatch.setattr("horopca.rows.CHUNK_ELEMENTS", 1 << 12)
-    monkeypatch.setattr("horopca.rows.THREAD_ELEMENTS", 1 << 12)
+    monkeypatch.setattr("horopca._points.memory.CHUNK_ELEMENTS", 1 << 12)
+    monkeypatch.setattr("horopca._points.memory.THREAD_ELEMENTS", 1 << 12)
     X = clusters(6000, 5)
     fits = [HoroPCA(random_state=0, n_init=6, n_jobs=jobs).fit(X) for jobs in (1, 2, 3)]
     assert all(np.array_equal(fits[0].transform(X), fit.transform(X)) for fit in fits[1:])
 
 
 def test_thread_limits_are_kept(monkeypatch):
-    monkeypatch.setattr("horopca.rows.THREAD_ELEMENTS", 16)
+    monkeypatch.setattr("horopca._points.memory.THREAD_ELEMENTS", 16)
     X = clusters(100, 5)
     with threadpool_limits(1):
         assert Rows(X, Door("poincare", -1.0)).threads == 1
@@ -310,13 +311,13 @@ def test_bad_batches_leave_the_stream_as_it_was():
 
 
 def test_metrics_of_many_points_are_sampled(monkeypatch):
-    monkeypatch.setattr(metrics, "EXACT_ROWS", 500)
-    monkeypatch.setattr(metrics, "AUTO_PAIRS", 20000)
+    monkeypatch.setattr(distances, "EXACT_ROWS", 500)
+    monkeypatch.setattr(distances, "AUTO_PAIRS", 20000)
     X = clusters(2000, 4, ordered=True)
     Y = TangentPCA(2).fit_transform(X)
     exact = metrics.average_distortion(X, Y, n_pairs=2000 * 1999 // 2, return_error=True)
     for grouped in (1000, 4000):
-        monkeypatch.setattr(metrics, "GROUPED_ROWS", grouped)
+        monkeypatch.setattr(distances, "GROUPED_ROWS", grouped)
         value, error = metrics.average_distortion(X, Y, return_error=True, random_state=0)
         assert exact[1] == 0 and 0 < error < 0.05 * value and abs(value - exact[0]) < 5 * error
         assert abs(metrics.pair_variance(X, random_state=0) / metrics.pair_variance(X, n_pairs=1999000) - 1) < 0.1
@@ -350,7 +351,7 @@ def test_frames_are_exchanged_without_loss(radius):
 
 
 def test_points_hundreds_apart_have_a_variance(monkeypatch):
-    monkeypatch.setattr("horopca.estimators.variances.EXACT_ROWS", 100)
+    monkeypatch.setattr("horopca._objectives.variances.EXACT_ROWS", 100)
     rng = np.random.default_rng(0)
     v = rng.standard_normal((300, 3))
     v *= rng.uniform(280, 340, size=(300, 1)) / np.linalg.norm(v, axis=1, keepdims=True)
@@ -410,6 +411,6 @@ def test_the_worst_case_is_that_of_all_pairs(monkeypatch):
     X = clusters(300, 3)
     Y = TangentPCA(2).fit_transform(X)
     exact = metrics.worst_case_distortion(X, Y)
-    monkeypatch.setattr(metrics, "EXACT_ROWS", 50)
-    monkeypatch.setattr(metrics, "AUTO_PAIRS", 600)
+    monkeypatch.setattr(distances, "EXACT_ROWS", 50)
+    monkeypatch.setattr(distances, "AUTO_PAIRS", 600)
     assert metrics.worst_case_distortion(X, Y) == exact

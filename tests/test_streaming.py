@@ -483,7 +483,7 @@ def test_failures_of_the_command_are_sentences(points, out, tmp_path, monkeypatc
 
 
 def test_other_outputs_and_labels_take_the_whole_file(tmp_path, points, monkeypatch):
-    monkeypatch.setattr("horopca.cli.reduce_large", lambda *_, **__: pytest.fail("it was streamed"))
+    monkeypatch.setattr("horopca.cli.reduce.reduce_large", lambda *_, **__: pytest.fail("it was streamed"))
     (tmp_path / "labels.txt").write_text("\n".join("ab"[i % 2] for i in range(N)))
     assert run("reduce", points, "-o", tmp_path / "out.npz").exit_code == 0
     assert run("reduce", points, "-o", tmp_path / "out.csv", "--labels", tmp_path / "labels.txt").exit_code == 0
@@ -493,7 +493,7 @@ def test_other_outputs_and_labels_take_the_whole_file(tmp_path, points, monkeypa
 def test_a_large_file_without_output_is_measured_and_drawn(tmp_path, points, monkeypatch):
     drawn = []
     monkeypatch.setattr("horopca.plots.plot_disk", lambda Y, *_, **__: drawn.append(Y))
-    monkeypatch.setattr("horopca.cli_streaming.DRAWN_ROWS", 300)
+    monkeypatch.setattr("horopca.cli.streaming.DRAWN_ROWS", 300)
     result = run("reduce", points, "--plot", tmp_path / "disk.png")
     assert result.exit_code == 0, result.output
     assert drawn[0].shape == (250, 2)
@@ -545,7 +545,7 @@ def test_a_fit_of_another_method_is_applied_and_one_point_is_enough(tmp_path):
 
 
 def test_progress_is_drawn_where_somebody_watches(points, out):
-    from horopca.cli_streaming import _Rows, _watched
+    from horopca.cli.streaming import _Rows, _watched
 
     with _watched("Reducing") as (progress, say):
         progress(10, 100)

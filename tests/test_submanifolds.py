@@ -8,20 +8,17 @@ import torch
 
 from clouds import cloud
 from horopca import BSA, PGA, geometry, metrics
-from horopca.families import compose
-from horopca.geometry import distance, from_hyperboloid, geodesic_projection, pairwise_distance, to_hyperboloid
-from horopca.objectives import as_sample
-from horopca.optim import climb
-from horopca.statistics import frechet_mean
-from horopca.submanifolds import (
-    Anywhere,
-    Inside,
-    ThroughOrigin,
+from horopca._objectives.objectives import as_sample
+from horopca._objectives.submanifolds import (
     explained_objective,
     flag_objective,
     orthonormal_frame,
     spread_objective,
 )
+from horopca._search.climb import climb
+from horopca._search.families import Anywhere, Inside, ThroughOrigin, compose
+from horopca.geometry import distance, from_hyperboloid, geodesic_projection, pairwise_distance, to_hyperboloid
+from horopca.statistics import frechet_mean
 
 
 def longhand(kind, x, A):

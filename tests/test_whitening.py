@@ -17,10 +17,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clouds import cloud, directions, rotation, turned
 from horopca import PGA, BusemannWhitener, HoroPCA, TangentWhitener
+from horopca._objectives.objectives import as_sample
 from horopca.datasets import make_hierarchy
 from horopca.estimators.directions import busemann_columns, generalised_variance
 from horopca.geometry import busemann, from_hyperboloid, lift, pairwise_distance, to_hyperboloid, translate
-from horopca.objectives import as_sample
 
 TREE = make_hierarchy(branching=3, depth=3, n_features=3, random_state=0)
 

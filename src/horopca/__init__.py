@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import datasets, embed, geometry, io, metrics, plots, projections, statistics
-    from .comparison import compare
     from .estimators import (
         BSA,
         PGA,
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
         TangentWhitener,
     )
     from .explorer import explore
+    from .metrics.comparison import compare
 
 __version__ = "0.1.0"
 
@@ -43,7 +43,7 @@ _ESTIMATORS = (
     "TangentPCA",
     "TangentWhitener",
 )
-_HOMES = {**dict.fromkeys(_ESTIMATORS, "estimators"), "compare": "comparison", "explore": "explorer"}
+_HOMES = {**dict.fromkeys(_ESTIMATORS, "estimators"), "compare": "metrics.comparison", "explore": "explorer"}
 
 __all__ = [
     "BSA",

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._validation import check_choice, check_count
+from .._points.door import check_choice, check_count
 from ..io import EdgeList, load, load_edges
 
 GRAPHS = ("smalltree", "phylo-tree", "bio-diseasome", "ca-CSphd")
@@ -39,7 +39,7 @@ class Network(NamedTuple):
 
 def registry() -> dict[str, str]:
     """File -> SHA-256 of its content."""
-    text = (files("horopca") / "data" / "registry.txt").read_text(encoding="ascii")
+    text = (files("horopca.datasets") / "data" / "registry.txt").read_text(encoding="ascii")
     return {name: digest for digest, name in (line.split() for line in text.splitlines())}
 
 

@@ -47,7 +47,7 @@ def load_mammals() -> Mammals:
     >>> mammals.synsets[row], mammals.names[mammals.parent[row]], mammals.labels[row]
     ('burmese_cat.n.01', 'domestic cat', 'feline')
     """
-    folder = files("horopca") / "data" / "mammals"
+    folder = files("horopca.datasets") / "data" / "mammals"
     with as_file(folder / "edges.txt") as path:
         graph = load_edges(path)
     with as_file(folder / "embedding.npz") as path, np.load(path, allow_pickle=False) as archive:

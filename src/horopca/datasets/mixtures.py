@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._validation import check_count
+from .._points.door import check_count
 from ..geometry import from_hyperboloid, to_hyperboloid, translate
 from .hierarchy import make_hierarchy
 

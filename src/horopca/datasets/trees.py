@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._validation import check_choice, check_count
+from .._points.door import check_choice, check_count
 
 LARGEST = 10_000_000  # nodes
 

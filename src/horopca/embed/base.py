@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from .._validation import LARGEST_RADIUS, Door, check_count, check_door
+from .._points.door import LARGEST_RADIUS, Door, check_count, check_door
 
 # Hyperbolic radius up to which float64 coordinates of a model tell points apart from the boundary
 REACH = {

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from .._validation import Door, check_count
+from .._points.door import Door, check_count
+from .._search.climb import Objective, climb
 from ..geometry import lift
-from ..optim import Objective, climb
 from ..statistics import principal_axes
 from .base import REACH, GraphEmbedding, check_positive, through
 from .frames import Ball, from_ball, moved, to_ball

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
-from .._validation import check_count
+from .._points.door import check_count
 from ..geometry import lift
 from .base import GraphEmbedding, check_positive
 from .frames import from_ball, moved, to_ball

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import LARGEST_RADIUS, Door
+from .._points.door import LARGEST_RADIUS, Door
 from ..geometry import distance, from_hyperboloid, origin, radius, to_hyperboloid, translate
 from .base import REACH, GraphEmbedding, check_positive, through
 from .directions import spread_directions

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from .._validation import check_count
+from .._points.door import check_count
 from ..geometry import to_hyperboloid
 from .base import REACH, GraphEmbedding, check_positive
 from .graphs import Graph, as_graph

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ..optim import Objective
+from .._search.climb import Objective
 from .frames import Ball, moved
 from .pairs import Block
 

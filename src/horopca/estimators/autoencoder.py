@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_choice, check_count, check_rows
-from ..frames import FRAME_ROWS, frame_of
+from .._points.door import check_choice, check_count, check_rows
+from .._points.frames import FRAME_ROWS, frame_of
 from ..geometry import distance, lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..statistics import principal_axes

@@ -9,9 +9,9 @@ from typing import Any
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_door, check_rows
+from .._points.door import check_door, check_rows
+from .._points.memory import Door, Rows
 from ..geometry._arrays import Array, has_kernels
-from ..rows import Door, Rows
 
 
 class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
@@ -76,7 +76,7 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return self._map(rows, lambda X, door: self._embed(door.enter(X)))
 
     def _on_device(self, X: Array) -> Array | None:
-        """What `transform` returns, by a kernel of `horopca.gpu`; None where there is none for such a map."""
+        """What `transform` returns, by a kernel of `_points.cuda`; None where there is none for such a map."""
         return None
 
     def _images(self, X: Array, door: Door) -> Array:

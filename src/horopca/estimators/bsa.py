@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_choice, check_rows
+from .._objectives.objectives import Sample
+from .._objectives.submanifolds import distance_to
+from .._points.door import check_choice, check_rows
+from .._points.memory import Rows
+from .._search.submanifolds import Effort, Nested, nested_frame, search_flag, search_last
 from ..geometry import translate
-from ..objectives import Sample
-from ..rows import Rows
 from ..statistics import Mean
-from ..submanifold_search import Effort, Nested, nested_frame, search_flag, search_last
-from ..submanifolds import distance_to
 from .geodesic import GeodesicReduction
 
 STRATEGIES = {"flag": search_flag, "last": search_last}

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import qr
 
+from .._objectives.objectives import Sample
+from .._search.climb import Ascent, Heat, climb, race
 from ..geometry._arrays import unit
-from ..objectives import Sample
-from ..optim import Ascent, Heat, climb, race
 
 DEPENDENT = 1e-7  # a coordinate of which the others explain all but this fraction of its deviation says nothing new
 LOWEST = -1e4  # the logarithm of a generalised variance of zero

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_rows
-from ..frames import Seen, frame_of
+from .._points.door import check_rows
+from .._points.frames import Seen, frame_of
 from ..geometry import from_hyperboloid, lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, from_numpy, to_numpy
 from ..statistics import folded

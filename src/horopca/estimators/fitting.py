@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._validation import check_count, check_rows
+from .._points.door import check_count, check_rows
+from .._points.memory import Rows
 from ..geometry._arrays import to_numpy
-from ..rows import Rows
 from ..statistics import Mean, frechet_mean, mean_of_many
 from .base import HyperbolicReduction
 

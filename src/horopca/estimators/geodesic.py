@@ -9,16 +9,16 @@ import numpy as np
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from .._validation import check_count, check_rows
-from ..frames import Seen, frame_of
+from .._objectives.objectives import Sample, as_sample
+from .._objectives.submanifolds import Profile, distance_to, mean_over_points, orthonormal_frame
+from .._points.door import check_count, check_rows
+from .._points.frames import Seen, frame_of
+from .._points.memory import Rows
+from .._search.climb import Ascent
+from .._search.submanifolds import Effort, Nested
 from ..geometry import hull_coordinates, hull_points, lift, radius, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import Array, from_numpy, to_numpy
-from ..objectives import Sample, as_sample
-from ..optim import Ascent
-from ..rows import Rows
 from ..statistics import Mean, folded, principal_axes
-from ..submanifold_search import Effort, Nested
-from ..submanifolds import Profile, distance_to, mean_over_points, orthonormal_frame
 from .base import HyperbolicReduction
 from .fitting import check_fit, in_model, report_end, store_mean, teller
 

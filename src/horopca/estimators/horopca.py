@@ -12,8 +12,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from .._validation import check_choice, check_count, check_points, check_rows
-from ..frames import Frame, Seen, between, frame_of
+from .._objectives.objectives import as_sample
+from .._objectives.pairs import AllPairs, some_offsets
+from .._objectives.variances import EXACT_ROWS, REPORTED_PAIRS, measured_variances, slid
+from .._objectives.whole import Whole
+from .._points.door import check_choice, check_count, check_points, check_rows
+from .._points.frames import Frame, Seen, between, frame_of
+from .._points.memory import Door, Rows, with_rows
+from .._points.stream import Reservoir
+from .._search.spines import OBJECTIVES, Flag, Plan, search_greedy, search_joint
 from ..geometry import (
     boost_to_origin,
     busemann,
@@ -25,12 +32,7 @@ from ..geometry import (
     translate_to_origin,
 )
 from ..geometry._arrays import Array, array_namespace, from_numpy, has_kernels, to_numpy
-from ..objectives import as_sample
-from ..pairs import AllPairs, some_offsets
-from ..passes import Whole
-from ..projections import Slide, Spine, nested_ideal_points, slide, spine_from_basis, unslide
-from ..rows import Door, Rows, with_rows
-from ..search import OBJECTIVES, Flag, Plan, search_greedy, search_joint
+from ..projections.spines import Slide, Spine, nested_ideal_points, slide, spine_from_basis, unslide
 from ..statistics import (
     average_distortion,
     frechet_mean,
@@ -42,8 +44,6 @@ from ..statistics import (
 )
 from .base import HyperbolicReduction
 from .fitting import in_model, teller
-from .reservoir import Reservoir
-from .variances import EXACT_ROWS, REPORTED_PAIRS, measured_variances, slid
 
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
 SPINES = ("ideal", "free")
@@ -351,7 +351,7 @@ class HoroPCA(HyperbolicReduction):
         return with_rows(images, lost, self._project(chunk.points(lost)))
 
     def _on_device(self, X: Array) -> Array | None:
-        from ..gpu import images_of_rows
+        from .._points.cuda import images_of_rows
 
         rows = check_rows(X, self._door(), estimator=self, points=False)
         door = rows.door

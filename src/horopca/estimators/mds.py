@@ -10,11 +10,11 @@ from array_api_compat import array_namespace, is_array_api_obj
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import LARGEST_RADIUS, check_choice, check_count
-from ..frames import Seen, frame_of
+from .._points.door import LARGEST_RADIUS, check_choice, check_count
+from .._points.frames import Seen, frame_of
+from .._points.memory import Rows
 from ..geometry import lift, translate, translate_to_origin
 from ..geometry._arrays import Array, from_numpy, to_numpy
-from ..rows import Rows
 from ..statistics import folded
 from .base import HyperbolicReduction
 from .fitting import check_enough, check_fit, in_model, report_end, report_mean, store_mean

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_choice, check_rows
-from ..objectives import Sample
-from ..rows import Rows
+from .._objectives.objectives import Sample
+from .._objectives.submanifolds import distance_to, distance_within
+from .._points.door import check_choice, check_rows
+from .._points.memory import Rows
+from .._search.submanifolds import GOALS, Effort, Nested, nested_frame, search_greedy, search_joint
 from ..statistics import Mean
-from ..submanifold_search import GOALS, Effort, Nested, nested_frame, search_greedy, search_joint
-from ..submanifolds import distance_to, distance_within
 from .geodesic import GeodesicReduction
 
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}

@@ -6,8 +6,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_rows
-from ..frames import Seen
+from .._points.door import check_rows
+from .._points.frames import Seen
 from ..geometry import from_hyperboloid, lift, radius, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy
 from ..statistics import folded, principal_axes

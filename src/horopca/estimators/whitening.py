@@ -12,8 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .._validation import Door, check_choice, check_count, check_door, check_rows
-from ..frames import Seen
+from .._objectives.objectives import as_sample
+from .._points.door import Door, check_choice, check_count, check_door, check_rows
+from .._points.frames import Seen
+from .._points.memory import Rows
 from ..geometry import (
     busemann,
     from_hyperboloid,
@@ -24,9 +26,7 @@ from ..geometry import (
     translate_to_origin,
 )
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
-from ..objectives import as_sample
 from ..projections import Spine, spine_from_ideal_points, unslide
-from ..rows import Rows
 from ..statistics import folded, principal_axes, row_slices
 from .directions import search_directions
 from .fitting import mean_of

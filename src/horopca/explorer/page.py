@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_count, check_door, check_rows
+from .._points.door import check_count, check_door, check_rows
+from .._points.memory import Rows
 from ..io import atomic_output
-from ..rows import Rows
 from ..statistics import frechet_mean
 from .neighbours import local_distortion, nearest_neighbours
 from .packing import pack, rounded, smallest_integers

@@ -54,7 +54,7 @@ def from_numpy(values: Array, like: Array) -> Array:
 
 
 def has_kernels(a: Array) -> bool:
-    """Whether the kernels of `horopca.gpu` take an array: of torch or CuPy, on a CUDA device, torch and Triton installed."""
+    """Whether the kernels of `_points.cuda` take an array: of torch or CuPy, on a CUDA device, torch and Triton installed."""
     if is_torch_array(a):
         return a.is_cuda and sys.modules["torch"].version.hip is None and _installed("triton")
     return is_cupy_array(a) and _installed("torch") and _installed("triton")

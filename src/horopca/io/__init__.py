@@ -4,6 +4,7 @@ Nothing that could run code is ever executed. What cannot be read is refused in 
 text, the line.
 """
 
+from .description import Description, describe
 from .edges import EdgeList, load_edges
 from .files import Table
 from .models import load_fitted, save_fitted
@@ -15,11 +16,13 @@ from .text import load_labels
 __all__ = [
     "FORMATS",
     "READABLE",
+    "Description",
     "EdgeList",
     "Streamed",
     "Table",
     "atomic_output",
     "check_output",
+    "describe",
     "is_large",
     "load",
     "load_edges",

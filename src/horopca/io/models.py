@@ -211,18 +211,18 @@ def _take(value: Any, members: Mapping[str, np.ndarray]) -> Any:
 
 def _tuples() -> dict[str, Any]:
     """The kinds of named tuples that estimators keep."""
+    from .._points.frames import Frame
+    from .._points.stream import Reservoir
     from ..estimators.horopca import Answer
     from ..estimators.network import Layer
-    from ..estimators.reservoir import Reservoir
-    from ..frames import Frame
-    from ..projections import Slide, Spine
+    from ..projections.spines import Slide, Spine
 
     return {"Answer": Answer, "Frame": Frame, "Layer": Layer, "Reservoir": Reservoir, "Slide": Slide, "Spine": Spine}
 
 
 def _try_out(estimator: Any) -> None:
     """Map the origin there and back: arrays that do not fit together fail here, and not later at a user's points."""
-    from .._validation import check_door
+    from .._points.door import check_door
 
     columns, given = estimator.n_features_in_, check_door(estimator.model, estimator.curvature)
     if len(getattr(estimator, "feature_names_in_", range(columns))) != columns:

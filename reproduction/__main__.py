@@ -1,0 +1,5 @@
+"""``python -m reproduction``: the paper's tables and figures, computed again."""
+
+from .terminal import reproduce
+
+reproduce()

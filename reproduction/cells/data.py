@@ -1,0 +1,41 @@
+"""The paper's data, or a sentence that says what to fetch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from horopca.datasets import fetch_embedding, fetch_graph, fetch_network
+from horopca.datasets.fetching import Network
+from horopca.embed.graphs import Graph, as_graph
+
+from ..paper import GRAPHS
+
+
+class MissingData(Exception):
+    """A data set that is not here and cannot be fetched, in a sentence."""
+
+
+def _or_missing(fetch: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return fetch(*arguments)
+    except (OSError, ImportError, ValueError) as error:  # no network, no pooch, or a file that is not the one
+        raise MissingData(str(error)) from error
+
+
+@lru_cache(maxsize=8)
+def embedding(graph: str, dimension: int = 10) -> np.ndarray:
+    """The paper's embedding of one of its graphs (n, dimension), in the Poincaré ball."""
+    return _or_missing(fetch_embedding, GRAPHS[graph], dimension)
+
+
+@lru_cache(maxsize=4)
+def graph(name: str) -> Graph:
+    return as_graph(_or_missing(fetch_graph, GRAPHS[name]))
+
+
+def network(name: str, version: int) -> Network:
+    return _or_missing(fetch_network, name, version)

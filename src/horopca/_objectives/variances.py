@@ -1,0 +1,66 @@
+"""Explained and total variance of a fit, over all pairs or over some, with a standard error."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._points.memory import Chunk
+from ..geometry import pairwise_distance, to_hyperboloid
+from ..projections.spines import Slide, Spine, slide
+from ..statistics import pair_variance
+from .pairs import some_offsets
+
+EXACT_ROWS = 3000  # up to here variances are reported over all pairs, above over REPORTED_PAIRS of them
+REPORTED_PAIRS = 1 << 19  # pairs in a reported estimate
+RESIDUAL_ROWS = 512  # whose pairs say how far an estimate of the variance may be off
+
+
+def measured_variances(
+    x: np.ndarray, spines: list[Spine], rng: np.random.Generator, seen: int, across: tuple[float, float, int] | None
+) -> tuple[np.ndarray, float]:
+    """Pair variances of the images of points x (m, d+1) under nested spines, and of x itself (last); a standard error.
+
+    Over all pairs of x if they are few; else over some. If x is a sample of `seen` rows, `across` are the means of squared
+    distances, projected and true, over so many pairs of a row and a point of x: twice them less those of x alone are the
+    means over all rows.
+    """
+    images, m = [*(slid(x, spine) for spine in spines), x], len(x)
+    own, residual = _deviations(images[-2][:RESIDUAL_ROWS])
+    if m <= EXACT_ROWS:
+        values, error = np.array([pair_variance(y) for y in images]) * m / (m - 1), 0.0
+    else:
+        offsets = some_offsets(m, max(1, REPORTED_PAIRS // m), rng)
+        values = np.array([_shifted_mean(y, offsets) for y in images])
+        error = residual / np.sqrt(m * len(offsets))
+    if across is not None:
+        kept, true, count = across
+        last, values[-1] = values[-2], 2 * true - values[-1]
+        values[:-1] *= (2 * kept - last) / last if last > 0 else 1.0
+        rest = seen / m % 1  # that share of the sample stood opposite one row more than the others
+        uneven = 2 * own * np.sqrt(rest * (1 - rest) / m) * m / seen
+        error = np.sqrt(error**2 + 4 * residual**2 / count + uneven**2)
+    elif seen > m:
+        error = np.hypot(error, 2 * own * np.sqrt(1 / m - 1 / seen))
+    return values * (seen - 1) / seen, float(error)  # the pairs of a point with itself are among the n^2
+
+
+def slid(x: np.ndarray, spine: Spine) -> np.ndarray:
+    """Images (n, K+1) on the hyperboloid of H^K of points x (n, d+1)."""
+    images, lost = Slide.along(spine).images(Chunk(x[:, 1:], np.ones(len(x)), x[:, 0]))
+    images[lost] = to_hyperboloid(slide(x[lost], spine), "halfspace")
+    return images
+
+
+def _shifted_mean(y: np.ndarray, offsets: tuple[int, ...]) -> float:
+    """Mean squared distance of the pairs (i, i + o mod n) of points y (n, k+1), rows in random order."""
+    n, twice = len(y), np.concatenate([y, y])
+    chunk = Chunk(y[:, 1:], np.ones(n), y[:, 0])
+    return float(np.mean([np.mean(chunk.distances(twice[o : o + n]) ** 2) for o in offsets]))
+
+
+def _deviations(y: np.ndarray) -> tuple[float, float]:
+    """Standard deviations of the two parts of a squared distance between points of y: what each point brings to all its
+    pairs, and what is left to the pair itself. A mean over pairs in which all points are equally often has only the latter."""
+    squares = pairwise_distance(y) ** 2
+    own = squares.mean(axis=1) - squares.mean() / 2
+    return float(own.std()), float((squares - own - own[:, None]).std())

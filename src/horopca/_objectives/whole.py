@@ -1,0 +1,188 @@
+"""The objectives over all rows of a large array, from passes over it.
+
+Every row i is paired with a few points j of a random sample S of the rows, so a chunk of rows needs nothing but itself
+and the images of S. With f_ij the term of a pair, mean over rows and sample A = mean f_is, and over the sample alone
+B = mean f_ss',
+
+    2 A - B
+
+is the mean over all pairs of rows: what is peculiar to the sample is in 2 A twice and in B twice, and goes. The sample's own
+objective, tilted so that its gradient is that of 2 A - B, has the optimum of all rows but for a fraction of the
+distance between the two; one pass is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from array_api_compat import device
+
+from .._points.frames import Frame
+from .._points.memory import Chunk, Door, Rows, with_rows
+from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
+from ..statistics import FAR
+from .objectives import (
+    Sample,
+    fidelity_profile,
+    inverse,
+    mean_over_pairs,
+    pole_product,
+    slide_with_pullback,
+    variance_profile,
+)
+from .pairs import Across, some_offsets
+
+SAME = 1e-6  # distance at which a row and a point of the sample are taken for one
+SHIFTS = 4  # points of the sample that a row is paired with, and
+PAIRS = 1 << 18  # pairs at the least
+REPORTED_PAIRS = 1 << 20
+
+
+class Placed(NamedTuple):
+    """A chunk of rows as seen from a frame."""
+
+    chunk: Chunk
+    frame: Frame
+    matrix: np.ndarray
+
+    def products(self, M: np.ndarray) -> Array:
+        return self.chunk.products(from_numpy(M @ self.matrix, self.chunk.t))
+
+    def gather(self, weights: Array) -> np.ndarray:
+        return to_numpy(self.chunk.gather(weights)) @ self.matrix.T
+
+    def sharpened(self, c: Array, v0: float, w: np.ndarray) -> Array:
+        xp = array_namespace(c)
+        size = float(np.linalg.norm(np.concatenate([[v0], -w]) @ self.matrix))
+        lost = xp.abs(c) < 1e-7 * size * self.chunk.t
+        if not bool(xp.any(lost)):
+            return c
+        return with_rows(xp.asarray(c, copy=True), lost, pole_product(self.points(lost), v0, w))
+
+    def points(self, which: Array | slice = slice(None)) -> Array:
+        """Some of the points (., d+1), written out."""
+        return self.frame.enter(self.chunk.points(which))
+
+
+class Term(NamedTuple):
+    """What a pair adds to an objective: a profile of `mean_over_pairs` times a factor, with or without the true distances."""
+
+    profile: Callable
+    factor: float
+    distances: bool
+
+
+TERMS = {"variance": Term(variance_profile, 4.0, False), "distortion": Term(fidelity_profile, 2.0, True)}
+
+
+class Whole:
+    """All rows, against a random sample of them.
+
+    `some` (m, d+1) are the points of the sample as they come from the rows, `sample` the same as seen from the frame.
+    """
+
+    def __init__(self, rows: Rows, some: np.ndarray, frame: Frame, sample: Sample, rng: np.random.Generator) -> None:
+        self.rows, self.some, self.frame, self.sample = rows, some, frame, sample
+        shifts = max(SHIFTS, PAIRS // rows.shape[0])
+        self.offsets = some_offsets(2 * sample.size, min(shifts, sample.size // 2), rng)
+
+    def objective(self, name: str) -> Callable:
+        """The objective over pairs of a row and a point of the sample: A -> (value, gradient)."""
+
+        def whole(A: np.ndarray) -> tuple[float, np.ndarray]:
+            beta, eta, pullback = slide_with_pullback(self.sample, A)
+            count, value, G, g_beta, g_eta = self.rows.sum(_terms(self._task(), TERMS[name], A, beta, eta))
+            return value / count, (G + pullback(g_beta, g_eta)) / count
+
+        return whole
+
+    def variances(self, A: np.ndarray) -> tuple[float, float, int]:
+        """Mean squared projected distance and distance over some of the pairs, and the number of these."""
+        beta, eta, _ = slide_with_pullback(self.sample, A)
+        shifts = min(len(self.offsets), max(1, REPORTED_PAIRS // self.rows.shape[0]))
+        task = self._task()._replace(offsets=self.offsets[:shifts])
+        count, kept, true = self.rows.sum(_squares(task, A, beta, eta))
+        return kept / count, true / count, count
+
+    def _task(self) -> Task:
+        return Task(self.rows.door, self.frame, self.frame.matrix(), self.some, self.offsets)
+
+
+class Task(NamedTuple):
+    """What the work on a chunk of rows needs to know, wherever it is done."""
+
+    door: Door
+    frame: Frame
+    matrix: np.ndarray
+    some: np.ndarray
+    offsets: tuple[int, ...]
+
+    def placed(self, X: Array, start: int) -> tuple[Chunk, Placed, Across]:
+        """The chunk, the same as seen from the frame, and its pairs with the sample."""
+        m, chunk = len(self.some), self.door.chunk(X)
+        pairs = Across(X.shape[0], m, tuple((start + o) % m for o in self.offsets))
+        if self.frame.mean[0] <= FAR:
+            return chunk, Placed(chunk, self.frame, self.matrix), pairs
+        x, eye = self.frame.enter(chunk.points()), np.eye(len(self.matrix))
+        moved = Chunk(x[:, 1:], array_namespace(x).ones_like(x[:, 0]), x[:, 0])
+        return chunk, Placed(moved, Frame(eye[0], eye[1:, 1:]), eye), pairs
+
+
+def _terms(task: Task, term: Term, A: np.ndarray, beta: np.ndarray, eta: np.ndarray) -> Callable:
+    """What a chunk adds, with the images (beta, eta) of the sample: number of pairs, value, gradients in A and in them."""
+
+    def terms(X: Array, start: int) -> tuple:
+        chunk, placed, pairs = task.placed(X, start)
+        b, e, pullback = slide_with_pullback(placed, A)
+        xp, n = array_namespace(e), e.shape[0]
+        count, kept = pairs.total, None
+        if term.distances:
+            count, kept = _inverse_distances(chunk, task.some, pairs)
+        b, e = xp.concat([b, from_numpy(beta, e)], axis=1), xp.concat([e, from_numpy(eta, e)])
+        value, g_b, g_e = mean_over_pairs(b, e, pairs, term.profile, kept)
+        weight = term.factor * pairs.total
+        G = weight * pullback(g_b[:, :n], g_e[:n])
+        return count, weight * value, G, weight * to_numpy(g_b[:, n:]), weight * to_numpy(g_e[n:])
+
+    return terms
+
+
+def _inverse_distances(chunk: Chunk, some: np.ndarray, pairs: Across) -> tuple[int, Callable]:
+    """How many of the pairs do not coincide, and 1 / d for those of a block (0 where they do).
+
+    A row that is itself in the sample may be a rounding away from itself.
+    """
+    xp, kept = array_namespace(chunk.t), {}
+    for o, others in _partners(some, pairs, chunk.t):
+        d = chunk.distances(others)
+        kept[o] = inverse(xp.where(d > SAME, d, xp.zeros_like(d)))
+    apart = sum(int(xp.count_nonzero(row)) for row in kept.values())
+    return apart, lambda block: xp.stack([kept[o][block[0]] for o in block[1]])
+
+
+def _squares(task: Task, A: np.ndarray, beta: np.ndarray, eta: np.ndarray) -> Callable:
+    """What a chunk adds: number of pairs, squared projected distances, squared distances."""
+
+    def squares(X: Array, start: int) -> tuple:
+        chunk, placed, pairs = task.placed(X, start)
+        b, e, _ = slide_with_pullback(placed, A)
+        xp = array_namespace(e)
+        kept, true = 0.0, 0.0
+        images = np.concatenate([beta, eta[None]]).T
+        for (_, y), (_, others) in zip(_partners(images, pairs, e), _partners(task.some, pairs, e), strict=True):
+            gap = (xp.sum((b - y[:, :-1].T) ** 2, axis=0) + (e - y[:, -1]) ** 2) / (4 * e * y[:, -1])
+            kept += float(xp.sum(4 * xp.asinh(xp.sqrt(gap)) ** 2))
+            true += float(xp.sum(chunk.distances(others) ** 2))
+        return pairs.total, kept, true
+
+    return squares
+
+
+def _partners(some: np.ndarray, pairs: Across, like: Array) -> Iterator[tuple[int, Array]]:
+    """For each shift, the rows of `some` that stand opposite the rows of a chunk."""
+    xp = array_namespace(like)
+    some, where = from_numpy(some, like), xp.arange(pairs.first, device=device(like))
+    for o in pairs.offsets:
+        yield o, xp.take(some, (where + o) % pairs.others, axis=0)

@@ -1,0 +1,195 @@
+"""The rows of a Dask array as points: the passes of `Rows`, made by whichever scheduler is there.
+
+A pass is one task for each chunk, which goes through it a few thousand rows at a time, and a tree of tasks that put their
+results together: small arrays travel, rows do not. What the tasks need to know is a node of the graph, so that it is
+sent once, and can be sent again where a worker has died.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import reduce
+from itertools import pairwise
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import cloudpickle
+import dask
+import dask.array as da
+import numpy as np
+from dask.delayed import Delayed, delayed
+from threadpoolctl import threadpool_limits
+
+from ..geometry import lift
+from ..geometry._arrays import Array, array_namespace
+from ..statistics import sums
+from .memory import CHUNK_ELEMENTS, Door, Rows, chunk_slices
+
+with suppress(ImportError):
+    import distributed  # noqa: F401  (before its settings are touched: it loads its own when it comes, and they would go with ours)
+
+BRANCHES = 8  # of the tree: so many results are put together at a time
+GATHERED_ROWS = 1 << 15  # more rows than this are not brought to one place
+SETTINGS = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}  # the sample of the rows is meant to be in a graph
+
+Check = Callable[[Array, int], None]  # of rows and the number of the first
+
+
+def as_dask_array(X: Any, name: str) -> da.Array:
+    """A Dask array, or a Dask data frame, as an array of known size with chunks of whole rows."""
+    if hasattr(X, "to_dask_array"):
+        X = X.to_dask_array(lengths=True)
+    if not isinstance(X, da.Array):
+        raise ValueError(f"{name} must be a Dask array or data frame, but is a {type(X).__name__}.")
+    if X.ndim != 2:
+        raise ValueError(f"{name} must be a 2-D array (points, coordinates), but has {X.ndim} dimensions.")
+    if np.isnan(X.shape[0]):
+        X = X.copy().compute_chunk_sizes()  # which would change the user's array itself
+    return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
+
+
+class DaskRows(Rows):
+    """A user's Dask array behind its door. Nothing is read before it is needed; the first pass applies `check`."""
+
+    remote = True
+
+    def __init__(self, X: da.Array, door: Door, n_jobs: int | None = None, check: Check | None = None) -> None:
+        super().__init__(X, door, n_jobs)
+        self.check = check
+        self.starts = np.cumsum([0, *X.chunks[0]])
+        self.blocks = X.to_delayed().ravel().tolist()
+
+    def each(self, function: Callable[[Array, int], Any], *, light: bool = False) -> Iterator[Any]:
+        return iter(self._passed(lambda X, start: [function(X, start)], operator.add))
+
+    def sum(self, function: Callable[[Array, int], tuple], *, light: bool = False) -> tuple:
+        return self._passed(function, sums)
+
+    def folded(self, function: Callable[[Array], Any], combine: Callable[[Any, Any], Any]) -> Any:
+        door = self.door
+        return self._passed(lambda X, _: function(door.enter(X)), combine)
+
+    def sum_beside(self, other: Rows, function: Callable[[Array, Array], tuple]) -> tuple:
+        Y = other.X if isinstance(other, DaskRows) else da.from_array(other.X)
+        beside = DaskRows(Y.rechunk((self.X.chunks[0], -1)), other.door, check=getattr(other, "check", None))
+        return self._passed(lambda X, _, Y: function(X, Y), sums, beside)
+
+    def first(self) -> Array:
+        return self.take(np.arange(min(self.shape[0], max(64, CHUNK_ELEMENTS // self.X.shape[1]))))
+
+    def take(self, indices: np.ndarray) -> np.ndarray:
+        return self.door.enter(self.raw(indices))
+
+    def raw(self, indices: np.ndarray) -> np.ndarray:
+        """Some rows of the user's, on the host. Each chunk is read once, and no other rows travel."""
+        order = np.argsort(indices, kind="stable")
+        ascending = np.asarray(indices)[order]
+        ends, check, tasks = np.searchsorted(ascending, self.starts), _node(self.check), []
+        for block, start, (low, high) in zip(self.blocks, self.starts[:-1], pairwise(ends), strict=True):
+            if low < high or self.check is not None:
+                tasks.append(delayed(_taken, pure=False)(block, ascending[low:high], start, check))
+        found = np.concatenate(self._computed(tasks))
+        self.check = None
+        rows = np.empty_like(found)
+        rows[order] = found
+        return rows
+
+    def all(self) -> Array:
+        n = self.shape[0]
+        if n > GATHERED_ROWS:
+            raise ValueError(
+                f"A Dask array of {n:,} rows would have to be brought to one place, but more than {GATHERED_ROWS:,} rows are "
+                "not. Pass a sample of the rows."
+            )
+        return self.take(np.arange(n))
+
+    def map(self, function: Callable[[Array], Array]) -> da.Array:
+        """The rows of function(rows), a lazy array."""
+        function = cloudpickle.loads(cloudpickle.dumps(function))  # as it is now: its estimator may be fitted again
+        origin = lift(np.zeros((1, self.shape[1] - 1)))
+        like = function(self.door.leave(origin, self.X.dtype))[:0]
+        work = _node(Mapped(function, self.check, self.starts, like))
+        chunks = (self.X.chunks[0], like.shape[1:])
+        return self.X.map_blocks(_mapped, work, name=f"horopca-{uuid4().hex}", chunks=chunks, dtype=like.dtype, meta=like)
+
+    def _passed(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *beside: DaskRows) -> Any:
+        """function(rows, number of the first, rows of others beside them) of all rows, put together."""
+        several = (self, *beside)
+        work = _node(Work(function, combine, tuple(rows.check for rows in several)))
+        blocks = zip(*(rows.blocks for rows in several), strict=True)
+        filled = [(start, block) for start, block, n in zip(self.starts[:-1], blocks, self.X.chunks[0], strict=True) if n]
+        parts = [delayed(_worked, pure=False)(work, start, *block) for start, block in filled]
+        while len(parts) > 1:
+            bunches = (parts[i : i + BRANCHES] for i in range(0, len(parts), BRANCHES))
+            parts = [delayed(_combined, pure=False)(work, *bunch) for bunch in bunches]
+        (result,) = self._computed(parts)
+        for rows in several:
+            rows.check = None
+        return result
+
+    def _computed(self, tasks: Any) -> tuple:
+        with threadpool_limits(1, "blas"), dask.config.set(SETTINGS):
+            return dask.compute(*tasks, traverse=False)
+
+
+class Work(NamedTuple):
+    """What a pass does to the rows, how it puts the results together, and how it checks each of the arrays."""
+
+    function: Callable[..., Any]
+    combine: Callable[[Any, Any], Any]
+    checks: tuple[Check | None, ...]
+
+
+class Mapped(NamedTuple):
+    """What becomes of the rows of a lazy array."""
+
+    function: Callable[[Array], Array]
+    check: Check | None
+    starts: np.ndarray
+    like: Array  # no rows of the result
+
+
+def _node(value: Any) -> Delayed:
+    """A value as a node of its own in a graph."""
+    return delayed(_itself, pure=False, traverse=False)(value)
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _worked(work: Work, start: int, *blocks: Array) -> Any:
+    """The results of a chunk, a few thousand rows at a time."""
+
+    def result(rows: slice) -> Any:
+        parts, number = [block[rows, :] for block in blocks], int(start) + rows.start
+        for part, check in zip(parts, work.checks, strict=True):
+            if check is not None:
+                check(part, number)
+        return work.function(parts[0], number, *parts[1:])
+
+    return reduce(work.combine, map(result, chunk_slices(blocks[0])))
+
+
+def _combined(work: Work, *parts: Any) -> Any:
+    return reduce(work.combine, parts)
+
+
+def _taken(block: Array, indices: np.ndarray, start: int, check: Check | None) -> np.ndarray:
+    """Some rows of a chunk, checked with all others."""
+    if check is not None:
+        for rows in chunk_slices(block):
+            check(block[rows, :], int(start) + rows.start)
+    return np.asarray(block[indices - start, :])
+
+
+def _mapped(block: Array, mapped: Mapped, block_id: tuple[int, int]) -> Array:
+    """The images of a chunk, a few thousand rows at a time."""
+    images, start = [mapped.like], int(mapped.starts[block_id[0]])
+    for rows in chunk_slices(block):
+        if mapped.check is not None:
+            mapped.check(block[rows, :], start + rows.start)
+        images.append(mapped.function(block[rows, :]))
+    return array_namespace(mapped.like).concat(images, axis=0)

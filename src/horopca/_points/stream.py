@@ -1,0 +1,42 @@
+"""A uniform sample of a stream of points, whatever the order and the size of the batches."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .memory import Door, Rows
+
+
+class Reservoir(NamedTuple):
+    """The points with the smallest of random keys: every point of the stream has the same chance to be among them.
+
+    They are in the order of their keys, a random one.
+    """
+
+    points: np.ndarray  # (m, d+1)
+    keys: np.ndarray  # (m,)
+    seen: int
+    changed: int  # points that came in since the last fit
+    seed: int
+    model: str  # of the batches, and
+    curvature: float
+
+    @classmethod
+    def empty(cls, columns: int, door: Door, seed: int) -> Reservoir:
+        return cls(np.zeros((0, columns)), np.zeros(0), 0, 0, seed, *door)
+
+    def after(self, rows: Rows, size: int) -> Reservoir:
+        """The sample of at most `size` points once these rows have passed."""
+        n = rows.shape[0]
+        keys = np.random.default_rng((self.seed, self.seen)).random(n)
+        if len(self.keys) == size:
+            new = np.flatnonzero(keys < self.keys[-1])
+        else:
+            new = np.argsort(keys)[:size]
+        merged = np.concatenate([self.keys, keys[new]])
+        order = np.argsort(merged)[:size]
+        points = np.concatenate([self.points, rows.take(new)])[order] if len(new) else self.points
+        came = int(np.count_nonzero(order >= len(self.keys)))
+        return self._replace(points=points, keys=merged[order], seen=self.seen + n, changed=self.changed + came)

@@ -1,0 +1,52 @@
+"""The command line: one file a command, loaded when it is called, so that ``horopca --help`` answers at once."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import rich_click as click
+from click import Command, Context
+
+COMMANDS = {
+    "classify": "Compare classifiers on labelled points, by cross-validation.",
+    "compare": "Reduce the points in INPUT by several methods and measure what each keeps.",
+    "demo": "Reduce, compare and draw WordNet's mammals.",
+    "embed": "Place the nodes of a graph or a tree in hyperbolic space.",
+    "info": "Say what INPUT holds: its size, the models its rows fit, how far out they lie.",
+    "plot": "Draw the points in INPUT.",
+    "reduce": "Reduce the points in INPUT to fewer dimensions.",
+    "view": "Write a page to move around the points in INPUT.",
+}
+
+
+class Commands(click.RichGroup):
+    """The commands of the table above."""
+
+    def list_commands(self, ctx: Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
+        """As much of a command as a list of them shows."""
+        return click.RichCommand(name=cmd_name, short_help=COMMANDS[cmd_name]) if cmd_name in COMMANDS else None
+
+    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Command | None, list[str]]:
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, getattr(import_module(f".{name}", __package__), str(name)), rest
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="horopca")
+@click.rich_config(help_config={"text_paragraph_linebreaks": "\n\n"})
+def main() -> None:
+    """Principal component analysis in hyperbolic space.
+
+    \b
+    horopca demo                                   see it work
+    horopca embed tree.edges -o vectors.npz        from a graph to points
+    horopca info vectors.npy                       what a file holds
+    horopca reduce vectors.npy -o plane.npy        reduce to 2 dimensions
+    horopca reduce vectors.npy --plot disk.png     ... and draw them
+    horopca view plane.npy --open                  move around in them
+    horopca compare vectors.npy                    which reduction keeps most
+    horopca classify vectors.npy --labels y.txt    which classifier tells classes apart
+    """

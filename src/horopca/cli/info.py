@@ -1,0 +1,53 @@
+"""``horopca info``: what a file holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import rich_click as click
+
+from ..io import load
+from ..io.description import Description, describe
+from .common import _print_json, _print_table, json_option, sentences
+
+
+@click.command()
+@click.argument("input", type=click.Path(path_type=Path))
+@click.option("--key", help="Which array to read of a file that holds several.")
+@json_option
+@sentences()
+def info(input: Path, key: str | None, as_json: bool) -> None:
+    """Say what INPUT holds: its size, the models its rows fit, how far out they lie.
+
+    \b
+    Examples:
+      horopca info vectors.npy
+      horopca info words.tsv --json
+    """
+    table = load(input, key=key, allow_nonfinite=True)
+    found = describe(table.X)
+    if as_json:
+        _print_json({"input": input, **found._asdict(), "n_labels": len(set(table.labels or ()))})
+    else:
+        _print_table(_in_words(found, table.labels), title=str(input))
+
+
+def _in_words(found: Description, labels: list[str] | None) -> dict[str, str]:
+    """The lines of `horopca info`."""
+    curvature = "" if found.curvature == -1 else f" --curvature {found.curvature:.6g}"
+    rows = {
+        "rows": f"{found.n_rows:,}",
+        "columns": f"{found.n_columns}, {found.dtype}",
+        "labels": f"{len(set(labels))} different" if labels else "none",
+        "could be": ", ".join(name for name, fit in found.fits.items() if fit),
+        "best guess": f"--model {found.model}{curvature}",
+        "radius": "  ".join(f"{value:.3g}" for value in found.radius.values()) + "   (minimum, quartiles, maximum)",
+        "largest norm": f"{found.largest_norm:.10g}",
+        "on a clip": f"{found.n_clipped} rows share the largest norm" if found.n_clipped else "no",
+        "duplicates": f"{found.n_duplicates} rows",
+        "NaN or infinite": f"{found.n_nonfinite} rows",
+    }
+    if not found.fits["poincare"] and found.model == "tangent":
+        bound = -1 / found.largest_norm**2
+        rows["as a ball"] = f"holds the rows only at a curvature between {bound:.4g} and 0"
+    return rows

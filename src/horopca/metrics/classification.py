@@ -1,0 +1,178 @@
+"""Which classifier for hyperbolic points? A comparison by cross-validation, the same for every method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import average_precision_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import LinearSVC
+
+from .._points.door import Door, check_choice, check_count, check_door, check_rows
+from ..estimators import PGA, BusemannWhitener, HyperbolicSVC, TangentWhitener
+from ..estimators.svm import check_labels
+from ..geometry import from_hyperboloid
+
+__all__ = ["CLASSIFIERS", "METRICS", "Scores", "compare_classifiers", "macro_average_precision"]
+
+COSTS = tuple(10.0**k for k in range(-2, 4))
+TUNING_FOLDS = 5
+
+
+def macro_average_precision(y: np.ndarray, decision: np.ndarray, classes: np.ndarray) -> float:
+    """The average precision of each class against the rest, averaged over the classes present in y.
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+    decision : array of shape (n_samples,) for two classes, else (n_samples, n_classes)
+        Decision values, larger being more likely (the second of two classes).
+    classes : array of shape (n_classes,)
+    """
+    columns = by_class(decision)
+    return float(np.mean([average_precision_score(y == c, columns[:, k]) for k, c in enumerate(classes) if np.any(y == c)]))
+
+
+def by_class(decision: np.ndarray) -> np.ndarray:
+    """Decision values as a column for each class."""
+    return np.column_stack([-decision, decision]) if decision.ndim == 1 else decision
+
+
+Metric = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
+
+METRICS: dict[str, Metric] = {
+    "accuracy": lambda y, decision, classes: float(np.mean(classes[by_class(decision).argmax(axis=1)] == y)),
+    "average precision": macro_average_precision,
+}
+
+
+class Task(NamedTuple):
+    """What a classifier is built for: the door, the components of a whitening (None: its default), folds and a seed."""
+
+    door: Door
+    dimension: int
+    components: int | None
+    folds: int
+    seed: int | None
+
+    @property
+    def place(self) -> dict[str, Any]:
+        return {"model": self.door.model, "curvature": self.door.curvature}
+
+    def tuned(self, machine: ClassifierMixin) -> GridSearchCV:
+        """The machine with its C chosen by cross-validation, for the macro average precision."""
+        folds = StratifiedKFold(self.folds, shuffle=True, random_state=self.seed)
+        return GridSearchCV(machine, {"C": COSTS}, scoring=_score, cv=folds, error_score="raise")
+
+    @property
+    def linear(self) -> GridSearchCV:
+        return self.tuned(LinearSVC(dual=False, max_iter=10_000))
+
+    @property
+    def reduced(self) -> int:
+        return self.dimension if self.components is None else min(self.components, self.dimension)
+
+
+def _score(machine: Any, X: np.ndarray, y: np.ndarray) -> float:
+    return macro_average_precision(y, machine.decision_function(X), machine.classes_)
+
+
+def _in_ball(X: np.ndarray, door: Door) -> np.ndarray:
+    return from_hyperboloid(door.enter(X), "poincare")
+
+
+CLASSIFIERS: dict[str, Callable[[Task], Any]] = {
+    "eSVM": lambda task: make_pipeline(FunctionTransformer(partial(_in_ball, door=task.door)), task.linear),
+    "hSVM": lambda task: task.tuned(HyperbolicSVC(**task.place)),
+    "tangent PCA + eSVM": lambda task: make_pipeline(TangentWhitener(task.reduced, **task.place), task.linear),
+    "PGA + eSVM": lambda task: make_pipeline(
+        PGA(task.reduced, random_state=task.seed, **task.place), TangentWhitener(**task.place), task.linear
+    ),
+    "Busemann + eSVM": lambda task: make_pipeline(
+        BusemannWhitener(task.components, random_state=task.seed, **task.place), task.linear
+    ),
+}
+
+
+class Scores(NamedTuple):
+    """A classifier's scores: for each metric one number per split."""
+
+    classifier: str
+    scores: dict[str, np.ndarray]
+
+
+def compare_classifiers(
+    X: Any,
+    y: Any,
+    *,
+    classifiers: Iterable[str] = tuple(CLASSIFIERS),
+    model: str = "poincare",
+    curvature: float = -1.0,
+    n_components: int | None = None,
+    splits: Any = 5,
+    metrics: Mapping[str, Metric] = METRICS,
+    random_state: int | None = 0,
+) -> list[Scores]:
+    """Cross-validate classifiers of hyperbolic points, each with its C chosen in the training part alone.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        Points in the model and curvature.
+    y : array of shape (n_samples,)
+        Their classes, each with at least three members.
+    classifiers : names from `CLASSIFIERS`
+        "eSVM": a Euclidean linear support vector machine on the coordinates in the Poincaré ball. "hSVM": `HyperbolicSVC`.
+        The others: eSVM on whitened features.
+    model, curvature
+        Of the rows of X.
+    n_components : int, optional
+        Of the whitenings; each its own default if not given (the dimension; twice the dimension for Busemann coordinates).
+    splits : int or scikit-learn splitter, default=5
+        Folds (at most as many as the smallest class has members), or a splitter with `split`.
+    metrics : mapping of names to functions (y, decision, classes) -> float
+        Accuracy and macro average precision if not given.
+    random_state : int or None, default=0
+        Seeds folds and searches.
+
+    Returns
+    -------
+    list of Scores
+        For each classifier its scores, one number per split.
+
+    Examples
+    --------
+    >>> from horopca.metrics.classification import compare_classifiers
+    >>> from horopca.datasets import make_hierarchy
+    >>> tree = make_hierarchy(n_features=2, random_state=0)
+    >>> X, y = tree.points[1:], tree.labels[1:]  # the root is in a class of its own
+    >>> (result,) = compare_classifiers(X, y, classifiers=["Busemann + eSVM"], splits=3)
+    >>> result.classifier, result.scores["accuracy"].shape
+    ('Busemann + eSVM', (3,))
+    """
+    door = check_door(model, curvature)
+    rows = check_rows(X, door, min_rows=2)
+    y = check_labels(y, rows.shape[0], fewest=3, why=" to be cross-validated")
+    classifiers = list(classifiers)
+    for name in classifiers:
+        check_choice("classifiers", name, CLASSIFIERS)
+    if not hasattr(splits, "split"):
+        smallest = int(np.unique(y, return_counts=True)[1].min())
+        splits = StratifiedKFold(min(check_count("splits", splits, 2), smallest), shuffle=True, random_state=random_state)
+    points = np.asarray(rows.X)
+    results: dict[str, dict[str, list[float]]] = {name: {metric: [] for metric in metrics} for name in classifiers}
+    for train, test in splits.split(points, y):
+        fewest = int(np.unique(y[train], return_counts=True)[1].min())
+        task = Task(door, rows.shape[1] - 1, n_components, min(TUNING_FOLDS, fewest), random_state)
+        for name in classifiers:
+            machine = CLASSIFIERS[name](task).fit(points[train], y[train])
+            decision = machine.decision_function(points[test])
+            for metric, function in metrics.items():
+                results[name][metric].append(function(y[test], decision, machine.classes_))
+    return [Scores(name, {metric: np.array(values) for metric, values in found.items()}) for name, found in results.items()]

@@ -1,0 +1,181 @@
+"""Every reduction on the same points, side by side.
+
+The heavy libraries are imported inside the functions: the command line reads the table of methods before it needs them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from ..estimators.base import HyperbolicReduction
+
+__all__ = ["METHODS", "Method", "Reduction", "compare", "default_methods", "reductions"]
+
+EXACT_PAIRS = 4_000_000  # distances of up to so many pairs are all counted; of more, a random sample of so many
+
+
+class Method(NamedTuple):
+    """A row of the comparison: its title, the estimator, its options, and what it needs installed."""
+
+    title: str
+    estimator: str  # name of a class of `horopca.estimators`
+    options: dict[str, Any]
+    usual: bool = True  # compared unless others are asked for
+    needs: str | None = None  # an optional library, and the name of the extra that brings it
+
+
+METHODS = {
+    "horopca": Method("HoroPCA", "HoroPCA", {}),
+    "horopca-free": Method("HoroPCA, free", "HoroPCA", {"spine": "free"}),
+    "horopca-distortion": Method("HoroPCA, free, distortion", "HoroPCA", {"spine": "free", "objective": "distortion"}, False),
+    "pca": Method("Euclidean PCA", "EuclideanPCA", {}),
+    "tpca": Method("Tangent PCA", "TangentPCA", {}),
+    "pga": Method("PGA", "PGA", {}),
+    "pga-noise": Method("PGA, noisy base", "PGA", {"base_noise": 0.5}, False),
+    "bsa": Method("BSA", "BSA", {}),
+    "bsa-noise": Method("BSA, noisy base", "BSA", {"base_point": "mean", "base_noise": 0.5}, False),
+    "hmds": Method("Hyperbolic MDS", "HyperbolicMDS", {}),
+    "hae": Method("Hyperbolic autoencoder", "HyperbolicAutoencoder", {}, needs="torch"),
+}
+
+
+class Reduction(NamedTuple):
+    """One row of a comparison, and the points it is about."""
+
+    record: dict[str, Any]
+    Y: Any  # (n, K), in the model and curvature of the input
+
+
+def default_methods() -> list[str]:
+    """The methods that are compared unless others are asked for: the usual ones whose libraries are installed."""
+    return [name for name, method in METHODS.items() if method.usual and _installed(method)]
+
+
+def compare(
+    X: Any,
+    n_components: int | Sequence[int] = 2,
+    methods: Sequence[str] | None = None,
+    *,
+    model: str = "poincare",
+    curvature: float = -1.0,
+    random_state: int = 0,
+) -> list[dict[str, Any]]:
+    """Reduce points by several methods, and measure what each keeps.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+    n_components : int or sequence of int, default=2
+        The dimensions to reduce to.
+    methods : sequence of str, optional
+        Names in `METHODS`; by default the usual ones whose libraries are installed.
+    model, curvature : of X
+    random_state : int, default=0
+        Seeds every method, and the sample of pairs where there are more than four million.
+
+    Returns
+    -------
+    list of dict
+        One for each number of components and method, ready for ``pandas.DataFrame``: ``method``, ``title``, ``n_components``,
+        ``distortion`` (average, over pairs) and its standard error ``distortion_error`` (0 where all pairs were counted),
+        ``frechet_variance`` of the images, ``frechet_kept`` and ``variance_kept`` (Fréchet variance and pair variance of the
+        images over those of the points), ``seconds`` of the fit, and ``converged``.
+
+    Examples
+    --------
+    >>> from horopca import compare
+    >>> from horopca.datasets import make_hierarchy
+    >>> X = make_hierarchy(random_state=0).points
+    >>> for row in compare(X, 2, ["horopca", "tpca"]):
+    ...     print(row["title"], row["distortion"] < 0.5)
+    HoroPCA True
+    Tangent PCA True
+    """
+    return [
+        row.record for row in reductions(X, n_components, methods, model=model, curvature=curvature, random_state=random_state)
+    ]
+
+
+def reductions(
+    X: Any,
+    n_components: int | Sequence[int] = 2,
+    methods: Sequence[str] | None = None,
+    *,
+    model: str = "poincare",
+    curvature: float = -1.0,
+    random_state: int = 0,
+) -> Iterator[Reduction]:
+    """The rows of `compare` one at a time, each with its images; arguments as there. Checks them before the first."""
+    from .._points.door import check_count, check_door, check_rows
+
+    rows = check_rows(X, check_door(model, curvature), min_rows=2)
+    most = min(rows.shape[1] - 1, rows.shape[0])
+    asked = list(n_components) if isinstance(n_components, Sequence) else [n_components]
+    why = f" (X has {rows.shape[0]} rows of dimension {rows.shape[1] - 1})"
+    counts = [check_count("n_components", K, 1, most, why) for K in asked]
+    names = default_methods() if methods is None else [_check_method(name) for name in methods]
+    settings = {"model": model, "curvature": curvature, "random_state": random_state}
+    return _run(rows.X, counts, names, settings)
+
+
+def _run(X: Any, counts: list[int], names: list[str], settings: dict[str, Any]) -> Iterator[Reduction]:
+    n = X.shape[0]
+    sampling = {"n_pairs": EXACT_PAIRS if n * (n - 1) // 2 > EXACT_PAIRS else None, **settings}
+    total = _variances(X, sampling)
+    for K in counts:
+        for name in names:
+            estimator = make(name, K, **settings)
+            start = time.perf_counter()
+            Y = estimator.fit_transform(X)
+            seconds = time.perf_counter() - start
+            measured = _measure(X, Y, total, sampling)
+            ended = {"seconds": seconds, "converged": bool(estimator.converged_)}
+            record = {"method": name, "title": METHODS[name].title, "n_components": K, **measured, **ended}
+            yield Reduction(record, Y)
+
+
+def _measure(X: Any, Y: Any, total: tuple[float, float], sampling: dict[str, Any]) -> dict[str, float]:
+    from . import average_distortion
+
+    distortion: Any = average_distortion(X, Y, return_error=True, **sampling)
+    frechet, pairs = _variances(Y, sampling)
+    return {
+        "distortion": distortion[0],
+        "distortion_error": distortion[1],
+        "frechet_variance": frechet,
+        "frechet_kept": frechet / total[0] if total[0] > 0 else 1.0,
+        "variance_kept": pairs / total[1] if total[1] > 0 else 1.0,
+    }
+
+
+def _variances(X: Any, sampling: dict[str, Any]) -> tuple[float, float]:
+    """Fréchet variance and pair variance."""
+    from . import frechet_variance, pair_variance
+
+    return frechet_variance(X, model=sampling["model"], curvature=sampling["curvature"]), pair_variance(X, **sampling)
+
+
+def make(name: str, n_components: int, **settings: Any) -> HyperbolicReduction:
+    """The estimator of a method, unfitted; `settings` it does not have (a closed form has no seed) are left out."""
+    from .. import estimators
+
+    kind = getattr(estimators, METHODS[name].estimator)
+    known = {key: value for key, value in settings.items() if key in kind._get_param_names()}
+    return kind(n_components, **METHODS[name].options, **known)
+
+
+def _check_method(name: str) -> str:
+    if name not in METHODS:
+        raise ValueError(f"methods must be among {', '.join(METHODS)}, but one is {name!r}.")
+    method = METHODS[name]
+    if not _installed(method):
+        raise ImportError(f"{method.title} needs {method.needs}: pip install 'horopca[{method.needs}]'.")
+    return name
+
+
+def _installed(method: Method) -> bool:
+    return method.needs is None or find_spec(method.needs) is not None

@@ -1,0 +1,108 @@
+"""The map of the package: who may import whom, and what `import horopca` may load."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import horopca
+
+ROOT = Path(horopca.__file__).parent
+
+
+
+def read_map(page: str) -> list[set[str]]:
+    """The rooms of the package in layers, from the line of CONTRIBUTING.md that says who may import whom."""
+    (line,) = (line for line in page.splitlines() if line.startswith("    geometry <"))
+    return [set(layer.replace(",", " ").split()) for layer in line.split("<")]
+
+
+LAYERS = read_map((ROOT.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+OPTIONAL = {"torch", "triton", "dask", "matplotlib", "networkx", "pandas", "pooch", "h5py", "pyarrow", "rich_click", "rich"}
+
+
+def layer_of(room: str) -> int:
+    return next(i for i, layer in enumerate(LAYERS) if room in layer)
+
+
+def from_the_right(room: str, others: set[str]) -> set[str]:
+    """Those of the rooms that a room may not import: its own layer's and those to its right."""
+    return {other for other in others if other != room and layer_of(other) >= layer_of(room)}
+
+
+def imported_rooms(path: Path) -> set[str]:
+    """The rooms (top-level modules of the package) that a file imports, wherever in it the import stands."""
+    here = path.relative_to(ROOT.parent).with_suffix("").parts
+    rooms = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = here[: len(here) - node.level]
+            target = [*base, *(node.module or "").split(".")] if node.module else [*base]
+            rooms |= {target[1]} if len(target) > 1 else {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "horopca":
+            parts = node.module.split(".")
+            rooms |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
+        elif isinstance(node, ast.Import):
+            rooms |= {a.name.split(".")[1] for a in node.names if a.name.startswith("horopca.")}
+    return {room for room in rooms if (ROOT / room).is_dir() or (ROOT / f"{room}.py").exists()}
+
+
+FILES = sorted(p for p in ROOT.rglob("*.py") if p.parent != ROOT or p.name == "statistics.py")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_modules_import_only_from_their_left(path):
+    room = path.relative_to(ROOT).with_suffix("").parts[0]
+    assert not from_the_right(room, imported_rooms(path))
+
+
+def test_an_import_from_the_right_is_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path / "horopca")
+    for room in ("geometry", "estimators", "metrics", "io"):
+        (tmp_path / "horopca" / room).mkdir(parents=True)
+    path = tmp_path / "horopca" / "metrics" / "wrong.py"
+    path.write_text("from ..geometry import log\nfrom ..io import load\n\ndef late():\n    from horopca.cli import main\n")
+    (tmp_path / "horopca" / "cli.py").touch()
+    assert from_the_right("metrics", imported_rooms(path)) == {"io", "cli"}
+
+
+def test_the_folders_are_the_map():
+    rooms = {p.stem for p in ROOT.iterdir() if p.is_dir() and p.name != "__pycache__"} | {"statistics"}
+    assert rooms == set().union(*LAYERS)
+    assert len(LAYERS) <= 9 and len(rooms - {"statistics"}) <= 13
+    assert {p.name for p in ROOT.iterdir() if p.is_file()} == {"__init__.py", "__main__.py", "py.typed", "statistics.py"}
+
+
+def test_climbs_know_callables_only():
+    assert imported_rooms(ROOT / "_search" / "climb.py") == set()
+
+
+def loaded_by(statement: str) -> set[str]:
+    code = f"import sys; {statement}; print(*sorted({{m.split('.')[0] for m in sys.modules}}))"
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_import_loads_nothing_optional():
+    assert not (loaded_by("from horopca import HoroPCA, metrics") - loaded_by("import sklearn.svm")) & OPTIONAL
+
+
+def test_the_package_itself_loads_nothing_heavy():
+    assert not loaded_by("import horopca.cli") & {"sklearn", "scipy", "numpy"}
+    assert not loaded_by("import horopca") & {"sklearn", "scipy", "numpy"}
+
+
+def test_every_public_name_is_there():
+    assert all(hasattr(horopca, name) for name in horopca.__all__)
+    assert set(horopca._ROOMS) | set(horopca._HOMES) | {"__version__"} == set(horopca.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = horopca.nothing
+
+
+def test_import_loads_little_more_than_scikit_learn():
+    extra = loaded_by("from horopca import HoroPCA, metrics") - loaded_by("import sklearn.svm, scipy.optimize, scipy.spatial")
+    third_party = {m for m in extra if not m.startswith("_") and m not in sys.stdlib_module_names}
+    assert third_party <= {"horopca", "array_api_compat"}
