@@ -21,6 +21,7 @@ reproduce: .venv/.ready-dev
 
 lint: .venv/.ready-dev
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 
 clean:

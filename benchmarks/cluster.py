@@ -36,7 +36,7 @@ def chunk_of_points(block_info: Any = None) -> np.ndarray:
     """Points of the ball around sixteen centres, some far out, more spread along some axes than along others."""
     ((low, high), _) = block_info[None]["array-location"]
     rng, fixed = np.random.default_rng((7, low)), np.random.default_rng(7)
-    centres = fixed.standard_normal((16, COLUMNS)) * 0.9**np.arange(COLUMNS)
+    centres = fixed.standard_normal((16, COLUMNS)) * 0.9 ** np.arange(COLUMNS)
     turn = np.linalg.qr(fixed.standard_normal((COLUMNS, COLUMNS)))[0]
     v = centres[rng.integers(16, size=high - low)] + 0.4 * rng.standard_normal((high - low, COLUMNS))
     size = np.linalg.norm(v, axis=1, keepdims=True)

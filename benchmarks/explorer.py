@@ -1,6 +1,6 @@
 """The explorer's page: its size, and the time of a frame while the view moves, in headless chromium without a graphics card.
 
-    python -m benchmarks.explorer
+python -m benchmarks.explorer
 """
 
 from __future__ import annotations

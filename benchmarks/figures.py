@@ -1,6 +1,6 @@
 """HoroPCA on the paper's four 10-dimensional embeddings, reduced to two dimensions: medians over ten seeds.
 
-    HOROPCA_DATA=... python -m benchmarks.figures
+HOROPCA_DATA=... python -m benchmarks.figures
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a fit costs: in exact evaluations, in NumPy logarithms, in memory, in imports.
 
-    HOROPCA_DATA=... python -m benchmarks.speed
+HOROPCA_DATA=... python -m benchmarks.speed
 """
 
 from __future__ import annotations

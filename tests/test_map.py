@@ -14,7 +14,6 @@ import horopca
 ROOT = Path(horopca.__file__).parent
 
 
-
 def read_map(page: str) -> list[set[str]]:
     """The rooms of the package in layers, from the line of CONTRIBUTING.md that says who may import whom."""
     (line,) = (line for line in page.splitlines() if line.startswith("    geometry <"))

@@ -123,7 +123,7 @@ def test_principal_axes_point_where_the_third_moment_is_positive_not_to_the_fart
 
 
 def test_principal_axes_of_symmetric_data_point_to_the_farthest_point():
-    a = np.array([1.0, 1, 1, 1, 1, 1, 1, 1, -2, -(8 - 8) ** (1 / 3)])  # sum of cubes 0, the farthest at -2
+    a = np.array([1.0, 1, 1, 1, 1, 1, 1, 1, -2, -((8 - 8) ** (1 / 3))])  # sum of cubes 0, the farthest at -2
     assert np.sum(a**3) == 0
     axes, _ = principal_axes(to_hyperboloid(np.column_stack([a, 0 * a]), "tangent"))
     assert axes[0, 0] == -1

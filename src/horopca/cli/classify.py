@@ -79,9 +79,7 @@ def _refuse_missing(classes: list[str], path: Path) -> None:
 
 
 def _summary(result: Scores) -> dict[str, Any]:
-    return {
-        metric.replace(" ", "_"): {"mean": values.mean(), "std": values.std()} for metric, values in result.scores.items()
-    }
+    return {metric.replace(" ", "_"): {"mean": values.mean(), "std": values.std()} for metric, values in result.scores.items()}
 
 
 def _print_scores(found: list[Scores], title: str) -> None:
@@ -91,9 +89,7 @@ def _print_scores(found: list[Scores], title: str) -> None:
     for metric in found[0].scores:
         table.add_column(metric, justify="right", no_wrap=True)
     for result in found:
-        table.add_row(
-            result.classifier, *(f"{100 * v.mean():.1f} ± {100 * v.std():.1f}" for v in result.scores.values())
-        )
+        table.add_row(result.classifier, *(f"{100 * v.mean():.1f} ± {100 * v.std():.1f}" for v in result.scores.values()))
     console = Console(markup=False, highlight=False)
     console.print(title, style="bold", soft_wrap=True)
     console.print(table)

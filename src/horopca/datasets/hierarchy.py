@@ -91,6 +91,4 @@ def _check_sizes(branching: int, depth: int, n_features: int, step: float, sprea
     if not 0 <= spread < np.inf:
         raise ValueError(f"spread must be 0 or more, but is {spread}.")
     if step * depth > 30:
-        raise ValueError(
-            f"step * depth must be at most 30, beyond which points round to the boundary, but is {step * depth}."
-        )
+        raise ValueError(f"step * depth must be at most 30, beyond which points round to the boundary, but is {step * depth}.")

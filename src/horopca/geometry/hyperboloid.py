@@ -132,9 +132,7 @@ def geodesic(x: Array, y: Array, fraction: Array | float) -> Array:
     fraction = fraction + xp.zeros_like(d)
     d = d + xp.zeros_like(fraction)
     safe = xp.where(d > 0, d, xp.ones_like(d))
-    near, far = (
-        xp.where(d > 0, xp.sinh(part * safe) / xp.sinh(safe), part) for part in (1 - fraction, fraction)
-    )
+    near, far = (xp.where(d > 0, xp.sinh(part * safe) / xp.sinh(safe), part) for part in (1 - fraction, fraction))
     return lift(near[..., None] * x[..., 1:] + far[..., None] * y[..., 1:])
 
 

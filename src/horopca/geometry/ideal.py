@@ -34,5 +34,3 @@ def horosphere(q: Array, x: Array) -> tuple[Array, Array]:
     level = light_cone(x, q)[0]
     size = level / (1 + level)
     return q / (1 + level)[..., None], size
-
-

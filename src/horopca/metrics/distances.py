@@ -194,9 +194,7 @@ class _Sampling:
         return chosen.reshape(GROUPS, size), 1 + rng.permutation((size - 1) // 2)[:shifts]
 
 
-def _pairs(
-    inputs: tuple, model: str, curvature: float, metric: str, sampling: _Sampling
-) -> Iterator[tuple[np.ndarray, ...]]:
+def _pairs(inputs: tuple, model: str, curvature: float, metric: str, sampling: _Sampling) -> Iterator[tuple[np.ndarray, ...]]:
     """Distances of the same pairs in each input, a block at a time."""
     check_choice("metric", metric, METRICS)
     names = ("X", "Y")

@@ -154,4 +154,3 @@ def _ideal(q: Any) -> np.ndarray:
 def _at_levels(q: np.ndarray, levels: Any) -> np.ndarray:
     """The points of the ray to q at which its Busemann function has the levels."""
     return to_hyperboloid(np.tanh(-np.asarray(levels, dtype=np.float64) / 2)[:, None] * q)
-

@@ -457,7 +457,7 @@ def test_what_the_command_line_refuses(tmp_path, monkeypatch):
 
 
 def test_the_examples_of_the_documentation_run(tmp_path, monkeypatch):
-    section = (Path(__file__).parents[1] / "docs" / "scale.md").read_text(encoding="utf-8").split("\n## Cluster\n")[1]
+    section = (Path(__file__).parents[2] / "docs" / "scale.md").read_text(encoding="utf-8").split("\n## Cluster\n")[1]
     examples = [block.split("```")[0] for block in section.split("```python\n")[1:]]
     assert len(examples) == 2
     monkeypatch.chdir(tmp_path)

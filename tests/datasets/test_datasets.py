@@ -28,9 +28,7 @@ from horopca.embed.relations import closure_of
 from horopca.geometry import distance, from_hyperboloid, pairwise_distance, radius, to_hyperboloid, translate_to_origin
 
 
-@pytest.mark.parametrize(
-    ("branching", "depth", "d", "step"), [(3, 4, 10, 1.5), (2, 6, 2, 4.0), (1, 3, 2, 0.1), (5, 1, 50, 9)]
-)
+@pytest.mark.parametrize(("branching", "depth", "d", "step"), [(3, 4, 10, 1.5), (2, 6, 2, 4.0), (1, 3, 2, 0.1), (5, 1, 50, 9)])
 def test_every_child_is_one_step_from_its_parent(branching, depth, d, step):
     tree = make_hierarchy(branching, depth, d, step=step, random_state=0)
     n = sum(branching**level for level in range(depth + 1))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
+from benchmarks import dense
 
 from horopca import HoroPCA
 from horopca._objectives.objectives import as_sample, variance_objective
@@ -16,9 +14,6 @@ from horopca._search.climb import climb
 from horopca._search.families import IdealSpines, compose
 from horopca.datasets import make_hierarchy
 from horopca.projections import spine_basis, spine_from_ideal_points
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from benchmarks import dense
 
 FORMS = {"plain": dense.ball_distances, "lean": dense.gram_distances}
 

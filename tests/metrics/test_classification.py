@@ -100,7 +100,7 @@ def test_wrong_input_is_refused(change, sentence):
 
 
 def test_the_example_of_the_documentation_runs(capsys):
-    page = (Path(__file__).parent.parent / "docs" / "whitening.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "whitening.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     exec(example, {})
     assert float(capsys.readouterr().out) > 0.8

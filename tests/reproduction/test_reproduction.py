@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from reproduction import EXPERIMENTS, Watch, command, paper, reproduce, store, terminal
 from reproduction.cells import ball, data, defects
 from reproduction.cells import histogram as histogram_cells
 from reproduction.experiment import Cell, Results, Size
@@ -27,6 +26,7 @@ from scipy.io import savemat
 from horopca.datasets import balanced_tree, fetching, make_hierarchy, random_tree
 from horopca.geometry import busemann, distance, geodesic_hull, geodesic_projection, origin, to_hyperboloid
 from horopca.metrics.comparison import METHODS
+from reproduction import EXPERIMENTS, Watch, command, paper, reproduce, store, terminal
 
 pytest.importorskip("matplotlib")
 
@@ -400,7 +400,7 @@ if __name__ == "__main__":
 def start(tmp_path: Path, generated: Path, *arguments: object) -> subprocess.Popen:
     """The command in a process (group) of its own, as a terminal would start it."""
     (tmp_path / "driver.py").write_text(DRIVER)
-    environment = {**os.environ, "HOROPCA_DATA": str(generated), "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = {**os.environ, "HOROPCA_DATA": str(generated), "PYTHONPATH": str(Path(__file__).parents[2])}
     command = [sys.executable, str(tmp_path / "driver.py"), *map(str, arguments)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, env=environment, start_new_session=True, **pipes)
