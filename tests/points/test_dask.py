@@ -320,7 +320,7 @@ def test_shapes_and_kinds_that_are_refused():
 @pytest.fixture(scope="module")
 def workers():
     """Two processes, each of which is started again when it dies."""
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster:
         with Client(cluster, set_as_default=False) as client:
             client.wait_for_workers(2, timeout=60)
             yield client

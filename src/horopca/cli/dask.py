@@ -86,7 +86,7 @@ def cluster(address: str) -> Iterator[None]:
     except ImportError as error:
         raise ImportError("--dask needs Dask's distributed scheduler: pip install 'horopca[dask]'.") from error
     local = address == "local"
-    place = LocalCluster(dashboard_address=None, silence_logs=logging.CRITICAL) if local else nullcontext(address)
+    place = LocalCluster(dashboard_address=":0", silence_logs=logging.CRITICAL) if local else nullcontext(address)
     with place as where:
         try:
             client = Client(where, timeout=ANSWER)
