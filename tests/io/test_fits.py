@@ -4,6 +4,7 @@ import io
 import json
 import pickle
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -222,3 +223,18 @@ def test_a_file_cut_anywhere_is_refused(saved):
         saved.write_bytes(content[: int(part * len(content))])
         with pytest.raises(ValueError, match="is damaged"):
             load_fitted(saved)
+
+
+# ---------------------------------------------------------------- files of earlier versions
+
+FIRST = Path(__file__).parent / "data" / "fits-0.1.0"
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in FIRST.glob("*.npz") if path.stem != "expected"))
+def test_fits_written_by_the_first_version_still_map_as_they_did(name):
+    with np.load(FIRST / "expected.npz") as expected:
+        points, images, back = (expected[f"{name} {part}"] for part in ("points", "images", "back"))
+    fit = load_fitted(FIRST / f"{name}.npz")
+    assert np.allclose(fit.transform(points), images, rtol=0, atol=1e-9)  # a later version may round otherwise
+    if hasattr(fit, "inverse_transform"):  # a fit to distances has none
+        assert np.allclose(fit.inverse_transform(images), back, rtol=0, atol=1e-9)
