@@ -12,10 +12,8 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import horopca
-from horopca.cli import main
 from horopca.explorer import explore, neighbours
 from horopca.explorer.edges import load_row_edges
 from horopca.explorer.neighbours import local_distortion, nearest_neighbours
@@ -329,105 +327,3 @@ def test_wrong_edge_arrays(tmp_path):
     np.save(tmp_path / "edges.npy", np.array([[0.5, 1.0]]))
     with pytest.raises(ValueError, match="pairs of row numbers"):
         load_row_edges(tmp_path / "edges.npy")
-
-
-# ---------------------------------------------------------------- horopca view
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    np.save("plane.npy", Y)
-    write(tmp_path / "names.txt", "\n".join(NAMES))
-    write(tmp_path / "labels.txt", "\n".join(LABELS))
-    write(tmp_path / "edges.tsv", "\n".join(f"{NAMES[a]}\t{NAMES[b]}" for a, b in EDGES))
-    return tmp_path
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, ["view", *map(str, arguments)])
-
-
-def test_view_writes_what_explore_makes(folder):
-    np.save("original.npy", np.c_[Y, Y] / 2)
-    write(folder / "values.csv", "size,mass\n" + "\n".join(f"{i},{i / 2}" for i in range(len(Y))))
-    result = run(
-        *("plane.npy", "--names", "names.txt", "--labels", "labels.txt", "--edges", "edges.tsv", "--values", "values.csv"),
-        *("--original", "original.npy", "--title", "Beasts", "--root", "cat", "-o", "beasts.html"),
-    )
-    assert result.exit_code == 0, result.output
-    page = explore(
-        Y,
-        LABELS,
-        names=NAMES,
-        edges=EDGES,
-        values={"size": np.arange(len(Y)), "mass": np.arange(len(Y)) / 2},
-        original=np.c_[Y, Y] / 2,
-        title="Beasts",
-        root=NAMES.index("cat"),
-    )
-    assert (folder / "beasts.html").read_text(encoding="utf-8") == page.html
-    assert "beasts.html" in result.stdout and f"{len(Y)}" in result.stdout and result.stderr == ""
-
-
-def test_view_names_the_page_after_its_points_and_overwrites_only_when_told(folder):
-    assert run("plane.npy").exit_code == 0 and "<title>plane</title>" in (folder / "plane.html").read_text(encoding="utf-8")
-    again = run("plane.npy")
-    assert again.exit_code == 1 and "plane.html exists already" in again.stderr and "--force" in again.stderr
-    assert run("plane.npy", "--force").exit_code == 0
-
-
-def test_text_in_the_file_of_points_is_names_or_labels(folder):
-    table = lambda texts: "\n".join(f"{a},{b},{text}" for (a, b), text in zip(Y, texts, strict=True))
-    write(folder / "named.csv", table(NAMES))
-    write(folder / "labelled.csv", table(LABELS))
-    run("named.csv")
-    run("labelled.csv")
-    as_page = lambda path: type("P", (), {"html": path.read_text(encoding="utf-8")})
-    assert held(as_page(folder / "named.html"))["names"] == NAMES
-    labelled = held(as_page(folder / "labelled.html"))
-    assert "names" not in labelled and set(labelled["classes"]) == set(LABELS)
-
-
-@pytest.mark.parametrize("there", [True, False])
-def test_open_asks_for_a_browser(folder, monkeypatch, there):
-    asked = []
-    monkeypatch.setattr("webbrowser.open", lambda address: asked.append(address) or there)
-    result = run("plane.npy", "--open")
-    assert result.exit_code == 0 and asked == [(folder / "plane.html").resolve().as_uri()]
-    assert result.stderr == ("" if there else "No browser could be started here: open plane.html yourself.\n")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["absent.npy"], "There is no file absent.npy"),
-        (["plane.npy", "--names", "short.txt"], "names must have one entry for each"),
-        (["plane.npy", "--labels", "short.txt"], "labels must have one entry for each"),
-        (["plane.npy", "--edges", "edges.tsv"], "names (on the command line, --names) are needed too"),
-        (["plane.npy", "--edges", "far.txt"], "edges must join rows 0 to"),
-        (["plane.npy", "--original", "short.npy"], "original must have one row"),
-        (["deep.npy"], "Reduce them first"),
-        (["plane.npy", "-o", "page.pdf"], "must end in .html"),
-        (["plane.npy", "-o", "no/page.html"], "there is no folder no"),
-        (["plane.npy", "--root", "cat"], "--root must be the name or the row number of a point, but is 'cat'"),
-        (["plane.npy", "--model", "lorentz"], "at least 2 columns|hyperboloid|Y must be points of the plane"),
-    ],
-)
-def test_wrong_requests_end_in_a_sentence(folder, arguments, sentence):
-    write(folder / "short.txt", "a\nb\n")
-    write(folder / "far.txt", "0 1000\n")
-    np.save("short.npy", Y[:3])
-    np.save("deep.npy", np.zeros((5, 3)))
-    before = sorted(folder.iterdir())
-    result = run(*arguments)
-    assert result.exit_code == 1 and result.stderr.startswith("Error: ") and "Traceback" not in result.stderr
-    assert any(part in " ".join(result.stderr.split()) for part in sentence.split("|")), result.stderr
-    assert sorted(folder.iterdir()) == before
-
-
-def test_view_has_help_and_runs_as_a_module(folder):
-    shell = [sys.executable, "-m", "horopca", "view"]
-    assert "Examples" in subprocess.run([*shell, "--help"], capture_output=True, text=True, check=True).stdout
-    done = subprocess.run([*shell, "plane.npy"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and done.stderr == "" and (folder / "plane.html").exists()

@@ -1,20 +1,12 @@
-"""The comparison: as a function, as a command, as a picture."""
+"""The comparison: as a function, as a picture."""
 
 from __future__ import annotations
-
-import csv
-import io
-import json
-import re
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from horopca import TangentPCA, compare, metrics
-from horopca.cli import main
 from horopca.datasets import make_hierarchy
 from horopca.geometry import from_hyperboloid, to_hyperboloid
 from horopca.io import save
@@ -116,92 +108,6 @@ def test_without_torch_the_network_is_left_out_or_asked_for(monkeypatch):
     assert "hae" not in default_methods()
     with pytest.raises(ImportError, match=r"needs torch: pip install 'horopca\[torch\]'"):
         reductions(TREE.points, 2, ["tpca", "hae"])
-
-
-# ---------------------------------------------------------------- the command
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, ["compare", *(str(argument) for argument in arguments)])
-
-
-def refused(result, sentence, code=1):
-    assert result.exit_code == code, result.output
-    assert sentence in " ".join(re.sub("[│╭╮╰╯─]", " ", result.stderr).split())
-    assert result.stdout == "" and "Traceback" not in result.stderr
-
-
-def test_the_table(points):
-    result = run(points, "-k", 1, 2, "--methods", *FAST)
-    assert result.exit_code == 0, result.output
-    lines = result.stdout.splitlines()
-    assert lines[0].strip() == f"40 points, 5 columns, Fréchet variance {metrics.frechet_variance(TREE.points):.2f}"
-    assert all(word in lines[1] for word in ("method", "distortion", "Fréchet variance", "variance kept", "seconds"))
-    assert [line.split()[0] for line in lines[2:]] == ["1"] * 3 + ["2"] * 3
-    assert sum("Tangent PCA" in line for line in lines) == 2
-    assert result.stderr == ""
-
-
-def test_the_best_is_bold(points, monkeypatch):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "120")
-    best, *others = sorted(f"{row['distortion']:.4f}" for row in compare(TREE.points, 2, FAST))
-    bold = re.findall(r"\x1b\[1m([\d.]+)\x1b\[0m", run(points, "--methods", *FAST).stdout)
-    assert best in bold and not set(others) & set(bold)
-
-
-def test_json_and_csv_say_the_same_and_nothing_else(points):
-    found = json.loads(run(points, "-k", 2, 3, "--methods", "tpca", "hmds", "--json", "--seed", 4).stdout)
-    assert found["n_points"] == 40 and found["seed"] == 4 and found["input"] == str(points)
-    rows = list(csv.DictReader(io.StringIO(run(points, "-k", 2, 3, "--methods", "tpca", "hmds", "--csv").stdout)))
-    assert set(rows[0]) == FIELDS
-    for row, record in zip(rows, found["results"], strict=True):
-        assert (row["method"], int(row["n_components"])) == (record["method"], record["n_components"])
-        assert float(row["distortion"]) == record["distortion"]
-
-
-def test_options_may_come_in_any_order_and_repeat(points):
-    one = run("-k", 1, 2, "--methods", "tpca", points, "--csv")
-    two = run("--csv", points, "-k", 1, "-k", 2, "--methods", "tpca", "--methods", "tpca")
-    columns = slice(0, 4)
-    assert [line.split(",")[columns] for line in one.stdout.splitlines()] == [
-        line.split(",")[columns] for line in two.stdout.splitlines()
-    ]
-
-
-def test_without_a_file_it_compares_on_a_tree():
-    found = json.loads(run("--methods", "tpca", "--json").stdout)
-    assert found["n_points"] == 121 and found["input"] is None
-
-
-def test_model_and_curvature_and_files_with_labels(tmp_path):
-    path = tmp_path / "points.csv"
-    pd.DataFrame(2 * to_hyperboloid(TREE.points)).assign(label=TREE.labels).to_csv(path, index=False)
-    result = run(path, "--model", "lorentz", "--curvature", -0.25, "--methods", "tpca", "--plot", tmp_path / "disks.png")
-    assert result.exit_code == 0, result.output
-    assert (tmp_path / "disks.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_wrong_requests_end_in_a_sentence(points, tmp_path):
-    (tmp_path / "there.png").write_text("precious")
-    refused(run(points, "--json", "--csv"), "exclude each other", code=2)
-    refused(run(points, "-k", 3, "--plot", tmp_path / "disks.png"), "needs 2 among -k, but -k is 3", code=2)
-    refused(run(points, "--methods", "magic"), "magic", code=2)
-    refused(run(points, "-k", 0), "-k", code=2)
-    refused(run(points, "--plot", tmp_path / "there.png"), "exists already")
-    refused(run(points, "-k", 2, 9, "--methods", "tpca"), "but is 9")
-    refused(run(tmp_path / "absent.npy"), "There is no file")
-    assert (tmp_path / "there.png").read_text() == "precious"
-
-
-def test_without_torch_the_command_says_what_to_install(points, monkeypatch):
-    monkeypatch.setattr("horopca.metrics.comparison.find_spec", lambda name: None)
-    refused(run(points, "--methods", "hae"), "pip install 'horopca[torch]'")
-
-
-def test_without_matplotlib_the_command_says_what_to_install(points, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    refused(run(points, "--plot", tmp_path / "disks.png"), "pip install 'horopca[plot]'")
 
 
 # ---------------------------------------------------------------- the picture

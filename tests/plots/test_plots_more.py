@@ -1,13 +1,11 @@
-"""More pictures: other models, curves, charts, the ball, names, crowds, and the command."""
+"""More pictures: other models, curves, charts, the ball, names and crowds."""
 
 import matplotlib
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from horopca import HoroPCA
-from horopca.cli import main
 from horopca.datasets import make_hierarchy
 from horopca.geometry import busemann, distance, from_hyperboloid, radius, to_hyperboloid, translate, translate_to_origin
 from horopca.metrics import average_distortion
@@ -249,63 +247,3 @@ def test_pictures_can_be_saved(ax, tmp_path, suffix):
     plot_disk(Y, ["<a & b>"] * 40, names=["<b>"] * 40, edges=EDGES, grid="polar", ax=ax)
     ax.figure.savefig(tmp_path / f"disk.{suffix}")
     assert (tmp_path / f"disk.{suffix}").stat().st_size > 5000
-
-
-# ---------------------------------------------------------------- horopca plot
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    np.save("plane.npy", Y)
-    np.save("ball.npy", rng.uniform(-0.5, 0.5, (40, 3)))
-    np.save("values.npy", np.arange(40.0)[:, None])
-    (tmp_path / "names.txt").write_text("\n".join(f"node {i}" for i in range(40)))
-    (tmp_path / "edges.tsv").write_text("\n".join(f"node {a}\tnode {b}" for a, b in EDGES))
-    return tmp_path
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, ["plot", *arguments])
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["plane.npy"],
-        ["plane.npy", "--names", "names.txt", "--edges", "edges.tsv", "--centre", "node 5", "--grid", "polar"],
-        ["plane.npy", "--view", "klein", "--values", "values.npy"],
-        ["plane.npy", "--view", "halfplane", "--title", "half"],
-        ["ball.npy", "--view", "ball"],
-    ],
-)
-def test_plot_draws(folder, arguments):
-    result = run(*arguments, "-o", "picture.png")
-    assert result.exit_code == 0 and result.stdout == "Drawn in picture.png.\n", result.output
-    assert (folder / "picture.png").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["ball.npy"], "HoroPCA(n_components=2) reduces"),
-        (["plane.npy", "--view", "ball"], "points of the ball"),
-        (["ball.npy", "--view", "ball", "--grid", "polar"], "are of the plane"),
-        (["plane.npy", "-o", "picture.gif"], "must end in .png"),
-        (["plane.npy", "-o", "plane.npy"], "must end in .png"),
-        (["plane.npy", "--centre", "cat"], "--centre must be the name or the row number"),
-        (["plane.npy", "--centre", "77"], "centre must be a row of Y"),
-        (["absent.npy"], "There is no file"),
-    ],
-)
-def test_wrong_requests_end_in_a_sentence(folder, arguments, sentence):
-    before = sorted(folder.iterdir())
-    result = run(*arguments)
-    assert result.exit_code == 1 and sentence in " ".join(result.stderr.split()) and result.stderr.startswith("Error: ")
-    assert sorted(folder.iterdir()) == before
-
-
-def test_plot_overwrites_only_when_told(folder):
-    assert run("plane.npy").exit_code == 0 and (folder / "plane.png").exists()
-    assert "exists already" in run("plane.npy").stderr
-    assert run("plane.npy", "--force").exit_code == 0

@@ -14,7 +14,6 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from dask.callbacks import Callback
 from distributed import Client, LocalCluster
 
@@ -34,7 +33,6 @@ from horopca import (
 from horopca._points import dask as dask_rows
 from horopca._points.door import check_rows
 from horopca._points.memory import Door
-from horopca.cli import main
 from horopca.geometry import from_hyperboloid, translate
 from horopca.io.stores import open_store, save_store
 from horopca.statistics import frechet_mean
@@ -428,32 +426,6 @@ def test_the_pickle_in_a_stack_is_not_read(tmp_path):
         np.save(tmp_path / f"{number}.npy", X[4 * number : 4 * number + 4])
     (tmp_path / "info").write_bytes(b"cos\nsystem\n(S'touch hacked'\ntR.")
     np.testing.assert_array_equal(open_store(tmp_path).compute(), X[:44])
-
-
-def test_reduce_on_a_cluster(workers, tmp_path):
-    save_store(tmp_path / "in.zarr", chunked(columns=(5,)).rechunk((2500, 5)))
-    address = workers.cluster.scheduler_address
-    command = ["reduce", "--dask", address, str(tmp_path / "in.zarr"), "--save-fit", str(tmp_path / "fit.npz"), "--json", "-o"]
-    done = CliRunner().invoke(main, [*command, str(tmp_path / "out.zarr")], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.npz", "in.zarr", "out.zarr"]
-    estimator = HoroPCA(2, random_state=0).fit(X)
-    np.testing.assert_allclose(open_store(tmp_path / "out.zarr").compute(), estimator.transform(X), atol=1e-8)
-    again = ["reduce", "--dask", address, str(tmp_path / "in.zarr"), "--from-fit", str(tmp_path / "fit.npz"), "-o"]
-    assert CliRunner().invoke(main, [*again, str(tmp_path / "stack")], catch_exceptions=False).exit_code == 0
-    written, again_written = (open_store(tmp_path / name).compute() for name in ("out.zarr", "stack"))
-    np.testing.assert_allclose(again_written, written, atol=1e-12)
-
-
-def test_what_the_command_line_refuses(tmp_path, monkeypatch):
-    monkeypatch.setattr("horopca.cli.dask.ANSWER", 0.5)
-    for arguments, sentence in (
-        (["--dask", "tcp://127.0.0.1:9", "in.zarr"], "No Dask scheduler answers at tcp://127.0.0.1:9: start one with"),
-        (["--dask", "local", "in.zarr", "--labels", "y.txt"], "--labels cannot be given with --dask"),
-        (["--dask", "local", "in.zarr", "-o", "out.csv"], "must end in .zarr, or have no ending"),
-    ):
-        done = CliRunner().invoke(main, ["reduce", *arguments], catch_exceptions=False)
-        assert done.exit_code != 0 and sentence in " ".join(done.output.replace("│", " ").split())
 
 
 def test_the_examples_of_the_documentation_run(tmp_path, monkeypatch):

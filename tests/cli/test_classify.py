@@ -1,0 +1,92 @@
+"""``horopca classify``: classifiers compared on a user's own points."""
+
+import json
+
+import numpy as np
+import pytest
+
+from horopca.datasets import make_hierarchy
+from horopca.geometry import from_hyperboloid, to_hyperboloid
+from horopca.io import save
+from horopca.metrics.classification import CLASSIFIERS, compare_classifiers
+
+from .running import run
+
+TREE = make_hierarchy(branching=3, depth=2, n_features=2, random_state=0)
+X, Y = np.repeat(TREE.points[1:], 2, axis=0), [label for label in TREE.labels[1:] for _ in range(2)]
+X = X * np.random.default_rng(0).uniform(0.9, 1.0, size=(len(X), 1))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_costs():
+    """Two values of C to choose from."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("horopca.metrics.classification.COSTS", (0.1, 10.0))
+        yield
+
+
+@pytest.fixture(scope="module")
+def found(few_costs):
+    return compare_classifiers(X, Y, splits=2)
+
+
+@pytest.fixture
+def points(tmp_path):
+    return save(tmp_path / "points.npy", X)
+
+
+@pytest.fixture
+def labels(tmp_path):
+    path = tmp_path / "labels.txt"
+    path.write_text("\n".join(Y) + "\n")
+    return path
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Two of the classifiers, for commands of which only the words matter."""
+    for name in ("hSVM", "PGA + eSVM", "Busemann + eSVM"):
+        monkeypatch.delitem(CLASSIFIERS, name)
+    monkeypatch.setitem(compare_classifiers.__kwdefaults__, "classifiers", tuple(CLASSIFIERS))
+
+
+def test_classify_prints_the_comparison(points, labels, quick):
+    result = run("classify", points, "--labels", labels, "--folds", 2)
+    assert result.exit_code == 0, result.output
+    for word in ("24 points, 3 classes, 2 folds", "accuracy", "average precision", "tangent PCA + eSVM", "±"):
+        assert word in result.stdout
+    assert result.stderr == ""
+
+
+def test_classify_prints_json_that_is_the_library_s(points, labels, found):
+    result = json.loads(run("classify", points, "--labels", labels, "--folds", 2, "--json").stdout)
+    assert result["folds"] == 2 and result["classes"] == {f"branch {k}": 8 for k in (1, 2, 3)}
+    for expected in found:
+        scores = result["classifiers"][expected.classifier]
+        assert scores["accuracy"]["mean"] == pytest.approx(expected.scores["accuracy"].mean())
+        assert scores["average_precision"]["std"] == pytest.approx(expected.scores["average precision"].std())
+
+
+def test_classify_reads_labels_from_the_points_file(tmp_path, quick):
+    path = save(tmp_path / "points.csv", X, Y)
+    assert "3 classes" in run("classify", path, "--folds", 2).stdout
+
+
+def test_classify_knows_models(tmp_path, labels, quick):
+    path = save(tmp_path / "points.npy", from_hyperboloid(to_hyperboloid(X), "klein"))
+    assert run("classify", path, "--labels", labels, "--folds", 2, "--model", "klein").exit_code == 0
+
+
+def test_classify_refuses_in_sentences(tmp_path, points, labels):
+    cases = {
+        "\n".join(Y[:-1]): "must hold one label for each of the 24 rows, but holds 23",
+        "\n".join([*Y[:-1], "nan"]): "must hold a label for each row, but 1 rows have none (the first: 23)",
+        "\n".join(["a"] * 24): "y must hold at least two classes, but all its 24 rows are of class 'a'",
+        "\n".join(["a"] * 23 + ["b"]): "at least 3 members to be cross-validated, but class 'b' has 1",
+    }
+    for text, sentence in cases.items():
+        labels.write_text(text + "\n")
+        result = run("classify", points, "--labels", labels)
+        assert result.exit_code == 1 and sentence in result.stderr, result.stderr
+    assert "holds no labels" in run("classify", points).stderr
+    assert "There is no file" in run("classify", tmp_path / "none.npy").stderr

@@ -1,0 +1,114 @@
+"""``horopca compare``: every reduction on the same points, in one table."""
+
+import csv
+import io
+import json
+import re
+import sys
+
+import pandas as pd
+import pytest
+
+from horopca import compare, metrics
+from horopca.datasets import make_hierarchy
+from horopca.geometry import to_hyperboloid
+from horopca.io import save
+
+from .running import refused, run
+
+TREE = make_hierarchy(3, 3, 5, random_state=0)
+FAST = ["tpca", "pca", "hmds"]  # closed forms
+FIELDS = {
+    "method",
+    "title",
+    "n_components",
+    "distortion",
+    "distortion_error",
+    "frechet_variance",
+    "frechet_kept",
+    "variance_kept",
+    "seconds",
+    "converged",
+}
+
+
+@pytest.fixture
+def points(tmp_path):
+    return save(tmp_path / "points.npy", TREE.points)
+
+
+def compared(*arguments):
+    return run("compare", *arguments)
+
+
+def test_the_table(points):
+    result = compared(points, "-k", 1, 2, "--methods", *FAST)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0].strip() == f"40 points, 5 columns, Fréchet variance {metrics.frechet_variance(TREE.points):.2f}"
+    assert all(word in lines[1] for word in ("method", "distortion", "Fréchet variance", "variance kept", "seconds"))
+    assert [line.split()[0] for line in lines[2:]] == ["1"] * 3 + ["2"] * 3
+    assert sum("Tangent PCA" in line for line in lines) == 2
+    assert result.stderr == ""
+
+
+def test_the_best_is_bold(points, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    best, *others = sorted(f"{row['distortion']:.4f}" for row in compare(TREE.points, 2, FAST))
+    bold = re.findall(r"\x1b\[1m([\d.]+)\x1b\[0m", compared(points, "--methods", *FAST).stdout)
+    assert best in bold and not set(others) & set(bold)
+
+
+def test_json_and_csv_say_the_same_and_nothing_else(points):
+    found = json.loads(compared(points, "-k", 2, 3, "--methods", "tpca", "hmds", "--json", "--seed", 4).stdout)
+    assert found["n_points"] == 40 and found["seed"] == 4 and found["input"] == str(points)
+    rows = list(csv.DictReader(io.StringIO(compared(points, "-k", 2, 3, "--methods", "tpca", "hmds", "--csv").stdout)))
+    assert set(rows[0]) == FIELDS
+    for row, record in zip(rows, found["results"], strict=True):
+        assert (row["method"], int(row["n_components"])) == (record["method"], record["n_components"])
+        assert float(row["distortion"]) == record["distortion"]
+
+
+def test_options_may_come_in_any_order_and_repeat(points):
+    one = compared("-k", 1, 2, "--methods", "tpca", points, "--csv")
+    two = compared("--csv", points, "-k", 1, "-k", 2, "--methods", "tpca", "--methods", "tpca")
+    columns = slice(0, 4)
+    assert [line.split(",")[columns] for line in one.stdout.splitlines()] == [
+        line.split(",")[columns] for line in two.stdout.splitlines()
+    ]
+
+
+def test_without_a_file_it_compares_on_a_tree():
+    found = json.loads(compared("--methods", "tpca", "--json").stdout)
+    assert found["n_points"] == 121 and found["input"] is None
+
+
+def test_model_and_curvature_and_files_with_labels(tmp_path):
+    path = tmp_path / "points.csv"
+    pd.DataFrame(2 * to_hyperboloid(TREE.points)).assign(label=TREE.labels).to_csv(path, index=False)
+    result = compared(path, "--model", "lorentz", "--curvature", -0.25, "--methods", "tpca", "--plot", tmp_path / "disks.png")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "disks.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_wrong_requests_end_in_a_sentence(points, tmp_path):
+    (tmp_path / "there.png").write_text("precious")
+    refused(compared(points, "--json", "--csv"), "exclude each other", code=2)
+    refused(compared(points, "-k", 3, "--plot", tmp_path / "disks.png"), "needs 2 among -k, but -k is 3", code=2)
+    refused(compared(points, "--methods", "magic"), "magic", code=2)
+    refused(compared(points, "-k", 0), "-k", code=2)
+    refused(compared(points, "--plot", tmp_path / "there.png"), "exists already")
+    refused(compared(points, "-k", 2, 9, "--methods", "tpca"), "but is 9")
+    refused(compared(tmp_path / "absent.npy"), "There is no file")
+    assert (tmp_path / "there.png").read_text() == "precious"
+
+
+def test_without_torch_the_command_says_what_to_install(points, monkeypatch):
+    monkeypatch.setattr("horopca.metrics.comparison.find_spec", lambda name: None)
+    refused(compared(points, "--methods", "hae"), "pip install 'horopca[torch]'")
+
+
+def test_without_matplotlib_the_command_says_what_to_install(points, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    refused(compared(points, "--plot", tmp_path / "disks.png"), "pip install 'horopca[plot]'")

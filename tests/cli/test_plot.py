@@ -1,0 +1,69 @@
+"""``horopca plot``: pictures from files."""
+
+import matplotlib
+import numpy as np
+import pytest
+
+from .running import run
+
+matplotlib.use("Agg")
+rng = np.random.default_rng(0)
+Y = rng.uniform(-0.65, 0.65, (40, 2))
+EDGES = np.array([[i // 2, i] for i in range(1, 40)])
+
+
+def plot(*arguments):
+    return run("plot", *arguments)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("plane.npy", Y)
+    np.save("ball.npy", rng.uniform(-0.5, 0.5, (40, 3)))
+    np.save("values.npy", np.arange(40.0)[:, None])
+    (tmp_path / "names.txt").write_text("\n".join(f"node {i}" for i in range(40)))
+    (tmp_path / "edges.tsv").write_text("\n".join(f"node {a}\tnode {b}" for a, b in EDGES))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["plane.npy"],
+        ["plane.npy", "--names", "names.txt", "--edges", "edges.tsv", "--centre", "node 5", "--grid", "polar"],
+        ["plane.npy", "--view", "klein", "--values", "values.npy"],
+        ["plane.npy", "--view", "halfplane", "--title", "half"],
+        ["ball.npy", "--view", "ball"],
+    ],
+)
+def test_plot_draws(folder, arguments):
+    result = plot(*arguments, "-o", "picture.png")
+    assert result.exit_code == 0 and result.stdout == "Drawn in picture.png.\n", result.output
+    assert (folder / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["ball.npy"], "HoroPCA(n_components=2) reduces"),
+        (["plane.npy", "--view", "ball"], "points of the ball"),
+        (["ball.npy", "--view", "ball", "--grid", "polar"], "are of the plane"),
+        (["plane.npy", "-o", "picture.gif"], "must end in .png"),
+        (["plane.npy", "-o", "plane.npy"], "must end in .png"),
+        (["plane.npy", "--centre", "cat"], "--centre must be the name or the row number"),
+        (["plane.npy", "--centre", "77"], "centre must be a row of Y"),
+        (["absent.npy"], "There is no file"),
+    ],
+)
+def test_wrong_requests_end_in_a_sentence(folder, arguments, sentence):
+    before = sorted(folder.iterdir())
+    result = plot(*arguments)
+    assert result.exit_code == 1 and sentence in " ".join(result.stderr.split()) and result.stderr.startswith("Error: ")
+    assert sorted(folder.iterdir()) == before
+
+
+def test_plot_overwrites_only_when_told(folder):
+    assert plot("plane.npy").exit_code == 0 and (folder / "plane.png").exists()
+    assert "exists already" in plot("plane.npy").stderr
+    assert plot("plane.npy", "--force").exit_code == 0

@@ -1,0 +1,47 @@
+"""``horopca reduce --dask``: chunked stores, reduced by a cluster."""
+
+import dask.array as da
+import numpy as np
+import pytest
+from distributed import LocalCluster
+
+from clouds import cloud
+from horopca import HoroPCA
+from horopca.geometry import from_hyperboloid
+from horopca.io.stores import open_store, save_store
+
+from .running import run, said
+
+X = from_hyperboloid(cloud(17_000, 5, radius=3.0), "poincare")  # more rows than a search looks at
+
+
+@pytest.fixture
+def store(tmp_path):
+    return save_store(tmp_path / "in.zarr", da.from_array(X, chunks=(2500, 5)))
+
+
+def test_reduce_on_a_cluster(store, tmp_path):
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster:
+        at, fit = ("reduce", "--dask", cluster.scheduler_address, store), tmp_path / "fit.npz"
+        done = run(*at, "--save-fit", fit, "--json", "-o", tmp_path / "out.zarr")
+        assert done.exit_code == 0, done.output
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.npz", "in.zarr", "out.zarr"]
+        estimator = HoroPCA(2, random_state=0).fit(X)
+        np.testing.assert_allclose(open_store(tmp_path / "out.zarr").compute(), estimator.transform(X), atol=1e-8)
+        assert run(*at, "--from-fit", fit, "-o", tmp_path / "stack").exit_code == 0
+    written, again = (open_store(tmp_path / name).compute() for name in ("out.zarr", "stack"))
+    np.testing.assert_allclose(again, written, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("tcp://127.0.0.1:9", "in.zarr"), "No Dask scheduler answers at tcp://127.0.0.1:9: start one with"),
+        (("local", "in.zarr", "--labels", "y.txt"), "--labels cannot be given with --dask"),
+        (("local", "in.zarr", "-o", "out.csv"), "must end in .zarr, or have no ending"),
+    ],
+)
+def test_what_is_refused(tmp_path, monkeypatch, arguments, sentence):
+    monkeypatch.setattr("horopca.cli.dask.ANSWER", 0.5)
+    done = run("reduce", "--dask", *arguments)
+    assert done.exit_code in (1, 2) and sentence in said(done)
