@@ -179,7 +179,8 @@ def test_broken_and_hostile_npz_files_are_refused(tmp_path):
     with pytest.raises(ValueError, match="Python objects"):
         load(path)
     np.savez(path, X=X, labels=np.array([Trap()] * 6, dtype=object))
-    assert load(path).labels is None
+    with pytest.raises(ValueError, match="'labels' of something else than words"):
+        load(path)
     for content in (b"", b"not a zip", path.read_bytes()[:100], npy(X)):
         with pytest.raises(ValueError, match="damaged"):
             load(write(path, content))
@@ -187,6 +188,19 @@ def test_broken_and_hostile_npz_files_are_refused(tmp_path):
         archive.writestr("X.npy", pickle.dumps(Trap()))
     with pytest.raises(ValueError, match="damaged"):
         load(path)
+
+
+def test_labels_that_a_data_frame_kept_as_objects_come_back(tmp_path):
+    for labels in (LABELS, [1, 2, 3, 1, 2, 3], [0.5, "a", 1, "b", "c", "d"]):
+        np.savez(tmp_path / "points.npz", X=X, labels=np.array(labels, dtype=object))
+        assert load(tmp_path / "points.npz").labels == [str(label) for label in labels]
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".csv", ".tsv"])
+def test_labels_that_are_no_text_are_escaped_and_read_back(tmp_path, suffix):
+    labels = ["a", b"caf\xe9", "lone \udc80", "nul \0", "line\nbreak", "tab\tand, comma"]
+    table = load(save(tmp_path / f"points{suffix}", X, labels))
+    assert table.labels == ["a", "caf\\xe9", "lone \\udc80", "nul \\0", "line\nbreak", "tab\tand, comma"]
 
 
 def test_absent_and_unknown_files(tmp_path):

@@ -4,6 +4,7 @@ Nothing that could run code is ever executed. What cannot be read is refused in 
 text, the line.
 """
 
+from .budget import memory_limit
 from .description import Description, describe
 from .edges import EdgeList, load_edges
 from .files import Table
@@ -28,6 +29,7 @@ __all__ = [
     "load_edges",
     "load_fitted",
     "load_labels",
+    "memory_limit",
     "reduce_file",
     "save",
     "save_fitted",

@@ -2,79 +2,124 @@
 
 from __future__ import annotations
 
-import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import io
+import math
+import tokenize
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from .files import Table, matrix
+from .archives import Archive, open_archive
+from .budget import Budget
+from .files import Refusal, Table, as_text, listed, matrix, refusals
+from .pickles import as_array, read_pickle
+
+DAMAGED = "is damaged, cut short, or not written by numpy.save or numpy.savez"
+OBJECTS = "holds Python objects, which could run code when read and are refused: save an array of numbers"
+HEAD = 1 << 14  # bytes in which a header ends
+# what NumPy raises at a header that is none: it is parsed as a line of Python
+HEADER_ERRORS = (ValueError, TypeError, KeyError, SyntaxError, OverflowError, RecursionError, MemoryError, tokenize.TokenError)
 
 
-@contextmanager
-def refusals(path: Path) -> Iterator[None]:
-    """Whatever NumPy raises at a damaged or hostile file, said in a sentence."""
-    try:
-        yield
-    except (OSError, MemoryError):
-        raise
-    except Exception as error:
-        if "Object arrays" in str(error) or "Python objects" in str(error):
-            why = "holds Python objects, which could run code when read and are refused: save an array of numbers"
-        else:
-            why = "is damaged, cut short, or not written by numpy.save or numpy.savez"
-        raise ValueError(f"{path} {why}.") from None
+class Header(NamedTuple):
+    """What the first bytes of a ``.npy`` file say about the rest."""
+
+    shape: tuple[int, ...]
+    fortran: bool
+    dtype: np.dtype
+
+    @property
+    def nbytes(self) -> int:
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+def _header(file: BinaryIO, path: Path) -> Header:
+    """The header of an array of anything but objects, checked."""
+    with refusals(path, DAMAGED, *HEADER_ERRORS):
+        read = np.lib.format.read_array_header_1_0 if np.lib.format.read_magic(file) == (1, 0) else None
+        header = Header(*(read or np.lib.format.read_array_header_2_0)(file))
+        if any(type(k) is not int or k < 0 for k in header.shape) or (not header.dtype.itemsize and 0 not in header.shape):
+            raise ValueError("These are not the lengths of an array's sides.")
+    return header
 
 
 def map_npy(path: Path) -> np.ndarray:
     """The array of a file, mapped and not read."""
     if path.stat().st_size == 0:
-        raise ValueError(f"{path} is empty.")
-    with refusals(path):
-        return np.lib.format.open_memmap(path, mode="r")
+        raise Refusal(f"{path} is empty.")
+    with open(path, "rb") as file:
+        header = _header(file, path)
+        if header.dtype.hasobject:
+            raise Refusal(f"{path} {OBJECTS}.")
+        at = file.tell()
+        if at + header.nbytes > path.stat().st_size:
+            raise Refusal(f"{path} {DAMAGED}.")
+        if not header.nbytes:
+            return np.empty(header.shape, header.dtype)
+        with refusals(path, DAMAGED, ValueError, OverflowError):  # a shape with more sides than NumPy has
+            return np.memmap(path, header.dtype, "r", at, header.shape, "F" if header.fortran else "C")
 
 
 def read_npy(path: Path) -> np.ndarray:
-    return np.array(map_npy(path))  # mapped first: a file shorter than its header claims must not claim memory
+    return np.array(map_npy(path))
+
+
+def parse_npy(content: bytes, path: Path) -> np.ndarray:
+    """The array in the bytes of a member of an archive."""
+    file = io.BytesIO(content)
+    header = _header(file, path)
+    if header.dtype.hasobject:
+        raise Refusal(f"{path} {OBJECTS}.")
+    with refusals(path, DAMAGED, ValueError, OverflowError):
+        flat = np.frombuffer(content, header.dtype, math.prod(header.shape), file.tell()) if header.nbytes else np.empty(0)
+        return flat.astype(header.dtype, copy=False).reshape(header.shape, order="F" if header.fortran else "C")
+
+
+# ---------------------------------------------------------------- archives
 
 
 def read_npz(path: Path, key: str | None) -> Table:
-    if not zipfile.is_zipfile(path):
-        raise ValueError(f"{path} is damaged, cut short, or not written by numpy.savez.")
-    with refusals(path):
-        archive = np.load(path, allow_pickle=False)
-    with archive:
-        name = _choose(archive, key, path)
-        with refusals(path):
-            values = archive[name]
-            if isinstance(values, bytes):
-                raise ValueError("This member of the archive is no array.")
-        X = matrix(values, path)
-        labels = _peek(archive, "labels")
-    if np.shape(labels) != (len(X),):
-        return Table(X)
-    return Table(X, [str(label) for label in labels])
+    with open_archive(path, Budget(path), DAMAGED) as archive:
+        members = {name.removesuffix(".npy"): name for name in archive.sizes}
+        name = _choose(archive, members, key, path)
+        X = matrix(parse_npy(archive.read(members[name]), path), path)
+        labels = archive.read(members["labels"]) if "labels" in members and name != "labels" else None
+    return Table(X, None if labels is None else _labels(labels, len(X), path))
 
 
-def _choose(archive: Any, key: str | None, path: Path) -> str:
+def _choose(archive: Archive, members: dict[str, str], key: str | None, path: Path) -> str:
     """The name of the array to read."""
-    keys = list(archive.files)
-    if key is not None and key not in keys:
-        raise ValueError(f"{path} has no array {key!r}; it holds {', '.join(keys) or 'nothing'}.")
-    for choice in (key, *(keys if len(keys) == 1 else ()), "X", "embeddings"):
-        if choice in keys:
+    if key is not None and key not in members:
+        raise Refusal(f"{path} has no array {key!r}; it holds {listed(members, 'nothing')}.")
+    for choice in (key, *(members if len(members) == 1 else ()), "X", "embeddings"):
+        if choice in members:
             return choice
-    matrices = [name for name in keys if getattr(_peek(archive, name), "ndim", 0) == 2]
+    matrices = [name for name, member in members.items() if len(_shape(archive.read(member, HEAD), path)) == 2]
     if len(matrices) != 1:
-        raise ValueError(f"{path} holds {', '.join(keys) or 'no array'}: say which to read with key=.")
+        raise Refusal(f"{path} holds {listed(members, 'no array')}: say which to read with key=.")
     return matrices[0]
 
 
-def _peek(archive: Any, name: str) -> Any:
-    """An array of the archive, or None where it is missing, damaged or full of objects."""
+def _shape(head: bytes, path: Path) -> tuple[int, ...]:
+    """The shape of the array that begins with these bytes; () where they are no header."""
     try:
-        return archive[name]
-    except Exception:
+        return _header(io.BytesIO(head), path).shape
+    except Refusal:
+        return ()
+
+
+def _labels(content: bytes, n: int, path: Path) -> list[str] | None:
+    """The labels in a member: n of them, numbers or strings, these perhaps as objects, as a data frame has them."""
+    file = io.BytesIO(content)
+    header = _header(file, path)
+    if math.prod(header.shape) != n:
         return None
+    if header.dtype.hasobject:
+        found = as_array(read_pickle(file, Budget(path)))
+        values = found if isinstance(found, list) else []
+    else:
+        values = parse_npy(content, path).ravel().tolist()
+    if len(values) != n or not all(isinstance(value, str | bytes | int | float) for value in values):
+        raise Refusal(f"{path} has an array 'labels' of something else than words and numbers: save it as strings.")
+    return [as_text(value) for value in values]

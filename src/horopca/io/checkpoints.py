@@ -1,172 +1,231 @@
-"""Checkpoints of torch, read without torch and without executing anything.
+"""Checkpoints of torch and vectors of gensim, read without either and without executing anything.
 
-A checkpoint is a pickle, a little program. Ours is a reader of pickles that knows a few names: those that describe
-a tensor and its storage, all turned into NumPy arrays here, and OrderedDict. Any other name ends the reading before it is
-looked up, so nothing that a file asks for is imported or called.
+Both are pickles, which `pickles` reads as data. A tensor is known by its parts, a storage with an offset, sizes and strides,
+whatever class is named beside them; what else a checkpoint holds of foreign classes is passed over.
 """
 
 from __future__ import annotations
 
 import io
-import pickle
+import mmap
 import zipfile
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .files import Table, matrix
+from .archives import open_archive
+from .arrays import map_npy
+from .budget import Budget
+from .files import Refusal, Table, as_text, listed, matrix
+from .pickles import Inert, as_array, read_pickle
 
 MAGIC = 0x1950A86A20F9469CFC6C  # begins the format from before 2020, a row of pickles
+# a storage's class -> the dtype of its bytes; bfloat16, which NumPy has not, is the upper half of a float32
 STORAGES = {
-    "DoubleStorage": "<f8",
-    "FloatStorage": "<f4",
-    "HalfStorage": "<f2",
-    "LongStorage": "<i8",
-    "IntStorage": "<i4",
-    "ShortStorage": "<i2",
-    "CharStorage": "i1",
-    "ByteStorage": "u1",
-    "BoolStorage": "?",
+    "torch.DoubleStorage": "<f8",
+    "torch.FloatStorage": "<f4",
+    "torch.HalfStorage": "<f2",
+    "torch.BFloat16Storage": "bfloat16",
+    "torch.LongStorage": "<i8",
+    "torch.IntStorage": "<i4",
+    "torch.ShortStorage": "<i2",
+    "torch.CharStorage": "i1",
+    "torch.ByteStorage": "u1",
+    "torch.BoolStorage": "?",
 }
 MANIFOLDS = {"poincare": "poincare", "lorentz": "lorentz", "euclidean": "tangent"}
 NAMES = ("objects", "labels", "names")
-
-
-class _Refused(Exception):
-    """The pickle asks for something else than tensors."""
+DEEPEST = 64  # dictionaries within dictionaries that are looked into
 
 
 def read_checkpoint(path: Path, key: str | None) -> Table:
     """The points of a checkpoint, with the names and the model of one of the Poincaré-embeddings tool."""
-    try:
-        content = _zipped(path) if zipfile.is_zipfile(path) else _legacy(path)
-    except _Refused as refusal:
-        raise ValueError(f"{path} {refusal}. Nothing of it was executed.") from None
-    except (OSError, MemoryError):
-        raise
-    except Exception:
-        raise ValueError(f"{path} is damaged, cut short, or not written by torch.save.") from None
-    tensors = dict(_tensors(content))
-    X = matrix(_chosen(tensors, key, path), path)
+    content = _zipped(path) if zipfile.is_zipfile(path) else _legacy(path)
+    X = matrix(_chosen(dict(_matrices(content, path)), key, path, content), path)
     if not isinstance(content, dict):
         return Table(X)
     conf = content.get("conf")
+    conf = conf.state if isinstance(conf, Inert) else conf
     manifold = content.get("manifold") or (conf.get("manifold") if isinstance(conf, dict) else None)
+    model = MANIFOLDS.get(manifold) if isinstance(manifold, str) else None
     labels = next((content[name] for name in NAMES if _is_names(content.get(name), len(X))), None)
-    return Table(X, None if labels is None else [str(label) for label in labels], model=MANIFOLDS.get(str(manifold)))
+    return Table(X, None if labels is None else [as_text(label) for label in labels], model=model)
 
 
 def _is_names(value: Any, n: int) -> bool:
     return isinstance(value, list | tuple) and len(value) == n and all(isinstance(item, str | int) for item in value)
 
 
-def _tensors(content: Any) -> Iterator[tuple[str, np.ndarray]]:
+def _matrices(content: Any, path: Path) -> Iterator[tuple[str, np.ndarray]]:
     """(name, array) of every matrix in nested dictionaries, names joined by dots; a dictionary met again is passed over."""
-    waiting, seen = [("", content)], set()
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), content)]
+    seen: set[int] = set()
     while waiting:
         name, value = waiting.pop()
+        value = _tensor(value, path)
         if isinstance(value, np.ndarray) and value.ndim == 2:
-            yield name, value
-        elif isinstance(value, dict) and id(value) not in seen:
+            yield ".".join(name), value
+        value = value.state if isinstance(value, Inert) else value
+        if isinstance(value, dict) and id(value) not in seen and len(name) < DEEPEST:
             seen.add(id(value))
-            waiting += [(f"{name}.{part}" if name else str(part), item) for part, item in reversed(value.items())]
+            waiting += [((*name, str(part)[:80]), item) for part, item in reversed(value.items())]
 
 
-def _chosen(tensors: dict[str, np.ndarray], key: str | None, path: Path) -> np.ndarray:
+def _chosen(tensors: dict[str, np.ndarray], key: str | None, path: Path, content: Any) -> np.ndarray:
     if key is not None:
         if key not in tensors:
-            raise ValueError(f"{path} has no matrix {key!r}; it holds {', '.join(tensors) or 'none'}.")
+            raise Refusal(f"{path} has no matrix {key!r}; it holds {listed(tensors)}.")
         return tensors[key]
     if len(tensors) == 1:
         return next(iter(tensors.values()))
     for name in ("embeddings", "model.lt.weight", "lt.weight", "weight", "X"):
         if name in tensors:
             return tensors[name]
-    raise ValueError(f"{path} holds {', '.join(tensors) or 'no matrix'}: say which to read with key=.")
+    foreign = f" but an object of {content.name}, which was not executed" if isinstance(content, Inert) else ""
+    raise Refusal(f"{path} holds {listed(tensors, 'no matrix')}{foreign}: say which to read with key=.")
 
 
-# ---------------------------------------------------------------- the pickle
+# ---------------------------------------------------------------- tensors
 
 
-class _Reader(pickle.Unpickler):
-    """Knows tensors, their storages and dictionaries; `storage` makes an array of a dtype, a key and a length."""
-
-    def __init__(self, file: Any, storage: Callable[[str, str, int], np.ndarray]) -> None:
-        super().__init__(file)
-        self._storage = storage
-
-    def find_class(self, module: str, name: str) -> Any:
-        if module == "torch._utils" and name == "_rebuild_tensor_v2":
-            return lambda *parts: _tensor(*parts)  # a new one: a pickle can set attributes of what it has named
-        if module == "torch._utils" and name == "_rebuild_parameter":
-            return lambda data, *_: data
-        if module == "torch" and name in STORAGES:
-            return STORAGES[name]
-        if (module, name) == ("collections", "OrderedDict"):
-            return OrderedDict
-        raise _Refused(f"holds an object of {module}.{name}, but only tensors, lists of strings and plain values are read")
-
-    def persistent_load(self, pid: Any) -> np.ndarray:
-        kind, dtype, key, _, length, *_ = pid
-        if kind != "storage" or dtype not in STORAGES.values() or not isinstance(length, int) or length < 0:
-            raise _Refused("holds a storage of an unknown kind")
-        return self._storage(dtype, str(key), length)
+def _tensor(value: Any, path: Path) -> Any:
+    """The array that an inert object describes: that of NumPy, or a view of a storage of torch; other values as they are."""
+    for _ in range(DEEPEST):  # a parameter is made of a tensor, a foreign parameter of a parameter
+        value = as_array(value)
+        if not isinstance(value, Inert) or not value.args:
+            return value
+        first, *rest = value.args
+        if isinstance(first, np.ndarray) and first.ndim == 1 and len(rest) >= 3:
+            return _view(first, rest[0], rest[1], rest[2], path)
+        if not isinstance(first, Inert):
+            return value
+        value = first
+    return value
 
 
-def _tensor(storage: np.ndarray, offset: int, size: tuple, stride: tuple, *_: Any) -> np.ndarray:
+def _view(storage: np.ndarray, offset: Any, size: Any, stride: Any, path: Path) -> np.ndarray:
     """A view of a storage, refused where it would reach outside or repeat what it holds."""
-    whole = all(isinstance(k, int) and k >= 0 for k in (offset, *size, *stride))
-    if not (whole and isinstance(storage, np.ndarray) and len(size) == len(stride)):
-        raise _Refused("holds a tensor of an impossible shape")
+    tuples = isinstance(size, tuple) and isinstance(stride, tuple) and len(size) == len(stride) <= 32
+    if not tuples or not all(type(k) is int and 0 <= k < 1 << 60 for k in (offset, *size, *stride)):
+        raise Refusal(f"{path} holds a tensor of an impossible shape.")
     count = int(np.prod(size, dtype=object))
     reach = offset + sum((k - 1) * s for k, s in zip(size, stride, strict=True)) if count else 0
-    if count > len(storage) or reach >= len(storage) > 0:
-        raise _Refused("holds a tensor larger than its storage")
+    if count > len(storage) or reach >= len(storage) > 0 or offset > len(storage):
+        raise Refusal(f"{path} holds a tensor larger than its storage.")
     strides = [s * storage.itemsize for s in stride]
     return np.lib.stride_tricks.as_strided(storage[offset:], size, strides, writeable=False)
 
 
+def _found(pid: Any, path: Path, storage: Callable[[str, str, int], np.ndarray]) -> Any:
+    """What a persistent identifier stands for: a storage, by its dtype, its key and its length, or a class with its source."""
+    if isinstance(pid, tuple) and len(pid) == 4 and pid[0] == "module":
+        return pid[1]
+    if isinstance(pid, tuple) and len(pid) >= 5:
+        kind, named, key, _, length = pid[:5]
+        dtype = STORAGES.get(named.name) if isinstance(named, Inert) else None
+        if kind == "storage" and dtype and isinstance(key, str | int) and type(length) is int and 0 <= length < 1 << 60:
+            return storage(dtype, str(key), length)
+    raise Refusal(f"{path} holds a storage of an unknown kind.")
+
+
+def from_bytes(content: Any, dtype: str) -> np.ndarray:
+    """Numbers of a dtype, or of bfloat16, from their bytes."""
+    if dtype != "bfloat16":
+        return np.frombuffer(content, dtype=dtype)
+    return (np.frombuffer(content, dtype="<u2").astype("<u4") << 16).view("<f4")
+
+
+def item_bytes(dtype: str) -> int:
+    return 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
+
+
+# ---------------------------------------------------------------- the two formats of torch
+
+
 def _zipped(path: Path) -> Any:
     """The content of a checkpoint of torch 1.6 and later: a zip file with a pickle and the bytes of each storage."""
-    with zipfile.ZipFile(path) as archive:
-        names = archive.namelist()
-        root = next(name for name in names if name.endswith("data.pkl")).removesuffix("data.pkl")
-        limit = 2 * path.stat().st_size + (1 << 20)  # torch does not compress: no member is larger than the file
-        if sum(info.file_size for info in archive.infolist()) > limit:
-            raise _Refused("is packed far smaller than what it holds, which torch never does")
-        if f"{root}byteorder" in names and archive.read(f"{root}byteorder") != b"little":
-            raise _Refused("was written on a big-endian machine")
-        known: dict[str, np.ndarray] = {}
+    budget, known = Budget(path), dict[str, np.ndarray]()
+    with open_archive(path, budget, "is damaged, cut short, or not written by torch.save") as archive:
+        root = next((name for name in archive.sizes if name.endswith("data.pkl")), "data.pkl").removesuffix("data.pkl")
+        if f"{root}data.pkl" not in archive.sizes:
+            raise ValueError("This archive is none of torch's.")
+        if f"{root}byteorder" in archive.sizes and archive.read(f"{root}byteorder", 16) != b"little":
+            raise Refusal(f"{path} was written on a big-endian machine, whose numbers are not read.")
 
         def storage(dtype: str, key: str, length: int) -> np.ndarray:
             if key not in known:
-                known[key] = np.frombuffer(archive.read(f"{root}data/{key}"), dtype=dtype, count=length)
+                if archive.sizes.get(f"{root}data/{key}", 0) < length * item_bytes(dtype):
+                    raise ValueError("A storage is cut short.")
+                known[key] = from_bytes(archive.read(f"{root}data/{key}")[: length * item_bytes(dtype)], dtype)
             return known[key]
 
-        return _Reader(io.BytesIO(archive.read(f"{root}data.pkl")), storage).load()
+        return read_pickle(io.BytesIO(archive.read(f"{root}data.pkl")), budget, lambda pid: _found(pid, path, storage))
 
 
 def _legacy(path: Path) -> Any:
-    """The content of an older checkpoint: a row of pickles, then the bytes of the storages."""
-    known: dict[str, np.ndarray] = {}
-    size = path.stat().st_size
+    """The content of an older checkpoint: a row of pickles, then the bytes of the storages.
 
-    def storage(dtype: str, key: str, length: int) -> np.ndarray:
-        if length * np.dtype(dtype).itemsize > size:
-            raise _Refused("is cut short")
-        return known.setdefault(key, np.empty(length, dtype))
+    The storages come last, so the pickle is read twice: for their kinds, and with their numbers.
+    """
+    budget, kinds, known = Budget(path), dict[str, tuple[str, int]](), dict[str, np.ndarray]()
 
-    with open(path, "rb") as file:
-        if _Reader(file, storage).load() != MAGIC:
-            raise _Refused("is not written by torch.save")
-        _Reader(file, storage).load(), _Reader(file, storage).load()  # the version, the machine
-        content = _Reader(file, storage).load()
-        for key in _Reader(file, storage).load():
-            array = known[str(key)]
-            if int.from_bytes(file.read(8), "little") != len(array):
-                raise _Refused("is damaged: a storage has another length than its tensor")
-            array[:] = np.frombuffer(file.read(array.nbytes), dtype=array.dtype, count=len(array))
-    return content
+    def kind(dtype: str, key: str, length: int) -> np.ndarray:
+        kinds[key] = (dtype, length)
+        return np.empty(0)
+
+    if not budget.size:
+        raise Refusal(f"{path} is empty: it is damaged, or was never written.")
+    with open(path, "rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as file:
+        if read_pickle(file, budget) != MAGIC:
+            raise Refusal(f"{path} is not written by torch.save.")
+        read_pickle(file, budget), read_pickle(file, budget)  # the version, the machine
+        start = file.tell()
+        read_pickle(file, budget, lambda pid: _found(pid, path, kind))
+        for key in _keys(read_pickle(file, budget), kinds, path):
+            dtype, length = kinds[key]
+            count, nbytes = int.from_bytes(file.read(8), "little"), length * item_bytes(dtype)
+            if count != length or nbytes > budget.size - file.tell():
+                raise Refusal(f"{path} is damaged or cut short: a storage has another length than its tensor.")
+            budget.claim(nbytes)
+            known[key] = from_bytes(file.read(nbytes), dtype)
+        file.seek(start)
+        return read_pickle(file, budget, lambda pid: _found(pid, path, lambda dtype, key, length: known[key]))
+
+
+def _keys(found: Any, kinds: dict[str, tuple[str, int]], path: Path) -> list[str]:
+    keys = [str(key) for key in found if isinstance(key, str | int)] if isinstance(found, list) else []
+    if set(keys) != kinds.keys():
+        raise Refusal(f"{path} is damaged: its storages are not those of its tensors.")
+    return keys
+
+
+# ---------------------------------------------------------------- gensim
+
+
+def read_keyed_vectors(path: Path, key: str | None) -> Table:
+    """The vectors of gensim's ``KeyedVectors.save``, and their names; large ones are in an ``.npy`` file beside it."""
+    budget = Budget(path)
+    if not budget.size:
+        raise Refusal(f"{path} is empty.")
+    with open(path, "rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as file:
+        content = read_pickle(file, budget)
+    state = content.state if isinstance(content, Inert) else None
+    state = next((item.state for item in (state or {}).values() if _is_keyed(item)), state) if isinstance(state, dict) else None
+    if not isinstance(state, dict):
+        raise Refusal(f"{path} holds no vectors of gensim's: expected what KeyedVectors.save or a model's save writes.")
+    vectors = as_array(state.get("vectors"))
+    beside = path.with_name(f"{path.name}.vectors.npy")
+    if not isinstance(vectors, np.ndarray):
+        if not beside.is_file():
+            raise Refusal(f"{path} has its vectors in {beside.name}, which is not beside it.")
+        vectors = map_npy(beside)
+    names = state.get("index_to_key") or state.get("index2word")
+    X = matrix(vectors, path)
+    return Table(X, [as_text(name) for name in names] if _is_names(names, len(X)) else None)
+
+
+def _is_keyed(value: Any) -> bool:
+    """Whether this is the object with the vectors inside a model."""
+    return isinstance(value, Inert) and isinstance(value.state, dict) and "vectors" in value.state

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 from codecs import getincrementaldecoder
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
 LONGEST_LINE = 1 << 22  # characters: room for 100,000 columns, and far from filling a machine's memory
+
+
+class Refusal(ValueError):
+    """A sentence about a file, for whoever gave it."""
 
 
 class Table(NamedTuple):
@@ -30,6 +37,35 @@ def existing(path: str | Path) -> Path:
     return path
 
 
+@contextmanager
+def refusals(path: Path, why: str, *errors: type[Exception]) -> Iterator[None]:
+    """What a library raises at a damaged or hostile file, said in a sentence; a failure of the disk with the file's name."""
+    try:
+        yield
+    except Refusal:
+        raise
+    except errors as error:
+        raise Refusal(f"{path} {why}.") from error
+    except OSError as error:
+        if error.errno == errno.EINVAL:  # a place before the beginning of the file
+            raise Refusal(f"{path} {why}.") from error
+        if error.filename is None and error.errno is not None:
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
+
+
+def listed(names: Iterable[str], none: str = "none") -> str:
+    """Names in a sentence, which would not be one with all of a thousand."""
+    first = list(islice(names, 21))
+    return ", ".join(name[:80] for name in first[:20]) + (", ..." if len(first) > 20 else "") or none
+
+
+def as_text(value: Any) -> str:
+    """A label as text that can be written: bytes as UTF-8, and what no text can hold as an escape such as ``\\udc80``."""
+    text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
+
+
 def refuse_nonfinite(X: np.ndarray, path: Path) -> None:
     bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
     if bad.size:
@@ -42,11 +78,11 @@ def refuse_nonfinite(X: np.ndarray, path: Path) -> None:
 def matrix(values: np.ndarray, path: Path) -> np.ndarray:
     """The array as floats in rows, or a sentence why it is not one."""
     if values.dtype.kind not in "fiub":
-        raise ValueError(f"{path} must hold real numbers, but its array has dtype {values.dtype}.")
+        raise Refusal(f"{path} must hold real numbers, but its array has dtype {values.dtype}.")
     if values.ndim != 2:
-        raise ValueError(f"{path} must hold one point per row, but its array has shape {values.shape}.")
+        raise Refusal(f"{path} must hold one point per row, but its array has shape {values.shape}.")
     if 0 in values.shape:
-        raise ValueError(f"{path} holds no points: its array has shape {values.shape}.")
+        raise Refusal(f"{path} holds no points: its array has shape {values.shape}.")
     single = values.dtype.kind == "f" and values.dtype.itemsize <= 4
     return values.astype(np.float32 if single else np.float64)
 

@@ -10,7 +10,6 @@ import json
 import keyword
 import os
 import re
-import zipfile
 from collections.abc import Mapping
 from copy import copy
 from pathlib import Path
@@ -18,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import refusals
+from .archives import open_archive
+from .arrays import parse_npy
+from .budget import Budget
 from .files import existing
 from .output import atomic_output
 
@@ -144,17 +145,8 @@ def write_members(path: Path, members: Mapping[str, Any]) -> None:
 
 def read_members(path: Path) -> dict[str, np.ndarray]:
     """All arrays of an archive that `write_members` has written, or a sentence."""
-    if not zipfile.is_zipfile(path):
-        raise ValueError(f"{path} is damaged, cut short, or not written by horopca: it is no .npz archive.")
-    with refusals(path), zipfile.ZipFile(path) as archive:
-        size = sum(info.file_size for info in archive.infolist())
-    if size > 2 * path.stat().st_size + (1 << 20):  # ours are not compressed
-        raise ValueError(f"{path} is packed far smaller than what it holds, which horopca never does.")
-    try:
-        with refusals(path), np.load(path, allow_pickle=False) as archive:
-            return {name: np.asarray(archive[name]) for name in archive.files}
-    except MemoryError:  # a header that claims more than there is
-        raise ValueError(f"{path} is damaged: it claims to hold more than it does.") from None
+    with open_archive(path, Budget(path), "is damaged, cut short, or not written by horopca") as archive:
+        return {name.removesuffix(".npy"): parse_npy(archive.read(name), path) for name in archive.sizes}
 
 
 def unpack(members: Mapping[str, np.ndarray], path: Path) -> Any:
@@ -170,6 +162,7 @@ def unpack(members: Mapping[str, np.ndarray], path: Path) -> Any:
         raise ValueError(f"{path} holds a {str(name)[:40]!r}, but only these are restored: {', '.join(ESTIMATORS)}.")
     try:
         estimator = _rebuilt(tree, members)
+        Budget(path).claim(64 * int(estimator.n_features_in_))  # what a point of so many columns takes on its way
         _try_out(estimator)
     except Exception:
         raise ValueError(f"{path} is damaged: its parts do not make a fitted {name}.") from None

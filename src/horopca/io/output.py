@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .files import as_text
 from .text import DELIMITERS
 
 FORMATS = (".npy", ".npz", ".csv", ".tsv")
@@ -43,7 +44,7 @@ def _write_numpy(path: Path, X: np.ndarray, labels: Sequence[Any] | None) -> Non
         elif labels is None:
             np.savez(file, X=X)
         else:
-            np.savez(file, X=X, labels=np.array([str(label) for label in labels]))
+            np.savez(file, X=X, labels=np.array([as_text(label) for label in labels]))
 
 
 def _write_text(path: Path, X: np.ndarray, labels: Sequence[Any] | None, delimiter: str) -> None:
@@ -51,7 +52,7 @@ def _write_text(path: Path, X: np.ndarray, labels: Sequence[Any] | None, delimit
         writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         writer.writerow([f"x{j + 1}" for j in range(X.shape[1])] + ([] if labels is None else ["label"]))
         for i, row in enumerate(X):  # str of a NumPy float is the shortest decimal that reads back the same
-            writer.writerow([str(value) for value in row] + ([] if labels is None else [str(labels[i])]))
+            writer.writerow([str(value) for value in row] + ([] if labels is None else [as_text(labels[i])]))
 
 
 def check_output(path: str | Path, *, force: bool = False, formats: Sequence[str] = ()) -> Path:

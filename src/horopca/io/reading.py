@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from .arrays import read_npy, read_npz
-from .checkpoints import read_checkpoint
-from .containers import read_h5ad, read_mat, read_parquet
+from .checkpoints import read_checkpoint, read_keyed_vectors
+from .columns import read_parquet
+from .containers import read_h5ad, read_mat
 from .files import Table, existing, matrix, refuse_nonfinite
 from .text import read_text
 from .word2vec import read_word2vec_binary, read_word2vec_text
@@ -24,6 +25,8 @@ READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
     ".pth": (read_checkpoint, True),
     ".pt": (read_checkpoint, True),
     ".best": (read_checkpoint, True),
+    ".ckpt": (read_checkpoint, True),
+    ".kv": (read_keyed_vectors, False),
     ".mat": (read_mat, True),
     ".h5ad": (read_h5ad, True),
     ".parquet": (lambda path, _: read_parquet(path), False),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .files import Table, lines, open_text
+from .files import Table, as_text, lines, open_text
 
 LONGEST_NAME = 4096  # bytes, in binary, where nothing but a blank ends a name
 
@@ -81,7 +81,7 @@ def read_word2vec_binary(path: Path) -> Table:
             stop = blank + 1 + 4 * d
             if blank < 0 or stop > len(content):
                 raise ValueError(f"{path} is damaged or cut short after {i} of {n} points.")
-            labels.append(content[at:blank].lstrip(b"\n").decode("utf-8", "replace"))
+            labels.append(as_text(content[at:blank].lstrip(b"\n")))
             X[i] = np.frombuffer(content[blank + 1 : stop], dtype="<f4")
             at = stop
     return Table(X, labels)

@@ -1,0 +1,98 @@
+"""Tables in columns: Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .budget import Budget
+from .files import Refusal, Table, as_text, matrix, refusals
+from .text import LABEL_NAMES
+
+ROWS = 1 << 16  # that are read at a time
+
+
+def read_parquet(path: Path) -> Table:
+    """The numeric columns of a Parquet file, or its one column of lists, with a column of names."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise ImportError(f"{path} is a Parquet file, which needs pyarrow: pip install 'horopca[io]'.") from error
+    budget, why = Budget(path), "is damaged, cut short, or not a Parquet file"
+    with refusals(path, why, pa.ArrowException, ValueError, TypeError, KeyError, OverflowError):
+        try:
+            with pq.ParquetFile(path, pre_buffer=False, thrift_container_size_limit=1_000_000) as file:
+                _claim(file, budget)
+                text = _named(file.schema_arrow, pa.types.is_string, pa.types.is_large_string)
+            file = pq.ParquetFile(path, read_dictionary=text)  # so that a word in many rows is one word
+            with file:
+                batches = []
+                for batch in file.iter_batches(ROWS, use_threads=False):
+                    budget.claim(batch.nbytes)
+                    batches.append(batch)
+                return as_points(pa.Table.from_batches(batches, file.schema_arrow), path)
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            raise ValueError(str(error)) from error
+
+
+def _claim(file: Any, budget: Budget) -> None:
+    """Refuse a file that says itself that it is too large: what a column takes unpacked, and eight bytes for each value."""
+    groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+    columns = [group.column(j) for group in groups for j in range(group.num_columns)]
+    need = sum(max(column.total_uncompressed_size, 8 * column.num_values) for column in columns)
+    Budget(budget.path).claim(max(need, 8 * file.metadata.num_rows * file.metadata.num_columns))
+
+
+def as_points(table: Any, path: Path) -> Table:
+    """The points in a table of Arrow's."""
+    import pyarrow as pa
+
+    types = pa.types
+    text = _named(table.schema, types.is_string, types.is_large_string, types.is_dictionary)
+    lists = _named(table.schema, types.is_list, types.is_large_list, types.is_fixed_size_list)
+    label = _label_column(table.column_names, text, path)
+    labels = None if label is None else _words(table.column(label))
+    if len(lists) == 1:
+        return Table(matrix(_stacked(table.column(lists[0]), path), path), labels)
+    numeric = [name for name in _named(table.schema, types.is_integer, types.is_floating) if name != label]
+    if not numeric:
+        raise Refusal(f"{path} has neither columns of numbers nor one column of lists of numbers.")
+    columns = [table.column(name).to_numpy() for name in numeric]
+    return Table(matrix(np.stack(columns, axis=1), path), labels, numeric)
+
+
+def _named(schema: Any, *kinds: Any) -> list[str]:
+    """Names of the columns of some types."""
+    return [column.name for column in schema if any(is_kind(column.type) for is_kind in kinds)]
+
+
+def _words(column: Any) -> list[str]:
+    """The values of a column as text, each different one made once."""
+    found: list[str] = []
+    for chunk in column.chunks:
+        coded = chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()
+        words = [as_text(value) for value in coded.dictionary.to_pylist()]
+        found += ["" if code is None else words[code] for code in coded.indices.to_pylist()]
+    return found
+
+
+def _label_column(names: list[str], text: list[str], path: Path) -> str | None:
+    """The column of names: the one with text, or one that is called so."""
+    called = [name for name in names if name.lower() in LABEL_NAMES or name == "__index_level_0__"]
+    if len(text) > 1 and not set(text) & set(called):
+        raise Refusal(f"{path} has {len(text)} columns of text ({', '.join(text)}): keep one, or call it 'label'.")
+    return next((name for name in called if name in text), text[0] if text else called[0] if called else None)
+
+
+def _stacked(column: Any, path: Path) -> np.ndarray:
+    """The rows of a column of lists as a matrix."""
+    rows = column.combine_chunks()
+    lengths = set(rows.value_lengths().to_pylist()) if hasattr(rows, "value_lengths") else {rows.type.list_size}
+    if len(lengths) != 1 or None in lengths:
+        raise Refusal(f"{path} must hold lists of one length, but they have {len(lengths)} different ones.")
+    return np.asarray(rows.flatten().to_numpy(zero_copy_only=False)).reshape(len(rows), -1)

@@ -1,0 +1,98 @@
+"""Files in HDF5: AnnData's ``.h5ad`` and MATLAB's of level 7.3. Nothing outside the file is read, whatever it links to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .budget import Budget
+from .files import Refusal, as_text, refusals
+
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+BLOCK = 1 << 12  # names that are read at a time, at most
+# what h5py raises at a damaged file
+ERRORS = (RuntimeError, KeyError, ValueError, TypeError, NotImplementedError, OverflowError, UnicodeDecodeError)
+
+
+def is_hdf(path: Path) -> bool:
+    with open(path, "rb") as file:
+        return file.read(8) == SIGNATURE
+
+
+@contextmanager
+def open_hdf(path: Path) -> Iterator[Any]:
+    try:
+        import h5py
+    except ImportError as error:
+        raise ImportError(f"{path} is an HDF5 file, which needs h5py: pip install 'horopca[io]'.") from error
+    with refusals(path, "is damaged, cut short, or not an HDF5 file", *ERRORS):
+        try:
+            with h5py.File(path, "r") as file:
+                yield file
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            raise ValueError(str(error)) from error  # of the library, about the content and not about the disk
+
+
+def members(group: Any, path: Path) -> dict[str, Any]:
+    """What a group holds by name: arrays and groups of this file. Links to other files and arrays kept in them are refused."""
+    import h5py
+
+    if not isinstance(group, h5py.Group):
+        return {}
+    found = {}
+    for name in group:
+        if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+            raise Refusal(f"{path} has a link, {name[:40]!r}, to another place or another file, which is not followed.")
+        item = group[name]
+        if isinstance(item, h5py.Dataset) and (item.external is not None or item.is_virtual):
+            raise Refusal(f"{path} keeps its array {name[:40]!r} in other files, which are not read.")
+        found[name] = item
+    return found
+
+
+def is_array(item: Any) -> bool:
+    """Whether this is an array with places (an empty one has a dtype and no shape)."""
+    return getattr(item, "shape", None) is not None and hasattr(item, "dtype")
+
+
+def numbers(item: Any, budget: Budget) -> np.ndarray:
+    """The numbers of an array, once they fit the budget."""
+    budget.claim(item.size * item.dtype.itemsize)
+    return np.asarray(item[()])
+
+
+def is_matrix(item: Any) -> bool:
+    return is_array(item) and len(item.shape) == 2 and item.dtype.kind in "fiub"
+
+
+def words(item: Any, budget: Budget) -> list[str] | None:
+    """The strings or numbers of a column; None where this is no column."""
+    if not is_array(item) or len(item.shape) != 1 or item.dtype.kind not in "OSUfiub":
+        return None
+    # any number of strings may be the same bytes of the file, so no more are read at once than would fit if all were all of it
+    step = max(1, min(BLOCK, budget.limit // max(1, budget.size)))
+    found: list[str] = []
+    for start in range(0, item.shape[0], step):
+        block = [as_text(value) for value in item[start : start + step]]
+        budget.claim(sum(map(len, block)) + 64 * len(block))
+        found += block
+    return found
+
+
+def column(obs: dict[str, Any], name: str, path: Path, budget: Budget) -> list[str] | None:
+    """A column of the table of observations; categories are written out."""
+    item = obs.get(name)
+    parts = members(item, path)
+    if not {"codes", "categories"} <= parts.keys():
+        return words(item, budget) if is_array(item) else None
+    categories = words(parts["categories"], budget)
+    codes = numbers(parts["codes"], budget)
+    if categories is None or codes.ndim != 1 or codes.dtype.kind not in "iu" or (codes >= len(categories)).any():
+        raise Refusal(f"{path} has a column {name!r} whose codes are not those of its categories.")
+    return [categories[code] if code >= 0 else "" for code in codes]

@@ -1,0 +1,331 @@
+"""Small files that claim to be huge, swell, tie knots or reach for other files: a sentence each, and little memory.
+
+Each is read in a process with an end to its memory; the limit on growth is what the rule in `horopca.io.budget` allows files
+as small as these, twice: as they come from the file, and as floating-point numbers.
+"""
+
+import io
+import json
+import pickle
+import struct
+import sys
+import zipfile
+import zlib
+
+import numpy as np
+import pytest
+
+from fuzz.limits import Reader
+from horopca import TangentPCA
+from horopca.io import load, memory_limit, save_fitted
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the limits and the measure of memory are of Linux")
+X = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 3))
+MEGABYTES = 600
+
+
+@pytest.fixture(scope="module")
+def reader():
+    with Reader(megabytes=1024) as reader:
+        yield reader
+
+
+@pytest.fixture
+def refused(reader):
+    def check(path, words, **options):
+        answer = reader(path, **options)
+        assert answer["outcome"] == "refused", answer
+        assert answer["megabytes"] < MEGABYTES, answer
+        assert words in answer["message"], answer
+
+    return check
+
+
+def npy(header, content=b""):
+    text = repr(header).ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode() + content
+
+
+def zipped(path, members):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def zeros(megabytes):
+    """So many zeros as deflate packs them, made as fast as they are unpacked: a piece ends where no other refers to it."""
+    packed = zlib.compressobj(9, zlib.DEFLATED, -15)
+    piece = packed.compress(bytes(1 << 20)) + packed.flush(zlib.Z_FULL_FLUSH)
+    return piece * megabytes + zlib.compressobj(9, zlib.DEFLATED, -15).flush()
+
+
+def swollen(path, name, content, claim):
+    """The archive with one member's bytes said to be packed, and to be so long when unpacked."""
+    raw = bytearray(path.read_bytes())
+    local, directory = raw.find(content) - len(name) - 30, raw.rfind(b"PK\x01\x02")
+    for at, method, size in ((local, 8, 22), (directory, 10, 24)):
+        raw[at + method : at + method + 2] = struct.pack("<H", zipfile.ZIP_DEFLATED)
+        raw[at + size : at + size + 4] = struct.pack("<I", claim)
+    path.write_bytes(raw)
+    return path
+
+
+# ---------------------------------------------------------------- pickles
+
+
+def test_a_note_of_ten_bytes_under_a_huge_number(tmp_path, refused):
+    """The unpickler makes room for as many notes as the number says: 8.5 GB."""
+    program = b"\x80\x02Nr\xff\xff\xff\x3f."
+    (tmp_path / "a.pth").write_bytes(program)
+    refused(tmp_path / "a.pth", "not written by torch.save")
+    refused(zipped(tmp_path / "b.pth", {"archive/data.pkl": program}), "holds no matrix")
+
+
+def test_a_long_key_in_thousands_of_nested_dictionaries(tmp_path, refused):
+    depth, key = 4000, "k" * 1_000_000
+    program = (
+        b"\x80\x02}X" + struct.pack("<I", len(key)) + key.encode() + b"q\x01" + b"}h\x01" * depth + b"Ns" + b"s" * depth + b"."
+    )
+    refused(zipped(tmp_path / "a.pth", {"archive/data.pkl": program}), "holds no matrix")
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        b"(lp0\n" + b"(I1\nI2\nta" * 50_000 + b"0" + b"ccollections\nOrderedDict\n(g0\ntR0" * 30_000 + b"N.",
+        b"(" + b"}" * 8_000_000 + b"l.",
+        b"\x80\x02)q\x00" + b"".join(b"h%c\x86q%c" % (k, k + 1) * 1 for k in range(0)) + b"." * 1,
+        b"\x80\x02X\x01\x00\x00\x00a" + b"2\x86" * 200 + b"}q\x00(h\x00N" + b"u.",
+        b"\x80\x02\x8a\xff" + b"\x7f" * 255 + b".",
+        b"\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\x0f.",
+        b"\x80\x02B\xff\xff\xff\x7f.",
+        b"(" * 1_000_000 + b".",
+        b"I" + b"9" * 1_000_000 + b"\n.",
+    ],
+    ids=["copies", "dictionaries", "pair", "pairs", "number", "bytes8", "bytes", "marks", "digits"],
+)
+def test_programs_that_would_swell(tmp_path, refused, program):
+    refused(zipped(tmp_path / "a.pth", {"archive/data.pkl": program}), "a.pth")
+
+
+def test_the_state_of_an_ordered_dictionary_is_not_looked_at(tmp_path, refused):
+    program = b"\x80\x02ccollections\nOrderedDict\n)R(K\x01K\x02K\x03tb."
+    refused(zipped(tmp_path / "a.pth", {"archive/data.pkl": program}), "holds no matrix")
+
+
+def test_many_storages_of_the_size_of_the_file(tmp_path, refused):
+    one = "(S'storage'\nctorch\nDoubleStorage\nS'{}'\nS'cpu'\nI{}\ntQ0"
+    body = "".join(one.format(k, 1 << 40) for k in range(100)) + "N."
+    refused(zipped(tmp_path / "a.pth", {"archive/data.pkl": body.encode(), "archive/data/0": b"x"}), "damaged")
+
+
+# ---------------------------------------------------------------- NumPy
+
+
+PLAIN = {"X.npy": npy({"descr": "<f8", "fortran_order": False, "shape": (6, 3)}, X.tobytes())}
+
+
+@pytest.mark.parametrize("member", ["X", "labels"])
+def test_an_archive_that_swells(tmp_path, refused, member):
+    content = zeros(4000)
+    path = zipped(tmp_path / "a.npz", {**(PLAIN if member == "labels" else {}), f"{member}.npy": content})
+    assert path.stat().st_size < 5e6
+    refused(swollen(path, f"{member}.npy", content, 4000 << 20), "would take 4.19 GB or more in memory")
+
+
+def test_a_header_that_claims_more_than_its_member(tmp_path, refused):
+    claim = npy({"descr": "<f8", "fortran_order": False, "shape": (500_000_000, 10)})
+    refused(zipped(tmp_path / "a.npz", {"X.npy": claim}), "damaged")
+    empty = npy({"descr": "<U0", "fortran_order": False, "shape": (10**12,)})
+    refused(zipped(tmp_path / "b.npz", {**PLAIN, "labels.npy": empty}), "damaged")
+
+
+def test_a_member_longer_than_the_archive_says(tmp_path, refused):
+    """The directory says 100 bytes; the member unpacks to two gigabytes."""
+    content = zeros(2000)
+    refused(swollen(zipped(tmp_path / "a.npz", {"X.npy": content}), "X.npy", content, 100), "damaged")
+
+
+def test_the_limit_can_be_raised_and_lowered(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, X=np.zeros((1 << 12, 1 << 8)))
+    assert load(path).X.shape == (1 << 12, 1 << 8)
+    with memory_limit(1e6), pytest.raises(ValueError, match=r"would take 8\.39 MB or more in memory, where 1 MB are allowed"):
+        load(path)
+    with pytest.raises(ValueError, match="nbytes must be"), memory_limit(0):
+        pass
+
+
+# ---------------------------------------------------------------- kept fits
+
+
+def test_a_fit_that_claims_half_a_billion_features(tmp_path, refused):
+    path = save_fitted(TangentPCA(2).fit(X), tmp_path / "fit.npz")
+    with np.load(path) as archive:
+        members = dict(archive)
+    tree = json.loads(str(members["model"]))
+    tree["learnt"]["n_features_in_"] = 500_000_000
+    np.savez(path, **{**members, "model": np.array(json.dumps(tree))})
+    refused(path, "its parts do not make a fitted TangentPCA", function="load_fitted")
+    np.savez_compressed(path, **members, more=np.zeros(1 << 29, "u1"))
+    refused(path, "would take", function="load_fitted")
+
+
+# ---------------------------------------------------------------- columns and containers
+
+
+def test_a_parquet_that_swells(tmp_path, refused):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    words = pa.DictionaryArray.from_arrays(pa.array(np.zeros(1 << 22, "i4")), pa.array(["word"]))
+    table = pa.table({"x": np.zeros(1 << 22), "name": words, **{f"x{j}": np.zeros(1 << 22) for j in range(8)}})
+    parquet.write_table(table, tmp_path / "a.parquet", compression="zstd")
+    assert (tmp_path / "a.parquet").stat().st_size < 1e6
+    refused(tmp_path / "a.parquet", "would take")
+
+
+def test_words_of_a_parquet_that_are_one_long_word(tmp_path, reader):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = 20_000
+    words = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, "i4")), pa.array(["w" * 1_000_000]))
+    parquet.write_table(pa.table({"x": np.zeros(rows), "name": words}), tmp_path / "a.parquet", compression="zstd")
+    answer = reader(tmp_path / "a.parquet")
+    assert answer["outcome"] in ("read", "refused") and answer["megabytes"] < MEGABYTES, answer
+
+
+def matlab(*elements):
+    return b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<HH", 0x0100, 0x4D49) + b"".join(elements)
+
+
+def element(kind, content):
+    return struct.pack("<II", kind, len(content)) + content + bytes(-len(content) % 8)
+
+
+def variable(name, shape, content, kind=6):
+    parts = [
+        element(6, struct.pack("<II", kind, 0)),
+        element(5, struct.pack(f"<{len(shape)}i", *shape)),
+        element(1, name.encode()),
+    ]
+    return element(14, b"".join(parts) + content)
+
+
+def test_a_mat_file_that_swells(tmp_path, refused):
+    size = 4000 << 20
+    packed = zlib.compressobj(9, zlib.DEFLATED, -15)
+    head = struct.pack("<II", 14, size) + variable("X", (size >> 6, 8), b"")[8:]
+    content = b"\x78\x9c" + packed.compress(head) + packed.flush(zlib.Z_FULL_FLUSH) + zeros(4000)
+    (tmp_path / "a.mat").write_bytes(matlab(struct.pack("<II", 15, len(content)) + content))
+    refused(tmp_path / "a.mat", "would take")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        matlab(),
+        matlab(struct.pack("<II", 14, 1 << 31)),
+        matlab(element(14, b"")),
+        matlab(element(15, zlib.compress(b"no"))),
+        matlab(element(15, b"no zlib")),
+        matlab(variable("X", (3, 2), element(9, bytes(40)))),
+        matlab(variable("X", (1 << 30, 1 << 30), element(9, bytes(40)))),
+        matlab(variable("X", (-3, 2), element(9, bytes(48)))),
+        matlab(variable("X", (3, 2), struct.pack("<II", 9, 1 << 30))),
+        matlab(variable("X", (3, 2), b"")),
+        matlab(variable("X", (3, 2), element(14, bytes(48)))),
+        matlab(variable("X", (3,), element(9, bytes(24)), kind=5)),
+        matlab(variable("X", (3, 2), element(5, bytes(4)) * 3, kind=5)),
+        matlab(
+            variable(
+                "X", (1 << 30, 1), element(5, bytes(4)) + element(5, struct.pack("<ii", 0, 1)) + element(9, bytes(8)), kind=5
+            )
+        ),
+        matlab(
+            variable(
+                "X",
+                (3, 1),
+                element(5, b"\xff\xff\xff\x7f") + element(5, struct.pack("<ii", 0, 1)) + element(9, bytes(8)),
+                kind=5,
+            )
+        ),
+        matlab(variable("X", (3, 2), element(99, bytes(48)))),
+        matlab(element(14, b"".join(struct.pack("<I", 0x00090006) for _ in range(9)))),
+    ],
+)
+def test_damaged_mat_files_are_sentences(tmp_path, refused, content):
+    (tmp_path / "a.mat").write_bytes(content)
+    refused(tmp_path / "a.mat", "a.mat")
+
+
+@pytest.mark.parametrize("name", ["a.h5ad", "a.mat"])
+@pytest.mark.parametrize("way", ["external", "link", "soft", "virtual"])
+def test_a_container_cannot_read_other_files(tmp_path, refused, name, way):
+    h5py = pytest.importorskip("h5py")
+    secret = tmp_path / "secret.h5"
+    with h5py.File(secret, "w") as file:
+        file["X"] = X
+    with h5py.File(tmp_path / name, "w", userblock_size=512) as file:
+        group = file.create_group("obsm") if name.endswith(".h5ad") else file
+        if way == "external":
+            group.create_dataset("X", (6, 3), "f8", external=[(str(secret), 0, 144)])
+        elif way == "link":
+            group["X"] = h5py.ExternalLink(str(secret), "X")
+        elif way == "soft":
+            group["X"] = h5py.SoftLink("/elsewhere")
+        else:
+            layout = h5py.VirtualLayout((6, 3), "f8")
+            layout[:] = h5py.VirtualSource(str(secret), "X", (6, 3))
+            group.create_virtual_dataset("X", layout)
+    if name == "a.mat":
+        with open(tmp_path / name, "r+b") as raw:
+            raw.write(b"MATLAB 7.3 MAT-file".ljust(116) + struct.pack("<QHH", 0, 0x0200, 0x4D49))
+    refused(tmp_path / name, "other files" if way in ("external", "virtual") else "which is not followed")
+
+
+def test_containers_that_swell_or_hold_nothing(tmp_path, refused):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5ad", "w") as file:
+        file.create_group("obsm").create_dataset("X", (1 << 26, 16), "f8", chunks=(1 << 16, 16), compression="gzip")
+    refused(tmp_path / "a.h5ad", "would take 8.59 GB")
+    with h5py.File(tmp_path / "b.h5ad", "w") as file:
+        group = file.create_group("obsm")
+        group["X"], group["Y"] = h5py.Empty("f8"), h5py.Empty("S10")
+        file["obs"] = h5py.Empty("f8")
+    refused(tmp_path / "b.h5ad", "holds none")
+    with h5py.File(tmp_path / "c.h5ad", "w") as file:
+        file.create_group("obsm")["X"] = X
+        obs = file.create_group("obs")
+        obs.attrs["_index"] = h5py.Empty("f8")
+        obs["_index"] = h5py.Empty("f8")
+    assert load(tmp_path / "c.h5ad").labels is None
+
+
+def test_names_of_observations_that_are_one_long_name(tmp_path, refused):
+    """A hundred thousand references of 16 bytes to the same million letters: 100 GB if all were read at once."""
+    h5py = pytest.importorskip("h5py")
+    n = 100_000
+    with h5py.File(tmp_path / "a.h5ad", "w") as file:
+        file.create_group("obsm")["X"] = np.zeros((n, 1))
+        names = file.create_group("obs").create_dataset("_index", (n,), h5py.string_dtype(), chunks=None)
+        names[0] = "n" * 1_000_000
+        where = names.id.get_offset()
+    raw = bytearray((tmp_path / "a.h5ad").read_bytes())
+    raw[where : where + 16 * n] = raw[where : where + 16] * n
+    (tmp_path / "a.h5ad").write_bytes(raw)
+    refused(tmp_path / "a.h5ad", "in memory")
+
+
+def test_pickles_are_never_run(tmp_path, refused):
+    class Trap:
+        def __reduce__(self):
+            return pytest.fail, ("a file was unpickled",)
+
+    for suffix in ("pth", "npy", "npz", "kv", "mat", "h5ad", "parquet", "bin"):
+        path = tmp_path / f"trap.{suffix}"
+        path.write_bytes(pickle.dumps(Trap()))
+        refused(path, str(path))
+    file = io.BytesIO()
+    np.save(file, np.array([Trap()], dtype=object), allow_pickle=True)
+    (tmp_path / "trap.npy").write_bytes(file.getvalue())
+    refused(tmp_path / "trap.npy", "Python objects")
