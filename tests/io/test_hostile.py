@@ -14,9 +14,11 @@ import zlib
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from fuzz.limits import Reader
 from horopca import TangentPCA
+from horopca.cli import main
 from horopca.io import load, memory_limit, save_fitted
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the limits and the measure of memory are of Linux")
@@ -329,3 +331,10 @@ def test_pickles_are_never_run(tmp_path, refused):
     np.save(file, np.array([Trap()], dtype=object), allow_pickle=True)
     (tmp_path / "trap.npy").write_bytes(file.getvalue())
     refused(tmp_path / "trap.npy", "Python objects")
+
+
+def test_the_command_line_can_raise_the_limit(tmp_path):
+    np.savez_compressed(tmp_path / "a.npz", X=np.zeros((1 << 12, 1 << 8)))
+    small = CliRunner().invoke(main, ["--max-memory", "1e6", "info", str(tmp_path / "a.npz")])
+    assert small.exit_code == 1 and "--max-memory" in small.stderr
+    assert CliRunner().invoke(main, ["--max-memory", "1e9", "info", str(tmp_path / "a.npz")]).exit_code == 0

@@ -37,7 +37,11 @@ class Commands(click.RichGroup):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="horopca")
 @click.rich_config(help_config={"text_paragraph_linebreaks": "\n\n"})
-def main() -> None:
+@click.option(
+    "--max-memory", type=click.FloatRange(min=1), metavar="BYTES", help="Let a file take so much memory; see docs/files.md."
+)
+@click.pass_context
+def main(ctx: Context, max_memory: float | None) -> None:
     """Principal component analysis in hyperbolic space.
 
     \b
@@ -50,3 +54,5 @@ def main() -> None:
     horopca compare vectors.npy                    which reduction keeps most
     horopca classify vectors.npy --labels y.txt    which classifier tells classes apart
     """
+    if max_memory is not None:
+        ctx.with_resource(import_module("..io", __package__).memory_limit(max_memory))
