@@ -18,7 +18,7 @@ from rich.table import Table
 from horopca import HoroPCA
 from horopca._objectives.objectives import as_sample, variance_objective
 from horopca._objectives.pairs import AllPairs
-from horopca._points.door import check_rows
+from horopca._points.places import check_rows
 
 ROWS, COLUMNS = 10_000_000, 64
 

@@ -1,20 +1,20 @@
 """Means and variances of points of H^d, blocked: O(n) memory.
 
-Points x are on the hyperboloid at curvature -1: an array (n, d+1), or any object with `shape` and `folded(function, combine)`,
-which puts together function(points) for such arrays, a few thousand rows at a time, wherever they are.
+Points x are on the hyperboloid at curvature -1: an array (n, d+1), or whatever else keeps to the protocol `Points`.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from array_api_compat import device
 
 from .geometry import (
-    boost_to_origin,
+    Chunk,
+    Frame,
     distance,
     from_hyperboloid,
     lift,
@@ -27,21 +27,111 @@ from .geometry._arrays import Array, array_namespace, from_numpy, to_numpy, unit
 from .geometry.hyperboloid import BLOCK_ELEMENTS
 
 __all__ = [
+    "Cloud",
     "Mean",
+    "Points",
+    "Seen",
+    "added",
     "average_distortion",
+    "frame_of",
     "frechet_mean",
     "frechet_variance",
-    "mean_of_many",
     "pair_distances",
     "pair_variance",
     "principal_axes",
     "sampled_pair_variance",
+    "some_of",
     "standard_error",
 ]
 
-BLOCK_ROWS = 1 << 13
-MANY_PASSES = 16
-FAR = 100.0  # cosh of the distance from the origin beyond which a product with a point cancels too much, and points are moved
+BLOCK_ROWS = 1 << 13  # A chunk of points in hand has so many: with a few dozen coordinates it stays in a core's cache.
+
+FRAME_ROWS = 1 << 15  # The canonical frame of more images than this is that of so many of them.
+
+T = TypeVar("T")
+
+
+def added(first: Any, second: Any) -> Any:
+    """The sum of two numbers or arrays, or of two tuples of such, entry by entry."""
+    return tuple(map(added, first, second)) if isinstance(first, tuple) else first + second
+
+
+class Points(Protocol):
+    """Points of H^d on the hyperboloid at curvature -1, wherever they live: in memory, on a device, on a cluster.
+
+    Whoever asks for all of them is handed `Chunk`s of a few thousand, where they live: points that need not be written out.
+    """
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, d+1)."""
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The points in order, a chunk at a time."""
+
+    def take(self, indices: np.ndarray) -> np.ndarray:
+        """Some of the points (m, d+1), on the host."""
+
+    def map(self, function: Callable[[Chunk], Array]) -> Any:
+        """The rows of function(chunk) for all chunks in order, as one array that lives where the points do."""
+
+    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = added) -> T:
+        """function(chunk) for all chunks, put together two by two with an associative `combine`."""
+
+
+class Cloud:
+    """Points x (n, d+1) in hand."""
+
+    def __init__(self, x: Array) -> None:
+        self.x, self.shape = x, (x.shape[0], x.shape[1])
+
+    def chunks(self) -> Iterator[Chunk]:
+        for rows in row_slices(self.shape[0]):
+            yield Chunk.of(self.x[rows, :], rows.start)
+
+    def take(self, indices: np.ndarray) -> np.ndarray:
+        return to_numpy(
+            array_namespace(self.x).take(self.x, array_namespace(self.x).asarray(indices, device=device(self.x)), axis=0)
+        )
+
+    def map(self, function: Callable[[Chunk], Array]) -> Any:
+        return array_namespace(self.x).concat([function(chunk) for chunk in self.chunks()], axis=0)
+
+    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = added) -> T:
+        return reduce(combine, map(function, self.chunks()))
+
+
+class Seen:
+    """Points as seen from one of their space (d+1,), which becomes the origin."""
+
+    def __init__(self, points: Array | Points, origin: np.ndarray) -> None:
+        self.points, self.origin = as_points(points), origin
+        self.shape = self.points.shape
+
+    def chunks(self) -> Iterator[Chunk]:
+        return map(self._moved(lambda chunk: chunk), self.points.chunks())
+
+    def take(self, indices: np.ndarray) -> np.ndarray:
+        return translate_to_origin(self.points.take(indices), self.origin)
+
+    def map(self, function: Callable[[Chunk], Array]) -> Any:
+        return self.points.map(self._moved(function))
+
+    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = added) -> T:
+        return self.points.fold(self._moved(function), combine)
+
+    def _moved(self, function: Callable[[Chunk], T]) -> Callable[[Chunk], T]:
+        origin = self.origin  # and not self: a cluster is sent what the function holds
+
+        def moved(chunk: Chunk) -> T:
+            return function(Chunk.of(translate_to_origin(chunk.points(), from_numpy(origin, chunk.t)), chunk.start))
+
+        return moved
+
+
+def as_points(x: Array | Points) -> Points:
+    """An array (n, d+1) as points; points as they are."""
+    return x if hasattr(x, "fold") else Cloud(x)
 
 
 class Mean(NamedTuple):
@@ -54,7 +144,7 @@ class Mean(NamedTuple):
     status: str
 
 
-def frechet_mean(x: Any, *, start: np.ndarray | None = None, max_iter: int = 100, tol: float = 1e-12) -> Mean:
+def frechet_mean(x: Array | Points, *, start: np.ndarray | None = None, max_iter: int = 100, tol: float = 1e-12) -> Mean:
     """The point that minimises the mean squared distance to x (n, d+1), by Newton's method.
 
     The Hessian of half the squared distance is 1 along the geodesic to a point and d coth d across it, so it is known in
@@ -65,9 +155,10 @@ def frechet_mean(x: Any, *, start: np.ndarray | None = None, max_iter: int = 100
     >>> frechet_mean(x).point.round(6) + 0.0
     array([1., 0., 0.])
     """
-    like = first_block(x)
-    m = _first_guess(x, like) if start is None else start
-    variance, gradient, hessian = _newton_terms(x, m)
+    points = as_points(x)
+    first = next(points.chunks())
+    like, m = first.t, _first_guess(points, first) if start is None else start
+    variance, gradient, hessian = newton_terms(points, m)
     before = np.inf
     for n_iter in range(max_iter):
         step = np.linalg.solve(hessian, gradient)
@@ -78,8 +169,8 @@ def frechet_mean(x: Any, *, start: np.ndarray | None = None, max_iter: int = 100
             return Mean(from_numpy(m, like), variance, n_iter, True, "converged to rounding")
         before = size
         for _ in range(40):
-            candidate = _exp_from(m, step)
-            terms = _newton_terms(x, candidate)
+            candidate = exp_from(m, step)
+            terms = newton_terms(points, candidate)
             if terms[0] <= variance * (1 + 1e-14):  # the rounding of the variance must not stop the last steps
                 break
             step, before = step / 2, np.inf
@@ -89,95 +180,51 @@ def frechet_mean(x: Any, *, start: np.ndarray | None = None, max_iter: int = 100
     return Mean(from_numpy(m, like), variance, max_iter, False, f"stopped after {max_iter} iterations")
 
 
-def mean_of_many(rows: Any, sample: np.ndarray, first: Mean | None = None) -> Mean:
-    """The Fréchet mean of more rows than one likes to pass over, from that of a random sample (m, d+1) of them (`first`).
-
-    Newton's method with the gradient of all rows and the Hessian of the sample, corrected by what each step teaches
-    (Broyden): a pass (two products with the user's own array) brings the mean nearer by the square root of the number of
-    points in the sample, and more from pass to pass.
-    """
-    first = frechet_mean(sample) if first is None else first
-    if first.point[0] > FAR:
-        return frechet_mean(rows, start=first.point)
-    m, variance = first.point, np.inf
-    inverse = np.linalg.inv(_newton_terms(sample, m)[2])
-    gradient, step = np.zeros(len(m) - 1), np.zeros(len(m) - 1)
-    for n_iter in range(1, MANY_PASSES + 1):
-        square, pull = rows.sum(_pull_of(rows.door, m), light=True)
-        if not square / rows.shape[0] <= variance * (1 + 1e-12):
-            break
-        variance = square / rows.shape[0]
-        last, before = gradient, float(np.linalg.norm(step))
-        gradient = (boost_to_origin(m) @ pull)[1:] / rows.shape[0]
-        if before > 0:  # Broyden: what the last step has taught
-            change = inverse @ (last - gradient)
-            inverse += np.outer(step - change, step @ inverse) / (step @ change)
-        step = inverse @ gradient
-        size = float(np.linalg.norm(step))
-        m = _exp_from(m, step)
-        next_size = size * min(1.0, size / before) if before > 0 else size
-        if next_size <= 1e-9 * (1 + np.sqrt(variance)):
-            return Mean(m, variance, n_iter, True, "converged")
-    return frechet_mean(rows, start=first.point)  # a sample that says little of the whole
-
-
-def _pull_of(door: Any, m: np.ndarray) -> Callable:
-    """For a chunk of rows: the sum of their squared distances d from m (d+1,), and of d / sinh d times the points."""
-
-    def pull(X: Array, _: int) -> tuple[float, np.ndarray]:
-        chunk = door.chunk(X)
-        xp = array_namespace(chunk.t)
-        against = from_numpy(m * np.where(np.arange(len(m)) == 0, 1.0, -1.0), chunk.t)
-        cosh = chunk.products(against[None, :])[0, :]
-        cosh = xp.where(cosh > 1, cosh, xp.ones_like(cosh))
-        sinh = xp.sqrt(cosh - 1) * xp.sqrt(cosh + 1)
-        d = xp.log(cosh + sinh)
-        weight = xp.where(sinh > 1e-8, d / xp.where(sinh > 1e-8, sinh, xp.ones_like(sinh)), xp.ones_like(sinh))
-        return float(xp.sum(d * d)), to_numpy(chunk.gather(weight[None, :]))[0]
-
-    return pull
-
-
-def _first_guess(x: Any, like: Array) -> np.ndarray:
-    """The centroid, or one of a few of the points if that is nearer to the first block of them."""
-    some = to_numpy(like)
-    guesses = [_centroid(x), *some[:: max(1, len(some) // 8)]]
+def _first_guess(points: Points, first: Chunk) -> np.ndarray:
+    """The centroid, or one of a few of the points if that is nearer to the first chunk of them."""
+    some = to_numpy(first.points())
+    guesses = [_centroid(points), *some[:: max(1, len(some) // 8)]]
     return min(guesses, key=lambda m: frechet_variance(some, m))
 
 
-def _centroid(x: Any) -> np.ndarray:
+def _centroid(points: Points) -> np.ndarray:
     """The mean of x / t, a point of the Klein ball: bounded, so that no far point owns it."""
-    k = folded(x, lambda block: to_numpy(array_namespace(block).sum(block[:, 1:] / block[:, :1], axis=0))) / x.shape[0]
-    return lift(k / np.sqrt(max(1 - k @ k, 1e-6)))
+
+    def klein(chunk: Chunk) -> np.ndarray:
+        x = chunk.points()
+        return to_numpy(array_namespace(x).sum(x[:, 1:] / x[:, :1], axis=0))
+
+    k = points.fold(klein) / points.shape[0]
+    return lift(k / np.sqrt(max(1 - float(k @ k), 1e-6)))
 
 
-def _newton_terms(x: Any, m: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+def newton_terms(points: Points, m: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     """Variance at m, minus half its gradient, half its Hessian, in the tangent space carried to the origin."""
-    n, d = x.shape[0], len(m) - 1
+    n, d = points.shape[0], len(m) - 1
 
-    def terms(block: Array) -> tuple[float, float, np.ndarray, np.ndarray]:
-        xp = array_namespace(block)
-        y = translate_to_origin(block, from_numpy(m, block))
+    def terms(chunk: Chunk) -> tuple[float, float, np.ndarray, np.ndarray]:
+        y = chunk.points()
+        xp = array_namespace(y)
         r, u = radius(y), unit(y[:, 1:])
         c = xp.where(r > 0, r / xp.tanh(xp.where(r > 0, r, xp.ones_like(r))), xp.ones_like(r))
         pull = to_numpy(xp.sum(r[:, None] * u, axis=0))
         return float(xp.sum(r * r)), float(xp.sum(c)), pull, to_numpy((u * (1 - c)[:, None]).T @ u)
 
-    square, across, pull, curve = folded(x, terms, sums)
+    square, across, pull, curve = Seen(points, m).fold(terms)
     return square / n, pull / n, (across * np.eye(d) + curve) / n
 
 
-def _exp_from(m: np.ndarray, v: np.ndarray) -> np.ndarray:
+def exp_from(m: np.ndarray, v: np.ndarray) -> np.ndarray:
     """exp at m of a tangent vector given in the frame carried from the origin."""
     size = np.linalg.norm(v)
     return translate(lift(v * (np.sinh(size) / size if size > 0 else 1.0)), m)
 
 
-def frechet_variance(x: Any, mean: Array | None = None) -> float:
+def frechet_variance(x: Array | Points, mean: Array | None = None) -> float:
     """Mean squared distance of x (n, d+1) to its Fréchet mean (or to a given point)."""
     if mean is None:
         return frechet_mean(x).variance
-    return folded(x, lambda block: _sum_of_squares(distance(block, mean))) / x.shape[0]
+    return as_points(x).fold(lambda chunk: _sum_of_squares(distance(chunk.points(), mean))) / x.shape[0]
 
 
 def pair_variance(x: Array) -> float:
@@ -255,27 +302,38 @@ def _sum_of_squares(a: Array) -> float:
     return float(array_namespace(a).sum(a * a))
 
 
-def principal_axes(x: Array) -> tuple[np.ndarray, np.ndarray]:
+def principal_axes(x: Array | Points) -> tuple[np.ndarray, np.ndarray]:
     """Axes (rows, d x d) and variances (d,) of the tangent PCA at the origin of points x (n, d+1), in falling order.
 
     Signs are fixed by the data alone: along each axis the third moment is positive (where it vanishes, the farthest
     point is on the positive side), so an isometry of the data turns the axes with it.
     """
-    second = folded(x, lambda block: _gram(_tangents(block)))
-    variances, columns = np.linalg.eigh(second / x.shape[0])
+    points = as_points(x)
+    variances, columns = np.linalg.eigh(points.fold(lambda chunk: _gram(_tangents(chunk))) / points.shape[0])
     variances, columns = variances[::-1].clip(0), columns[:, ::-1]
 
-    def skew(block: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        a = _tangents(block) @ columns
+    def skew(chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        a = _tangents(chunk) @ columns
         return np.sum(a**3, axis=0), np.sum(np.abs(a) ** 3, axis=0), _farther(a.max(axis=0), a.min(axis=0))
 
-    third, size, farthest = folded(x, skew, lambda a, b: (a[0] + b[0], a[1] + b[1], _farther(a[2], b[2])))
+    third, size, farthest = points.fold(skew, lambda a, b: (a[0] + b[0], a[1] + b[1], _farther(a[2], b[2])))
     sign = np.where(np.abs(third) > 1e-6 * size, third, farthest)
     return columns.T * np.where(sign < 0, -1.0, 1.0)[:, None], variances
 
 
-def _tangents(block: Array) -> np.ndarray:
-    return to_numpy(from_hyperboloid(block, "tangent"))
+def some_of(points: Points, most: int = FRAME_ROWS) -> np.ndarray:
+    """At most so many of the points, evenly chosen, on the host."""
+    return points.take(np.arange(0, points.shape[0], -(-points.shape[0] // most)))
+
+
+def frame_of(y: Array | Points) -> Frame:
+    """The canonical frame of points y (n, K+1): mean at the origin, axes in falling order of variance, signs fixed."""
+    mean = to_numpy(frechet_mean(y).point)
+    return Frame(mean, principal_axes(Seen(y, mean))[0])
+
+
+def _tangents(chunk: Chunk) -> np.ndarray:
+    return to_numpy(from_hyperboloid(chunk.points(), "tangent"))
 
 
 def _gram(v: np.ndarray) -> np.ndarray:
@@ -284,32 +342,6 @@ def _gram(v: np.ndarray) -> np.ndarray:
 
 def _farther(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(np.abs(a) >= np.abs(b), a, b)
-
-
-def folded(x: Any, function: Callable[[Array], Any], combine: Callable[[Any, Any], Any] = operator.add) -> Any:
-    """function of the points of x, a few thousand rows at a time, put together two by two with an associative `combine`."""
-    return x.folded(function, combine) if hasattr(x, "folded") else reduce(combine, map(function, row_blocks(x)))
-
-
-def added(parts: Iterable[tuple]) -> tuple:
-    """Tuples of numbers and arrays, added entry by entry."""
-    return reduce(sums, parts)
-
-
-def sums(first: tuple, second: tuple) -> tuple:
-    """Two tuples of numbers and arrays, added entry by entry."""
-    return tuple(a + b for a, b in zip(first, second, strict=True))
-
-
-def first_block(x: Any) -> Array:
-    """The first few thousand points of x."""
-    return x.first() if hasattr(x, "first") else next(row_blocks(x))
-
-
-def row_blocks(x: Array) -> Iterator[Array]:
-    """The rows of an array, a few thousand at a time."""
-    for rows in row_slices(x.shape[0]):
-        yield x[rows, :]
 
 
 def row_slices(n: int, step: int = BLOCK_ROWS) -> Iterator[slice]:

@@ -19,7 +19,8 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from horopca import HoroPCA, geometry, metrics
-from horopca._points.door import check_door, check_rows
+from horopca._points.door import check_door
+from horopca._points.places import check_rows
 from horopca.datasets import make_hierarchy
 from horopca.statistics import average_distortion, frechet_mean
 

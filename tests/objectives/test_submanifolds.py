@@ -12,12 +12,11 @@ from horopca._objectives.objectives import as_sample
 from horopca._objectives.submanifolds import (
     explained_objective,
     flag_objective,
-    orthonormal_frame,
     spread_objective,
 )
 from horopca._search.climb import climb
 from horopca._search.families import Anywhere, Inside, ThroughOrigin, compose
-from horopca.geometry import distance, from_hyperboloid, geodesic_projection, pairwise_distance, to_hyperboloid
+from horopca.geometry import distance, from_hyperboloid, geodesic_projection, lorentz_frame, pairwise_distance, to_hyperboloid
 from horopca.statistics import frechet_mean
 
 
@@ -57,7 +56,7 @@ def test_objectives_against_autograd(kind, K):
 @pytest.mark.parametrize("kind", [explained_objective, flag_objective, spread_objective])
 def test_families_pull_gradients_back(kind):
     sample, rng = as_sample(cloud(30, 4, radius=2, seed=2)), np.random.default_rng(0)
-    frame = orthonormal_frame(Anywhere().basis(rng.standard_normal((4, 4)))[0])
+    frame = lorentz_frame(Anywhere().basis(rng.standard_normal((4, 4)))[0])
     families = [(ThroughOrigin(), (2, 4))]
     if kind is not spread_objective:
         families += [(Anywhere(), (3, 4)), (Inside(Anywhere(), frame), (3, 3)), (Inside(ThroughOrigin(), frame), (2, 3))]
@@ -71,7 +70,7 @@ def test_families_pull_gradients_back(kind):
 
 def test_unexplained_variance_of_a_hull_longhand():
     x = cloud(50, 6, radius=6, seed=3)
-    hull = orthonormal_frame(x[:4])
+    hull = lorentz_frame(x[:4])
     total, expected = np.mean(geometry.radius(x) ** 2), np.mean(distance(x, geodesic_projection(x, hull)) ** 2)
     assert total - explained_objective(as_sample(x))(x[:4])[0] == pytest.approx(expected, rel=1e-8)
     assert np.allclose(hull @ np.diag([-1, *[1] * 6]) @ hull.T, np.diag([-1, 1, 1, 1]), atol=1e-9)
@@ -114,7 +113,7 @@ def test_the_best_of_many_valleys_is_found(kind):
 def test_a_planted_submanifold_is_found(radius):
     flat = cloud(80, 2, radius=radius, seed=5)
     rng = np.random.default_rng(5)
-    hull = orthonormal_frame(Anywhere().basis(rng.standard_normal((3, 6)))[0])
+    hull = lorentz_frame(Anywhere().basis(rng.standard_normal((3, 6)))[0])
     x = geometry.hull_points(flat, hull)
     for options in ({}, {"strategy": "last"}):
         bsa = BSA(2, model="lorentz", random_state=0, **options).fit(x)

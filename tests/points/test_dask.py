@@ -31,8 +31,8 @@ from horopca import (
     metrics,
 )
 from horopca._points import dask as dask_rows
-from horopca._points.door import check_rows
-from horopca._points.memory import Door
+from horopca._points.door import Door
+from horopca._points.places import check_rows
 from horopca.geometry import from_hyperboloid, translate
 from horopca.io.stores import open_store, save_store
 from horopca.statistics import frechet_mean
@@ -116,8 +116,9 @@ def test_rows_are_taken_in_the_order_asked_for():
 @pytest.mark.parametrize("count", [1, 8, 9, 65, 73])
 def test_every_chunk_counts_once_and_in_order(count):
     rows = check_rows(da.from_array(X[: 10 * count], chunks=(10, 5)), Door("poincare", -1.0))
-    assert list(rows.each(lambda block, start: (start, len(block)))) == [(10 * k, 10) for k in range(count)]
-    np.testing.assert_allclose(rows.sum(lambda block, _: (block.sum(axis=0),))[0], X[: 10 * count].sum(axis=0), atol=1e-12)
+    assert rows.fold(lambda chunk: [(chunk.start, len(chunk.X))]) == [(10 * k, 10) for k in range(count)]
+    (total,) = rows.fold(lambda chunk: (chunk.X.sum(axis=0),))
+    np.testing.assert_allclose(total, X[: 10 * count].sum(axis=0), atol=1e-12)
 
 
 def test_data_frames_unknown_sizes_and_integers():
@@ -207,7 +208,7 @@ def test_a_chunk_is_worked_on_in_parts(monkeypatch):
     seen = []
     rows = check_rows(da.from_array(X, chunks=(N, 5)), Door("poincare", -1.0))
     monkeypatch.setattr("horopca._points.memory.CHUNK_ELEMENTS", 1 << 12)
-    (count,) = rows.sum(lambda block, start: (seen.append((start, len(block))) or len(block),))
+    count = rows.fold(lambda chunk: seen.append((chunk.start, len(chunk.X))) or len(chunk.X))
     assert count == N and max(size for _, size in seen) <= (1 << 12) // 5
     assert [start for start, _ in seen] == list(range(0, N, (1 << 12) // 5))
 

@@ -11,9 +11,9 @@ from horopca import HoroPCA, geometry, metrics
 from horopca._objectives import objectives
 from horopca._objectives.objectives import as_sample, fidelity_objective, mean_over_pairs, variance_objective, variance_profile
 from horopca._objectives.pairs import AllPairs, Shifts
-from horopca._points.memory import Door
+from horopca._points.cuda import usable_for
+from horopca._points.door import Door
 from horopca.datasets import make_hierarchy
-from horopca.geometry._arrays import has_kernels
 from horopca.projections.spines import Slide, spine_from_basis, spine_from_ideal_points
 from horopca.statistics import frechet_mean
 
@@ -100,7 +100,7 @@ def test_fits_of_more_rows_than_are_searched(objective):
 def test_all_pairs_are_those_of_the_host(n, K, to_device):
     beta, eta = half_space_points(n, K)
     value, *gradients = mean_over_pairs(beta, eta, AllPairs(n), variance_profile)
-    assert has_kernels(to_device(eta))
+    assert usable_for(to_device(eta))
     found, *others = mean_over_pairs(to_device(beta), to_device(eta), AllPairs(n), variance_profile)
     assert found == pytest.approx(value, rel=1e-12)
     for expected, other in zip(gradients, others, strict=True):

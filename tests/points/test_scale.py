@@ -15,14 +15,25 @@ from horopca import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicMDS, TangentPCA, 
 from horopca._objectives.objectives import as_sample, fidelity_objective, mean_over_pairs, variance_objective, variance_profile
 from horopca._objectives.pairs import Across, AllPairs
 from horopca._objectives.whole import Whole
-from horopca._points.frames import Frame, Seen, between
-from horopca._points.memory import Door, Rows
+from horopca._points.door import Door
+from horopca._points.means import mean_of_many
+from horopca._points.memory import Rows
 from horopca._points.stream import Reservoir
 from horopca._search.climb import corrected
-from horopca.geometry import boost_to_origin, distance, from_hyperboloid, lift, to_hyperboloid, translate, translate_to_origin
+from horopca.geometry import (
+    Frame,
+    between,
+    boost_to_origin,
+    distance,
+    from_hyperboloid,
+    lift,
+    to_hyperboloid,
+    translate,
+    translate_to_origin,
+)
 from horopca.metrics import distances
 from horopca.projections.spines import Slide, slide, spine_from_basis
-from horopca.statistics import frechet_mean, mean_of_many, principal_axes
+from horopca.statistics import Seen, frechet_mean, principal_axes
 
 MODELS = ["poincare", "lorentz", "klein", "halfspace", "tangent"]
 

@@ -15,8 +15,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from array_api_compat import array_namespace, device
 
+from .._points.cuda import mean_over_many_pairs, usable_for
 from ..geometry import light_cone, pairwise_distance
-from ..geometry._arrays import Array, from_numpy, has_kernels, to_numpy
+from ..geometry._arrays import Array, from_numpy, to_numpy
 from ..geometry.hulls import split_basis
 from ..statistics import pair_distances
 from .pairs import Across, AllPairs, Shifts
@@ -152,9 +153,7 @@ def mean_over_pairs(
 
     `extra` takes the `extra` of a block to an array of one number per pair for the profile.
     """
-    if profile is variance_profile and not isinstance(pairs, Across) and has_kernels(eta):
-        from .._points.cuda import mean_over_many_pairs
-
+    if profile is variance_profile and not isinstance(pairs, Across) and usable_for(eta):
         found = mean_over_many_pairs(beta, eta, None if isinstance(pairs, AllPairs) else pairs.offsets)
         if np.isfinite(found[0]):
             return found

@@ -17,13 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..geometry.hulls import split_basis
+from ..geometry.hulls import NEAREST_LIGHT
 from ..projections import Spine, spine_basis, spine_from_basis
 from .objectives import Sample
 
 Profile = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
-
-FARTHEST = 1e-15  # the least kappa: there the submanifold is 17 away from the origin
 
 
 def distance_to(q: np.ndarray, B: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -55,7 +53,7 @@ class Parts(NamedTuple):
 def parts(sample: Sample, A: np.ndarray) -> Parts:
     """The points in parts, for the submanifold spanned by A of shape (K+1, d+1), K < d."""
     n, kappa, U = spine_from_basis(A)
-    kappa = max(kappa, FARTHEST)
+    kappa = max(kappa, NEAREST_LIGHT)
     t, s, root = sample.columns[0], sample.columns[1:], 2 * np.sqrt(kappa)
     along, b = n @ s, U @ s
     h, H = np.maximum(t - along, sample.floor), np.maximum(t + along, sample.floor)
@@ -117,13 +115,3 @@ def flag_objective(sample: Sample) -> Callable:
 def _total(sample: Sample) -> float:
     """Mean squared distance from the origin."""
     return mean_over_points(sample, np.eye(len(sample.columns)), distance_within)[0]
-
-
-def orthonormal_frame(A: np.ndarray) -> np.ndarray:
-    """The Lorentz-orthonormal frame (K+1, d+1) of the submanifold spanned by A that `geometry.hulls` works with."""
-    v0, w, U = split_basis(A)
-    size = float(np.linalg.norm(w))
-    frame = np.pad(np.concatenate([w[None], U]), ((0, 0), (1, 0)))
-    frame[0, 0] = v0
-    frame[0] /= np.sqrt(max((v0 - size) * (v0 + size), FARTHEST))
-    return frame

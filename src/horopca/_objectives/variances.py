@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._points.memory import Chunk
-from ..geometry import pairwise_distance, to_hyperboloid
+from ..geometry import Chunk, pairwise_distance, to_hyperboloid
 from ..projections.spines import Slide, Spine, slide
 from ..statistics import pair_variance
 from .pairs import some_offsets
@@ -46,7 +45,7 @@ def measured_variances(
 
 def slid(x: np.ndarray, spine: Spine) -> np.ndarray:
     """Images (n, K+1) on the hyperboloid of H^K of points x (n, d+1)."""
-    images, lost = Slide.along(spine).images(Chunk(x[:, 1:], np.ones(len(x)), x[:, 0]))
+    images, lost = Slide.along(spine).images(Chunk.of(x))
     images[lost] = to_hyperboloid(slide(x[lost], spine), "halfspace")
     return images
 
@@ -54,7 +53,7 @@ def slid(x: np.ndarray, spine: Spine) -> np.ndarray:
 def _shifted_mean(y: np.ndarray, offsets: tuple[int, ...]) -> float:
     """Mean squared distance of the pairs (i, i + o mod n) of points y (n, k+1), rows in random order."""
     n, twice = len(y), np.concatenate([y, y])
-    chunk = Chunk(y[:, 1:], np.ones(n), y[:, 0])
+    chunk = Chunk.of(y)
     return float(np.mean([np.mean(chunk.distances(twice[o : o + n]) ** 2) for o in offsets]))
 
 

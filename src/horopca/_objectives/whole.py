@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from array_api_compat import device
 
-from .._points.frames import Frame
-from .._points.memory import Chunk, Door, Rows, with_rows
-from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
-from ..statistics import FAR
+from .._points.memory import Rows
+from ..geometry import Chunk, Frame
+from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy, with_rows
+from ..geometry.isometries import BOOSTABLE_TIME
 from .objectives import (
     Sample,
     fidelity_profile,
@@ -61,7 +61,7 @@ class Placed(NamedTuple):
             return c
         return with_rows(xp.asarray(c, copy=True), lost, pole_product(self.points(lost), v0, w))
 
-    def points(self, which: Array | slice = slice(None)) -> Array:
+    def points(self, which: Array) -> Array:
         """Some of the points (., d+1), written out."""
         return self.frame.enter(self.chunk.points(which))
 
@@ -93,7 +93,7 @@ class Whole:
 
         def whole(A: np.ndarray) -> tuple[float, np.ndarray]:
             beta, eta, pullback = slide_with_pullback(self.sample, A)
-            count, value, G, g_beta, g_eta = self.rows.sum(_terms(self._task(), TERMS[name], A, beta, eta))
+            count, value, G, g_beta, g_eta = self.rows.fold(_terms(self._task(), TERMS[name], A, beta, eta))
             return value / count, (G + pullback(g_beta, g_eta)) / count
 
         return whole
@@ -103,38 +103,36 @@ class Whole:
         beta, eta, _ = slide_with_pullback(self.sample, A)
         shifts = min(len(self.offsets), max(1, REPORTED_PAIRS // self.rows.shape[0]))
         task = self._task()._replace(offsets=self.offsets[:shifts])
-        count, kept, true = self.rows.sum(_squares(task, A, beta, eta))
+        count, kept, true = self.rows.fold(_squares(task, A, beta, eta))
         return kept / count, true / count, count
 
     def _task(self) -> Task:
-        return Task(self.rows.door, self.frame, self.frame.matrix(), self.some, self.offsets)
+        return Task(self.frame, self.frame.matrix(), self.some, self.offsets)
 
 
 class Task(NamedTuple):
     """What the work on a chunk of rows needs to know, wherever it is done."""
 
-    door: Door
     frame: Frame
     matrix: np.ndarray
     some: np.ndarray
     offsets: tuple[int, ...]
 
-    def placed(self, X: Array, start: int) -> tuple[Chunk, Placed, Across]:
-        """The chunk, the same as seen from the frame, and its pairs with the sample."""
-        m, chunk = len(self.some), self.door.chunk(X)
-        pairs = Across(X.shape[0], m, tuple((start + o) % m for o in self.offsets))
-        if self.frame.mean[0] <= FAR:
-            return chunk, Placed(chunk, self.frame, self.matrix), pairs
-        x, eye = self.frame.enter(chunk.points()), np.eye(len(self.matrix))
-        moved = Chunk(x[:, 1:], array_namespace(x).ones_like(x[:, 0]), x[:, 0])
-        return chunk, Placed(moved, Frame(eye[0], eye[1:, 1:]), eye), pairs
+    def placed(self, chunk: Chunk) -> tuple[Placed, Across]:
+        """The chunk as seen from the frame, and its pairs with the sample."""
+        m = len(self.some)
+        pairs = Across(chunk.t.shape[0], m, tuple((chunk.start + o) % m for o in self.offsets))
+        if self.frame.mean[0] <= BOOSTABLE_TIME:
+            return Placed(chunk, self.frame, self.matrix), pairs
+        moved, eye = Chunk.of(self.frame.enter(chunk.points())), np.eye(len(self.matrix))
+        return Placed(moved, Frame(eye[0], eye[1:, 1:]), eye), pairs
 
 
 def _terms(task: Task, term: Term, A: np.ndarray, beta: np.ndarray, eta: np.ndarray) -> Callable:
     """What a chunk adds, with the images (beta, eta) of the sample: number of pairs, value, gradients in A and in them."""
 
-    def terms(X: Array, start: int) -> tuple:
-        chunk, placed, pairs = task.placed(X, start)
+    def terms(chunk: Chunk) -> tuple:
+        placed, pairs = task.placed(chunk)
         b, e, pullback = slide_with_pullback(placed, A)
         xp, n = array_namespace(e), e.shape[0]
         count, kept = pairs.total, None
@@ -165,8 +163,8 @@ def _inverse_distances(chunk: Chunk, some: np.ndarray, pairs: Across) -> tuple[i
 def _squares(task: Task, A: np.ndarray, beta: np.ndarray, eta: np.ndarray) -> Callable:
     """What a chunk adds: number of pairs, squared projected distances, squared distances."""
 
-    def squares(X: Array, start: int) -> tuple:
-        chunk, placed, pairs = task.placed(X, start)
+    def squares(chunk: Chunk) -> tuple:
+        placed, pairs = task.placed(chunk)
         b, e, _ = slide_with_pullback(placed, A)
         xp = array_namespace(e)
         kept, true = 0.0, 0.0

@@ -1,4 +1,4 @@
-"""The rows of a Dask array as points: the passes of `Rows`, made by whichever scheduler is there.
+"""Rows in a Dask array or data frame: passes over them, made by whichever scheduler is there.
 
 A pass is one task for each chunk, which goes through it a few thousand rows at a time, and a tree of tasks that put their
 results together: small arrays travel, rows do not. What the tasks need to know is a node of the graph, so that it is
@@ -7,7 +7,6 @@ sent once, and can be sent again where a worker has died.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import reduce
@@ -20,19 +19,21 @@ import dask
 import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
-from threadpoolctl import threadpool_limits
+from sklearn.utils.validation import validate_data
 
-from ..geometry import lift
+from ..geometry import Chunk, lift
 from ..geometry._arrays import Array, array_namespace
-from ..statistics import sums
-from .memory import CHUNK_ELEMENTS, Door, Rows, chunk_slices
+from ..statistics import T, added, row_slices
+from .door import Door, refuse_outside
+from .memory import CHUNK_ELEMENTS, Asked, Rows, chunk_slices
+from .threads import one_blas_thread
 
 with suppress(ImportError):
     import distributed  # noqa: F401  (before its settings are touched: it loads its own when it comes, and they would go with ours)
 
-BRANCHES = 8  # of the tree: so many results are put together at a time
-GATHERED_ROWS = 1 << 15  # more rows than this are not brought to one place
-SETTINGS = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}  # the sample of the rows is meant to be in a graph
+BRANCHES = 8  # So many results are put together at a time, in a tree.
+GATHERED_ROWS = 1 << 15  # More rows than this are not brought to one place.
+SETTINGS = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}  # The sample of the rows is meant to be in a graph.
 
 Check = Callable[[Array, int], None]  # of rows and the number of the first
 
@@ -50,34 +51,47 @@ def as_dask_array(X: Any, name: str) -> da.Array:
     return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
 
 
+def enter(X: Any, asked: Asked) -> DaskRows:
+    """A Dask array or data frame as rows. Nothing of it is read."""
+    names = getattr(X, "_meta", X) if hasattr(X, "columns") else None  # an empty data frame of the same columns
+    X = as_dask_array(X, asked.name)
+    if X.dtype.kind == "c":
+        raise ValueError(f"{asked.name} must hold real numbers, but has dtype {X.dtype}.")
+    if X.dtype not in (np.float64, np.float32):
+        X = X.astype(np.float64)
+    asked.check_shape(X)
+    if asked.estimator is not None:
+        validate_data(asked.estimator, X if names is None else names, reset=asked.reset, skip_check_array=True)
+    return DaskRows(X, asked.door, asked.n_jobs)
+
+
 class DaskRows(Rows):
-    """A user's Dask array behind its door. Nothing is read before it is needed; the first pass applies `check`."""
+    """The rows of a Dask array as `Points`. Nothing is read before it is needed; the first pass then checks it all."""
 
     remote = True
 
-    def __init__(self, X: da.Array, door: Door, n_jobs: int | None = None, check: Check | None = None) -> None:
+    def __init__(self, X: da.Array, door: Door, n_jobs: int | None = None, unchecked: Check | None = None) -> None:
         super().__init__(X, door, n_jobs)
-        self.check = check
+        self.unchecked = unchecked
         self.starts = np.cumsum([0, *X.chunks[0]])
         self.blocks = X.to_delayed().ravel().tolist()
 
-    def each(self, function: Callable[[Array, int], Any], *, light: bool = False) -> Iterator[Any]:
-        return iter(self._passed(lambda X, start: [function(X, start)], operator.add))
-
-    def sum(self, function: Callable[[Array, int], tuple], *, light: bool = False) -> tuple:
-        return self._passed(function, sums)
-
-    def folded(self, function: Callable[[Array], Any], combine: Callable[[Any, Any], Any]) -> Any:
+    def check(self, name: str = "X") -> None:
         door = self.door
-        return self._passed(lambda X, _: function(door.enter(X)), combine)
+        self.unchecked = lambda block, start: refuse_outside(block, door, start, name)
 
-    def sum_beside(self, other: Rows, function: Callable[[Array, Array], tuple]) -> tuple:
+    def chunks(self) -> Iterator[Chunk]:
+        step = max(64, CHUNK_ELEMENTS // self.X.shape[1])
+        return (self.door.chunk(self.raw(np.arange(s.start, s.stop)), s.start) for s in row_slices(self.shape[0], step))
+
+    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = added, *, serial: bool = False) -> T:
+        return self._passed(function, combine, self)
+
+    def fold_beside(self, other: Rows, function: Callable[[Chunk, Chunk], Any]) -> Any:
         Y = other.X if isinstance(other, DaskRows) else da.from_array(other.X)
-        beside = DaskRows(Y.rechunk((self.X.chunks[0], -1)), other.door, check=getattr(other, "check", None))
-        return self._passed(lambda X, _, Y: function(X, Y), sums, beside)
-
-    def first(self) -> Array:
-        return self.take(np.arange(min(self.shape[0], max(64, CHUNK_ELEMENTS // self.X.shape[1]))))
+        unchecked = other.unchecked if isinstance(other, DaskRows) else None
+        beside = DaskRows(Y.rechunk((self.X.chunks[0], -1)), other.door, unchecked=unchecked)
+        return self._passed(function, added, self, beside)
 
     def take(self, indices: np.ndarray) -> np.ndarray:
         return self.door.enter(self.raw(indices))
@@ -86,17 +100,17 @@ class DaskRows(Rows):
         """Some rows of the user's, on the host. Each chunk is read once, and no other rows travel."""
         order = np.argsort(indices, kind="stable")
         ascending = np.asarray(indices)[order]
-        ends, check, tasks = np.searchsorted(ascending, self.starts), _node(self.check), []
+        ends, check, tasks = np.searchsorted(ascending, self.starts), _node(self.unchecked), []
         for block, start, (low, high) in zip(self.blocks, self.starts[:-1], pairwise(ends), strict=True):
-            if low < high or self.check is not None:
+            if low < high or self.unchecked is not None:
                 tasks.append(delayed(_taken, pure=False)(block, ascending[low:high], start, check))
         found = np.concatenate(self._computed(tasks))
-        self.check = None
+        self.unchecked = None
         rows = np.empty_like(found)
         rows[order] = found
         return rows
 
-    def all(self) -> Array:
+    def all(self) -> np.ndarray:
         n = self.shape[0]
         if n > GATHERED_ROWS:
             raise ValueError(
@@ -105,19 +119,18 @@ class DaskRows(Rows):
             )
         return self.take(np.arange(n))
 
-    def map(self, function: Callable[[Array], Array]) -> da.Array:
-        """The rows of function(rows), a lazy array."""
+    def map(self, function: Callable[[Chunk], Array]) -> da.Array:
+        """The rows of function(chunk) for all chunks in order, a lazy array."""
         function = cloudpickle.loads(cloudpickle.dumps(function))  # as it is now: its estimator may be fitted again
         origin = lift(np.zeros((1, self.shape[1] - 1)))
-        like = function(self.door.leave(origin, self.X.dtype))[:0]
-        work = _node(Mapped(function, self.check, self.starts, like))
+        like: Any = function(self.door.chunk(self.door.leave(origin, self.X.dtype)))[:0]
+        work = _node(Mapped(function, self.door, self.unchecked, self.starts, like))
         chunks = (self.X.chunks[0], like.shape[1:])
         return self.X.map_blocks(_mapped, work, name=f"horopca-{uuid4().hex}", chunks=chunks, dtype=like.dtype, meta=like)
 
-    def _passed(self, function: Callable[..., Any], combine: Callable[[Any, Any], Any], *beside: DaskRows) -> Any:
-        """function(rows, number of the first, rows of others beside them) of all rows, put together."""
-        several = (self, *beside)
-        work = _node(Work(function, combine, tuple(rows.check for rows in several)))
+    def _passed(self, function: Callable[..., T], combine: Callable[[T, T], T], *several: DaskRows) -> T:
+        """function(chunk of each) of all rows of several arrays, put together."""
+        work = _node(Work(function, combine, tuple(rows.door for rows in several), tuple(r.unchecked for r in several)))
         blocks = zip(*(rows.blocks for rows in several), strict=True)
         filled = [(start, block) for start, block, n in zip(self.starts[:-1], blocks, self.X.chunks[0], strict=True) if n]
         parts = [delayed(_worked, pure=False)(work, start, *block) for start, block in filled]
@@ -126,26 +139,28 @@ class DaskRows(Rows):
             parts = [delayed(_combined, pure=False)(work, *bunch) for bunch in bunches]
         (result,) = self._computed(parts)
         for rows in several:
-            rows.check = None
+            rows.unchecked = None
         return result
 
-    def _computed(self, tasks: Any) -> tuple:
-        with threadpool_limits(1, "blas"), dask.config.set(SETTINGS):
+    def _computed(self, tasks: Any) -> tuple[Any, ...]:
+        with one_blas_thread(), dask.config.set(SETTINGS):
             return dask.compute(*tasks, traverse=False)
 
 
 class Work(NamedTuple):
-    """What a pass does to the rows, how it puts the results together, and how it checks each of the arrays."""
+    """What a pass does to chunks, how it puts the results together; the doors of the arrays, and how each is checked."""
 
     function: Callable[..., Any]
     combine: Callable[[Any, Any], Any]
+    doors: tuple[Door, ...]
     checks: tuple[Check | None, ...]
 
 
 class Mapped(NamedTuple):
     """What becomes of the rows of a lazy array."""
 
-    function: Callable[[Array], Array]
+    function: Callable[[Chunk], Array]
+    door: Door
     check: Check | None
     starts: np.ndarray
     like: Array  # no rows of the result
@@ -164,11 +179,12 @@ def _worked(work: Work, start: int, *blocks: Array) -> Any:
     """The results of a chunk, a few thousand rows at a time."""
 
     def result(rows: slice) -> Any:
-        parts, number = [block[rows, :] for block in blocks], int(start) + rows.start
-        for part, check in zip(parts, work.checks, strict=True):
+        chunks, number = [], int(start) + rows.start
+        for block, door, check in zip(blocks, work.doors, work.checks, strict=True):
             if check is not None:
-                check(part, number)
-        return work.function(parts[0], number, *parts[1:])
+                check(block[rows, :], number)
+            chunks.append(door.chunk(block[rows, :], number))
+        return work.function(*chunks)
 
     return reduce(work.combine, map(result, chunk_slices(blocks[0])))
 
@@ -191,5 +207,5 @@ def _mapped(block: Array, mapped: Mapped, block_id: tuple[int, int]) -> Array:
     for rows in chunk_slices(block):
         if mapped.check is not None:
             mapped.check(block[rows, :], start + rows.start)
-        images.append(mapped.function(block[rows, :]))
+        images.append(mapped.function(mapped.door.chunk(block[rows, :], start + rows.start)))
     return array_namespace(mapped.like).concat(images, axis=0)

@@ -1,4 +1,4 @@
-"""The door: user's arrays to points of the hyperboloid at curvature -1 in float64, and back.
+"""The door: users' arrays to points of the hyperboloid at curvature -1 in float64, and back; and what is refused there.
 
 The model, the curvature, the dtype, the array library and data frames exist here and nowhere behind.
 """
@@ -6,18 +6,72 @@ The model, the curvature, the dtype, the array library and data frames exist her
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace, is_array_api_obj
-from sklearn.utils.validation import assert_all_finite, check_array, validate_data
+from array_api_compat import array_namespace
+from sklearn.utils.validation import assert_all_finite
 
-from ..geometry import MODELS
-from ..geometry._arrays import Array, has_kernels, norm, to_numpy
-from .memory import Door, Rows, squared_norm
+from ..geometry import MODELS, Chunk, from_hyperboloid, to_hyperboloid
+from ..geometry._arrays import Array, dot, norm, to_numpy
 
-HYPERBOLOID_SLACK = 1e-4  # of t^2: six digits are enough, since only the space part is used
+HYPERBOLOID_SLACK = 1e-4  # Of t^2, for a point of the hyperboloid: six digits are enough, since only the space part is used.
 LARGEST_RADIUS = 350.0  # beyond it the product of two times, e^{2 radius} / 4, leaves float64
+
+
+class Door(NamedTuple):
+    """A model of hyperbolic space and its curvature."""
+
+    model: str
+    curvature: float
+
+    @property
+    def scale(self) -> float:
+        """Lengths at curvature -1 per length of the user's."""
+        return float(np.sqrt(-self.curvature))
+
+    def _coordinate_scale(self) -> float:
+        return 1.0 if self.model == "halfspace" else self.scale  # there curvature scales the metric, not the coordinates
+
+    def enter(self, X: Array) -> Array:
+        """Points (n, d+1) of the hyperboloid at curvature -1, float64."""
+        xp = array_namespace(X)
+        return to_hyperboloid(xp.astype(X, xp.float64) * self._coordinate_scale(), self.model)
+
+    def chunk(self, X: Array, start: int = 0) -> Chunk:
+        """The same points, not written out; `start` is the number of the first."""
+        xp = array_namespace(X)
+        radial = MODELS[self.model].radial
+        if radial is None:
+            return Chunk.of(self.enter(X), start)
+        space = xp.astype(X[:, MODELS[self.model].extra_columns :], xp.float64, copy=False)
+        t, stretch = radial(dot(space, space) * self.scale**2)
+        return Chunk(space, stretch * self.scale, t, start)
+
+    def leave(self, x: Array, dtype: Any) -> Array:
+        """Points of the hyperboloid in the model, the curvature and a dtype."""
+        xp = array_namespace(x)
+        X = from_hyperboloid(x, self.model) / self._coordinate_scale()
+        if self.model in ("poincare", "klein"):
+            X = _inside(X, 1 / self.scale, xp.finfo(dtype).eps)
+        return xp.astype(X, dtype, copy=False)
+
+    def dimension(self, columns: int) -> int:
+        """The dimension of the space whose points have so many columns."""
+        return columns - MODELS[self.model].extra_columns
+
+    def columns(self, dimension: int) -> int:
+        """The number of columns of points of a space of this dimension."""
+        return dimension + MODELS[self.model].extra_columns
+
+
+def _inside(X: Array, radius: float, eps: float) -> Array:
+    """X (float64) with the rows that a dtype of precision eps cannot tell from the boundary moved inside by a few eps."""
+    xp = array_namespace(X)
+    size, most = norm(X)[:, None], radius * (1 - 4 * eps)
+    if not bool(xp.any(size > most)):
+        return X
+    return xp.where(size > most, X * (most / xp.where(size > 0, size, xp.ones_like(size))), X)
 
 
 def check_door(model: str, curvature: float) -> Door:
@@ -39,114 +93,27 @@ def check_choice(name: str, value: Any, choices: Any) -> None:
 
 def check_count(name: str, value: Any, low: int, high: int | None = None, why: str = "") -> int:
     """A whole number of at least `low` (and at most `high`), or a sentence."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < low or (high and int(value) > high):
-        bounds = f"from {low} to {high}" if high else f"of at least {low}"
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or int(value) < low or (high is not None and int(value) > high):
+        bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
         raise ValueError(f"{name} must be a whole number {bounds}{why}, but is {value!r}.")
     return int(value)
 
 
-def check_rows(
-    X: Any, door: Door, *, estimator: Any = None, reset: bool = False, min_rows: int = 1, name: str = "X", points: bool = True
-) -> Rows:
-    """X as points, or a sentence that says what is wrong with it; with points=False, `check_points` is left to the caller."""
-    options = {"dtype": [np.float64, np.float32], "ensure_min_samples": min_rows, "ensure_all_finite": False}
-    chunked = type(X).__module__.split(".")[0] in ("dask", "dask_expr")
-    if chunked:
-        X = _check_dask(X, estimator, reset, min_rows, name)
-    elif is_array_api_obj(X) and not isinstance(X, np.ndarray):
-        X = _check_foreign(X, estimator, reset, min_rows, name)
-    elif estimator is not None:
-        X = validate_data(estimator, X, reset=reset, **options)
-    else:
-        X = check_array(X, input_name=name, **options)
-    if door.dimension(X.shape[1]) < 1:
-        raise ValueError(
-            f"{name} must have at least 2 columns for model='lorentz' (time, then space), but has {X.shape[1]} feature(s)."
-        )
-    n_jobs = getattr(estimator, "n_jobs", None)
-    if chunked:
-        from .dask import DaskRows
-
-        check = lambda block, start: _check_block(block, door, start, name)
-        return DaskRows(X, door, n_jobs, check)  # which checks when it first reads
-    rows = Rows(X, door, n_jobs)
-    if points:
-        check_points(rows, name)
-    return rows
-
-
-def check_points(rows: Rows, name: str = "X") -> None:
-    """Refuse rows that are not finite or not points of the model."""
-    if has_kernels(rows.X):
-        from .cuda import rows_outside
-
-        if rows_outside(rows.X, rows.door.model, rows.door.scale) == 0:
-            return
-    if not isinstance(rows.X, np.ndarray):
-        _check_finite(rows.X, name)
-    for _ in rows.each(lambda block, start: _check_block(block, rows.door, start, name), light=True):
-        pass
-
-
-def _check_block(X: Array, door: Door, start: int, name: str) -> None:
-    """Refuse rows that are not finite or not points of the model. Where all are well inside the ball, one pass says so."""
-    if door.model in ("poincare", "klein"):
-        xp = array_namespace(X)
-        if bool(xp.all(squared_norm(xp.astype(X, xp.float64, copy=False)) * door.scale**2 < 1 - 1e-9)):
-            return
+def refuse_outside(X: Array, door: Door, start: int, name: str) -> None:
+    """Refuse rows X that are not finite or not points of the model; `start` is the number of the first, `name` the argument."""
+    if door.model in ("poincare", "klein") and bool(array_namespace(X).all(_square(X, door) < 1)):
+        return
     if isinstance(X, np.ndarray):
         assert_all_finite(X, input_name=name)
     CHECKS[door.model](X, door, start, name)
 
 
-def _check_dask(X: Any, estimator: Any, reset: bool, min_rows: int, name: str) -> Any:
-    """X as a Dask array of floats with chunks of whole rows. Nothing of it is read."""
-    from .dask import as_dask_array
-
-    names = getattr(X, "_meta", X) if hasattr(X, "columns") else None  # an empty data frame of the same columns
-    X = as_dask_array(X, name)
-    if X.dtype.kind == "c":
-        raise ValueError(f"{name} must hold real numbers, but has dtype {X.dtype}.")
-    if X.dtype not in (np.float64, np.float32):
-        X = X.astype(np.float64)
-    _check_rows_enough(X, min_rows, name)
-    if estimator is not None:
-        validate_data(estimator, X if names is None else names, reset=reset, skip_check_array=True)
-    return X
-
-
-def _check_rows_enough(X: Array, min_rows: int, name: str) -> None:
-    if X.shape[0] < min_rows:
-        raise ValueError(f"{name} must have at least {min_rows} rows, but has {X.shape[0]}.")
-
-
-def _check_foreign(X: Array, estimator: Any, reset: bool, min_rows: int, name: str) -> Array:
+def _square(X: Array, door: Door) -> Array:
+    """|X|^2 at curvature -1, as `Door.chunk` computes it: the one number that says how far out a row of a ball is."""
     xp = array_namespace(X)
-    X = X.detach() if hasattr(X, "detach") else X
-    if X.ndim != 2:
-        raise ValueError(f"{name} must be a 2-D array (points, coordinates), but has shape {tuple(X.shape)}.")
-    if xp.isdtype(X.dtype, "complex floating"):
-        raise ValueError(f"{name} must hold real numbers, but has dtype {X.dtype}.")
-    if not xp.isdtype(X.dtype, "real floating"):
-        X = xp.astype(X, xp.float64)
-    _check_rows_enough(X, min_rows, name)
-    if estimator is not None:
-        if reset:
-            estimator.n_features_in_ = X.shape[1]
-            vars(estimator).pop("feature_names_in_", None)
-        elif X.shape[1] != estimator.n_features_in_:
-            raise ValueError(
-                f"{name} has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
-                f"{estimator.n_features_in_} features as input."
-            )
-    return X
-
-
-def _check_finite(X: Array, name: str) -> None:
-    xp = array_namespace(X)
-    if not bool(xp.all(xp.isfinite(X))):
-        row = int(xp.argmin(xp.astype(xp.all(xp.isfinite(X), axis=1), xp.int8)))
-        raise ValueError(f"{name} must be finite, but row {row} holds NaN or infinity. Drop or repair such rows.")
+    space = xp.astype(X, xp.float64, copy=False)
+    return dot(space, space) * door.scale**2
 
 
 def _refuse(bad: np.ndarray, start: int, sentence: str) -> None:
@@ -157,7 +124,7 @@ def _refuse(bad: np.ndarray, start: int, sentence: str) -> None:
 
 
 def _check_ball(X: Array, door: Door, start: int, name: str) -> None:
-    size = to_numpy(norm(array_namespace(X).astype(X, array_namespace(X).float64) * door.scale))  # as `enter` computes it
+    size = np.sqrt(to_numpy(_square(X, door)))
     bad = size >= 1
     if bad.any():
         ball = "the unit ball" if door.curvature == -1 else f"the ball of radius {1 / door.scale:.6g}"

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .memory import Door, Rows
+from .door import Door
+from .memory import Rows
 
 
 class Reservoir(NamedTuple):

@@ -15,17 +15,15 @@ from scipy.linalg import block_diag
 
 from .._objectives.objectives import Sample
 from .._objectives.submanifolds import (
-    FARTHEST,
     Profile,
     distance_to,
     distance_within,
     explained_objective,
     flag_objective,
-    orthonormal_frame,
     parts,
     spread_objective,
 )
-from ..geometry import lift
+from ..geometry import boost, boost_to_origin, lift, lorentz_frame
 from ..geometry.hulls import split_basis
 from .climb import Ascent, Heat, climb, race
 from .families import Anywhere, Family, Inside, OneMore, ThroughOrigin, compose
@@ -109,7 +107,7 @@ def search_last(sample: Sample, K: int, through: bool, effort: Effort, rng: np.r
     whole = np.eye(sample.dimension + 1)
     starts = _hull_starts(sample, K, through, effort, rng)
     best = _race_in_frames(sample, whole, starts, 0 if through else K, explained_objective, effort)
-    frame = orthonormal_frame(best.point)
+    frame = lorentz_frame(best.point)
     inside = [_coordinates(A, frame) for A in starts[: effort.n_init]]
     flag = _race_in_frames(sample, frame, inside, int(not through), flag_objective, effort._replace(report=_quiet))
     return Nested([*(flag.point[: k + 1] for k in range(1, K)), best.point], best)
@@ -131,12 +129,10 @@ def _frame(A: np.ndarray, anchor: int) -> np.ndarray:
 
     Row 0 is the point nearest to the origin in the submanifold of the first anchor+1 rows of A.
     """
-    v0, w, _ = split_basis(A[: anchor + 1])
-    size = float(np.linalg.norm(w))
-    f = lift(w / np.sqrt(max((v0 - size) * (v0 + size), FARTHEST)))
-    seen = A @ _boost(-f[1:])
+    f = lift(lorentz_frame(A[: anchor + 1])[0, 1:])
+    seen = A @ boost_to_origin(f)
     directions = np.concatenate([split_basis(seen[: anchor + 1])[2], seen[anchor + 1 :, 1:]])
-    return block_diag(1, np.linalg.qr(directions.T, mode="complete")[0].T) @ _boost(f[1:])
+    return block_diag(1, np.linalg.qr(directions.T, mode="complete")[0].T) @ boost(f)
 
 
 def nested_frame(bases: list[np.ndarray], anchor: int) -> np.ndarray:
@@ -156,15 +152,6 @@ def _coordinates(A: np.ndarray, frame: np.ndarray) -> np.ndarray:
     products = A[:, 1:] @ frame[:, 1:].T - np.outer(A[:, 0], frame[:, 0])
     products[:, 0] *= -1
     return products
-
-
-def _boost(s: np.ndarray) -> np.ndarray:
-    """The translation (m+1, m+1), a symmetric matrix, that takes the origin to the point above s."""
-    f = lift(s)
-    B = np.outer(f, f)
-    B[1:, 1:] = np.eye(len(s)) + B[1:, 1:] / (1 + f[0])
-    B[0], B[:, 0] = f, f
-    return B
 
 
 # ---------------------------------------------------------------- hulls of data points

@@ -43,7 +43,7 @@ def reduce_chunked(
     drawn: bool = False,
 ) -> Reduced:
     """Fit to a store on the cluster at an address, and write the images of its rows to another, if there is an output."""
-    from .._points.door import check_rows
+    from .._points.places import check_rows
     from ..io.stores import check_store, open_store, save_store
 
     if output is not None:

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from .._points.door import Door, check_count
+from .._points.threads import one_blas_thread
 from .._search.climb import Objective, climb
 from ..geometry import lift
 from ..statistics import principal_axes
@@ -128,7 +128,7 @@ class DistortionEmbedding(GraphEmbedding):
         graph, rng = as_graph(graph, largest_component=self.largest_component), self._rng()
         pairs = pairs_of(graph, rng, least_sources=max(64, 4 * d))
         tree = best_tree(graph, pairs)
-        with threadpool_limits(1, "blas"):  # the products are small: threads would wait for each other
+        with one_blas_thread():
             search = Search(pairs, door, tol, self._say)
             runners = [search.opened(tree, d, radius, rng) for radius in _radii(starts)]
             runners.append(search.sharpened(search.placed(tree, d), MIDDLE[-1:], STAGE))

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from threadpoolctl import threadpool_limits
 
 from .._points.door import check_count
+from .._points.threads import one_blas_thread
 from ..geometry import lift
 from .base import GraphEmbedding, check_positive
 from .frames import from_ball, moved, to_ball
@@ -125,7 +125,7 @@ class PoincareEmbedding(GraphEmbedding):
         related = unique_pairs(edges if directed else np.concatenate([edges, edges[:, ::-1]]), len(names))
         rng = self._rng()
         x = lift(rng.uniform(-START, START, size=(len(names), d)))
-        with threadpool_limits(1, "blas"):  # the products are small: threads would wait for each other
+        with one_blas_thread():
             for epoch in range(plan.epochs):
                 rate = plan.learning_rate * (BURN_IN if epoch < plan.burn_in else 1.0)
                 loss = _epoch(x, related, rate, plan, rng)

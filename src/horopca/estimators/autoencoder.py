@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._points.door import check_choice, check_count, check_rows
-from .._points.frames import FRAME_ROWS, frame_of
-from ..geometry import distance, lift, translate, translate_to_origin
+from .._points.door import check_choice, check_count
+from .._points.places import check_rows
+from ..geometry import Chunk, distance, lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
-from ..statistics import principal_axes
+from ..statistics import FRAME_ROWS, frame_of, principal_axes
 from .base import HyperbolicReduction
 from .fitting import check_fit, report_end, store_mean
 from .network import ACTIVATIONS, Layer, Plan, run, train
@@ -175,11 +175,12 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         return translate(lift(s @ from_numpy(self._axes, y)), from_numpy(self._mean, y))
 
     def _score(self, rows: Any) -> float:
-        def total(block: Array) -> float:
-            error = distance(block, self._embed(self._project(block)))
+        def total(chunk: Chunk) -> float:
+            x = chunk.points()
+            error = distance(x, self._embed(self._project(x)))
             return float(array_namespace(error).sum(error * error))
 
-        return -sum(rows.parts(total)) / rows.shape[0] / -self.curvature
+        return -rows.fold(total) / rows.shape[0] / -self.curvature
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean squared distance between points X and their reconstructions."""

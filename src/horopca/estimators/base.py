@@ -9,9 +9,11 @@ from typing import Any
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._points.door import check_door, check_rows
-from .._points.memory import Door, Rows
-from ..geometry._arrays import Array, has_kernels
+from .._points.door import Door, check_door
+from .._points.memory import Rows
+from .._points.places import check_rows
+from ..geometry import Chunk
+from ..geometry._arrays import Array
 
 
 class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
@@ -53,8 +55,12 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             In the model, curvature, dtype, array library and device of X.
         """
         check_is_fitted(self)
-        images = self._on_device(X) if has_kernels(X) else None
-        return self._map(check_rows(X, self._door(), estimator=self), self._images) if images is None else images
+        rows = check_rows(X, self._door(), estimator=self, points=False)
+        images = self._on_device(rows)
+        if images is None:
+            rows.check()
+            images = self._map(rows, self._images)
+        return images
 
     def inverse_transform(self, Y: Any) -> Any:
         """Carry points of the image back on the submanifold of H^d that they stand for.
@@ -73,16 +79,16 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             raise ValueError(
                 f"Y must have {self._n_features_out} columns, as the output of transform has, but has {rows.X.shape[1]}."
             )
-        return self._map(rows, lambda X, door: self._embed(door.enter(X)))
+        return self._map(rows, lambda chunk: self._embed(chunk.points()))
 
-    def _on_device(self, X: Array) -> Array | None:
+    def _on_device(self, rows: Rows) -> Array | None:
         """What `transform` returns, by a kernel of `_points.cuda`; None where there is none for such a map."""
         return None
 
-    def _images(self, X: Array, door: Door) -> Array:
-        """Images (n, K+1) of a chunk of a user's rows."""
-        return self._project(door.enter(X))
+    def _images(self, chunk: Chunk) -> Array:
+        """Images (n, K+1) of a chunk of points."""
+        return self._project(chunk.points())
 
-    def _map(self, rows: Rows, function: Callable[[Array, Door], Array]) -> Any:
+    def _map(self, rows: Rows, function: Callable[[Chunk], Array]) -> Any:
         door, dtype = rows.door, rows.X.dtype
-        return rows.map(lambda X: door.leave(function(X, door), dtype))
+        return rows.map(lambda chunk: door.leave(function(chunk), dtype))

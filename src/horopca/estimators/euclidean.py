@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._points.door import check_rows
-from .._points.frames import Seen, frame_of
-from ..geometry import from_hyperboloid, lift, translate, translate_to_origin
+from .._points.places import check_rows
+from ..geometry import Chunk, from_hyperboloid, lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, from_numpy, to_numpy
-from ..statistics import folded
+from ..statistics import Seen, frame_of, some_of
 from .base import HyperbolicReduction
 from .fitting import check_fit, report_mean, store_mean
 
@@ -65,13 +64,13 @@ class EuclideanPCA(HyperbolicReduction):
         rows, K = check_fit(self, X)
         mean = store_mean(self, rows)
         seen = Seen(rows, self._mean)
-        second = folded(seen, _second_moments)
+        second = seen.fold(_second_moments)
         variances, columns = np.linalg.eigh(second / rows.shape[0])
         self.components_ = columns[:, ::-1][:, :K].T.copy()
         kept = variances[::-1].clip(0).cumsum()
         self.explained_variance_ = kept[:K]
         self.explained_variance_ratio_ = kept[:K] / kept[-1] if kept[-1] > 0 else kept[:K] + 1
-        self._frame = frame_of(self._flatten(seen.some()))
+        self._frame = frame_of(self._flatten(some_of(seen)))
         self._n_features_out = rows.door.columns(K)
         report_mean(self, mean)
         return self
@@ -95,13 +94,12 @@ class EuclideanPCA(HyperbolicReduction):
         """Mean squared norm of the projections of points X, in the unit ball with the mean at its centre."""
         check_is_fitted(self)
         rows = check_rows(X, self._door(), estimator=self)
-        seen = Seen(rows, self._mean)
-        total = folded(seen, lambda block: _squares(from_hyperboloid(self._flatten(block), "poincare")))
-        return total / rows.shape[0]
+        flat = lambda chunk: from_hyperboloid(self._flatten(chunk.points()), "poincare")
+        return Seen(rows, self._mean).fold(lambda chunk: _squares(flat(chunk))) / rows.shape[0]
 
 
-def _second_moments(block: Array) -> np.ndarray:
-    z = to_numpy(from_hyperboloid(block, "poincare"))
+def _second_moments(chunk: Chunk) -> np.ndarray:
+    z = to_numpy(from_hyperboloid(chunk.points(), "poincare"))
     return z.T @ z
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._points.door import check_count, check_rows
+from .._points.door import check_count
+from .._points.means import mean_of
 from .._points.memory import Rows
+from .._points.places import check_rows
 from ..geometry._arrays import to_numpy
-from ..statistics import Mean, frechet_mean, mean_of_many
+from ..statistics import Mean
 from .base import HyperbolicReduction
-
-MANY_ROWS = 1 << 14  # the mean of more rows than this starts from that of a sample
 
 
 def check_fit(estimator: Any, X: Any) -> tuple[Rows, int]:
@@ -41,14 +41,6 @@ def store_mean(estimator: Any, rows: Rows) -> Mean:
     estimator._mean = to_numpy(mean.point)
     estimator.mean_ = in_model(estimator, estimator._mean)
     return mean
-
-
-def mean_of(rows: Rows) -> Mean:
-    """The Fréchet mean of the rows, in as few passes over many of them as will do."""
-    n = rows.shape[0]
-    if n <= MANY_ROWS:
-        return frechet_mean(rows)
-    return mean_of_many(rows, rows.take(np.random.default_rng(0).choice(n, size=MANY_ROWS // 4, replace=False)))
 
 
 def in_model(estimator: HyperbolicReduction, point: np.ndarray) -> np.ndarray:

@@ -7,18 +7,28 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from .._objectives.objectives import Sample, as_sample
-from .._objectives.submanifolds import Profile, distance_to, mean_over_points, orthonormal_frame
-from .._points.door import check_count, check_rows
-from .._points.frames import Seen, frame_of
+from .._objectives.submanifolds import Profile, distance_to, mean_over_points
+from .._points.door import check_count
 from .._points.memory import Rows
+from .._points.places import check_rows
+from .._points.threads import one_blas_thread
 from .._search.climb import Ascent
 from .._search.submanifolds import Effort, Nested
-from ..geometry import hull_coordinates, hull_points, lift, radius, to_hyperboloid, translate, translate_to_origin
+from ..geometry import (
+    Chunk,
+    hull_coordinates,
+    hull_points,
+    lift,
+    lorentz_frame,
+    radius,
+    to_hyperboloid,
+    translate,
+    translate_to_origin,
+)
 from ..geometry._arrays import Array, from_numpy, to_numpy
-from ..statistics import Mean, folded, principal_axes
+from ..statistics import Mean, Seen, frame_of, principal_axes
 from .base import HyperbolicReduction
 from .fitting import check_fit, in_model, report_end, store_mean, teller
 
@@ -67,10 +77,10 @@ class GeodesicReduction(HyperbolicReduction):
         x = translate_to_origin(rows.take(rng.permutation(rows.shape[0])[:SEARCH_ROWS]), self._base)
         axes, _ = principal_axes(x)
         effort = Effort(AUTO_STARTS if self.n_init == "auto" else int(self.n_init), self.max_iter, self.tol, teller(self))
-        with threadpool_limits(1, "blas"):  # the products are small: threads would wait for each other
+        with one_blas_thread():
             nested = self._search(as_sample(lift(x[:, 1:] @ axes.T)), K, effort, rng)
         bases = [np.column_stack([A[:, 0], A[:, 1:] @ axes]) for A in nested.bases]
-        self._hull = orthonormal_frame(bases[-1])
+        self._hull = lorentz_frame(bases[-1])
         self._frame = frame_of(hull_coordinates(x, self._hull))
         self._report(rows, bases, mean)
         self._n_features_out = rows.door.columns(K)
@@ -119,10 +129,11 @@ class GeodesicReduction(HyperbolicReduction):
     def _mean_over(self, rows: Rows, A: np.ndarray, profile: Profile) -> float:
         """Mean over all rows of a profile for the submanifold spanned by A, in the user's unit of length."""
 
-        def total(block: Array) -> float:
-            return mean_over_points(as_sample(to_numpy(block)), A, profile)[0] * block.shape[0]
+        def total(chunk: Chunk) -> float:
+            x = to_numpy(chunk.points())
+            return mean_over_points(as_sample(x), A, profile)[0] * len(x)
 
-        return folded(Seen(rows, self._base), total) / rows.shape[0] / -self.curvature
+        return Seen(rows, self._base).fold(total) / rows.shape[0] / -self.curvature
 
     def _report_unexplained(self, rows: Rows, bases: list[np.ndarray]) -> None:
         # a submanifold inside another is no nearer to the points: only rounding can break the order

@@ -10,18 +10,23 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from .._objectives.objectives import as_sample
 from .._objectives.pairs import AllPairs, some_offsets
 from .._objectives.variances import EXACT_ROWS, REPORTED_PAIRS, measured_variances, slid
 from .._objectives.whole import Whole
-from .._points.door import check_choice, check_count, check_points, check_rows
-from .._points.frames import Frame, Seen, between, frame_of
-from .._points.memory import Door, Rows, with_rows
+from .._points.cuda import images_of_rows, usable_for
+from .._points.door import check_choice, check_count
+from .._points.means import mean_of_many
+from .._points.memory import Rows
+from .._points.places import check_rows
 from .._points.stream import Reservoir
+from .._points.threads import one_blas_thread
 from .._search.spines import OBJECTIVES, Flag, Plan, search_greedy, search_joint
 from ..geometry import (
+    Chunk,
+    Frame,
+    between,
     boost_to_origin,
     busemann,
     from_hyperboloid,
@@ -31,15 +36,15 @@ from ..geometry import (
     translate_ideal_to_origin,
     translate_to_origin,
 )
-from ..geometry._arrays import Array, array_namespace, from_numpy, has_kernels, to_numpy
+from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy, with_rows
 from ..projections.spines import Slide, Spine, nested_ideal_points, slide, spine_from_basis, unslide
 from ..statistics import (
+    Seen,
     average_distortion,
+    frame_of,
     frechet_mean,
-    mean_of_many,
     pair_variance,
     principal_axes,
-    row_blocks,
     sampled_pair_variance,
 )
 from .base import HyperbolicReduction
@@ -252,14 +257,14 @@ class HoroPCA(HyperbolicReduction):
             whole = Whole(rows, some, frame, sample, rng)
             plan = plan._replace(whole=whole.objective(self.objective))
             mean = mean_of_many(rows, some[:MEAN_ROWS], mean)
-        if rows is not None and has_kernels(rows.X):
+        if rows is not None and usable_for(rows.X):
             plan = plan._replace(place=lambda sample: sample.beside(rows.X))
         if rows is not None and self.pairs == "all":
             everything = as_sample(frame.enter(rows.all()))
             plan = plan._replace(exact=OBJECTIVES[self.objective](everything, AllPairs(everything.size)))
         if warm is not None and len(warm.bases) == self.n_components:
             plan = plan._replace(warm=[basis @ between(warm.frame, frame).T for basis in warm.bases])
-        with threadpool_limits(1, "blas"):  # the products are small: threads would wait for each other
+        with one_blas_thread():
             flag = STRATEGIES[self.strategy](sample, self.n_components, self.spine, self.objective, plan, rng)
 
         self._answer, self._mean = Answer(frame, flag.bases), to_numpy(mean.point)
@@ -276,7 +281,7 @@ class HoroPCA(HyperbolicReduction):
                 self._directions = translate_ideal_to_origin(translate_ideal(self._directions, frame.mean), self._mean)
         self.spine_ = spines[-1]
         self.ideal_points_ = None if q is None else translate_ideal(self._directions, self._mean)
-        x = np.concatenate([translate_to_origin(block, self._mean) for block in row_blocks(some)])
+        x = Seen(some, self._mean).map(Chunk.points)
         self._frame = frame_of(slid(x, self.spine_))
         self._slide = Slide.along(self.spine_, boost_to_origin(self._mean), self._frame.matrix())
         across = None if whole is None else whole.variances(flag.bases[-1])
@@ -343,27 +348,22 @@ class HoroPCA(HyperbolicReduction):
     def _project(self, x: Array) -> Array:
         return self._frame.enter(self._onto_spine(x))
 
-    def _images(self, X: Array, door: Door) -> Array:
-        chunk = door.chunk(X)
+    def _images(self, chunk: Chunk) -> Array:
         images, lost = self._slide.images(chunk)
         if not bool(array_namespace(lost).any(lost)):
             return images
         return with_rows(images, lost, self._project(chunk.points(lost)))
 
-    def _on_device(self, X: Array) -> Array | None:
-        from .._points.cuda import images_of_rows
-
-        rows = check_rows(X, self._door(), estimator=self, points=False)
+    def _on_device(self, rows: Rows) -> Array | None:
         door = rows.door
-        found = images_of_rows(rows.X, door.model, door.scale, self._slide)
-        if found is None:
+        if not usable_for(rows.X, door.model, self.n_components):
             return None
-        images, lost, outside = found
+        images, lost, outside = images_of_rows(rows.X, door.model, door.scale, self._slide)
         if outside:
-            check_points(rows)
+            rows.check()
         if lost:
             which = array_namespace(images).isnan(images[:, 0])
-            images[which] = self._map(Rows(rows.X[which], door), self._images)
+            images[which] = self._map(type(rows)(rows.X[which], door), self._images)
         return images
 
     def _embed(self, y: Array) -> Array:
@@ -394,9 +394,10 @@ class HoroPCA(HyperbolicReduction):
             )
         scale, dtype = rows.door.scale, rows.X.dtype
 
-        def coordinates(block: Array) -> Array:
-            xp = array_namespace(block)
-            columns = [busemann(block, from_numpy(q, block)) for q in directions]
+        def coordinates(chunk: Chunk) -> Array:
+            x = chunk.points()
+            xp = array_namespace(x)
+            columns = [busemann(x, from_numpy(q, x)) for q in directions]
             return xp.astype(xp.stack(columns, axis=1) / scale, dtype, copy=False)
 
         return Seen(rows, self._mean).map(coordinates)

@@ -11,11 +11,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._points.door import LARGEST_RADIUS, check_choice, check_count
-from .._points.frames import Seen, frame_of
 from .._points.memory import Rows
 from ..geometry import lift, translate, translate_to_origin
 from ..geometry._arrays import Array, from_numpy, to_numpy
-from ..statistics import folded
+from ..statistics import Seen, frame_of, some_of
 from .base import HyperbolicReduction
 from .fitting import check_enough, check_fit, in_model, report_end, report_mean, store_mean
 
@@ -124,7 +123,7 @@ class HyperbolicMDS(HyperbolicReduction):
         self.eigenvalues_ = np.square(sizes[:K] / max(sizes[0], 1e-300))
         self.centre_ = in_model(self, self._centre)
         self.departure_ = 0.0
-        self._frame = frame_of(self._drop(Seen(rows, self._centre).some()))
+        self._frame = frame_of(self._drop(some_of(Seen(rows, self._centre))))
         self._n_features_out = rows.door.columns(K)
         unseen = 10 * EPS * sizes[0]  # rounding hides components of so small a size
         _warn_of_drowned(int(np.sum(sizes[:K] > unseen)), K, EPS * np.exp(reach), reach)
@@ -257,9 +256,9 @@ def _balanced(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, fl
 
 def _triangle(x: Seen) -> tuple[np.ndarray, float]:
     """R (d+1, d+1), upper triangular, with R^T R the sum of x x^T but for a scale, and the largest radius of x."""
-    peak = folded(x, lambda block: float(array_namespace(block).max(block[:, 0])), max)
-    triangle = lambda block: np.linalg.qr(block, mode="r")
-    R = folded(x, lambda block: triangle(to_numpy(block) / peak), lambda a, b: triangle(np.concatenate([a, b])))
+    peak = x.fold(lambda chunk: float(array_namespace(chunk.t).max(chunk.t)), max)
+    triangle = lambda block: np.asarray(np.linalg.qr(block, mode="r"))
+    R = x.fold(lambda chunk: triangle(to_numpy(chunk.points()) / peak), lambda a, b: triangle(np.concatenate([a, b])))
     return R, float(np.log(2 * peak))
 
 

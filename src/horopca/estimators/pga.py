@@ -9,8 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._objectives.objectives import Sample
 from .._objectives.submanifolds import distance_to, distance_within
-from .._points.door import check_choice, check_rows
+from .._points.door import check_choice
 from .._points.memory import Rows
+from .._points.places import check_rows
 from .._search.submanifolds import GOALS, Effort, Nested, nested_frame, search_greedy, search_joint
 from ..statistics import Mean
 from .geodesic import GeodesicReduction

@@ -17,7 +17,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
-from .._points.door import Door, check_count, check_door, check_rows
+from .._points.door import Door, check_count, check_door
+from .._points.places import check_rows
 from ..geometry import lift, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..statistics import frechet_mean, principal_axes
@@ -200,9 +201,8 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows = check_rows(X, self._door(), estimator=self)
-        xp = array_namespace(rows.X)
-        blocks = list(rows.parts(lambda block: xp.astype(self._decide(block), rows.X.dtype, copy=False)))
-        values = xp.concat(blocks, axis=0)
+        xp, dtype = array_namespace(rows.X), rows.X.dtype
+        values = rows.map(lambda chunk: xp.astype(self._decide(chunk.points()), dtype, copy=False))
         return values if len(self.classes_) > 2 else values[:, 0]
 
     def _decide(self, x: Array) -> Array:

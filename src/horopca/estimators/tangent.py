@@ -6,11 +6,10 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from .._points.door import check_rows
-from .._points.frames import Seen
-from ..geometry import from_hyperboloid, lift, radius, to_hyperboloid, translate, translate_to_origin
+from .._points.places import check_rows
+from ..geometry import Chunk, from_hyperboloid, lift, radius, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy
-from ..statistics import folded, principal_axes
+from ..statistics import Seen, principal_axes
 from .base import HyperbolicReduction
 from .fitting import check_fit, report_mean, store_mean
 
@@ -87,5 +86,9 @@ class TangentPCA(HyperbolicReduction):
         """Mean squared length of the tangent vectors of points X projected on the components."""
         check_is_fitted(self)
         rows = check_rows(X, self._door(), estimator=self)
-        total = folded(rows, lambda block: float(array_namespace(block).sum(radius(self._project(block)) ** 2)))
-        return total / rows.shape[0] / -self.curvature
+
+        def total(chunk: Chunk) -> float:
+            r = radius(self._project(chunk.points()))
+            return float(array_namespace(r).sum(r * r))
+
+        return rows.fold(total) / rows.shape[0] / -self.curvature

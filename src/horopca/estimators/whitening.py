@@ -13,10 +13,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from .._objectives.objectives import as_sample
-from .._points.door import Door, check_choice, check_count, check_door, check_rows
-from .._points.frames import Seen
+from .._points.door import Door, check_choice, check_count, check_door
+from .._points.means import mean_of
 from .._points.memory import Rows
+from .._points.places import check_rows
 from ..geometry import (
+    Chunk,
     busemann,
     from_hyperboloid,
     lift,
@@ -27,9 +29,8 @@ from ..geometry import (
 )
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..projections import Spine, spine_from_ideal_points, unslide
-from ..statistics import folded, principal_axes, row_slices
+from ..statistics import Seen, principal_axes, row_slices
 from .directions import search_directions
-from .fitting import mean_of
 
 SEARCH_ROWS = 1 << 13  # more points than this are searched on a random subset of so many
 ONE_POINT = "X must hold points that differ, but all its rows are one point: there is no variance to normalise."
@@ -83,7 +84,7 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
         # the triangular factor of (1, coordinates), updated block by block: its first row is the mean, the rest the
         # Cholesky factor of the covariance, with none of the digits lost that forming the covariance would lose
         stack = lambda a, b: np.linalg.qr(np.concatenate([a, b]), mode="r")
-        R = folded(moved, lambda block: _triangle(to_numpy(self._coordinates(block))), stack)
+        R = moved.fold(lambda chunk: _triangle(to_numpy(self._coordinates(chunk.points()))), stack)
         R = np.pad(R, ((0, max(0, R.shape[1] - len(R))), (0, 0)))
         R = R * np.where(np.diag(R) < 0, -1.0, 1.0)[:, None]
         K, factor = R.shape[1] - 1, R[1:, 1:] / np.sqrt(moved.shape[0])
@@ -128,9 +129,10 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
         rows = check_rows(X, self._door(), estimator=self)
         whiten, dtype = np.linalg.inv(self._colour), rows.X.dtype
 
-        def features(block: Array) -> Array:
-            centred = self._coordinates(block) - from_numpy(self._centre, block)
-            return array_namespace(block).astype(centred @ from_numpy(whiten, block), dtype, copy=False)
+        def features(chunk: Chunk) -> Array:
+            x = chunk.points()
+            centred = self._coordinates(x) - from_numpy(self._centre, x)
+            return array_namespace(x).astype(centred @ from_numpy(whiten, x), dtype, copy=False)
 
         return Seen(rows, self._mean).map(features)
 

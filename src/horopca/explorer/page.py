@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from .._points.door import check_count, check_door, check_rows
+from .._points.door import check_count, check_door
 from .._points.memory import Rows
+from .._points.places import check_rows
 from ..io import atomic_output
 from ..statistics import frechet_mean
 from .neighbours import local_distortion, nearest_neighbours

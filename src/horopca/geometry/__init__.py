@@ -4,9 +4,9 @@ Points are on the hyperboloid at curvature -1, shape (..., d+1) with time first;
 `from_hyperboloid` bring other models in and out. Any array library that follows the array API standard works.
 """
 
-from .hulls import geodesic_hull, geodesic_projection, hull_coordinates, hull_points
+from .chunks import Chunk
+from .hulls import geodesic_hull, geodesic_projection, hull_coordinates, hull_points, lorentz_frame
 from .hyperboloid import (
-    boost_to_origin,
     distance,
     distance_blocks,
     exp,
@@ -18,18 +18,28 @@ from .hyperboloid import (
     origin,
     pairwise_distance,
     radius,
+    transport,
+)
+from .ideal import busemann, horosphere, ideal_endpoint
+from .isometries import (
+    Frame,
+    between,
+    boost,
+    boost_to_origin,
     reflect_to_origin,
     translate,
     translate_ideal,
     translate_ideal_to_origin,
     translate_to_origin,
-    transport,
 )
-from .ideal import busemann, horosphere, ideal_endpoint
 from .models import MODELS, from_hyperboloid, lift, to_hyperboloid
 
 __all__ = [
     "MODELS",
+    "Chunk",
+    "Frame",
+    "between",
+    "boost",
     "boost_to_origin",
     "busemann",
     "distance",
@@ -48,6 +58,7 @@ __all__ = [
     "lift",
     "light_cone",
     "log",
+    "lorentz_frame",
     "origin",
     "pairwise_distance",
     "radius",

@@ -12,7 +12,8 @@ import numpy as np
 from ._arrays import Array, array_namespace, dot, from_numpy, to_numpy
 from .models import lift
 
-DEPENDENT = 1e-12  # a singular value below this fraction of the largest: the vectors are dependent
+DEPENDENT = 1e-12  # Vectors are dependent if a singular value is below this fraction of the largest.
+NEAREST_LIGHT = 1e-15  # The least v0^2 - |w|^2 of a unit vector (v0, w): its submanifold is then 17 away from the origin.
 
 
 def split_basis(A: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
@@ -58,13 +59,20 @@ def geodesic_hull(points: Array | None = None, ideal_points: Array | None = None
             f"The {len(A)} points of a geodesic hull must be independent, but one of them lies in the hull of the others "
             f"(smallest singular value {sizes[-1]:.1e}). Leave it out."
         )
-    v0, w, U = split_basis(A)
-    square = v0 * v0 - w @ w
     if len(A) == 1 and points is None:
         raise ValueError("The geodesic hull of a single ideal point is empty: give a point of H^d or a second ideal point.")
+    frame = lorentz_frame(A)
+    frame[1:] = _fixed_signs(frame[1:])
+    return frame
+
+
+def lorentz_frame(A: np.ndarray) -> np.ndarray:
+    """The Lorentz-orthonormal frame (k+1, d+1) of the span of the rows of A (k+1, d+1), which holds time-like vectors."""
+    v0, w, U = split_basis(A)
+    size = float(np.linalg.norm(w))
     frame = np.zeros_like(A)
-    frame[0] = np.concatenate([[v0], w]) / np.sqrt(square)
-    frame[1:, 1:] = _fixed_signs(U)
+    frame[0, 0], frame[0, 1:], frame[1:, 1:] = v0, w, U
+    frame[0] /= np.sqrt(max((v0 - size) * (v0 + size), NEAREST_LIGHT))
     return frame
 
 

@@ -1,4 +1,4 @@
-"""Points, geodesics and isometries of H^d on the hyperboloid, at curvature -1.
+"""Points and geodesics of H^d on the hyperboloid, at curvature -1.
 
 A point is x = (t, s), shape (..., d+1), time first, with t = sqrt(1 + |s|^2); a tangent vector at x is v in R^{1,d}
 with <x, v> = 0 for the Minkowski form <x, y> = -t t' + s.s'. Leading axes broadcast.
@@ -136,49 +136,6 @@ def geodesic(x: Array, y: Array, fraction: Array | float) -> Array:
     return lift(near[..., None] * x[..., 1:] + far[..., None] * y[..., 1:])
 
 
-def translate(x: Array, m: Array) -> Array:
-    """x moved by the translation along the geodesic through the origin and m that takes the origin to m (..., d+1)."""
-    n, factor = _axis_and_factor(m)
-    return _boost(x, n, 1 / factor, 1)
-
-
-def translate_to_origin(x: Array, m: Array) -> Array:
-    """x moved by the translation that takes m (..., d+1) to the origin; the inverse of `translate`."""
-    n, factor = _axis_and_factor(m)
-    return _boost(x, n, factor, 1)
-
-
-def boost_to_origin(m: np.ndarray) -> np.ndarray:
-    """The matrix (d+1, d+1) of `translate_to_origin` for one point m (d+1,).
-
-    For many points at once, where a few digits may go: its entries are as large as m's.
-    """
-    t, s = m[0], m[1:]
-    L = np.empty((len(m), len(m)))
-    L[0, 0], L[0, 1:], L[1:, 0] = t, -s, -s
-    L[1:, 1:] = s[:, None] * s / (1 + t)
-    L.flat[len(m) + 1 :: len(m) + 1] += 1
-    return L
-
-
-def reflect_to_origin(x: Array, m: Array) -> Array:
-    """x under the reflection that exchanges m (d+1,) and the origin (the paper's centring; an inversion of the ball)."""
-    n, factor = _axis_and_factor(m)
-    return _boost(x, n, factor, -1)
-
-
-def translate_ideal(q: Array, m: Array) -> Array:
-    """Ideal points q (..., d), unit vectors, moved by the translation that takes the origin to m (d+1,)."""
-    n, factor = _axis_and_factor(m)
-    return _boost_ideal(q, n, 1 / factor)
-
-
-def translate_ideal_to_origin(q: Array, m: Array) -> Array:
-    """Ideal points q (..., d) moved by the translation that takes m (d+1,) to the origin."""
-    n, factor = _axis_and_factor(m)
-    return _boost_ideal(q, n, factor)
-
-
 def light_cone(x: Array, n: Array) -> tuple[Array, Array]:
     """(t - s.n, t + s.n) for a unit vector n: exp of the Busemann functions of n and -n, without cancellation."""
     t, r, u = _polar(x)
@@ -187,52 +144,6 @@ def light_cone(x: Array, n: Array) -> tuple[Array, Array]:
     return base + r * dot(toward, toward) / 2, base + r * dot(against, against) / 2
 
 
-def _axis_and_factor(m: Array) -> tuple[Array, Array]:
-    """The unit direction of m (zero at the origin, where the translation is the identity) and e^{radius of m}."""
-    return unit(m[..., 1:]), m[..., 0] + norm(m[..., 1:])
-
-
-def _boost(x: Array, n: Array, factor: Array, side: int) -> Array:
-    # a translation along the axis n is diagonal in light-cone coordinates: nothing cancels, at any radius
-    xp = array_namespace(x, n)
-    r, u = norm(x[..., 1:]), unit(x[..., 1:])
-    low, high = light_cone(x, n)
-    # the part across the axis from the difference with its nearer end: exactly zero for a point on the axis
-    off = xp.where((dot(u, n) > 0)[..., None], u - n, u + n)
-    across = r[..., None] * (off - dot(off, n)[..., None] * n)
-    along = side * (high / factor - low * factor) / 2
-    return lift(across + along[..., None] * n)
-
-
-def _boost_ideal(q: Array, n: Array, factor: Array) -> Array:
-    low, high = dot(q - n, q - n) / 2 * factor, dot(q + n, q + n) / 2 / factor
-    across = q - dot(q, n)[..., None] * n
-    return unit(across + ((high - low) / 2)[..., None] * n)
-
-
 def _positive(a: Array) -> Array:
     xp = array_namespace(a)
     return xp.where(a > 0, a, xp.zeros_like(a))
-
-
-__all__ = [
-    "boost_to_origin",
-    "distance",
-    "distance_blocks",
-    "exp",
-    "gap",
-    "geodesic",
-    "inner",
-    "lift",
-    "light_cone",
-    "log",
-    "origin",
-    "pairwise_distance",
-    "radius",
-    "reflect_to_origin",
-    "translate",
-    "translate_ideal",
-    "translate_ideal_to_origin",
-    "translate_to_origin",
-    "transport",
-]

@@ -20,6 +20,8 @@ from typing import NamedTuple
 
 from ._arrays import Array, array_namespace, concat_time, dot, norm
 
+NEAREST_RIM = 2.0**-53  # The spacing of float64 below 1: no point of the open ball has a smaller 1 - |z|^2.
+
 
 def lift(s: Array) -> Array:
     """The point (sqrt(1 + |s|^2), s) of the hyperboloid above s."""
@@ -27,24 +29,9 @@ def lift(s: Array) -> Array:
     return concat_time(xp.sqrt(1 + dot(s, s)), s)
 
 
-def poincare_to_hyperboloid(z: Array) -> Array:
-    """From the Poincaré ball, (..., d) to (..., d+1)."""
-    size = norm(z)
-    # (1 - |z|)(1 + |z|) rather than 1 - |z|^2: the first factor is exact near the boundary
-    delta = (1 - size) * (1 + size)
-    return lift(2 * z / delta[..., None])
-
-
 def hyperboloid_to_poincare(x: Array) -> Array:
     """To the Poincaré ball, (..., d+1) to (..., d)."""
     return x[..., 1:] / (1 + x[..., :1])
-
-
-def klein_to_hyperboloid(k: Array) -> Array:
-    """From the Klein ball, (..., d) to (..., d+1)."""
-    xp = array_namespace(k)
-    size = norm(k)
-    return lift(k / xp.sqrt((1 - size) * (1 + size))[..., None])
 
 
 def hyperboloid_to_klein(x: Array) -> Array:
@@ -73,15 +60,6 @@ def _from_light_cone(b: Array, low: Array, high: Array) -> Array:
     return lift(xp.concat([b, ((high - low) / 2)[..., None]], axis=-1))
 
 
-def tangent_to_hyperboloid(v: Array) -> Array:
-    """exp at the origin, (..., d) to (..., d+1)."""
-    xp = array_namespace(v)
-    size = norm(v)
-    safe = xp.where(size > 0, size, xp.ones_like(size))
-    ratio = xp.where(size > 0, xp.sinh(safe) / safe, xp.ones_like(size))
-    return lift(v * ratio[..., None])
-
-
 def hyperboloid_to_tangent(x: Array) -> Array:
     """log at the origin, (..., d+1) to (..., d)."""
     xp = array_namespace(x)
@@ -91,18 +69,12 @@ def hyperboloid_to_tangent(x: Array) -> Array:
     return x[..., 1:] * ratio[..., None]
 
 
-def _lorentz_to_hyperboloid(x: Array) -> Array:
-    return lift(x[..., 1:])
-
-
 def _hyperboloid_to_lorentz(x: Array) -> Array:
     return x
 
 
 def _poincare_radial(square: Array) -> tuple[Array, Array]:
-    xp = array_namespace(square)
-    size = xp.sqrt(square)
-    stretch = 2 / ((1 - size) * (1 + size))
+    stretch = 2 / _inside(square)
     return stretch - 1, stretch
 
 
@@ -112,9 +84,7 @@ def _lorentz_radial(square: Array) -> tuple[Array, Array]:
 
 
 def _klein_radial(square: Array) -> tuple[Array, Array]:
-    xp = array_namespace(square)
-    size = xp.sqrt(square)
-    t = 1 / xp.sqrt((1 - size) * (1 + size))
+    t = 1 / array_namespace(square).sqrt(_inside(square))
     return t, t
 
 
@@ -125,24 +95,40 @@ def _tangent_radial(square: Array) -> tuple[Array, Array]:
     return xp.cosh(size), xp.where(size > 0, xp.sinh(safe) / safe, xp.ones_like(size))
 
 
+def _inside(square: Array) -> Array:
+    """1 - |z|^2, which is at least the spacing of numbers below 1 for a point of the open ball.
+
+    A sum of squares in another order may round to 1 where the door's was below it: the point is then that nearest to the rim.
+    """
+    xp = array_namespace(square)
+    delta = 1 - square
+    return xp.where(delta > NEAREST_RIM, delta, xp.full_like(delta, NEAREST_RIM))
+
+
 class Model(NamedTuple):
-    """A model: its maps to and from the hyperboloid, and how many columns it has more than dimensions.
+    """A model: its map from the hyperboloid, how many columns it has more than dimensions, and its map to the hyperboloid.
 
     Where the point above X is (t, stretch * X), X without its extra columns, `radial` takes |X|^2 to t and stretch.
     """
 
-    to_hyperboloid: Callable[[Array], Array]
     from_hyperboloid: Callable[[Array], Array]
     extra_columns: int
     radial: Callable[[Array], tuple[Array, Array]] | None
 
+    def to_hyperboloid(self, X: Array) -> Array:
+        """Points (..., d+1) of the hyperboloid, time first."""
+        if self.radial is None:
+            return halfspace_to_hyperboloid(X)
+        space = X[..., self.extra_columns :]
+        return lift(space * self.radial(dot(space, space))[1][..., None])
+
 
 MODELS = {
-    "poincare": Model(poincare_to_hyperboloid, hyperboloid_to_poincare, 0, _poincare_radial),
-    "lorentz": Model(_lorentz_to_hyperboloid, _hyperboloid_to_lorentz, 1, _lorentz_radial),
-    "klein": Model(klein_to_hyperboloid, hyperboloid_to_klein, 0, _klein_radial),
-    "halfspace": Model(halfspace_to_hyperboloid, hyperboloid_to_halfspace, 0, None),
-    "tangent": Model(tangent_to_hyperboloid, hyperboloid_to_tangent, 0, _tangent_radial),
+    "poincare": Model(hyperboloid_to_poincare, 0, _poincare_radial),
+    "lorentz": Model(_hyperboloid_to_lorentz, 1, _lorentz_radial),
+    "klein": Model(hyperboloid_to_klein, 0, _klein_radial),
+    "halfspace": Model(hyperboloid_to_halfspace, 0, None),
+    "tangent": Model(hyperboloid_to_tangent, 0, _tangent_radial),
 }
 
 

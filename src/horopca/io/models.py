@@ -204,10 +204,10 @@ def _take(value: Any, members: Mapping[str, np.ndarray]) -> Any:
 
 def _tuples() -> dict[str, Any]:
     """The kinds of named tuples that estimators keep."""
-    from .._points.frames import Frame
     from .._points.stream import Reservoir
     from ..estimators.horopca import Answer
     from ..estimators.network import Layer
+    from ..geometry import Frame
     from ..projections.spines import Slide, Spine
 
     return {"Answer": Answer, "Frame": Frame, "Layer": Layer, "Reservoir": Reservoir, "Slide": Slide, "Spine": Spine}

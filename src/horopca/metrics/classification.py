@@ -14,7 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 
-from .._points.door import Door, check_choice, check_count, check_door, check_rows
+from .._points.door import Door, check_choice, check_count, check_door
+from .._points.places import check_rows
 from ..estimators import PGA, BusemannWhitener, HyperbolicSVC, TangentWhitener
 from ..estimators.svm import check_labels
 from ..geometry import from_hyperboloid

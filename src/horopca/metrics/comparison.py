@@ -110,7 +110,8 @@ def reductions(
     random_state: int = 0,
 ) -> Iterator[Reduction]:
     """The rows of `compare` one at a time, each with its images; arguments as there. Checks them before the first."""
-    from .._points.door import check_count, check_door, check_rows
+    from .._points.door import check_count, check_door
+    from .._points.places import check_rows
 
     rows = check_rows(X, check_door(model, curvature), min_rows=2)
     most = min(rows.shape[1] - 1, rows.shape[0])

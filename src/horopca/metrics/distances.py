@@ -8,16 +8,16 @@ stands for all. Of a Dask array only the rows of these pairs leave their place.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
-from .._points.door import Door, check_choice, check_count, check_door, check_rows
-from ..estimators.fitting import mean_of
-from ..geometry import distance
-from ..geometry._arrays import Array, to_numpy
+from .._points.door import check_choice, check_count, check_door
+from .._points.means import mean_of
+from .._points.places import check_rows
+from ..geometry import Chunk, distance
+from ..geometry._arrays import to_numpy
 from ..statistics import pair_distances, standard_error
 
 __all__ = [
@@ -149,13 +149,13 @@ def unexplained_variance(X: Any, X_back: Any, *, model: str = "poincare", curvat
         raise ValueError(f"X and X_back must have one shape, but have {tuple(before.X.shape)} and {tuple(after.X.shape)}.")
     if after.remote:
         before, after = after, before
-    (total,) = before.sum_beside(after, partial(_squares, door))
+    total = before.fold_beside(after, _squares)
     return total / before.shape[0] / -curvature
 
 
-def _squares(door: Door, X: Array, Y: Array) -> tuple[float]:
-    """The sum of the squared distances between rows and rows."""
-    return (float(np.sum(distance(to_numpy(door.enter(X)), to_numpy(door.enter(Y))) ** 2)),)
+def _squares(before: Chunk, after: Chunk) -> float:
+    """The sum of the squared distances between points and points."""
+    return float(np.sum(distance(to_numpy(before.points()), to_numpy(after.points())) ** 2))
 
 
 class _Sampling:

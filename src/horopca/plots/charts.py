@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._points.door import check_count, check_door, check_rows
+from .._points.door import check_count, check_door
+from .._points.places import check_rows
 from ..statistics import pair_distances
 from .palette import COLOURS
 from .plane import new_figure

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._points.door import check_choice, check_door, check_rows
+from .._points.door import check_choice, check_door
+from .._points.places import check_rows
 from ..geometry import from_hyperboloid, radius, translate_to_origin
 from .curves import geodesic_arcs, on_hyperboloid
 from .names import place_names, weights

@@ -1,0 +1,55 @@
+"""Rows in an array of another library that follows the array API standard (torch, CuPy, JAX), on the host or on a device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from array_api_compat import array_namespace
+
+from ..geometry._arrays import Array
+from . import cuda
+from .memory import Asked, Rows
+
+
+class ForeignRows(Rows):
+    """The rows of such an array as `Points`."""
+
+    def check(self, name: str = "X") -> None:
+        model, scale = self.door.model, self.door.scale
+        if cuda.usable_for(self.X, model) and cuda.rows_outside(self.X, model, scale) == 0:
+            return
+        xp = array_namespace(self.X)
+        finite = xp.all(xp.isfinite(self.X), axis=1)
+        if not bool(xp.all(finite)):
+            row = int(xp.argmin(xp.astype(finite, xp.int8)))
+            raise ValueError(f"{name} must be finite, but row {row} holds NaN or infinity. Drop or repair such rows.")
+        super().check(name)
+
+
+def enter(X: Any, asked: Asked) -> Rows:
+    """An array of another library as rows."""
+    xp, name = array_namespace(X), asked.name
+    X = X.detach() if hasattr(X, "detach") else X
+    if X.ndim != 2:
+        raise ValueError(f"{name} must be a 2-D array (points, coordinates), but has shape {tuple(X.shape)}.")
+    if xp.isdtype(X.dtype, "complex floating"):
+        raise ValueError(f"{name} must hold real numbers, but has dtype {X.dtype}.")
+    if not xp.isdtype(X.dtype, "real floating"):
+        X = xp.astype(X, xp.float64)
+    asked.check_shape(X)
+    if asked.estimator is not None:
+        _check_features(X, asked)
+    return ForeignRows(X, asked.door, asked.n_jobs)
+
+
+def _check_features(X: Array, asked: Asked) -> None:
+    """What scikit-learn's `validate_data` does for its own arrays."""
+    estimator = asked.estimator
+    if asked.reset:
+        estimator.n_features_in_ = X.shape[1]
+        vars(estimator).pop("feature_names_in_", None)
+    elif X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"{asked.name} has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )

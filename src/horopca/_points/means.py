@@ -1,0 +1,72 @@
+"""The Fréchet mean of many rows, in as few passes over them as will do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..geometry import Chunk, boost_to_origin
+from ..geometry._arrays import array_namespace, from_numpy, to_numpy
+from ..geometry.isometries import BOOSTABLE_TIME
+from ..statistics import Cloud, Mean, exp_from, frechet_mean, newton_terms
+from .memory import Rows
+
+MANY_ROWS = 1 << 14  # The mean of more rows than this starts from that of a sample.
+MOST_PASSES = 16  # A mean that has not come near after so many passes is left to Newton's method over all rows.
+
+
+def mean_of(rows: Rows) -> Mean:
+    """The Fréchet mean of the rows."""
+    n = rows.shape[0]
+    if n <= MANY_ROWS:
+        return frechet_mean(rows)
+    return mean_of_many(rows, rows.take(np.random.default_rng(0).choice(n, size=MANY_ROWS // 4, replace=False)))
+
+
+def mean_of_many(rows: Rows, sample: np.ndarray, first: Mean | None = None) -> Mean:
+    """The Fréchet mean of more rows than one likes to pass over, from that of a random sample (m, d+1) of them (`first`).
+
+    Newton's method with the gradient of all rows and the Hessian of the sample, corrected by what each step teaches
+    (Broyden): a pass (two products with the user's own array) brings the mean nearer by the square root of the number of
+    points in the sample, and more from pass to pass.
+    """
+    first = frechet_mean(sample) if first is None else first
+    if first.point[0] > BOOSTABLE_TIME:
+        return frechet_mean(rows, start=first.point)
+    m, variance = first.point, np.inf
+    inverse = np.linalg.inv(newton_terms(Cloud(sample), m)[2])
+    gradient, step = np.zeros(len(m) - 1), np.zeros(len(m) - 1)
+    for n_iter in range(1, MOST_PASSES + 1):
+        square, pull = rows.fold(_pull_of(m), serial=True)
+        if not square / rows.shape[0] <= variance * (1 + 1e-12):
+            break
+        variance = square / rows.shape[0]
+        last, before = gradient, float(np.linalg.norm(step))
+        gradient = (boost_to_origin(m) @ pull)[1:] / rows.shape[0]
+        if before > 0:  # Broyden: what the last step has taught
+            change = inverse @ (last - gradient)
+            inverse += np.outer(step - change, step @ inverse) / (step @ change)
+        step = inverse @ gradient
+        size = float(np.linalg.norm(step))
+        m = exp_from(m, step)
+        next_size = size * min(1.0, size / before) if before > 0 else size
+        if next_size <= 1e-9 * (1 + np.sqrt(variance)):
+            return Mean(m, variance, n_iter, True, "converged")
+    return frechet_mean(rows, start=first.point)  # a sample that says little of the whole
+
+
+def _pull_of(m: np.ndarray) -> Callable[[Chunk], tuple[float, np.ndarray]]:
+    """For a chunk of points: the sum of their squared distances d from m (d+1,), and of d / sinh d times the points."""
+
+    def pull(chunk: Chunk) -> tuple[float, np.ndarray]:
+        xp = array_namespace(chunk.t)
+        against = from_numpy(m * np.where(np.arange(len(m)) == 0, 1.0, -1.0), chunk.t)
+        cosh = chunk.products(against[None, :])[0, :]
+        cosh = xp.where(cosh > 1, cosh, xp.ones_like(cosh))
+        sinh = xp.sqrt(cosh - 1) * xp.sqrt(cosh + 1)
+        d = xp.log(cosh + sinh)
+        weight = xp.where(sinh > 1e-8, d / xp.where(sinh > 1e-8, sinh, xp.ones_like(sinh)), xp.ones_like(sinh))
+        return float(xp.sum(d * d)), to_numpy(chunk.gather(weight[None, :]))[0]
+
+    return pull
