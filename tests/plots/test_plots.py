@@ -47,16 +47,16 @@ def test_the_axes_come_back_and_hold_what_was_asked_for(ax):
     points, edges = sorted(ax.collections, key=lambda c: -c.zorder)
     assert len(points.get_offsets()) == 40 and len(edges.get_segments()) == 2
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b", "c"]
-    assert len(ax.texts) == 40 and ax.get_title() == "t"
+    assert ax.get_title() == "t"
 
 
 def test_rare_labels_are_grey(ax):
-    labels = np.repeat(np.arange(12), np.arange(12, 0, -1))
+    labels = np.repeat(np.arange(24), np.arange(24, 0, -1))
     plot_disk(rng.uniform(-0.5, 0.5, (len(labels), 2)), labels, ax=ax)
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert legend == [str(k) for k in range(8)] + ["other"]
+    assert legend == [str(k) for k in range(20)] + ["4 others"]
     drawn = Counter(matplotlib.colors.to_hex(c).upper() for c in ax.collections[0].get_facecolors())
-    assert drawn == {**{COLOURS[k]: 12 - k for k in range(8)}, OTHER: 4 + 3 + 2 + 1}
+    assert drawn == {**{COLOURS[k]: 24 - k for k in range(20)}, OTHER: 4 + 3 + 2 + 1}
 
 
 def test_many_points_are_drawn_small_and_as_pixels(ax):
@@ -80,8 +80,8 @@ def test_no_points_and_no_edges_make_an_empty_disk(ax, edges):
         ([[0.0, 0.5], [0.9, 0.9]], {}, "1 of 2 rows do not .row 1 has norm 1.27"),
         (Y, {"labels": ["a"]}, "labels must have one entry per point, but has 1 for 40"),
         (Y, {"names": ["a"]}, "names must have one entry"),
-        (Y, {"edges": [[0, 40]]}, "names row 40"),
-        (Y, {"edges": [[-1, 0]]}, "names row -1"),
+        (Y, {"edges": [[0, 40]]}, "the first joins 0 and 40"),
+        (Y, {"edges": [[-1, 0]]}, "the first joins -1 and 0"),
         (Y, {"edges": [0, 1]}, "pairs of row numbers"),
         (Y, {"edges": [[0.5, 1.0]]}, "pairs of row numbers"),
     ],

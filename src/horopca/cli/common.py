@@ -89,9 +89,9 @@ def _figure(path: Path, force: bool) -> Figure:
 
 
 def _draw(figure: Figure, path: Path, force: bool, Y: np.ndarray, labels: Any = None, **options: Any) -> None:
-    from ..plots import plot_disk
+    from ..plots import plot_plane
 
-    plot_disk(Y, labels, ax=figure.subplots(), **options)
+    plot_plane(Y, labels, ax=figure.subplots(), **options)
     with atomic_output(path, force=force) as temporary:
         figure.savefig(temporary, dpi=160, bbox_inches="tight")
 

@@ -19,9 +19,14 @@ from .view import _row, _texts
 @file("--names", help="Names of the points, one to a line: as many as fit are written.")
 @file("--edges", help="Edges, two nodes to a line: row numbers from 0, or names.")
 @file("--values", help="Numbers to colour by, the first column of a .npy, .npz, .csv or .tsv file.")
-@choice("view", ("disk", "klein", "halfplane", "ball"), help="What to draw them in; a ball for three dimensions.")
+@choice(
+    "view",
+    ("auto", "disk", "klein", "equidistant", "halfplane", "ball"),
+    help="What to draw them in: the disk, or by distance where most points would lie on its rim; a ball for three dimensions.",
+)
 @click.option("--centre", help="Name or row number of the point to put at the centre.")
 @click.option("--grid", type=click.Choice(("polar", "geodesic")), help="Draw a grid around the centre.")
+@click.option("--palette", help="Colours of the classes, such as '#0072B2,#E69F00'.")
 @click.option("--title", help="Heading of the picture.")
 @file("-o", "--output", help="Where to draw: .png, .pdf or .svg.  [default: the name of POINTS with .png, here]")
 @choice("model", ("poincare", "lorentz", "klein", "halfspace", "tangent"), help="Coordinates of the rows.")
@@ -38,6 +43,7 @@ def plot(
     view: str,
     centre: str | None,
     grid: str | None,
+    palette: str | None,
     output: Path | None,
     key: str | None,
     force: bool,
@@ -66,7 +72,7 @@ def plot(
     classes = classes if labels is None else load_labels(labels)
     called = called if names is None else load_labels(names)
     pairs = None if edges is None else load_row_edges(edges, called)
-    options = {"edges": pairs, **settings}
+    options = {"edges": pairs, "palette": None if palette is None else palette.split(","), **settings}
     if view != "ball":
         numbers = None if values is None else load(values, allow_nonfinite=True)
         options |= {"names": called, "centre": _row(centre, called, "--centre"), "grid": grid}
@@ -82,7 +88,10 @@ def _save(figure: Any, view: str, output: Path, force: bool, X: Any, labels: Any
     from ..io import atomic_output
 
     ax = figure.add_subplot(projection="3d") if view == "ball" else figure.subplots()
-    getattr(plots, f"plot_{view}")(X, labels, ax=ax, **options)
+    if view == "ball":
+        plots.plot_ball(X, labels, ax=ax, **options)
+    else:
+        plots.plot_plane(X, labels, view=view, ax=ax, **options)
     with atomic_output(output, force=force, formats=PICTURES) as temporary:
         figure.savefig(temporary, dpi=160, bbox_inches="tight")
     click.echo(f"Drawn in {output}.")

@@ -8,13 +8,16 @@ from .ball import plot_ball
 from .charts import plot_distortion, plot_explained_variance
 from .comparison import plot_comparison
 from .curves import geodesic_arcs, horocycle_arcs
+from .figures import new_figure
 from .lines import plot_geodesics, plot_horocycles, plot_projection
-from .palette import COLOURS, OTHER
-from .plane import new_figure, plot_disk, plot_halfplane, plot_klein
+from .palette import COLOURS, NO_LABEL, OTHER, class_colours
+from .plane import plot_disk, plot_equidistant, plot_halfplane, plot_klein, plot_plane
 
 __all__ = [
     "COLOURS",
+    "NO_LABEL",
     "OTHER",
+    "class_colours",
     "geodesic_arcs",
     "horocycle_arcs",
     "new_figure",
@@ -22,10 +25,12 @@ __all__ = [
     "plot_comparison",
     "plot_disk",
     "plot_distortion",
+    "plot_equidistant",
     "plot_explained_variance",
     "plot_geodesics",
     "plot_halfplane",
     "plot_horocycles",
     "plot_klein",
+    "plot_plane",
     "plot_projection",
 ]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..geometry import from_hyperboloid, geodesic
-from .palette import by_label, draw_legend
-from .plane import _one_per_point, checked_edges, checked_points, new_figure
+from .figures import by_label, draw_legend, new_figure, proportion, text_size, theme_of
+from .given import checked_edges, checked_points, one_per_point
+from .palette import Theme
 
 if TYPE_CHECKING:
     from mpl_toolkits.mplot3d.axes3d import Axes3D
@@ -22,6 +23,7 @@ def plot_ball(
     labels: Sequence[Any] | None = None,
     *,
     edges: Any = None,
+    palette: Any = None,
     model: str = "poincare",
     curvature: float = -1.0,
     ax: Axes3D | None = None,
@@ -34,7 +36,7 @@ def plot_ball(
     ----------
     Y : array (n, 3)
         Points of the unit ball, or of another `model`.
-    labels, edges, model, curvature, size, title
+    labels, edges, palette, model, curvature, size, title
         As for `plot_disk`.
     ax : matplotlib 3-D axes, optional
         Where to draw; ``figure.add_subplot(projection="3d")`` makes them.
@@ -46,38 +48,39 @@ def plot_ball(
     '3d'
     """
     x = checked_points(Y, model, curvature, d=3)
-    classes = _one_per_point(labels, "labels", len(x))
+    classes = one_per_point(labels, "labels", len(x))
     pairs = None if edges is None else checked_edges(edges, len(x))
     if ax is not None and getattr(ax, "name", "") != "3d":
         raise ValueError("ax must be 3-D axes, such as figure.add_subplot(projection='3d') makes.")
     ax = new_figure().add_subplot(projection="3d") if ax is None else ax
-    _draw_sphere(ax)
+    theme = theme_of(ax)
+    _draw_sphere(ax, theme)
     if pairs is not None and len(pairs):
-        _draw_edges(ax, x, pairs)
-    z, colouring = from_hyperboloid(x, "poincare"), by_label(classes, len(x))
-    area = np.clip(450 / np.sqrt(max(len(z), 1)), 1, 45) if size is None else size
+        _draw_edges(ax, x, pairs, theme)
+    z, colouring = np.asarray(from_hyperboloid(x, "poincare")), by_label(classes, len(x), theme, palette)
+    area = np.clip(450 / np.sqrt(max(len(z), 1)), 1, 45) * proportion(ax) ** 2 if size is None else size
     ax.scatter(*z.T, c=colouring.points, s=area, depthshade=True, linewidths=0, rasterized=len(z) > 5000)
     if colouring.legend:
         draw_legend(ax, colouring.legend)
     if title:
-        ax.set_title(title)
+        ax.set_title(title, fontsize=text_size(ax, 11))
     return ax
 
 
-def _draw_sphere(ax: Axes3D) -> None:
+def _draw_sphere(ax: Axes3D, theme: Theme) -> None:
     """The boundary: three great circles and an outline as faint as can be."""
     angle = np.linspace(0, 2 * np.pi, 121)
     ring = np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)])
     for axes in ((0, 1, 2), (0, 2, 1), (2, 0, 1)):
-        ax.plot(*ring[list(axes)], color="#BBBBBB", linewidth=0.6)
+        ax.plot(*ring[list(axes)], color=theme.grid, linewidth=0.6 * proportion(ax))
     ax.set(xlim=(-1, 1), ylim=(-1, 1), zlim=(-1, 1))
     ax.set_box_aspect((1, 1, 1), zoom=1.4)
     ax.set_axis_off()
 
 
-def _draw_edges(ax: Axes3D, x: np.ndarray, edges: np.ndarray) -> None:
+def _draw_edges(ax: Axes3D, x: np.ndarray, edges: np.ndarray, theme: Theme) -> None:
     from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
     a, b = x[edges[:, 0], None], x[edges[:, 1], None]
     arcs = from_hyperboloid(geodesic(a, b, np.linspace(0, 1, 25)[None, :]), "poincare")
-    ax.add_collection3d(Line3DCollection(list(arcs), colors="#8C8C8C", linewidths=0.6))
+    ax.add_collection3d(Line3DCollection(list(arcs), colors=theme.edge, linewidths=0.6 * proportion(ax)))

@@ -10,8 +10,7 @@ from sklearn.utils import check_random_state
 from .._points.door import check_count, check_door
 from .._points.places import check_rows
 from ..statistics import pair_distances
-from .palette import COLOURS
-from .plane import new_figure
+from .figures import draw_colour_bar, new_figure, proportion, ramp, text_size, theme_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,22 +43,23 @@ def plot_explained_variance(ratio: Any, *, threshold: float = 0.95, ax: Axes | N
     if not 0 < threshold <= 1:
         raise ValueError(f"threshold must be a fraction above 0 and up to 1, but is {threshold!r}.")
     ax = new_figure().subplots() if ax is None else ax
+    theme = theme_of(ax)
     from matplotlib.ticker import MaxNLocator  # new_figure has said what to install
 
     k = np.arange(1, len(ratio) + 1)
     enough = np.flatnonzero(ratio >= threshold)
-    ax.plot(k, ratio, marker="o", markersize=5, color=COLOURS[0], clip_on=False, zorder=3)
-    ax.axhline(threshold, color="#999999", linewidth=0.8, linestyle="dashed")
+    ax.plot(k, ratio, marker="o", markersize=5 * proportion(ax), color=theme.classes[0], clip_on=False, zorder=3)
+    ax.axhline(threshold, color=theme.edge, linewidth=0.8, linestyle="dashed")
     share = f"{threshold * 100:g} % of the variance"
     if enough.size:
-        ax.axvline(k[enough[0]], color="#999999", linewidth=0.8, linestyle="dashed")
+        ax.axvline(k[enough[0]], color=theme.edge, linewidth=0.8, linestyle="dashed")
         n = int(k[enough[0]])
         ax.set_title(f"{n} components keep {share}" if n > 1 else f"1 component keeps {share}")
     else:
         ax.set_title(f"{len(ratio)} components keep {ratio[-1]:.0%}, less than {share}")
-    ax.set(xlabel="components", ylabel="variance kept", ylim=(0, 1.02), xlim=(0.8, len(ratio) + 0.2))
+    ax.set(ylim=(0, 1.02), xlim=(0.8, len(ratio) + 0.2))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.spines[["top", "right"]].set_visible(False)
+    _label(ax, "components", "variance kept")
     return ax
 
 
@@ -101,20 +101,28 @@ def plot_distortion(
         raise ValueError(f"X and Y must have as many rows as each other, but have {n} and {after.shape[0]}.")
     d, e = (part / door.scale for part in _sample(before, after, check_count("n_pairs", n_pairs, 1), random_state))
     ax = new_figure().subplots() if ax is None else ax
-    top = 1.04 * max(float(d.max()), float(e.max()), 1e-9)
+    theme, top = theme_of(ax), 1.04 * max(float(d.max()), float(e.max()), 1e-9)
     if len(d) <= FEW_PAIRS:
-        ax.scatter(d, e, s=6, c=COLOURS[0], alpha=0.5, linewidths=0)
-    else:
-        bins = ax.hexbin(d, e, gridsize=70, extent=(0, top, 0, top), bins="log", mincnt=1, cmap="viridis", linewidths=0)
-        bins.set_rasterized(True)
-        ax.figure.colorbar(bins, ax=ax, shrink=0.6, pad=0.02, label="pairs").outline.set_visible(False)
-    ax.plot([0, top], [0, top], color="#444444", linewidth=0.9)
+        ax.scatter(d, e, s=6 * proportion(ax) ** 2, c=theme.classes[0], alpha=0.5, linewidths=0)
+    else:  # few pairs are nearest to the background
+        options: dict[str, Any] = {"extent": (0, top, 0, top), "bins": "log", "mincnt": 1, "linewidths": 0}
+        bins = ax.hexbin(d, e, gridsize=70, cmap=ramp("value", theme), rasterized=True, **options)
+        draw_colour_bar(ax, (bins.norm, bins.get_cmap()), "pairs")
+    ax.plot([0, top], [0, top], color=theme.rim, linewidth=0.9 * proportion(ax))
     apart = d > 0
     distortion = float(np.mean(np.abs(e[apart] - d[apart]) / d[apart])) if apart.any() else 0.0
-    ax.set(xlim=(0, top), ylim=(0, top), aspect="equal", title=f"average distortion {distortion:.3f}")
-    ax.set(xlabel="distance in the original", ylabel="distance after the reduction")
-    ax.spines[["top", "right"]].set_visible(False)
+    ax.set(xlim=(0, top), ylim=(0, top), aspect="equal")
+    ax.set_title(f"average distortion {distortion:.3f}", fontsize=text_size(ax, 11))
+    _label(ax, "distance in the original", "distance after the reduction")
     return ax
+
+
+def _label(ax: Axes, x: str, y: str) -> None:
+    """Axes without a box, with names and numbers in proportion."""
+    ax.set_xlabel(x, fontsize=text_size(ax, 10))
+    ax.set_ylabel(y, fontsize=text_size(ax, 10))
+    ax.tick_params(labelsize=text_size(ax, 9))
+    ax.spines[["top", "right"]].set_visible(False)
 
 
 def _sample(before: Any, after: Any, n_pairs: int, random_state: Any) -> tuple[np.ndarray, np.ndarray]:

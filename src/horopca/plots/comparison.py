@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .plane import new_figure, plot_disk
+from ..geometry import from_hyperboloid, to_hyperboloid, translate, translate_to_origin
+from ..statistics import frechet_mean
+from .figures import new_figure
+from .given import checked_points
+from .plane import plot_disk
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,16 +24,20 @@ def plot_comparison(
     labels: Sequence[Any] | None = None,
     *,
     edges: Any = None,
+    palette: Any = None,
     captions: Sequence[str] | None = None,
     figure: Figure | None = None,
 ) -> Figure:
     """Draw several reductions of the same points side by side, a disk to each.
 
+    Reductions are known up to isometry: each disk is moved and turned to match the first, mean on mean and points on
+    points as well as they go.
+
     Parameters
     ----------
     images : mapping of str to array (n, 2)
         Points of the unit disk under the title of each disk, all in the same order of rows.
-    labels, edges
+    labels, edges, palette
         As for `plot_disk`, the same for every disk; one legend serves all.
     captions : sequence of str, optional
         A line below the title of each disk.
@@ -55,16 +63,45 @@ def plot_comparison(
     lines = -(-len(images) // columns)
     figure.set_size_inches(3.1 * columns, 3.4 * lines + (0.5 if labels is not None else 0))
     panels = figure.subplots(lines, columns, squeeze=False).ravel()
-    legend = None
-    for ax, (title, Y), caption in zip(panels, images.items(), captions or [""] * len(images), strict=False):
-        plot_disk(Y, labels, edges=edges, ax=ax, size=float(np.clip(250 / np.sqrt(max(len(Y), 1)), 1, 25)))
+    legend, names = None, []
+    for ax, (title, Y), caption in zip(panels, aligned(images).items(), captions or [""] * len(images), strict=False):
+        plot_disk(Y, labels, edges=edges, palette=palette, ax=ax, size=float(np.clip(250 / np.sqrt(max(len(Y), 1)), 1, 25)))
         ax.set_title(f"{title}\n{caption}" if caption else title, fontsize=11)
         if ax.get_legend() is not None:
             legend = ax.get_legend()
+            names = [text.get_text() for text in legend.get_texts()]
             legend.remove()
     for ax in panels[len(images) :]:
         ax.remove()
     if legend is not None:
-        names = [text.get_text() for text in legend.get_texts()]
-        figure.legend(legend.legend_handles, names, loc="outside lower center", ncols=len(names), frameon=False, fontsize=9)
+        across = max(1, int(3.1 * columns * 72 / (4.8 * (max(map(len, names)) + 4))))  # letters of 9 points, and the dot
+        columns = min(across, len(names))
+        figure.set_size_inches(*(figure.get_size_inches() + [0, 0.2 * (-(-len(names) // columns) - 1)]))
+        figure.legend(legend.legend_handles, names, loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
     return figure
+
+
+def aligned(images: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Each image (n, 2) of the same points, moved by an isometry of the disk to where it matches the first best.
+
+    Mean on mean, then the turn or reflection that brings the points, as vectors from there, nearest (Procrustes).
+
+    >>> turned = aligned({"one": [[0.5, 0.0], [-0.5, 0.0], [0.0, 0.2]], "two": [[0.0, 0.5], [0.0, -0.5], [0.2, 0.0]]})
+    >>> bool(np.allclose(turned["one"], turned["two"]))
+    True
+    """
+    points = {title: checked_points(Y) for title, Y in images.items()}
+    first = next(iter(points.values()))
+    if not len(first):
+        return {title: np.asarray(Y, dtype=np.float64) for title, Y in images.items()}
+    centre = frechet_mean(first).point
+    goal = np.asarray(from_hyperboloid(translate_to_origin(first, centre), "tangent"))
+    found = {}
+    for title, x in points.items():
+        if len(x) != len(first):
+            raise ValueError(f"images must be of the same points, but {title!r} has {len(x)} rows and the first {len(first)}.")
+        seen = np.asarray(from_hyperboloid(translate_to_origin(x, frechet_mean(x).point), "tangent"))
+        left, _, right = np.linalg.svd(goal.T @ seen)
+        turned = translate(to_hyperboloid(seen @ (left @ right).T, "tangent"), centre)
+        found[title] = np.asarray(from_hyperboloid(turned if x is not first else first, "poincare"))
+    return found

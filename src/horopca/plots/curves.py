@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..geometry import busemann, from_hyperboloid, lift, to_hyperboloid
+from ..geometry import busemann, from_hyperboloid, geodesic, lift, to_hyperboloid
 
 __all__ = ["geodesic_arcs", "geodesic_lines", "horocycle_arcs"]
+
+Arcs: TypeAlias = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 
 
 def geodesic_arcs(a: Any, b: Any, n_points: int = 33, *, model: str = "poincare") -> np.ndarray:
@@ -17,9 +20,10 @@ def geodesic_arcs(a: Any, b: Any, n_points: int = 33, *, model: str = "poincare"
     Parameters
     ----------
     a, b : arrays (m, 2)
-        Points of the unit disk (``model="poincare"`` or ``"klein"``) or of the half-plane, height last.
+        Points of the unit disk (``model="poincare"`` or ``"klein"``), of the half-plane, height last, or of the
+        equidistant disk (``"tangent"``).
     n_points : int
-    model : {"poincare", "klein", "halfspace"}
+    model : {"poincare", "klein", "halfspace", "tangent"}
 
     Examples
     --------
@@ -28,19 +32,35 @@ def geodesic_arcs(a: Any, b: Any, n_points: int = 33, *, model: str = "poincare"
             [ 0. ,  0. ],
             [-0.5,  0. ]]])
     """
-    a, b = _complex(a)[:, None], _complex(b)[:, None]
-    # A geodesic is an arc of a circle that turns by 2 phi between a and b.
-    phi = HALF_TURNS[model](a, b)
-    phi = np.where(np.abs(phi) < 1e-6, 1e-6, phi)  # a straight line, to less than any pixel
-    turned = phi * np.linspace(-1, 1, n_points)
-    return _real((a + b) / 2 + (b - a) / 2 * (np.sin(turned) - 1j * (np.cos(turned) - np.cos(phi))) / np.sin(phi))
+    return ARCS[model](np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64), n_points)
+
+
+def _circular(half_turn: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Arcs:
+    """Geodesics that are arcs of circles and turn by twice half_turn(a, b) between a and b, complex numbers."""
+
+    def arcs(a: np.ndarray, b: np.ndarray, n_points: int) -> np.ndarray:
+        first, last = _complex(a)[:, None], _complex(b)[:, None]
+        phi = half_turn(first, last)
+        phi = np.where(np.abs(phi) < 1e-6, 1e-6, phi)  # a straight line, to less than any pixel
+        turned = phi * np.linspace(-1, 1, n_points)
+        bent = (np.sin(turned) - 1j * (np.cos(turned) - np.cos(phi))) / np.sin(phi)
+        return _real((first + last) / 2 + (last - first) / 2 * bent)
+
+    return arcs
+
+
+def _equidistant(a: np.ndarray, b: np.ndarray, n_points: int) -> np.ndarray:
+    """Evenly spaced along the geodesic: in the equidistant disk nearly so to the eye, but where it passes the centre."""
+    x, y = to_hyperboloid(a, "tangent")[:, None], to_hyperboloid(b, "tangent")[:, None]
+    return np.asarray(from_hyperboloid(geodesic(x, y, np.linspace(0, 1, 2 * n_points - 1)[None]), "tangent"))
 
 
 # Circles that meet the boundary at right angles: of the disk, and of the half-plane.  Klein's geodesics are straight.
-HALF_TURNS = {
-    "poincare": lambda a, b: np.angle(1 - np.conj(a) * b),
-    "klein": lambda a, b: np.zeros(np.broadcast_shapes(a.shape, b.shape)),
-    "halfspace": lambda a, b: np.arctan2(a.real - b.real, a.imag + b.imag),
+ARCS: dict[str, Arcs] = {
+    "poincare": _circular(lambda a, b: np.angle(1 - np.conj(a) * b)),
+    "klein": _circular(lambda a, b: np.zeros(np.broadcast_shapes(a.shape, b.shape))),
+    "halfspace": _circular(lambda a, b: np.arctan2(a.real - b.real, a.imag + b.imag)),
+    "tangent": _equidistant,
 }
 
 
@@ -80,12 +100,12 @@ def on_hyperboloid(y: Any) -> np.ndarray:
     """Points of the disk on the hyperboloid; those that rounding put on the rim, or just beyond it, inside."""
     y = np.asarray(y, dtype=np.float64)
     size = np.linalg.norm(y, axis=-1, keepdims=True)
-    return lift(to_hyperboloid(np.where(size >= 1, y / np.maximum(size, 1) * (1 - 1e-12), y))[..., 1:])
+    return np.asarray(lift(to_hyperboloid(np.where(size >= 1, y / np.maximum(size, 1) * (1 - 1e-12), y))[..., 1:]))
 
 
 def _complex(y: Any) -> np.ndarray:
     y = np.asarray(y, dtype=np.float64)
-    return y[..., 0] + 1j * y[..., 1]
+    return np.asarray(y[..., 0] + 1j * y[..., 1])
 
 
 def _real(z: np.ndarray) -> np.ndarray:

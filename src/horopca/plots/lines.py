@@ -15,8 +15,10 @@ from ..geometry import (
     translate_to_origin,
 )
 from .curves import geodesic_arcs, geodesic_lines, horocycle_arcs
+from .figures import draw_lines, new_figure, proportion, theme_of
+from .given import checked_points
 from .palette import COLOURS
-from .plane import DISK, checked_points, draw_lines, new_figure
+from .views import VIEWS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,8 +93,8 @@ def plot_horocycles(
         on = points if points is not None else _at_levels(one, levels)
         for centre, size in zip(*horosphere(one, on), strict=True):
             place = float(centre[0]), float(centre[1])
-            ax.add_patch(Circle(place, float(size), fill=False, edgecolor=line, linewidth=1, zorder=2))
-        ax.scatter(one[0], one[1], s=22, c=line, zorder=3, clip_on=False)
+            ax.add_patch(Circle(place, float(size), fill=False, edgecolor=line, linewidth=proportion(ax), zorder=2))
+        ax.scatter(one[0], one[1], s=22 * proportion(ax) ** 2, c=line, zorder=3, clip_on=False)
     return ax
 
 
@@ -123,15 +125,20 @@ def plot_projection(x: Any, q: Any, *, base: Any = (0.0, 0.0), ax: Axes | None =
     b = checked_points([base])[0]
     moved = translate_to_origin(points, b)
     toward = translate_ideal_to_origin(ideal[0], b)
-    back = lambda curves: from_hyperboloid(translate(to_hyperboloid(curves), b), "poincare")
+
+    def back(curves: np.ndarray) -> np.ndarray:
+        return np.asarray(from_hyperboloid(translate(to_hyperboloid(curves), b), "poincare"))
+
     arcs = back(horocycle_arcs(from_hyperboloid(moved, "poincare"), toward))
     line = back(np.linspace(-1, 1, 401)[:, None] * toward * (1 - 1e-9))
     ax = _disk(ax)
-    draw_lines(ax, [line], "#444444", 1.4, zorder=2)
+    theme, area = theme_of(ax), proportion(ax) ** 2
+    draw_lines(ax, [line], theme.rim, 1.4, zorder=2)
     draw_lines(ax, arcs, COLOURS[1], 1.2, zorder=2, linestyles="dashed")
-    ax.scatter(ideal[0, 0], ideal[0, 1], s=30, c="#444444", zorder=3, clip_on=False)
+    ax.scatter(ideal[0, 0], ideal[0, 1], s=30 * area, c=theme.rim, zorder=3, clip_on=False)
     for places, colour in ((arcs[:, 0], COLOURS[0]), (arcs[:, -1], COLOURS[3])):
-        ax.scatter(places[:, 0], places[:, 1], s=26, c=colour, edgecolors="white", linewidths=0.5, zorder=4, clip_on=False)
+        style: dict[str, Any] = {"edgecolors": theme.halo, "linewidths": 0.5, "zorder": 4, "clip_on": False}
+        ax.scatter(places[:, 0], places[:, 1], s=26 * area, c=colour, **style)
     return ax
 
 
@@ -139,7 +146,7 @@ def _disk(ax: Axes | None) -> Axes:
     """The axes, with a disk on them if there is none yet."""
     ax = new_figure().subplots() if ax is None else ax
     if not ax.patches:
-        DISK.frame(ax, np.empty((0, 2)))
+        VIEWS["disk"].frame(ax, np.empty((0, 2)), theme_of(ax))
     return ax
 
 
@@ -148,9 +155,9 @@ def _ideal(q: Any) -> np.ndarray:
     sizes = np.linalg.norm(q, axis=1) if q.ndim == 2 else np.empty(0)
     if q.ndim != 2 or q.shape[1] != 2 or not np.allclose(sizes, 1, atol=1e-6):
         raise ValueError(f"q must be unit vectors, of shape (2,) or (k, 2), but has shape {q.shape} and lengths {sizes}.")
-    return q / sizes[:, None]
+    return np.asarray(q / sizes[:, None])
 
 
 def _at_levels(q: np.ndarray, levels: Any) -> np.ndarray:
     """The points of the ray to q at which its Busemann function has the levels."""
-    return to_hyperboloid(np.tanh(-np.asarray(levels, dtype=np.float64) / 2)[:, None] * q)
+    return np.asarray(to_hyperboloid(np.tanh(-np.asarray(levels, dtype=np.float64) / 2)[:, None] * q))

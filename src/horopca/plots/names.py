@@ -1,24 +1,22 @@
-"""Names beside points, as many as fit."""
+"""Names beside points, as many as fit, placed when the picture is drawn and its layout is known."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .figures import figure_of, plain, proportion, text_size, theme_of
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
-FONT = 7.0  # points
+FONT = 7.0  # points, on axes of the usual size
 LONGEST = 32  # characters
-# right, left, above, below: the corner of the name's box, in widths and heights of it, and how text is put there
-PLACES = (
-    (0.0, -0.5, "left", "center"),
-    (-1.0, -0.5, "right", "center"),
-    (-0.5, 0.0, "center", "bottom"),
-    (-0.5, -1.0, "center", "top"),
-)
+MOST = 150  # names in one picture
+# right, left, above, below, and the four corners: the corner of the name's box, in widths and heights of it
+PLACES = ((0.0, -0.5), (-1.0, -0.5), (-0.5, 0.0), (-0.5, -1.0), (0.0, 0.0), (-1.0, 0.0), (0.0, -1.0), (-1.0, -1.0))
 
 
 def weights(radius: np.ndarray, edges: np.ndarray | None) -> np.ndarray:
@@ -27,43 +25,95 @@ def weights(radius: np.ndarray, edges: np.ndarray | None) -> np.ndarray:
     if edges is None or not len(edges):
         return near
     degree = np.log1p(np.bincount(edges.ravel(), minlength=len(radius)))
-    return near * (0.3 + degree / max(degree.max(), 1e-9))
+    return np.asarray(near * (0.3 + degree / max(degree.max(), 1e-9)))
 
 
-def place_names(ax: Axes, xy: np.ndarray, names: list[str], weight: np.ndarray, most: int = 150) -> None:
-    """Write the names of the points xy (n, 2), the heaviest first, where they hide no other name and no named point."""
+def draw_names(ax: Axes, xy: np.ndarray, names: list[str], weight: np.ndarray, marks: np.ndarray, note: Text) -> None:
+    """Write the names of the points xy (n, 2), the heaviest first, where they hide no other name, no point and no legend.
+
+    `marks` (n,) are the areas of the points in square points. The note says how many of the names are not there.
+    """
+    from matplotlib.artist import Artist, allow_rasterization
+
+    class Names(Artist):
+        """Looks for places each time it is drawn: only then is it known where the axes are."""
+
+        @allow_rasterization  # type: ignore[untyped-decorator, unused-ignore]
+        def draw(self, renderer: Any) -> None:
+            self.texts = _placed(ax, xy, names, weight, marks, renderer)
+            wanted = sum(1 for name in names if name)
+            left = f"{len(self.texts):,} of {wanted:,} names fit" if len(self.texts) < wanted else ""
+            note.set_text("; ".join(part for part in (said, left) if part))
+            for text in self.texts:
+                text.draw(renderer)
+
+        def get_texts(self) -> list[Text]:
+            return self.texts
+
+    said = note.get_text()
+    artist = Names()
+    artist.texts = []
+    artist.set_gid("names")
+    artist.set_zorder(4)
+    artist.set_in_layout(False)
+    ax.add_artist(artist)
+
+
+def _placed(ax: Axes, xy: np.ndarray, names: list[str], weight: np.ndarray, marks: np.ndarray, renderer: Any) -> list[Text]:
+    """The names that fit, as texts in pixels."""
     from matplotlib.font_manager import FontProperties
+    from matplotlib.patheffects import withStroke
     from matplotlib.textpath import text_to_path
 
-    figure = cast("Figure", ax.get_figure(root=True))
-    figure.draw_without_rendering()  # so that the layout is what it will be
-    to_points = 72 / figure.dpi
-    pixels, frame = ax.transData.transform(xy) * to_points, np.array(figure.bbox.extents) * to_points
-    taken: list[np.ndarray] = []
-    properties = FontProperties(size=FONT)
-    for i in [i for i in np.argsort(-weight, kind="stable")[: 8 * most] if names[i]]:
-        if len(taken) >= most:
+    figure, theme, font = figure_of(ax), theme_of(ax), text_size(ax, FONT)
+    unit = figure.dpi / 72
+    if not len(xy):
+        return []
+    pixels = ax.transData.transform(xy)
+    reach = np.sqrt(np.broadcast_to(marks, len(xy)) / np.pi) * unit
+    legend = ax.get_legend()
+    taken = [np.array(legend.get_window_extent(renderer).extents)] if legend is not None else []
+    frame, properties = np.array(figure.bbox.extents), FontProperties(size=font)
+    found: list[Text] = []
+    halo = [withStroke(linewidth=1.4 * proportion(ax), foreground=theme.halo, alpha=0.8)]  # over edges
+    style: dict[str, Any] = {"fontsize": font, "color": theme.ink, "path_effects": halo, "figure": figure}
+    for i in [i for i in np.argsort(-weight, kind="stable")[: 8 * MOST] if names[i]]:
+        if len(found) >= MOST:
             break
-        text = names[i] if len(names[i]) <= LONGEST else f"{names[i][: LONGEST - 1]}…"
-        width = text_to_path.get_text_width_height_descent(text, properties, False)[0] + 2
-        _place(ax, xy[i], pixels[i], text.replace("$", r"\$"), np.array([width, 1.25 * FONT]), frame, taken)
+        text = plain(names[i], LONGEST)
+        size = np.array([text_to_path.get_text_width_height_descent(text, properties, False)[0] + 2, 1.25 * font]) * unit
+        corner = _free_place(pixels, reach, int(i), size, frame, taken)
+        if corner is not None:
+            taken.append(np.concatenate([corner, corner + size]))
+            found.append(_text(corner + [unit, size[1] / 2], text, style))
+    return found
 
 
-def _place(
-    ax: Axes, at: np.ndarray, pixel: np.ndarray, text: str, size: np.ndarray, frame: np.ndarray, taken: list[np.ndarray]
-) -> None:
-    """Write the text at the first place beside the point that is free."""
-    from matplotlib.patheffects import withStroke
+def _text(at: np.ndarray, text: str, style: dict[str, Any]) -> Text:
+    from matplotlib.text import Text
 
-    halo = [withStroke(linewidth=1.4, foreground="white", alpha=0.8)]  # over edges and points
-    style: dict[str, Any] = {"textcoords": "offset points", "fontsize": FONT, "color": "#222222"}
-    style |= {"path_effects": halo, "zorder": 4, "annotation_clip": False}
-    for dx, dy, horizontal, vertical in PLACES:
-        shift = 3.5 * np.array([np.sign(dx + 0.5), np.sign(dy + 0.5)])
-        low = pixel + shift + size * [dx, dy]
-        box = np.concatenate([low, low + size])
-        inside = (box[:2] > frame[:2]).all() and (box[2:] < frame[2:]).all()
-        if inside and not any((box[:2] < other[2:]).all() and (other[:2] < box[2:]).all() for other in taken):
-            taken.append(box)
-            ax.annotate(text, tuple(at), xytext=tuple(shift), ha=horizontal, va=vertical, **style)
-            return
+    figure = style["figure"]
+    options = {key: value for key, value in style.items() if key != "figure"}
+    label = Text(float(at[0]), float(at[1]), text, ha="left", va="center", **options)
+    label.set_figure(figure)
+    return label
+
+
+def _free_place(
+    pixels: np.ndarray, reach: np.ndarray, i: int, size: np.ndarray, frame: np.ndarray, taken: list[np.ndarray]
+) -> np.ndarray | None:
+    """The lower left corner of the first place beside point i in which nothing is hidden."""
+    away = reach[i] + 1.5
+    near = np.flatnonzero((np.abs(pixels - pixels[i]) < size + away + reach.max(initial=0)).all(axis=1))
+    others, sizes = pixels[near], reach[near, None]
+    for place in PLACES:
+        share = np.array(place)
+        low = pixels[i] + away * np.sign(share + 0.5) + size * share
+        high = low + size
+        if (low < frame[:2]).any() or (high > frame[2:]).any():
+            continue
+        if ((others + sizes > low) & (others - sizes < high)).all(axis=1).any():
+            continue
+        if not any((low < box[2:]).all() and (box[:2] < high).all() for box in taken):
+            return np.asarray(low)
+    return None

@@ -1,66 +1,161 @@
-"""Colours of classes and of values."""
+"""Colours of classes and of numbers, for the plots and for the explorer: the one place that decides them."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .._points.door import check_choice
 
-# Okabe and Ito's colours, told apart by colour-blind readers too; in an order that keeps neighbours far apart.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#000000")
-OTHER = "#B0B0B0"
-RAMP = "viridis"
+__all__ = ["COLOURS", "DARK_COLOURS", "NO_LABEL", "OTHER", "class_colours"]
 
+# Twenty colours for light and for dark backgrounds. Any two of the first eight and the grey differ by 12 or more in
+# CIEDE2000, as seen with full colour vision and with each kind of dichromacy; any two of all, by 8 (tests/plots).
+COLOURS = (
+    "#196EA7", "#E8A009", "#009E71", "#8D4000", "#C37DB1", "#49B4EE", "#97751F", "#3A2B69", "#FF4E76", "#9D62FF",
+    "#274E4E", "#C4009D", "#62624E", "#1400EB", "#894E76", "#3B0000", "#897689", "#4E3B27", "#000014", "#00273B",
+)  # fmt: skip
+DARK_COLOURS = (
+    "#137BB6", "#E7A72F", "#0AAE81", "#D9621B", "#C18EB7", "#92D1F9", "#FFF01C", "#9B88FF", "#EBFFEB", "#C40000",
+    "#00FF9D", "#D814B1", "#89C476", "#894E4E", "#C4C4C4", "#6200FF", "#89764E", "#FFEBFF", "#006276", "#9D4EFF",
+)  # fmt: skip
+OTHER = "#B6B8BC"  # classes beyond the twenty, and points without a label or a number
+DARK_OTHER = "#767D87"
+NO_LABEL = "no label"
 
-class Colouring(NamedTuple):
-    """A colour for each point, and what explains it: lines of a legend, or the range of a colour bar."""
-
-    points: Any  # (n,) colours, or (n, 4)
-    legend: list[tuple[str, str]]  # text, colour
-    range: tuple[float, float] | None = None
-
-
-def by_label(labels: list[Any] | None, n: int) -> Colouring:
-    """The eight most frequent labels have a colour of their own, the rest are grey."""
-    if labels is None:
-        return Colouring([COLOURS[0]] * n, [])
-    frequent = [label for label, _ in Counter(labels).most_common(len(COLOURS))]
-    palette = dict(zip(frequent, COLOURS, strict=False))
-    legend = [(str(label), colour) for label, colour in palette.items()]
-    if set(labels) - set(frequent):
-        legend.append(("other", OTHER))
-    return Colouring([palette.get(label, OTHER) for label in labels], legend)
-
-
-def by_value(values: np.ndarray) -> Colouring:
-    """A ramp of steadily changing lightness; missing values are grey."""
-    from matplotlib import colormaps
-    from matplotlib.colors import to_rgba
-
-    known = values[np.isfinite(values)]
-    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
-    part = (values - low) / (high - low if high > low else 1.0)
-    colours = colormaps[RAMP](np.nan_to_num(part))
-    colours[~np.isfinite(values)] = to_rgba(OTHER)
-    return Colouring(colours, [], (low, high))
+# Ramps from low to high: high is what stands out from the background. `distrust` keeps quiet until something is wrong.
+RAMPS: dict[str, dict[str, tuple[str, ...]]] = {
+    "value": {
+        "light": ("#A5DB36", "#4AC16D", "#1FA187", "#277F8E", "#365C8D", "#46327E", "#440154"),
+        "dark": ("#46327E", "#365C8D", "#277F8E", "#1FA187", "#4AC16D", "#A0DA39", "#FDE725"),
+    },
+    "diverging": {
+        "light": ("#1B5E9E", "#7FB2D6", "#D4D4D4", "#E3A26B", "#A84300"),
+        "dark": ("#7CC0F7", "#3F77A5", "#3A3F47", "#A0622F", "#FFA45C"),
+    },
+    "distrust": {
+        "light": ("#C3D0DC", "#E8C37B", "#E69F00", "#D55E00", "#8A2B06"),
+        "dark": ("#3A4C5C", "#7F6A3B", "#C58400", "#F07A1C", "#FFC9A3"),
+    },
+}
+SCALES = ("linear", "log", "diverging")
 
 
-def draw_legend(ax: Axes, legend: list[tuple[str, str]]) -> None:
-    from matplotlib.lines import Line2D
+class Theme(NamedTuple):
+    """The colours of a plot on a light or a dark figure."""
 
-    dots = [Line2D([], [], marker="o", linestyle="", color=colour, markeredgecolor="white") for _, colour in legend]
-    texts = [text if len(text) <= 32 else f"{text[:18]}…{text[-12:]}" for text, _ in legend]
-    # beside the disk, not over it
-    ax.legend(dots, texts, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
+    name: str
+    classes: Sequence[str]
+    other: str
+    disk: str
+    rim: str
+    grid: str
+    edge: str
+    ink: str
+    halo: str
 
 
-def draw_colour_bar(ax: Axes, ends: tuple[float, float], name: str | None) -> None:
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
+LIGHT = Theme("light", COLOURS, OTHER, "#FAFAFA", "#444444", "#DDDDDD", "#8C8C8C", "#222222", "#FFFFFF")
+DARK = Theme("dark", DARK_COLOURS, DARK_OTHER, "#181C22", "#9AA1AB", "#3B424C", "#7A828D", "#E8EAED", "#0E1115")
 
-    bar = ax.figure.colorbar(ScalarMappable(Normalize(*ends), RAMP), ax=ax, shrink=0.6, pad=0.02, label=name or "")
-    bar.outline.set_visible(False)
+
+# ---------------------------------------------------------------- classes
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, and whatever else is not equal to itself."""
+    return value is None or bool(value != value)
+
+
+def label_texts(labels: Iterable[Any]) -> list[str]:
+    """Labels as texts; the missing ones are one class of their own."""
+    return [NO_LABEL if is_missing(label) else str(label) for label in labels]
+
+
+def ordered_classes(texts: Iterable[str], most: int) -> list[str]:
+    """The classes in the order of a legend: the `most` frequent by name, then the rest by frequency, "no label" last.
+
+    By name, because which class is the larger changes from subset to subset, and its colour should not.
+
+    >>> ordered_classes(["b10", "b9", "b9", "no label", "a"], 2)
+    ['b9', 'b10', 'a', 'no label']
+    """
+    counts = Counter(texts)
+    missing = [NO_LABEL] if counts.pop(NO_LABEL, 0) else []
+    frequent = [text for text, _ in counts.most_common()]
+    return sorted(frequent[:most], key=_by_name) + frequent[most:] + missing
+
+
+def _by_name(text: str) -> list[tuple[int, int, str]]:
+    """Numbers inside a name count as numbers."""
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", text)]
+
+
+def class_colours(labels: Iterable[Any], palette: Any = None, theme: str = "light") -> dict[str, str]:
+    """The colour of each class, as every plot and page gives it.
+
+    Twenty classes (those of a list `palette`: as many as it has) have a colour, in the order of their names; rarer ones
+    and "no label" are grey. To keep the colours of a whole for a part that lacks some classes, pass this mapping on as
+    the `palette` of the part.
+
+    Parameters
+    ----------
+    labels : iterable
+        A label for each point.
+    palette : sequence of "#rrggbb", or mapping of classes to "#rrggbb", optional
+        Other colours than the package's. Classes that a mapping does not hold are grey.
+    theme : {"light", "dark"}
+        The background.
+
+    Examples
+    --------
+    >>> whole = class_colours(["cat", "dog", "cow"])
+    >>> whole["dog"]
+    '#009E71'
+    >>> class_colours(["dog"], palette=whole)
+    {'dog': '#009E71'}
+    """
+    check_choice("theme", theme, ("light", "dark"))
+    usual = {"light": LIGHT, "dark": DARK}[theme]
+    texts = label_texts(labels)
+    if isinstance(palette, Mapping):
+        given = {str(text): _checked_colour(colour) for text, colour in palette.items()}
+        return {text: given.get(text, usual.other) for text in ordered_classes(texts, len(given))}
+    colours = usual.classes if palette is None else [_checked_colour(colour) for colour in palette]
+    classes = [text for text in ordered_classes(texts, len(colours)) if text != NO_LABEL]
+    found = {text: colours[k] if k < len(colours) else usual.other for k, text in enumerate(classes)}
+    return found | ({NO_LABEL: usual.other} if NO_LABEL in texts else {})
+
+
+def _checked_colour(colour: Any) -> str:
+    if not isinstance(colour, str) or not re.fullmatch(r"#[0-9a-fA-F]{6}", colour):
+        raise ValueError(f'palette must hold colours such as "#0072B2", or map classes to them, but holds {colour!r}.')
+    return colour.upper()
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def value_range(values: Any, scale: str = "linear") -> tuple[float, float]:
+    """The ends of a ramp: all values, but for a hundredth at each end where these stretch it more than twofold.
+
+    On a logarithmic scale values above 0 count; a diverging one is as long on either side of 0.
+
+    >>> value_range([0.0, 1.0, float("nan"), 3.0]), value_range([-1.0, 3.0], "diverging")
+    ((0.0, 3.0), (-3.0, 3.0))
+    """
+    check_choice("scale", scale, SCALES)
+    known = np.sort(np.asarray(values, dtype=np.float64)[np.isfinite(values)])
+    known = known[known > 0] if scale == "log" else known
+    if not known.size:
+        return (0.1, 1.0) if scale == "log" else (-1.0, 1.0) if scale == "diverging" else (0.0, 1.0)
+    sizes = np.log(known) if scale == "log" else known
+    low, high = (round(part * (len(known) - 1)) for part in (0.01, 0.99))
+    stretched = sizes[-1] - sizes[0] > 2 * (sizes[high] - sizes[low]) > 0
+    ends = (float(known[low]), float(known[high])) if stretched else (float(known[0]), float(known[-1]))
+    farthest = max(abs(ends[0]), abs(ends[1]))
+    return (-farthest, farthest) if scale == "diverging" else ends

@@ -1,0 +1,138 @@
+"""What a user passed to a plot or to the explorer, checked."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._points.door import check_choice, check_door
+from .._points.places import check_rows
+from ..geometry import translate_to_origin
+from .curves import on_hyperboloid
+from .palette import SCALES
+
+GRIDS = ("polar", "geodesic")
+
+
+class Given(NamedTuple):
+    """Points on the hyperboloid, as seen from the centre, and what belongs to them."""
+
+    x: np.ndarray  # (n, 3)
+    labels: list[Any] | None
+    names: list[str] | None
+    edges: np.ndarray | None
+    values: np.ndarray | None
+    grid: str | None
+    size: Any
+    unit: float  # length in the user's curvature of a length of 1 here
+    palette: Any = None
+    scale: str = "linear"
+    limits: tuple[float, float] | None = None
+
+
+def check_given(
+    Y: Any,
+    labels: Any = None,
+    *,
+    names: Any = None,
+    edges: Any = None,
+    values: Any = None,
+    centre: Any = None,
+    grid: str | None = None,
+    model: str = "poincare",
+    curvature: float = -1.0,
+    size: Any = None,
+    palette: Any = None,
+    scale: str = "linear",
+    limits: Any = None,
+) -> Given:
+    """The arguments of a plot of the plane, or a sentence."""
+    x = checked_points(Y, model, curvature)
+    n = len(x)
+    if labels is not None and values is not None:
+        raise ValueError("labels and values both colour the points: pass one of them.")
+    if grid is not None:
+        check_choice("grid", grid, GRIDS)
+    check_choice("scale", scale, SCALES)
+    ends = None if limits is None else _checked_limits(limits, scale)
+    texts = one_per_point(names, "names", n)
+    pairs = None if edges is None else checked_edges(edges, n)
+    numbers = None if values is None else np.asarray(one_per_point(values, "values", n), dtype=np.float64)
+    if size is not None and np.ndim(size):
+        size = np.asarray(one_per_point(size, "size", n), dtype=np.float64)
+    if centre is not None:
+        x = translate_to_origin(x, _centre(centre, x, model, curvature))
+    classes = one_per_point(labels, "labels", n)
+    called = None if texts is None else [str(text) for text in texts]
+    unit = 1 / check_door(model, curvature).scale
+    return Given(x, classes, called, pairs, numbers, grid, size, unit, palette, scale, ends)
+
+
+def checked_points(Y: Any, model: str = "poincare", curvature: float = -1.0, d: int = 2) -> np.ndarray:
+    """Points of the plane (or of space, d = 3) on the hyperboloid, or a sentence."""
+    door = check_door(model, curvature)
+    Y = np.asarray(Y, dtype=np.float64)
+    if Y.ndim != 2 or Y.shape[1] != door.columns(d):
+        what, how = {2: ("the disk", "HoroPCA(n_components=2)"), 3: ("the ball", "HoroPCA(n_components=3)")}[d]
+        raise ValueError(
+            f"Y must be points of {what}, of shape (n, {door.columns(d)}), but it has shape {Y.shape}. "
+            f"{how} reduces points of more dimensions."
+        )
+    if not np.isfinite(Y).all():
+        raise ValueError(f"Y must be finite, but row {np.argmin(np.isfinite(Y).all(axis=1))} is not.")
+    if model != "poincare":
+        return np.asarray(check_rows(Y, door, name="Y").all()) if len(Y) else np.empty((0, d + 1))
+    norms = np.linalg.norm(Y, axis=1) * door.scale
+    outside = np.flatnonzero(norms > 1 + 1e-6)  # a point may round to the boundary, in float32 from radius 17 on
+    if outside.size:
+        raise ValueError(
+            f"Y must lie in the unit disk, but {outside.size} of {len(Y)} rows do not (row {outside[0]} has norm "
+            f"{norms[outside[0]] / door.scale:.3g}). Pass the model and the curvature of Y if they are others."
+        )
+    return on_hyperboloid(Y * door.scale)
+
+
+def one_per_point(values: Any, what: str, n: int) -> list[Any] | None:
+    """One value for each of the n points as a list, or a sentence; None stays None."""
+    if values is None:
+        return None
+    entries = list(values)
+    if len(entries) != n:
+        raise ValueError(f"{what} must have one entry per point, but has {len(entries)} for {n} points.")
+    return entries
+
+
+def checked_edges(edges: Any, n: int) -> np.ndarray:
+    """Pairs of rows (m, 2), or a sentence."""
+    edges = np.asarray(edges)
+    if edges.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
+        raise ValueError(
+            f"edges must be pairs of row numbers, of shape (m, 2), but has shape {edges.shape} and dtype {edges.dtype}."
+        )
+    wrong = np.flatnonzero(((edges < 0) | (edges >= n)).any(axis=1))
+    if wrong.size:
+        a, b = edges[wrong[0]]
+        raise ValueError(
+            f"edges must join rows 0 to {n - 1} of Y, but {wrong.size} of {len(edges)} do not (the first joins {a} and {b})."
+        )
+    return np.asarray(edges, dtype=np.int64)
+
+
+def _checked_limits(limits: Any, scale: str) -> tuple[float, float]:
+    numbers = np.ravel(np.asarray(limits, dtype=np.float64))
+    if len(numbers) != 2 or not np.isfinite(numbers).all() or not numbers[0] < numbers[1]:
+        raise ValueError(f"limits must be two numbers, the low end of the colours and the high one, but is {limits!r}.")
+    if scale == "log" and numbers[0] <= 0:
+        raise ValueError(f"limits must be above 0 on a logarithmic scale, but is {limits!r}.")
+    return float(numbers[0]), float(numbers[1])
+
+
+def _centre(centre: Any, x: np.ndarray, model: str, curvature: float) -> np.ndarray:
+    if np.ndim(centre) == 0:
+        if not isinstance(centre, int | np.integer) or not 0 <= centre < len(x):
+            raise ValueError(f"centre must be a row of Y, 0 to {len(x) - 1}, or a point, but is {centre!r}.")
+        return np.asarray(x[centre])
+    return np.asarray(checked_points([centre], model, curvature)[0])

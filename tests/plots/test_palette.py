@@ -1,0 +1,158 @@
+"""Colours: told apart by everybody, the same for a class in every picture, and ramps that claim nothing."""
+
+import matplotlib
+import numpy as np
+import pytest
+
+from horopca.plots import COLOURS, NO_LABEL, OTHER, class_colours, new_figure, plot_disk
+from horopca.plots.palette import DARK, LIGHT, RAMPS, value_range
+
+matplotlib.use("Agg")
+rng = np.random.default_rng(0)
+Y = rng.uniform(-0.65, 0.65, (60, 2))
+
+# Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB
+VISIONS = {
+    "full": np.eye(3),
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+TO_XYZ = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]])
+
+
+def linear(colours):
+    part = np.array([[int(c[k : k + 2], 16) / 255 for k in (1, 3, 5)] for c in colours])
+    return np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb):
+    part = np.clip(rgb, 0, 1) @ TO_XYZ.T / TO_XYZ.sum(axis=1)
+    f = np.where(part > 216 / 24389, np.cbrt(part), (24389 / 27 * part + 16) / 116)
+    return np.stack([116 * f[..., 1] - 16, 500 * (f[..., 0] - f[..., 1]), 200 * (f[..., 1] - f[..., 2])], axis=-1)
+
+
+def ciede2000(first, second):
+    """The difference of colours in CIELAB, after Sharma, Wu and Dalal (2005)."""
+    (L1, a1, b1), (L2, a2, b2) = np.moveaxis(first, -1, 0), np.moveaxis(second, -1, 0)
+    faded = lambda C: np.sqrt(C**7 / (C**7 + 25.0**7))
+    grow = 1 + 0.5 * (1 - faded((np.hypot(a1, b1) + np.hypot(a2, b2)) / 2))
+    a1, a2 = a1 * grow, a2 * grow
+    C1, C2 = np.hypot(a1, b1), np.hypot(a2, b2)
+    h1, h2 = (np.degrees(np.arctan2(b, a)) % 360 for a, b in ((a1, b1), (a2, b2)))
+    turn = np.where(C1 * C2 == 0, 0, (h2 - h1 + 180) % 360 - 180)
+    L, C, h = (L1 + L2) / 2, (C1 + C2) / 2, (h1 + turn / 2) % 360
+    cos = lambda degrees: np.cos(np.radians(degrees))
+    T = 1 - 0.17 * cos(h - 30) + 0.24 * cos(2 * h) + 0.32 * cos(3 * h + 6) - 0.2 * cos(4 * h - 63)
+    x = (L2 - L1) / (1 + 0.015 * (L - 50) ** 2 / np.sqrt(20 + (L - 50) ** 2))
+    y = (C2 - C1) / (1 + 0.045 * C)
+    z = 2 * np.sqrt(C1 * C2) * np.sin(np.radians(turn / 2)) / (1 + 0.015 * C * T)
+    lean = -np.sin(np.radians(60 * np.exp(-(((h - 275) / 25) ** 2)))) * 2 * faded(C)
+    return np.sqrt(x * x + y * y + z * z + lean * y * z)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),  # of the published test data
+    [
+        ((50, 2.6772, -79.7751), (50, 0, -82.7485), 2.0425),
+        ((50, 2.5, 0), (73, 25, -18), 27.1492),
+        ((22.7233, 20.0904, -46.6940), (23.0331, 14.9730, -42.5619), 2.0373),
+        ((90.8027, -2.0831, 1.4410), (91.1528, -1.6435, 0.0447), 1.4441),
+    ],
+)
+def test_the_difference_of_colours_is_the_published_one(first, second, expected):
+    assert ciede2000(np.array(first, float), np.array(second, float)) == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_colours_are_told_apart(theme, vision):
+    seen = lab(linear([*theme.classes, theme.other]) @ np.array(VISIONS[vision]).T)
+    apart = ciede2000(seen[:, None], seen[None])
+    np.fill_diagonal(apart, np.inf)
+    first = [*range(8), len(seen) - 1]  # eight, and the grey
+    assert apart[np.ix_(first, first)].min() > 10
+    assert len(theme.classes) == 20 and apart.min() > (12 if vision == "full" else 8)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_no_colour_vanishes_on_its_background(theme):
+    ramps = [colour for ramp in ("value", "distrust") for colour in RAMPS[ramp][theme.name]]
+    light = linear([*theme.classes, theme.disk, *ramps]) @ TO_XYZ[1]
+    contrast = lambda a, b: (max(a, b) + 0.05) / (min(a, b) + 0.05)
+    background = light[len(theme.classes)]
+    assert min(contrast(colour, background) for colour in light[: len(theme.classes)]) > 2
+    assert min(contrast(colour, background) for colour in light[len(theme.classes) + 1 :]) > 1.4
+
+
+@pytest.mark.parametrize("ramp", ["value", "distrust"])
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_high_is_what_stands_out(theme, ramp):
+    light = linear([theme.disk, *RAMPS[ramp][theme.name]]) @ TO_XYZ[1]
+    away = np.abs(light[1:] - light[0])
+    assert (np.diff(away) > 0).all()
+
+
+def drawn(labels, **options):
+    """The colour that each class has in a picture."""
+    ax = new_figure(interactive=False).subplots()
+    plot_disk(Y[: len(labels)], labels, ax=ax, **options)
+    handles = ax.get_legend().legend_handles
+    return {text.get_text(): handle.get_color() for text, handle in zip(ax.get_legend().get_texts(), handles, strict=True)}
+
+
+def test_a_class_keeps_its_colour_in_every_subset():
+    labels = ["cat"] * 30 + ["dog"] * 20 + ["cow"] * 10
+    whole = drawn(labels)
+    assert drawn(labels[25:]) == whole  # where another class is the most frequent
+    part = drawn(labels[:50], palette=class_colours(labels))
+    assert part == {text: whole[text] for text in ("cat", "dog")}
+    assert class_colours(["10", "9"]) == {"9": COLOURS[0], "10": COLOURS[1]}
+
+
+def test_missing_labels_are_one_grey_class():
+    labels = [None, np.nan, float("nan"), "a"]
+    assert class_colours(labels) == {"a": COLOURS[0], NO_LABEL: OTHER}
+    assert drawn(labels) == {"a": COLOURS[0], NO_LABEL: OTHER}
+
+
+def test_other_palettes():
+    assert class_colours(["a", "b", "c"], ["#000000", "#ffffff"]) == {"a": "#000000", "b": "#FFFFFF", "c": OTHER}
+    assert class_colours(["a", "b"], {"b": "#123456"}) == {"b": "#123456", "a": OTHER}
+    with pytest.raises(ValueError, match=r'colours such as "#0072B2".*\'red\''):
+        class_colours(["a"], ["red"])
+
+
+def test_the_order_of_rows_invents_nothing():
+    """Of two classes on one heap, neither hides the other: each is on top of about half of the places."""
+    labels, heap = ["first"] * 400 + ["second"] * 400, np.tile(rng.normal(0, 0.05, (400, 2)), (2, 1))
+    ax = new_figure(interactive=False).subplots()
+    plot_disk(heap, labels, ax=ax)
+    places, colours = ax.collections[-1].get_offsets().data, ax.collections[-1].get_facecolors()
+    top = {tuple(place): matplotlib.colors.to_hex(colour).upper() for place, colour in zip(places, colours, strict=True)}
+    assert 160 < sum(colour == COLOURS[0] for colour in top.values()) < 240  # 200, with a deviation of 10
+
+
+def test_the_range_of_a_ramp():
+    values = np.r_[np.linspace(0, 1, 300), 1e6]
+    assert value_range(values)[1] < 1.01 and value_range(values[:-1]) == (0, 1)
+    assert value_range([np.nan]) == (0, 1) and value_range([-1.0, 1, 10, 100], "log") == (1, 100)
+    ax = new_figure(interactive=False).subplots()
+    plot_disk(Y, values=np.linspace(0, 0.01, 60), limits=(0, 1), ax=ax)
+    assert ax.figure.axes[1].get_ylim() == (0, 1)
+    colours = ax.collections[-1].get_facecolors()[:, :3]
+    low = linear([RAMPS["value"]["light"][0]])
+    assert np.abs(np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4) - low).max() < 0.05
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"limits": (1, 0)}, "limits must be two numbers"),
+        ({"limits": (0, 1), "scale": "log"}, "limits must be above 0"),
+        ({"scale": "cubic"}, "scale must be one of"),
+    ],
+)
+def test_wrong_scales_are_refused(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        plot_disk(Y, values=np.arange(60.0), ax=new_figure(interactive=False).subplots(), **options)
