@@ -82,7 +82,7 @@ def test_what_is_written_is_what_the_library_returns(tmp_path, points):
 @pytest.mark.parametrize("model", ["lorentz", "klein", "halfspace", "tangent"])
 def test_model_and_curvature_reach_the_points_and_the_picture(tmp_path, monkeypatch, model):
     drawn = []
-    monkeypatch.setattr("horopca.plots.plot_disk", lambda Y, *_, **__: drawn.append(Y))
+    monkeypatch.setattr("horopca.plots.plot_plane", lambda Y, *_, **__: drawn.append(Y))
     scale = 1 if model == "halfspace" else 2  # curvature -1/4 doubles lengths, and dilations of the half-space are free
     path = save(tmp_path / "points.npy", scale * from_hyperboloid(to_hyperboloid(TREE.points), model))
     options = ("--plot", tmp_path / "disk.png", "--seed", 0, "--force")

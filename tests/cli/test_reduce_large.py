@@ -107,7 +107,7 @@ def test_other_outputs_and_labels_take_the_whole_file(tmp_path, points, monkeypa
 
 def test_a_large_file_without_output_is_measured_and_drawn(tmp_path, points, monkeypatch):
     drawn = []
-    monkeypatch.setattr("horopca.plots.plot_disk", lambda Y, *_, **__: drawn.append(Y))
+    monkeypatch.setattr("horopca.plots.plot_plane", lambda Y, *_, **__: drawn.append(Y))
     monkeypatch.setattr("horopca.cli.streaming.DRAWN_ROWS", 300)
     result = run("reduce", points, "--plot", tmp_path / "disk.png")
     assert result.exit_code == 0, result.output
