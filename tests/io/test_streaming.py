@@ -189,11 +189,12 @@ def test_another_input_begins_anew(points, out):
     assert np.array_equal(np.load(out), TangentPCA(2).fit(other).transform(other))
 
 
-def test_a_row_changed_under_the_same_size_and_time_is_seen(points, out):
+@pytest.mark.parametrize("row", [3, 500, -1])
+def test_a_row_changed_under_the_same_size_and_time_is_seen(points, out, row):
     begun(points, out)
     time = points.stat().st_mtime_ns
     other = POINTS.copy()
-    other[-1] /= 2  # the last row is one of those looked at
+    other[row] /= 2
     save(points, other, force=True)
     os.utime(points, ns=(time, time))
     assert reduce_file(points, out, TangentPCA(2)).resumed_at == 0
@@ -211,7 +212,7 @@ def test_a_row_changed_under_the_same_size_and_time_is_seen(points, out):
 def test_another_request_begins_anew(points, out, monkeypatch, words, estimator, version):
     begun(points, out)
     if version:
-        monkeypatch.setattr("horopca.__version__", version)
+        monkeypatch.setattr("horopca.io.streaming.__version__", version)
     said = []
     assert reduce_file(points, out, estimator, say=said.append).resumed_at == 0
     assert words in said[0] and len(np.load(out)) == N
@@ -220,6 +221,38 @@ def test_another_request_begins_anew(points, out, monkeypatch, words, estimator,
 def test_restart_begins_anew(points, out):
     begun(points, out)
     assert reduce_file(points, out, TangentPCA(2), restart=True).resumed_at == 0
+
+
+@pytest.mark.parametrize("block", [0, 2])
+def test_damaged_bytes_among_those_written_are_made_again(points, out, tmp_path, block):
+    reduce_file(points, tmp_path / "whole.npy", TangentPCA(2))
+    begun(points, out)
+    with open(tmp_path / "out.npy.partial", "r+b") as file:
+        file.seek(128 + block * BLOCK * 2 * 8 + 100)
+        file.write(b"\xff")
+    said = []
+    assert reduce_file(points, out, TangentPCA(2), say=said.append).resumed_at == block * BLOCK
+    assert f"Rows from {block * BLOCK} are damaged" in said[0]
+    assert out.read_bytes() == (tmp_path / "whole.npy").read_bytes()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+@pytest.mark.parametrize("name", ["out.npy.partial", "out.npy.partial.npz.new"])
+def test_a_link_is_not_written_through(points, out, tmp_path, name):
+    (tmp_path / "precious").write_text("precious")
+    (tmp_path / name).symlink_to(tmp_path / "precious")
+    if name.endswith(".partial"):
+        with pytest.raises(FileExistsError, match="is a link"):
+            reduce_file(points, out, TangentPCA(2))
+    else:
+        reduce_file(points, out, TangentPCA(2))
+    assert (tmp_path / "precious").read_text() == "precious"
+
+
+def test_an_input_cut_short_meanwhile_is_a_sentence_and_nothing_is_left(points, out, tmp_path):
+    with pytest.raises(ValueError, match="damaged, cut short"):
+        reduce_file(points, out, TangentPCA(2), progress=lambda done, _: os.truncate(points, 5000) if done else None)
+    assert names(tmp_path) == ["points.npy"]
 
 
 @pytest.mark.parametrize("damage", ["journal", "partial"])

@@ -38,10 +38,22 @@ def existing(path: str | Path) -> Path:
 
 
 @contextmanager
-def refusals(path: Path, why: str, *errors: type[Exception]) -> Iterator[None]:
-    """What a library raises at a damaged or hostile file, said in a sentence; a failure of the disk with the file's name."""
+def named(path: Path) -> Iterator[None]:
+    """A failure of the disk with the name of the file that it is about."""
     try:
         yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
+
+
+@contextmanager
+def refusals(path: Path, why: str, *errors: type[Exception]) -> Iterator[None]:
+    """What a library raises at a damaged or hostile file, said in a sentence."""
+    try:
+        with named(path):
+            yield
     except Refusal:
         raise
     except errors as error:
@@ -49,8 +61,6 @@ def refusals(path: Path, why: str, *errors: type[Exception]) -> Iterator[None]:
     except OSError as error:
         if error.errno == errno.EINVAL:  # a place before the beginning of the file
             raise Refusal(f"{path} {why}.") from error
-        if error.filename is None and error.errno is not None:
-            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
 
 

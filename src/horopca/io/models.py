@@ -134,7 +134,7 @@ def _put(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
 
 def write_members(path: Path, members: Mapping[str, Any]) -> None:
     """Write arrays to an archive, and have them on the disk."""
-    with open(path, "wb") as file:
+    with open(path, "xb") as file:  # nothing that is there is followed or overwritten
         np.savez(file, **members)
         file.flush()
         os.fsync(file.fileno())

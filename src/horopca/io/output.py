@@ -7,11 +7,11 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from .files import as_text
+from .files import as_text, named
 from .text import DELIMITERS
 
 FORMATS = (".npy", ".npz", ".csv", ".tsv")
@@ -40,11 +40,18 @@ def save(path: str | Path, X: Any, labels: Sequence[Any] | None = None, *, force
 def _write_numpy(path: Path, X: np.ndarray, labels: Sequence[Any] | None) -> None:
     with open(path, "wb") as file:
         if path.suffix.lower() == ".npy":
-            np.save(file, X, allow_pickle=False)
+            np.save(_Plain(file), X, allow_pickle=False)  # type: ignore[arg-type]
         elif labels is None:
             np.savez(file, X=X)
         else:
             np.savez(file, X=X, labels=np.array([as_text(label) for label in labels]))
+
+
+class _Plain:
+    """A file as something to write to: into what it knows as a file NumPy writes past it, and forgets why it could not."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.write = file.write
 
 
 def _write_text(path: Path, X: np.ndarray, labels: Sequence[Any] | None, delimiter: str) -> None:
@@ -83,7 +90,8 @@ def atomic_output(path: str | Path, *, force: bool = False, formats: Sequence[st
     path = check_output(path, force=force, formats=formats)
     temporary = path.with_name(f".{path.stem}-{secrets.token_hex(4)}{path.suffix}")
     try:
-        yield temporary
+        with named(path):
+            yield temporary
         check_output(path, force=force)  # somebody may have written it meanwhile
         temporary.replace(path)
     finally:

@@ -24,8 +24,11 @@ def claimed(partial: Path) -> Iterator[BinaryIO]:
 
 
 def _locked(partial: Path) -> BinaryIO:
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
     while True:
-        file = open(os.open(partial, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "r+b")
+        if partial.is_symlink():
+            raise FileExistsError(f"{partial} is a link, and what it leads to would be overwritten: remove it.")
+        file = open(os.open(partial, flags, 0o666), "r+b")
         try:
             _lock(file)
         except BlockingIOError:

@@ -2,8 +2,9 @@
 
 While the work goes on there are two files beside the output. ``out.npy.partial`` is what will be the output; whoever
 writes it holds a lock on it, which the system takes back when the process ends, however it ends. ``out.npy.partial.npz``, the
-journal, is the fitted estimator with a note of what was asked for and how many rows are done: the rows are on the disk
-before the note says so. At the end the first is renamed and the second removed.
+journal, is the fitted estimator with a note of what was asked for, a digest of every block of the input, and a digest of every
+block that is written: the rows are on the disk before the note says so. Whoever resumes checks the digests. At the end the first
+file is renamed and the second removed.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
+from .. import __version__
 from .arrays import map_npy
 from .files import existing
 from .models import pack, read_members, unpack, write_members
@@ -30,7 +34,6 @@ from .text import DELIMITERS
 LARGE = 1 << 26  # bytes: a larger .npy file is not read at once
 BLOCK_BYTES = 1 << 25  # of the input in one step, at most
 STREAMED = (".npy", *DELIMITERS)
-HASHED_ROWS = 256
 TAKEN_ROWS = 1 << 10  # single rows taken from one mapping: each brings in some 64 KB around it
 CHANGES = {"version": "by another version of horopca", "input": "on another input", "options": "with other options"}
 
@@ -94,17 +97,18 @@ def reduce_file(
     """
     source = Source.of(input)
     output = check_output(output, force=force, formats=STREAMED)
-    request = {"version": _version(), "input": source.fingerprint(), "options": _options(estimator, output)}
+    request = {"version": __version__, "input": source.fingerprint(), "options": _options(estimator, output)}
     with claimed(beside(output, ".partial")) as file:
         job = Job(source, output, request, file, say)
         begun = job.begun(restart)
-        _refuse_full_disk(estimator, source, output, begun.rows if begun else 0)
+        resumed_at = job.rows(begun) if begun else 0
+        _refuse_full_disk(estimator, source, output, resumed_at)
         state = begun or job.begin(estimator)
-        progress(state.rows, source.shape[0])
+        progress(resumed_at, source.shape[0])
         for done in job.blocks(state):
             progress(done, source.shape[0])
         job.finish(force)
-    return Streamed(state.estimator, source.shape[0], state.rows)
+    return Streamed(state.estimator, source.shape[0], resumed_at)
 
 
 class Source(NamedTuple):
@@ -133,7 +137,10 @@ class Source(NamedTuple):
         return 1 << (fitting.bit_length() - 1)
 
     def rows(self, start: int, stop: int, step: int = 1) -> np.ndarray:
-        return np.array(map_npy(self.path)[start:stop:step])
+        X = map_npy(self.path)
+        if X.shape != self.shape or X.dtype != self.dtype:
+            raise ValueError(f"{self.path} has changed while it was read. Run it again.")
+        return np.array(X[start:stop:step])
 
     def take(self, indices: np.ndarray) -> np.ndarray:
         parts = [indices[start : start + TAKEN_ROWS] for start in range(0, len(indices), TAKEN_ROWS)]
@@ -142,24 +149,34 @@ class Source(NamedTuple):
     def fingerprint(self) -> dict[str, Any]:
         """What tells this input from another, or from itself after a change."""
         status = self.path.stat()
-        some = np.linspace(0, self.shape[0] - 1, min(self.shape[0], HASHED_ROWS)).astype(int)
         return {
             "path": str(self.path.resolve()),
             "size": status.st_size,
             "mtime_ns": status.st_mtime_ns,
             "shape": list(self.shape),
             "dtype": self.dtype.str,
-            "sha256": hashlib.sha256(self.take(some).tobytes()).hexdigest(),
         }
+
+    def digests(self, block_rows: int) -> list[str]:
+        """A digest of the rows of every block."""
+        return [digest(self.rows(start, start + block_rows)) for start in range(0, self.shape[0], block_rows)]
+
+
+def digest(content: np.ndarray | bytes) -> str:
+    return hashlib.sha256(np.ascontiguousarray(content) if isinstance(content, np.ndarray) else content).hexdigest()[:32]
 
 
 class State(NamedTuple):
-    """How far a job is: the estimator, the rows done, the bytes they take, the rows of a block."""
+    """How far a job is."""
 
     estimator: Any
-    rows: int
-    bytes: int
     block_rows: int
+    read: list[str]  # digests of the rows of every block of the input
+    written: list[tuple[int, str]]  # for every block that is done, the bytes it takes and their digest
+
+    @property
+    def bytes(self) -> int:
+        return sum(size for size, _ in self.written)
 
 
 class Job:
@@ -185,8 +202,12 @@ class Job:
             self.say(f"Starting anew: {self.partial} was begun {why_not}.")
             self._discard()
         else:
-            self.say(f"Resuming at row {state.rows:,} of {self.source.shape[0]:,}; the fit is taken from {self.journal}.")
+            self.say(f"Resuming at row {self.rows(state):,} of {self.source.shape[0]:,}; the fit is taken from {self.journal}.")
         return state
+
+    def rows(self, state: State) -> int:
+        """How many rows are done."""
+        return min(len(state.written) * state.block_rows, self.source.shape[0])
 
     def _read_journal(self, size: int) -> tuple[State | None, str]:
         """The state in the journal of a partial file of this size; or None, and what is in the way of taking it up."""
@@ -196,11 +217,26 @@ class Job:
             changes = [words for key, words in CHANGES.items() if note["request"][key] != self.request[key]]
             if changes:
                 return None, changes[0]
-            state = State(unpack(members, self.journal), note["rows"], note["bytes"], note["block_rows"])
-            sound = 0 <= state.rows <= self.source.shape[0] and 0 <= state.bytes <= size and state.block_rows >= 1
-        except (ValueError, KeyError, TypeError):
+            written = [(int(length), str(mark)) for length, mark in note["written"]]
+            state = State(unpack(members, self.journal), int(note["block_rows"]), list(note["read"]), written)
+            blocks = -(-self.source.shape[0] // state.block_rows)
+            sound = len(state.read) == blocks >= len(written) and min((length for length, _ in written), default=0) >= 0
+        except (ValueError, KeyError, TypeError, ArithmeticError):
             sound = False
-        return (state, "") if sound else (None, "and its journal does not fit it")
+        if not sound or state.bytes > size:
+            return None, "and its journal does not fit it"
+        if self.source.digests(state.block_rows) != state.read:
+            return None, CHANGES["input"]
+        return self._undamaged(state), ""
+
+    def _undamaged(self, state: State) -> State:
+        """The state with the blocks up to the first whose bytes are not those that were written."""
+        self.file.seek(0)
+        for k, (length, mark) in enumerate(state.written):
+            if digest(self.file.read(length)) != mark:
+                self.say(f"Rows from {k * state.block_rows:,} are damaged in {self.partial}, and are made again.")
+                return state._replace(written=state.written[:k])
+        return state
 
     def _discard(self) -> None:
         self.journal.unlink(missing_ok=True)
@@ -208,53 +244,70 @@ class Job:
 
     def begin(self, estimator: Any) -> State:
         """Fit, and keep the fit in the journal."""
+        block_rows = self.source.block_rows
+        read = self.source.digests(block_rows)
         fit_to(estimator, self.source)
-        state = State(estimator, 0, 0, self.source.block_rows)
+        state = State(estimator, block_rows, read, [])
         self._note(state, 0)
         return state
 
     def _note(self, state: State, before: int) -> None:
         """Keep in the journal how far the job is, where it said `before`; the rows have to be on the disk."""
-        note = {"request": self.request, "rows": state.rows, "bytes": state.bytes, "block_rows": state.block_rows}
+        note = {"request": self.request, "block_rows": state.block_rows, "read": state.read, "written": state.written}
         temporary = beside(self.journal, ".new")
         with self._told(before, temporary):
+            temporary.unlink(missing_ok=True)
             write_members(temporary, {**pack(state.estimator), "journal": np.array(json.dumps(note))})
             temporary.replace(self.journal)
 
     def blocks(self, state: State) -> Iterator[int]:
         """Transform and write what is left, a block at a time; the number of rows done after each."""
         n, write = self.source.shape[0], WRITERS[self.output.suffix.lower()]
-        for start in range(state.rows, n, state.block_rows):
-            stop = min(start + state.block_rows, n)
-            content = write(self._images(state.estimator, start, stop), start, n)
+        for start in range(self.rows(state), n, state.block_rows):
+            X = self._block(state, start)
+            content = write(self._images(state.estimator, X, start), start, n)
             with self._told(start, self.partial):
                 self.file.seek(state.bytes)
                 self.file.truncate()
                 self.file.write(content)
                 to_disk(self.file)
-            state = state._replace(rows=stop, bytes=state.bytes + len(content))
+            state = state._replace(written=[*state.written, (len(content), digest(content))])
             self._note(state, start)
-            yield stop
+            yield self.rows(state)
 
-    def _images(self, estimator: Any, start: int, stop: int) -> np.ndarray:
+    def _block(self, state: State, start: int) -> np.ndarray:
+        """The rows of a block, the same as at the beginning of the job."""
         try:
-            return np.asarray(estimator.transform(self.source.rows(start, stop)))
+            X = self.source.rows(start, start + state.block_rows)
+        except ValueError:  # the file is cut short
+            self._discard()
+            raise
+        if digest(X) != state.read[start // state.block_rows]:
+            self._refuse_changed()
+        return X
+
+    def _images(self, estimator: Any, X: np.ndarray, start: int) -> np.ndarray:
+        try:
+            return np.asarray(estimator.transform(X))
         except ValueError as error:
             self._discard()  # it would end here again
-            where = f"{self.source.path}, rows {start:,} to {stop - 1:,}"
+            where = f"{self.source.path}, rows {start:,} to {start + len(X) - 1:,}"
             raise ValueError(f"{where} (below they are counted from 0): {error}" if start else f"{where}: {error}") from error
 
     def finish(self, force: bool) -> None:
         """Give the output its name."""
         if self.source.fingerprint() != self.request["input"]:
-            self._discard()
-            raise ValueError(f"{self.source.path} has changed while it was reduced: nothing was written. Run it again.")
+            self._refuse_changed()
         check_output(self.output, force=force)  # somebody may have written it meanwhile
         if os.name == "nt":  # where an open file cannot be renamed
             self.file.close()
         self.partial.replace(self.output)
         folder_to_disk(self.output.parent)
         self.journal.unlink(missing_ok=True)
+
+    def _refuse_changed(self) -> NoReturn:
+        self._discard()
+        raise ValueError(f"{self.source.path} has changed while it was reduced: nothing was written. Run it again.")
 
     @contextmanager
     def _told(self, rows: int, path: Path) -> Iterator[None]:
@@ -309,12 +362,6 @@ def _is_float(dtype: np.dtype) -> bool:
     return dtype.isnative and dtype in (np.float32, np.float64)
 
 
-def _version() -> str:
-    from .. import __version__
-
-    return __version__
-
-
 def _options(estimator: Any, output: Path) -> dict[str, str]:
     """What is asked for: the format, and a digest of the estimator with its parameters and all it may have learnt."""
     digest = hashlib.sha256()
@@ -333,9 +380,6 @@ def _refuse_full_disk(estimator: Any, source: Source, output: Path, done: int) -
 
 def fit_to(estimator: Any, source: Source) -> None:
     """Fit the estimator to the mapped file, unless it is fitted."""
-    from sklearn.exceptions import NotFittedError
-    from sklearn.utils.validation import check_is_fitted
-
     try:
         return check_is_fitted(estimator)
     except NotFittedError:
