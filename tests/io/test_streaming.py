@@ -255,6 +255,40 @@ def test_an_input_cut_short_meanwhile_is_a_sentence_and_nothing_is_left(points, 
     assert names(tmp_path) == ["points.npy"]
 
 
+@pytest.mark.parametrize("when", ["rows", "digests", "fit"])
+def test_an_input_cut_short_before_and_during_the_fit_is_a_sentence(points, out, tmp_path, when):
+    """In a process apart: where the length of a map is not asked, the system ends it (SIGBUS)."""
+    code = """
+    import numpy as np
+    from horopca._points import memory
+    when, count = sys.argv[3], 0
+    if when == "digests":
+        read = streaming.Source.rows
+        def rows(self, *where):
+            os.truncate(self.path, 5000)
+            return read(self, *where)
+        streaming.Source.rows = rows
+    elif when == "rows":
+        fit = TangentPCA.fit
+        TangentPCA.fit = lambda self, X: (os.truncate(sys.argv[1], 5000), fit(self, X))[1]
+    else:
+        memory.CHUNK_ELEMENTS = 64
+        chunk = memory.Rows._chunk
+        def cut(self, rows):
+            os.truncate(sys.argv[1], 5000)
+            return chunk(self, rows)
+        memory.Rows._chunk = lambda self, rows: cut(self, rows) if rows.start == 0 else chunk(self, rows)
+    try:
+        reduce_file(sys.argv[1], sys.argv[2], TangentPCA(2))
+    except ValueError as error:
+        sys.exit(str(error))
+    """
+    process = python(code, points, out, when, stderr=subprocess.PIPE)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 1 and "cut short" in said.splitlines()[-1], said
+    assert names(tmp_path) == ["points.npy"]
+
+
 @pytest.mark.parametrize("damage", ["journal", "partial"])
 def test_damaged_remains_begin_anew(points, out, tmp_path, damage):
     begun(points, out)

@@ -23,6 +23,7 @@ class Place(NamedTuple):
 PLACES = (
     Place(lambda X: type(X).__module__.split(".")[0] in ("dask", "dask_expr"), "dask"),
     Place(lambda X: is_array_api_obj(X) and not isinstance(X, np.ndarray), "foreign"),
+    Place(lambda X: isinstance(X, np.memmap), "mapped"),
     Place(lambda X: True, "memory"),
 )
 

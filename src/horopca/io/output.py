@@ -40,7 +40,7 @@ def save(path: str | Path, X: Any, labels: Sequence[Any] | None = None, *, force
 def _write_numpy(path: Path, X: np.ndarray, labels: Sequence[Any] | None) -> None:
     with open(path, "wb") as file:
         if path.suffix.lower() == ".npy":
-            np.save(_Plain(file), X, allow_pickle=False)  # type: ignore[arg-type]
+            np.save(_Plain(file), X, allow_pickle=False)
         elif labels is None:
             np.savez(file, X=X)
         else:

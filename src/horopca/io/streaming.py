@@ -163,7 +163,8 @@ class Source(NamedTuple):
 
 
 def digest(content: np.ndarray | bytes) -> str:
-    return hashlib.sha256(np.ascontiguousarray(content) if isinstance(content, np.ndarray) else content).hexdigest()[:32]
+    """What tells these bytes from others."""
+    return hashlib.sha256(content if isinstance(content, bytes) else np.ascontiguousarray(content).data).hexdigest()[:32]
 
 
 class State(NamedTuple):

@@ -1,0 +1,47 @@
+"""Rows of a file that is mapped into memory: as those in memory, once it is known that the file is still there.
+
+Where a mapped file has been cut short, reading it ends the whole process (SIGBUS). Its length is asked before every chunk.
+"""
+
+from __future__ import annotations
+
+import mmap
+from typing import Any
+
+import numpy as np
+
+from ..geometry import Chunk
+from . import memory
+from .door import Door, refuse_outside
+
+
+class MappedRows(memory.Rows):
+    """The rows of a `numpy.memmap` as `Points`."""
+
+    def __init__(self, X: Any, door: Door, n_jobs: int | None, source: Any) -> None:
+        super().__init__(X, door, n_jobs)
+        self._source = source
+        self._end = source.offset - source.offset % mmap.ALLOCATIONGRANULARITY + len(source._mmap)
+
+    def check(self, name: str = "X") -> None:
+        for rows in memory.chunk_slices(self.X):
+            self._refuse_shorter()
+            refuse_outside(self.X[rows, :], self.door, rows.start, name)
+
+    def take(self, indices: np.ndarray) -> np.ndarray:
+        self._refuse_shorter()
+        return super().take(indices)
+
+    def _chunk(self, rows: slice) -> Chunk:
+        self._refuse_shorter()
+        return super()._chunk(rows)
+
+    def _refuse_shorter(self) -> None:
+        if self._source._mmap.size() < self._end:
+            raise ValueError(f"{self._source.filename} has been cut short while it was read: write it anew.")
+
+
+def enter(X: Any, asked: memory.Asked) -> memory.Rows:
+    """The rows of a mapped file, or of what NumPy has copied it to."""
+    rows = memory.enter(X, asked)
+    return MappedRows(rows.X, asked.door, asked.n_jobs, X) if np.may_share_memory(rows.X, X) else rows
