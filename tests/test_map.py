@@ -96,7 +96,7 @@ def test_the_package_itself_loads_nothing_heavy():
 
 def test_every_public_name_is_there():
     assert all(hasattr(horopca, name) for name in horopca.__all__)
-    assert set(horopca._ROOMS) | set(horopca._HOMES) | {"__version__"} == set(horopca.__all__)
+    assert set(dir(horopca)) == set(horopca.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = horopca.nothing
 

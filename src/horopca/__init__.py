@@ -11,63 +11,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, embed, geometry, io, metrics, plots, projections, statistics
-    from .estimators import (
-        BSA,
-        PGA,
-        BusemannWhitener,
-        EuclideanPCA,
-        HoroPCA,
-        HyperbolicAutoencoder,
-        HyperbolicMDS,
-        HyperbolicSVC,
-        TangentPCA,
-        TangentWhitener,
-    )
-    from .explorer import explore
-    from .metrics.comparison import compare
+    from . import datasets, embed, geometry, io, metrics, plots, projections, statistics  # noqa: F401
+    from .estimators import *  # noqa: F403
+    from .explorer import explore  # noqa: F401
+    from .metrics.comparison import compare  # noqa: F401
 
 __version__ = "0.1.0"
 
-# name -> module: loaded when first asked for, so that `horopca --help` does not wait for scikit-learn
+# loaded when first asked for, so that `horopca --help` does not wait for scikit-learn; and all estimators by their names
 _ROOMS = ("datasets", "embed", "geometry", "io", "metrics", "plots", "projections", "statistics")
-_ESTIMATORS = (
-    "BSA",
-    "PGA",
-    "BusemannWhitener",
-    "EuclideanPCA",
-    "HoroPCA",
-    "HyperbolicAutoencoder",
-    "HyperbolicMDS",
-    "HyperbolicSVC",
-    "TangentPCA",
-    "TangentWhitener",
-)
-_HOMES = {**dict.fromkeys(_ESTIMATORS, "estimators"), "compare": "metrics.comparison", "explore": "explorer"}
-
-__all__ = [
-    "BSA",
-    "PGA",
-    "BusemannWhitener",
-    "EuclideanPCA",
-    "HoroPCA",
-    "HyperbolicAutoencoder",
-    "HyperbolicMDS",
-    "HyperbolicSVC",
-    "TangentPCA",
-    "TangentWhitener",
-    "__version__",
-    "compare",
-    "datasets",
-    "embed",
-    "explore",
-    "geometry",
-    "io",
-    "metrics",
-    "plots",
-    "projections",
-    "statistics",
-]
+_HOMES = {"compare": "metrics.comparison", "explore": "explorer"}
 
 
 def __getattr__(name: str) -> Any:
@@ -75,8 +28,16 @@ def __getattr__(name: str) -> Any:
         return import_module(f".{name}", __name__)
     if name in _HOMES:
         return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    if name == "__all__":
+        return sorted([*_ROOMS, *_HOMES, "__version__", *_estimators().__all__])
+    if not name.startswith("_") and name in _estimators().__all__:
+        return getattr(_estimators(), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return list(__getattr__("__all__"))
+
+
+def _estimators() -> Any:
+    return import_module(".estimators", __name__)

@@ -16,14 +16,17 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clouds import rotation
-from horopca import BSA, PGA, EuclideanPCA, HyperbolicAutoencoder, HyperbolicMDS, TangentPCA, geometry, metrics
+from horopca import BSA, PGA, EuclideanPCA, HyperbolicAutoencoder, HyperbolicMDS, RadialPCA, TangentPCA, geometry, metrics
+from horopca._points.door import check_door
+from horopca._points.places import check_rows
 from horopca.datasets import make_hierarchy
 from horopca.geometry import distance, from_hyperboloid, geodesic_projection, lift, pairwise_distance, to_hyperboloid
 from horopca.metrics.comparison import METHODS, make
 
 QUICK = {"PGA": {"n_init": 3}, "BSA": {"n_init": 3}, "HyperbolicAutoencoder": {"max_iter": 20, "hidden": (6,)}}
-LINEAR = ["pca", "tpca", "pga", "bsa", "hmds"]  # every method of the paper but the network, and but HoroPCA
-ALL = [*LINEAR, "pga-noise", "bsa-noise", "hae"]
+ALL = [name for name, method in METHODS.items() if method.estimator != "HoroPCA"]
+LINEAR = [name for name in ALL if name != "hae" and "noise" not in name]
+ISOMETRIC = [name for name in LINEAR if name != "radial"]  # whose inverse puts the image into the space as it is
 
 
 def reduction(name, K=2, **options):
@@ -42,6 +45,7 @@ def X():
     [
         EuclideanPCA(model="tangent"),
         TangentPCA(model="tangent"),
+        RadialPCA(model="tangent"),
         PGA(model="tangent", n_init=2, random_state=0),
         BSA(model="tangent", n_init=2, random_state=0),
         HyperbolicMDS(model="tangent"),
@@ -92,23 +96,57 @@ def test_every_number_of_components(X, name, K):
     assert Y.shape == (len(X), K)
     back = estimator.inverse_transform(Y)
     assert np.allclose(estimator.transform(back), Y, atol=1e-8)
-    assert metrics.pair_variance(back) == pytest.approx(metrics.pair_variance(Y), rel=1e-8)
-    if K == X.shape[1]:  # nothing was left out
+    ratio = estimator.explained_variance_ratio_
+    assert ratio.shape == (K,) == (estimator.n_components_,)
+    assert estimator.explained_variance_.sum() == pytest.approx(metrics.pair_variance(Y), rel=1e-8)
+    assert estimator.total_variance_ == pytest.approx(metrics.pair_variance(X), rel=1e-8)
+    assert np.allclose(ratio * estimator.total_variance_, estimator.explained_variance_)
+    if name in ISOMETRIC:
+        assert metrics.pair_variance(back) == pytest.approx(metrics.pair_variance(Y), rel=1e-8)
+        assert np.all(ratio >= -1e-12) and 0 < ratio[0] and ratio.sum() <= 1 + 1e-12
+    if K == X.shape[1] and name in ISOMETRIC:  # nothing was left out
         assert metrics.average_distortion(X, Y) < 1e-9
-    if hasattr(estimator, "explained_variance_ratio_"):
-        ratio = estimator.explained_variance_ratio_
-        assert ratio.shape == (K,) and np.all(np.diff(ratio) >= 0) and 0 < ratio[0] and ratio[-1] <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_components_by_the_variance_that_they_keep(X, name):
+    every = reduction(name, None).fit(X)
+    assert every.n_components_ == X.shape[1] == every.transform(X).shape[1]
+    for share in (0.3, 0.9):
+        estimator = reduction(name, share).fit(X)
+        K = estimator.n_components_
+        assert estimator.transform(X).shape == (len(X), K)
+        assert estimator.explained_variance_ratio_.sum() >= share or K == X.shape[1]
+        if K > 1:
+            assert reduction(name, K - 1).fit(X).explained_variance_ratio_.sum() < share
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_model_of_the_fit_stays_that_of_transform(X, name):
+    estimator = reduction(name).fit(X)
+    Y = estimator.transform(X)
+    estimator.set_params(model="tangent", curvature=-4.0)
+    assert np.array_equal(estimator.transform(X), Y)
+    assert np.allclose(estimator.transform(estimator.inverse_transform(Y)), Y, atol=1e-8) or name == "hae"
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if "random_state" in reduction(name).get_params()])
+def test_every_kind_of_random_state(X, name):
+    seed = reduction(name, random_state=7).fit_transform(X)
+    assert np.array_equal(reduction(name, random_state=np.random.RandomState(7)).fit_transform(X), seed)
+    twice = [reduction(name, random_state=np.random.default_rng(7)).fit_transform(X) for _ in range(2)]
+    assert np.array_equal(*twice)
+    with pytest.raises(ValueError, match=r"random_state must be a whole number .* but is 'dice'"):
+        reduction(name, random_state="dice").fit(X)
 
 
 @pytest.mark.parametrize("options", [{}, {"strategy": "greedy"}, {"objective": "residual"}, {"base_noise": 0.3}])
 def test_pga_reports_what_it_does(X, options):
     pga = PGA(3, n_init=3, random_state=0, **options).fit(X)
     images, base = to_hyperboloid(pga.inverse_transform(pga.transform(X))), to_hyperboloid(pga.base_point_)
-    assert pga.explained_variance_[-1] == pytest.approx(np.mean(distance(images, base) ** 2))
+    spread = np.mean(distance(images, base) ** 2)
     assert pga.unexplained_variance_[-1] == pytest.approx(np.mean(distance(to_hyperboloid(X), images) ** 2))
-    assert pga.total_variance_ == pytest.approx(np.mean(distance(to_hyperboloid(X), base) ** 2))
-    score = pga.explained_variance_[-1] if options.get("objective") != "residual" else -pga.unexplained_variance_[-1]
-    assert pga.score(X) == pytest.approx(score)
+    assert pga.score(X) == pytest.approx(spread if options.get("objective") != "residual" else -pga.unexplained_variance_[-1])
     assert np.allclose(pga.components_ @ pga.components_.T, np.eye(3), atol=1e-9)
     assert np.allclose(pga.base_point_, pga.mean_, atol=1e-12) == ("base_noise" not in options)
 
@@ -124,7 +162,6 @@ def test_bsa_reports_what_it_does(X, options):
     back = bsa.inverse_transform(bsa.transform(X))
     assert bsa.unexplained_variance_[-1] == pytest.approx(metrics.unexplained_variance(X, back))
     assert bsa.score(X) == pytest.approx(-bsa.unexplained_variance_[-1])
-    assert bsa.total_variance_ == pytest.approx(metrics.frechet_variance(X))
     if options.get("base_point"):
         assert np.allclose(bsa.reference_points_[0], bsa.mean_, atol=1e-9)
 
@@ -132,22 +169,34 @@ def test_bsa_reports_what_it_does(X, options):
 def test_closed_forms_report_what_they_do(X):
     pca = TangentPCA(2).fit(X)
     v = from_hyperboloid(to_hyperboloid(pca.transform(X)), "tangent")
-    assert pca.score(X) == pytest.approx(pca.explained_variance_[-1]) == pytest.approx(np.mean(np.sum(v * v, axis=1)))
-    assert pca.total_variance_ == pytest.approx(metrics.frechet_variance(X))
+    assert pca.score(X) == pytest.approx(np.mean(np.sum(v * v, axis=1)))
     flat = EuclideanPCA(2).fit(X)
-    assert flat.score(X) == pytest.approx(flat.explained_variance_[-1])
+    images = to_hyperboloid(flat.inverse_transform(flat.transform(X)))
+    z = from_hyperboloid(geometry.translate_to_origin(images, to_hyperboloid(flat.mean_)))
+    assert flat.score(X) == pytest.approx(np.mean(np.sum(z * z, axis=1)))
+
+
+def test_radial_pca_keeps_every_distance_from_the_mean(X):
+    pca = RadialPCA(2).fit(X)
+    middle = to_hyperboloid(pca.transform(pca.mean_[None]))
+    radii = distance(to_hyperboloid(X), to_hyperboloid(pca.mean_))
+    assert np.allclose(distance(to_hyperboloid(pca.transform(X)), middle), radii, atol=1e-9)
+    v = geometry.translate_to_origin(to_hyperboloid(X), to_hyperboloid(pca.mean_))[:, 1:]
+    u = v / np.linalg.norm(v, axis=1, keepdims=True)
+    theirs = PCA(2).fit(u).transform(u)  # scikit-learn's, of the directions
+    theirs *= np.sinh(radii)[:, None] / np.linalg.norm(theirs, axis=1, keepdims=True)
+    assert np.allclose(pairwise_distance(lift(theirs)), pairwise_distance(to_hyperboloid(pca.transform(X))), atol=1e-8)
 
 
 def test_each_objective_is_best_at_its_own(X):
     spread, near = (PGA(2, objective=o, random_state=0).fit(X) for o in ("variance", "residual"))
-    assert spread.explained_variance_[-1] >= near.explained_variance_[-1] * (1 - 1e-6)
+    assert spread.score(X) >= near._spread(check_rows(X, check_door("poincare", -1))) * (1 - 1e-6)
     assert near.unexplained_variance_[-1] <= spread.unexplained_variance_[-1] * (1 + 1e-6)
     flag, last = (BSA(3, strategy=s, random_state=0).fit(X) for s in ("flag", "last"))
     assert flag.unexplained_variance_.sum() <= last.unexplained_variance_.sum() * (1 + 1e-6)
     assert last.unexplained_variance_[-1] <= flag.unexplained_variance_[-1] * (1 + 1e-6)
-    joint, greedy = (PGA(3, strategy=s, random_state=0).fit(X).explained_variance_ for s in ("joint", "greedy"))
-    assert joint[-1] >= greedy[-1] * (1 - 1e-6)
-    assert greedy[0] >= joint[0] * (1 - 1e-6)
+    joint, greedy = (PGA(3, strategy=s, random_state=0).fit(X) for s in ("joint", "greedy"))
+    assert joint.score(X) >= greedy.score(X) * (1 - 1e-6)
 
 
 @pytest.mark.parametrize("K", [1, 2, 3])
@@ -166,7 +215,7 @@ def test_base_point_is_what_it_is_told(X):
         assert np.allclose(estimator.base_point_, point)
         assert np.allclose(estimator.inverse_transform(estimator.transform(point[None])), point, atol=1e-9)
     by_mean = PGA(2, base_point=PGA(1, n_init=2, random_state=0).fit(X).mean_, random_state=0).fit(X)
-    assert by_mean.explained_variance_[-1] == pytest.approx(PGA(2, random_state=0).fit(X).explained_variance_[-1], rel=1e-6)
+    assert by_mean.score(X) == pytest.approx(PGA(2, random_state=0).fit(X).score(X), rel=1e-6)
 
 
 # ---- limits
@@ -233,7 +282,9 @@ def test_tangent_pca_is_scikit_learns_at_the_mean(X):
     v = from_hyperboloid(geometry.translate_to_origin(to_hyperboloid(X), to_hyperboloid(pca.mean_)), "tangent")
     theirs = PCA(3).fit(v)
     assert np.allclose(np.abs(theirs.components_ @ pca.components_.T), np.eye(3), atol=1e-7)
-    assert np.allclose(np.diff(pca.explained_variance_, prepend=0), theirs.explained_variance_ * (len(X) - 1) / len(X))
+    assert pca.score(X) == pytest.approx(theirs.explained_variance_.sum() * (len(X) - 1) / len(X))
+    small = TangentPCA(3, model="tangent").fit(1e-4 * v)  # there a pair variance is twice a variance
+    assert np.allclose(small.explained_variance_, 2e-8 * theirs.explained_variance_ * (len(X) - 1) / len(X), rtol=1e-6)
 
 
 # ---- models, curvatures, dtypes, libraries

@@ -14,7 +14,7 @@ from clouds import cloud
 from horopca.datasets import make_hierarchy
 from horopca.geometry import from_hyperboloid, pairwise_distance
 from horopca.io import load_fitted, memory_limit, save_fitted
-from horopca.io.models import ESTIMATORS
+from horopca.io.models import kept
 
 TREE = make_hierarchy(3, 3, 5, random_state=0).points
 NEW = from_hyperboloid(cloud(7, 5, seed=3), "poincare")
@@ -27,6 +27,7 @@ KINDS = {
     "HoroPCA": lambda: horopca.HoroPCA(2, n_init=1, random_state=0),
     "HyperbolicAutoencoder": lambda: horopca.HyperbolicAutoencoder(2, hidden=(4, 3), max_iter=10, random_state=0),
     "HyperbolicMDS": lambda: horopca.HyperbolicMDS(2),
+    "RadialPCA": lambda: horopca.RadialPCA(2),
     "TangentPCA": lambda: horopca.TangentPCA(2),
     "TangentWhitener": lambda: horopca.TangentWhitener(),
 }
@@ -58,7 +59,7 @@ def saved(tmp_path, fit):
 
 
 def test_every_reduction_is_in_the_table():
-    assert set(KINDS) == set(ESTIMATORS) == set(horopca._ESTIMATORS) - {"HyperbolicSVC"}
+    assert set(KINDS) == set(kept()) == set(horopca.estimators.__all__) - {"HyperbolicSVC"}
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -148,7 +149,7 @@ def drop_a_column(tree, members):
 
 
 def no_point(tree, members):
-    members[tree["learnt"]["_mean"]["array"]][:] = np.nan
+    members[tree["learnt"]["_centre"]["array"]][:] = np.nan
 
 
 @pytest.mark.parametrize(
@@ -157,7 +158,7 @@ def no_point(tree, members):
         (lambda tree, _: tree.update({"class": "Popen"}), "'Popen', but only these"),
         (lambda tree, _: tree.update({"class": ["HoroPCA"]}), "but only these"),
         (lambda tree, _: tree.update({"class": "HoroPCA"}), "do not make a fitted HoroPCA"),
-        (lambda tree, _: tree.update({"format": 99}), "format 99, but this version of horopca reads format 1"),
+        (lambda tree, _: tree.update({"format": 99}), "format 99, but this version of horopca reads format 2"),
         (lambda tree, _: tree["params"].update(shell="rm"), "do not make"),
         (lambda tree, _: tree["params"].update(model="sphere"), "do not make"),
         (lambda tree, _: tree["learnt"].pop("components_"), "do not make"),

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import assert_all_finite
 
 from ..geometry import MODELS, Chunk, from_hyperboloid, to_hyperboloid
@@ -98,6 +99,27 @@ def check_count(name: str, value: Any, low: int, high: int | None = None, why: s
         bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
         raise ValueError(f"{name} must be a whole number {bounds}{why}, but is {value!r}.")
     return int(value)
+
+
+def check_number(name: str, value: Any, what: str, *, above: float | None = None, least: float | None = None) -> float:
+    """A finite number above one bound or at least another, or a sentence that says `what` was expected."""
+    real = isinstance(value, numbers.Real) and not isinstance(value, bool) and np.isfinite(float(value))
+    if not real or (above is not None and not value > above) or (least is not None and not value >= least):
+        raise ValueError(f"{name} must be {what}, but is {value!r}.")
+    return float(value)
+
+
+def check_generator(random_state: Any) -> np.random.Generator:
+    """The generator of a `random_state`: an int, a RandomState, a Generator (itself, which moves on) or None, or a sentence."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    try:
+        return np.random.default_rng(check_random_state(random_state).randint(2**31))
+    except ValueError:
+        raise ValueError(
+            f"random_state must be a whole number from 0 to 2**32 - 1, a RandomState, a Generator or None, but is "
+            f"{random_state!r}."
+        ) from None
 
 
 def refuse_outside(X: Array, door: Door, start: int, name: str) -> None:

@@ -26,6 +26,7 @@ from .._objectives.submanifolds import (
 from ..geometry import boost, boost_to_origin, lift, lorentz_frame
 from ..geometry.hulls import split_basis
 from .climb import Ascent, Heat, climb, race
+from .ending import Ending
 from .families import Anywhere, Family, Inside, OneMore, ThroughOrigin, compose
 
 CANDIDATES = 256  # data points to pass through
@@ -61,7 +62,7 @@ class Nested(NamedTuple):
     """Submanifolds of dimensions 1 .. K, each inside the next, and how the search for them ended."""
 
     bases: list[np.ndarray]  # k-th of shape (k+1, d+1)
-    ascent: Ascent
+    ending: Ending  # of all its climbs
 
 
 # ---------------------------------------------------------------- through the base point (PGA)
@@ -76,7 +77,7 @@ def search_joint(sample: Sample, K: int, goal: str, effort: Effort, rng: np.rand
     best = _race(sample, family, starts, GOALS[goal].objective, effort)
     A = family.basis(best.point)[0]
     inside = _one_by_one(sample, K - 1, np.linalg.qr(A[1:].T)[0], goal, effort._replace(report=_quiet), rng)
-    return Nested([*inside.bases, A], best)
+    return Nested([*inside.bases, A], Ending.of_all([best, inside.ending]))
 
 
 def search_greedy(sample: Sample, K: int, goal: str, effort: Effort, rng: np.random.Generator) -> Nested:
@@ -87,8 +88,7 @@ def search_greedy(sample: Sample, K: int, goal: str, effort: Effort, rng: np.ran
 def _one_by_one(sample: Sample, K: int, spread: np.ndarray, goal: str, effort: Effort, rng: np.random.Generator) -> Nested:
     """The greedy sequence, with directions in the columns of `spread` (d+1, m)."""
     m = spread.shape[1]
-    A, bases = _origin(sample), []
-    best = Ascent(A, 0.0, 0, True, "nothing to search")
+    A, bases, climbs = _origin(sample), [], []
     for _ in range(K):
         likely = list(np.argsort(_with_one_more(sample, A, [], GOALS[goal]))[: 2 * effort.n_init])
         starts = [*(_directions(sample, likely) @ spread[1:]), *np.eye(m)[:2], rng.standard_normal(m)]
@@ -96,7 +96,8 @@ def _one_by_one(sample: Sample, K: int, spread: np.ndarray, goal: str, effort: E
         best = _race(sample, family, [u for u in starts if u.any()], GOALS[goal].objective, effort)
         A = family.basis(best.point)[0]
         bases.append(A)
-    return Nested(bases, best)
+        climbs.append(best)
+    return Nested(bases, Ending.of_all(climbs))
 
 
 # ---------------------------------------------------------------- anywhere, or through the base point (BSA)
@@ -110,7 +111,7 @@ def search_last(sample: Sample, K: int, through: bool, effort: Effort, rng: np.r
     frame = lorentz_frame(best.point)
     inside = [_coordinates(A, frame) for A in starts[: effort.n_init]]
     flag = _race_in_frames(sample, frame, inside, int(not through), flag_objective, effort._replace(report=_quiet))
-    return Nested([*(flag.point[: k + 1] for k in range(1, K)), best.point], best)
+    return Nested([*(flag.point[: k + 1] for k in range(1, K)), best.point], Ending.of_all([best, flag]))
 
 
 def search_flag(sample: Sample, K: int, through: bool, effort: Effort, rng: np.random.Generator) -> Nested:
@@ -118,7 +119,7 @@ def search_flag(sample: Sample, K: int, through: bool, effort: Effort, rng: np.r
     whole = np.eye(sample.dimension + 1)
     starts = _hull_starts(sample, K, through, effort, rng)
     best = _race_in_frames(sample, whole, starts, int(not through), flag_objective, effort)
-    return Nested([best.point[: k + 1] for k in range(1, K + 1)], best)
+    return Nested([best.point[: k + 1] for k in range(1, K + 1)], Ending.of(best))
 
 
 # ---------------------------------------------------------------- frames

@@ -186,7 +186,7 @@ def _summary(estimator: Any, found: dict[str, Any], settings: dict[str, Any]) ->
         "distortion": found["distortion"],
         "distortion_error": found["distortion_error"],
         "variance": getattr(estimator, "total_variance_", None),
-        "variance_kept": None if kept is None else kept[-1],
+        "variance_kept": None if kept is None else kept.sum(),
         "seconds": found["seconds"],
         **{name: found[name] for name in found.keys() & {"resumed_at"}},
     }

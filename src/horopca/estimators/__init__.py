@@ -6,6 +6,7 @@ from .euclidean import EuclideanPCA
 from .horopca import HoroPCA
 from .mds import HyperbolicMDS
 from .pga import PGA
+from .radial import RadialPCA
 from .svm import HyperbolicSVC
 from .tangent import TangentPCA
 from .whitening import BusemannWhitener, TangentWhitener
@@ -19,6 +20,7 @@ __all__ = [
     "HyperbolicAutoencoder",
     "HyperbolicMDS",
     "HyperbolicSVC",
+    "RadialPCA",
     "TangentPCA",
     "TangentWhitener",
 ]

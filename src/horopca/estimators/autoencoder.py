@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._points.door import check_choice, check_count
+from .._points.door import check_choice, check_count, check_generator, check_number
+from .._points.memory import Rows
 from .._points.places import check_rows
+from .._points.threads import one_blas_thread
+from .._search.ending import Ending
 from ..geometry import Chunk, distance, lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..statistics import FRAME_ROWS, frame_of, principal_axes
 from .base import HyperbolicReduction
-from .fitting import check_fit, report_end, store_mean
+from .fitting import fitted_door, store_mean
 from .network import ACTIVATIONS, Layer, Plan, run, train
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -33,8 +35,8 @@ class HyperbolicAutoencoder(HyperbolicReduction):
 
     Parameters
     ----------
-    n_components : int, default=2
-        K, the dimension of the code, from 1 to the dimension of the data (and at most the number of points).
+    n_components : int or None, default=2
+        K, the dimension of the code, from 1 to the dimension of the data (and at most the number of points). None: all.
     hidden : tuple of int, default=(32,)
         Dimensions of the layers between the points and the code; the decoder has them in the opposite order. ``()`` is one
         layer to encode and one to decode.
@@ -58,13 +60,15 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         The coordinates of the input, and of the output.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seeds the weights, the batches and the pairs.
     verbose : int, default=0
         1: a line on stderr for every tenth of the steps.
 
     Attributes
     ----------
+    n_components_ : int
+        How many components there are. (They are not nested: there is no variance that each of them adds.)
     reconstruction_error_ : float
         Mean squared distance between the points and their reconstructions.
     loss_curve_ : list of float
@@ -88,7 +92,7 @@ class HyperbolicAutoencoder(HyperbolicReduction):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | None = 2,
         *,
         hidden: tuple[int, ...] = (32,),
         activation: str = "elu",
@@ -119,23 +123,27 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> HyperbolicAutoencoder:
-        """Train the network on the points X, an array of shape (n_samples, n_features); y is ignored."""
-        rows, K = check_fit(self, X)
-        plan = self._check_plan()
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+    def _check_parameters(self) -> None:
+        self._check_plan()
+        if isinstance(self.n_components, float):
+            raise ValueError(
+                f"n_components must be a whole number or None, since the components of a network are not nested, but is "
+                f"{self.n_components!r}."
+            )
+
+    def _fit_components(self, rows: Rows, K: int) -> Ending:
+        rng = check_generator(self.random_state)
         mean = store_mean(self, rows)
         x = translate_to_origin(to_numpy(rows.all()), self._mean)
         self._axes, variances = principal_axes(x)
-        training = train(x[:, 1:] @ self._axes.T, K, float(variances.sum()), plan, rng)
+        with one_blas_thread():
+            training = train(x[:, 1:] @ self._axes.T, K, float(variances.sum()), self._check_plan(), rng)
         self._encoder, self._decoder = training.encoder, training.decoder
         self._frame = frame_of(self._encode(x[:: -(-len(x) // FRAME_ROWS)]))
         self.loss_curve_ = training.losses
-        self._n_features_out = rows.door.columns(K)
         self.reconstruction_error_ = -self._score(rows)
-        ended = training.converged and mean.converged
-        report_end(self, training.status, training.n_iter, ended, "Lower learning_rate, or leave out the farthest points.")
-        return self
+        remedy = "Lower learning_rate, or leave out the farthest points."
+        return Ending(training.n_iter, training.converged and mean.converged, training.status, remedy)
 
     def _check_plan(self) -> Plan:
         check_choice("activation", self.activation, ACTIVATIONS)
@@ -143,11 +151,9 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         hidden = [check_count("hidden", width, 1, why=" in each entry") for width in np.atleast_1d(self.hidden).tolist()]
         for name in ("batch_size", "max_iter", "patience"):
             check_count(name, getattr(self, name), 1)
-        if not self.learning_rate > 0:
-            raise ValueError(f"learning_rate must be a positive number, but is {self.learning_rate!r}.")
-        if not self.isometry >= 0:
-            raise ValueError(f"isometry must be a weight >= 0, but is {self.isometry!r}.")
-        if not 0 <= self.validation_fraction < 1:
+        check_number("learning_rate", self.learning_rate, "a positive number", above=0)
+        check_number("isometry", self.isometry, "a weight >= 0", least=0)
+        if check_number("validation_fraction", self.validation_fraction, "from 0 to below 1", least=0) >= 1:
             raise ValueError(f"validation_fraction must be from 0 to below 1, but is {self.validation_fraction!r}.")
         return Plan(
             hidden,
@@ -180,12 +186,12 @@ class HyperbolicAutoencoder(HyperbolicReduction):
             error = distance(x, self._embed(self._project(x)))
             return float(array_namespace(error).sum(error * error))
 
-        return -rows.fold(total) / rows.shape[0] / -self.curvature
+        return -rows.fold(total) / rows.shape[0] / rows.door.scale**2
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean squared distance between points X and their reconstructions."""
         check_is_fitted(self)
-        return self._score(check_rows(X, self._door(), estimator=self))
+        return self._score(check_rows(X, fitted_door(self), estimator=self))
 
 
 def _like(layers: list[Layer], x: Array) -> list[Layer]:

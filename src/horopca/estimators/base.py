@@ -6,21 +6,38 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._points.door import Door, check_door
 from .._points.memory import Rows
 from .._points.places import check_rows
+from .._search.ending import Ending
 from ..geometry import Chunk
 from ..geometry._arrays import Array
+from .fitting import begin_fit, check_components, fewest_components, fitted_door, report_end
 
 
 class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
-    """A map from H^d to H^K learnt from points. Subclasses say how points of the hyperboloid go there and back."""
+    """A map from H^d to H^K learnt from points. Subclasses say how it is learnt, and how points go there and back.
 
+    What is learnt has one set of names. ``components_`` are unit directions (n_components_, n_dimensions) at a point of the
+    space, carried to the origin along a geodesic; components that are something else say what (``ideal_points_``,
+    ``reference_points_``). ``n_components_`` is how many there are. ``explained_variance_`` is what each component adds to
+    the pair variance (mean squared distance over ordered pairs) of the images, ``explained_variance_ratio_`` the same as
+    fractions of ``total_variance_``, that of the points: as in scikit-learn, their sums are what is kept. (A map that may
+    lengthen distances can keep more than there was, and a component then add less than nothing.)
+    """
+
+    n_components: Any  # int, float in (0, 1) or None
     model: str
     curvature: float
+    explained_variance_ratio_: np.ndarray
+
+    def _fit_components(self, rows: Rows, K: int) -> Ending:
+        """Learn K components from points."""
+        raise NotImplementedError
 
     @abstractmethod
     def _project(self, x: Array) -> Array:
@@ -41,6 +58,41 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _door(self) -> Door:
         return check_door(self.model, self.curvature)
 
+    def _check_parameters(self) -> None:
+        """Refuse options of the method that make no sense."""
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Learn the components from points.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Points in the estimator's model and curvature; NumPy, torch or another array library, Dask, or a data frame.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        rows = begin_fit(self, X)
+        self._check_parameters()
+        n, d = rows.shape[0], rows.shape[1] - 1
+        asked = check_components(self.n_components, d, n)
+        endings = []
+
+        def learn(K: int) -> float:
+            endings.append(self._fit_components(rows, K))
+            return float(self.explained_variance_ratio_.sum())
+
+        if isinstance(asked, int):
+            endings.append(self._fit_components(rows, asked))
+        else:
+            asked = fewest_components(learn, min(d, n), asked)
+        self.n_components_ = asked
+        self._n_features_out = rows.door.columns(asked)
+        report_end(self, endings[-1])
+        return self
+
     def transform(self, X: Any) -> Any:
         """Project points on the learnt components.
 
@@ -55,7 +107,7 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             In the model, curvature, dtype, array library and device of X.
         """
         check_is_fitted(self)
-        rows = check_rows(X, self._door(), estimator=self, points=False)
+        rows = check_rows(X, fitted_door(self), estimator=self, points=False)
         images = self._on_device(rows)
         if images is None:
             rows.check()
@@ -74,12 +126,19 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         array of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        rows = check_rows(Y, self._door(), name="Y")
+        rows = check_rows(Y, fitted_door(self), name="Y")
         if rows.X.shape[1] != self._n_features_out:
             raise ValueError(
                 f"Y must have {self._n_features_out} columns, as the output of transform has, but has {rows.X.shape[1]}."
             )
         return self._map(rows, lambda chunk: self._embed(chunk.points()))
+
+    def _translate_first_version(self) -> None:
+        """Bring what a fit of version 0.1.0 has learnt, in a file, to the names and meanings of today."""
+        self.n_components_ = self.n_components
+        for name in ("explained_variance_", "explained_variance_ratio_"):  # were what the first k keep together
+            if hasattr(self, name):
+                setattr(self, name, np.diff(getattr(self, name), prepend=0.0))
 
     def _on_device(self, rows: Rows) -> Array | None:
         """What `transform` returns, by a kernel of `_points.cuda`; None where there is none for such a map."""

@@ -8,13 +8,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._objectives.objectives import Sample
-from .._objectives.submanifolds import distance_to
 from .._points.door import check_choice
-from .._points.memory import Rows
 from .._points.places import check_rows
-from .._search.submanifolds import Effort, Nested, nested_frame, search_flag, search_last
-from ..geometry import translate
-from ..statistics import Mean
+from .._search.submanifolds import Effort, Nested, search_flag, search_last
+from .fitting import fitted_door
 from .geodesic import GeodesicReduction
 
 STRATEGIES = {"flag": search_flag, "last": search_last}
@@ -28,8 +25,9 @@ class BSA(GeodesicReduction):
 
     Parameters
     ----------
-    n_components : int, default=2
-        K, the dimension of the submanifold, from 1 to the dimension of the data (and at most the number of points).
+    n_components : int, float or None, default=2
+        K, the dimension of the submanifold, from 1 to the dimension of the data (and at most the number of points). A
+        float between 0 and 1: as few as keep that share of the variance. None: all.
     strategy : {"flag", "last"}, default="flag"
         "flag": nested submanifolds of dimensions 1 to K with the least sum of unexplained variances, each
         counted once (the area under the curve). "last": the K-dimensional one with the least unexplained variance, and then the
@@ -48,25 +46,32 @@ class BSA(GeodesicReduction):
         Iterations of the last climb.
     tol : float, default=1e-8
         A climb ends when a step improves the objective by less than this fraction.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seeds the order of the points, the starts and the noise.
     verbose : int, default=0
         1: a line on stderr after each heat of the search.
 
     Attributes
     ----------
-    reference_points_ : ndarray of shape (n_components + 1, n_features_in_)
+    reference_points_ : ndarray of shape (n_components_ + 1, n_features_in_)
         Points in the estimator's model; the first k+1 span the k-dimensional submanifold.
+    components_ : ndarray of shape (n_components_, n_dimensions)
+        Orthonormal directions of the submanifolds at the first reference point, carried to the origin.
     base_point_ : ndarray of shape (n_features_in_,) or None
         The point that the submanifolds had to contain.
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean, in the estimator's model.
-    unexplained_variance_ : ndarray of shape (n_components,)
-        Mean squared distance between the points and their projections on the k-dimensional submanifold.
-    explained_variance_ratio_ : ndarray of shape (n_components,)
-        One minus the unexplained variance as a fraction of ``total_variance_``; cumulative, since the sequence is nested.
+    n_components_ : int
+        How many components there are.
+    explained_variance_ : ndarray of shape (n_components_,)
+        What each component adds to the pair variance of the images: the mean squared distance over ordered pairs of points
+        (of at most 16384 of them; of more than 2048, over half a million pairs).
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        The same as fractions of ``total_variance_``; their sum is the share that is kept.
     total_variance_ : float
-        Fréchet variance: the unexplained variance of the best single point.
+        Pair variance of the points.
+    unexplained_variance_ : ndarray of shape (n_components_,)
+        Mean squared distance between the points and their projections on the first k components.
     n_iter_, converged_, status_
         How the search ended.
     n_features_in_ : int
@@ -84,7 +89,7 @@ class BSA(GeodesicReduction):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | float | None = 2,
         *,
         strategy: str = "flag",
         base_point: Any = None,
@@ -109,24 +114,18 @@ class BSA(GeodesicReduction):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_options(self) -> None:
+    def _check_parameters(self) -> None:
         check_choice("strategy", self.strategy, STRATEGIES)
-        super()._check_options()
+        super()._check_parameters()
 
     def _search(self, sample: Sample, K: int, effort: Effort, rng: np.random.Generator) -> Nested:
         return STRATEGIES[self.strategy](sample, K, self.base_point is not None, effort, rng)
 
-    def _report(self, rows: Rows, bases: list[np.ndarray], mean: Mean) -> None:
-        frame = nested_frame(bases, int(self.base_point is None))
-        frame[1:] = np.cosh(1) * frame[0] + np.sinh(1) * frame[1:]
-        self.reference_points_ = self._door().leave(translate(frame, self._base), frame.dtype)
-        self._report_unexplained(rows, bases)
-        total = mean.variance / -self.curvature
-        left = self.unexplained_variance_ / total if total > 0 else np.zeros(len(bases))
-        self.total_variance_, self.explained_variance_ratio_ = total, np.maximum(1 - left, 0)
+    def _keep(self, points: np.ndarray) -> None:
+        self.reference_points_ = self._door().leave(points, points.dtype)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean squared distance between points X and their projections."""
         check_is_fitted(self)
-        rows = check_rows(X, self._door(), estimator=self)
-        return -self._mean_over(rows, self._hull, distance_to)
+        rows = check_rows(X, fitted_door(self), estimator=self)
+        return -float(self._residuals(rows)[-1])

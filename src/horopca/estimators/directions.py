@@ -16,6 +16,7 @@ from scipy.linalg import qr
 
 from .._objectives.objectives import Sample
 from .._search.climb import Ascent, Heat, climb, race
+from .._search.ending import Ending
 from ..geometry._arrays import unit
 
 DEPENDENT = 1e-7  # a coordinate of which the others explain all but this fraction of its deviation says nothing new
@@ -26,9 +27,7 @@ class Directions(NamedTuple):
     """Ideal points (K, d), those that add most first, and how the search for them ended."""
 
     q: np.ndarray
-    n_iter: int
-    converged: bool
-    status: str
+    ending: Ending
 
 
 def busemann_columns(sample: Sample, q: np.ndarray) -> tuple[np.ndarray, Callable]:
@@ -83,8 +82,8 @@ def search_directions(
         q = together[qr(_centred(sample, together), mode="r", pivoting=True)[1]]
         ascents.append(best)
     # towards a far point the peak is as narrow as rounding: a climb that finds no way up from there is at its end
-    unfinished = [a.status for a in ascents if a.status.startswith("stopped")]
-    return Directions(q, sum(a.n_iter for a in ascents), not unfinished, unfinished[-1] if unfinished else "converged")
+    arrived = lambda a: a if a.status.startswith("stopped") else a._replace(converged=True, status="converged")
+    return Directions(q, Ending.of_all(map(arrived, ascents)))
 
 
 def _next(sample: Sample, q: np.ndarray, n_init: int, max_iter: int, tol: float, rng: np.random.Generator) -> Ascent:

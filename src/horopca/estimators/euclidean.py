@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._points.memory import Rows
 from .._points.places import check_rows
-from ..geometry import Chunk, from_hyperboloid, lift, translate, translate_to_origin
-from ..geometry._arrays import Array, array_namespace, dot, from_numpy, to_numpy
-from ..statistics import Seen, frame_of, some_of
-from .base import HyperbolicReduction
-from .fitting import check_fit, report_mean, store_mean
+from .._search.ending import Ending
+from ..geometry import Chunk, from_hyperboloid, translate_to_origin
+from ..geometry._arrays import Array, array_namespace
+from .fitting import fitted_door, mean_ending, measured_rows, store_mean
+from .linear import LinearReduction, leading_axes, moments
 
 
-class EuclideanPCA(HyperbolicReduction):
+class EuclideanPCA(LinearReduction):
     """Principal component analysis of Poincaré ball coordinates, as if the ball were flat.
 
     The points are moved to their Fréchet mean first, and the components pass through it, so that projections stay in
@@ -23,8 +23,9 @@ class EuclideanPCA(HyperbolicReduction):
 
     Parameters
     ----------
-    n_components : int, default=2
-        K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points).
+    n_components : int, float or None, default=2
+        K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). A float
+        between 0 and 1: as few as keep that share of the variance. None: all.
     model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
         The coordinates of the input, and of the output. The components are those of the ball in any case.
     curvature : float, default=-1.0
@@ -32,14 +33,19 @@ class EuclideanPCA(HyperbolicReduction):
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components, n_dimensions)
+    components_ : ndarray of shape (n_components_, n_dimensions)
         Orthonormal directions in the ball with the mean at its centre.
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean, in the estimator's model.
-    explained_variance_ : ndarray of shape (n_components,)
-        Mean squared norm of the projections, in the unit ball, on the first k components.
-    explained_variance_ratio_ : ndarray of shape (n_components,)
-        The same as fractions of the mean squared norm of the points; cumulative.
+    n_components_ : int
+        How many components there are.
+    explained_variance_ : ndarray of shape (n_components_,)
+        What each component adds to the pair variance of the images: the mean squared distance over ordered pairs of points
+        (of at most 16384 of them; of more than 2048, over half a million pairs).
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        The same as fractions of ``total_variance_``; their sum is the share that is kept.
+    total_variance_ : float
+        Pair variance of the points.
     n_iter_, converged_, status_
         How the search for the mean ended; the rest is a closed form.
     n_features_in_ : int
@@ -54,54 +60,30 @@ class EuclideanPCA(HyperbolicReduction):
     (121, 2)
     """
 
-    def __init__(self, n_components: int = 2, *, model: str = "poincare", curvature: float = -1.0) -> None:
+    def __init__(self, n_components: int | float | None = 2, *, model: str = "poincare", curvature: float = -1.0) -> None:
         self.n_components = n_components
         self.model = model
         self.curvature = curvature
 
-    def fit(self, X: Any, y: Any = None) -> EuclideanPCA:
-        """Find the components of the points X, an array of shape (n_samples, n_features); y is ignored."""
-        rows, K = check_fit(self, X)
+    def _fit_components(self, rows: Rows, K: int) -> Ending:
         mean = store_mean(self, rows)
-        seen = Seen(rows, self._mean)
-        second = seen.fold(_second_moments)
-        variances, columns = np.linalg.eigh(second / rows.shape[0])
-        self.components_ = columns[:, ::-1][:, :K].T.copy()
-        kept = variances[::-1].clip(0).cumsum()
-        self.explained_variance_ = kept[:K]
-        self.explained_variance_ratio_ = kept[:K] / kept[-1] if kept[-1] > 0 else kept[:K] + 1
-        self._frame = frame_of(self._flatten(some_of(seen)))
-        self._n_features_out = rows.door.columns(K)
-        report_mean(self, mean)
-        return self
+        z = from_hyperboloid(translate_to_origin(rows.take(measured_rows(rows.shape[0])), self._mean))
+        _, second = moments(rows, self._mean, lambda t: 1 / (1 + t))
+        self._set(rows, self._mean, leading_axes(second, K, z))
+        return mean_ending(mean)
 
-    def _flatten(self, x: Array) -> Array:
-        """Images (n, K+1) of points (n, d+1) seen from the mean."""
+    @staticmethod
+    def _factor(t: Array, square: Array, rest: Array) -> Array:
         # W z in the ball is W s / (1 + |s'|^2 / 2(1+t)) on the hyperboloid, s' the part that W drops: exact at the boundary
-        s, W = x[:, 1:], from_numpy(self.components_, x)
-        b = s @ W.T
-        dropped = s - b @ W
-        return lift(b / (1 + dot(dropped, dropped / (1 + x[:, :1])) / 2)[:, None])
-
-    def _project(self, x: Array) -> Array:
-        return self._frame.enter(self._flatten(translate_to_origin(x, from_numpy(self._mean, x))))
-
-    def _embed(self, y: Array) -> Array:
-        s = self._frame.leave(y)[:, 1:] @ from_numpy(self.components_, y)
-        return translate(lift(s), from_numpy(self._mean, y))
+        return 1 / (1 + rest / (1 + t) / 2)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean squared norm of the projections of points X, in the unit ball with the mean at its centre."""
+        """What is optimised: the mean squared norm of the projections of points X, in the unit ball around the mean."""
         check_is_fitted(self)
-        rows = check_rows(X, self._door(), estimator=self)
-        flat = lambda chunk: from_hyperboloid(self._flatten(chunk.points()), "poincare")
-        return Seen(rows, self._mean).fold(lambda chunk: _squares(flat(chunk))) / rows.shape[0]
+        rows = check_rows(X, fitted_door(self), estimator=self)
 
+        def total(chunk: Chunk) -> float:
+            z = from_hyperboloid(self._flat(*self._products(chunk)), "poincare")
+            return float(array_namespace(z).sum(z * z))
 
-def _second_moments(chunk: Chunk) -> np.ndarray:
-    z = to_numpy(from_hyperboloid(chunk.points(), "poincare"))
-    return z.T @ z
-
-
-def _squares(z: Array) -> float:
-    return float(array_namespace(z).sum(z * z))
+        return rows.fold(total) / rows.shape[0]

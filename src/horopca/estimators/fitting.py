@@ -1,38 +1,95 @@
-"""What the fits of several reductions share: checking, looking at the rows from a point, saying how it ended."""
+"""What all fits share: the checks, the number of components, the variances, and saying how it ended."""
 
 from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._points.door import check_count
+from .._points.door import Door, check_count, check_door, check_number
 from .._points.means import mean_of
 from .._points.memory import Rows
 from .._points.places import check_rows
+from .._search.ending import Ending
 from ..geometry._arrays import to_numpy
-from ..statistics import Mean
-from .base import HyperbolicReduction
+from ..statistics import Mean, pair_variance
+
+MEASURED_ROWS = 1 << 14  # variances are measured on at most so many rows,
+EXACT_ROWS = 2048  # on all pairs of up to so many,
+MEASURED_PAIRS = 1 << 19  # and on so many pairs of more
+ONE_POINT = 1e-28  # a pair variance below this is rounding: the points are one
 
 
-def check_fit(estimator: Any, X: Any) -> tuple[Rows, int]:
-    """X as points and the number of components, or a sentence."""
-    rows = check_rows(X, estimator._door(), estimator=estimator, reset=True, min_rows=2)
-    d = rows.shape[1] - 1
-    K = check_count("n_components", estimator.n_components, 1, d, f" (the dimension of X is {d})")
-    check_enough(rows.shape[0], K)
-    return rows, K
+def begin_fit(estimator: Any, X: Any, min_rows: int = 2) -> Rows:
+    """X as points. What `transform` reads later is in the model and curvature of now, kept as ``model_`` and ``curvature_``."""
+    door = check_door(estimator.model, estimator.curvature)
+    rows = check_rows(X, door, estimator=estimator, reset=True, min_rows=min_rows)
+    estimator.model_, estimator.curvature_ = door
+    return rows
 
 
-def check_enough(n: int, K: int) -> None:
+def fitted_door(estimator: Any) -> Door:
+    """The door of the fit, whatever `model` and `curvature` were set to since."""
+    model, curvature = (getattr(estimator, f"{name}_", getattr(estimator, name)) for name in ("model", "curvature"))
+    return check_door(model, curvature)
+
+
+# ---------------------------------------------------------------- the number of components
+
+
+def check_components(n_components: Any, d: int | None, n: int) -> int | float:
+    """The number of components for n points of dimension d (or any), or the share of the variance to keep, or a sentence.
+
+    None: all. An int: so many. A float in (0, 1): as many as keep that share of the variance (see `fewest_components`).
+    """
+    if n_components is None:
+        return n if d is None else min(d, n)
+    if isinstance(n_components, float | np.floating) and 0 < n_components < 1:
+        return float(n_components)
+    why = f"{'' if d is None else f' (the dimension of X is {d})'}, a share of the variance between 0 and 1, or None for all"
+    K = check_count("n_components", n_components, 1, d, why)
     if n < K:
         raise ValueError(
             f"n_components must be at most the number of points, but is {K} for n_samples = {n}: so few points span no more "
             "dimensions. Lower n_components."
         )
+    return K
+
+
+def fewest_components(learn: Callable[[int], float], most: int, share: float) -> int:
+    """The fewest components, at most `most`, that keep a share of the variance.
+
+    `learn(K)` fits K components and returns the share that they keep, which does not fall as K grows. Its last call
+    is for the answer.
+    """
+    few, enough = 0, 1
+    while (kept := learn(enough)) < share and enough < most:
+        few, enough = enough, min(2 * enough, most)
+    last = enough
+    while kept >= share and enough - few > 1:
+        last = (few + enough) // 2
+        few, enough = (few, last) if learn(last) >= share else (last, enough)
+    if last != enough:
+        learn(enough)
+    return enough
+
+
+def check_starts(n_init: Any, auto: int) -> int:
+    """How many starts are climbed: `auto` of them for "auto", or a whole number, or a sentence."""
+    return auto if isinstance(n_init, str) and n_init == "auto" else check_count("n_init", n_init, 1, why=", or 'auto'")
+
+
+def check_climb(estimator: Any) -> None:
+    """Refuse limits of a search that are none."""
+    check_count("max_iter", estimator.max_iter, 1)
+    check_number("tol", estimator.tol, "a positive number", above=0)
+
+
+# ---------------------------------------------------------------- the mean
 
 
 def store_mean(estimator: Any, rows: Rows) -> Mean:
@@ -43,21 +100,63 @@ def store_mean(estimator: Any, rows: Rows) -> Mean:
     return mean
 
 
-def in_model(estimator: HyperbolicReduction, point: np.ndarray) -> np.ndarray:
+def in_model(estimator: Any, point: np.ndarray) -> np.ndarray:
     """A point (d+1,) of the hyperboloid in the estimator's model and curvature."""
-    return estimator._door().leave(point[None], point.dtype)[0]
+    return np.asarray(fitted_door(estimator).leave(point[None], point.dtype)[0])
 
 
-def report_end(estimator: Any, status: str, n_iter: int, converged: bool, remedy: str) -> None:
-    """Keep how a fit ended; if it did not converge, warn with a remedy."""
-    estimator.n_iter_, estimator.converged_, estimator.status_ = n_iter, converged, status
-    if not converged:
-        warnings.warn(f"{type(estimator).__name__} {status} without converging. {remedy}", ConvergenceWarning, stacklevel=3)
+# ---------------------------------------------------------------- variances
 
 
-def report_mean(estimator: Any, mean: Mean) -> None:
+def measured_rows(n: int) -> np.ndarray:
+    """The rows of n that variances are measured on: all, or a fixed random choice."""
+    return np.random.default_rng(0).permutation(n)[:MEASURED_ROWS]
+
+
+def pair_variances(clouds: Sequence[np.ndarray]) -> np.ndarray:
+    """Mean squared distance over pairs of points, for several clouds (n, k+1) of as many points in random order.
+
+    Over all pairs of few points; of more, over the same half a million or so for each cloud: those inside groups of
+    rows, which count in proportion to their size, so that every row counts alike.
+    """
+    n = len(clouds[0])
+    if n <= EXACT_ROWS:
+        return np.array([pair_variance(y) for y in clouds])
+    pairs = MEASURED_PAIRS // max(1, len(clouds) // 4)
+    groups = np.array_split(np.arange(n), max(1, n * n // (2 * pairs)))
+    inside = lambda y: sum(len(g) * pair_variance(y[g]) * len(g) / (len(g) - 1) for g in groups) / n
+    return np.array([inside(y) for y in clouds]) * (n - 1) / n
+
+
+def store_variances(estimator: Any, cumulative: Any, total: float) -> None:
+    """Keep what each component adds to the pair variance, from what the first k keep together, k = 1 .. K.
+
+    Pair variance is the mean squared distance over ordered pairs: of the points (`total`) and of their images on the first
+    k components (`cumulative`), at curvature -1. It is the one variance that all reductions report; the sum of
+    ``explained_variance_`` is that of the images, and the sum of ``explained_variance_ratio_`` the share that is kept.
+    """
+    unit = fitted_door(estimator).scale ** 2
+    added = np.diff(np.asarray(cumulative, dtype=float), prepend=0.0)
+    nothing = total <= ONE_POINT  # points that are one have nothing to lose
+    estimator.explained_variance_ = added / unit
+    estimator.explained_variance_ratio_ = np.eye(1, len(added))[0] if nothing else added / total
+    estimator.total_variance_ = float(total) / unit
+
+
+# ---------------------------------------------------------------- how it ended
+
+
+def report_end(estimator: Any, ending: Ending) -> None:
+    """Keep how a fit ended; if it did not converge, warn with a remedy. To be called by `fit` itself."""
+    estimator.n_iter_, estimator.converged_, estimator.status_, remedy = ending
+    if not ending.converged:
+        sentence = f"{type(estimator).__name__} {ending.status} without converging. {remedy}"
+        warnings.warn(sentence.strip(), ConvergenceWarning, stacklevel=3)
+
+
+def mean_ending(mean: Mean) -> Ending:
     """How the fit of a method ended that has a closed form but for the mean."""
-    report_end(estimator, mean.status, mean.n_iter, mean.converged, "The points may lie too far out for the Fréchet mean.")
+    return Ending.of(mean, "The points may lie too far out for the Fréchet mean.")
 
 
 def teller(estimator: Any) -> Any:

@@ -48,7 +48,7 @@ from ..statistics import (
     sampled_pair_variance,
 )
 from .base import HyperbolicReduction
-from .fitting import in_model, teller
+from .fitting import in_model, store_variances, teller
 
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
 SPINES = ("ideal", "free")
@@ -118,15 +118,15 @@ class HoroPCA(HyperbolicReduction):
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean of the training data, in the estimator's model.
     explained_variance_ : ndarray of shape (n_components,)
-        Pair variance of the projection on the first k components of the nested sequence, k = 1 .. K.
+        What each component of the nested sequence adds to the pair variance of the projections (mean squared distance over
+        ordered pairs). With ``strategy="joint"`` the first ones are those of the best flag *inside* the final answer, which
+        can keep far less than the best single component does.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        The same as fractions of ``total_variance_``. Unlike scikit-learn's these are already cumulative, since the sequence
-        is nested. With ``strategy="joint"`` the first ones are what the best flag *inside* the final answer keeps, which can
-        be far less than the best single component keeps.
+        The same as fractions of ``total_variance_``; their sum is the share that is kept.
     total_variance_ : float
         Pair variance of the training data: mean squared distance over all ordered pairs.
     variance_error_ : float
-        Standard error of the last explained variance: 0 where all pairs were counted (up to 3000 points).
+        Standard error of the sum of the explained variances: 0 where all pairs were counted (up to 3000 points).
     n_iter_ : int
         Iterations of the last climb.
     converged_ : bool
@@ -145,7 +145,7 @@ class HoroPCA(HyperbolicReduction):
     >>> pca = HoroPCA(n_components=2, random_state=0).fit(X)
     >>> pca.transform(X).shape
     (121, 2)
-    >>> bool(pca.explained_variance_ratio_[-1] > 0.5)
+    >>> bool(pca.explained_variance_ratio_.sum() > 0.5)
     True
     """
 
@@ -319,14 +319,10 @@ class HoroPCA(HyperbolicReduction):
         return Plan(n_init, shifts, self.max_iter, self.tol, teller(self))
 
     def _report_variances(self, values: np.ndarray, error: float) -> None:
-        """Keep the explained and the total variance (last), in the user's unit of length."""
-        values = values / -self.curvature
-        self.total_variance_ = total = float(values[-1])
+        """Keep the explained and the total variance (last), and their standard error, in the user's unit of length."""
         # a projection of a projection lengthens nothing, so only rounding can break the order
-        self.explained_variance_ = np.minimum(np.maximum.accumulate(values[:-1]), total)
+        store_variances(self, np.minimum(np.maximum.accumulate(values[:-1]), values[-1]), values[-1])
         self.variance_error_ = error / -self.curvature
-        # points that are one have a variance of rounding alone, and nothing to lose
-        self.explained_variance_ratio_ = self.explained_variance_ / total if total > 1e-28 else np.ones(len(values) - 1)
 
     def _report_end(self, flag: Flag, mean_converged: bool) -> None:
         self.n_iter_ = flag.ascent.n_iter

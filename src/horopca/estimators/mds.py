@@ -10,13 +10,24 @@ from array_api_compat import array_namespace, is_array_api_obj
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._points.door import LARGEST_RADIUS, check_choice, check_count
+from .._points.door import LARGEST_RADIUS, check_choice
 from .._points.memory import Rows
-from ..geometry import lift, translate, translate_to_origin
+from .._search.ending import Ending
+from ..geometry import lift, translate
 from ..geometry._arrays import Array, from_numpy, to_numpy
-from ..statistics import Seen, frame_of, some_of
-from .base import HyperbolicReduction
-from .fitting import check_enough, check_fit, in_model, report_end, report_mean, store_mean
+from ..statistics import Seen, frame_of
+from .fitting import (
+    check_components,
+    fitted_door,
+    in_model,
+    mean_ending,
+    measured_rows,
+    pair_variances,
+    report_end,
+    store_mean,
+    store_variances,
+)
+from .linear import TRUSTED, LinearReduction
 
 METRICS = ("hyperbolic", "precomputed")
 SYMMETRY = 1e-6  # by how much, relative to the largest, distances may differ from their transposes
@@ -30,7 +41,7 @@ def _has_points(estimator: HyperbolicMDS) -> bool:
     return True
 
 
-class HyperbolicMDS(HyperbolicReduction):
+class HyperbolicMDS(LinearReduction):
     """Multidimensional scaling in hyperbolic space: the spectrum of the matrix of -cosh(distance).
 
     On the hyperboloid -cosh d(x, y) is the Minkowski product of x and y, so the eigenvectors of the K largest eigenvalues
@@ -40,8 +51,9 @@ class HyperbolicMDS(HyperbolicReduction):
 
     Parameters
     ----------
-    n_components : int, default=2
-        K, the dimension of the image.
+    n_components : int, float or None, default=2
+        K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). A float
+        between 0 and 1: as few as keep that share of the variance. None: all.
     metric : {"hyperbolic", "precomputed"}, default="hyperbolic"
         "hyperbolic": X holds points. "precomputed": X is a symmetric matrix of distances (of curvature `curvature`);
         `transform` then takes the distances of new points (rows) to the points of the fit (columns).
@@ -52,15 +64,24 @@ class HyperbolicMDS(HyperbolicReduction):
 
     Attributes
     ----------
-    eigenvalues_ : ndarray of shape (n_components,)
+    eigenvalues_ : ndarray of shape (n_components_,)
         The K largest, as fractions of the largest.
     centre_ : ndarray of shape (n_features_in_,)
         The point, in the estimator's model, around which sum t s = 0: that with the least sum of cosh^2 d.
         Only with points.
-    components_ : ndarray of shape (n_components, n_dimensions)
+    components_ : ndarray of shape (n_components_, n_dimensions)
         Orthonormal directions at the centre, carried to the origin. Only with points.
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean, in the estimator's model. Only with points.
+    n_components_ : int
+        How many components there are.
+    explained_variance_ : ndarray of shape (n_components_,)
+        What each component adds to the pair variance of the images: the mean squared distance over ordered pairs of points
+        (of at most 16384 of them; of more than 2048, over half a million pairs).
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        The same as fractions of ``total_variance_``; their sum is the share that is kept.
+    total_variance_ : float
+        Pair variance of the points.
     departure_ : float
         How far given distances are from hyperbolic: the share (of the sum of absolute eigenvalues, the time-like one left
         aside) of those with the wrong sign, which no hyperbolic space of any dimension has room for. 0 with points.
@@ -84,7 +105,12 @@ class HyperbolicMDS(HyperbolicReduction):
     """
 
     def __init__(
-        self, n_components: int = 2, *, metric: str = "hyperbolic", model: str = "poincare", curvature: float = -1.0
+        self,
+        n_components: int | float | None = 2,
+        *,
+        metric: str = "hyperbolic",
+        model: str = "poincare",
+        curvature: float = -1.0,
     ) -> None:
         self.n_components = n_components
         self.metric = metric
@@ -109,54 +135,52 @@ class HyperbolicMDS(HyperbolicReduction):
         self
         """
         check_choice("metric", self.metric, METRICS)
-        self._fit_distances(X) if self.metric == "precomputed" else self._fit_points(X)
+        if self.metric != "precomputed":
+            return super().fit(X)
+        report_end(self, self._fit_distances(X))
         return self
 
     # ---- from points
 
-    def _fit_points(self, X: Any) -> None:
-        rows, K = check_fit(self, X)
+    def _fit_components(self, rows: Rows, K: int) -> Ending:
         mean = store_mean(self, rows)
-        self._centre, R, reach = _balanced(rows, self._mean)
+        centre, R, reach = _balanced(rows, self._mean)
         _, sizes, axes = np.linalg.svd(R[:, 1:])
-        self.components_ = axes[:K]
         self.eigenvalues_ = np.square(sizes[:K] / max(sizes[0], 1e-300))
-        self.centre_ = in_model(self, self._centre)
+        self.centre_ = in_model(self, centre)
         self.departure_ = 0.0
-        self._frame = frame_of(self._drop(some_of(Seen(rows, self._centre))))
-        self._n_features_out = rows.door.columns(K)
+        self._set(rows, centre, axes[:K])
         unseen = 10 * EPS * sizes[0]  # rounding hides components of so small a size
         _warn_of_drowned(int(np.sum(sizes[:K] > unseen)), K, EPS * np.exp(reach), reach)
-        report_mean(self, mean)
+        return mean_ending(mean)
 
-    def _drop(self, x: Array) -> Array:
-        """Images (n, K+1) of points seen from the centre."""
-        return lift(x[:, 1:] @ from_numpy(self.components_.T.copy(), x))
-
-    def _project(self, x: Array) -> Array:
-        return self._frame.enter(self._drop(translate_to_origin(x, from_numpy(self._centre, x))))
-
-    def _embed(self, y: Array) -> Array:
-        s = self._frame.leave(y)[:, 1:] @ from_numpy(self.components_, y)
-        return translate(lift(s), from_numpy(self._centre, y))
+    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
+        return error < TRUSTED / 4
 
     # ---- from distances
 
-    def _fit_distances(self, X: Any) -> None:
+    def _fit_distances(self, X: Any) -> Ending:
+        self.model_, self.curvature_ = self._door()
         D = self._check_distances(X, reset=True)
         n = len(D)
-        K = check_count("n_components", self.n_components, 1)
-        check_enough(n, K)
+        asked = check_components(self.n_components, None, n)
         self._reach = float(D.max())
         values, vectors = np.linalg.eigh(-np.cosh(D) / np.exp(self._reach))  # of size 1: its sums cannot overflow
         noise = n * EPS * abs(values[0])
-        top = values[::-1][:K]
-        self.eigenvalues_ = np.maximum(top, 0) / max(top[0], 1e-300)
-        self._weights = -vectors[:, ::-1][:, :K] / np.where(top > noise, np.sqrt(np.abs(top)), np.inf)
-        self._frame = frame_of(self._place(D))
-        self._n_features_out = self._door().columns(K)
-        _warn_of_drowned(int(np.sum(top > noise)), K, np.sqrt(n * EPS) * np.exp(self._reach / 2), self._reach / 2)
-        self._report_departure(values[1:], noise)
+        most = max(1, int(np.sum(values > noise))) if self.n_components is None or asked < 1 else int(asked)
+        top = values[::-1][:most]
+        self._weights = -vectors[:, ::-1][:, :most] / np.where(top > noise, np.sqrt(np.abs(top)), np.inf)
+        nested = self._place(D)[:, 1:]
+        order = measured_rows(n)
+        kept = pair_variances([lift(nested[order, :k]) for k in range(1, most + 1)])
+        total = float(np.mean(D * D))
+        K = most if asked >= 1 else int(np.argmax(kept >= min(asked * total, kept[-1]))) + 1
+        self._weights, self.eigenvalues_ = self._weights[:, :K], np.maximum(top[:K], 0) / max(top[0], 1e-300)
+        self.n_components_, self._n_features_out = K, self._door().columns(K)
+        store_variances(self, kept[:K], total)
+        self._frame = frame_of(lift(nested[:, :K]))
+        _warn_of_drowned(int(np.sum(top[:K] > noise)), K, np.sqrt(n * EPS) * np.exp(self._reach / 2), self._reach / 2)
+        return self._departure(values[1:], noise)
 
     def _place(self, D: np.ndarray) -> np.ndarray:
         """Points (m, K+1) at distances D (m, n) from the points of the fit."""
@@ -164,12 +188,12 @@ class HyperbolicMDS(HyperbolicReduction):
         # eigenvectors themselves give a point near the centre the rounding errors of the farthest
         return lift(np.cosh(D) / np.exp(self._reach / 2) @ self._weights)
 
-    def _report_departure(self, values: np.ndarray, noise: float) -> None:
+    def _departure(self, values: np.ndarray, noise: float) -> Ending:
         wrong, right = -values[values < -noise].sum(), values[values > noise].sum()
         self.departure_ = float(wrong / (wrong + right)) if wrong > 0 else 0.0
         exact = "the distances are hyperbolic, to rounding"
         apart = f"{self.departure_:.2%} of the spectrum has the wrong sign: the distances fit no hyperbolic space exactly"
-        report_end(self, apart if self.departure_ else exact, 1, True, "")
+        return Ending(1, True, apart if self.departure_ else exact)
 
     def _check_distances(self, X: Any, *, reset: bool) -> np.ndarray:
         """X as distances at curvature -1, square and symmetric in a fit, or a sentence."""
@@ -184,7 +208,7 @@ class HyperbolicMDS(HyperbolicReduction):
             raise ValueError(f"Negative values in data: X must hold distances >= 0, but its smallest entry is {D.min():.6g}.")
         if reset:
             _check_symmetric(D)
-        scale = self._door().scale
+        scale = fitted_door(self).scale
         if D.max(initial=0) * scale > 2 * LARGEST_RADIUS:
             raise ValueError(
                 f"X must hold distances of at most {2 * LARGEST_RADIUS / scale:g} (float64 holds no more), but its largest is "
@@ -212,8 +236,8 @@ class HyperbolicMDS(HyperbolicReduction):
         D = self._check_distances(X, reset=False)
         Y = self._frame.enter(self._place(D))
         if _foreign(X):
-            return self._door().leave(from_numpy(Y, X), X.dtype)
-        return self._door().leave(Y, np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
+            return fitted_door(self).leave(from_numpy(Y, X), X.dtype)
+        return fitted_door(self).leave(Y, np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
 
     @available_if(_has_points)
     def inverse_transform(self, Y: Any) -> Any:

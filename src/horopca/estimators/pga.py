@@ -8,12 +8,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._objectives.objectives import Sample
-from .._objectives.submanifolds import distance_to, distance_within
 from .._points.door import check_choice
-from .._points.memory import Rows
 from .._points.places import check_rows
-from .._search.submanifolds import GOALS, Effort, Nested, nested_frame, search_greedy, search_joint
-from ..statistics import Mean
+from .._search.submanifolds import GOALS, Effort, Nested, search_greedy, search_joint
+from .fitting import fitted_door
 from .geodesic import GeodesicReduction
 
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
@@ -27,8 +25,9 @@ class PGA(GeodesicReduction):
 
     Parameters
     ----------
-    n_components : int, default=2
-        K, the dimension of the submanifold, from 1 to the dimension of the data (and at most the number of points).
+    n_components : int, float or None, default=2
+        K, the dimension of the submanifold, from 1 to the dimension of the data (and at most the number of points). A
+        float between 0 and 1: as few as keep that share of the variance. None: all.
     strategy : {"joint", "greedy"}, default="joint"
         "joint": optimise all directions together. "greedy": one after another, each given those before, as in the paper.
     objective : {"variance", "residual"}, default="variance"
@@ -49,25 +48,28 @@ class PGA(GeodesicReduction):
         Iterations of the last climb.
     tol : float, default=1e-8
         A climb ends when a step improves the objective by less than this fraction.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seeds the order of the points, the starts and the noise.
     verbose : int, default=0
         1: a line on stderr after each heat of the search.
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components, n_dimensions)
+    components_ : ndarray of shape (n_components_, n_dimensions)
         Orthonormal directions at ``base_point_``, carried to the origin along the geodesic between them.
     base_point_, mean_ : ndarray of shape (n_features_in_,)
         The point that the submanifolds pass through, and the Fréchet mean, in the estimator's model.
-    explained_variance_ : ndarray of shape (n_components,)
-        Mean squared distance from ``base_point_`` of the projections on the first k components.
-    explained_variance_ratio_ : ndarray of shape (n_components,)
-        The same as fractions of ``total_variance_``; cumulative, since the sequence is nested.
-    unexplained_variance_ : ndarray of shape (n_components,)
-        Mean squared distance between the points and these projections.
+    n_components_ : int
+        How many components there are.
+    explained_variance_ : ndarray of shape (n_components_,)
+        What each component adds to the pair variance of the images: the mean squared distance over ordered pairs of points
+        (of at most 16384 of them; of more than 2048, over half a million pairs).
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        The same as fractions of ``total_variance_``; their sum is the share that is kept.
     total_variance_ : float
-        Mean squared distance of the points from ``base_point_``.
+        Pair variance of the points.
+    unexplained_variance_ : ndarray of shape (n_components_,)
+        Mean squared distance between the points and their projections on the first k components.
     n_iter_, converged_, status_
         How the search ended.
     n_features_in_ : int
@@ -85,7 +87,7 @@ class PGA(GeodesicReduction):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | float | None = 2,
         *,
         strategy: str = "joint",
         objective: str = "variance",
@@ -112,27 +114,20 @@ class PGA(GeodesicReduction):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_options(self) -> None:
+    def _check_parameters(self) -> None:
         check_choice("strategy", self.strategy, STRATEGIES)
         check_choice("objective", self.objective, GOALS)
         if self.base_point is None:
             raise ValueError("base_point must be 'mean' or a point in the model of X, but is None. BSA needs no base point.")
-        super()._check_options()
+        super()._check_parameters()
 
     def _search(self, sample: Sample, K: int, effort: Effort, rng: np.random.Generator) -> Nested:
         return STRATEGIES[self.strategy](sample, K, self.objective, effort, rng)
 
-    def _report(self, rows: Rows, bases: list[np.ndarray], mean: Mean) -> None:
-        self.components_ = nested_frame(bases, 0)[1:, 1:]
-        self._report_unexplained(rows, bases)
-        self.explained_variance_ = np.maximum.accumulate([self._mean_over(rows, A, distance_within) for A in bases])
-        self.total_variance_ = total = self._mean_over(rows, np.eye(rows.shape[1]), distance_within)
-        self.explained_variance_ratio_ = self.explained_variance_ / total if total > 0 else np.ones(len(bases))
-
     def score(self, X: Any, y: Any = None) -> float:
         """The objective for points X, larger being better: minus the residual for ``objective="residual"``."""
         check_is_fitted(self)
-        rows = check_rows(X, self._door(), estimator=self)
+        rows = check_rows(X, fitted_door(self), estimator=self)
         if self.objective == "variance":
-            return self._mean_over(rows, self._hull, distance_within)
-        return -self._mean_over(rows, self._hull, distance_to)
+            return self._spread(rows)
+        return -float(self._residuals(rows)[-1])

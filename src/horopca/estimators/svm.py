@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
 from typing import Any
 
@@ -17,11 +16,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
-from .._points.door import Door, check_count, check_door
+from .._points.door import check_generator, check_number
 from .._points.places import check_rows
+from .._search.ending import Ending
 from ..geometry import lift, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..statistics import frechet_mean, principal_axes
+from .fitting import begin_fit, check_climb, fitted_door, report_end
 from .margin import Hyperplane, largest_margins
 
 PLATT_FOLDS = 5
@@ -57,7 +58,7 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
         Newton steps for each class, from each start.
     tol : float, default=1e-8
         The search ends when the gradient is below this fraction of the sum of all weights.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seeds the folds of ``probability=True``; nothing else is random.
 
     Attributes
@@ -112,9 +113,6 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
         self.tol = tol
         self.random_state = random_state
 
-    def _door(self) -> Door:
-        return check_door(self.model, self.curvature)
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HyperbolicSVC:
         """Find the hyperplanes.
 
@@ -132,25 +130,24 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
         self
         """
         self._check_options()
-        rows = check_rows(X, self._door(), estimator=self, reset=True, min_rows=2)
+        rows = begin_fit(self, X)
         y = check_labels(y, rows.shape[0])
         weight = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64, ensure_non_negative=True)
         x, y, weight = to_numpy(rows.all())[weight > 0], y[weight > 0], weight[weight > 0]  # weight 0: as if not there
         y = check_labels(y, len(x), fewest=2 if self.probability else 1, why=" for probability=True")
         self.classes_, codes = np.unique(y, return_inverse=True)
         cost = self.C * weight * compute_class_weight(self.class_weight, classes=self.classes_, y=y)[codes]
-        self._separate(x, codes, cost)
+        ending = self._separate(x, codes, cost)
         if self.probability:
             self._calibrate(x, y, weight)
+        report_end(self, ending)
         return self
 
     def _check_options(self) -> None:
-        for name, value in (("C", self.C), ("tol", self.tol)):
-            if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < value < np.inf:
-                raise ValueError(f"{name} must be a positive number, but is {value!r}.")
-        check_count("max_iter", self.max_iter, 1)
+        check_number("C", self.C, "a positive number", above=0)
+        check_climb(self)
 
-    def _separate(self, x: np.ndarray, codes: np.ndarray, cost: np.ndarray) -> None:
+    def _separate(self, x: np.ndarray, codes: np.ndarray, cost: np.ndarray) -> Ending:
         """One hyperplane for each class (the second of two), found in the frame of the points' mean and principal axes."""
         self._mean = frechet_mean(x).point
         moved = translate_to_origin(x, self._mean)
@@ -167,24 +164,14 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
         self._normals = np.column_stack([normals[:, 0], normals[:, 1:] @ axes])
         self.coef_ = self._normals @ _translation(self._mean)
         self.objective_ = np.array([plane.value for plane in planes])
-        self._report_end(planes)
-
-    def _report_end(self, planes: list[Hyperplane]) -> None:
-        self.n_iter_ = np.array([plane.n_iter for plane in planes])
-        self.converged_ = all(plane.converged for plane in planes)
-        self.status_ = next((plane.status for plane in planes if not plane.converged), "converged")
-        if not self.converged_:
-            warnings.warn(
-                f"HyperbolicSVC {self.status_} without converging. Raise max_iter (now {self.max_iter}) or tol (now "
-                f"{self.tol:g}), or lower C (now {self.C:g}).",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        remedy = f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}), or lower C (now {self.C:g})."
+        return Ending.of_all(planes, remedy)._replace(n_iter=np.array([plane.n_iter for plane in planes]))
 
     def _calibrate(self, x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
         machine = HyperbolicSVC(self.C, class_weight=self.class_weight, model="lorentz", max_iter=self.max_iter, tol=self.tol)
         n_folds = min(PLATT_FOLDS, int(np.unique(y, return_counts=True)[1].min()))
-        folds = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
+        seed = int(check_generator(self.random_state).integers(2**31))
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
         self._platt = CalibratedClassifierCV(machine, method="sigmoid", cv=folds, ensemble=False).fit(x, y, weight)
 
     def decision_function(self, X: Any) -> Any:
@@ -200,7 +187,7 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
             In the dtype, array library and device of X.
         """
         check_is_fitted(self)
-        rows = check_rows(X, self._door(), estimator=self)
+        rows = check_rows(X, fitted_door(self), estimator=self)
         xp, dtype = array_namespace(rows.X), rows.X.dtype
         values = rows.map(lambda chunk: xp.astype(self._decide(chunk.points()), dtype, copy=False))
         return values if len(self.classes_) > 2 else values[:, 0]
@@ -238,7 +225,7 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
-        return self._platt.predict_proba(to_numpy(check_rows(X, self._door(), estimator=self).all()))
+        return self._platt.predict_proba(to_numpy(check_rows(X, fitted_door(self), estimator=self).all()))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy on points X of classes y. A class that `fit` has not seen counts as an error, with a warning."""

@@ -6,15 +6,16 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from .._points.memory import Rows
 from .._points.places import check_rows
-from ..geometry import Chunk, from_hyperboloid, lift, radius, to_hyperboloid, translate, translate_to_origin
-from ..geometry._arrays import Array, array_namespace, from_numpy
-from ..statistics import Seen, principal_axes
-from .base import HyperbolicReduction
-from .fitting import check_fit, report_mean, store_mean
+from .._search.ending import Ending
+from ..geometry import Chunk, from_hyperboloid, radius, translate_to_origin
+from ..geometry._arrays import Array, array_namespace
+from .fitting import fitted_door, mean_ending, measured_rows, store_mean
+from .linear import LinearReduction, leading_axes, moments
 
 
-class TangentPCA(HyperbolicReduction):
+class TangentPCA(LinearReduction):
     """Principal component analysis in the tangent space at the Fréchet mean.
 
     Every point x becomes the tangent vector at the mean that leads to it, of length d(mean, x); these vectors go through
@@ -23,8 +24,9 @@ class TangentPCA(HyperbolicReduction):
 
     Parameters
     ----------
-    n_components : int, default=2
-        K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points).
+    n_components : int, float or None, default=2
+        K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). A float
+        between 0 and 1: as few as keep that share of the variance. None: all.
     model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
         The coordinates of the input, and of the output.
     curvature : float, default=-1.0
@@ -32,16 +34,19 @@ class TangentPCA(HyperbolicReduction):
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components, n_dimensions)
+    components_ : ndarray of shape (n_components_, n_dimensions)
         Orthonormal directions at the mean, carried to the origin along the geodesic between them.
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean, in the estimator's model.
-    explained_variance_ : ndarray of shape (n_components,)
-        Mean squared length of the tangent vectors projected on the first k components.
-    explained_variance_ratio_ : ndarray of shape (n_components,)
-        The same as fractions of ``total_variance_``; cumulative.
+    n_components_ : int
+        How many components there are.
+    explained_variance_ : ndarray of shape (n_components_,)
+        What each component adds to the pair variance of the images: the mean squared distance over ordered pairs of points
+        (of at most 16384 of them; of more than 2048, over half a million pairs).
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        The same as fractions of ``total_variance_``; their sum is the share that is kept.
     total_variance_ : float
-        Fréchet variance: mean squared distance from the mean.
+        Pair variance of the points.
     n_iter_, converged_, status_
         How the search for the mean ended; the rest is a closed form.
     n_features_in_ : int
@@ -56,39 +61,44 @@ class TangentPCA(HyperbolicReduction):
     (121, 2)
     """
 
-    def __init__(self, n_components: int = 2, *, model: str = "poincare", curvature: float = -1.0) -> None:
+    def __init__(self, n_components: int | float | None = 2, *, model: str = "poincare", curvature: float = -1.0) -> None:
         self.n_components = n_components
         self.model = model
         self.curvature = curvature
 
-    def fit(self, X: Any, y: Any = None) -> TangentPCA:
-        """Find the components of the points X, an array of shape (n_samples, n_features); y is ignored."""
-        rows, K = check_fit(self, X)
+    def _fit_components(self, rows: Rows, K: int) -> Ending:
         mean = store_mean(self, rows)
-        axes, variances = principal_axes(Seen(rows, self._mean))
-        self.components_ = axes[:K]
-        kept, total = variances.cumsum(), variances.sum()
-        self.explained_variance_ = kept[:K] / -self.curvature
-        self.explained_variance_ratio_ = kept[:K] / total if total > 0 else kept[:K] + 1
-        self.total_variance_ = float(total) / -self.curvature
-        self._n_features_out = rows.door.columns(K)
-        report_mean(self, mean)
-        return self
+        v = from_hyperboloid(translate_to_origin(rows.take(measured_rows(rows.shape[0])), self._mean), "tangent")
+        _, second = moments(rows, self._mean, _shrunk)
+        self._set(rows, self._mean, leading_axes(second, K, v))
+        return mean_ending(mean)
 
-    def _project(self, x: Array) -> Array:
-        v = from_hyperboloid(translate_to_origin(x, from_numpy(self._mean, x)), "tangent")
-        return to_hyperboloid(v @ from_numpy(self.components_.T.copy(), x), "tangent")
-
-    def _embed(self, y: Array) -> Array:
-        return translate(lift(y[:, 1:] @ from_numpy(self.components_, y)), from_numpy(self._mean, y))
+    @staticmethod
+    def _factor(t: Array, square: Array, rest: Array) -> Array:
+        # b of a tangent vector is b r / sinh r, of length l; the space part of the point that it leads to has length sinh l
+        xp = array_namespace(t)
+        shrunk = _shrunk(t)
+        length = xp.sqrt(square) * shrunk
+        safe = xp.where(length > 0, length, xp.ones_like(length))
+        return shrunk * xp.where(length > 0, xp.sinh(safe) / safe, xp.ones_like(length))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean squared length of the tangent vectors of points X projected on the components."""
+        """What is optimised: the mean squared length of the tangent vectors of points X projected on the components."""
         check_is_fitted(self)
-        rows = check_rows(X, self._door(), estimator=self)
+        rows = check_rows(X, fitted_door(self), estimator=self)
 
         def total(chunk: Chunk) -> float:
-            r = radius(self._project(chunk.points()))
+            r = radius(self._flat(*self._products(chunk)))
             return float(array_namespace(r).sum(r * r))
 
-        return rows.fold(total) / rows.shape[0] / -self.curvature
+        return rows.fold(total) / rows.shape[0] / rows.door.scale**2
+
+
+def _shrunk(t: Array) -> Array:
+    """r / sinh r for points at time t = cosh r."""
+    xp = array_namespace(t)
+    above = xp.where(t > 1, t - 1, xp.zeros_like(t))
+    sinh = xp.sqrt(above) * xp.sqrt(above + 2)
+    near = sinh < 1e-4  # there 1 - r^2 / 6
+    safe = xp.where(near, xp.ones_like(sinh), sinh)
+    return xp.where(near, 1 - above / 3, xp.asinh(safe) / safe)

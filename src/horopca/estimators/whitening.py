@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
+from operator import and_
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from .._objectives.objectives import as_sample
-from .._points.door import Door, check_choice, check_count, check_door
-from .._points.means import mean_of
+from .._points.door import Door, check_choice, check_count, check_generator
 from .._points.memory import Rows
 from .._points.places import check_rows
+from .._points.threads import one_blas_thread
+from .._search.ending import Ending
 from ..geometry import (
     Chunk,
     busemann,
@@ -27,11 +26,13 @@ from ..geometry import (
     translate_ideal,
     translate_to_origin,
 )
-from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
+from ..geometry._arrays import Array, array_namespace, dot, from_numpy, to_numpy
 from ..projections import Spine, spine_from_ideal_points, unslide
-from ..statistics import Seen, principal_axes, row_slices
+from ..statistics import Seen, principal_axes
 from .directions import search_directions
+from .fitting import begin_fit, check_climb, check_starts, fitted_door, mean_ending, report_end, store_mean
 
+AUTO_STARTS = 6
 SEARCH_ROWS = 1 << 13  # more points than this are searched on a random subset of so many
 ONE_POINT = "X must hold points that differ, but all its rows are one point: there is no variance to normalise."
 FLAT = 1e-7  # a coordinate whose deviation is below this fraction of the largest has none: rounding of a second moment
@@ -44,7 +45,7 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
     curvature: float
 
     @abstractmethod
-    def _learn(self, rows: Rows) -> None:
+    def _learn(self, rows: Rows) -> Ending:
         """Learn the coordinates from points, given their mean."""
 
     @abstractmethod
@@ -54,9 +55,6 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
     @abstractmethod
     def _points(self, c: Array) -> Array:
         """Points (n, d+1) seen from the mean that have coordinates c (n, K)."""
-
-    def _door(self) -> Door:
-        return check_door(self.model, self.curvature)
 
     def fit(self, X: Any, y: Any = None) -> Whitener:
         """Learn the coordinates of the points X, their mean and their variance.
@@ -71,13 +69,12 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
         -------
         self
         """
-        door = self._door()
-        rows = check_rows(X, door, estimator=self, reset=True, min_rows=2)
-        mean = mean_of(rows)
-        self._mean = to_numpy(mean.point)
-        self.mean_ = to_numpy(door.leave(mean.point[None, :], mean.point.dtype))[0]
-        self._learn(rows)
+        rows = begin_fit(self, X)
+        mean = store_mean(self, rows)
+        learnt = self._learn(rows)
         self._normalise(Seen(rows, self._mean))
+        self.n_components_ = self._n_features_out
+        report_end(self, learnt if mean.converged else mean_ending(mean))
         return self
 
     def _normalise(self, moved: Seen) -> None:
@@ -90,7 +87,7 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
         K, factor = R.shape[1] - 1, R[1:, 1:] / np.sqrt(moved.shape[0])
         deviation = np.linalg.norm(factor, axis=0)
         self._refuse_flat(deviation)
-        scale = self._door().scale
+        scale = fitted_door(self).scale
         self.coordinate_mean_ = R[0, 1:] / R[0, 0] / scale
         self.coordinate_scale_ = deviation / scale
         self.explained_variance_ = np.diag(factor) ** 2 / scale**2
@@ -126,7 +123,7 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
             In the dtype, array library and device of X.
         """
         check_is_fitted(self)
-        rows = check_rows(X, self._door(), estimator=self)
+        rows = check_rows(X, fitted_door(self), estimator=self)
         whiten, dtype = np.linalg.inv(self._colour), rows.X.dtype
 
         def features(chunk: Chunk) -> Array:
@@ -136,30 +133,41 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
 
         return Seen(rows, self._mean).map(features)
 
-    def inverse_transform(self, Y: Any) -> np.ndarray:
+    def inverse_transform(self, Y: Any) -> Any:
         """Points with given whitened coordinates.
 
         Parameters
         ----------
-        Y : array of shape (n_samples, n_components)
+        Y : array of shape (n_samples, n_components_)
             Features as `transform` returns them.
 
         Returns
         -------
-        ndarray of shape (n_samples, n_features)
-            Points in the estimator's model and curvature.
+        array of shape (n_samples, n_features)
+            Points in the estimator's model and curvature, in the dtype, array library and device of Y.
         """
         check_is_fitted(self)
-        Y = check_array(Y, dtype=[np.float64, np.float32], input_name="Y")
-        if Y.shape[1] != self._n_features_out:
+        rows = check_rows(Y, Door("tangent", -1.0), name="Y", points=False)  # vectors, of any length
+        if rows.X.shape[1] != self._n_features_out:
             raise ValueError(
-                f"Y must have {self._n_features_out} columns, as the output of transform has, but has {Y.shape[1]}."
+                f"Y must have {self._n_features_out} columns, as the output of transform has, but has {rows.X.shape[1]}."
             )
-        blocks = []
-        for rows in row_slices(len(Y)):
-            c = Y[rows].astype(float) @ self._colour + self._centre
-            blocks.append(self._door().leave(translate(self._points(c), self._mean), Y.dtype))
-        return np.concatenate(blocks)
+        if not rows.fold(lambda chunk: bool(array_namespace(chunk.X).all(array_namespace(chunk.X).isfinite(chunk.X))), and_):
+            raise ValueError("Y must be finite, but holds NaN or infinity. Drop or repair such rows.")
+        door, dtype = fitted_door(self), rows.X.dtype
+
+        def points(chunk: Chunk) -> Array:
+            features = chunk.X
+            c = features @ from_numpy(self._colour, features) + from_numpy(self._centre, features)
+            return door.leave(translate(self._points(c), from_numpy(self._mean, c)), dtype)
+
+        return rows.map(points)
+
+    def _translate_first_version(self) -> None:
+        """Bring what a fit of version 0.1.0 has learnt, in a file, to the names of today."""
+        self.n_components_ = self._n_features_out
+        if hasattr(self, "axes_"):
+            self.components_ = self.__dict__.pop("axes_")
 
 
 class BusemannWhitener(Whitener):
@@ -188,13 +196,13 @@ class BusemannWhitener(Whitener):
         The coordinates of the input. "tangent": tangent vectors at the origin.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
-    n_init : int, default=6
-        How many promising starts are climbed for each direction (eight times as many are looked at).
+    n_init : "auto" or int, default="auto"
+        How many promising starts are climbed for each direction (eight times as many are looked at); "auto" is 6.
     max_iter : int, default=500
         Iterations of each climb.
     tol : float, default=1e-6
         A climb ends when a step improves the logarithm of the generalised variance by less than this fraction.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seeds the starts, and the subset of more than 8192 points that is searched on.
 
     Attributes
@@ -237,7 +245,7 @@ class BusemannWhitener(Whitener):
         decorrelate: bool = False,
         model: str = "poincare",
         curvature: float = -1.0,
-        n_init: int = 6,
+        n_init: int | str = "auto",
         max_iter: int = 500,
         tol: float = 1e-6,
         random_state: Any = None,
@@ -255,21 +263,22 @@ class BusemannWhitener(Whitener):
     def _colouring(self, factor: np.ndarray) -> np.ndarray:
         return factor if self.decorrelate else super()._colouring(factor)
 
-    def _learn(self, rows: Rows) -> None:
+    def _learn(self, rows: Rows) -> Ending:
         n, d = rows.shape[0], rows.shape[1] - 1
         K = self._count(n, d)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        rng = check_generator(self.random_state)
         x = translate_to_origin(rows.take(rng.permutation(n)[:SEARCH_ROWS]), self._mean)
         axes, _ = principal_axes(x)
-        found = search_directions(
-            as_sample(lift(x[:, 1:] @ axes.T)),
-            K,
-            joint=self.strategy == "joint",
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            rng=rng,
-        )
+        with one_blas_thread():
+            found = search_directions(
+                as_sample(lift(x[:, 1:] @ axes.T)),
+                K,
+                joint=self.strategy == "joint",
+                n_init=check_starts(self.n_init, AUTO_STARTS),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                rng=rng,
+            )
         if len(found.q) == 0:
             raise ValueError(ONE_POINT)
         if len(found.q) < K and self.n_components is not None:
@@ -279,21 +288,12 @@ class BusemannWhitener(Whitener):
             )
         self._directions = found.q @ axes
         self.ideal_points_ = translate_ideal(self._directions, self._mean)
-        self.n_iter_, self.converged_, self.status_ = found.n_iter, found.converged, found.status
-        if not found.converged:
-            warnings.warn(
-                f"BusemannWhitener {found.status} without converging. Raise max_iter (now {self.max_iter}) or tol (now "
-                f"{self.tol:g}).",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        return found.ending._replace(remedy=f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).")
 
     def _count(self, n: int, d: int) -> int:
         check_choice("strategy", self.strategy, ("joint", "greedy"))
-        check_count("n_init", self.n_init, 1)
-        check_count("max_iter", self.max_iter, 1)
-        if not self.tol > 0:
-            raise ValueError(f"tol must be a positive number, but is {self.tol!r}.")
+        check_starts(self.n_init, AUTO_STARTS)
+        check_climb(self)
         if self.n_components is None:
             return min(2 * d, n - 1)
         return check_count("n_components", self.n_components, 1, n - 1, f" or None (X has {n} rows)")
@@ -303,22 +303,25 @@ class BusemannWhitener(Whitener):
         return xp.stack([busemann(x, from_numpy(q, x)) for q in self._directions], axis=1)
 
     def _points(self, c: Array) -> Array:
-        q = self._directions
+        q, xp = self._directions, array_namespace(c)
         K, d = q.shape
+        level = xp.exp(c)
         if K > d:  # e^c = t - s.q is linear in the point: solved, in least squares if there are more equations than unknowns
-            return lift(np.exp(c) @ np.linalg.pinv(np.column_stack([np.ones(K), -q])).T[:, 1:])
+            return lift(level @ from_numpy(np.linalg.pinv(np.column_stack([np.ones(K), -q])).T[:, 1:].copy(), c))
         spine = spine_from_ideal_points(q)
-        return unslide(_image_with_coordinates(np.exp(c), q, spine), spine)
+        return unslide(_image_with_coordinates(level, q, spine), spine)
 
 
-def _image_with_coordinates(level: np.ndarray, q: np.ndarray, spine: Spine) -> np.ndarray:
+def _image_with_coordinates(level: Array, q: np.ndarray, spine: Spine) -> Array:
     """The image (n, K) in the upper half-space, height last, of points with t - s.q = level (n, K) along ideal points q."""
-    kappa, K = spine.kappa, len(q)
-    kept = np.linalg.solve(np.column_stack([np.full(K, 1 / (1 + kappa)), -q @ spine.U.T]), level.T).T
+    xp, kappa, K = array_namespace(level), spine.kappa, len(q)
+    solved = np.linalg.inv(np.column_stack([np.full(K, 1 / (1 + kappa)), -q @ spine.U.T]))
+    kept = level @ from_numpy(solved.T.copy(), level)
     pole, across = kept[:, 0], kept[:, 1:]
-    root = np.sqrt(np.maximum(pole**2 - 4 * kappa * (1 + np.sum(across**2, axis=1)), 0))  # no such point: the nearest
-    r = (pole + root) / 2
-    return np.column_stack([across, np.ones(len(r))]) / r[:, None]
+    square = pole**2 - 4 * kappa * (1 + dot(across, across))
+    root = xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))  # no such point: the nearest
+    r = ((pole + root) / 2)[:, None]
+    return xp.concat([across, xp.ones_like(r)], axis=1) / r
 
 
 class TangentWhitener(Whitener):
@@ -341,7 +344,7 @@ class TangentWhitener(Whitener):
     ----------
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean of the training data, in the estimator's model.
-    axes_ : ndarray of shape (n_components, n_dimensions)
+    components_ : ndarray of shape (n_components, n_dimensions)
         The principal axes, orthonormal vectors of the tangent space at the mean carried to the origin.
     explained_variance_ : ndarray of shape (n_components,)
         Variance of the coordinate along each axis.
@@ -364,19 +367,20 @@ class TangentWhitener(Whitener):
         self.model = model
         self.curvature = curvature
 
-    def _learn(self, rows: Rows) -> None:
+    def _learn(self, rows: Rows) -> Ending:
         d = rows.shape[1] - 1
         if self.n_components is not None:
             check_count("n_components", self.n_components, 1, d, f" or None (the dimension of X is {d})")
         axes, variances = principal_axes(Seen(rows, self._mean))
         varying = int(np.count_nonzero(variances > FLAT**2 * variances[0]))
-        self.axes_ = axes[: self.n_components or max(1, varying)]
+        self.components_ = axes[: self.n_components or max(1, varying)]
+        return Ending(0, True, "a closed form")
 
     def _coordinates(self, x: Array) -> Array:
-        return from_hyperboloid(x, "tangent") @ from_numpy(self.axes_.T.copy(), x)
+        return from_hyperboloid(x, "tangent") @ from_numpy(self.components_.T.copy(), x)
 
     def _points(self, c: Array) -> Array:
-        return to_hyperboloid(c @ self.axes_, "tangent")
+        return to_hyperboloid(c @ from_numpy(self.components_, c), "tangent")
 
 
 def _triangle(coordinates: np.ndarray) -> np.ndarray:

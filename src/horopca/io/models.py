@@ -26,18 +26,15 @@ from .output import atomic_output
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-FORMAT = 1  # to be raised when an attribute changes its meaning
-ESTIMATORS = (
-    "BSA",
-    "PGA",
-    "BusemannWhitener",
-    "EuclideanPCA",
-    "HoroPCA",
-    "HyperbolicAutoencoder",
-    "HyperbolicMDS",
-    "TangentPCA",
-    "TangentWhitener",
-)
+FORMAT = 2  # to be raised when an attribute changes its meaning
+FIRST_FORMAT = 1  # of 0.1.0, whose attributes estimators translate
+
+
+def kept() -> list[str]:
+    """The names of the estimators that can be written to a file: the reductions and the whiteners."""
+    from .. import estimators
+
+    return [name for name in estimators.__all__ if hasattr(getattr(estimators, name), "transform")]
 
 
 def save_fitted(estimator: BaseEstimator, path: str | Path, *, force: bool = False) -> Path:
@@ -96,8 +93,8 @@ def pack(estimator: BaseEstimator) -> dict[str, np.ndarray]:
     from .. import __version__, estimators
 
     name = type(estimator).__name__
-    if name not in ESTIMATORS or type(estimator) is not getattr(estimators, name):
-        raise ValueError(f"estimator must be one of {', '.join(ESTIMATORS)}, but is {name}.")
+    if name not in kept() or type(estimator) is not getattr(estimators, name):
+        raise ValueError(f"estimator must be one of {', '.join(kept())}, but is {name}.")
     params = estimator.get_params(deep=False)
     if not isinstance(params.get("random_state"), int | np.integer):
         params = {key: value for key, value in params.items() if key != "random_state"}  # a generator has no use any more
@@ -156,10 +153,10 @@ def unpack(members: Mapping[str, np.ndarray], path: Path) -> Any:
         found, name = tree["format"], tree["class"]
     except Exception:
         raise ValueError(f"{path} holds no fitted estimator of horopca.") from None
-    if found != FORMAT:
+    if found not in (FIRST_FORMAT, FORMAT):
         raise ValueError(f"{path} is in format {found!r}, but this version of horopca reads format {FORMAT}: fit again.")
-    if name not in ESTIMATORS:
-        raise ValueError(f"{path} holds a {str(name)[:40]!r}, but only these are restored: {', '.join(ESTIMATORS)}.")
+    if name not in kept():
+        raise ValueError(f"{path} holds a {str(name)[:40]!r}, but only these are restored: {', '.join(kept())}.")
     try:
         estimator = _rebuilt(tree, members)
         Budget(path).claim(64 * int(estimator.n_features_in_))  # what a point of so many columns takes on its way
@@ -179,6 +176,8 @@ def _rebuilt(tree: dict[str, Any], members: Mapping[str, np.ndarray]) -> Any:
         if not _is_attribute(key) or callable(known) or isinstance(known, property):
             raise ValueError(f"{key!r} is nothing that is learnt.")
         setattr(estimator, key, _take(value, members))
+    if tree["format"] == FIRST_FORMAT:
+        estimator._translate_first_version()
     return estimator
 
 

@@ -34,6 +34,7 @@ METHODS = {
     "horopca-distortion": Method("HoroPCA, free, distortion", "HoroPCA", {"spine": "free", "objective": "distortion"}, False),
     "pca": Method("Euclidean PCA", "EuclideanPCA", {}),
     "tpca": Method("Tangent PCA", "TangentPCA", {}),
+    "radial": Method("Radial PCA", "RadialPCA", {}),
     "pga": Method("PGA", "PGA", {}),
     "pga-noise": Method("PGA, noisy base", "PGA", {"base_noise": 0.5}, False),
     "bsa": Method("BSA", "BSA", {}),

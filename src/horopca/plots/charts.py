@@ -26,14 +26,14 @@ def plot_explained_variance(ratio: Any, *, threshold: float = 0.95, ax: Axes | N
     Parameters
     ----------
     ratio : array (K,), or a fitted estimator
-        Cumulative fractions of the variance, such as ``HoroPCA(K).fit(X).explained_variance_ratio_``.
+        The fractions of the variance that each component adds, such as ``HoroPCA(K).fit(X).explained_variance_ratio_``.
     threshold : float
         How much is enough.
     ax : matplotlib axes, optional
 
     Examples
     --------
-    >>> ax = plot_explained_variance([0.6, 0.9, 0.97, 1.0])
+    >>> ax = plot_explained_variance([0.6, 0.3, 0.07, 0.03])
     >>> ax.get_title()
     '3 components keep 95 % of the variance'
     """
@@ -46,7 +46,7 @@ def plot_explained_variance(ratio: Any, *, threshold: float = 0.95, ax: Axes | N
     theme = theme_of(ax)
     from matplotlib.ticker import MaxNLocator  # new_figure has said what to install
 
-    k = np.arange(1, len(ratio) + 1)
+    k, ratio = np.arange(1, len(ratio) + 1), np.cumsum(ratio)
     enough = np.flatnonzero(ratio >= threshold)
     ax.plot(k, ratio, marker="o", markersize=5 * proportion(ax), color=theme.classes[0], clip_on=False, zorder=3)
     ax.axhline(threshold, color=theme.edge, linewidth=0.8, linestyle="dashed")

@@ -1,0 +1,144 @@
+"""What the linear reductions share: K directions at a centre, and images that depend on K + 1 products with a point.
+
+Seen from the centre a point is (t, s). With b its coordinates along the directions, the space part of its image is
+
+    factor(t, |b|^2, rest) b,       rest = |s|^2 - |b|^2 = t^2 - 1 - |b|^2
+
+(or such), then turned into the canonical frame of the images. Since t and b are products with the point, they are products
+with the user's own row (`Chunk`): many rows are mapped in about the time that it takes to read them. Rows whose products
+have lost their digits to cancellation are moved to the centre first, the careful way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .._points.memory import Rows
+from ..geometry import Chunk, Frame, boost_to_origin, lift, translate, translate_to_origin
+from ..geometry._arrays import Array, array_namespace, concat_time, dot, from_numpy, to_numpy, with_rows
+from ..geometry.isometries import BOOSTABLE_TIME
+from ..statistics import Seen, frame_of
+from .base import HyperbolicReduction
+from .fitting import measured_rows, pair_variances, store_variances
+
+ROUNDING = 2e-16  # of a product, per unit of the sizes that it adds up
+TRUSTED = 1e-9  # how far an image may be off before its point is taken the careful way
+
+
+class LinearReduction(HyperbolicReduction):
+    """Images from K directions at a centre. Subclasses say which, and how long the images are."""
+
+    components_: np.ndarray  # (K, d), orthonormal
+    _centre: np.ndarray  # (d+1,)
+    _frame: Frame  # of the images
+    _mean: np.ndarray  # (d+1,)
+    n_components_: int
+
+    @staticmethod
+    def _factor(t: Array, square: Array, rest: Array) -> Array:
+        """The length of the space part of the image of a point over that of b, shape (n,)."""
+        return array_namespace(t).ones_like(t)
+
+    def _set(self, rows: Rows, centre: np.ndarray, components: np.ndarray) -> None:
+        """Keep the map, its frame and its variances."""
+        self._centre, self.components_ = centre, components
+        x = translate_to_origin(rows.take(measured_rows(rows.shape[0])), centre)
+        nested = [self._flatten(x, k) for k in range(1, len(components) + 1)]
+        self._frame = frame_of(nested[-1])
+        *kept, total = pair_variances([*nested, x])
+        store_variances(self, kept, total)
+
+    def _coordinates(self, x: Array) -> tuple[Array, Array, Array]:
+        """t (n,), b (K, n) and rest (n,) of points x (n, d+1) seen from the centre."""
+        W, s = from_numpy(self.components_, x), x[:, 1:]
+        b = s @ W.T
+        dropped = s - b @ W
+        return x[:, 0], b.T, dot(dropped, dropped)
+
+    def _flat(self, t: Array, b: Array, rest: Array) -> Array:
+        """Images (n, K+1), not turned, of points with such coordinates."""
+        square = array_namespace(b).sum(b * b, axis=0)
+        return lift((b * self._factor(t, square, rest)).T)
+
+    def _flatten(self, x: Array, k: int | None = None) -> Array:
+        """Images (n, k+1), not turned, of points x (n, d+1) seen from the centre, on the first k components."""
+        t, b, rest = self._coordinates(x)
+        return (
+            self._flat(t, b, rest)
+            if k is None
+            else self._flat(t, b[:k, :], rest + array_namespace(b).sum(b[k:, :] ** 2, axis=0))
+        )
+
+    def _project(self, x: Array) -> Array:
+        return self._frame.enter(self._flatten(translate_to_origin(x, from_numpy(self._centre, x))))
+
+    def _embed(self, y: Array) -> Array:
+        s = self._frame.leave(y)[:, 1:] @ from_numpy(self.components_, y)
+        return translate(lift(s), from_numpy(self._centre, y))
+
+    def _products(self, chunk: Chunk) -> tuple[Array, Array, Array]:
+        """`_coordinates` of a chunk of points, as products with the rows themselves."""
+        xp = array_namespace(chunk.t)
+        L = boost_to_origin(self._centre)
+        vectors = np.concatenate([L[:1], self.components_ @ L[1:]])
+        error = ROUNDING * float(np.abs(vectors).sum(axis=1).max()) * chunk.t
+        with np.errstate(over="ignore", invalid="ignore"):  # of rows that are then not to be trusted
+            y = chunk.products(from_numpy(vectors, chunk.t))
+            t, square = y[0, :], xp.sum(y[1:, :] ** 2, axis=0)
+            rest = t * t - 1 - square
+            lost = ~(self._sound(t, y[1:, :], rest, error) & (rest >= 0))
+        if not bool(xp.any(lost)):
+            return t, y[1:, :], rest
+        x = translate_to_origin(chunk.points(lost), from_numpy(self._centre, chunk.t))
+        again = self._coordinates(x)
+        return with_rows(t, lost, again[0]), with_rows(y[1:, :].T, lost, again[1].T).T, with_rows(rest, lost, again[2])
+
+    def _images(self, chunk: Chunk) -> Array:
+        y = self._flat(*self._products(chunk))
+        turn = from_numpy(self._frame.matrix()[1:], y)
+        images = lift(y @ turn.T)
+        far = y[:, 0] * (ROUNDING * float(np.abs(self._frame.matrix()).sum(axis=1).max())) > TRUSTED
+        return with_rows(images, far, self._frame.enter(y[far])) if bool(array_namespace(y).any(far)) else images
+
+    def _translate_first_version(self) -> None:
+        super()._translate_first_version()
+        for name in ("explained_variance_", "explained_variance_ratio_", "total_variance_"):  # were of another variance
+            self.__dict__.pop(name, None)
+        if hasattr(self, "_mean"):
+            self.__dict__.setdefault("_centre", self._mean)
+        self.__dict__.setdefault("_frame", Frame(np.eye(1, self.n_components_ + 1)[0], np.eye(self.n_components_)))
+
+    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
+        """Which products, each off by at most `error`, give an image that is off by at most TRUSTED."""
+        return error * t < TRUSTED / 4 * (1 + rest)
+
+
+def moments(rows: Rows, centre: np.ndarray, scale: Callable[[Array], Array]) -> tuple[np.ndarray, np.ndarray]:
+    """The means (d,) of v and (d, d) of v v^T over vectors v = scale(t) s, for points (t, s) seen from a centre."""
+    n = rows.shape[0]
+    if centre[0] > BOOSTABLE_TIME:
+        first, second = Seen(rows, centre).fold(lambda chunk: _sums(chunk.X * scale(chunk.t)[:, None]))
+        return first / n, second / n
+    L = boost_to_origin(centre)
+
+    def chunk_sums(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
+        weight = scale(chunk.products(from_numpy(L[:1], chunk.t))[0, :])
+        return _sums(concat_time(weight * chunk.t, chunk.X * (weight * chunk.stretch)[:, None]))
+
+    first, second = rows.fold(chunk_sums)
+    return L[1:] @ first / n, L[1:] @ second @ L[1:].T / n
+
+
+def _sums(v: Array) -> tuple[np.ndarray, np.ndarray]:
+    return to_numpy(array_namespace(v).sum(v, axis=0)), to_numpy(v.T @ v)
+
+
+def leading_axes(second: np.ndarray, K: int, x: np.ndarray) -> np.ndarray:
+    """The K eigenvectors (K, d) of the largest eigenvalues, signs such that points x (n, d) lean to the positive side."""
+    axes = np.linalg.eigh(second)[1][:, ::-1][:, :K].T
+    along = x @ axes.T
+    third, farthest = np.sum(along**3, axis=0), along[np.abs(along).argmax(axis=0), np.arange(K)]
+    sign = np.where(np.abs(third) > 1e-6 * np.sum(np.abs(along) ** 3, axis=0), third, farthest)
+    return np.asarray(axes * np.where(sign < 0, -1.0, 1.0)[:, None])

@@ -1,0 +1,123 @@
+"""RadialPCA: distances from the mean kept exactly, principal components of the directions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._points.memory import Rows
+from .._search.ending import Ending
+from ..geometry import lift, translate, translate_to_origin
+from ..geometry._arrays import Array, array_namespace, from_numpy, norm, unit
+from .fitting import mean_ending, measured_rows, store_mean
+from .linear import TRUSTED, LinearReduction, leading_axes, moments
+
+
+class RadialPCA(LinearReduction):
+    """Every distance from the Fréchet mean kept exactly, and principal component analysis of the directions.
+
+    Seen from the mean a point has a radius and a direction. The directions, unit vectors, go through PCA to K dimensions
+    and are made unit vectors again; the radii stay. In a space where most of a distance is the two radii, that alone keeps
+    distances well. A closed form; unlike a projection it also lengthens distances, between points whose directions
+    it turns apart.
+
+    Parameters
+    ----------
+    n_components : int, float or None, default=2
+        K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). A float
+        between 0 and 1: as few as keep that share of the variance. None: all.
+    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+        The coordinates of the input, and of the output.
+    curvature : float, default=-1.0
+        Negative; the ball has radius 1/sqrt(-curvature).
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components_, n_dimensions)
+        Orthonormal directions at the mean, carried to the origin along the geodesic between them.
+    mean_direction_ : ndarray of shape (n_dimensions,)
+        The mean of the directions, from which the components are counted.
+    mean_ : ndarray of shape (n_features_in_,)
+        Fréchet mean, in the estimator's model.
+    n_components_ : int
+        How many components there are.
+    explained_variance_ : ndarray of shape (n_components_,)
+        What each component adds to the pair variance of the images: the mean squared distance over ordered pairs of points
+        (of at most 16384 of them; of more than 2048, over half a million pairs).
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        The same as fractions of ``total_variance_``; their sum is the share that is kept, which may be more than 1.
+    total_variance_ : float
+        Pair variance of the points.
+    n_iter_, converged_, status_
+        How the search for the mean ended; the rest is a closed form.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+
+    See Also
+    --------
+    TangentPCA : projects the radii with the directions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca import RadialPCA
+    >>> from horopca.datasets import make_hierarchy
+    >>> from horopca.geometry import distance, to_hyperboloid
+    >>> X = make_hierarchy(random_state=0).points
+    >>> pca = RadialPCA(n_components=2).fit(X)
+    >>> radii = distance(to_hyperboloid(X), to_hyperboloid(pca.mean_))
+    >>> middle = to_hyperboloid(pca.transform(pca.mean_[None]))
+    >>> bool(np.allclose(distance(to_hyperboloid(pca.transform(X)), middle), radii))
+    True
+    """
+
+    def __init__(self, n_components: int | float | None = 2, *, model: str = "poincare", curvature: float = -1.0) -> None:
+        self.n_components = n_components
+        self.model = model
+        self.curvature = curvature
+
+    def _fit_components(self, rows: Rows, K: int) -> Ending:
+        mean = store_mean(self, rows)
+        u = unit(translate_to_origin(rows.take(measured_rows(rows.shape[0])), self._mean)[:, 1:])
+        self.mean_direction_, second = moments(rows, self._mean, _unit_scale)
+        components = leading_axes(second - np.outer(self.mean_direction_, self.mean_direction_), K, u - self.mean_direction_)
+        self._set(rows, self._mean, components)
+        return mean_ending(mean)
+
+    def _leaning(self, b: Array, rest: Array) -> tuple[Array, Array]:
+        """|s| (n,) of points, and |s| W (u - mean direction), of shape (k, n), for the first k components W."""
+        xp = array_namespace(b)
+        size = xp.sqrt(xp.sum(b * b, axis=0) + rest)
+        middle = from_numpy(self.components_[: b.shape[0]] @ self.mean_direction_, b)
+        return size, b - middle[:, None] * size
+
+    def _flat(self, t: Array, b: Array, rest: Array) -> Array:
+        size, lean = self._leaning(b, rest)
+        return lift(
+            unit(lean.T) * size[:, None]
+        )  # a direction that leans nowhere has no image: such a point goes to the middle
+
+    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
+        # an error in b turns the image, the more the shorter b is; near the mean, one in t is an error of the radius
+        xp = array_namespace(b)
+        size, lean = self._leaning(b, rest)
+        return (error * size < TRUSTED / 4 * xp.sqrt(xp.sum(lean * lean, axis=0))) & (error * t < TRUSTED / 4 * size * size)
+
+    def _embed(self, y: Array) -> Array:
+        # the direction u in the span of the components with W (u - mean direction) along that of the image: |middle + l v| = 1
+        xp = array_namespace(y)
+        s = self._frame.leave(y)[:, 1:]
+        size, v = norm(s), unit(s)
+        middle = from_numpy(self.components_ @ self.mean_direction_, y)
+        along = v @ middle
+        reach = xp.sqrt(along * along + 1 - middle @ middle) - along
+        u = (middle + reach[:, None] * v) @ from_numpy(self.components_, y)
+        return translate(lift(size[:, None] * u), from_numpy(self._centre, y))
+
+
+def _unit_scale(t: Array) -> Array:
+    """1 / |s| for points at time t, and 0 at the centre."""
+    xp = array_namespace(t)
+    above = xp.where(t > 1, t - 1, xp.zeros_like(t))
+    size = xp.sqrt(above) * xp.sqrt(above + 2)
+    apart = size > 1e-7
+    return xp.where(apart, 1 / xp.where(apart, size, xp.ones_like(size)), xp.zeros_like(size))
