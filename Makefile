@@ -17,7 +17,8 @@ bench: .venv/.ready-dev
 
 # The paper's tables and figures, computed again; the same command goes on where it was interrupted.
 reproduce: .venv/.ready-dev
-	$(BIN)/python -m reproduction all --out results
+	$(BIN)/python -m reproduction run all --out results
+	$(BIN)/python -m reproduction publish --out results
 
 lint: .venv/.ready-dev
 	$(BIN)/ruff check .

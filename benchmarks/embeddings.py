@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from horopca.reproduction.paper import EMBEDDING
+from reproduction.paper import EMBEDDING
 from rich.console import Console
 from rich.table import Table
 

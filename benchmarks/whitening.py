@@ -24,8 +24,8 @@ import time
 from pathlib import Path
 
 import numpy as np
-from horopca.reproduction.cells.whitening import trapezoid_area
-from horopca.reproduction.paper import WHITENING as PAPER
+from reproduction.cells.whitening import trapezoid_area
+from reproduction.paper import WHITENING as PAPER
 from rich.console import Console
 from rich.table import Table
 from scipy.io import loadmat

@@ -12,6 +12,10 @@ from horopca.plots import COLOURS, plot_disk
 
 OURS, PAPER = COLOURS[0], "#9A9A9A"
 INK = "#333333"
+OPEN: dict[str, Any] = {
+    "markersize": 6.5, "markerfacecolor": "white", "markeredgecolor": PAPER, "ecolor": PAPER, "markeredgewidth": 1.6,
+    "zorder": 2,
+}  # fmt: skip
 
 
 def bare(ax: Any) -> None:
@@ -20,28 +24,30 @@ def bare(ax: Any) -> None:
     ax.tick_params(length=0, colors=INK)
 
 
-def bars_beside_paper(figure: Any, data: Mapping[str, Sequence[tuple[str, float | None, float | None]]]) -> None:
-    """For each data set a panel; for each method the published distortion (open) and ours (full)."""
-    figure.set_size_inches(11, 6.6)
-    panels = figure.subplots(2, -(-len(data) // 2), sharex=True, sharey=True, squeeze=False).ravel()
-    for ax, (title, rows) in zip(panels, data.items(), strict=False):
+def dumbbells(figure: Any, data: Mapping[str, Sequence[tuple[str, Any, Any, Any]]]) -> None:
+    """For each data set two panels, distortion and variance; for each system print (open), the code today, ours (full)."""
+    height = 0.27 * max(map(len, data.values())) + 0.7
+    figure.set_size_inches(13, height * len(data))
+    panels = figure.subplots(len(data), 2, sharey="row", squeeze=False)
+    for line, (graph, rows) in zip(panels, data.items(), strict=True):
         places = np.arange(len(rows))[::-1]
-        for y, (_, published, ours) in zip(places, rows, strict=True):
-            if published is not None and ours is not None:
-                ax.plot([published, ours], [y, y], color="#DDDDDD", linewidth=2.5, zorder=1, solid_capstyle="round")
-            if published is not None:
-                ax.scatter(published, y, s=42, facecolors="white", edgecolors=PAPER, linewidths=1.6, zorder=2)
-            if ours is not None:
-                ax.scatter(ours, y, s=42, color=OURS, zorder=3)
-        ax.set_yticks(places, [name for name, _, _ in rows])
-        ax.set_title(title, fontsize=11, color=INK)
-        ax.set_xlim(0, 1)
-        ax.grid(axis="x", color="#EEEEEE", linewidth=0.8)
-        ax.set_axisbelow(True)
-        bare(ax)
-    for ax in panels[-2:]:
-        ax.set_xlabel("average distortion", color=INK)
-    legend(figure, panels[0])
+        for ax, words, part in zip(line, ("average distortion", "Fréchet variance"), (0, 1), strict=True):
+            for y, (_, printed, today, ours) in zip(places, rows, strict=True):
+                values = ours[part]
+                known = [row[part].mean for row in (printed, today) if row is not None]
+                ax.plot([*known, values.mean()], [y] * (len(known) + 1), color="#DDDDDD", linewidth=2.5, zorder=1)
+                if printed is not None:
+                    ax.errorbar(printed[part].mean, y, xerr=printed[part].std or None, fmt="o", **OPEN)
+                if today is not None:
+                    ax.scatter(today[part].mean, y, marker="|", s=90, color=PAPER, linewidths=2, zorder=2)
+                ax.errorbar(values.mean(), y, xerr=values.std(), fmt="o", markersize=6, color=OURS, linewidth=1.4, zorder=3)
+            ax.set_yticks(places, [name for name, *_ in rows], fontsize=8.5)
+            ax.set_title(f"{graph}: {words}", fontsize=10.5, color=INK)
+            ax.set_xlim(left=0)
+            ax.grid(axis="x", color="#EEEEEE", linewidth=0.8)
+            ax.set_axisbelow(True)
+            bare(ax)
+    legend(figure, panels[0, 0], today=True)
 
 
 def disks(figure: Any, images: Sequence[tuple[str, np.ndarray]], labels: Any = None, edges: Any = None) -> None:
@@ -59,17 +65,18 @@ def disks(figure: Any, images: Sequence[tuple[str, np.ndarray]], labels: Any = N
         ax.remove()
 
 
-def whitening_bars(figure: Any, data: Mapping[str, Sequence[tuple[str, np.ndarray, float]]]) -> None:
-    """For each network a panel; for each classifier our score, with its deviation, and the published figure."""
-    figure.set_size_inches(11, 3.4)
+def whitening_bars(figure: Any, data: Mapping[str, Sequence[tuple[str, np.ndarray, Any]]]) -> None:
+    """For each network a panel; for each classifier our score and the published figure, with their deviations."""
+    figure.set_size_inches(12, 4.2)
     panels = figure.subplots(1, len(data), sharey=True, squeeze=False)[0]
     for ax, (title, rows) in zip(panels, data.items(), strict=True):
         places = np.arange(len(rows))[::-1]
         for y, (_, values, published) in zip(places, rows, strict=True):
-            ax.plot([published, values.mean()], [y, y], color="#DDDDDD", linewidth=2.5, zorder=1, solid_capstyle="round")
+            if published is not None:
+                ax.plot([published.mean, values.mean()], [y, y], color="#DDDDDD", linewidth=2.5, zorder=1)
+                ax.errorbar(published.mean, y, xerr=published.std, fmt="o", **OPEN)
             ax.errorbar(values.mean(), y, xerr=values.std(), fmt="o", markersize=6.5, color=OURS, linewidth=1.2, zorder=3)
-            ax.scatter(published, y, s=42, facecolors="white", edgecolors=PAPER, linewidths=1.6, zorder=2)
-        ax.set_yticks(places, [name for name, _, _ in rows])
+        ax.set_yticks(places, [name for name, _, _ in rows], fontsize=9)
         ax.set_title(title, fontsize=11, color=INK)
         ax.grid(axis="x", color="#EEEEEE", linewidth=0.8)
         ax.set_axisbelow(True)
@@ -78,13 +85,15 @@ def whitening_bars(figure: Any, data: Mapping[str, Sequence[tuple[str, np.ndarra
     legend(figure, panels[0])
 
 
-def legend(figure: Any, ax: Any) -> None:
-    """Open: published; full: ours."""
+def legend(figure: Any, ax: Any, *, today: bool = False) -> None:
+    """Open: published; a bar: the published code today; full: ours."""
     handles = [
         ax.scatter([], [], s=42, facecolors="white", edgecolors=PAPER, linewidths=1.6),
         ax.scatter([], [], s=42, color=OURS),
+        *([ax.scatter([], [], s=90, marker="|", color=PAPER, linewidths=2)] if today else []),
     ]
-    figure.legend(handles, ["in the paper", "horopca"], loc="outside lower center", ncols=2, frameon=False)
+    words = ["in print", "computed here, with its deviation", *(["published code, today"] if today else [])]
+    figure.legend(handles, words, loc="outside lower center", ncols=3, frameon=False)
 
 
 def histograms(figure: Any, data: Mapping[str, np.ndarray]) -> None:
@@ -100,52 +109,56 @@ def histograms(figure: Any, data: Mapping[str, np.ndarray]) -> None:
     bare(ax)
 
 
-STYLES: dict[str, dict[str, Any]] = {
-    "Euclidean PCA": {"color": COLOURS[5]},
-    "Tangent PCA": {"color": COLOURS[2]},
-    "PGA": {"color": COLOURS[4]},
-    "BSA": {"color": "#8C564B"},
-    "Hyperbolic autoencoder": {"color": "#8C8C8C", "linestyle": "dotted"},
-    "Hyperbolic MDS": {"color": COLOURS[1]},
-    "HoroPCA": {"color": COLOURS[0], "linewidth": 2.2},
-    "HoroPCA, free": {"color": COLOURS[0], "linestyle": "dashed"},
-    "HoroPCA, free, distortion": {"color": COLOURS[3], "linewidth": 2.2},
-}
-
-
-def dimension_curves(figure: Any, data: Mapping[tuple[str, str], Mapping[str, Mapping[int, float]]]) -> None:
-    """A line of panels for each data set: distortion, on a logarithmic scale, and Fréchet variance."""
+def dimension_curves(figure: Any, data: Mapping[tuple[str, str], Mapping[str, Mapping[int, np.ndarray]]]) -> None:
+    """A line of panels for each data set: distortion, on a logarithmic scale, and Fréchet variance; bands from "
+    "least to largest."""
     graphs = list(dict.fromkeys(graph for graph, _ in data))
-    figure.set_size_inches(11, 4.1 * len(graphs))
+    figure.set_size_inches(12, 4.6 * len(graphs))
     panels = figure.subplots(len(graphs), 2, squeeze=False)
+    words = {"distortion": "average distortion", "frechet_variance": "Fréchet variance"}
     for line, graph in zip(panels, graphs, strict=True):
-        for ax, (quantity, words) in zip(
-            line, (("distortion", "average distortion"), ("frechet_variance", "Fréchet variance")), strict=True
-        ):
-            for name, values in data[graph, quantity].items():
-                known = {k: v for k, v in sorted(values.items()) if quantity != "distortion" or v > 1e-4}
-                if known:
-                    ax.plot(
-                        list(known),
-                        list(known.values()),
-                        label=name,
-                        **{"marker": "o", "markersize": 3.5, "linewidth": 1.4, **STYLES[name]},
-                    )
+        for ax, quantity in zip(line, words, strict=True):
+            for k, (name, values) in enumerate(data[graph, quantity].items()):
+                _curve(ax, name, values, CURVES[k % len(CURVES)], floor=FLOOR if quantity == "distortion" else None)
             ax.set_xscale("log")
             ax.set_xticks([1, 2, 3, 5, 10, 20, 50], ["1", "2", "3", "5", "10", "20", "50"])
             if quantity == "distortion":
                 ax.set_yscale("log")
-                low, high = ax.get_ylim()
-                ticks = [tick for tick in (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0) if low <= tick <= high]
-                ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+                ax.set_ylim(FLOOR / 1.4, 1.1)
+                ax.set_yticks(
+                    [FLOOR, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0], ["0", "0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1"]
+                )
+                ax.axhline(FLOOR, color="#BBBBBB", linewidth=0.8, linestyle="dotted")
             ax.minorticks_off()
-            ax.set_title(f"{graph}: {words}", fontsize=11, color=INK)
+            ax.set_title(f"{graph}: {words[quantity]}", fontsize=11, color=INK)
             ax.set_xlabel("components", color=INK)
             ax.grid(color="#EEEEEE", linewidth=0.8)
             ax.set_axisbelow(True)
             bare(ax)
     handles, names = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=5, frameon=False, fontsize=9)
+    figure.legend(
+        handles, [name.replace("`", "") for name in names], loc="outside lower center", ncols=2, frameon=False, fontsize=9
+    )
+
+
+FLOOR = 0.003  # where a distortion of zero is drawn
+CURVES: tuple[dict[str, Any], ...] = (
+    {"color": COLOURS[5]}, {"color": COLOURS[2]}, {"color": COLOURS[4]}, {"color": "#8C564B"},
+    {"color": "#8C8C8C", "linestyle": "dotted"}, {"color": COLOURS[1]}, {"color": "black", "linewidth": 2.0},
+    {"color": "black", "linestyle": "dashed"}, {"color": COLOURS[0], "linewidth": 2.2},
+    {"color": COLOURS[0], "linestyle": "dashed"},
+    {"color": COLOURS[3], "linewidth": 2.0}, {"color": "#8C8C8C", "linestyle": "dashed"}, {"color": COLOURS[6 % len(COLOURS)]},
+    {"color": COLOURS[7 % len(COLOURS)]},
+)  # fmt: skip
+
+
+def _curve(ax: Any, name: str, values: Mapping[int, np.ndarray], style: dict[str, Any], floor: float | None) -> None:
+    if not values:
+        return
+    places = sorted(values)
+    shown = [np.maximum(values[k], floor) if floor else values[k] for k in places]
+    ax.fill_between(places, [v.min() for v in shown], [v.max() for v in shown], color=style["color"], alpha=0.15, linewidth=0)
+    ax.plot(places, [v.mean() for v in shown], label=name, **{"marker": "o", "markersize": 3.5, "linewidth": 1.4, **style})
 
 
 # a path down the tree, and branches that a reader knows
@@ -172,13 +185,39 @@ def mammal_disks(figure: Any, images: Sequence[tuple[str, np.ndarray]]) -> None:
         ax.remove()
 
 
-def mammal_disk(figure: Any, Y: np.ndarray) -> None:
-    """One disk with as many names as fit."""
+FELINES = (
+    "feline", "cat", "domestic cat", "burmese cat", "siamese cat", "persian cat", "wildcat", "big cat", "tiger", "lion",
+)  # fmt: skip
+SHOWN = (
+    "mammal", "carnivore", "canine", "dog", "wolf", "bear", "primate", "rodent", "ungulate", "whale", "bat", "marsupial",
+    "feline", "cat", "burmese cat",
+)  # fmt: skip
+
+
+def mammals_with_inset(figure: Any, Y: np.ndarray) -> None:
+    """Two disks: `mammal` in the middle, and `feline` in the middle, so that feline, cat and burmese cat are apart."""
     mammals = load_mammals()
-    figure.set_size_inches(10, 10.4)
-    ax = figure.subplots()
-    plot_disk(Y, mammals.labels, names=mammals.names, edges=mammals.edges, ax=ax)
-    _move_legend_below([ax], columns=5)
+    figure.set_size_inches(15, 8.2)
+    panels = figure.subplots(1, 2)
+    for ax, shown in zip(panels, (SHOWN, FELINES), strict=True):
+        names = [name if name in shown else "" for name in mammals.names]
+        closure = _closure(mammals.parent, [k for k, name in enumerate(names) if name])
+        size = np.where(np.array(names) == "", 4.0, 26.0)
+        centre = mammals.names.index(shown[0])
+        plot_disk(Y, mammals.labels, names=names, edges=closure, centre=centre, ax=ax, size=size)
+        ax.set_title(f"{shown[0]} in the middle", fontsize=13, color=INK)
+    _move_legend_below(panels, columns=9)
+
+
+def _closure(parent: np.ndarray, shown: list[int]) -> np.ndarray:
+    """Edges from each shown synset to every shown one above it."""
+    edges = []
+    for k in shown:
+        above = parent[k]
+        while above >= 0:
+            edges += [(k, above)] if above in shown else []
+            above = parent[above]
+    return np.array(edges)
 
 
 def _move_legend_below(panels: Sequence[Any], columns: int) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from horopca.geometry import (
+    busemann,
     distance,
     from_hyperboloid,
     horosphere,
@@ -15,7 +16,7 @@ from horopca.geometry import (
     translate_ideal_to_origin,
     translate_to_origin,
 )
-from horopca.plots import COLOURS, horocycle_arcs, plot_geodesics, plot_horocycles
+from horopca.plots import COLOURS, geodesic_arcs, horocycle_arcs, plot_geodesics, plot_horocycles
 from horopca.projections import horospherical_projection
 
 BLUE, GREEN, RED, YELLOW = COLOURS[0], COLOURS[2], COLOURS[3], COLOURS[1]
@@ -99,16 +100,24 @@ def _sliding(ax: Any) -> list[float]:
 
 
 def rays_and_horocycles(figure: Any) -> None:
-    """Geodesics towards an ideal point, and the horocycles that cross them at right angles."""
-    figure.set_size_inches(5.2, 5.2)
+    """Geodesics towards an ideal point, the horocycles that cross them at right angles, and equal segments between two."""
+    figure.set_size_inches(6.2, 6.2)
     ax = figure.subplots()
-    q = np.array([1.0, 0.0])
-    plot_horocycles(q, levels=(-1.5, -0.5, 0.5, 1.5), colour=RED, ax=ax)
+    plot_horocycles(IDEAL, levels=(-1.5, -0.5, 0.5, 1.5), colour=RED, ax=ax)
     angles = np.deg2rad([40, 75, 110, 145, 180, 215, 250, 285, 320])
-    ends = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    inner = np.tile(q * (1 - 1e-9), (len(ends), 1))
-    plot_geodesics(ends * (1 - 1e-9), inner, colour=INK, ax=ax)
-    ax.scatter(*q, s=60, color=RED, zorder=6, clip_on=False)
+    for k, angle in enumerate(angles):
+        curve = _arc(np.array([np.cos(angle), np.sin(angle)]), IDEAL, 4001)
+        ax.plot(*curve.T, color=INK, linewidth=1.1)
+        level = busemann(to_hyperboloid(curve), IDEAL)
+        between = curve[(level >= -0.5) & (level <= 0.5)]  # the part between two horocycles
+        ax.plot(*between.T, color=BLUE, linewidth=4, solid_capstyle="butt", zorder=4)
+        if k in (1, 4, 7):
+            length = float(distance(*to_hyperboloid(between[[0, -1]])))
+            place = between[len(between) // 2]
+            ax.annotate(
+                f"{length:.2f}", place, (0, 9), textcoords="offset points", ha="center", color=BLUE, fontsize=11, zorder=7
+            )
+    ax.scatter(*IDEAL, s=60, color=RED, zorder=6, clip_on=False)
 
 
 def two_projections(figure: Any) -> None:
@@ -143,10 +152,8 @@ def two_projections(figure: Any) -> None:
     ax.set_title(f"d(x, y) = d(x′, y′) = {d[1]:.2f};  between the geodesic projections {d[2]:.2f}", fontsize=10, color=INK)
 
 
-def _arc(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    from horopca.plots import geodesic_arcs
-
-    return geodesic_arcs([a * (1 - 1e-9)], [b * (1 - 1e-9)], 201)[0]
+def _arc(a: np.ndarray, b: np.ndarray, n_points: int = 201) -> np.ndarray:
+    return geodesic_arcs([a * (1 - 1e-9)], [b * (1 - 1e-9)], n_points)[0]
 
 
 def projection_in_space(figure: Any) -> None:

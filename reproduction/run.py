@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from threadpoolctl import threadpool_limits
 
 from .cells.data import MissingData
-from .experiment import Cell
+from .nouns import Cell
 from .store import Store
 
 
@@ -35,14 +35,15 @@ class Answer(NamedTuple):
     seconds: float
 
 
-def compute(cell: Cell) -> Answer | Gap:
+def compute(cell: Cell, given: dict[str, Any] | None = None) -> Answer | Gap:
     """The result of a cell: a pure function of its arguments, on one thread, so that sums are the same everywhere."""
     module, _, function = cell.function.rpartition(".")
     start = time.process_time()
     try:
         with threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # results say whether a search converged
-            result = getattr(import_module(f"{__package__}.cells.{module}"), function)(**cell.arguments)
+            arguments = cell.arguments if given is None else {"given": given, **cell.arguments}
+            result = getattr(import_module(f"{__package__}.cells.{module}"), function)(**arguments)
     except (MissingData, ImportError) as error:
         return Gap(cell, str(error))
     except Exception as error:  # whatever it is, the other cells do not depend on it
@@ -51,23 +52,34 @@ def compute(cell: Cell) -> Answer | Gap:
 
 
 def run_cells(cells: list[Cell], store: Store, jobs: int) -> Generator[tuple[Cell, Gap | None]]:
-    """Compute cells and store them: each is yielded once its file is there, or with the gap it leaves."""
-    for cell, answer in _inline(cells) if jobs == 1 or len(cells) < 2 else _in_processes(cells, min(jobs, len(cells))):
-        if isinstance(answer, Gap):
-            yield cell, answer
-        else:
-            store.save(cell, answer.result, answer.seconds)
-            yield cell, None
+    """Compute cells and store them: each is yielded once its file is there, or with the gap it leaves.
+
+    Cells that take the result of another come after all that take none.
+    """
+    for part in ([c for c in cells if not c.given], [c for c in cells if c.given]):
+        tasks: list[tuple[Cell, dict[str, Any] | None]] = []
+        for cell in part:
+            before = store.load(cell.given) if cell.given else None
+            if cell.given and before is None:
+                yield cell, Gap(cell, f"{cell.given.name} is missing")
+            else:
+                tasks.append((cell, before.result if before else None))
+        for cell, answer in _inline(tasks) if jobs == 1 or len(tasks) < 2 else _in_processes(tasks, min(jobs, len(tasks))):
+            if isinstance(answer, Gap):
+                yield cell, answer
+            else:
+                store.save(cell, answer.result, answer.seconds)
+                yield cell, None
 
 
-def _inline(cells: list[Cell]) -> Iterator[tuple[Cell, Answer | Gap]]:
-    return ((cell, compute(cell)) for cell in cells)
+def _inline(tasks: list[tuple[Cell, Any]]) -> Iterator[tuple[Cell, Answer | Gap]]:
+    return ((cell, compute(cell, given)) for cell, given in tasks)
 
 
-def _in_processes(cells: list[Cell], jobs: int) -> Iterator[tuple[Cell, Answer | Gap]]:
+def _in_processes(tasks: list[tuple[Cell, Any]], jobs: int) -> Iterator[tuple[Cell, Answer | Gap]]:
     with _workers(jobs) as executor:
         with _interrupts_ignored():  # which the processes inherit: an interruption is the parent's to handle
-            waiting = {executor.submit(compute, cell): cell for cell in cells}
+            waiting = {executor.submit(compute, cell, given): cell for cell, given in tasks}
         for future in as_completed(waiting):
             try:
                 yield waiting[future], future.result()

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from horopca import HoroPCA
 from horopca.embed.graphs import shortest_paths
-from horopca.geometry import from_hyperboloid, inner, lift, pairwise_distance, radius, to_hyperboloid, translate_to_origin
+from horopca.geometry import from_hyperboloid, inner, radius, to_hyperboloid, translate_to_origin
 from horopca.metrics import average_distortion, frechet_variance
-from horopca.metrics.comparison import make
 from horopca.statistics import frechet_mean
 
 from ..paper import REDUCTION, SARKAR_SCALE
@@ -98,19 +98,11 @@ def pga_with_clipped_midpoints(x: np.ndarray, run: int) -> dict[str, Any]:
     return _measured(x, to_hyperboloid(_midpoints(z, Q)))
 
 
-def eigenvectors_of_cosh(graph: str, noise: float) -> dict[str, Any]:
-    """hMDS from the matrix of cosh(D), each entry multiplied by 1 + noise (a standard normal number)."""
-    x = _centred(data.embedding(graph))
-    G = np.random.default_rng(0).standard_normal((len(x), len(x)))
-    values, vectors = np.linalg.eigh(-np.cosh(pairwise_distance(x)) * (1 + noise * (G + G.T) / np.sqrt(2)))
-    return _measured(x, lift(np.sqrt(np.maximum(values[-2:], 0)) * vectors[:, -2:]))
-
-
 def saturated_sarkar(graph: str, run: int) -> dict[str, Any]:
     """Sarkar at scale 3.5 in the ball of float64, HoroPCA on it, all measured by the ball's distances: none beyond 35.2."""
     z = _inverted_to_mean(sarkar_in_ball(data.graph(graph), 10))
     D, graph_distances = ball_distances(z), shortest_paths(data.graph(graph).adjacency)
-    Y = make("horopca", 2, random_state=run).fit_transform(capped(z))
+    Y = HoroPCA(2, random_state=run).fit_transform(capped(z))
     off = _changes(ball_distances(Y), D, 0.95 * SARKAR_SCALE)  # pairs that fell together have distances of pure rounding
     return {
         "embedding_distortion": float(_changes(D / SARKAR_SCALE, graph_distances).mean()),

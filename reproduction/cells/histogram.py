@@ -10,13 +10,11 @@ from horopca.geometry import busemann, distance, to_hyperboloid
 
 from ..paper import HISTOGRAM_DIRECTIONS, HISTOGRAM_POINTS
 
-SCALE = 2.0  # of the normal tangent vectors, as lengths; the paper's ball has exp(u) = tanh|u| u/|u|, at distance 2|u|
 
-
-def project_on_lines(seed: int) -> dict[str, Any]:
+def project_on_lines(sigma: float, run: int) -> dict[str, Any]:
     """Average distortion of both projections on the lines through the origin towards random ideal points."""
-    rng = np.random.default_rng(seed)
-    x = to_hyperboloid(SCALE * rng.standard_normal((HISTOGRAM_POINTS, 2)), "tangent")
+    rng = np.random.default_rng(run)
+    x = to_hyperboloid(sigma * rng.standard_normal((HISTOGRAM_POINTS, 2)), "tangent")
     angle = rng.uniform(0, 2 * np.pi, HISTOGRAM_DIRECTIONS)
     i, j = np.triu_indices(len(x), 1)
     d = distance(x[i], x[j])

@@ -1,17 +1,21 @@
-"""Classification of a network: every classifier on one half of one embedding, the other half for training."""
+"""Classification of a network: classifiers trained on one half of one embedding, and judged on the other."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.svm import LinearSVC
 
-from horopca.metrics.classification import METRICS, by_class, compare_classifiers
+from horopca import BusemannWhitener, HoroPCA
+from horopca.geometry import busemann, to_hyperboloid
+from horopca.metrics.classification import COSTS, METRICS, by_class, compare_classifiers, macro_average_precision
 
 from . import data
 
-SPLITS = 10  # halvings of each embedding
+BASELINES = ("eSVM", "hSVM", "tangent PCA + eSVM", "PGA + eSVM")
 
 
 def trapezoid_area(y: np.ndarray, decision: np.ndarray, classes: np.ndarray) -> float:
@@ -28,19 +32,73 @@ def trapezoid_area(y: np.ndarray, decision: np.ndarray, classes: np.ndarray) -> 
     return float(np.mean(areas))
 
 
-def classify(network: str, version: int, split: int) -> dict[str, Any]:
-    """For each classifier and metric the score on a test half."""
-    X, y, _ = data.network(network, version)
-    halves = list(StratifiedShuffleSplit(SPLITS, test_size=0.5, random_state=version).split(X, y))
-    found = compare_classifiers(X, y, splits=_One(halves[split]), metrics={**METRICS, "trapezoid area": trapezoid_area})
-    return {row.classifier: {metric: float(values[0]) for metric, values in row.scores.items()} for row in found}
+JUDGES = {**METRICS, "trapezoid area": trapezoid_area}
+
+
+class AlongDirections(TransformerMixin, BaseEstimator):
+    """Busemann coordinates along two ideal points, each with zero mean and unit variance: the paper's whitening, as written."""
+
+    def __init__(self, directions: str, seed: int) -> None:
+        self.directions, self.seed = directions, seed
+
+    def fit(self, X: np.ndarray, y: Any = None) -> AlongDirections:
+        if self.directions == "random":
+            first = np.random.default_rng(self.seed).standard_normal(2)
+            first /= np.linalg.norm(first)
+            self.ideal_points_ = np.array([first, [-first[1], first[0]]])
+        else:
+            self.ideal_points_ = HoroPCA(2, strategy=self.directions, random_state=self.seed).fit(X).ideal_points_
+        c = self._coordinates(X)
+        self.mean_, self.scale_ = c.mean(axis=0), c.std(axis=0)
+        self.correlation_ = float(np.corrcoef(c.T)[0, 1])
+        return self
+
+    def _coordinates(self, X: np.ndarray) -> np.ndarray:
+        x = to_hyperboloid(np.asarray(X))
+        return np.stack([busemann(x, q) for q in self.ideal_points_], axis=1)
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        return (self._coordinates(X) - self.mean_) / self.scale_
+
+
+# whitening by Busemann coordinates: which directions
+DIRECTIONS = {
+    "HoroPCA, greedy": lambda seed: AlongDirections("greedy", seed),
+    "HoroPCA, joint": lambda seed: AlongDirections("joint", seed),
+    "a random orthonormal pair": lambda seed: AlongDirections("random", seed),
+    "BusemannWhitener(2)": lambda seed: BusemannWhitener(2, random_state=seed),
+    "BusemannWhitener(4)": lambda seed: BusemannWhitener(4, random_state=seed),
+}
+
+
+def classify(network: str, version: int, run: int, classifiers: str) -> dict[str, Any]:
+    """For each of the baselines, or of the directions, its scores on the test half `run`."""
+    X, labels, _ = data.network(network, version)
+    y = np.asarray(labels)
+    train, test = list(StratifiedShuffleSplit(run + 1, test_size=0.5, random_state=version).split(X, y))[run]
+    if classifiers == "baselines":
+        found = compare_classifiers(X, y, classifiers=BASELINES, splits=_One(train, test), metrics=JUDGES)
+        return {row.classifier: {judge: float(values[0]) for judge, values in row.scores.items()} for row in found}
+    return {name: _scores(make(100 * version + run), X, y, train, test) for name, make in DIRECTIONS.items()}
+
+
+def _scores(features: Any, X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> dict[str, float]:
+    """A Euclidean support vector machine on features, its C chosen by cross-validation in the training half alone."""
+    folds = min(5, int(np.unique(y[train], return_counts=True)[1].min()))
+    score = lambda machine, X, y: macro_average_precision(y, machine.decision_function(X), machine.classes_)
+    choice = StratifiedKFold(folds, shuffle=True, random_state=0)
+    machine = GridSearchCV(LinearSVC(dual=False, max_iter=10_000), {"C": COSTS}, scoring=score, cv=choice)
+    machine.fit(features.fit_transform(X[train]), y[train])
+    decision = machine.decision_function(features.transform(X[test]))
+    found = {judge: float(of(y[test], decision, machine.classes_)) for judge, of in JUDGES.items()}
+    return found | ({"correlation": features.correlation_} if hasattr(features, "correlation_") else {})
 
 
 class _One:
     """A splitter that knows one split."""
 
-    def __init__(self, halves: tuple[np.ndarray, np.ndarray]) -> None:
-        self.halves = halves
+    def __init__(self, train: np.ndarray, test: np.ndarray) -> None:
+        self.halves = train, test
 
     def split(self, X: Any, y: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         return [self.halves]

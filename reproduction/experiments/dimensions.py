@@ -2,132 +2,100 @@
 
 from __future__ import annotations
 
-from horopca.metrics.comparison import METHODS
+import numpy as np
 
 from .. import paper
+from ..cells.systems import SYSTEMS
 from ..drawing import dimension_curves
-from ..experiment import Cell, Claim, Experiment, Page, Picture, Results, Size
-from ..tables import ABSENT, bold, table
-from .reduction import title_of
+from ..markdown import ABSENT, bold, short, table
+from ..nouns import Cell, Experiment, Picture, Results, Section, Size
+from .reduction import BY, runs_held, runs_of
 
 GRAPHS = ("diseases", "CS Ph.D.")
-ORDER = ("pca", "tpca", "pga", "bsa", "hae", "hmds", "horopca", "horopca-free", "horopca-distortion")
-OURS = "horopca-distortion"
+CHOSEN = tuple(name for name in SYSTEMS if not name.endswith("-noise"))
 SLOW = {
+    "greedy": 1.5,
+    "orthonormal": 0.5,
     "horopca": 1.0,
-    "horopca-free": 1.0,
-    "horopca-distortion": 0.8,
+    "free": 1.0,
+    "distortion": 0.8,
     "pga": 0.6,
     "bsa": 1.2,
-}  # seconds per component, diseases
+}  # seconds per component
 
 
-def _cost(graph: str, method: str, K: int) -> float:
-    if method == "hae":
+def _cost(graph: str, system: str, K: int) -> float:
+    if system.startswith("hae"):
         return 5.0
-    return (2.0 if graph == "CS Ph.D." else 1.0) * SLOW.get(method, 0.02) * min(K, 25) + 0.2
+    return (2.0 if graph == "CS Ph.D." else 1.0) * SLOW.get(system, 0.02) * min(K, 25) + 0.2
 
 
 def _cells(size: Size) -> list[Cell]:
-    counts = (1, 2, 3, 5, 10) if size.quick else paper.COMPONENTS
-    return [
+    counts = (1, 2, 3, 5) if size.quick else paper.COMPONENTS
+    cells = [
+        Cell("dimensions", f"{paper.GRAPHS[graph]}.cloud", "reduction.cloud", {"graph": graph, "dimension": 50}, 0.5)
+        for graph in GRAPHS
+    ]
+    return cells + [
         Cell(
             "dimensions",
-            f"{paper.GRAPHS[graph]}.{method}.{K}",
-            "reduction.reduce_embedding",
-            {"graph": graph, "method": method, "run": 0, "components": K, "dimension": 50},
-            _cost(graph, method, K),
+            f"{paper.GRAPHS[graph]}.{system}.{K}.{run}",
+            BY,
+            {"graph": graph, "system": system, "run": run, "components": K, "dimension": 50},
+            _cost(graph, system, K),
         )
         for graph in (GRAPHS[:1] if size.quick else GRAPHS)
-        for method in ORDER
+        for system in CHOSEN
         for K in counts
-        if not (size.quick and method in ("hae", "bsa")) and not (K == 50 and method in ("pga", "bsa"))
+        for run in runs_of(system, size)
+        if not (size.quick and system in ("hae", "hae-ours", "bsa")) and not (K == 50 and system in ("pga", "bsa"))
     ]
 
 
-def curve(results: Results, graph: str, method: str, quantity: str) -> dict[int, float]:
-    """The quantity by numbers of components."""
-    return {
-        arguments["components"]: result[quantity]
-        for arguments, result in results
-        if arguments["graph"] == graph and arguments["method"] == method
-    }
+def curve(results: Results, graph: str, system: str, quantity: str = "distortion") -> dict[int, np.ndarray]:
+    """The quantity over runs, by numbers of components."""
+    found = {K: results.values(quantity, BY, graph=graph, system=system, components=K) for K in paper.COMPONENTS}
+    return {K: values for K, values in found.items() if len(values)}
 
 
-def _page(results: Results) -> Page:
+def _section(results: Results) -> Section:
+    graphs = [g for g in GRAPHS if any(curve(results, g, name) for name in CHOSEN)]
     parts = [
-        "Average distortion and Fréchet variance for 1 to 50 components of the 50-dimensional embeddings. (At 50 of 50 every "
-        "projection is the identity; PGA and BSA are not computed there. The paper shows curves and prints no figures.)",
+        f"50-dimensional embeddings reduced to 1 to 50 components; {runs_held(results, BY)}, the bands of the picture "
+        "being the "
+        "least and the largest of them. (At 50 of 50 every projection is the identity, so that its distortion is zero; PGA and "
+        "BSA are not computed there. The paper shows curves and prints no figures.)",
         "{dimensions}",
     ]
-    graphs = [g for g in GRAPHS if curve(results, g, OURS, "distortion")]
     for graph in graphs:
-        counts = sorted({k for method in ORDER for k in curve(results, graph, method, "distortion")})
-        found = {method: curve(results, graph, method, "distortion") for method in ORDER}
-        least = {k: min(values[k] for values in found.values() if k in values) for k in counts}
-        rows = [
-            [title_of(method), *(bold(_short(values.get(k)), values.get(k) == least[k] > 5e-4) for k in counts)]
-            for method, values in found.items()
-            if values
+        parts += [
+            table([f"{graph}, {words}", *map(str, paper.COMPONENTS)], _rows(results, graph, quantity, best))
+            for words, quantity, best in (("distortion", "distortion", min), ("Fréchet variance", "frechet_variance", None))
         ]
-        parts.append(table([f"{graph}, distortion", *map(str, counts)], rows))
-        parts.append(_sentence(results, graph))
-    if not graphs:
-        return Page(parts[0])
     data = {
-        (graph, quantity): {METHODS[m].title: curve(results, graph, m, quantity) for m in ORDER}
+        (graph, quantity): {SYSTEMS[name].title: curve(results, graph, name, quantity) for name in CHOSEN}
         for graph in graphs
         for quantity in ("distortion", "frechet_variance")
     }
     caption = "Average distortion and Fréchet variance by number of components"
-    return Page("\n\n".join(parts), (Picture("dimensions", caption, lambda figure: dimension_curves(figure, data)),))
+    return Section("\n\n".join(parts), (Picture("dimensions", caption, lambda figure: dimension_curves(figure, data)),))
 
 
-def _short(value: float | None) -> str:
-    return ABSENT if value is None else f"{value:.3f}".lstrip("0") if value < 1 else f"{value:.2f}"
+def _rows(results: Results, graph: str, quantity: str, best: object) -> list[list[str]]:
+    found = {name: curve(results, graph, name, quantity) for name in CHOSEN}
+    least = {K: min((v[K].mean() for v in found.values() if K in v), default=0.0) for K in paper.COMPONENTS}
+    rows = []
+    if quantity == "frechet_variance" and (cloud := results.first("reduction.cloud", graph=graph)):
+        rows.append(["*the data*", *[f"{cloud['frechet_variance']:.2f}"] * len(paper.COMPONENTS)])
+    for name, values in found.items():
+        texts = []
+        for K in paper.COMPONENTS:
+            mean = values[K].mean() if K in values else None
+            text = ABSENT if mean is None else short(mean) if quantity == "distortion" else f"{mean:.2f}"
+            texts.append(bold(text, best is min and mean == least[K] > 5e-4))
+        if values:
+            rows.append([SYSTEMS[name].title, *texts])
+    return rows
 
 
-def beaten(results: Results, graph: str) -> dict[int, list[str]]:
-    """Where another method has less distortion than ours: numbers of components and methods."""
-    ours = curve(results, graph, OURS, "distortion")
-    others = {m: curve(results, graph, m, "distortion") for m in ORDER if not m.startswith("horopca")}
-    found = {k: [m for m, values in others.items() if values.get(k, 2.0) < mine - 1e-6] for k, mine in ours.items()}
-    return {k: methods for k, methods in found.items() if methods}
-
-
-def _sentence(results: Results, graph: str) -> str:
-    """Whether our curve is below every other, or where it is not."""
-    found = beaten(results, graph)
-    whose = f"On {graph} the distortion of {title_of(OURS)}"
-    if not found:
-        return f"{whose} is at or below that of every other method at every number of components."
-    value = lambda m, k: f"{curve(results, graph, m, 'distortion')[k]:.4f}"
-    places = "; ".join(
-        f"at {k}, where {' and '.join(f'{METHODS[m].title} has {value(m, k)}' for m in methods)} against {value(OURS, k)}"
-        for k, methods in sorted(found.items())
-    )
-    return f"{whose} is below that of every other method at every number of components but {places}."
-
-
-def _claims(results: Results) -> list[Claim]:
-    claims = []
-    for graph in GRAPHS:
-        if len(curve(results, graph, OURS, "distortion")) == len(paper.COMPONENTS):
-            found = beaten(results, graph)
-            words = (
-                "at every number of components"
-                if not found
-                else f"but for {', '.join(map(str, sorted(found)))} (see the sentence there)"
-            )
-            claims.append(Claim(f"{graph}: our curve of distortion is below every other method's", words, not found))
-    return claims
-
-
-DIMENSIONS = Experiment(
-    "dimensions",
-    "More components",
-    _cells,
-    _page,
-    _claims,
-    "CS Ph.D., BSA and the autoencoder, and 4, 6 to 9, 20 and 50 components",
-)
+DIMENSIONS = Experiment("dimensions", "More components", "Figure 7 of the paper (`fig:dim_plots`)", _cells, _section)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..experiment import Cell, Experiment, Page, Picture, Size
 from ..illustrated import lines, projection_in_space, rays_and_horocycles, two_projections
+from ..nouns import Experiment, Picture, Section
 
 PICTURES = (
     Picture(
@@ -22,7 +22,8 @@ on either line.
 
 {lines}
 
-**Geodesics and horocycles of an ideal point.** Segments of the geodesics between two horocycles are equally long.
+**Geodesics and horocycles of an ideal point.** Segments of the geodesics between two horocycles are equally
+long: those marked all have the length written beside them.
 
 {horocycles}
 
@@ -38,10 +39,10 @@ Busemann coordinates of x. It meets the plane in x′, on the side of the base p
 {space}"""
 
 
-def _cells(size: Size) -> list[Cell]:
-    return []
-
-
 ILLUSTRATIONS = Experiment(
-    "illustrations", "The explanatory figures", _cells, lambda results: Page(TEXT, PICTURES), lambda results: [], ""
+    "illustrations",
+    "The explanatory figures",
+    "Figures 1, 2, 3 and 5 of the paper (`fig:lines`, `fig:horo_geo`, `fig:horo_geo_proj`, `fig:horo_proj_3d`)",
+    lambda size: [],
+    lambda results: Section(TEXT, PICTURES),
 )

@@ -24,25 +24,39 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-def spread(values: Any, digits: int = 2, *, chance: bool = True) -> str:
+def spread(values: Any, digits: int = 2) -> str:
     """Mean ± standard deviation over runs, as the paper prints them.
 
-    >>> spread([0.12, 0.14], 3), spread([0.5], 2, chance=False), spread([])
+    >>> spread([0.12, 0.14], 3), spread([0.5]), spread([])
     ('0.130 ± 0.010', '0.50', '–')
     """
     values = np.asarray(values, dtype=np.float64)
     if not len(values):
         return ABSENT
     mean = f"{values.mean():.{digits}f}"
-    return f"{mean} ± {values.std():.{digits}f}" if chance and len(values) > 1 else mean
+    return f"{mean} ± {values.std():.{digits}f}" if len(values) > 1 else mean
 
 
-def printed(figure: Any, digits: int = 2) -> str:
+def printed(figure: Any, digits: int = 2, *, std: bool = True) -> str:
     """A published figure."""
     if figure is None:
         return ABSENT
-    return f"{figure.mean:.{digits}f} ± {figure.std:.{digits}f}" if figure.std else f"{figure.mean:.{digits}f}"
+    return f"{figure.mean:.{digits}f} ± {figure.std:.{digits}f}" if figure.std and std else f"{figure.mean:.{digits}f}"
+
+
+def both(row: Any, *, std: bool = True) -> str:
+    """A published cell of the tables of reductions: distortion / variance."""
+    return ABSENT if row is None else f"{printed(row.distortion, std=std)} / {printed(row.variance, std=std)}"
 
 
 def bold(text: str, yes: bool = True) -> str:
     return f"**{text}**" if yes and text != ABSENT else text
+
+
+def short(value: float | None, digits: int = 3) -> str:
+    """A fraction without its zero.
+
+    >>> short(0.0421), short(1.5), short(None)
+    ('.042', '1.500', '–')
+    """
+    return ABSENT if value is None else f"{value:.{digits}f}".removeprefix("0")

@@ -1,0 +1,51 @@
+"""Every system that is measured, one row each: the paper's as written, what its code does instead, ours, and others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from horopca import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicAutoencoder, HyperbolicMDS, TangentPCA
+
+from .orthonormal import OrthonormalHoroPCA
+
+
+class System(NamedTuple):
+    """A row of the tables."""
+
+    title: str
+    make: Callable[..., Any]  # (n_components, seed, **model) -> an estimator, unfitted
+    whose: str = "paper"  # "paper": as it is written there; "code": as published code has it; "ours"; "other"
+    chance: bool = True  # whether runs differ
+    published: str = ""  # its row in the paper's tables, if it has one
+
+
+def _seeded(kind: Any, **options: Any) -> Callable[..., Any]:
+    return lambda K, seed, **model: kind(K, random_state=seed, **options, **model)
+
+
+def _plain(kind: Any) -> Callable[..., Any]:
+    return lambda K, seed, **model: kind(K, **model)
+
+
+SYSTEMS = {
+    "pca": System("PCA", _plain(EuclideanPCA), chance=False, published="pca"),
+    "tpca": System("tangent PCA", _plain(TangentPCA), chance=False, published="tpca"),
+    "pga": System("PGA, greedy", _seeded(PGA, strategy="greedy"), published="pga"),
+    "pga-noise": System("PGA, base off by σ = 0.5", _seeded(PGA, strategy="greedy", base_noise=0.5), published="pga-noise"),
+    "bsa": System("BSA", _seeded(BSA), published="bsa"),
+    "bsa-noise": System("BSA, base off by σ = 0.5", _seeded(BSA, base_point="mean", base_noise=0.5), published="bsa-noise"),
+    "hae": System("hAE, as described", _seeded(HyperbolicAutoencoder, hidden=(), isometry=0.0), published="hae"),
+    "hmds": System("hMDS", _plain(HyperbolicMDS), chance=False, published="hmds"),
+    "greedy": System("HoroPCA, greedy", _seeded(HoroPCA, strategy="greedy"), published="horopca"),
+    "orthonormal": System("HoroPCA, orthonormal", _seeded(OrthonormalHoroPCA), "code", published="horopca"),
+    "horopca": System("`HoroPCA()`", _seeded(HoroPCA), "ours"),
+    "free": System('`HoroPCA(spine="free")`', _seeded(HoroPCA, spine="free"), "ours"),
+    "distortion": System(
+        '`HoroPCA(spine="free", objective="distortion")`', _seeded(HoroPCA, spine="free", objective="distortion"), "ours"
+    ),
+    "hae-ours": System("`HyperbolicAutoencoder()`", _seeded(HyperbolicAutoencoder), "other"),
+}
+
+OURS = tuple(name for name, system in SYSTEMS.items() if system.whose == "ours")
+NOISES = (0.25, 0.5, 1.0, 2.0)  # standard deviations of the noise at the base point; the paper does not say which it used
