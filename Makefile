@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo test bench reproduce lint clean
+.PHONY: demo test bench fuzz reproduce lint clean
 
 demo: .venv/.ready-demo
 	$(BIN)/horopca demo --force
@@ -14,6 +14,11 @@ test: .venv/.ready-dev
 
 bench: .venv/.ready-dev
 	$(BIN)/python -m benchmarks
+
+# Damaged files of every format for so many minutes, and a table of what came of them.
+MINUTES ?= 5
+fuzz: .venv/.ready-dev
+	PYTHONPATH=tests $(BIN)/python -m fuzz --minutes $(MINUTES)
 
 # The paper's tables and figures, computed again; the same command goes on where it was interrupted.
 reproduce: .venv/.ready-dev

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import math
+import sys
 import tokenize
+import warnings
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -36,7 +38,8 @@ class Header(NamedTuple):
 
 def _header(file: BinaryIO, path: Path) -> Header:
     """The header of an array of anything but objects, checked."""
-    with refusals(path, DAMAGED, *HEADER_ERRORS):
+    with refusals(path, DAMAGED, *HEADER_ERRORS), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy's, at a file that was written under Python 2
         read = np.lib.format.read_array_header_1_0 if np.lib.format.read_magic(file) == (1, 0) else None
         header = Header(*(read or np.lib.format.read_array_header_2_0)(file))
         if any(type(k) is not int or k < 0 for k in header.shape) or (not header.dtype.itemsize and 0 not in header.shape):
@@ -62,7 +65,16 @@ def map_npy(path: Path) -> np.ndarray:
 
 
 def read_npy(path: Path) -> np.ndarray:
-    return np.array(map_npy(path))
+    return _readable(np.array(map_npy(path)), path)
+
+
+def _readable(values: np.ndarray, path: Path) -> np.ndarray:
+    """An array in memory, refused if its strings have letters that there are not, at which Python fails."""
+    if values.dtype.kind == "U" and values.size:
+        codes = np.ascontiguousarray(values).view(np.dtype("u4").newbyteorder(values.dtype.byteorder))
+        if codes.max() > sys.maxunicode:
+            raise Refusal(f"{path} {DAMAGED}.")
+    return values
 
 
 def parse_npy(content: bytes, path: Path) -> np.ndarray:
@@ -73,7 +85,8 @@ def parse_npy(content: bytes, path: Path) -> np.ndarray:
         raise Refusal(f"{path} {OBJECTS}.")
     with refusals(path, DAMAGED, ValueError, OverflowError):
         flat = np.frombuffer(content, header.dtype, math.prod(header.shape), file.tell()) if header.nbytes else np.empty(0)
-        return flat.astype(header.dtype, copy=False).reshape(header.shape, order="F" if header.fortran else "C")
+        values = flat.astype(header.dtype, copy=False).reshape(header.shape, order="F" if header.fortran else "C")
+    return _readable(values, path)
 
 
 # ---------------------------------------------------------------- archives

@@ -42,7 +42,7 @@ DEEPEST = 64  # dictionaries within dictionaries that are looked into
 
 def read_checkpoint(path: Path, key: str | None) -> Table:
     """The points of a checkpoint, with the names and the model of one of the Poincaré-embeddings tool."""
-    content = _zipped(path) if zipfile.is_zipfile(path) else _legacy(path)
+    content = _zipped(path) if _is_zip(path) else _legacy(path)
     X = matrix(_chosen(dict(_matrices(content, path)), key, path, content), path)
     if not isinstance(content, dict):
         return Table(X)
@@ -142,6 +142,13 @@ def item_bytes(dtype: str) -> int:
 
 
 # ---------------------------------------------------------------- the two formats of torch
+
+
+def _is_zip(path: Path) -> bool:
+    try:
+        return zipfile.is_zipfile(path)
+    except zipfile.BadZipFile:  # one in several parts, it says
+        return True
 
 
 def _zipped(path: Path) -> Any:

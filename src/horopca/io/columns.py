@@ -14,13 +14,11 @@ from .text import LABEL_NAMES
 ROWS = 1 << 16  # that are read at a time
 
 
-def read_parquet(path: Path) -> Table:
+def read_parquet(path: Path, key: str | None) -> Table:
     """The numeric columns of a Parquet file, or its one column of lists, with a column of names."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise ImportError(f"{path} is a Parquet file, which needs pyarrow: pip install 'horopca[io]'.") from error
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     budget, why = Budget(path), "is damaged, cut short, or not a Parquet file"
     with refusals(path, why, pa.ArrowException, ValueError, TypeError, KeyError, OverflowError):
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -68,6 +68,16 @@ def listed(names: Iterable[str], none: str = "none") -> str:
     """Names in a sentence, which would not be one with all of a thousand."""
     first = list(islice(names, 21))
     return ", ".join(name[:80] for name in first[:20]) + (", ..." if len(first) > 20 else "") or none
+
+
+def choose(arrays: Mapping[str, Any], key: str | None, path: Path, what: str) -> Any:
+    """The array that is asked for, the only one, or the one that is called as points are called."""
+    if key is not None and key not in arrays:
+        raise Refusal(f"{path} has no {what} {key!r}; it holds {listed(arrays)}.")
+    for choice in (key, *(arrays if len(arrays) == 1 else ()), "X", "embeddings"):
+        if choice in arrays:
+            return arrays[choice]
+    raise Refusal(f"{path} holds {listed(arrays)}: say which {what} to read with key=.")
 
 
 def as_text(value: Any) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from .budget import Budget
-from .files import Refusal, as_text, refusals
+from .files import Refusal, Table, as_text, choose, matrix, refusals
+from .text import LABEL_NAMES
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 BLOCK = 1 << 12  # names that are read at a time, at most
@@ -18,17 +19,10 @@ BLOCK = 1 << 12  # names that are read at a time, at most
 ERRORS = (RuntimeError, KeyError, ValueError, TypeError, NotImplementedError, OverflowError, UnicodeDecodeError)
 
 
-def is_hdf(path: Path) -> bool:
-    with open(path, "rb") as file:
-        return file.read(8) == SIGNATURE
-
-
 @contextmanager
 def open_hdf(path: Path) -> Iterator[Any]:
-    try:
-        import h5py
-    except ImportError as error:
-        raise ImportError(f"{path} is an HDF5 file, which needs h5py: pip install 'horopca[io]'.") from error
+    import h5py
+
     with refusals(path, "is damaged, cut short, or not an HDF5 file", *ERRORS):
         try:
             with h5py.File(path, "r") as file:
@@ -37,6 +31,30 @@ def open_hdf(path: Path) -> Iterator[Any]:
             if error.errno is not None:
                 raise
             raise ValueError(str(error)) from error  # of the library, about the content and not about the disk
+
+
+def read_h5ad(path: Path, key: str | None) -> Table:
+    """An array of `obsm` of an AnnData file, with the names of the observations."""
+    budget = Budget(path)
+    with open_hdf(path) as file:
+        top = members(file, path)
+        arrays = {name: item for name, item in members(top.get("obsm"), path).items() if is_matrix(item)}
+        X = matrix(numbers(choose(arrays, (key or "").removeprefix("obsm/") or None, path, "array of obsm"), budget), path)
+        obs = members(top.get("obs"), path)
+        index = as_text(top["obs"].attrs.get("_index", "_index")) if obs else ""
+        names = column(obs, index, path, budget)
+    return Table(X, names if names is not None and len(names) == len(X) else None)
+
+
+def read_mat_73(path: Path, key: str | None) -> Table:
+    """A matrix of a MATLAB file of level 7.3, with the labels beside it."""
+    budget = Budget(path)
+    with open_hdf(path) as file:
+        usable = {name: item for name, item in members(file, path).items() if is_matrix(item)}
+        X = matrix(numbers(choose(usable, key, path, "matrix"), budget).T, path)  # columns come first there
+        label = next((name for name in usable if name.lower() in LABEL_NAMES), None)
+        values = None if label is None or usable[label].size != len(X) else numbers(usable[label], budget).ravel()
+    return Table(X, None if values is None else [as_text(value) for value in values])
 
 
 def members(group: Any, path: Path) -> dict[str, Any]:

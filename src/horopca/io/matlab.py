@@ -15,8 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csc_array
 
+from .apart import apart
 from .budget import Budget
-from .files import Refusal, as_text, refusals
+from .files import Refusal, Table, as_text, choose, matrix, refusals
+from .hdf import SIGNATURE
+from .text import LABEL_NAMES
 
 MATRIX, COMPRESSED = 14, 15
 # kind of an element -> its numbers
@@ -41,6 +44,30 @@ CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13:
 COMPLEX, LOGICAL = 0x800, 0x200
 HEAD = 1 << 12  # bytes of a packed variable that tell its name and its shape
 DAMAGED = "is damaged, cut short, or not a file of MATLAB's"
+
+
+read_mat_73 = apart("hdf", "read_mat_73", "h5py", "a MATLAB file of level 7.3, in HDF5")
+
+
+def read_mat(path: Path, key: str | None) -> Table:
+    """A matrix of a MATLAB file, with the labels beside it."""
+    with open(path, "rb") as file:
+        head = file.read(20)
+    if head.startswith((b"MATLAB 7.3", SIGNATURE)):
+        return read_mat_73(path, key)
+    refuse_level_4(head, path)
+    found, budget = variables(path), Budget(path)
+    usable = {name: variable for name, variable in found.items() if variable.is_matrix}
+    X = matrix(read(choose(usable, key, path, "matrix"), path, budget), path)
+    label = next((name for name in found if name.lower() in LABEL_NAMES), None)
+    return Table(X, None if label is None else as_labels(read(found[label], path, budget), len(X)))
+
+
+def refuse_level_4(head: bytes, path: Path) -> None:
+    """Say of a file of level 4 that it is one: it begins with its kind, two lengths, whether it is complex, and a third."""
+    numbers = np.frombuffer(head.ljust(20, b"\xff"), "<i4")
+    if 0 <= numbers[0] < 5000 and numbers[3] in (0, 1) and 0 < numbers[4] < 1000:
+        raise Refusal(f"{path} is in MATLAB's format of level 4, which is not read: save it again, with save -v7.")
 
 
 class Variable(NamedTuple):
@@ -206,11 +233,3 @@ def as_labels(value: Any, n: int) -> list[str] | None:
     if value is None or len(value := value if isinstance(value, list) else value.ravel()) != n:
         return None
     return [as_text(item) for item in value]
-
-
-def refuse_others(path: Path) -> None:
-    """Say of a file of level 4 that it is one."""
-    with open(path, "rb") as file:
-        head = np.frombuffer(file.read(20).ljust(20, b"\xff"), "<i4")
-    if 0 <= head[0] < 5000 and head[3] in (0, 1) and 0 < head[4] < 1000:
-        raise Refusal(f"{path} is in MATLAB's format of level 4, which is not read: save it again, with save -v7.")

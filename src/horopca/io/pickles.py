@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import pickletools
+import warnings
 from collections.abc import Callable, Iterable
 from mmap import mmap
 from typing import IO, Any
@@ -39,7 +40,9 @@ class Inert:
 def read_pickle(file: IO[bytes] | mmap, budget: Budget, storage: Callable[[Any], Any] = lambda pid: Inert("storage")) -> Any:
     """The value of the pickle that begins here; `storage` makes what a persistent identifier stands for."""
     why = "is damaged or cut short: what it holds is no pickle"
-    with refusals(budget.path, why, ValueError, IndexError, TypeError, KeyError, OverflowError, AttributeError):
+    errors = (ValueError, IndexError, TypeError, KeyError, OverflowError, AttributeError)
+    with refusals(budget.path, why, *errors), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python's, at a string with a backslash before any letter
         return _Machine(budget, storage).run(pickletools.genops(file))  # type: ignore[arg-type]  # a map has what it needs of a file
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from .apart import apart
 from .arrays import read_npy, read_npz
 from .checkpoints import read_checkpoint, read_keyed_vectors
-from .columns import read_parquet
-from .containers import read_h5ad, read_mat
 from .files import Table, existing, matrix, refuse_nonfinite
+from .matlab import read_mat
 from .text import read_text
 from .word2vec import read_word2vec_binary, read_word2vec_text
 
@@ -28,8 +28,8 @@ READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
     ".ckpt": (read_checkpoint, True),
     ".kv": (read_keyed_vectors, False),
     ".mat": (read_mat, True),
-    ".h5ad": (read_h5ad, True),
-    ".parquet": (lambda path, _: read_parquet(path), False),
+    ".h5ad": (apart("hdf", "read_h5ad", "h5py", "an HDF5 file"), True),
+    ".parquet": (apart("columns", "read_parquet", "pyarrow", "a Parquet file"), False),
 }
 READABLE = tuple(READERS)
 

@@ -3,8 +3,8 @@
 While the work goes on there are two files beside the output. ``out.npy.partial`` is what will be the output; whoever
 writes it holds a lock on it, which the system takes back when the process ends, however it ends. ``out.npy.partial.npz``, the
 journal, is the fitted estimator with a note of what was asked for, a digest of every block of the input, and a digest of every
-block that is written: the rows are on the disk before the note says so. Whoever resumes checks the digests. At the end the first
-file is renamed and the second removed.
+block that is written: the rows are on the disk before the note says so. Whoever resumes checks the digests. At the end the
+first file is renamed and the second removed.
 """
 
 from __future__ import annotations

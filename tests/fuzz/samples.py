@@ -1,0 +1,143 @@
+"""A small valid file of every format that is read, made by the tool that people have them from."""
+
+from __future__ import annotations
+
+import io
+import struct
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+X = np.random.default_rng(0).uniform(-0.5, 0.5, (7, 3))
+SLOW = 20
+NAMES = ["cat", "lion", "été", "burmese cat", "x/y", "7", 'q"uote']
+
+
+class Sample(NamedTuple):
+    """The bytes of a file, the ending of its name, and the function of `horopca.io` that reads it."""
+
+    content: bytes
+    suffix: str
+    function: str = "load"
+    is_text: bool = False
+    is_zip: bool = False
+    every: int = 1  # how many rounds there are for one of these: some formats are read by a process of their own
+
+
+def _written(suffix: str, write: Callable[[Path], object]) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"sample{suffix}"
+        write(path)
+        return path.read_bytes()
+
+
+def _npz(**arrays: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def _checkpoint(path: Path, legacy: bool) -> None:
+    import torch
+
+    content = {"model": {"lt.weight": torch.tensor(X)}, "objects": NAMES, "conf": {"manifold": "lorentz", "lr": 0.3}}
+    torch.save(content, path, _use_new_zipfile_serialization=not legacy)
+
+
+def _keyed(path: Path) -> None:
+    from gensim.models import KeyedVectors
+
+    vectors = KeyedVectors(3)
+    vectors.add_vectors(NAMES, X.astype(np.float32))
+    vectors.save(str(path))
+
+
+def _mat(path: Path, packed: bool) -> None:
+    from scipy.io import savemat
+    from scipy.sparse import csc_array
+
+    labels = np.array(NAMES, dtype=object)
+    content = {"X": X, "label": labels, "A": csc_array(np.eye(7)), "c": np.array(["ab", "cd"]), "n": np.arange(7, dtype="i2")}
+    savemat(path, content, do_compression=packed)
+
+
+def _mat73(path: Path) -> None:
+    import h5py
+
+    with h5py.File(path, "w", userblock_size=512) as file:
+        file["X"], file["label"] = X.T, np.arange(7.0)[None]
+    with open(path, "r+b") as raw:
+        raw.write(b"MATLAB 7.3 MAT-file".ljust(116) + struct.pack("<QHH", 0, 0x0200, 0x4D49))
+
+
+def _h5ad(path: Path) -> None:
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        file.create_group("obsm").create_dataset("X_poincare", data=X, chunks=(4, 3), compression="gzip")
+        obs = file.create_group("obs")
+        obs.attrs["_index"] = "_index"
+        obs["_index"] = NAMES
+        kind = obs.create_group("kind")
+        kind["codes"], kind["categories"] = np.array([0, 1, 0, 1, 0, 1, -1], "i1"), ["a", "b"]
+
+
+def _frame(path: Path, way: str) -> None:
+    import pandas
+
+    frame = pandas.DataFrame(X, columns=["x", "y", "z"]).assign(name=NAMES)
+    if way == "lists":
+        frame = pandas.DataFrame({"name": NAMES, "vector": list(X)})
+    getattr(frame, "to_feather" if path.suffix == ".feather" else "to_parquet")(path)
+
+
+def _fit(path: Path, kind: str) -> None:
+    import horopca
+    from horopca.io import save_fitted
+
+    options = {"n_init": 1, "random_state": 0} if kind == "HoroPCA" else {}
+    save_fitted(getattr(horopca, kind)(2, **options).fit(X), path)
+
+
+def _word2vec(binary: bool) -> bytes:
+    if not binary:
+        return b"7 3\n" + "".join(f"{n} {' '.join(map(str, x))}\n" for n, x in zip(NAMES, X, strict=True)).encode()
+    rows = [name.replace(" ", "_").encode() + b" " + x.astype("<f4").tobytes() for name, x in zip(NAMES, X, strict=True)]
+    return b"7 3\n" + b"".join(rows)
+
+
+def _table(delimiter: str, header: bool) -> bytes:
+    head = [delimiter.join(["name", "x", "y", "z"])] if header else []
+    quoted = ['"' + name.replace('"', '""') + '"' for name in NAMES]
+    return "\n".join(head + [delimiter.join([name, *map(str, x)]) for name, x in zip(quoted, X, strict=True)]).encode()
+
+
+MAKERS: dict[str, Callable[[], Sample]] = {
+    "npy": lambda: Sample(_written(".npy", lambda path: np.save(path, X)), ".npy"),
+    "npz": lambda: Sample(_npz(X=X, labels=np.array(NAMES)), ".npz", is_zip=True),
+    "npz, objects": lambda: Sample(_npz(X=X, labels=np.array(NAMES, dtype=object)), ".npz", is_zip=True),
+    "csv": lambda: Sample(_table(",", True), ".csv", is_text=True),
+    "tsv": lambda: Sample(_table("\t", False), ".tsv", is_text=True),
+    "word2vec, text": lambda: Sample(_word2vec(False), ".vec", is_text=True),
+    "word2vec, binary": lambda: Sample(_word2vec(True), ".bin"),
+    "labels": lambda: Sample("\n".join(NAMES).encode(), ".txt", "load_labels", is_text=True),
+    "torch": lambda: Sample(_written(".pth", lambda path: _checkpoint(path, False)), ".pth", is_zip=True),
+    "torch, legacy": lambda: Sample(_written(".pth", lambda path: _checkpoint(path, True)), ".pth"),
+    "gensim": lambda: Sample(_written(".kv", _keyed), ".kv"),
+    "mat 5": lambda: Sample(_written(".mat", lambda path: _mat(path, False)), ".mat"),
+    "mat 5, packed": lambda: Sample(_written(".mat", lambda path: _mat(path, True)), ".mat"),
+    "mat 7.3": lambda: Sample(_written(".mat", _mat73), ".mat", every=SLOW),
+    "h5ad": lambda: Sample(_written(".h5ad", _h5ad), ".h5ad", every=SLOW),
+    "parquet": lambda: Sample(_written(".parquet", lambda path: _frame(path, "columns")), ".parquet", every=SLOW),
+    "parquet, lists": lambda: Sample(_written(".parquet", lambda path: _frame(path, "lists")), ".parquet", every=SLOW),
+    "edges": lambda: Sample(
+        b"source,target,weight\ncat,feline,1\nlion,feline,0.5\nfeline,mammal,2\n", ".edges", "load_edges", True
+    ),
+    "fit, HoroPCA": lambda: Sample(_written(".npz", lambda path: _fit(path, "HoroPCA")), ".npz", "load_fitted", is_zip=True),
+    "fit, TangentPCA": lambda: Sample(
+        _written(".npz", lambda path: _fit(path, "TangentPCA")), ".npz", "load_fitted", is_zip=True
+    ),
+}
