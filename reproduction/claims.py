@@ -269,7 +269,7 @@ def claims_text(results: Results) -> str:
         systems = list(COLUMNS.values()) if claim.of_system else [""]
         cells = [_cell(claim.check(results, system)) for system in systems] + [""] * (3 - len(systems))
         lines.append(f"| {claim.place} | “{claim.words}” | {' | '.join(cells)} |")
-    return f"{HEAD}\n\n" + "\n".join(lines)
+    return f"## The paper's claims\n\n{HEAD}\n\n" + "\n".join(lines)
 
 
 def _cell(verdict: Verdict) -> str:
@@ -277,8 +277,8 @@ def _cell(verdict: Verdict) -> str:
     return word if not evidence else f"**{word}**: {evidence}"
 
 
-HEAD = """## The paper's claims
-
-Each in its own words and place, judged for the paper's method as its equation (5) defines it, for the method as its published code has it,
-and for ours. The baselines that they are judged against are the paper's, *computed rightly* (see the tables below for how far print is
-from that); figures are those of the four data sets in turn, or of the three networks."""
+HEAD = (
+    "Each in its own words and place, judged for the paper's method as its equation (5) defines it, for the method as its published code has it, "
+    "and for ours. The baselines that they are judged against are the paper's, *computed rightly* (the tables below show how far print is from that); "
+    "figures are those of the four data sets in turn, or of the three networks."
+)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from horopca.datasets import load_mammals
-from horopca.plots import COLOURS, plot_disk
+from horopca.plots import COLOURS, plot_disk, plot_equidistant
 
 OURS, PAPER = COLOURS[0], "#9A9A9A"
 INK = "#333333"
@@ -195,18 +195,26 @@ SHOWN = (
 
 
 def mammals_with_inset(figure: Any, Y: np.ndarray) -> None:
-    """Two disks: `mammal` in the middle, and `feline` in the middle, so that feline, cat and burmese cat are apart."""
+    """Two disks: `mammal` in the middle of the Poincaré disk; and some felines alone, by distance from `feline`."""
     mammals = load_mammals()
     figure.set_size_inches(15, 8.2)
     panels = figure.subplots(1, 2)
-    for ax, shown in zip(panels, (SHOWN, FELINES), strict=True):
-        names = [name if name in shown else "" for name in mammals.names]
-        closure = _closure(mammals.parent, [k for k, name in enumerate(names) if name])
+    felines = np.array(sorted(mammals.names.index(name) for name in FELINES))
+    for ax, shown, plot, rows in (
+        (panels[0], SHOWN, plot_disk, np.arange(len(Y))),
+        (panels[1], FELINES, plot_equidistant, felines),
+    ):
+        names = [mammals.names[k] if mammals.names[k] in shown else "" for k in rows]
+        parent = np.searchsorted(rows, mammals.parent[rows])
+        parent[~np.isin(mammals.parent[rows], rows)] = -1
+        closure = _closure(parent, [k for k, name in enumerate(names) if name])
         size = np.where(np.array(names) == "", 4.0, 26.0)
-        centre = mammals.names.index(shown[0])
-        plot_disk(Y, mammals.labels, names=names, edges=closure, centre=centre, ax=ax, size=size)
+        options = {"names": names, "edges": closure, "centre": names.index(shown[0]), "size": size}
+        plot(Y[rows], [mammals.labels[k] for k in rows], ax=ax, **options)
         ax.set_title(f"{shown[0]} in the middle", fontsize=13, color=INK)
-    _move_legend_below(panels, columns=9)
+    _move_legend_below(panels[:1], columns=9)
+    if panels[1].get_legend() is not None:
+        panels[1].get_legend().remove()
 
 
 def _closure(parent: np.ndarray, shown: list[int]) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from horopca import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicAutoencoder, HyperbolicMDS, TangentPCA
+from horopca import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicAutoencoder, HyperbolicMDS, RadialPCA, TangentPCA
 
 from .orthonormal import OrthonormalHoroPCA
 
@@ -44,6 +44,7 @@ SYSTEMS = {
     "distortion": System(
         '`HoroPCA(spine="free", objective="distortion")`', _seeded(HoroPCA, spine="free", objective="distortion"), "ours"
     ),
+    "radial": System("`RadialPCA()`", _plain(RadialPCA), "other", chance=False),
     "hae-ours": System("`HyperbolicAutoencoder()`", _seeded(HyperbolicAutoencoder), "other"),
 }
 

@@ -13,7 +13,7 @@ from .. import paper
 from ..cells import data
 from ..cells.systems import NOISES, OURS, SYSTEMS
 from ..drawing import disks, dumbbells
-from ..markdown import ABSENT, bold, both, spread, table
+from ..markdown import ABSENT, bold, both, short, spread, table
 from ..nouns import Cell, Experiment, Picture, Results, Section, Size
 
 BRANCHES = 4  # edges from the middle of a graph at which its branches begin, for the colours
@@ -153,28 +153,34 @@ def _merged(results: Results) -> str:
         texts = []
         for graph in paper.GRAPHS:
             found = results.where(BY, graph=graph, system=name)
-            if not found or "angle" not in found[0]:
-                texts.append(ABSENT)
-                continue
-            angles, kappas, pairs = ([f[q] for f in found] for q in ("angle", "kappa", "pair_variance"))
-            low, high = min(angles), max(angles)
-            degrees = f"{high:.3g}°" if high - low < 0.01 else f"{low:.3g}–{high:.3g}°"
-            texts.append(f"{degrees} / {np.mean(kappas):.2g} / {spread(pairs, 2)}")
+            angles, kappas, pairs = ([f[q] for f in found if q in f] for q in ("angle", "kappa", "pair_variance"))
+            low, high = min(angles, default=0.0), max(angles, default=0.0)
+            degrees = f"{high:.3f}°" if high - low < 0.01 else f"{low:.3f}–{high:.3f}°"
+            texts.append(f"{degrees} / {np.mean(kappas):.2g} / {spread(pairs, 2)}" if angles else ABSENT)
         rows.append([SYSTEMS[name].title, *texts])
     clouds = [results.first("reduction.cloud", graph=g) for g in paper.GRAPHS]
     rows.append(["*the data*", *(f"– / – / {c['pair_variance']:.2f}" if c else ABSENT for c in clouds)])
-    return MERGED + "\n\n" + table(["angle / κ / pair variance", *paper.GRAPHS], rows)
+    together = [
+        g for g in paper.GRAPHS if (v := results.values("kappa", BY, graph=g, system="horopca")).size and v.max() < 1e-4
+    ]
+    known = {name: figures(results, "balanced tree", name) for name in ("orthonormal", "horopca")}
+    coded, ours = (
+        f"{spread(d.mean(keepdims=True), 3)} / {spread(v.mean(keepdims=True))}" if len(d) else ABSENT for d, v in known.values()
+    )
+    text = MERGED.format(
+        merged=", ".join(together) or "no set", print=both(paper.REDUCTION["horopca"]["balanced tree"]), coded=coded, ours=ours
+    )
+    return text.replace("\n", " ") + "\n\n" + table(["angle / κ / pair variance", *paper.GRAPHS], rows)
 
 
 MERGED = """The angle between the two ideal points as seen from the mean, κ (0 where they have merged, see
-[method.md](method.md)), and the pair variance that all three searches maximise. The paper's remark in §3.1 asks that no ideal
-point lie in the hull of the others; the maximum of its objective does not keep to that. Searched freely, the two ideal
-points run
-into each other on three of the four sets, and the best projection is the *limit* of the paper's family, which moves points
-along the
-horocycles of one ideal point. The published code cannot go there: it keeps the ideal points orthonormal, at 90°. On the
-balanced
-tree that constraint gives the printed variance, 7.15, to the digit."""
+[method.md](method.md)), and the pair
+variance that all three searches maximise. The paper's remark in §3.1 asks that no ideal point lie in the hull of the
+others; the
+maximum of its objective does not keep to that. Searched freely, the two ideal points run into each other on {merged}: there
+the best projection is the *limit* of the paper's family, which moves points along the horocycles of one ideal point. The
+published code cannot go there, since it keeps the ideal points orthonormal, at 90°; that is why print has {print} on the
+balanced tree, where orthonormal ideal points have {coded} and free ones {ours}."""
 
 
 def _noises(results: Results) -> str:
@@ -280,10 +286,9 @@ takes
 * **PGA: midpoints clipped.** The geodesic projection is the midpoint of a point and its mirror image, with half of their
   distance cut off at that of the norm 1 − 10⁻⁵. The printed figures on the balanced tree and on diseases are below what one
   climb finds, with large deviations: most likely climbs that had not ended; the code today is nearer to ours.
-* **hMDS.** The printed figures on the phylo tree and on CS Ph.D. (.74 and .83) are not those of the published code, which gives
-  .16 and .27 today, as ours does.
-* **hAE.** As described (one layer each way between exponential maps) the code is a linear map of the tangent space, and
-the printed
+* **hMDS.** The printed figures on the phylo tree and on CS Ph.D. (.74 and .83) are not those of the published code, which
+  gives .16 and .27 today, as ours does.
+* **hAE.** As described (one layer each way between exponential maps) it is a linear map of the tangent space, and the printed
   figures on the balanced tree and on diseases are those of the right tangent PCA. There is no published code of it."""
 
 
@@ -295,7 +300,7 @@ def readme_table(results: Results) -> str:
         texts = []
         for graph in paper.GRAPHS:
             d, v = figures(own, graph, name)
-            texts.append(f"{spread(d[:0] if not len(d) else [d.mean()], 3)} / {spread([v.mean()], 2)}" if len(d) else ABSENT)
+            texts.append(f"{short(d.mean())} / {v.mean():.2f}" if len(d) else ABSENT)
         if own.where(BY, system=name):
             rows.append([SYSTEMS[name].title, *texts])
     return table(["", *paper.GRAPHS], rows)

@@ -8,7 +8,7 @@ from .. import paper
 from ..cells.ball import RIM
 from ..cells.reduction import SARKARS
 from ..cells.systems import SYSTEMS
-from ..markdown import ABSENT, both, table
+from ..markdown import ABSENT, short, table
 from ..nouns import Cell, Experiment, Results, Section, Size
 from .reduction import BY, runs_held, system_cells, system_rows
 
@@ -45,11 +45,10 @@ def _section(results: Results) -> Section:
             parts.append(HEADS[kind].format(runs=runs_held(results, BY)))
             parts.append(table(["", *paper.GRAPHS], system_rows(results, printed, {}, sarkar=kind)))
             if kind == "paper":
-                theirs = [both(paper.SARKAR_TODAY["horopca"].get(g)) for g in paper.GRAPHS]
+                theirs = ", ".join(f"{short(d)} / {v} on {g}" for g, (d, v) in paper.SARKAR_TODAY.items())
                 parts.append(
-                    "Random directions make other embeddings than the paper's. On the embeddings that the published code makes "
-                    "with "
-                    f"its seed, `HoroPCA()` has {theirs[0]} on the balanced tree and {theirs[2]} on diseases."
+                    "Random directions make other embeddings than the paper's. On those that the published code makes with its "
+                    f"seed, `HoroPCA()` has {theirs}."
                 )
     if results.where("saturated_sarkar"):
         parts += ["### Two figures that are of no method", _saturation(results)]

@@ -64,7 +64,7 @@ def _section(results: Results) -> Section:
         "projection along horospheres distorts it.",
         table(["", "in print", "public settings", "clipped", "bundled"], rows),
         *_trainings(results),
-        SHOWN,
+        SHOWN.replace("\n", " "),
         "{wordnet-horopca}",
         "{wordnet}",
     ]
@@ -85,11 +85,10 @@ def _section(results: Results) -> Section:
 
 
 SHOWN = """**What the print shows.** Two disks, by PGA and by HoroPCA, with the synsets as points, the edges of the closure
-as lines, and a
-few names; in HoroPCA's, *mammal* is in the middle, and the text points at “feline hypernym of cat” and “cat hypernym of burmese
-cat”. Ours, by the same projection: *mammal* moved to the middle of the disk, closure edges among the named synsets, and a
-second disk centred at
-*feline*, in which feline, cat and burmese cat are apart."""
+as lines
+and a few names; in HoroPCA's *mammal* is in the middle, and the text points at “feline hypernym of cat” and “cat hypernym of
+burmese cat”. Ours, by the same projection (orthonormal): *mammal* moved to the middle, with the closure edges among the named
+synsets; beside it ten felines alone, drawn by their distance from *feline*, so that feline, cat and burmese cat are apart."""
 
 
 def _drawn(results: Results, system: str) -> dict[str, Any] | None:
