@@ -22,7 +22,7 @@ fuzz: .venv/.ready-dev
 
 # The paper's tables and figures, computed again; the same command goes on where it was interrupted.
 reproduce: .venv/.ready-dev
-	$(BIN)/python -m reproduction run all --out results
+	$(BIN)/python -m reproduction run all --jobs 2 --out results
 	$(BIN)/python -m reproduction publish --out results
 
 lint: .venv/.ready-dev
