@@ -14,7 +14,7 @@ from . import paper
 from .experiments.dimensions import GRAPHS as CURVES
 from .experiments.dimensions import curve
 from .experiments.histogram import DRAWN, pairs_of_means
-from .experiments.reduction import TITLES, figures
+from .experiments.reduction import BY, TITLES, figures
 from .experiments.theorems import EXACT, deviation
 from .experiments.whitening import scores
 from .experiments.wordnet import distortions
@@ -103,11 +103,8 @@ def independent(results: Results, system: str) -> Verdict:
 
 def greedy_is_best(results: Results, _: str) -> Verdict:
     """Whether one ideal point after another finds as much pair variance as all at once."""
-    found = [
-        {g: results.of("reduction").values("pair_variance", BY, graph=g, system=s) for g in paper.GRAPHS}
-        for s in (WRITTEN, OURS)
-    ]
-    pairs = [(one[g].max(), all_[g].max()) for one, all_ in [found] for g in paper.GRAPHS if len(one[g]) and len(all_[g])]
+    most = lambda g, system: results.of("reduction").values("pair_variance", BY, graph=g, system=system).max(initial=0)
+    pairs = [(one, both) for g in paper.GRAPHS if (one := most(g, WRITTEN)) and (both := most(g, OURS))]
     said = "of HoroPCA: pair variance " + ", ".join(f"{one:.2f} greedily to {both:.2f} at once" for one, both in pairs)
     return graded(sum(one >= both * (1 - 1e-4) for one, both in pairs), len(pairs), said) if pairs else NOTHING
 

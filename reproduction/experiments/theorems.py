@@ -21,7 +21,7 @@ class Statement(NamedTuple):
 
 
 STATEMENTS = (
-    Statement("§2.2", "B_p(x) = ln(|p − x|² / (1 − |x|²)) is the limit of d(x, γ(t)) − t", "busemann_is_a_limit"),
+    Statement("§2.2", "B_p(x) = ln(‖p − x‖² / (1 − ‖x‖²)) is the limit of d(x, γ(t)) − t", "busemann_is_a_limit"),
     Statement(
         "§2.2, caption of Figure 2",
         "geodesic segments between two concentric horospheres are equally long",
@@ -29,7 +29,7 @@ STATEMENTS = (
     ),
     Statement(
         "§3.3",
-        "(1/n) Σ |x − μ|² = (1/n²) Σ |x − y|² in Euclidean space",
+        "(1/n) Σ ‖x − μ‖² = (1/n²) Σ ‖x − y‖² in Euclidean space",
         "variance_is_the_mean_over_pairs",
         "the right side is twice the left one; the maximum does not change",
     ),
