@@ -123,7 +123,8 @@ def publish(out: str | Path, root: Path = ROOT) -> list[Path]:
     store, target = Store(Path(out), keep_older=True), root / "reproduction" / "results.json"
     older = from_json(target.read_text(encoding="utf-8")) if target.exists() else []
     newer = stored(store)
-    write(target, as_json(merged(older, newer)))
+    both = merged(older, newer)
+    write(target, as_json(both))
     records = from_json(target.read_text(encoding="utf-8"))  # as everybody will read them
     write(root / "docs" / "reproduction.md", page_of(records))
     written = [target, root / "docs" / "reproduction.md"]
@@ -132,5 +133,5 @@ def publish(out: str | Path, root: Path = ROOT) -> list[Path]:
         write(path, filled(name, path.read_text(encoding="utf-8"), results_of(records)))
         written.append(path)
     names = {record.cell.experiment for record in newer} | {"illustrations"}
-    draw(results_of(newer), [name for name in EXPERIMENTS if name in names], root / "docs" / "images" / "reproduction")
+    draw(results_of(both), [name for name in EXPERIMENTS if name in names], root / "docs" / "images" / "reproduction")
     return written

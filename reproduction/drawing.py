@@ -25,14 +25,12 @@ def bare(ax: Any) -> None:
 
 
 def dumbbells(figure: Any, data: Mapping[str, Sequence[tuple[str, Any, Any, Any]]]) -> None:
-    """For each data set two panels, distortion and variance; for each system print (open), the code today, ours (full)."""
-    height = 0.27 * max(map(len, data.values())) + 0.7
-    figure.set_size_inches(13, height * len(data))
-    panels = figure.subplots(len(data), 2, sharey="row", squeeze=False)
-    for line, (graph, rows) in zip(panels, data.items(), strict=True):
-        places = np.arange(len(rows))[::-1]
-        for ax, words, part in zip(line, ("average distortion", "Fréchet variance"), (0, 1), strict=True):
-            for y, (_, printed, today, ours) in zip(places, rows, strict=True):
+    """A column for each data set, distortion above and variance below; print (open), the code today, ours (full)."""
+    figure.set_size_inches(17, 0.5 * max(map(len, data.values())) + 2)
+    panels = figure.subplots(2, len(data), sharey=True, squeeze=False)
+    for column, (graph, rows) in zip(panels.T, data.items(), strict=True):
+        for part, (ax, words) in enumerate(zip(column, ("average distortion", "Fréchet variance"), strict=True)):
+            for y, (_, printed, today, ours) in enumerate(rows):
                 values = ours[part]
                 known = [row[part].mean for row in (printed, today) if row is not None]
                 ax.plot([*known, values.mean()], [y] * (len(known) + 1), color="#DDDDDD", linewidth=2.5, zorder=1)
@@ -41,8 +39,9 @@ def dumbbells(figure: Any, data: Mapping[str, Sequence[tuple[str, Any, Any, Any]
                 if today is not None:
                     ax.scatter(today[part].mean, y, marker="|", s=90, color=PAPER, linewidths=2, zorder=2)
                 ax.errorbar(values.mean(), y, xerr=values.std(), fmt="o", markersize=6, color=OURS, linewidth=1.4, zorder=3)
-            ax.set_yticks(places, [name for name, *_ in rows], fontsize=8.5)
-            ax.set_title(f"{graph}: {words}", fontsize=10.5, color=INK)
+            ax.set_yticks(range(len(rows)), [name for name, *_ in rows], fontsize=9.5)
+            ax.set_ylim(len(rows) - 0.5, -0.5)
+            ax.set_title(f"{graph}: {words}", fontsize=11, color=INK)
             ax.set_xlim(left=0)
             ax.grid(axis="x", color="#EEEEEE", linewidth=0.8)
             ax.set_axisbelow(True)

@@ -48,7 +48,7 @@ def filled(name: str, text: str, results: Results) -> str:
     mark, end = "<!-- reproduction -->", "<!-- end of reproduction -->"
     if mark not in text or end not in text:
         raise ValueError(f"{name} must have the lines {mark} and {end} around what is written there, but it lacks them.")
-    block = f"{mark}\n{BLOCKS[name](results)}\n{end}"
+    block = f"{mark}\n\n{BLOCKS[name](results)}\n\n{end}"
     return re.sub(f"{re.escape(mark)}.*?{re.escape(end)}", lambda _: block, text, flags=re.DOTALL)
 
 

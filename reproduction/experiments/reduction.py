@@ -138,6 +138,7 @@ def _section(results: Results) -> Section:
         "reduction",
         "Distortion and Fréchet variance of every system on the four data sets, with print and the published code today",
         lambda figure: dumbbells(figure, _bars(results)),
+        dots=100,
     )
     pictures = [bars]
     images = _images(results, "CS Ph.D.")
@@ -223,8 +224,8 @@ def _bars(results: Results) -> dict[str, list[tuple[str, Any, Any, Any]]]:
 
 def _images(results: Results, graph: str) -> list[tuple[str, np.ndarray]]:
     found = [(name, results.first(BY, graph=graph, system=name, run=0)) for name in DRAWN]
-    short = lambda name: SYSTEMS[name].title.replace("`", "").partition(":")[0].partition(",")[0]
-    return [(f"{short(n)}\ndistortion {f['distortion']:.3f}", np.array(f["points"])) for n, f in found if f and "points" in f]
+    titles = {name: SYSTEMS[name].title.replace("`", "") for name in DRAWN}
+    return [(f"{titles[n]}\ndistortion {f['distortion']:.3f}", np.array(f["points"])) for n, f in found if f and "points" in f]
 
 
 def _branches(name: str) -> tuple[list[int] | None, np.ndarray | None]:
