@@ -16,17 +16,35 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clouds import rotation
-from horopca import BSA, PGA, EuclideanPCA, HyperbolicAutoencoder, HyperbolicMDS, RadialPCA, TangentPCA, geometry, metrics
+from horopca import (
+    BSA,
+    PGA,
+    EuclideanPCA,
+    HalfSpaceProjection,
+    HyperbolicAutoencoder,
+    HyperbolicMDS,
+    RadialPCA,
+    TangentPCA,
+    geometry,
+    metrics,
+)
 from horopca._points.door import check_door
 from horopca._points.places import check_rows
 from horopca.datasets import make_hierarchy
 from horopca.geometry import distance, from_hyperboloid, geodesic_projection, lift, pairwise_distance, to_hyperboloid
 from horopca.metrics.comparison import METHODS, make
 
-QUICK = {"PGA": {"n_init": 3}, "BSA": {"n_init": 3}, "HyperbolicAutoencoder": {"max_iter": 20, "hidden": (6,)}}
+QUICK = {
+    "PGA": {"n_init": 3},
+    "BSA": {"n_init": 3},
+    "HalfSpaceProjection": {"n_draws": 5},
+    "HyperbolicAutoencoder": {"max_iter": 20, "hidden": (6,)},
+}
 ALL = [name for name, method in METHODS.items() if method.estimator != "HoroPCA"]
 LINEAR = [name for name in ALL if name != "hae" and "noise" not in name]
-ISOMETRIC = [name for name in LINEAR if name != "radial"]  # whose inverse puts the image into the space as it is
+ISOMETRIC = [
+    name for name in LINEAR if name not in ("radial", "halfspace")
+]  # whose inverse puts the image into the space as it is
 
 
 def reduction(name, K=2, **options):
@@ -46,6 +64,7 @@ def X():
         EuclideanPCA(model="tangent"),
         TangentPCA(model="tangent"),
         RadialPCA(model="tangent"),
+        HalfSpaceProjection(model="tangent", n_draws=3, random_state=0),
         PGA(model="tangent", n_init=2, random_state=0),
         BSA(model="tangent", n_init=2, random_state=0),
         HyperbolicMDS(model="tangent"),

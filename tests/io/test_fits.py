@@ -24,6 +24,7 @@ KINDS = {
     "PGA": lambda: horopca.PGA(2, n_init=1, base_point=np.full(5, 0.1), base_noise=0.1, random_state=0),
     "BusemannWhitener": lambda: horopca.BusemannWhitener(3, random_state=0),
     "EuclideanPCA": lambda: horopca.EuclideanPCA(2),
+    "HalfSpaceProjection": lambda: horopca.HalfSpaceProjection(2, random_state=0),
     "HoroPCA": lambda: horopca.HoroPCA(2, n_init=1, random_state=0),
     "HyperbolicAutoencoder": lambda: horopca.HyperbolicAutoencoder(2, hidden=(4, 3), max_iter=10, random_state=0),
     "HyperbolicMDS": lambda: horopca.HyperbolicMDS(2),

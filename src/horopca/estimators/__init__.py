@@ -3,6 +3,7 @@
 from .autoencoder import HyperbolicAutoencoder
 from .bsa import BSA
 from .euclidean import EuclideanPCA
+from .halfspace import HalfSpaceProjection
 from .horopca import HoroPCA
 from .mds import HyperbolicMDS
 from .pga import PGA
@@ -16,6 +17,7 @@ __all__ = [
     "PGA",
     "BusemannWhitener",
     "EuclideanPCA",
+    "HalfSpaceProjection",
     "HoroPCA",
     "HyperbolicAutoencoder",
     "HyperbolicMDS",

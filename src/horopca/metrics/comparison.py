@@ -35,6 +35,7 @@ METHODS = {
     "pca": Method("Euclidean PCA", "EuclideanPCA", {}),
     "tpca": Method("Tangent PCA", "TangentPCA", {}),
     "radial": Method("Radial PCA", "RadialPCA", {}),
+    "halfspace": Method("Random half-space", "HalfSpaceProjection", {}),
     "pga": Method("PGA", "PGA", {}),
     "pga-noise": Method("PGA, noisy base", "PGA", {"base_noise": 0.5}, False),
     "bsa": Method("BSA", "BSA", {}),
