@@ -11,6 +11,7 @@ from .._points.memory import Rows
 from .._search.ending import Ending
 from ..geometry import distance, from_hyperboloid, lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, from_numpy
+from ..statistics import principal_axes
 from .fitting import mean_ending, store_mean
 from .linear import TRUSTED, LinearReduction
 
@@ -98,10 +99,11 @@ class HalfSpaceProjection(LinearReduction):
         first, second = (rows.take(rng.integers(n, size=PAIRS)) for _ in range(2))
         self.distortion_, components, self.scale_ = np.inf, np.eye(K, d), 1.0
         pairs = [translate_to_origin(x, self._mean) for x in (first, second)]
+        turn, _ = principal_axes(pairs[0])  # the draws turn with the data
         far = distance(*pairs)
         usual = np.sqrt((d - 1) / (K - 1)) if K > 1 else 1.0
         for _ in range(self.n_draws):
-            axes = np.linalg.qr(rng.standard_normal((d, K)))[0].T
+            axes = np.linalg.qr(rng.standard_normal((d, K)))[0].T @ turn
             for scale in usual * SCALES if 1 < K < d else [1.0]:
                 found = _distortion(*pairs, far, axes, scale)
                 if found < self.distortion_:
