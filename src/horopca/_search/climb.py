@@ -88,22 +88,26 @@ def _ending(result: OptimizeResult) -> tuple[bool, str]:
     return True, "converged"
 
 
-def race(
-    starts: Sequence[np.ndarray], heats: Sequence[Heat], *, tol: float, report: Callable = lambda *_: None
-) -> list[Ascent]:
-    """Climb from many starts, a little at a time, dropping the worse ones after each heat; those left, best first.
-
-    A heat of zero iterations only compares values.
-    """
-    field = [Ascent(start, -np.inf, 0, False, "not started") for start in starts]
-    for number, (objective, max_iter, keep) in enumerate(heats):
-        finished = [_run(objective, runner, max_iter, tol) for runner in field]
-        field = sorted(finished, key=lambda a: -a.value if np.isfinite(a.value) else np.inf)[:keep]
-        report(number, len(heats), len(finished), field[0].value)
-    return field
+Run = Callable[[Objective, Ascent, int, float], Ascent]
 
 
-def _run(objective: Objective, runner: Ascent, max_iter: int, tol: float) -> Ascent:
+def run(objective: Objective, runner: Ascent, max_iter: int, tol: float) -> Ascent:
+    """A climb from where a runner stands; with zero iterations, a look at the value there."""
     if max_iter == 0:
         return runner._replace(value=objective(runner.point)[0])
     return climb(objective, runner.point, max_iter=max_iter, tol=tol)
+
+
+def race(
+    starts: Sequence[np.ndarray], heats: Sequence[Heat], *, tol: float, report: Callable = lambda *_: None, run: Run = run
+) -> list[Ascent]:
+    """Climb from many starts, a little at a time, dropping the worse ones after each heat; those left, best first.
+
+    A heat of zero iterations only compares values. `run` says how a runner climbs.
+    """
+    field = [Ascent(start, -np.inf, 0, False, "not started") for start in starts]
+    for number, (objective, max_iter, keep) in enumerate(heats):
+        finished = [run(objective, runner, max_iter, tol) for runner in field]
+        field = sorted(finished, key=lambda a: -a.value if np.isfinite(a.value) else np.inf)[:keep]
+        report(number, len(heats), len(finished), field[0].value)
+    return field

@@ -8,6 +8,7 @@ other one is a single matrix product, and only then lets go of the points and cl
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -25,12 +26,14 @@ from .._objectives.submanifolds import (
 )
 from ..geometry import boost, boost_to_origin, lift, lorentz_frame
 from ..geometry.hulls import split_basis
-from .climb import Ascent, Heat, climb, race
+from .climb import Ascent, Heat, Run, climb, race, run
 from .ending import Ending
 from .families import Anywhere, Family, Inside, OneMore, ThroughOrigin, compose
 
-CANDIDATES = 256  # data points to pass through
+CANDIDATES = 256  # data points to exchange others for
 LOOKED_AT = 512  # data points over which they are compared
+EVERY = 2048  # up to so many data points are tried as the next one to pass through, and compared over as many
+FEW = 512  # data points on which the first climbs are made
 BLOCK = 32  # candidates compared at a time
 SWEEPS = 6
 
@@ -72,9 +75,9 @@ def search_joint(sample: Sample, K: int, goal: str, effort: Effort, rng: np.rand
     """The best K-dimensional submanifold through the origin; then, greedily, the ones inside it."""
     family = ThroughOrigin()
     hulls = _exchanged(sample, _origin(sample), K, GOALS[goal], effort.n_init, rng)
-    hulls += [_grown(sample, _origin(sample), [], _candidates(sample), K, GOALS[goal]), *_drawn(sample, K, effort.n_init, rng)]
-    starts = [np.eye(K, sample.dimension), *(_directions(sample, hull) for hull in hulls)]
-    best = _race(sample, family, starts, GOALS[goal].objective, effort)
+    hulls += [_grown(sample, _origin(sample), K, GOALS[goal]), *_drawn(sample, K, effort.n_init, rng)]
+    starts = [np.eye(K, sample.dimension), *(_towards(sample, hull) for hull in hulls)]
+    best = _race(sample, starts, _in_family(GOALS[goal].objective, family), effort)
     A = family.basis(best.point)[0]
     inside = _one_by_one(sample, K - 1, np.linalg.qr(A[1:].T)[0], goal, effort._replace(report=_quiet), rng)
     return Nested([*inside.bases, A], Ending.of_all([best, inside.ending]))
@@ -90,10 +93,10 @@ def _one_by_one(sample: Sample, K: int, spread: np.ndarray, goal: str, effort: E
     m = spread.shape[1]
     A, bases, climbs = _origin(sample), [], []
     for _ in range(K):
-        likely = list(np.argsort(_with_one_more(sample, A, [], GOALS[goal]))[: 2 * effort.n_init])
-        starts = [*(_directions(sample, likely) @ spread[1:]), *np.eye(m)[:2], rng.standard_normal(m)]
+        likely = list(np.argsort(_with_one_more(sample, A, [], GOALS[goal], EVERY, EVERY))[: 2 * effort.n_init])
+        starts = [*(_towards(sample, likely) @ spread[1:]), *np.eye(m)[:2], rng.standard_normal(m)]
         family = OneMore(A, 0 * A[0], spread)
-        best = _race(sample, family, [u for u in starts if u.any()], GOALS[goal].objective, effort)
+        best = _race(sample, [u for u in starts if u.any()], _in_family(GOALS[goal].objective, family), effort)
         A = family.basis(best.point)[0]
         bases.append(A)
         climbs.append(best)
@@ -159,23 +162,40 @@ def _coordinates(A: np.ndarray, frame: np.ndarray) -> np.ndarray:
 
 
 def _hull_starts(sample: Sample, K: int, through: bool, effort: Effort, rng: np.random.Generator) -> list[np.ndarray]:
-    """Bases (K+1, d+1): the principal axes; the best hulls of data points, by exchange; the best lines, with points added."""
-    origin, goal = _origin(sample), GOALS["residual"]
-    given = origin[: int(through)]
-    hulls = _exchanged(sample, given, K + (not through), goal, effort.n_init, rng)
-    lines = _exchanged(sample, given, 1 + (not through), goal, 2 * effort.n_init, rng)
-    grown = (_grown(sample, given, line, _candidates(sample), K + (not through), goal) for line in lines)
-    hulls = [*(_in_order(sample, given, hull, goal) for hull in hulls), *grown]
-    hulls += _drawn(sample, K + (not through), effort.n_init, rng)
-    return [np.eye(K + 1, sample.dimension + 1), *(np.concatenate([given, _points(sample, hull)]) for hull in hulls)]
+    """Bases (K+1, d+1): eigen-solutions; the best hulls of data points, by exchange; the best lines, with points added."""
+    goal = GOALS["residual"]
+    given, count = _origin(sample)[: int(through)], K + (not through)
+    hulls = [_in_order(sample, given, hull, goal) for hull in _exchanged(sample, given, count, goal, effort.n_init, rng)]
+    lines = _exchanged(sample, given, count - K + 1, goal, effort.n_init, rng)
+    hulls += [_grown(sample, given, count, goal, line, range(_few(sample, CANDIDATES))) for line in lines]
+    hulls += _drawn(sample, count, effort.n_init, rng)
+    spectral = [_spectral(sample, K, through, power) for power in (0.0, 0.5, 1.0)]
+    return [*spectral, *(np.concatenate([given, _points(sample, hull)]) for hull in hulls)]
+
+
+def _spectral(sample: Sample, K: int, through: bool, power: float) -> np.ndarray:
+    """A basis (K+1, d+1): the submanifold with the least mean of sinh^2 of the distances, weighted by time^(-2 power).
+
+    A closed form, space-form PCA (Tabaghi et al. 2024): eigenvectors of the second moments M of the points in the Minkowski
+    form, M J v = lambda v, the time-like one and the K that explain most. Through the origin: those of the space parts.
+    """
+    x = sample.columns / np.maximum(sample.columns[0], 1) ** power
+    M = x @ x.T / sample.size
+    if through:
+        axes = np.linalg.eigh(M[1:, 1:])[1][:, ::-1][:, :K].T
+        return np.concatenate([_origin(sample), np.pad(axes, ((0, 0), (1, 0)))])
+    M[:, 0] *= -1
+    values, vectors = np.linalg.eig(M)
+    vectors = vectors[:, np.argsort(values.real)].real.T  # the time-like one has the only negative value
+    return np.concatenate([vectors[:1], vectors[::-1][:K]])
 
 
 def _origin(sample: Sample) -> np.ndarray:
     return np.eye(1, sample.dimension + 1)
 
 
-def _candidates(sample: Sample) -> range:
-    return range(min(CANDIDATES, sample.size))
+def _few(sample: Sample, most: int) -> int:
+    return min(most, sample.size)
 
 
 def _points(sample: Sample, indices: Sequence[int]) -> np.ndarray:
@@ -183,35 +203,39 @@ def _points(sample: Sample, indices: Sequence[int]) -> np.ndarray:
     return (sample.columns[:, indices] / sample.columns[0, indices]).T
 
 
-def _directions(sample: Sample, indices: Sequence[int]) -> np.ndarray:
+def _towards(sample: Sample, indices: Sequence[int]) -> np.ndarray:
     """Directions (k, d) of data points from the origin: unit vectors, or 0."""
     s = sample.columns[1:, indices].T
     return s / np.maximum(np.linalg.norm(s, axis=1, keepdims=True), 1e-300)
 
 
-def _with_one_more(sample: Sample, given: np.ndarray, hull: list[int], goal: Goal) -> np.ndarray:
+def _with_one_more(
+    sample: Sample, given: np.ndarray, hull: list[int], goal: Goal, candidates: int = CANDIDATES, looked_at: int = LOOKED_AT
+) -> np.ndarray:
     """The goal (the smaller the better) for the hull of `given`, the points `hull` and each candidate in turn.
 
     Infinite for the candidates that lie in the hull already.
     """
-    looked_at = sample.head(LOOKED_AT)
+    part = sample.head(max(candidates, looked_at))
     A = np.concatenate([given, _points(sample, hull)])
-    _, _, outside, q = parts(looked_at, A)
-    t = looked_at.columns[0]
+    _, _, outside, q = parts(part, A)
+    t = part.columns[0]
     new = q > 1e-8 + (1e-10 * t) ** 2
     new[hull] = False
-    values = np.full(len(_candidates(sample)), np.inf)
+    over = slice(looked_at)
+    values = np.full(_few(sample, candidates), np.inf)
     for start in range(0, len(values), BLOCK):  # small blocks: they stay in a core's cache
         rows = np.flatnonzero(new[start : min(start + BLOCK, len(values))]) + start
-        products = outside[1:, rows].T @ outside[1:] - np.outer(outside[0, rows], outside[0])
-        left = np.maximum(q - products**2 / q[rows, None], 0)
-        values[rows] = goal.sign * np.mean(goal.profile(left, np.maximum(t * t - 1 - left, 0), t)[0], axis=1)
-    return values
+        products = outside[1:, rows].T @ outside[1:, over] - np.outer(outside[0, rows], outside[0, over])
+        left = np.maximum(q[over] - products**2 / q[rows, None], 0)
+        inside = np.maximum(t[over] ** 2 - 1 - left, 0)
+        values[rows] = goal.sign * np.mean(goal.profile(left, inside, t[over])[0], axis=1)
+    return np.where(np.isnan(values), np.inf, values)
 
 
 def _drawn(sample: Sample, count: int, n_init: int, rng: np.random.Generator) -> list[list[int]]:
     """Random sets of `count` data points."""
-    m = len(_candidates(sample))
+    m = _few(sample, CANDIDATES)
     return [rng.choice(m, count, replace=m < count).tolist() for _ in range(n_init)]
 
 
@@ -232,10 +256,14 @@ def _exchanged(sample: Sample, given: np.ndarray, count: int, goal: Goal, n_init
     return [list(hull) for hull in found]
 
 
-def _grown(sample: Sample, given: np.ndarray, hull: list[int], among: Sequence[int], count: int, goal: Goal) -> list[int]:
-    """The hull with the best of the data points `among` added, one after another, until it has `count`."""
+def _grown(
+    sample: Sample, given: np.ndarray, count: int, goal: Goal, hull: Sequence[int] = (), among: Sequence[int] | None = None
+) -> list[int]:
+    """The hull with the best of the data points `among` (all that are not too many) added, until it has `count`."""
+    hull, most = list(hull), EVERY if among is None else CANDIDATES
+    among = range(_few(sample, EVERY)) if among is None else among
     while len(hull) < count:
-        values = _with_one_more(sample, given, hull, goal)
+        values = _with_one_more(sample, given, hull, goal, most, EVERY if most == EVERY else LOOKED_AT)
         left = [i for i in among if i not in hull] or list(among)
         hull = [*hull, left[int(np.argmin(values[left]))]]
     return hull
@@ -248,17 +276,29 @@ def _in_order(sample: Sample, given: np.ndarray, hull: list[int], goal: Goal) ->
         pairs = {i: _with_one_more(sample, given, [i], goal)[hull] for i in hull}
         i = min(pairs, key=lambda i: pairs[i].min())
         first = [i, hull[int(pairs[i].argmin())]]
-    return _grown(sample, given, first, hull, len(hull), goal)
+    return _grown(sample, given, len(hull), goal, first, hull)
 
 
 # ---------------------------------------------------------------- the climb
 
 
-def _race(sample: Sample, family: Family, starts: list[np.ndarray], objective: Callable, effort: Effort) -> Ascent:
-    """Climb a little from every start on some of the points, then all the way from the best on all of them."""
-    few = compose(objective(sample.head(1024)), family)
-    heats = [Heat(few, 20, max(2, effort.n_init // 2)), Heat(compose(objective(sample), family), effort.max_iter, 1)]
-    return race(starts, heats, tol=effort.tol, report=effort.report)[0]
+def _race(sample: Sample, starts: list[np.ndarray], objective: Callable, effort: Effort, run: Run = run) -> Ascent:
+    """Look at every start, climb a little from the better ones on some of the points, then all the way from the best.
+
+    The best start is among the last: what is found is never worse than what one can list.
+    """
+    whole = objective(sample)
+    racing = partial(race, tol=effort.tol, run=run)
+    looked_at = racing(starts, [Heat(whole, 0, 2 * effort.n_init)])
+    heats = [Heat(objective(sample.head(FEW)), 12, max(2, effort.n_init // 2)), Heat(whole, effort.max_iter, 1)]
+    found = racing([start.point for start in looked_at], heats, report=effort.report)[0]
+    if found.value >= looked_at[0].value:
+        return found
+    return racing([looked_at[0].point], heats[1:])[0]
+
+
+def _in_family(objective: Callable, family: Family) -> Callable:
+    return lambda sample: compose(objective(sample), family)
 
 
 def _race_in_frames(
@@ -269,19 +309,16 @@ def _race_in_frames(
     """
     family: Family = Anywhere() if anchor else ThroughOrigin()
 
-    def run(goal: Callable, runner: Ascent, max_iter: int) -> Ascent:
+    def run(goal: Callable, runner: Ascent, max_iter: int, tol: float) -> Ascent:
+        if max_iter == 0:
+            return runner._replace(value=goal(runner.point @ space)[0])
         frame = _frame(runner.point, anchor)
         start = np.eye(len(runner.point), len(frame) - 1, k=-1)[0 if anchor else 1 :]
-        ascent = climb(compose(goal, Inside(family, frame @ space)), start, max_iter=max_iter, tol=effort.tol)
-        return ascent._replace(point=family.basis(ascent.point)[0] @ frame, n_iter=runner.n_iter + ascent.n_iter)
+        ascent = climb(compose(goal, Inside(family, frame @ space)), start, max_iter=max_iter, tol=tol)
+        return ascent._replace(point=family.basis(ascent.point)[0] @ frame)
 
-    field = [Ascent(start, -np.inf, 0, False, "not started") for start in starts]
-    heats = [(sample.head(1024), 20, max(2, effort.n_init // 3)), (sample, effort.max_iter, 1)]
-    for number, (part, max_iter, keep) in enumerate(heats):
-        finished = [run(objective(part), runner, max_iter) for runner in field]
-        field = sorted(finished, key=lambda ascent: -ascent.value if np.isfinite(ascent.value) else np.inf)[:keep]
-        effort.report(number, len(heats), len(finished), field[0].value)
-    return field[0]._replace(point=field[0].point @ space)
+    found = _race(sample, starts, objective, effort, run)
+    return found._replace(point=found.point @ space)
 
 
 def _quiet(*_: object) -> None:

@@ -98,14 +98,14 @@ class HalfSpaceProjection(LinearReduction):
         n, d = rows.shape[0], rows.shape[1] - 1
         first, second = (rows.take(rng.integers(n, size=PAIRS)) for _ in range(2))
         self.distortion_, components, self.scale_ = np.inf, np.eye(K, d), 1.0
-        pairs = [translate_to_origin(x, self._mean) for x in (first, second)]
-        turn, _ = principal_axes(pairs[0])  # the draws turn with the data
-        far = distance(*pairs)
+        first, second = (translate_to_origin(x, self._mean) for x in (first, second))
+        turn, _ = principal_axes(first)  # the draws turn with the data
+        far = distance(first, second)
         usual = np.sqrt((d - 1) / (K - 1)) if K > 1 else 1.0
         for _ in range(self.n_draws):
             axes = np.linalg.qr(rng.standard_normal((d, K)))[0].T @ turn
             for scale in usual * SCALES if 1 < K < d else [1.0]:
-                found = _distortion(*pairs, far, axes, scale)
+                found = _distortion(first, second, far, axes, scale)
                 if found < self.distortion_:
                     self.distortion_, components, self.scale_ = found, axes, float(scale)
         self._set(rows, self._mean, components)
