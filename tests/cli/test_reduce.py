@@ -1,4 +1,4 @@
-"""The command line: what it writes, what it prints where, and how it refuses."""
+"""``horopca reduce``: what it writes, what it prints where, and how it refuses."""
 
 import json
 import subprocess
@@ -6,19 +6,15 @@ import sys
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from horopca.cli import main
 from horopca.datasets import make_hierarchy
 from horopca.geometry import distance, from_hyperboloid, radius, to_hyperboloid
 from horopca.io import load, save
 
+from .running import refused, run, said
+
 TREE = make_hierarchy(3, 3, 5, random_state=0)
 PNG = b"\x89PNG"
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(autouse=True)
@@ -37,9 +33,6 @@ def never_fits(monkeypatch):
     """Makes any fit a failure: refusals must come before the computation."""
     monkeypatch.setattr("horopca.HoroPCA.fit", lambda *_: pytest.fail("the fit was started"))
     monkeypatch.setattr("horopca.HoroPCA.fit_transform", lambda *_: pytest.fail("the fit was started"))
-
-
-# ---------------------------------------------------------------- reduce
 
 
 def test_reduce_writes_points_and_picture_and_prints_a_summary(tmp_path, points):
@@ -126,17 +119,6 @@ def test_existing_files_need_force(tmp_path, points):
     assert load(out).X.shape == (40, 2)
 
 
-# ---------------------------------------------------------------- refusals
-
-
-def refused(result, sentence, code=1):
-    assert result.exit_code == code, result.output
-    assert sentence in " ".join(result.stderr.split())
-    assert result.stdout == "" and "Traceback" not in result.stderr
-    if code == 1:
-        assert result.stderr.startswith("Error: ")
-
-
 def test_a_bad_request_is_refused_before_the_computation(tmp_path, points, never_fits):
     (tmp_path / "labels.txt").write_text("one\ntwo\n")
     (tmp_path / "there.png").write_text("precious")
@@ -173,85 +155,6 @@ def test_wrong_points_are_refused_in_one_sentence(tmp_path, X, options, words):
     assert not (tmp_path / "out.npy").exists()
 
 
-def test_pickles_are_refused(tmp_path):
-    np.save(tmp_path / "objects.npy", np.array([{}], dtype=object))
-    for command in ("reduce", "info"):
-        refused(run(command, tmp_path / "objects.npy"), "Python objects")
-
-
-# ---------------------------------------------------------------- info, demo, help
-
-
-def test_info_in_words(points):
-    result = run("info", points)
-    assert result.exit_code == 0
-    for words in ("40", "5, float64", "poincare, klein, tangent", "--model poincare", "on a clip"):
-        assert words in result.stdout
-
-
-def test_info_in_json(tmp_path):
-    X = 2 * to_hyperboloid(TREE.points)
-    X[7] = np.nan
-    np.savez(tmp_path / "points.npz", X=X, labels=TREE.labels)
-    found = json.loads(run("info", tmp_path / "points.npz", "--json").stdout)
-    assert found["model"] == "lorentz" and found["curvature"] == pytest.approx(-0.25)
-    assert found["n_rows"] == 40 and found["n_nonfinite"] == 1 and found["n_labels"] == 4
-    assert found["radius"]["1.0"] == pytest.approx(2 * radius(to_hyperboloid(np.delete(TREE.points, 7, 0))).max())
-
-
-def test_info_says_which_balls_could_hold_the_rows(tmp_path):
-    result = run("info", save(tmp_path / "points.npy", 4 * TREE.points - 1))
-    assert "as a ball" in result.stdout
-
-
-def test_demo_draws_a_picture_and_says_where(tmp_path):
-    result = run("demo", "--out", tmp_path)
-    assert result.exit_code == 0, result.output
-    assert (tmp_path / "horopca-demo.png").read_bytes().startswith(PNG)
-    assert "horopca-demo.png" in "".join(result.stdout.split())
-    refused(run("demo", "--out", tmp_path), "exists already")
-    refused(run("demo", "--out", tmp_path / "no"), "there is no folder")
-
-
-@pytest.mark.parametrize("command", ["reduce", "info", "demo"])
-def test_every_command_has_help_with_examples(command):
-    result = run(command, "--help")
-    assert result.exit_code == 0 and f"horopca {command}" in result.stdout and "Examples" in result.stdout
-
-
 def test_without_matplotlib_the_sentence_says_what_to_install(tmp_path, points, monkeypatch, never_fits):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     refused(run("reduce", points, "--plot", tmp_path / "disk.png"), "pip install 'horopca[plot]'")
-
-
-def test_the_installed_command_works_in_a_shell(tmp_path, points):
-    def shell(*arguments):
-        command = [sys.executable, "-m", "horopca", *map(str, arguments)]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-
-    assert "0.1.0" in shell("--version").stdout
-    good = shell("reduce", points, "--json", "-o", "out.npy")
-    assert good.returncode == 0 and json.loads(good.stdout)["output"] == "out.npy" and good.stderr == ""
-    bad = shell("reduce", "absent.npy")
-    assert bad.returncode == 1 and bad.stderr == "Error: There is no file absent.npy.\n" and bad.stdout == ""
-
-
-def test_sentences_of_the_library_speak_of_options():
-    from horopca.cli.common import in_options
-
-    said = in_options("For Lorentz coordinates pass model='lorentz'; for a larger ball e.g. curvature=-0.68 (radius 1.21).")
-    assert said == "For Lorentz coordinates pass --model lorentz; for a larger ball e.g. --curvature -0.68 (radius 1.21)."
-
-
-def test_the_module_is_the_command_line():
-    said = subprocess.run([sys.executable, "-m", "horopca", "--version"], capture_output=True, text=True, check=True)
-    assert "horopca" in said.stdout
-
-
-def test_the_result_does_not_replace_the_input(tmp_path):
-    path = tmp_path / "x.npy"
-    np.save(path, np.random.default_rng(0).uniform(-0.4, 0.4, size=(30, 3)))
-    before = path.read_bytes()
-    result = CliRunner().invoke(main, ["reduce", str(path), "-o", str(path), "--force"])
-    said = " ".join(result.output.replace("│", " ").split())
-    assert result.exit_code == 2 and "needs a file of its own" in said and path.read_bytes() == before

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 import rich_click as click
 from click import Command, Context
+
+from .saying import sentences
 
 COMMANDS = {
     "classify": "Compare classifiers on labelled points, by cross-validation.",
@@ -13,6 +16,7 @@ COMMANDS = {
     "demo": "Reduce, compare and draw WordNet's mammals.",
     "embed": "Place the nodes of a graph or a tree in hyperbolic space.",
     "info": "Say what INPUT holds: its size, the models its rows fit, how far out they lie.",
+    "map": "Take a graph or a tree to a page and a picture, in one step.",
     "plot": "Draw the points in INPUT.",
     "reduce": "Reduce the points in INPUT to fewer dimensions.",
     "view": "Write a page to move around the points in INPUT.",
@@ -31,11 +35,17 @@ class Commands(click.RichGroup):
 
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Command | None, list[str]]:
         name, _, rest = super().resolve_command(ctx, args)
-        return name, getattr(import_module(f".{name}", __package__), str(name)), rest
+        command: Command = getattr(import_module(f".{name}", __package__), str(name))
+        ctx.meta["horopca.options"] = {option.name: max(option.opts, key=len) for option in command.params}
+        return name, command, rest
+
+    def invoke(self, ctx: Context) -> Any:
+        with sentences(ctx.meta):
+            return super().invoke(ctx)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="horopca")
+@click.version_option(None, "-V", "--version", package_name="horopca")
 @click.rich_config(help_config={"text_paragraph_linebreaks": "\n\n"})
 @click.option(
     "--max-memory", type=click.FloatRange(min=1), metavar="BYTES", help="Let a file take so much memory; see docs/files.md."
@@ -46,6 +56,7 @@ def main(ctx: Context, max_memory: float | None) -> None:
 
     \b
     horopca demo                                   see it work
+    horopca map tree.edges -o tree.html            from a tree to a page and a picture
     horopca embed tree.edges -o vectors.npz        from a graph to points
     horopca info vectors.npy                       what a file holds
     horopca reduce vectors.npy -o plane.npy        reduce to 2 dimensions

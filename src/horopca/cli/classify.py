@@ -3,38 +3,55 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rich_click as click
-from click import get_current_context
-from click.core import ParameterSource
 from rich.console import Console
 from rich.table import Table
 
-from .common import _labels, _print_json, _working, choice, file, json_option, seed_option, sentences
-
-if TYPE_CHECKING:
-    from ..metrics.classification import Scores
+from ..metrics.classification import CLASSIFIERS, Scores, compare_classifiers
+from .files import read
+from .options import (
+    json_option,
+    key_option,
+    model_options,
+    points_argument,
+    quiet_option,
+    reads,
+    seed_option,
+    settled,
+    several,
+)
+from .saying import print_json, watched
+from .texts import read_words
 
 
 @click.command()
-@click.argument("input", type=click.Path(path_type=Path))
-@file("--labels", help="Classes of the rows, one to a line.  [default: those in INPUT]")
-@click.option("-k", "--components", type=click.IntRange(min=1), help="Features of each whitening.  [default: its own]")
+@points_argument()
+@reads("--labels", help="Classes of the rows, one to a line.  [default: those in INPUT]")
+@click.option(
+    "--methods",
+    type=several(click.Choice(list(CLASSIFIERS), case_sensitive=False)),
+    metavar="NAME,NAME",
+    help=f"Classifiers to compare, of {', '.join(CLASSIFIERS)}.  [default: all]",
+)
+@click.option(
+    "-k", "--components", "n_components", type=click.IntRange(min=1), help="Features of each whitening.  [default: its own]"
+)
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Folds of the cross-validation.")
-@choice("model", ("poincare", "lorentz", "klein", "halfspace", "tangent"), help="Coordinates of the rows.")
-@click.option("--curvature", type=float, default=-1.0, show_default=True, help="Curvature of the space, below 0.")
+@model_options
 @seed_option
-@click.option("--key", help="Which array of an .npz file to read.")
+@key_option
 @json_option
-@sentences()
+@quiet_option
 def classify(
     input: Path,
     labels: Path | None,
-    components: int | None,
+    methods: list[str] | None,
+    n_components: int | None,
     folds: int,
-    model: str,
-    curvature: float,
+    model: str | None,
+    curvature: float | None,
     seed: int,
     key: str | None,
     as_json: bool,
@@ -47,27 +64,30 @@ def classify(
     \b
     Examples:
       horopca classify vectors.npy --labels classes.txt
+      horopca classify vectors.npy --labels classes.txt --methods "eSVM,Busemann + eSVM"
       horopca classify words.csv --folds 10 --json
     """
-    from ..io import load
-    from ..metrics.classification import compare_classifiers
-
-    table = load(input, key=key)
-    if table.model is not None and get_current_context().get_parameter_source("model") is ParameterSource.DEFAULT:
-        model = table.model
-    classes = table.labels if labels is None else _labels(labels, len(table.X))
+    table = read(input, key)
+    classes = table.labels if labels is None else read_words(labels, len(table.X), "label")
     if classes is None:
         raise ValueError(f"{input} holds no labels. Pass a file with one for each row: --labels FILE.")
     _refuse_missing(classes, labels or input)
-    with _working(f"Comparing classifiers of {len(table.X):,} points from {input.name}"):
+    with watched(f"Comparing classifiers of {len(table.X):,} points from {input.name}") as bar:
         found = compare_classifiers(
-            table.X, classes, model=model, curvature=curvature, n_components=components, splits=folds, random_state=seed
+            table.X,
+            classes,
+            classifiers=methods or CLASSIFIERS,
+            n_components=n_components,
+            splits=folds,
+            random_state=seed,
+            progress=bar.tell,
+            **settled(model, curvature, table.model),
         )
     n_folds = len(found[0].scores["accuracy"])
     if as_json:
         sizes = {c: classes.count(c) for c in sorted(set(classes))}
         summary = {result.classifier: _summary(result) for result in found}
-        _print_json({"input": input, "n_points": len(classes), "classes": sizes, "folds": n_folds, "classifiers": summary})
+        print_json({"input": input, "n_points": len(classes), "classes": sizes, "folds": n_folds, "classifiers": summary})
     else:
         _print_scores(found, title=f"{input}: {len(classes):,} points, {len(set(classes))} classes, {n_folds} folds")
 

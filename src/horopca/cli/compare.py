@@ -3,36 +3,39 @@
 from __future__ import annotations
 
 import csv
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import rich_click as click
-from click import get_current_context
-from click.core import ParameterSource
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from .. import plots
+from .._points.door import check_door
+from ..datasets import make_hierarchy
+from ..geometry import from_hyperboloid
+from ..io import Table as Points
+from ..metrics import frechet_variance
 from ..metrics.comparison import METHODS, Reduction, default_methods, reductions
-from .common import (
-    PICTURES,
-    _figure,
-    _labels,
-    _on_disk,
-    _plain,
-    choice,
-    file,
+from .drawing import PICTURES, figure_for, saved
+from .files import Output, check_files, read, write_files
+from .options import (
     force_option,
+    input_file,
     json_option,
+    key_option,
+    model_options,
+    quiet_option,
+    reads,
     seed_option,
-    sentences,
+    settled,
+    several,
+    writes,
 )
-
-if TYPE_CHECKING:
-    import numpy as np
+from .saying import print_json, watched
+from .texts import Texts, texts_of
 
 
 class Column(NamedTuple):
@@ -52,61 +55,46 @@ COLUMNS = {
 }
 
 
-class SeveralValues(click.RichCommand):
-    """A command whose options -k and --methods take as many values as follow them: ``-k 1 2 3``."""
-
-    fits: dict[str, Callable[[str], bool]] = {  # noqa: RUF012
-        "-k": str.isdecimal,
-        "--components": str.isdecimal,
-        "--methods": METHODS.__contains__,
-    }
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        spread: list[str] = []
-        option, taken = "", 0
-        for arg in args:
-            option, taken = (arg, 0) if arg.startswith("-") else (option, taken + 1)
-            again = taken > 1 and option in self.fits and self.fits[option](arg)
-            spread += [option, arg] if again else [arg]
-        return super().parse_args(ctx, spread)
-
-
-@click.command(cls=SeveralValues)
-@click.argument("input", type=click.Path(path_type=Path), required=False)
+@click.command()
+@click.argument("input", type=input_file, required=False)
 @click.option(
     "-k",
     "--components",
-    type=click.IntRange(min=1),
-    multiple=True,
-    default=(2,),
+    "n_components",
+    type=several(click.IntRange(min=1)),
+    default="2",
     show_default=True,
-    help="Dimensions to reduce to: -k 1 2 3.",
+    metavar="K,K",
+    help="Dimensions to reduce to: -k 1,2,3.",
 )
 @click.option(
-    "--methods", type=click.Choice(list(METHODS)), multiple=True, help="Methods to compare.  [default: all that is installed]"
+    "--methods",
+    type=several(click.Choice(list(METHODS))),
+    metavar="NAME,NAME",
+    help=f"Methods to compare, of {', '.join(METHODS)}.  [default: all that is installed]",
 )
-@file("--plot", help="Where to draw a disk for each method: .png, .pdf or .svg. Needs 2 among -k.")
-@file("--labels", help="Labels of the rows, one to a line, for the picture.")
-@choice("model", ("poincare", "lorentz", "klein", "halfspace", "tangent"), help="Coordinates of the rows.")
-@click.option("--curvature", type=float, default=-1.0, show_default=True, help="Curvature of the space, below 0.")
+@writes("--plot", help="Where to draw a disk for each method: .png, .pdf or .svg. Needs 2 among -k.")
+@reads("--labels", help="Labels of the rows, one to a line, for the picture.")
+@model_options
 @seed_option
-@click.option("--key", help="Which array of an .npz file to read.")
+@key_option
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print a table with commas, and nothing else, on standard output.")
+@quiet_option
 @force_option
-@sentences()
 def compare(
     input: Path | None,
-    components: tuple[int, ...],
-    methods: tuple[str, ...],
+    n_components: list[int],
+    methods: list[str] | None,
     plot: Path | None,
     labels: Path | None,
+    model: str | None,
+    curvature: float | None,
+    seed: int,
     key: str | None,
     as_json: bool,
     as_csv: bool,
     force: bool,
-    seed: int,
-    **settings: Any,
 ) -> None:
     """Reduce the points in INPUT by every method, and show what each keeps.
 
@@ -117,82 +105,62 @@ def compare(
     \b
     Examples:
       horopca compare vectors.npy
-      horopca compare vectors.npy -k 1 2 3 --methods horopca tpca hmds
+      horopca compare vectors.npy -k 1,2,3 --methods horopca,tpca,hmds
       horopca compare vectors.npy --plot disks.png --labels classes.txt
       horopca compare vectors.npy --csv > table.csv
     """
-    from ..metrics import frechet_variance
-
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other: choose one.")
-    if plot is not None and 2 not in components:
-        raise click.UsageError(f"--plot draws disks and needs 2 among -k, but -k is {', '.join(map(str, components))}.")
-    figure = _figure(plot, force) if plot is not None else None
-    points = _load(input, labels, key, seed)
-    if points.model is not None and get_current_context().get_parameter_source("model") is ParameterSource.DEFAULT:
-        settings["model"] = points.model
-    names = list(dict.fromkeys(methods)) or default_methods()
-    counts = list(dict.fromkeys(components))
-    found = _watched(reductions(points.X, counts, names, random_state=seed, **settings), counts, names)
-    if plot is not None and figure is not None:
-        _draw(figure, plot, force, [row for row in found if row.record["n_components"] == 2], points, settings)
+    if plot is not None and 2 not in n_components:
+        raise click.UsageError(f"--plot draws disks and needs 2 among -k, but -k is {', '.join(map(str, n_components))}.")
+    check_files({"INPUT": input, "--labels": labels}, [Output("--plot", plot, PICTURES)], force=force)
+    figure = figure_for(plot)
+    points, texts = _points(input, labels, key, seed)
+    place = settled(model, curvature, points.model)
+    found = watched_reductions(points.X, n_components, methods or default_methods(), random_state=seed, **place)
+    if figure is not None:
+        _draw(figure, [row for row in found if row.record["n_components"] == 2], texts, place)
+        write_files([(plot, saved(figure))], force=force)
     records = [row.record for row in found]
-    about = {"input": input, "n_points": len(points.X), "n_columns": points.X.shape[1], **settings, "seed": seed, "plot": plot}
+    (n, columns), about = points.X.shape, {"input": input, **place, "seed": seed, "plot": plot}
     if as_json:
-        click.echo(json.dumps({**_plain(about), "results": [_plain(record) for record in records]}, indent=2, allow_nan=False))
+        print_json({"n_points": n, "n_columns": columns, **about, "results": records})
     elif as_csv:
         _print_csv(records)
     else:
-        variance = frechet_variance(points.X, **settings)
-        _print_table(records, f"{len(points.X):,} points, {points.X.shape[1]} columns, Fréchet variance {variance:.2f}")
+        print_records(records, f"{n:,} points, {columns} columns, Fréchet variance {frechet_variance(points.X, **place):.2f}")
 
 
-class Points(NamedTuple):
-    """What is compared, and how to draw it."""
-
-    X: np.ndarray
-    labels: list[str] | None
-    edges: Any
-    model: str | None
-
-
-def _load(input: Path | None, labels: Path | None, key: str | None, seed: int) -> Points:
-    from ..datasets import make_hierarchy
-    from ..io import load
-
+def _points(input: Path | None, labels: Path | None, key: str | None, seed: int) -> tuple[Points, Texts]:
     if input is None:
         tree = make_hierarchy(random_state=seed)
-        return Points(tree.points, tree.labels, tree.edges, None)
-    X, in_file, _, said = load(input, key=key)
-    return Points(X, in_file if labels is None else _labels(labels, len(X)), None, said)
+        return Points(tree.points), Texts(tree.labels, edges=tree.edges)
+    table = read(input, key)
+    return table, texts_of(table, labels)
 
 
-def _watched(rows: Any, counts: list[int], names: list[str]) -> list[Reduction]:
-    """The rows, with a bar on stderr while they are made, if somebody watches."""
-    console = Console(stderr=True)
-    bar = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} of {task.total}"), TimeElapsedColumn())
-    plan = [f"{METHODS[name].title}, k = {K}" for K in counts for name in names]
+def watched_reductions(X: Any, counts: list[int], methods: list[str], **settings: Any) -> list[Reduction]:
+    """The reductions, with a bar on stderr while they are made that says which is next."""
+    plan = [f"{METHODS[name].title}, k = {K}" for K in counts for name in methods]
     found = []
-    with Progress(*bar, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(plan[0], total=len(plan))
-        for done, row in enumerate(rows, start=1):
+    rows = reductions(X, counts, methods, **settings)
+    with watched(plan[0]) as bar:
+        bar.tell(0, len(plan), plan[0])
+        for row in rows:
             found.append(row)
-            progress.update(task, completed=done, description=plan[min(done, len(plan) - 1)])
+            bar.tell(len(found), len(plan), plan[min(len(found), len(plan) - 1)])
     return found
 
 
-def _draw(figure: Any, path: Path, force: bool, rows: list[Reduction], points: Points, settings: dict[str, Any]) -> None:
-    from ..io import atomic_output
-    from ..plots import plot_comparison
-
-    images = {row.record["title"]: _on_disk(row.Y, **settings) for row in rows}
+def _draw(figure: Any, rows: list[Reduction], texts: Texts, place: dict[str, Any]) -> None:
+    door = check_door(**place)
+    images = {row.record["title"]: from_hyperboloid(door.enter(row.Y), "poincare") for row in rows}
     captions = [f"distortion {row.record['distortion']:.3f}" for row in rows]
-    plot_comparison(images, points.labels, edges=points.edges, captions=captions, figure=figure)
-    with atomic_output(path, force=force, formats=PICTURES) as temporary:
-        figure.savefig(temporary, dpi=160, bbox_inches="tight")
+    plots.plot_comparison(images, texts.labels, edges=texts.edges, captions=captions, figure=figure)
 
 
-def _print_table(records: list[dict[str, Any]], title: str) -> None:
+def print_records(records: list[dict[str, Any]], title: str) -> None:
+    """A table of reductions, the best figures of each number of components in bold."""
     table = Table(title=title, title_justify="left", title_style="italic", box=None, pad_edge=False)
     table.add_column("k", justify="right")
     table.add_column("method", style="cyan", no_wrap=True)

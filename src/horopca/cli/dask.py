@@ -6,99 +6,56 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
-from rich.console import Console
-from rich.text import Text
+import numpy as np
 
+from .._points.places import check_rows
+from ..io.stores import open_store, save_store
+from .reducing import Reduced, Request
+from .saying import working
 from .streaming import DRAWN_ROWS, sampled_distortion
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from .._points.dask import DaskRows
 
 ANSWER = 10  # seconds that a scheduler has
 
 
-class Reduced(NamedTuple):
-    """A fitted estimator, what was found about it, and the images of some of the rows."""
-
-    estimator: Any
-    found: dict[str, Any]
-    some: np.ndarray | None
-
-
-def reduce_chunked(
-    input: Path,
-    output: Path | None,
-    estimator: Any,
-    address: str,
-    *,
-    fitted: bool = False,
-    key: str | None = None,
-    seed: int = 0,
-    force: bool = False,
-    drawn: bool = False,
-) -> Reduced:
-    """Fit to a store on the cluster at an address, and write the images of its rows to another, if there is an output."""
-    from .._points.places import check_rows
-    from ..io.stores import check_store, open_store, save_store
-
-    if output is not None:
-        check_store(output, force=force)
-    start = time.perf_counter()
-    with cluster(address):
-        X = open_store(input, key)
-        with _working(f"Reducing {X.shape[0]:,} points from {input.name}"):
-            estimator = estimator if fitted else estimator.fit(X)
+def reduce_chunked(request: Request) -> Reduced:
+    """Points in a store that the workers of a cluster can read, and images in another that they can write."""
+    start, some = time.perf_counter(), None
+    with cluster(str(request.address)):
+        X = open_store(request.input, request.key)
+        n, estimator = X.shape[0], request.estimator(None)
+        with working(f"Reducing {n:,} points from {request.input.name}"):
+            estimator = estimator if request.kept is not None else estimator.fit(X)
             rows: Any = check_rows(X, estimator._door(), estimator=estimator)
-            if output is not None:
-                save_store(output, estimator.transform(X), force=force)
-            distortion, error = sampled_distortion(Sampled(rows), estimator, seed)  # type: ignore[arg-type]
-            some = _some(rows, estimator) if drawn else None
-    seconds = time.perf_counter() - start
-    found = {"n_points": X.shape[0], "distortion": distortion, "distortion_error": error, "seconds": seconds}
-    return Reduced(estimator, found, some)
-
-
-class Sampled:
-    """Rows of a store, a few of which are wanted."""
-
-    def __init__(self, rows: DaskRows) -> None:
-        self.shape, self.take = rows.X.shape, rows.raw
-
-
-def _some(rows: DaskRows, estimator: Any) -> np.ndarray:
-    """The images of at most DRAWN_ROWS rows, evenly chosen."""
-    import numpy as np
-
-    n = rows.X.shape[0]
-    return estimator.transform(rows.raw(np.arange(0, n, -(-n // DRAWN_ROWS))))
+            distortion, error = sampled_distortion(rows.raw, n, estimator, request.seed)
+            if request.plot is not None:
+                some = estimator.transform(rows.raw(np.arange(0, n, -(-n // DRAWN_ROWS))))
+            if request.output is not None:
+                save_store(request.output, estimator.transform(X), force=request.force)
+    return Reduced(estimator, n, distortion, error, time.perf_counter() - start, some)
 
 
 @contextmanager
 def cluster(address: str) -> Iterator[None]:
     """The Dask cluster at an address, or one of this machine's cores for "local", for as long as the work lasts."""
     try:
-        from distributed import Client, LocalCluster
+        import distributed
     except ImportError as error:
-        raise ImportError("--dask needs Dask's distributed scheduler: pip install 'horopca[dask]'.") from error
+        raise ImportError("--dask needs Dask's distributed scheduler: pip install 'dask[array,distributed]' zarr.") from error
+    library: Any = distributed
     local = address == "local"
-    place = LocalCluster(dashboard_address=":0", silence_logs=logging.CRITICAL) if local else nullcontext(address)
+    place = library.LocalCluster(dashboard_address=":0", silence_logs=logging.CRITICAL) if local else nullcontext(address)
     with place as where:
         try:
-            client = Client(where, timeout=ANSWER)
+            client = library.Client(where, timeout=ANSWER)
         except (OSError, ValueError) as error:
             raise OSError(
                 f"No Dask scheduler answers at {address}: start one with `dask scheduler` and `dask worker ADDRESS`, or pass "
                 f"--dask local. ({error})"
             ) from error
         with client:
-            yield
-
-
-def _working(text: str) -> Any:
-    console = Console(stderr=True)
-    return console.status(Text(f"{text} …")) if console.is_terminal else nullcontext()
+            try:
+                yield
+            except distributed.KilledWorker as error:
+                raise OSError(f"Workers of the Dask cluster died at the work, perhaps for want of memory: {error}") from error

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import rich_click as click
 
-from ..metrics.comparison import METHODS, default_methods, reductions
-from .common import _draw, _figure, _plain, _working, force_option, json_option, seed_option, sentences
-from .compare import _print_table
+from ..datasets import load_mammals
+from ..metrics.comparison import METHODS, default_methods
+from .compare import print_records, watched_reductions
+from .drawing import PICTURES, draw_disk, figure_for, saved
+from .files import Output, check_files, write_files
+from .options import force_option, json_option, quiet_option, seed_option, writes
+from .saying import is_quiet, print_json
+from .texts import Texts
 
 
 @click.command()
-@click.option("--out", type=click.Path(path_type=Path), default=".", help="Folder for the picture.  [default: here]")
+@writes("-o", "--output", help="Where to draw: .png, .pdf or .svg.  [default: horopca-demo.png, here]")
 @seed_option
 @json_option
+@quiet_option
 @force_option
-@sentences()
-def demo(out: Path, seed: int, as_json: bool, force: bool) -> None:
+def demo(output: Path | None, seed: int, as_json: bool, force: bool) -> None:
     """Reduce WordNet's mammals from 10 dimensions to the disk, and draw them.
 
     The points are a Poincaré embedding of 1182 kinds of mammals, which comes with the package. The table shows what each
@@ -27,23 +31,21 @@ def demo(out: Path, seed: int, as_json: bool, force: bool) -> None:
     \b
     Examples:
       horopca demo
-      horopca demo --out pictures --seed 7
+      horopca demo -o pictures/mammals.pdf --seed 7
     """
-    from ..datasets import load_mammals
-
-    picture = out / "horopca-demo.png"
-    figure = _figure(picture, force)
+    output = Path("horopca-demo.png") if output is None else output
+    check_files({}, [Output("-o", output, PICTURES)], force=force)
+    figure = figure_for(output)
     mammals = load_mammals()
     methods = [name for name in default_methods() if METHODS[name].needs is None]
-    with _working(f"Reducing the mammals by {len(methods)} methods"):
-        rows = list(reductions(mammals.points, 2, methods, random_state=seed))
-        Y = next(row.Y for row in rows if row.record["method"] == "horopca")
-        _draw(figure, picture, force, Y, mammals.labels, edges=mammals.edges, names=mammals.names)
-    records = [row.record for row in rows]
+    rows = watched_reductions(mammals.points, [2], methods, random_state=seed)
+    Y = next(row.Y for row in rows if row.record["method"] == "horopca")
+    draw_disk(figure, Y, Texts(mammals.labels, mammals.names, mammals.edges))
+    write_files([(output, saved(figure))], force=force)
     n, d = mammals.points.shape
+    records = [row.record for row in rows]
     if as_json:
-        about = {"n_points": n, "n_columns": d, "seed": seed, "plot": picture}
-        click.echo(json.dumps({**_plain(about), "results": [_plain(record) for record in records]}, indent=2, allow_nan=False))
-    else:
-        _print_table(records, f"{n:,} kinds of mammals, from {d} dimensions to 2")
-        click.echo(f"Drawn in {picture}.")
+        print_json({"n_points": n, "n_columns": d, "seed": seed, "plot": output, "results": records})
+    elif not is_quiet():
+        print_records(records, f"{n:,} kinds of mammals, from {d} dimensions to 2")
+        click.echo(f"Drawn in {output}.")

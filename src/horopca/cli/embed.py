@@ -4,23 +4,44 @@ from __future__ import annotations
 
 import time
 from contextlib import nullcontext
-from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import rich_click as click
 
-from .common import _print_json, _print_table, _working, choice, file, force_option, json_option, seed_option, sentences
+from .. import embed as embeddings
+from ..io import FORMATS
+from .files import STDOUT, Output, check_files, named, write_files
+from .options import (
+    choice,
+    force_option,
+    json_option,
+    model_options,
+    points_argument,
+    quiet_option,
+    seed_option,
+    settled,
+    together,
+    writes,
+)
+from .saying import print_json, print_rows, working
+from .texts import Texts, files_beside, point_writers, word_writer
 
-# name -> (class of `horopca.embed`, the attributes to report and what they are called)
-METHODS: dict[str, tuple[str, dict[str, str]]] = {
-    "distortion": ("DistortionEmbedding", {"distortion_": "distortion", "distance_scale_": "scale of distances"}),
-    "sarkar": (
-        "SarkarEmbedding",
-        {"distortion_": "distortion", "scale_": "edge length", "distance_scale_": "scale of distances"},
+
+class Method(NamedTuple):
+    """A way to embed: its class in `horopca.embed`, and the attributes to report with what they are called."""
+
+    estimator: str
+    report: dict[str, str]
+
+
+METHODS = {
+    "distortion": Method("DistortionEmbedding", {"distortion_": "distortion", "distance_scale_": "scale of distances"}),
+    "sarkar": Method(
+        "SarkarEmbedding", {"distortion_": "distortion", "scale_": "edge length", "distance_scale_": "scale of distances"}
     ),
-    "poincare": ("PoincareEmbedding", {"mean_rank_": "mean rank", "map_": "mean average precision"}),
-    "skipgram": ("HyperbolicSkipGram", {"loss_": "loss"}),
+    "poincare": Method("PoincareEmbedding", {"mean_rank_": "mean rank", "map_": "mean average precision"}),
+    "skipgram": Method("HyperbolicSkipGram", {"loss_": "loss"}),
 }
 
 
@@ -28,29 +49,37 @@ def _scale(text: str) -> float | str:
     return text if text == "auto" else float(text)
 
 
+embed_options = together(
+    [
+        click.option(
+            "-d", "--dimensions", type=click.IntRange(min=2), default=10, show_default=True, help="Dimension of the space."
+        ),
+        choice("method", tuple(METHODS), help="How to embed."),
+        click.option("--largest-component", is_flag=True, help="Embed the largest component of a graph that is not connected."),
+        click.option("--closure", is_flag=True, help="With --method poincare: also relate nodes to those above their parents."),
+        click.option(
+            "--scale", type=_scale, metavar="LENGTH", help="With --method sarkar: length of an edge.  [default: auto, the best]"
+        ),
+        click.option("--epochs", type=click.IntRange(min=1), help="With --method poincare or skipgram: passes over the data."),
+        click.option("--verbose", is_flag=True, help="Tell on standard error how the work goes on."),
+    ]
+)
+
+
 @click.command()
-@click.argument("graph", type=click.Path(path_type=Path))
-@click.option("-d", "--dimensions", type=click.IntRange(min=2), default=10, show_default=True, help="Dimension of the space.")
-@choice("method", tuple(METHODS), help="How to embed.")
-@file("-o", "--output", help="Where to write the points: .npy, or .npz, .csv and .tsv, which keep the names too.")
-@file(
+@points_argument("graph")
+@embed_options
+@writes("-o", "--output", help="Where to write the points: .npy, or .npz, .csv and .tsv, which keep names too; - is stdout.")
+@writes(
     "--labels-out",
     help="Where to write the names of the nodes, one to a line, in the order of the rows.  "
     "[default: for an .npy, a .names.txt beside it]",
 )
-@choice("model", ("poincare", "lorentz", "klein", "halfspace", "tangent"), help="Coordinates of the points.")
-@click.option("--curvature", type=float, default=-1.0, show_default=True, help="Curvature of the space, below 0.")
-@click.option("--largest-component", is_flag=True, help="Of a graph that is not connected, embed the largest component.")
-@click.option("--closure", is_flag=True, help="With --method poincare: also relate nodes to those above their parents.")
-@click.option(
-    "--scale", type=_scale, metavar="LENGTH", help="With --method sarkar: length of an edge.  [default: auto, the best]"
-)
-@click.option("--epochs", type=click.IntRange(min=1), help="With --method poincare or skipgram: passes over the data.")
-@click.option("--verbose", is_flag=True, help="Tell on standard error how the work goes on.")
+@model_options
 @seed_option
 @json_option
+@quiet_option
 @force_option
-@sentences()
 def embed(
     graph: Path,
     dimensions: int,
@@ -60,6 +89,8 @@ def embed(
     as_json: bool,
     force: bool,
     seed: int,
+    model: str | None,
+    curvature: float | None,
     **settings: Any,
 ) -> None:
     """Embed the nodes of GRAPH in hyperbolic space.
@@ -81,62 +112,46 @@ def embed(
       horopca embed tree.edges -d 2 --method sarkar --model lorentz -o tree.npy --labels-out names.txt
       horopca embed mammals.txt -d 5 --method poincare --closure -o mammals.npz
     """
-    labels_out = _checked(output, labels_out, force, as_json)
-    start = time.perf_counter()
-    with nullcontext() if settings["verbose"] else _working(f"Embedding {graph.name}"):
-        model = _estimator(method, dimensions, seed, settings).fit(graph)
-    seconds = time.perf_counter() - start
-    _write(model, output, labels_out, force)
-    about = {"graph": graph, "output": output, "labels_out": labels_out, "seconds": seconds, "seed": seed}
-    _tell(method, model, about, as_json)
-
-
-def _checked(output: Path | None, labels_out: Path | None, force: bool, as_json: bool) -> Path | None:
-    """Where the names go; outputs that could not be written are refused before the work."""
-    from ..io import FORMATS, check_output
-
     if output is None and not as_json:
         raise click.UsageError("Say with -o FILE where to write the points.")
-    if output is not None:
-        check_output(output, force=force, formats=FORMATS)
-        if labels_out is None and output.suffix.lower() == ".npy":  # which has no room for names
-            labels_out = output.with_suffix(".names.txt")
-    if labels_out is not None:
-        check_output(labels_out, force=force)
-        if output is not None and labels_out.resolve() == output.resolve():
-            raise click.UsageError("-o and --labels-out must be different files.")
-    return labels_out
+    if output == STDOUT and as_json:
+        raise click.UsageError("-o - and --json would both be on standard output: write one of them to a file.")
+    if labels_out is None and output is not None:
+        labels_out = next(iter(files_beside(output, Texts(names=[]))), None)
+    check_files({"GRAPH": graph}, [Output("-o", output, FORMATS), Output("--labels-out", labels_out)], force=force)
+    start = time.perf_counter()
+    fitted = fit_embedding(graph, method, dimensions, seed, {**settings, **settled(model, curvature)})
+    seconds = time.perf_counter() - start
+    names = [str(name) for name in fitted.names_]
+    points = point_writers(output, fitted.embedding_, Texts(names=names))[:1]
+    write_files([*points, (labels_out, word_writer(names))], force=force)
+    about = {"graph": graph, "output": output, "labels_out": labels_out, "seconds": seconds, "seed": seed}
+    _tell(method, fitted, about, as_json)
 
 
-def _write(model: Any, output: Path | None, labels_out: Path | None, force: bool) -> None:
-    """Points and names: both, or neither if one cannot be written."""
-    from ..io import atomic_output, save
-
-    names = [str(name) for name in model.names_]
-    with nullcontext() if labels_out is None else atomic_output(labels_out, force=force) as temporary:
-        if temporary is not None:
-            temporary.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
-        if output is not None:
-            save(output, model.embedding_, None if output.suffix.lower() == ".npy" else names, force=force)
-
-
-def _estimator(method: str, dimensions: int, seed: int, settings: dict[str, Any]) -> Any:
-    """The estimator with the options that it has; one that it has not is refused."""
-    kind = getattr(import_module("..embed", __package__), METHODS[method][0])
+def fit_embedding(graph: Path, method: str, dimensions: int, seed: int, settings: dict[str, Any]) -> Any:
+    """The embedding of the graph in a file. An option that the method has not is refused."""
+    kind = getattr(embeddings, METHODS[method].estimator)
     known = kind().get_params()
     given = {name: value for name, value in settings.items() if value not in (None, False)}
     for name in given.keys() - known.keys():
         raise click.UsageError(f"--{name.replace('_', '-')} is not an option of --method {method}.")
-    return kind(dimensions, random_state=seed, **given)
+    with nullcontext() if settings["verbose"] else working(f"Embedding {graph.name}"), named(graph):
+        return kind(dimensions, random_state=seed, **given).fit(graph)
 
 
-def _tell(method: str, model: Any, about: dict[str, Any], as_json: bool) -> None:
-    figures = {called: float(getattr(model, name)) for name, called in METHODS[method][1].items()}
-    n, d = model.embedding_.shape
+def figures(method: str, fitted: Any) -> dict[str, float]:
+    """What an embedding reports of itself."""
+    return {called: float(getattr(fitted, name)) for name, called in METHODS[method].report.items()}
+
+
+def _tell(method: str, fitted: Any, about: dict[str, Any], as_json: bool) -> None:
+    found, (n, d) = figures(method, fitted), fitted.embedding_.shape
     if as_json:
-        report = {called.replace(" ", "_"): value for called, value in figures.items()}
-        return _print_json({**about, "method": method, "n_nodes": n, "n_columns": d, "model": model.model, **report})
-    rows = {"nodes": f"{n:,}", "columns": f"{d}, {model.model}", **{name: f"{value:.4g}" for name, value in figures.items()}}
+        report = {called.replace(" ", "_"): value for called, value in found.items()}
+        return print_json({**about, "method": method, "n_nodes": n, "n_columns": d, "model": fitted.model, **report})
+    rows = {"nodes": f"{n:,}", "columns": f"{d}, {fitted.model}", **{name: f"{value:.4g}" for name, value in found.items()}}
     rows["time"] = f"{about['seconds']:.2f} s"
     files = {"written to": about["output"], "names in": about["labels_out"]}
-    _print_table(rows | {name: str(path) for name, path in files.items() if path is not None})
+    rows |= {name: str(path) for name, path in files.items() if path is not None}
+    print_rows(rows, err=about["output"] == STDOUT)

@@ -6,30 +6,39 @@ from pathlib import Path
 
 import rich_click as click
 
-from ..io import load
-from ..io.description import Description, describe
-from .common import _print_json, _print_table, json_option, sentences
+from ..io.description import Description, describe, describe_file
+from ..io.streaming import can_stream
+from .files import named, read
+from .options import json_option, key_option, points_argument
+from .saying import print_json, print_rows
 
 
 @click.command()
-@click.argument("input", type=click.Path(path_type=Path))
-@click.option("--key", help="Which array to read of a file that holds several.")
+@points_argument()
+@key_option
 @json_option
-@sentences()
 def info(input: Path, key: str | None, as_json: bool) -> None:
     """Say what INPUT holds: its size, the models its rows fit, how far out they lie.
+
+    A .npy of floats is read a block at a time, and may be larger than memory.
 
     \b
     Examples:
       horopca info vectors.npy
       horopca info words.tsv --json
+      cut -f 2- words.tsv | horopca info -
     """
-    table = load(input, key=key, allow_nonfinite=True)
-    found = describe(table.X)
-    if as_json:
-        _print_json({"input": input, **found._asdict(), "n_labels": len(set(table.labels or ()))})
+    labels = None
+    if key is None and can_stream(input):
+        with named(input):
+            found = describe_file(input)
     else:
-        _print_table(_in_words(found, table.labels), title=str(input))
+        table = read(input, key, allow_nonfinite=True)
+        found, labels = describe(table.X), table.labels
+    if as_json:
+        print_json({"input": input, **found._asdict(), "n_labels": len(set(labels or ()))})
+    else:
+        print_rows(_in_words(found, labels), title=str(input))
 
 
 def _in_words(found: Description, labels: list[str] | None) -> dict[str, str]:

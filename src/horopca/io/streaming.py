@@ -353,7 +353,12 @@ WRITERS: Mapping[str, Callable[[np.ndarray, int, int], bytes]] = {
 def is_large(path: str | Path) -> bool:
     """Whether a file is better reduced a block at a time: a ``.npy`` of more than `LARGE` bytes, of float32 or float64."""
     path = Path(path)
-    if path.suffix.lower() != ".npy" or not path.is_file() or path.stat().st_size <= LARGE:
+    return path.is_file() and path.stat().st_size > LARGE and can_stream(path)
+
+
+def can_stream(path: Path) -> bool:
+    """Whether a file can be read a block at a time: a ``.npy`` with a matrix of float32 or float64."""
+    if path.suffix.lower() != ".npy" or not path.is_file():
         return False
     X = map_npy(path)
     return X.ndim == 2 and X.size > 0 and _is_float(X.dtype)

@@ -119,6 +119,7 @@ def compare_classifiers(
     splits: Any = 5,
     metrics: Mapping[str, Metric] = METRICS,
     random_state: int | None = 0,
+    progress: Callable[[int, int, str], None] = lambda done, total, doing: None,
 ) -> list[Scores]:
     """Cross-validate classifiers of hyperbolic points, each with its C chosen in the training part alone.
 
@@ -141,6 +142,8 @@ def compare_classifiers(
         Accuracy and macro average precision if not given.
     random_state : int or None, default=0
         Seeds folds and searches.
+    progress : callable
+        Called before each fit with the number of fits done, that of all fits, and which classifier and fold is next.
 
     Returns
     -------
@@ -168,10 +171,13 @@ def compare_classifiers(
         splits = StratifiedKFold(min(check_count("splits", splits, 2), smallest), shuffle=True, random_state=random_state)
     points = np.asarray(rows.X)
     results: dict[str, dict[str, list[float]]] = {name: {metric: [] for metric in metrics} for name in classifiers}
-    for train, test in splits.split(points, y):
+    n_splits = splits.get_n_splits(points, y)
+    for fold, (train, test) in enumerate(splits.split(points, y)):
         fewest = int(np.unique(y[train], return_counts=True)[1].min())
         task = Task(door, rows.shape[1] - 1, n_components, min(TUNING_FOLDS, fewest), random_state)
-        for name in classifiers:
+        for number, name in enumerate(classifiers):
+            done, total = fold * len(classifiers) + number, n_splits * len(classifiers)
+            progress(done, total, f"{name}, fold {fold + 1} of {n_splits}")
             machine = CLASSIFIERS[name](task).fit(points[train], y[train])
             decision = machine.decision_function(points[test])
             for metric, function in metrics.items():

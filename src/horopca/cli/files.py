@@ -1,0 +1,91 @@
+"""The files of a command: none of its results may replace what it reads, and they are written together or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import rich_click as click
+
+from ..io import Table, atomic_output, check_output, load
+
+STDOUT = Path("-")
+STDOUT_FORMAT = ".csv"
+Writer = Callable[[Path], object]  # writes a file at a path
+FULL = "The disk is full, or the file may not grow so large"
+
+
+class Output(NamedTuple):
+    """A file to be written: the option that asks for it, its path if it was given, and what it may be."""
+
+    option: str
+    path: Path | None
+    formats: Sequence[str] = ()
+    check: Callable[..., Path] = check_output
+
+
+def check_files(inputs: Mapping[str, Path | None], outputs: Iterable[Output], *, force: bool) -> None:
+    """Refuse, before any work, outputs that could not be written, that are read by the command or that are one another.
+
+    One file is another also through links, and where one is a store and the other a part of it.
+    """
+    known = [(name, path) for name, path in inputs.items() if path is not None]
+    for option, path, formats, check in outputs:
+        if path is None or (path == STDOUT and STDOUT_FORMAT in formats):
+            continue
+        for name, other in known:
+            if is_same(path, other):
+                raise click.UsageError(f"{option} {path} is {name} {other} as well: the result needs a file of its own.")
+        check(path, force=force, **({"formats": formats} if formats else {}))
+        known.append((option, path))
+
+
+def is_same(path: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, or one of them into the other."""
+    a, b = path.resolve(), other.resolve()
+    return a == b or a in b.parents or b in a.parents or (a.exists() and b.exists() and a.samefile(b))
+
+
+def write_files(writers: Iterable[tuple[Path | None, Writer]], *, force: bool) -> None:
+    """Write several files, all of them or none: each beside its place, then all are put there. No path, no file."""
+    with ExitStack() as stack:
+        spoken = []
+        for path, write in writers:
+            if path == STDOUT:
+                path = Path(stack.enter_context(tempfile.TemporaryDirectory())) / f"stdout{STDOUT_FORMAT}"
+                spoken.append(path)
+            if path is not None:
+                with named(path, "written"):
+                    write(stack.enter_context(atomic_output(path, force=force)) if path not in spoken else path)
+        for path in spoken:
+            with open(path, "rb") as file:
+                shutil.copyfileobj(file, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+
+
+@contextmanager
+def named(path: Path, done: str = "read") -> Iterator[None]:
+    """Failures of the system with the name of the user's file, and with their cause."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None:
+            raise OSError(error.errno, error.strerror or os.strerror(error.errno), str(path)) from error
+        if type(error) is not OSError:
+            raise  # a sentence of ours
+        cause = FULL if str(error).endswith("written") or not str(error) else str(error)  # NumPy counts what it has written
+        raise OSError(f"{path} could not be {done}: {cause.rstrip('.')}.") from error
+
+
+# ---------------------------------------------------------------- reading
+
+
+def read(path: Path, key: str | None = None, *, allow_nonfinite: bool = False) -> Table:
+    with named(path):
+        return load(path, key=key, allow_nonfinite=allow_nonfinite)

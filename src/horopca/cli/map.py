@@ -1,0 +1,93 @@
+"""``horopca map``: from a graph or a tree in a file to a page and a picture, in one step."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import rich_click as click
+
+from ..embed.graphs import as_relations
+from ..explorer import explore
+from ..metrics import average_distortion
+from ..metrics.comparison import METHODS, make
+from .drawing import PICTURES, draw_disk, figure_for, saved
+from .embed import embed_options, figures, fit_embedding
+from .files import Output, check_files, named, write_files
+from .options import choice, force_option, json_option, points_argument, quiet_option, seed_option, writes
+from .saying import print_json, print_rows, working
+from .texts import Texts
+from .view import PAGES
+
+REDUCTIONS = ("horopca-distortion", *(name for name in METHODS if name != "horopca-distortion"))
+LINK = 4_000_000  # pairs of points over which a distortion is measured at most
+
+
+@click.command()
+@points_argument("graph")
+@embed_options
+@choice("reduction", REDUCTIONS, help="How to come to the plane, as `horopca reduce --method`.")
+@writes("-o", "--output", help="Where to write the page.  [default: the name of GRAPH with .html, here]")
+@writes("--plot", help="Where to draw the picture: .png, .pdf or .svg.  [default: the name of the page with .png]")
+@click.option("--title", help="Heading of both.  [default: the name of GRAPH]")
+@seed_option
+@json_option
+@quiet_option
+@force_option
+def map(
+    graph: Path,
+    dimensions: int,
+    method: str,
+    reduction: str,
+    output: Path | None,
+    plot: Path | None,
+    title: str | None,
+    seed: int,
+    as_json: bool,
+    force: bool,
+    **settings: Any,
+) -> None:
+    """Take GRAPH to a page to move around in and to a picture: embed it, reduce it to the plane, and draw it.
+
+    GRAPH is a file as for `horopca embed`. The steps are those of `horopca embed`, `horopca reduce`, `horopca view` and
+    `horopca plot`, which have more options; -d 2 embeds in the plane at once.
+
+    \b
+    Examples:
+      horopca map tree.edges
+      horopca map tree.edges -o tree.html --plot tree.pdf --title "A tree"
+      horopca map tree.edges -d 2 --method sarkar
+    """
+    output = Path(f"{graph.stem}.html") if output is None else output
+    plot = output.with_suffix(".png") if plot is None else plot
+    check_files({"GRAPH": graph}, [Output("-o", output, PAGES), Output("--plot", plot, PICTURES)], force=force)
+    figure, start = figure_for(plot), time.perf_counter()
+    fitted = fit_embedding(graph, method, dimensions, seed, settings)
+    X, texts, title = fitted.embedding_, _texts(fitted, graph), title or graph.stem
+    with working(f"Reducing {len(X):,} points to the plane"):
+        Y = X if dimensions == 2 else make(reduction, 2, random_state=seed).fit_transform(X)
+        distortion: Any = average_distortion(X, Y, n_pairs=LINK if len(X) ** 2 > LINK else None, random_state=seed)
+    draw_disk(figure, Y, texts, title=title)
+    page = explore(Y, names=texts.names, edges=texts.edges, original=X, title=title)
+    seconds = time.perf_counter() - start
+    write_files([(output, page.save), (plot, saved(figure))], force=force)
+    found = figures(method, fitted)
+    if as_json:
+        report = {f"embedding_{name.replace(' ', '_')}": value for name, value in found.items()}
+        about = {"graph": graph, "output": output, "plot": plot, "n_nodes": len(X), "n_dimensions": dimensions, "seed": seed}
+        return print_json({**about, **report, "reduction_distortion": distortion, "seconds": seconds})
+    steps = {f"embedding, {name}": f"{value:.4g}" for name, value in found.items()}
+    rows = {"nodes": f"{len(X):,}", **steps, "reduction, distortion": f"{distortion:.4f}", "time": f"{seconds:.2f} s"}
+    print_rows({**rows, "page in": str(output), "drawn in": str(plot)})
+
+
+def _texts(fitted: Any, graph: Path) -> Texts:
+    """The names of the embedded nodes, and the edges between them, from parents to children where the graph says so."""
+    with named(graph):
+        relations = as_relations(graph)
+    row = {name: i for i, name in enumerate(fitted.names_)}
+    pairs = [(row.get(relations.names[v]), row.get(relations.names[u])) for u, v in relations.edges]
+    edges = np.array([pair for pair in pairs if None not in pair], dtype=np.int64).reshape(-1, 2)
+    return Texts(names=[str(name) for name in fitted.names_], edges=edges)

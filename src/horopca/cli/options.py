@@ -1,0 +1,119 @@
+"""The options that commands share, and the one rule for the model and the curvature of points."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import rich_click as click
+from click import Context, Parameter, get_current_context
+
+from .saying import QUIET, STDIN
+
+LONGEST_LINE = 1 << 16  # bytes of standard input that are looked at for a tab
+MODELS = ("poincare", "lorentz", "klein", "halfspace", "tangent")
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def input_file(value: str) -> Path:
+    """A file to be read; ``-`` is standard input, a table or a list of edges with commas or tabs."""
+    return _standard_input() if value == "-" else Path(value)
+
+
+def _standard_input() -> Path:
+    """Standard input as a file, which goes when the command ends: readers look twice, and tell formats by names."""
+    context = get_current_context()
+    if STDIN in context.meta:
+        raise click.UsageError("Standard input (-) can be read only once: name a file for the other one.")
+    folder = Path(tempfile.mkdtemp(prefix="horopca-"))
+    context.call_on_close(lambda: shutil.rmtree(folder, ignore_errors=True))
+    path = folder / "stdin"
+    with open(path, "wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    with open(path, "rb") as file:
+        tabs = b"\t" in file.readline(LONGEST_LINE)
+    context.meta[STDIN] = path.rename(path.with_suffix(".tsv" if tabs else ".csv"))
+    return Path(context.meta[STDIN])
+
+
+def several(one: Any) -> Callable[[Any], list[Any]]:
+    """Values with commas between them, each of one type of click's."""
+
+    def convert(value: Any) -> list[Any]:
+        parts = value.split(",") if isinstance(value, str) else value
+        return list(dict.fromkeys(one.convert(part.strip(), None, None) for part in parts))
+
+    return convert
+
+
+def points_argument(name: str = "input") -> Option:
+    return click.argument(name, type=input_file)
+
+
+def choice(name: str, values: Sequence[str], help: str) -> Option:
+    """An option with a few values, the first of them the default."""
+    return click.option(f"--{name}", type=click.Choice(values), default=values[0], show_default=True, help=help)
+
+
+def reads(*names: str, help: str) -> Option:
+    return click.option(*names, type=input_file, metavar="FILE", help=help)
+
+
+def writes(*names: str, help: str) -> Option:
+    return click.option(*names, type=click.Path(path_type=Path), metavar="FILE", help=help)
+
+
+def together(options: Iterable[Option]) -> Option:
+    """Several options as one decorator, in this order in the help."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(list(options)):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+def _be_quiet(ctx: Context, param: Parameter, value: bool) -> None:
+    ctx.meta[QUIET] = value
+
+
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random numbers."
+)
+key_option = click.option("--key", help="Which array to read of a file that holds several.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on standard output.")
+force_option = click.option("--force", is_flag=True, help="Overwrite existing files.")
+quiet_option = click.option(
+    "-q",
+    "--quiet",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_be_quiet,
+    help="Say nothing but results that were asked for, and errors.",
+)
+model_options = together(
+    [
+        click.option(
+            "--model", type=click.Choice(MODELS), help="Coordinates of the rows.  [default: as the file says, or poincare]"
+        ),
+        click.option("--curvature", type=float, help="Curvature of the space, below 0.  [default: -1]"),
+    ]
+)
+text_options = together(
+    [
+        reads("--labels", help="Classes of the points, one to a line.  [default: a column of words in the file]"),
+        reads("--names", help="Names of the points, one to a line.  [default: a column of words, if all are different]"),
+        reads("--edges", help="Edges, two nodes to a line: row numbers from 0, or names."),
+    ]
+)
+
+
+def settled(model: str | None, curvature: float | None, said: str | None = None) -> dict[str, Any]:
+    """The model and the curvature of points: what is asked for, else what their file says, else a ball of curvature -1."""
+    return {"model": model or said or MODELS[0], "curvature": -1.0 if curvature is None else curvature}

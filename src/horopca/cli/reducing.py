@@ -1,0 +1,141 @@
+"""What ``horopca reduce`` is asked for and what it answers, wherever the points lie; and the answer for points in memory."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import rich_click as click
+
+from ..estimators.base import HyperbolicReduction
+from ..io import FORMATS, load_fitted
+from ..io.stores import check_store
+from ..metrics import average_distortion
+from ..metrics.comparison import METHODS, make
+from .drawing import PICTURES
+from .files import Output, Writer, check_files, named, read
+from .options import settled
+from .saying import working
+from .texts import Texts, files_beside, point_writers, texts_of
+
+SEARCH = ("spine", "strategy", "objective", "max_iter")  # arguments of some of the methods
+OPTIONS = {"n_components": "-k"} | {n: f"--{n.replace('_', '-')}" for n in ("method", "model", "curvature", *SEARCH)}
+PAIRS = 4_000_000  # the distortion of up to so many pairs is exact, of more it is measured on a sample of so many
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for: the options of the command, by the names of its arguments."""
+
+    input: Path
+    output: Path | None
+    plot: Path | None
+    title: str | None
+    labels: Path | None
+    names: Path | None
+    edges: Path | None
+    key: str | None
+    method: str | None
+    n_components: int | None
+    model: str | None
+    curvature: float | None
+    spine: str | None
+    strategy: str | None
+    objective: str | None
+    max_iter: int | None
+    seed: int
+    save_fit: Path | None
+    from_fit: Path | None
+    restart: bool
+    force: bool
+    address: str | None  # of a Dask cluster
+
+    def check(self, more: Sequence[Output] = ()) -> None:
+        """Refuse outputs, those of the options and further ones, that could not be written or that are read."""
+        inputs = {"INPUT": self.input, "--labels": self.labels, "--names": self.names, "--edges": self.edges}
+        in_store = self.address is not None
+        points = Output("-o", self.output, check=check_store) if in_store else Output("-o", self.output, FORMATS)
+        others = [Output("--plot", self.plot, PICTURES), Output("--save-fit", self.save_fit, (".npz",))]
+        check_files({**inputs, "--from-fit": self.from_fit}, [points, *others, *more], force=self.force)
+
+    @cached_property
+    def kept(self) -> Any:
+        """The fit in a file, or None; no option may ask for another."""
+        if self.from_fit is None:
+            return None
+        for name, option in OPTIONS.items():
+            if getattr(self, name) is not None:
+                raise click.UsageError(f"{option} cannot be given with --from-fit: the fit in {self.from_fit} has it already.")
+        with named(self.from_fit):
+            fit = load_fitted(self.from_fit)
+        if not isinstance(fit, HyperbolicReduction) or getattr(fit, "metric", "hyperbolic") != "hyperbolic":
+            raise ValueError(f"{self.from_fit} must hold a reduction of points, but holds a {type(fit).__name__}.")
+        return fit
+
+    @property
+    def components(self) -> int:
+        """How many dimensions are kept."""
+        return int(self.kept.n_components if self.kept is not None else self.n_components or 2)
+
+    def estimator(self, said: str | None = None) -> Any:
+        """The kept fit, or an estimator to be fitted to points whose file says that they are in this model."""
+        if self.kept is not None:
+            return self.kept
+        method = self.method or "horopca"
+        asked = {name: getattr(self, name) for name in SEARCH if getattr(self, name) is not None}
+        preset = METHODS[method].options
+        place = settled(self.model, self.curvature, said)
+        estimator = make(method, self.components, random_state=self.seed, **place, **asked | preset)
+        for name in asked:
+            if name in preset or name not in estimator.get_params():
+                raise click.UsageError(f"{OPTIONS[name]} is not an option of --method {method}.")
+        return estimator
+
+
+class Reduced(NamedTuple):
+    """What was found."""
+
+    estimator: Any  # fitted
+    n_points: int
+    distortion: float
+    distortion_error: float  # standard error; 0 where all pairs were counted
+    seconds: float
+    images: np.ndarray | None = None  # of all rows, or of as many as are drawn
+    texts: Texts = Texts()
+    writers: Sequence[tuple[Path | None, Writer]] = ()  # of what is not written yet
+    more: dict[str, Any] = {}  # noqa: RUF012  # what else to report
+
+
+def reduce_in_memory(request: Request) -> Reduced:
+    """Points in a file that is read at once."""
+    table = read(request.input, request.key)
+    texts, n = texts_of(table, request.labels, request.names, request.edges), len(table.X)
+    request.check([Output("the file of words beside -o,", path) for path in files_beside(request.output, texts)])
+    estimator, start = request.estimator(table.model), time.perf_counter()
+    with working(f"Reducing {n:,} points from {request.input.name}"):
+        Y = estimator.transform(table.X) if request.kept is not None else estimator.fit_transform(table.X)
+        seconds = time.perf_counter() - start
+        distortion, error = _distortion(table.X, Y, estimator, request.seed)
+    return Reduced(estimator, n, distortion, error, seconds, Y, texts, point_writers(request.output, Y, texts))
+
+
+def _distortion(X: np.ndarray, Y: np.ndarray, estimator: Any, seed: int) -> tuple[float, float]:
+    """Average distortion, and its standard error."""
+    if len(X) < 2:
+        return math.nan, 0.0
+    found: Any = average_distortion(
+        X,
+        Y,
+        model=estimator.model,
+        curvature=estimator.curvature,
+        n_pairs=PAIRS if len(X) ** 2 > PAIRS else None,
+        return_error=True,
+        random_state=seed,
+    )
+    return float(found[0]), float(found[1])

@@ -1,0 +1,147 @@
+"""What a command says: errors and warnings in sentences, progress, tables and JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import rich_click as click
+from click import get_current_context
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+STDIN = "horopca.stdin"  # where a context keeps the path of the file that standard input was put into
+QUIET = "horopca.quiet"
+
+
+# ---------------------------------------------------------------- errors and warnings
+
+
+@contextmanager
+def sentences(meta: MutableMapping[str, Any]) -> Iterator[None]:
+    """What a user can mend ends the program in one sentence on stderr, never in a traceback; Ctrl-C ends it with 130.
+
+    `meta` is that of the context: the options of the command in it, under the names of the arguments that they set.
+    """
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.filterwarnings("always", category=UserWarning)
+        try:
+            yield
+        except KeyboardInterrupt as stopped:
+            click.echo(f"Interrupted: {stopped}" if str(stopped) else "Interrupted.", err=True)
+            raise SystemExit(130) from None
+        except OSError as error:
+            _end(f"{error.filename}: {error.strerror}." if error.filename else error.strerror or str(error), meta)
+        except MemoryError as error:
+            _end(f"There is not enough memory for this. {error}".strip(), meta)
+        except (ValueError, ImportError) as error:
+            _end(str(error) or f"{type(error).__name__}.", meta)
+        if not meta.get(QUIET):
+            for sentence in summarised(raised, meta.get("horopca.options", {})):
+                click.echo(f"Warning: {sentence}", err=True)
+
+
+def _end(sentence: str, meta: MutableMapping[str, Any]) -> NoReturn:
+    sentence = in_options(sentence, meta.get("horopca.options", {})).replace(str(meta.get(STDIN, "\0")), "standard input")
+    click.echo(f"Error: {sentence}", err=True)
+    raise SystemExit(1)
+
+
+def in_options(sentence: str, options: Mapping[str, str]) -> str:
+    """A sentence of the library with its arguments as options of the command: model='lorentz' is --model 'lorentz'."""
+    words = sentence.split(" ")
+    for i, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name in options and (equals or words[i + 1 : i + 2] == ["must"]):
+            words[i] = f"{options[name]} {value}" if equals else options[name]
+    return " ".join(words)
+
+
+def summarised(raised: list[warnings.WarningMessage], options: Mapping[str, str]) -> list[str]:
+    """Each warning once, and all searches that did not converge in one sentence, which names options that there are."""
+    unfinished = [w for w in raised if w.category.__name__ == "ConvergenceWarning"]
+    others = Counter(str(w.message) for w in raised if w not in unfinished)
+    said = [in_options(text, options) + (f" (This was said {n} times.)" if n > 1 else "") for text, n in others.items()]
+    if unfinished:
+        first, count = str(unfinished[0].message).split(". ")[0].rstrip("."), len(unfinished)
+        many = f"{count} fits ended before they converged, the first: " if count > 1 else ""
+        remedy = " or another ".join(options[name] for name in ("max_iter", "seed") if name in options)
+        said.append(f"{many}{first}. What was found is shown" + (f"; {remedy} may find better." if remedy else "."))
+    return said
+
+
+# ---------------------------------------------------------------- progress
+
+
+def is_quiet() -> bool:
+    context = get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(QUIET))
+
+
+def working(text: str) -> AbstractContextManager[Any]:
+    """A line on stderr while the work goes on, if somebody watches."""
+    console = Console(stderr=True)
+    return console.status(Text(f"{text} …")) if console.is_terminal and not is_quiet() else nullcontext()
+
+
+class Bar(NamedTuple):
+    """A bar on stderr, to be told how far the work is."""
+
+    progress: Progress
+    task: TaskID
+
+    def tell(self, done: int, total: int, doing: str | None = None) -> None:
+        self.progress.update(self.task, completed=done, total=total, description=doing)
+
+    def say(self, sentence: str) -> None:
+        if not is_quiet():
+            self.progress.console.print(Text(sentence), soft_wrap=True)
+
+
+@contextmanager
+def watched(title: str) -> Iterator[Bar]:
+    """A bar on stderr while the work goes on, if somebody watches."""
+    console = Console(stderr=True)
+    counted = TextColumn("{task.completed:,.0f} of {task.total:,.0f}") if console.is_terminal else TextColumn("")
+    columns = (TextColumn("{task.description}"), BarColumn(), counted, TimeElapsedColumn(), TimeRemainingColumn(compact=True))
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal or is_quiet()) as progress:
+        yield Bar(progress, progress.add_task(title, total=None))
+
+
+# ---------------------------------------------------------------- results
+
+
+def print_rows(rows: Mapping[str, str], title: str | None = None, *, err: bool = False) -> None:
+    """A name and what is to be said of it on each line; nothing where quiet was asked for."""
+    if is_quiet():
+        return
+    table = Table(show_header=False, box=None, title=title, title_justify="left", title_style="bold")
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows.items():
+        table.add_row(name, value)
+    Console(markup=False, highlight=False, stderr=err).print(table)
+
+
+def print_json(values: Mapping[str, Any]) -> None:
+    click.echo(json.dumps(plain(values), indent=2, allow_nan=False))
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON has it: paths as text, NumPy's numbers as numbers, NaN as null."""
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value

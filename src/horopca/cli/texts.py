@@ -1,0 +1,76 @@
+"""What is written on points: labels, names and edges, from files and into files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..explorer.edges import load_row_edges
+from ..io import Table, load_labels, save
+from .files import STDOUT, Writer, named
+
+
+class Texts(NamedTuple):
+    """What is known of points beside their places, each of it or None: n labels, n names, edges (m, 2)."""
+
+    labels: list[str] | None = None
+    names: list[str] | None = None
+    edges: np.ndarray | None = None
+
+
+def texts_of(table: Table, labels: Path | None = None, names: Path | None = None, edges: Path | None = None) -> Texts:
+    """What the files of the options say, and else the file of points, whose words are names if all are different."""
+    n, words = len(table.X), table.labels
+    unique = words is not None and len(set(words)) == len(words)
+    classes = read_words(labels, n, "label") if labels is not None else None if unique else words
+    called = read_words(names, n, "name") if names is not None else words if unique else None
+    if edges is None:
+        return Texts(classes, called)
+    with named(edges):
+        return Texts(classes, called, load_row_edges(edges, called))
+
+
+def read_words(path: Path, n: int, what: str) -> list[str]:
+    """A word for each of n rows."""
+    with named(path):
+        found = load_labels(path)
+    if len(found) != n:
+        raise ValueError(f"{path} must hold one {what} for each of the {n} rows, but holds {len(found)}.")
+    return found
+
+
+def row_of(called: str | None, names: list[str] | None, option: str) -> int | None:
+    """The row that a user calls by its name or its number."""
+    if called is None:
+        return None
+    if names is not None and called in names:
+        return names.index(called)
+    if not called.isdecimal():
+        raise ValueError(f"{option} must be the name or the row number of a point, but is {called!r}.")
+    return int(called)
+
+
+def files_beside(output: Path | None, texts: Texts) -> dict[Path, list[str]]:
+    """Files for the words that a file of points has no room for: an .npy has none, others have one column."""
+    if output is None:
+        return {}
+    words = {"labels": texts.labels, "names": texts.names}
+    if output.suffix.lower() != ".npy":
+        words["labels" if texts.labels is not None else "names"] = None
+    left = {kind: found for kind, found in words.items() if found is not None}
+    if left and output == STDOUT:
+        raise ValueError("-o - has one column for words, but the points have names and labels: write to a file instead.")
+    return {output.with_suffix(f".{kind}.txt"): found for kind, found in left.items()}
+
+
+def point_writers(output: Path | None, Y: Any, texts: Texts) -> list[tuple[Path | None, Writer]]:
+    """What writes the points, with the words that the file has room for, and those beside it."""
+    column = None if output is None or output.suffix.lower() == ".npy" else texts.labels or texts.names
+    beside = [(path, word_writer(words)) for path, words in files_beside(output, texts).items()]
+    return [(output, lambda path: save(path, Y, column)), *beside]
+
+
+def word_writer(words: list[str]) -> Writer:
+    return lambda path: path.write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
