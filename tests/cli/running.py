@@ -6,9 +6,11 @@ from click.testing import CliRunner, Result
 
 from horopca.cli import main
 
+PNG = b"\x89PNG"
 
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+def run(*arguments: object, stdin: str | bytes | None = None) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin)
 
 
 def said(result: Result) -> str:

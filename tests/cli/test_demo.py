@@ -1,12 +1,26 @@
 """``horopca demo``."""
 
-from .running import refused, run
+import json
+
+import pytest
+
+from .running import PNG, refused, run
 
 
-def test_demo_draws_a_picture_and_says_where(tmp_path):
-    result = run("demo", "--out", tmp_path)
+@pytest.fixture(autouse=True)
+def two_methods(monkeypatch):
+    """Two starts and two methods: this is about files and words."""
+    monkeypatch.setattr("horopca.estimators.horopca.AUTO_STARTS", 2, raising=False)
+    monkeypatch.setattr("horopca.cli.demo.default_methods", lambda: ["horopca", "tpca"])
+
+
+def test_it_draws_a_picture_and_says_where(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run("demo")
     assert result.exit_code == 0, result.output
     assert (tmp_path / "horopca-demo.png").read_bytes().startswith(PNG)
-    assert "horopca-demo.png" in "".join(result.stdout.split())
-    refused(run("demo", "--out", tmp_path), "exists already")
-    refused(run("demo", "--out", tmp_path / "no"), "there is no folder")
+    assert "Drawn in horopca-demo.png." in result.stdout and "Tangent PCA" in result.stdout
+    refused(run("demo"), "exists already")
+    refused(run("demo", "-o", "no/demo.png"), "there is no folder")
+    found = json.loads(run("demo", "-o", "a.pdf", "--json").stdout)
+    assert [row["method"] for row in found["results"]] == ["horopca", "tpca"] and (tmp_path / "a.pdf").exists()

@@ -4,16 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy.sparse import csr_array, save_npz
 
-from horopca.cli import main
 from horopca.embed import SarkarEmbedding
 from horopca.io import load, load_labels
 
-
-def run(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+from .running import run, said
 
 
 @pytest.fixture
@@ -101,7 +97,7 @@ def test_a_sparse_adjacency_is_read(tmp_path):
 
 def refused(result, sentence, folder, *, left, code=1):
     assert result.exit_code == code, result.output
-    assert sentence in " ".join(result.stderr.split()) and result.stdout == "" and "Traceback" not in result.stderr
+    assert sentence in said(result) and result.stdout == "" and "Traceback" not in result.stderr
     assert sorted(path.name for path in folder.iterdir()) == left
 
 
@@ -136,7 +132,7 @@ def test_bad_requests_are_refused_before_the_work(tmp_path, tree, monkeypatch):
         ((), "-o FILE", 2),
         (("-o", tmp_path / "there.npy"), "exists already", 1),
         (("-o", tmp_path / "a.mat"), "must end in .npy", 1),
-        (("-o", out, "--labels-out", out), "different", 2),
+        (("-o", out, "--labels-out", out), "needs a file of its own", 2),
         (("-o", out, "--epochs", 3), "--epochs is not an option", 2),
         (("-o", out, "-d", 1), "-d", 2),
     ]:

@@ -9,7 +9,7 @@ from horopca.datasets import make_hierarchy
 from horopca.geometry import radius, to_hyperboloid
 from horopca.io import save
 
-from .running import refused, run
+from .running import run
 
 TREE = make_hierarchy(3, 3, 5, random_state=0)
 

@@ -4,7 +4,7 @@ import matplotlib
 import numpy as np
 import pytest
 
-from .running import run
+from .running import refused, run
 
 matplotlib.use("Agg")
 rng = np.random.default_rng(0)
@@ -39,7 +39,7 @@ def folder(tmp_path, monkeypatch):
 )
 def test_plot_draws(folder, arguments):
     result = plot(*arguments, "-o", "picture.png")
-    assert result.exit_code == 0 and result.stdout == "Drawn in picture.png.\n", result.output
+    assert result.exit_code == 0 and "picture.png" in result.stdout, result.output
     assert (folder / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -48,9 +48,7 @@ def test_plot_draws(folder, arguments):
     [
         (["ball.npy"], "HoroPCA(n_components=2) reduces"),
         (["plane.npy", "--view", "ball"], "points of the ball"),
-        (["ball.npy", "--view", "ball", "--grid", "polar"], "are of the plane"),
         (["plane.npy", "-o", "picture.gif"], "must end in .png"),
-        (["plane.npy", "-o", "plane.npy"], "must end in .png"),
         (["plane.npy", "--centre", "cat"], "--centre must be the name or the row number"),
         (["plane.npy", "--centre", "77"], "centre must be a row of Y"),
         (["absent.npy"], "There is no file"),
@@ -58,9 +56,12 @@ def test_plot_draws(folder, arguments):
 )
 def test_wrong_requests_end_in_a_sentence(folder, arguments, sentence):
     before = sorted(folder.iterdir())
-    result = plot(*arguments)
-    assert result.exit_code == 1 and sentence in " ".join(result.stderr.split()) and result.stderr.startswith("Error: ")
+    refused(plot(*arguments), sentence)
     assert sorted(folder.iterdir()) == before
+
+
+def test_what_a_ball_has_not_is_refused(folder):
+    refused(plot("ball.npy", "--view", "ball", "--grid", "polar"), "are of the plane", code=2)
 
 
 def test_plot_overwrites_only_when_told(folder):

@@ -1,20 +1,19 @@
 """``horopca reduce``: what it writes, what it prints where, and how it refuses."""
 
 import json
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+from horopca._points.door import check_door
 from horopca.datasets import make_hierarchy
-from horopca.geometry import distance, from_hyperboloid, radius, to_hyperboloid
+from horopca.geometry import distance, from_hyperboloid, to_hyperboloid
 from horopca.io import load, save
 
-from .running import refused, run, said
+from .running import PNG, refused, run
 
 TREE = make_hierarchy(3, 3, 5, random_state=0)
-PNG = b"\x89PNG"
 
 
 @pytest.fixture(autouse=True)
@@ -75,20 +74,22 @@ def test_what_is_written_is_what_the_library_returns(tmp_path, points):
 @pytest.mark.parametrize("model", ["lorentz", "klein", "halfspace", "tangent"])
 def test_model_and_curvature_reach_the_points_and_the_picture(tmp_path, monkeypatch, model):
     drawn = []
-    monkeypatch.setattr("horopca.plots.plot_plane", lambda Y, *_, **__: drawn.append(Y))
+    monkeypatch.setattr(
+        "horopca.plots.plot_disk", lambda Y, *_, model, curvature, **__: drawn.append(check_door(model, curvature).enter(Y))
+    )
     scale = 1 if model == "halfspace" else 2  # curvature -1/4 doubles lengths, and dilations of the half-space are free
     path = save(tmp_path / "points.npy", scale * from_hyperboloid(to_hyperboloid(TREE.points), model))
     options = ("--plot", tmp_path / "disk.png", "--seed", 0, "--force")
     result = run("reduce", path, "--model", model, "--curvature", -0.25, *options)
     assert result.exit_code == 0, result.output
     run("reduce", save(tmp_path / "ball.npy", TREE.points), *options)
-    one, two = (distance(y[:, None], y[None]) for y in map(to_hyperboloid, drawn))
+    one, two = (distance(y[:, None], y[None]) for y in drawn)
     assert np.allclose(one, two, atol=1e-5)
 
 
 def test_the_distortion_of_many_points_is_sampled_with_its_error(monkeypatch, points):
     exact = json.loads(run("reduce", points, "--json").stdout)
-    monkeypatch.setattr("horopca.cli.reduce.PAIRS", 400)
+    monkeypatch.setattr("horopca.cli.reducing.PAIRS", 400)
     sampled = json.loads(run("reduce", points, "--json").stdout)
     assert 0 < sampled["distortion_error"] < 0.1
     assert abs(sampled["distortion"] - exact["distortion"]) < 5 * sampled["distortion_error"]

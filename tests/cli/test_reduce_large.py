@@ -76,7 +76,7 @@ def test_the_command_resumes_and_says_so_on_stderr(points, out):
 def test_control_c_says_how_to_go_on(points, out, monkeypatch):
     monkeypatch.setattr("horopca.HoroPCA.transform", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     result = run("reduce", points, "-o", out)
-    assert result.exit_code == 1 and not out.exists()
+    assert result.exit_code == 130 and not out.exists()
     assert f"Interrupted: what is done is kept in {out}.partial, and the same command resumes there." in result.stderr
 
 
@@ -98,7 +98,7 @@ def test_failures_are_sentences(points, out, tmp_path, monkeypatch):
 
 
 def test_other_outputs_and_labels_take_the_whole_file(tmp_path, points, monkeypatch):
-    monkeypatch.setattr("horopca.cli.reduce.reduce_large", lambda *_, **__: pytest.fail("it was streamed"))
+    monkeypatch.setattr("horopca.cli.streaming.reduce_file", lambda *_, **__: pytest.fail("it was streamed"))
     (tmp_path / "labels.txt").write_text("\n".join("ab"[i % 2] for i in range(N)))
     assert run("reduce", points, "-o", tmp_path / "out.npz").exit_code == 0
     assert run("reduce", points, "-o", tmp_path / "out.csv", "--labels", tmp_path / "labels.txt").exit_code == 0
@@ -157,15 +157,3 @@ def test_a_fit_of_another_method_is_applied_and_one_point_is_enough(tmp_path):
         assert result.exit_code == 0 and np.array_equal(np.load(out), fit.transform(POINTS[:1]))
     whitener = save_fitted(TangentWhitener().fit(POINTS), tmp_path / "whitener.npz")
     assert "must hold a reduction of points, but holds a TangentWhitener" in run("reduce", one, "--from-fit", whitener).stderr
-
-
-def test_progress_is_drawn_where_somebody_watches(points, out):
-    from horopca.cli.streaming import _Rows, _watched
-
-    with _watched("Reducing") as (progress, say):
-        progress(10, 100)
-        say("A sentence.")
-    task = type("Task", (), {"total": 1000.0, "completed": 250.0, "speed": 1234.5})
-    assert _Rows().render(task).plain == "250 of 1,000  1,234 rows/s"
-    task.total = None
-    assert _Rows().render(task).plain == "fitting"

@@ -88,8 +88,8 @@ def test_open_asks_for_a_browser(folder, monkeypatch, there):
     ("arguments", "sentence"),
     [
         (["absent.npy"], "There is no file absent.npy"),
-        (["plane.npy", "--names", "short.txt"], "names must have one entry for each"),
-        (["plane.npy", "--labels", "short.txt"], "labels must have one entry for each"),
+        (["plane.npy", "--names", "short.txt"], "must hold one name for each of the"),
+        (["plane.npy", "--labels", "short.txt"], "must hold one label for each of the"),
         (["plane.npy", "--edges", "edges.tsv"], "names (on the command line, --names) are needed too"),
         (["plane.npy", "--edges", "far.txt"], "edges must join rows 0 to"),
         (["plane.npy", "--original", "short.npy"], "original must have one row"),

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 import rich_click as click
 from click import get_current_context
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -56,12 +56,12 @@ def _end(sentence: str, meta: MutableMapping[str, Any]) -> NoReturn:
 
 
 def in_options(sentence: str, options: Mapping[str, str]) -> str:
-    """A sentence of the library with its arguments as options of the command: model='lorentz' is --model 'lorentz'."""
+    """A sentence of the library with its arguments as options of the command: model='lorentz' is --model lorentz."""
     words = sentence.split(" ")
     for i, word in enumerate(words):
         name, equals, value = word.partition("=")
         if name in options and (equals or words[i + 1 : i + 2] == ["must"]):
-            words[i] = f"{options[name]} {value}" if equals else options[name]
+            words[i] = f"{options[name]} {value}".replace("'", "").replace('"', "") if equals else options[name]
     return " ".join(words)
 
 
@@ -92,6 +92,13 @@ def working(text: str) -> AbstractContextManager[Any]:
     return console.status(Text(f"{text} …")) if console.is_terminal and not is_quiet() else nullcontext()
 
 
+class Count(ProgressColumn):
+    """How much is done, once it is known how much there is to do."""
+
+    def render(self, task: Task) -> Text:
+        return Text("" if task.total is None else f"{task.completed:,.0f} of {task.total:,.0f}")
+
+
 class Bar(NamedTuple):
     """A bar on stderr, to be told how far the work is."""
 
@@ -110,8 +117,7 @@ class Bar(NamedTuple):
 def watched(title: str) -> Iterator[Bar]:
     """A bar on stderr while the work goes on, if somebody watches."""
     console = Console(stderr=True)
-    counted = TextColumn("{task.completed:,.0f} of {task.total:,.0f}") if console.is_terminal else TextColumn("")
-    columns = (TextColumn("{task.description}"), BarColumn(), counted, TimeElapsedColumn(), TimeRemainingColumn(compact=True))
+    columns = (TextColumn("{task.description}"), BarColumn(), Count(), TimeElapsedColumn(), TimeRemainingColumn(compact=True))
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal or is_quiet()) as progress:
         yield Bar(progress, progress.add_task(title, total=None))
 

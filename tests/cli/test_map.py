@@ -1,0 +1,70 @@
+"""``horopca map``: from a tree to a page and a picture."""
+
+import json
+
+import pytest
+
+from horopca.cli import map as command
+
+from .running import PNG, refused, run
+
+NAMES = ["cat", "feline", "lion", "sea cow", "mammal"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("horopca.estimators.horopca.AUTO_STARTS", 2, raising=False)
+    (tmp_path / "tree.edges").write_text("cat\tfeline\nlion\tfeline\nsea cow\tmammal\nfeline\tmammal\n")
+    return tmp_path
+
+
+def files(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_tree_becomes_a_page_and_a_picture(folder, monkeypatch):
+    asked, explore = [], command.explore
+    monkeypatch.setattr(command, "explore", lambda Y, **options: (asked.append((Y, options)), explore(Y, **options))[1])
+    result = run("map", "tree.edges", "-d", 3)
+    assert result.exit_code == 0 and result.stderr == "", result.output
+    assert files(folder) == ["tree.edges", "tree.html", "tree.png"]
+    assert (folder / "tree.png").read_bytes().startswith(PNG) and "<title>tree</title>" in (folder / "tree.html").read_text()
+    ((Y, options),) = asked
+    assert Y.shape == (5, 2) and options["original"].shape == (5, 3) and options["names"] == NAMES
+    above = {(NAMES[a], NAMES[b]) for a, b in options["edges"].tolist()}
+    assert above == {("feline", "cat"), ("feline", "lion"), ("mammal", "sea cow"), ("mammal", "feline")}  # parents first
+    for words in ("5", "embedding, distortion", "reduction, distortion", "tree.html", "tree.png"):
+        assert words in result.stdout
+
+
+def test_the_plane_needs_no_reduction(folder):
+    options = ("-d", 2, "--method", "sarkar", "-o", "a.html", "--plot", "b.pdf", "--title", "Beasts", "--json")
+    found = json.loads(run("map", "tree.edges", *options).stdout)
+    assert found["reduction_distortion"] == 0 and found["embedding_distortion"] < 0.2 and found["n_nodes"] == 5
+    assert "<title>Beasts</title>" in (folder / "a.html").read_text() and files(folder) == ["a.html", "b.pdf", "tree.edges"]
+
+
+def test_refusals_come_before_the_work(folder, monkeypatch):
+    monkeypatch.setattr("horopca.embed.DistortionEmbedding.fit", lambda *_: pytest.fail("the fit was started"))
+    (folder / "tree.png").write_text("precious")
+    refused(run("map", "tree.edges"), "tree.png exists already")
+    refused(run("map", "tree.edges", "-o", "a.pdf"), "must end in .html")
+    refused(run("map", "tree.edges", "-o", "a.html", "--epochs", 3), "--epochs is not an option of --method distortion", code=2)
+    assert files(folder) == ["tree.edges", "tree.png"] and (folder / "tree.png").read_text() == "precious"
+
+
+def test_page_and_picture_are_written_both_or_neither(folder, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", full)
+    refused(run("map", "tree.edges", "-d", 2, "--method", "sarkar"), "tree.png: No space left on device.")
+    assert files(folder) == ["tree.edges"]
+
+
+def test_only_the_largest_component_is_drawn(folder):
+    (folder / "two.edges").write_text("a b\nx y\ny z\n")
+    result = run("map", "two.edges", "-d", 2, "--method", "sarkar", "--largest-component")
+    assert result.exit_code == 0, result.output
+    refused(run("map", "two.edges", "-d", 2, "-o", "b.html"), "pass --largest-component True")
