@@ -169,6 +169,7 @@ def test_control_c_ends_with_130_everywhere(points, tree, tmp_path, monkeypatch,
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_control_c_in_a_shell(tmp_path):
+    """Wherever it comes: among others in a callback of compiled code, where Python would only report it."""
     points = save(tmp_path / "points.npy", make_hierarchy(3, 6, 10, random_state=0).points)
     command = [sys.executable, "-m", "horopca", "compare", str(points)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -225,7 +226,7 @@ def checkpoint(tmp_path):
         ("reduce", "horopca.cli.reducing.average_distortion", ("-k", 1, "--method", "tpca")),
         ("compare", "horopca.cli.compare.reductions", ("--methods", "tpca")),
         ("classify", "horopca.cli.classify.compare_classifiers", ("--labels", "labels.txt")),
-        ("plot", "horopca.plots.plot_disk", ()),
+        ("plot", "horopca.plots.plot_plane", ()),
         ("view", "horopca.cli.view.explore", ()),
     ],
 )

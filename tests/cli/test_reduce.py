@@ -75,7 +75,7 @@ def test_what_is_written_is_what_the_library_returns(tmp_path, points):
 def test_model_and_curvature_reach_the_points_and_the_picture(tmp_path, monkeypatch, model):
     drawn = []
     monkeypatch.setattr(
-        "horopca.plots.plot_disk", lambda Y, *_, model, curvature, **__: drawn.append(check_door(model, curvature).enter(Y))
+        "horopca.plots.plot_plane", lambda Y, *_, model, curvature, **__: drawn.append(check_door(model, curvature).enter(Y))
     )
     scale = 1 if model == "halfspace" else 2  # curvature -1/4 doubles lengths, and dilations of the half-space are free
     path = save(tmp_path / "points.npy", scale * from_hyperboloid(to_hyperboloid(TREE.points), model))

@@ -9,7 +9,7 @@ import rich_click as click
 from ..datasets import load_mammals
 from ..metrics.comparison import METHODS, default_methods
 from .compare import print_records, watched_reductions
-from .drawing import PICTURES, draw_disk, figure_for, saved
+from .drawing import PICTURES, draw_plane, figure_for, saved
 from .files import Output, check_files, write_files
 from .options import force_option, json_option, quiet_option, seed_option, writes
 from .saying import is_quiet, print_json
@@ -40,7 +40,7 @@ def demo(output: Path | None, seed: int, as_json: bool, force: bool) -> None:
     methods = [name for name in default_methods() if METHODS[name].needs is None]
     rows = watched_reductions(mammals.points, [2], methods, random_state=seed)
     Y = next(row.Y for row in rows if row.record["method"] == "horopca")
-    draw_disk(figure, Y, Texts(mammals.labels, mammals.names, mammals.edges))
+    draw_plane(figure, Y, Texts(mammals.labels, mammals.names, mammals.edges))
     write_files([(output, saved(figure))], force=force)
     n, d = mammals.points.shape
     records = [row.record for row in rows]

@@ -21,5 +21,5 @@ def saved(figure: Any) -> Writer:
     return lambda path: figure.savefig(path, dpi=160, bbox_inches="tight")
 
 
-def draw_disk(figure: Any, Y: Any, texts: Texts, **options: Any) -> None:
-    plots.plot_disk(Y, texts.labels, names=texts.names, edges=texts.edges, ax=figure.subplots(), **options)
+def draw_plane(figure: Any, Y: Any, texts: Texts, **options: Any) -> None:
+    plots.plot_plane(Y, texts.labels, names=texts.names, edges=texts.edges, ax=figure.subplots(), **options)

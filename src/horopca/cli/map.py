@@ -13,7 +13,7 @@ from ..embed.graphs import as_relations
 from ..explorer import explore
 from ..metrics import average_distortion
 from ..metrics.comparison import METHODS, make
-from .drawing import PICTURES, draw_disk, figure_for, saved
+from .drawing import PICTURES, draw_plane, figure_for, saved
 from .embed import embed_options, figures, fit_embedding
 from .files import Output, check_files, named, write_files
 from .options import choice, force_option, json_option, points_argument, quiet_option, seed_option, writes
@@ -69,7 +69,7 @@ def map(
     with working(f"Reducing {len(X):,} points to the plane"):
         Y = X if dimensions == 2 else make(reduction, 2, random_state=seed).fit_transform(X)
         distortion: Any = average_distortion(X, Y, n_pairs=LINK if len(X) ** 2 > LINK else None, random_state=seed)
-    draw_disk(figure, Y, texts, title=title)
+    draw_plane(figure, Y, texts, title=title)
     page = explore(Y, names=texts.names, edges=texts.edges, original=X, title=title)
     seconds = time.perf_counter() - start
     write_files([(output, page.save), (plot, saved(figure))], force=force)

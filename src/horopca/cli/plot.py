@@ -30,9 +30,14 @@ from .texts import Texts, row_of, texts_of
 @points_argument("points")
 @text_options
 @reads("--values", help="Numbers to colour by, the first column of a .npy, .npz, .csv or .tsv file.")
-@choice("view", ("disk", "klein", "halfplane", "ball"), help="What to draw them in; a ball for three dimensions.")
+@choice(
+    "view",
+    ("auto", "disk", "klein", "equidistant", "halfplane", "ball"),
+    help="What to draw them in: the disk, or by distance where most points would lie on its rim; a ball for three dimensions.",
+)
 @click.option("--centre", help="Name or row number of the point to put at the centre.")
 @click.option("--grid", type=click.Choice(("polar", "geodesic")), help="Draw a grid around the centre.")
+@click.option("--palette", help="Colours of the classes, such as '#0072B2,#E69F00'.")
 @click.option("--title", help="Heading of the picture.")
 @writes("-o", "--output", help="Where to draw: .png, .pdf or .svg.  [default: the name of POINTS with .png, here]")
 @model_options
@@ -48,6 +53,7 @@ def plot(
     view: str,
     centre: str | None,
     grid: str | None,
+    palette: str | None,
     title: str | None,
     output: Path | None,
     model: str | None,
@@ -74,11 +80,13 @@ def plot(
     figure = figure_for(output)
     table = read(points, key)
     texts = texts_of(table, labels, names, edges)
-    options = {"edges": texts.edges, "title": title, **settled(model, curvature, table.model)}
-    if view != "ball":
-        options |= {"names": texts.names, "grid": grid, **_plane_options(texts, values, centre)}
-    ax = figure.add_subplot(projection="3d") if view == "ball" else figure.subplots()
-    getattr(plots, f"plot_{view}")(table.X, texts.labels if values is None else None, ax=ax, **options)
+    options: dict[str, Any] = {"edges": texts.edges, "palette": None if palette is None else palette.split(","), "title": title}
+    options |= {"labels": texts.labels if values is None else None, **settled(model, curvature, table.model)}
+    if view == "ball":
+        plots.plot_ball(table.X, ax=figure.add_subplot(projection="3d"), **options)
+    else:
+        options |= {"view": view, "names": texts.names, "grid": grid, **_plane_options(texts, values, centre)}
+        plots.plot_plane(table.X, ax=figure.subplots(), **options)
     write_files([(output, saved(figure))], force=force)
     print_rows({"points": f"{len(table.X):,}", "drawn in": str(output)})
 

@@ -12,7 +12,7 @@ from .._points.door import check_door
 from ..io import save_fitted
 from ..metrics.comparison import METHODS
 from .dask import reduce_chunked
-from .drawing import draw_disk, figure_for, saved
+from .drawing import draw_plane, figure_for, saved
 from .files import STDOUT, write_files
 from .options import (
     force_option,
@@ -91,7 +91,7 @@ def reduce(as_json: bool, **options: Any) -> None:
     reduced = REDUCERS[where](request)
     if figure is not None:
         place = {"model": reduced.estimator.model, "curvature": reduced.estimator.curvature}
-        draw_disk(figure, reduced.images, reduced.texts, title=request.title, **place)
+        draw_plane(figure, reduced.images, reduced.texts, title=request.title, **place)
     summary = {"input": request.input, **_summary(reduced, request), **_files(request)}
     rows = _in_words(summary)
     write_files(

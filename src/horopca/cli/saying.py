@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import warnings
+from _thread import interrupt_main
 from collections import Counter
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -31,7 +33,7 @@ def sentences(meta: MutableMapping[str, Any]) -> Iterator[None]:
 
     `meta` is that of the context: the options of the command in it, under the names of the arguments that they set.
     """
-    with warnings.catch_warnings(record=True) as raised:
+    with warnings.catch_warnings(record=True) as raised, interruptible():
         warnings.filterwarnings("always", category=UserWarning)
         try:
             yield
@@ -47,6 +49,24 @@ def sentences(meta: MutableMapping[str, Any]) -> Iterator[None]:
         if not meta.get(QUIET):
             for sentence in summarised(raised, meta.get("horopca.options", {})):
                 click.echo(f"Warning: {sentence}", err=True)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise Ctrl-C again where it came in a callback of a compiled library, in which Python can only report it and go on."""
+    before = sys.unraisablehook
+
+    def again(unraisable: sys.UnraisableHookArgs) -> None:
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            interrupt_main()
+        else:
+            before(unraisable)
+
+    sys.unraisablehook = again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 def _end(sentence: str, meta: MutableMapping[str, Any]) -> NoReturn:
