@@ -22,7 +22,7 @@ COMMAND = ["compare", "--plot", str(IMAGES / "compare.png"), "--force"]
 
 def main() -> None:
     colours = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": "86"}
-    command = [sys.executable, "-m", "horopca.cli", *COMMAND]
+    command = [sys.executable, "-m", "horopca", *COMMAND]
     run = subprocess.run(command, env=colours, capture_output=True, text=True, check=True)
     console = Console(record=True, width=86, file=io.StringIO())
     console.print(Text("$ horopca compare --plot disks.png", style="bold"))

@@ -10,7 +10,7 @@ import rich_click as click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from horopca.cli.common import sentences
+from horopca.cli.saying import sentences
 
 from .command import COMMITTED, check_names, publish, reproduce
 from .experiments import EXPERIMENTS

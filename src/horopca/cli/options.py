@@ -50,6 +50,14 @@ def several(one: Any) -> Callable[[Any], list[Any]]:
     return convert
 
 
+def components(value: str) -> int | float:
+    """How many dimensions to keep, or below 1 the share of the variance."""
+    number = float(value)
+    if not (0 < number < 1 or (number >= 1 and number == int(number))):
+        raise click.BadParameter(f"{value} is neither a whole number from 1 nor a share of the variance between 0 and 1.")
+    return number if number < 1 else int(number)
+
+
 def points_argument(name: str = "input") -> Option:
     return click.argument(name, type=input_file)
 

@@ -15,6 +15,7 @@ from .dask import reduce_chunked
 from .drawing import draw_plane, figure_for, saved
 from .files import STDOUT, write_files
 from .options import (
+    components,
     force_option,
     json_option,
     key_option,
@@ -26,7 +27,7 @@ from .options import (
     text_options,
     writes,
 )
-from .reducing import SEARCH, Reduced, Request, reduce_in_memory
+from .reducing import SEARCH, Reduced, Request, kept_dimensions, reduce_in_memory
 from .saying import is_quiet, print_json, print_rows
 from .streaming import is_streamed, reduce_streamed
 
@@ -40,7 +41,14 @@ REDUCERS: dict[str, Callable[[Request], Reduced]] = {
 
 @click.command()
 @points_argument()
-@click.option("-k", "--components", "n_components", type=click.IntRange(min=1), help="Dimensions to keep.  [default: 2]")
+@click.option(
+    "-k",
+    "--components",
+    "n_components",
+    type=components,
+    metavar="K",
+    help="Dimensions to keep, or (0.9) the share of the variance.  [default: 2]",
+)
 @writes("-o", "--output", help="Where to write the points: .npy, .npz, .csv or .tsv; - is standard output.")
 @writes("--plot", help="Where to draw the disk: .png, .pdf or .svg. Needs -k 2.")
 @text_options
@@ -118,7 +126,7 @@ def _refuse(request: Request, as_json: bool) -> None:
         raise click.UsageError("-o - and --json would both be on standard output: write one of them to a file.")
     request.check()
     if request.plot is not None and request.components != 2:
-        raise click.UsageError(f"--plot draws a disk and needs -k 2, but -k is {request.components}.")
+        raise click.UsageError(f"--plot draws the plane and needs -k 2, but -k is {request.components}.")
     _learnt(request.estimator(), request.from_fit)
 
 
@@ -126,7 +134,10 @@ def _learnt(estimator: Any, path: Path | None) -> dict[str, float | None]:
     """The variance of the points that were fitted and the share that is kept, where the method measures them."""
     try:
         total, kept = (getattr(estimator, name, None) for name in ("total_variance_", "explained_variance_ratio_"))
-        return {"variance": None if total is None else float(total), "variance_kept": None if kept is None else float(sum(kept))}
+        return {
+            "variance": None if total is None else float(total),
+            "variance_kept": None if kept is None else float(sum(kept)),
+        }
     except (TypeError, ValueError):
         raise ValueError(f"{path} is damaged: the variances in it are no numbers.") from None
 
@@ -137,7 +148,7 @@ def _summary(reduced: Reduced, request: Request) -> dict[str, Any]:
     return {
         "n_points": reduced.n_points,
         "n_dimensions": check_door(estimator.model, estimator.curvature).dimension(estimator.n_features_in_),
-        "n_components": estimator.n_components,
+        "n_components": kept_dimensions(estimator),
         "estimator": type(estimator).__name__,
         **{name: getattr(estimator, name, None) for name in ("model", "curvature", *SEARCH)},
         "seed": request.seed,

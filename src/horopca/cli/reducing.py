@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import rich_click as click
 
+from .._points.door import check_door
 from ..estimators.base import HyperbolicReduction
 from ..io import FORMATS, load_fitted
 from ..io.stores import check_store
@@ -29,6 +30,11 @@ OPTIONS = {"n_components": "-k"} | {n: f"--{n.replace('_', '-')}" for n in ("met
 PAIRS = 4_000_000  # the distortion of up to so many pairs is exact, of more it is measured on a sample of so many
 
 
+def kept_dimensions(estimator: Any) -> int:
+    """The dimension of the images of a fitted reduction."""
+    return check_door(estimator.model, estimator.curvature).dimension(estimator._n_features_out)
+
+
 @dataclass(frozen=True)
 class Request:
     """What is asked for: the options of the command, by the names of its arguments."""
@@ -42,7 +48,7 @@ class Request:
     edges: Path | None
     key: str | None
     method: str | None
-    n_components: int | None
+    n_components: int | float | None
     model: str | None
     curvature: float | None
     spine: str | None
@@ -79,9 +85,9 @@ class Request:
         return fit
 
     @property
-    def components(self) -> int:
-        """How many dimensions are kept."""
-        return int(self.kept.n_components if self.kept is not None else self.n_components or 2)
+    def components(self) -> int | float:
+        """How many dimensions are kept, or which share of the variance."""
+        return kept_dimensions(self.kept) if self.kept is not None else self.n_components or 2
 
     def estimator(self, said: str | None = None) -> Any:
         """The kept fit, or an estimator to be fitted to points whose file says that they are in this model."""

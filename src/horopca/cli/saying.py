@@ -8,9 +8,10 @@ import sys
 import warnings
 from _thread import interrupt_main
 from collections import Counter
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 import rich_click as click
@@ -28,7 +29,7 @@ QUIET = "horopca.quiet"
 
 
 @contextmanager
-def sentences(meta: MutableMapping[str, Any]) -> Iterator[None]:
+def sentences(meta: Mapping[str, Any] = MappingProxyType({})) -> Iterator[None]:
     """What a user can mend ends the program in one sentence on stderr, never in a traceback; Ctrl-C ends it with 130.
 
     `meta` is that of the context: the options of the command in it, under the names of the arguments that they set.
@@ -69,7 +70,7 @@ def interruptible() -> Iterator[None]:
         sys.unraisablehook = before
 
 
-def _end(sentence: str, meta: MutableMapping[str, Any]) -> NoReturn:
+def _end(sentence: str, meta: Mapping[str, Any]) -> NoReturn:
     sentence = in_options(sentence, meta.get("horopca.options", {})).replace(str(meta.get(STDIN, "\0")), "standard input")
     click.echo(f"Error: {sentence}", err=True)
     raise SystemExit(1)

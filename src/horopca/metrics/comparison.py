@@ -162,7 +162,7 @@ def _variances(X: Any, sampling: dict[str, Any]) -> tuple[float, float]:
     return frechet_variance(X, model=sampling["model"], curvature=sampling["curvature"]), pair_variance(X, **sampling)
 
 
-def make(name: str, n_components: int, **settings: Any) -> HyperbolicReduction:
+def make(name: str, n_components: int | float, **settings: Any) -> HyperbolicReduction:
     """The estimator of a method, unfitted; `settings` it does not have (a closed form has no seed) are left out."""
     from .. import estimators
 
