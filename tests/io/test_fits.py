@@ -14,7 +14,8 @@ from clouds import cloud
 from horopca.datasets import make_hierarchy
 from horopca.geometry import from_hyperboloid, pairwise_distance
 from horopca.io import load_fitted, memory_limit, save_fitted
-from horopca.io.models import kept
+from horopca.io.models import ESTIMATORS, PRIVATE
+from horopca.io.models import KINDS as CHECKED
 
 TREE = make_hierarchy(3, 3, 5, random_state=0).points
 NEW = from_hyperboloid(cloud(7, 5, seed=3), "poincare")
@@ -60,7 +61,7 @@ def saved(tmp_path, fit):
 
 
 def test_every_reduction_is_in_the_table():
-    assert set(KINDS) == set(kept()) == set(horopca.estimators.__all__) - {"HyperbolicSVC"}
+    assert set(KINDS) == set(ESTIMATORS) == set(horopca.estimators.__all__) - {"HyperbolicSVC"}
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -109,6 +110,10 @@ def test_names_of_columns_and_the_output_that_was_set_come_back(tmp_path):
 def test_a_generator_is_not_kept_and_anything_strange_is_refused(tmp_path, fit):
     horo = horopca.HoroPCA(2, n_init=1, random_state=np.random.RandomState(0)).fit(TREE)
     assert load_fitted(save_fitted(horo, tmp_path / "fit.npz")).random_state is None
+    fit._secret = 1
+    with pytest.raises(ValueError, match=r"_secret is private and has no name in a file: give it one in .*PRIVATE"):
+        save_fitted(fit, tmp_path / "other.npz")
+    del fit._secret
     fit.strange_ = object()
     with pytest.raises(ValueError, match="strange_ must be made of arrays, numbers and strings"):
         save_fitted(fit, tmp_path / "other.npz")
@@ -150,7 +155,7 @@ def drop_a_column(tree, members):
 
 
 def no_point(tree, members):
-    members[tree["learnt"]["_centre"]["array"]][:] = np.nan
+    members[tree["learnt"]["centre_point"]["array"]][:] = np.nan
 
 
 @pytest.mark.parametrize(
@@ -172,8 +177,17 @@ def no_point(tree, members):
         (lambda tree, _: tree["learnt"].update(more_={"array": "absent"}), "do not make"),
         (lambda tree, _: tree["learnt"].update(n_features_in_=4), "do not make"),
         (lambda tree, _: tree["learnt"].update(n_features_in_=-4), "do not make"),
-        (lambda tree, _: tree["learnt"].update(_n_features_out=3), "do not make"),
+        (lambda tree, _: tree["learnt"].update(n_features_out=3), "do not make"),
         (lambda tree, _: tree["learnt"].update(feature_names_in_={"names": ["one"]}), "do not make"),
+        (lambda tree, _: tree["learnt"].update(_mean=tree["learnt"]["mean_point"]), "do not make"),
+        (lambda tree, _: tree["learnt"].update(explained_variance_ratio_="most"), "do not make"),
+        (lambda tree, _: tree["learnt"].update(total_variance_=None), "do not make"),
+        (lambda tree, _: tree["learnt"].update(converged_=[1]), "do not make"),
+        (lambda tree, _: tree["learnt"].update(status_={"list": []}), "do not make"),
+        (lambda tree, _: tree["learnt"].update(image_frame={"spine": tree["learnt"]["image_frame"]["frame"]}), "do not make"),
+        (lambda tree, _: tree["learnt"].update(image_frame={"frame": {}}), "do not make"),
+        (lambda tree, _: tree.update(learnt=[]), "do not make"),
+        (lambda tree, _: tree.update(params=None), "do not make"),
         (drop_a_column, "do not make"),
         (no_point, "do not make"),
         (lambda tree, _: tree.clear(), "holds no fitted estimator"),
@@ -183,6 +197,21 @@ def test_a_file_that_was_tampered_with_is_refused(saved, change, words):
     with pytest.raises(ValueError, match=words) as refusal:
         load_fitted(altered(saved, change))
     assert str(saved) in str(refusal.value)
+
+
+def test_a_file_has_public_names_only(saved):
+    with np.load(saved) as archive:
+        tree = json.loads(str(archive["model"]))
+    assert tree["format"] == 2 and tree["version"] == horopca.__version__
+    assert not [name for name in (*tree["params"], *tree["learnt"]) if name.startswith("_")]
+    assert tree["learnt"].keys() <= {*PRIVATE, *CHECKED, "feature_names_in_"}
+    assert set(tree["learnt"]["image_frame"]["frame"]) == {"mean", "axes"}
+
+
+def test_a_tree_too_deep_is_refused(saved):
+    np.savez(saved, model=np.array("[" * 100_000))
+    with pytest.raises(ValueError, match="holds no fitted estimator"):
+        load_fitted(saved)
 
 
 class Bomb:

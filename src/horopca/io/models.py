@@ -1,7 +1,10 @@
 """Fitted estimators in files: their parameters and what they have learnt, as arrays, numbers and strings.
 
-A file is an ``.npz``: the member ``model`` is a tree in JSON, the others are the arrays that it names. Nothing is pickled.
-When a file is read, classes come from a table, names are checked, and the estimator has to map a point before it is handed out.
+A file is an ``.npz``. Its member ``model`` is a tree in JSON: the format, the version that wrote it, the class, its parameters
+(``params``) and what it has learnt (``learnt``), by public names: an attribute that ends in ``_`` by its own, a private one by
+its name in `PRIVATE`. The other members are the arrays that the tree names; a named tuple is a record of its fields. Nothing is
+pickled. When a file is read, classes and records come from tables, names and kinds are checked, and the estimator has to map a
+point before it is handed out.
 """
 
 from __future__ import annotations
@@ -10,31 +13,85 @@ import json
 import keyword
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
+from .. import __version__, estimators
+from .._points.door import check_door
+from .._points.stream import Reservoir
+from ..estimators.horopca import Answer
+from ..estimators.network import Layer
+from ..geometry import Frame
+from ..projections.spines import Slide, Spine
 from .archives import open_archive
 from .arrays import parse_npy
 from .budget import Budget
-from .files import existing
+from .files import Refusal, existing, refusals
 from .output import atomic_output
 
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
+FORMAT = 2  # to be raised when a field changes its name or its meaning
+FIRST_FORMAT = 1  # of 0.1.0: attributes by their own names, private ones too; estimators translate them
+ESTIMATORS = tuple(name for name in estimators.__all__ if hasattr(getattr(estimators, name), "transform"))
+RECORDS: dict[str, Any] = {kind.__name__.lower(): kind for kind in (Answer, Frame, Layer, Reservoir, Slide, Spine)}
+# field of a file -> the private attribute that holds it; a new one is a new row here
+PRIVATE = {
+    "n_features_out": "_n_features_out",
+    "mean_point": "_mean",
+    "centre_point": "_centre",
+    "image_frame": "_frame",
+    "directions": "_directions",
+    "search": "_answer",
+    "slide": "_slide",
+    "reservoir": "_reservoir",
+    "colour": "_colour",
+    "reach": "_reach",
+    "weights": "_weights",
+    "input_axes": "_axes",
+    "encoder": "_encoder",
+    "decoder": "_decoder",
+    "output_config": "_sklearn_output_config",
+}
+FIELDS = {attribute: field for field, attribute in PRIVATE.items()}
+FIRST_NAMES = ("_hull", "_base")  # of the first format, translated and gone
 
-FORMAT = 2  # to be raised when an attribute changes its meaning
-FIRST_FORMAT = 1  # of 0.1.0, whose attributes estimators translate
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
-def kept() -> list[str]:
-    """The names of the estimators that can be written to a file: the reductions and the whiteners."""
-    from .. import estimators
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 0)
 
-    return [name for name in estimators.__all__ if hasattr(getattr(estimators, name), "transform")]
+
+def _is_array(value: Any) -> bool:
+    return value is None or (isinstance(value, np.ndarray) and value.dtype.kind in "fiu")
+
+
+# field -> what its value has to be; others may be anything that a file can hold
+KINDS: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("n_features_in_", "n_components_", "n_samples_seen_", "n_features_out"), _is_count),
+    **dict.fromkeys(
+        ("total_variance_", "variance_error_", "departure_", "reconstruction_error_", "curvature_", "reach"), _is_number
+    ),
+    **dict.fromkeys(("explained_variance_", "explained_variance_ratio_", "unexplained_variance_", "eigenvalues_"), _is_array),
+    **dict.fromkeys(("mean_", "centre_", "components_", "ideal_points_", "base_point_", "reference_points_"), _is_array),
+    **dict.fromkeys(("coordinate_mean_", "coordinate_scale_", "mean_direction_", "mean_point", "centre_point"), _is_array),
+    "n_iter_": lambda value: _is_count(value) or _is_array(value),
+    "converged_": lambda value: isinstance(value, bool | np.bool_),
+    **dict.fromkeys(("status_", "model_"), lambda value: isinstance(value, str)),
+    "image_frame": lambda value: isinstance(value, Frame),
+    "spine_": lambda value: isinstance(value, Spine),
+    "feature_names_in_": lambda value: isinstance(value, np.ndarray) and value.dtype == object,
+    "output_config": lambda value: isinstance(value, dict),
+}
+# what estimators and the steps here raise at parts that do not fit together
+MISFITS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
 def save_fitted(estimator: BaseEstimator, path: str | Path, *, force: bool = False) -> Path:
@@ -61,8 +118,6 @@ def save_fitted(estimator: BaseEstimator, path: str | Path, *, force: bool = Fal
     >>> load_fitted(path).transform(X[:3]).shape
     (3, 2)
     """
-    from sklearn.utils.validation import check_is_fitted
-
     check_is_fitted(estimator)
     members = pack(estimator)
     with atomic_output(path, force=force, formats=(".npz",)) as temporary:
@@ -90,15 +145,13 @@ def load_fitted(path: str | Path) -> Any:
 
 def pack(estimator: BaseEstimator) -> dict[str, np.ndarray]:
     """The members of the archive for a fitted estimator, or for the parameters of one that is not fitted."""
-    from .. import __version__, estimators
-
     name = type(estimator).__name__
-    if name not in kept() or type(estimator) is not getattr(estimators, name):
-        raise ValueError(f"estimator must be one of {', '.join(kept())}, but is {name}.")
+    if name not in ESTIMATORS or type(estimator) is not getattr(estimators, name):
+        raise ValueError(f"estimator must be one of {', '.join(ESTIMATORS)}, but is {name}.")
     params = estimator.get_params(deep=False)
+    learnt = {_field(key): value for key, value in vars(estimator).items() if key not in params}
     if not isinstance(params.get("random_state"), int | np.integer):
         params = {key: value for key, value in params.items() if key != "random_state"}  # a generator has no use any more
-    learnt = {key: value for key, value in vars(estimator).items() if key not in estimator.get_params(deep=False)}
     arrays: dict[str, np.ndarray] = {}
     tree = {
         "format": FORMAT,
@@ -108,6 +161,13 @@ def pack(estimator: BaseEstimator) -> dict[str, np.ndarray]:
         "learnt": {key: _put(value, arrays, key) for key, value in learnt.items()},
     }
     return {"model": np.array(json.dumps(tree)), **arrays}
+
+
+def _field(attribute: str) -> str:
+    """The name of an attribute in a file."""
+    if attribute not in FIELDS and attribute.startswith("_"):
+        raise ValueError(f"{attribute} is private and has no name in a file: give it one in horopca.io.models.PRIVATE.")
+    return FIELDS.get(attribute, attribute)
 
 
 def _put(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
@@ -122,8 +182,10 @@ def _put(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
         return value
     elif isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {"dict": {key: _put(item, arrays, where) for key, item in value.items()}}
-    elif type(value) in (list, tuple) or type(value) in _tuples().values():
+    elif type(value) in (list, tuple):
         return {type(value).__name__: [_put(item, arrays, where) for item in value]}
+    elif type(value) in RECORDS.values():
+        return {type(value).__name__.lower(): {key: _put(item, arrays, where) for key, item in value._asdict().items()}}
     raise ValueError(
         f"{where} must be made of arrays, numbers and strings to be written to a file, but is of type {type(value).__name__}."
     )
@@ -148,46 +210,43 @@ def read_members(path: Path) -> dict[str, np.ndarray]:
 
 def unpack(members: Mapping[str, np.ndarray], path: Path) -> Any:
     """The estimator in the members of an archive, or a sentence."""
-    try:
+    with refusals(path, "holds no fitted estimator of horopca", *MISFITS):
         tree = json.loads(str(members["model"][()]))
         found, name = tree["format"], tree["class"]
-    except Exception:
-        raise ValueError(f"{path} holds no fitted estimator of horopca.") from None
     if found not in (FIRST_FORMAT, FORMAT):
-        raise ValueError(f"{path} is in format {found!r}, but this version of horopca reads format {FORMAT}: fit again.")
-    if name not in kept():
-        raise ValueError(f"{path} holds a {str(name)[:40]!r}, but only these are restored: {', '.join(kept())}.")
-    try:
+        raise Refusal(f"{path} is in format {str(found)[:40]}, but this version of horopca reads format {FORMAT}: fit again.")
+    if name not in ESTIMATORS:
+        raise Refusal(f"{path} holds a {str(name)[:40]!r}, but only these are restored: {', '.join(ESTIMATORS)}.")
+    with refusals(path, f"is damaged: its parts do not make a fitted {name}", *MISFITS):
         estimator = _rebuilt(tree, members)
-        Budget(path).claim(64 * int(estimator.n_features_in_))  # what a point of so many columns takes on its way
+        Budget(path).claim(64 * estimator.n_features_in_)  # what a point of so many columns takes on its way
         _try_out(estimator)
-    except Exception:
-        raise ValueError(f"{path} is damaged: its parts do not make a fitted {name}.") from None
     return estimator
 
 
 def _rebuilt(tree: dict[str, Any], members: Mapping[str, np.ndarray]) -> Any:
-    from .. import estimators
-
-    kind = getattr(estimators, tree["class"])
+    kind, first = getattr(estimators, tree["class"]), tree["format"] == FIRST_FORMAT
     estimator = kind(**{key: _take(value, members) for key, value in tree["params"].items()})
-    for key, value in tree["learnt"].items():
-        known = getattr(kind, key, None)
-        if not _is_attribute(key) or callable(known) or isinstance(known, property):
-            raise ValueError(f"{key!r} is nothing that is learnt.")
-        setattr(estimator, key, _take(value, members))
-    if tree["format"] == FIRST_FORMAT:
+    for key, content in tree["learnt"].items():
+        field = FIELDS.get(key, key) if first else key
+        value = _take(content, members)
+        if not (field in PRIVATE or _is_public(field, kind) or (first and key in FIRST_NAMES)):
+            raise ValueError(f"{field!r} is nothing that is learnt.")
+        if not KINDS.get(field, lambda _: True)(value):
+            raise ValueError(f"{field!r} is not of the kind that it should be.")
+        setattr(estimator, PRIVATE.get(field, field), value)
+    if first:
         estimator._translate_first_version()
     return estimator
 
 
-def _is_attribute(key: str) -> bool:
-    """Whether a name is one of those that estimators give to what they learn: ``name_`` or ``_name``."""
-    return bool(re.fullmatch(r"_[a-z]\w*|[a-zA-Z]\w*_", key)) and not keyword.iskeyword(key)
+def _is_public(name: str, kind: type) -> bool:
+    """Whether a name is one that the class may give to what it learns: ``name_``, and neither a method nor a property."""
+    return bool(re.fullmatch(r"[a-zA-Z]\w*_", name)) and not keyword.iskeyword(name) and not hasattr(kind, name)
 
 
 def _take(value: Any, members: Mapping[str, np.ndarray]) -> Any:
-    """A value from its JSON; the opposite of `_put`."""
+    """A value from its JSON; the opposite of `_put`. Records of the first format are lists, in the order of their fields."""
     if not isinstance(value, dict):
         return value
     ((kind, content),) = value.items()
@@ -195,27 +254,17 @@ def _take(value: Any, members: Mapping[str, np.ndarray]) -> Any:
         return members[content] if members[content].ndim else members[content][()]
     if kind == "names":
         return np.array([str(item) for item in content], dtype=object)
-    if kind == "dict":
-        return {key: _take(item, members) for key, item in content.items()}
-    items = [_take(item, members) for item in content]
-    return items if kind == "list" else tuple(items) if kind == "tuple" else _tuples()[kind](*items)
-
-
-def _tuples() -> dict[str, Any]:
-    """The kinds of named tuples that estimators keep."""
-    from .._points.stream import Reservoir
-    from ..estimators.horopca import Answer
-    from ..estimators.network import Layer
-    from ..geometry import Frame
-    from ..projections.spines import Slide, Spine
-
-    return {"Answer": Answer, "Frame": Frame, "Layer": Layer, "Reservoir": Reservoir, "Slide": Slide, "Spine": Spine}
+    if kind in ("list", "tuple"):
+        items = [_take(item, members) for item in content]
+        return items if kind == "list" else tuple(items)
+    if isinstance(content, list):
+        return RECORDS[kind.lower()](*(_take(item, members) for item in content))
+    parts = {key: _take(item, members) for key, item in content.items()}
+    return parts if kind == "dict" else RECORDS[kind](**parts)
 
 
 def _try_out(estimator: Any) -> None:
     """Map the origin there and back: arrays that do not fit together fail here, and not later at a user's points."""
-    from .._points.door import check_door
-
     columns, given = estimator.n_features_in_, check_door(estimator.model, estimator.curvature)
     if len(getattr(estimator, "feature_names_in_", range(columns))) != columns:
         raise ValueError("There are more or fewer names than columns.")

@@ -378,7 +378,8 @@ def _options(estimator: Any, output: Path) -> dict[str, str]:
 
 def _refuse_full_disk(estimator: Any, source: Source, output: Path, done: int) -> None:
     """Say before the work that the output has no room, as far as that can be told."""
-    need = (source.shape[0] - done) * (estimator.n_components or 1) * source.dtype.itemsize
+    columns = getattr(estimator, "n_components_", estimator.n_components)  # before a fit it may be a share of the variance
+    need = (source.shape[0] - done) * (columns if isinstance(columns, int) else 1) * source.dtype.itemsize
     free = shutil.disk_usage(output.parent).free
     if need > free:
         raise OSError(f"{output} needs {need / 1e9:.3g} GB more, but its disk has {free / 1e9:.3g} GB left.")
