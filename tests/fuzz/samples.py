@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import struct
 import tempfile
@@ -14,6 +15,32 @@ import numpy as np
 X = np.random.default_rng(0).uniform(-0.5, 0.5, (7, 3))
 SLOW = 20
 NAMES = ["cat", "lion", "été", "burmese cat", "x/y", "7", 'q"uote']
+
+
+NEWICK = b"((cat:1,lion:2)felines:0.5,(dog:1.5,wolf_grey:0)95:,'sea cow':3)root;"
+PHYLOXML = b"""<?xml version="1.0"?><phyloxml xmlns="http://www.phyloxml.org"><phylogeny rooted="true"><clade>
+<clade branch_length="0.06"><clade><name>A</name><branch_length>0.102</branch_length></clade><clade><taxonomy><scientific_name>
+Bos taurus</scientific_name></taxonomy></clade></clade><clade><name>C</name></clade></clade></phylogeny></phyloxml>"""
+OBO = b"""format-version: 1.2
+
+[Term]
+id: GO:1
+name: root
+
+[Term]
+id: GO:2
+name: child
+is_a: GO:1 {a="b"} ! root
+
+[Term]
+id: GO:3
+name: old
+is_obsolete: true
+is_a: GO:1
+
+[Typedef]
+id: part_of
+"""
 
 
 class Sample(NamedTuple):
@@ -136,6 +163,14 @@ MAKERS: dict[str, Callable[[], Sample]] = {
     "edges": lambda: Sample(
         b"source,target,weight\ncat,feline,1\nlion,feline,0.5\nfeline,mammal,2\n", ".edges", "load_edges", True
     ),
+    "Newick": lambda: Sample(NEWICK, ".nwk", "load_edges", is_text=True),
+    "Nexus": lambda: Sample(
+        b"#NEXUS\nBegin trees;\n translate 1 cat, 2 lion;\n tree a = ((1,2),dog);\nEnd;\n", ".nex", "load_edges", True
+    ),
+    "PhyloXML": lambda: Sample(PHYLOXML, ".xml", "load_edges", is_text=True),
+    "OBO": lambda: Sample(OBO, ".obo", "load_edges", is_text=True),
+    "edges, gz": lambda: Sample(gzip.compress(b"cat feline\nlion feline\n" * 20, mtime=0), ".edges.gz", "load_edges"),
+    "csv, gz": lambda: Sample(gzip.compress(_table(",", True), mtime=0), ".csv.gz"),
     "fit, HoroPCA": lambda: Sample(_written(".npz", lambda path: _fit(path, "HoroPCA")), ".npz", "load_fitted", is_zip=True),
     "fit, TangentPCA": lambda: Sample(
         _written(".npz", lambda path: _fit(path, "TangentPCA")), ".npz", "load_fitted", is_zip=True

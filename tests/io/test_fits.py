@@ -143,7 +143,7 @@ def altered(path, change):
     """The file with its members changed by a function of (tree, members)."""
     with np.load(path) as archive:
         members = dict(archive)
-    tree = json.loads(str(members["model"]))
+    tree = json.loads(members["model"].item())
     change(tree, members)
     np.savez(path, **{**members, "model": np.array(json.dumps(tree))})
     return path
@@ -201,7 +201,7 @@ def test_a_file_that_was_tampered_with_is_refused(saved, change, words):
 
 def test_a_file_has_public_names_only(saved):
     with np.load(saved) as archive:
-        tree = json.loads(str(archive["model"]))
+        tree = json.loads(archive["model"].item())
     assert tree["format"] == 2 and tree["version"] == horopca.__version__
     assert not [name for name in (*tree["params"], *tree["learnt"]) if name.startswith("_")]
     assert tree["learnt"].keys() <= {*PRIVATE, *CHECKED, "feature_names_in_"}

@@ -107,7 +107,7 @@ def _choose(archive: Archive, members: dict[str, str], key: str | None, path: Pa
         raise Refusal(f"{path} has no array {key!r}; it holds {listed(members, 'nothing')}.")
     for choice in (key, *(members if len(members) == 1 else ()), "X", "embeddings"):
         if choice in members:
-            return choice
+            return str(choice)
     matrices = [name for name, member in members.items() if len(_shape(archive.read(member, HEAD), path)) == 2]
     if len(matrices) != 1:
         raise Refusal(f"{path} holds {listed(members, 'no array')}: say which to read with key=.")

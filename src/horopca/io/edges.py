@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from .files import existing, lines, open_text
+from .files import existing
+from .lines import ending, lines, open_text
+from .trees import Linked, read_newick, read_obo, read_phyloxml
 
 COMMENTS = ("#", "%")
 HEADERS = {"source", "target", "from", "to", "id1", "id2", "u", "v", "node1", "node2", "child", "parent", "start", "end"}
 ATTRIBUTES = re.compile(r"\{(?:'weight': ([^,{}]+))?\}$")  # what networkx.write_edgelist puts behind an edge
+
+
+# ending of a file's name -> its reader
+TREES: dict[str, Callable[[Path], Linked]] = {
+    **dict.fromkeys((".nwk", ".newick", ".tree", ".tre", ".nhx", ".nex", ".nexus"), read_newick),
+    **dict.fromkeys((".xml", ".phyloxml"), read_phyloxml),
+    ".obo": read_obo,
+}
 
 
 class EdgeList(NamedTuple):
@@ -33,12 +43,18 @@ class _Line(NamedTuple):
 
 
 def load_edges(path: str | Path) -> EdgeList:
-    """Read a graph from a text file with an edge on each line: two names, and a weight if there are weights.
+    """Read a graph: from a text file with an edge on each line, two names and a weight if there are weights; or a tree.
 
     Names are separated by tabs, commas or blanks, whichever the first line has (in this order), so names may hold blanks
     in a file with tabs or commas, and commas in quotation marks. Lines that begin with ``#`` or ``%`` are comments; a
     first line such as "source,target,weight" is recognised. Nothing else is guessed: a line that is no edge is refused by
     its number.
+
+    Trees and ontologies are recognised by the ending of the file's name; their edges lead from a child to its parent:
+    ``.nwk``, ``.newick``, ``.tree``, ``.tre`` (Newick, or Nexus if the file says so), ``.nex``, ``.nexus``, ``.xml`` and
+    ``.phyloxml`` (PhyloXML), ``.obo``. The first tree of a file is taken. A missing length of a branch is the mean of
+    the others, and a length of zero or below a thousandth of it; a tree without lengths has no weights. Any of
+    these files may be packed (``.gz``).
 
     Parameters
     ----------
@@ -59,6 +75,8 @@ def load_edges(path: str | Path) -> EdgeList:
     (['feline', 'cat', 'lion'], [[0, 1], [0, 2]])
     """
     path = existing(path)
+    if ending(path) in TREES:
+        return EdgeList(*TREES[ending(path)](path))
     position: dict[str, int] = {}
     ends, weights = [], []
     weighted: bool | None = None

@@ -1,18 +1,15 @@
-"""What every format shares: tables, the existence of files, lines that end."""
+"""What every format shares: tables, sentences, the existence of files."""
 
 from __future__ import annotations
 
 import errno
-from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple
 
 import numpy as np
-
-LONGEST_LINE = 1 << 22  # characters: room for 100,000 columns, and far from filling a machine's memory
 
 
 class Refusal(ValueError):
@@ -105,33 +102,3 @@ def matrix(values: np.ndarray, path: Path) -> np.ndarray:
         raise Refusal(f"{path} holds no points: its array has shape {values.shape}.")
     single = values.dtype.kind == "f" and values.dtype.itemsize <= 4
     return values.astype(np.float32 if single else np.float64)
-
-
-def open_text(path: Path) -> TextIO:
-    return open(path, encoding="utf-8-sig", newline="")
-
-
-def lines(file: TextIO, path: Path) -> Iterator[str]:
-    """The lines of a file, refusing to swallow an endless one."""
-    number = 0
-    try:
-        while line := file.readline(LONGEST_LINE):
-            number += 1
-            if len(line) == LONGEST_LINE:
-                raise ValueError(f"{path}, line {number}: a line of over {LONGEST_LINE} characters is not read.")
-            yield line
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}, line {_undecodable(path)}: this is not text in UTF-8.") from error
-
-
-def _undecodable(path: Path) -> int:
-    """The line of the first byte that is not UTF-8 (the decoder is some lines ahead of those handed out)."""
-    before, decoder = 1, getincrementaldecoder("utf-8")()
-    with open(path, "rb") as file:
-        while part := file.read(1 << 16):
-            try:
-                decoder.decode(part)
-            except UnicodeDecodeError as error:
-                return before + error.object[: error.start].count(b"\n")
-            before += part.count(b"\n")
-    return before

@@ -225,7 +225,7 @@ def _sparse(variable: Variable, parts: list[Element], budget: Budget) -> np.ndar
         raise ValueError("An entry of a sparse matrix is outside.")
     budget.claim(8 * rows * columns)
     found = csc_array((values[:count].astype(float), indices[:count], starts), shape=(rows, columns))
-    return found.toarray()
+    return np.asarray(found.toarray())
 
 
 def as_labels(value: Any, n: int) -> list[str] | None:

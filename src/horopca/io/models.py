@@ -32,7 +32,7 @@ from ..projections.spines import Slide, Spine
 from .archives import open_archive
 from .arrays import parse_npy
 from .budget import Budget
-from .files import Refusal, existing, refusals
+from .files import Refusal, as_text, existing, refusals
 from .output import atomic_output
 
 FORMAT = 2  # to be raised when a field changes its name or its meaning
@@ -160,7 +160,7 @@ def pack(estimator: BaseEstimator) -> dict[str, np.ndarray]:
         "params": {key: _put(value, arrays, key) for key, value in params.items()},
         "learnt": {key: _put(value, arrays, key) for key, value in learnt.items()},
     }
-    return {"model": np.array(json.dumps(tree)), **arrays}
+    return {"model": as_member(tree), **arrays}
 
 
 def _field(attribute: str) -> str:
@@ -191,6 +191,15 @@ def _put(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
     )
 
 
+def as_member(tree: Any) -> np.ndarray:
+    """What JSON can say, as a member of an archive (of bytes: NumPy's strings take four for a letter)."""
+    return np.array(json.dumps(tree).encode())
+
+
+def from_member(member: np.ndarray) -> Any:
+    return json.loads(as_text(member[()]))
+
+
 def write_members(path: Path, members: Mapping[str, Any]) -> None:
     """Write arrays to an archive, and have them on the disk."""
     with open(path, "xb") as file:  # nothing that is there is followed or overwritten
@@ -211,7 +220,7 @@ def read_members(path: Path) -> dict[str, np.ndarray]:
 def unpack(members: Mapping[str, np.ndarray], path: Path) -> Any:
     """The estimator in the members of an archive, or a sentence."""
     with refusals(path, "holds no fitted estimator of horopca", *MISFITS):
-        tree = json.loads(str(members["model"][()]))
+        tree = from_member(members["model"])
         found, name = tree["format"], tree["class"]
     if found not in (FIRST_FORMAT, FORMAT):
         raise Refusal(f"{path} is in format {str(found)[:40]}, but this version of horopca reads format {FORMAT}: fit again.")

@@ -9,6 +9,7 @@ from .apart import apart
 from .arrays import read_npy, read_npz
 from .checkpoints import read_checkpoint, read_keyed_vectors
 from .files import Table, existing, matrix, refuse_nonfinite
+from .lines import ending
 from .matlab import read_mat
 from .text import read_text
 from .word2vec import read_word2vec_binary, read_word2vec_text
@@ -21,6 +22,7 @@ READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
     ".tsv": (lambda path, _: read_text(path, "\t"), False),
     ".txt": (lambda path, _: read_word2vec_text(path), False),
     ".vec": (lambda path, _: read_word2vec_text(path), False),
+    ".w2v": (lambda path, _: read_word2vec_text(path), False),
     ".bin": (lambda path, _: read_word2vec_binary(path), False),
     ".pth": (read_checkpoint, True),
     ".pt": (read_checkpoint, True),
@@ -32,6 +34,7 @@ READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
     ".parquet": (apart("columns", "read_parquet", "pyarrow", "a Parquet file"), False),
 }
 READABLE = tuple(READERS)
+PACKABLE = (".csv", ".tsv", ".txt", ".vec", ".w2v")  # may have .gz behind
 
 
 def load(path: str | Path, *, key: str | None = None, allow_nonfinite: bool = False) -> Table:
@@ -74,9 +77,11 @@ def load(path: str | Path, *, key: str | None = None, allow_nonfinite: bool = Fa
     ((2, 3), ['cat', 'lion'])
     """
     path = existing(path)
-    suffix = path.suffix.lower()
-    if suffix not in READERS:
-        raise ValueError(f"The format of {path} is not known: its name must end in {', '.join(READERS)}.")
+    suffix = ending(path)
+    if suffix not in READERS or (path.suffix.lower() == ".gz" and suffix not in PACKABLE):
+        raise ValueError(
+            f"The format of {path} is not known: its name must end in {', '.join(READERS)}; text may have .gz behind."
+        )
     reader, several = READERS[suffix]
     if key is not None and not several:
         choosable = ", ".join(name for name, (_, many) in READERS.items() if many)

@@ -48,11 +48,13 @@ def open_store(path: str | Path, key: str | None = None) -> da.Array:
     if not path.exists():
         raise FileNotFoundError(f"There is no file or folder {path}.")
     if any((path / name).exists() for name in ZARR_FILES):
-        return _open_zarr(path, key)
+        found: da.Array = _open_zarr(path, key)
+        return found
     files = [path] if path.is_file() and path.suffix.lower() == ".npy" else _pieces(path)
     if not files:
         raise ValueError(f"{path} is neither a Zarr store nor a folder of files 0.npy, 1.npy, ..., nor a .npy file.")
-    return _open_npy(files)
+    stack: da.Array = _open_npy(files)
+    return stack
 
 
 def save_store(path: str | Path, Y: da.Array, *, force: bool = False) -> Path:
@@ -65,7 +67,7 @@ def save_store(path: str | Path, Y: da.Array, *, force: bool = False) -> Path:
         if path.suffix.lower() == ".zarr":
             _save_zarr(temporary, Y)
         else:
-            _dask_array().to_npy_stack(str(temporary), Y.rechunk({1: -1}), axis=0)
+            _dask_array().to_npy_stack(str(temporary), _dask_array().rechunk(Y, {1: -1}), axis=0)
     return path
 
 
@@ -117,7 +119,7 @@ def _pieces(folder: Path) -> list[Path]:
     return files
 
 
-def _open_npy(files: list[Path]) -> da.Array:
+def _open_npy(files: list[Path]) -> Any:
     da = _dask_array()
     pieces = [map_npy(file) for file in files]
     for file, piece in zip(files, pieces, strict=True):
@@ -152,7 +154,7 @@ def _read_part(parts: np.ndarray, columns_dtype: str, block_id: tuple[int, int] 
 # ---------------------------------------------------------------- Zarr
 
 
-def _open_zarr(path: Path, key: str | None) -> da.Array:
+def _open_zarr(path: Path, key: str | None) -> Any:
     found: Any = _zarr().open(str(path), mode="r")
     if not hasattr(found, "dtype"):
         names = sorted(name for name, _ in found.arrays())
@@ -173,7 +175,7 @@ def _open_zarr(path: Path, key: str | None) -> da.Array:
 def _save_zarr(path: Path, Y: da.Array) -> None:
     rows = max(Y.chunks[0])
     store = _zarr().open_array(str(path), mode="w", shape=Y.shape, chunks=(rows, Y.shape[1]), dtype=Y.dtype)
-    _dask_array().store(Y.rechunk((rows, -1)), store, lock=False)
+    _dask_array().store(_dask_array().rechunk(Y, (rows, -1)), store, lock=False)
 
 
 def _dask_array() -> Any:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -26,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .arrays import map_npy
 from .files import existing
-from .models import pack, read_members, unpack, write_members
+from .models import as_member, from_member, pack, read_members, unpack, write_members
 from .output import check_output
 from .partial import beside, claimed, folder_to_disk, to_disk
 from .text import DELIMITERS
@@ -183,7 +182,9 @@ class State(NamedTuple):
 class Job:
     """A reduction under way: its input, its output, and the partial file that this process holds."""
 
-    def __init__(self, source: Source, output: Path, request: dict, file: BinaryIO, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, source: Source, output: Path, request: dict[str, Any], file: BinaryIO, say: Callable[[str], None]
+    ) -> None:
         self.source, self.output, self.request, self.file, self.say = source, output, request, file, say
         self.partial, self.journal = beside(output, ".partial"), beside(output, ".partial.npz")
 
@@ -214,7 +215,7 @@ class Job:
         """The state in the journal of a partial file of this size; or None, and what is in the way of taking it up."""
         try:
             members = read_members(self.journal)
-            note = json.loads(str(members["journal"][()]))
+            note = from_member(members["journal"])
             changes = [words for key, words in CHANGES.items() if note["request"][key] != self.request[key]]
             if changes:
                 return None, changes[0]
@@ -258,7 +259,7 @@ class Job:
         temporary = beside(self.journal, ".new")
         with self._told(before, temporary):
             temporary.unlink(missing_ok=True)
-            write_members(temporary, {**pack(state.estimator), "journal": np.array(json.dumps(note))})
+            write_members(temporary, {**pack(state.estimator), "journal": as_member(note)})
             temporary.replace(self.journal)
 
     def blocks(self, state: State) -> Iterator[int]:
@@ -388,7 +389,8 @@ def _refuse_full_disk(estimator: Any, source: Source, output: Path, done: int) -
 def fit_to(estimator: Any, source: Source) -> None:
     """Fit the estimator to the mapped file, unless it is fitted."""
     try:
-        return check_is_fitted(estimator)
+        check_is_fitted(estimator)
+        return
     except NotFittedError:
         pass
     try:

@@ -12,7 +12,8 @@ from typing import TextIO
 import numpy as np
 
 from .arrays import read_npy
-from .files import Table, existing, lines, open_text
+from .files import Table, existing
+from .lines import ending, lines, open_text
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 LABEL_NAMES = {"label", "labels", "class", "category", "name", "id", "index", "node"}
@@ -47,7 +48,7 @@ def _layout(head: list[list[str]], path: Path) -> tuple[bool, int | None, int | 
     """Whether the first line is a header, which column holds labels, and which an index to pass over (None if none does)."""
     first, body, last = head[0], head[1:] or head, len(head[0]) - 1
     if not any(_is_number(field) for row in body for field in row):
-        separator = "tabs" if path.suffix.lower() == ".tsv" else "commas"
+        separator = "tabs" if ending(path) == ".tsv" else "commas"
         raise ValueError(f"{path} has no rows of numbers separated by {separator}.")
     ends = dict.fromkeys((last, 0))
     columns = [j for j in ends if _is_text([row[j] for row in body if j < len(row)])]
@@ -80,7 +81,9 @@ def _is_number(field: str) -> bool:
     return True
 
 
-def _parse(body: Iterable[tuple[int, list[str]]], width: int, label: int | None, index: int | None, path: Path):
+def _parse(
+    body: Iterable[tuple[int, list[str]]], width: int, label: int | None, index: int | None, path: Path
+) -> tuple[np.ndarray, list[str] | None]:
     """Numbers (n, d) and labels of the lines below the header."""
     numbers, labels = array("d"), []
     kept = [j for j in range(width) if j not in (label, index)]
@@ -100,7 +103,7 @@ def _parse(body: Iterable[tuple[int, list[str]]], width: int, label: int | None,
 def load_labels(path: str | Path) -> list[str]:
     """Read labels, one to a line (or a one-dimensional ``.npy``)."""
     path = existing(path)
-    if path.suffix.lower() == ".npy":
+    if ending(path) == ".npy":
         values = read_npy(path)
         if values.ndim != 1:
             raise ValueError(f"{path} must hold one label per row, but its array has shape {values.shape}.")

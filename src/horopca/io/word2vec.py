@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .files import Table, as_text, lines, open_text
+from .files import Table, as_text
+from .lines import lines, open_text
 
 LONGEST_NAME = 4096  # bytes, in binary, where nothing but a blank ends a name
 
