@@ -36,8 +36,8 @@ def open_text(path: Path) -> TextIO:
 def lines(file: TextIO, path: Path) -> Iterator[str]:
     """The lines of a file, refusing to swallow an endless one, or more of them than the budget allows of a packed file."""
     number, budget, packed = 0, Budget(path), path.suffix.lower() == ".gz"
-    try:
-        with refusals(path, "is damaged or cut short: it cannot be unpacked", *PACKED_ERRORS):
+    with refusals(path, "is damaged or cut short: it cannot be unpacked", *PACKED_ERRORS):
+        try:
             while line := file.readline(LONGEST_LINE):
                 number += 1
                 if len(line) == LONGEST_LINE:
@@ -45,8 +45,8 @@ def lines(file: TextIO, path: Path) -> Iterator[str]:
                 if packed:
                     budget.claim(SWELL * len(line))
                 yield line
-    except UnicodeDecodeError as error:
-        raise Refusal(f"{path}, line {_undecodable(path)}: this is not text in UTF-8.") from error
+        except UnicodeDecodeError as error:
+            raise Refusal(f"{path}, line {_undecodable(path)}: this is not text in UTF-8.") from error
 
 
 def _undecodable(path: Path) -> int:
