@@ -1,8 +1,15 @@
 """The paper's experiments, computed again: ``python -m reproduction``, or ``reproduce()``.
 
-An experiment is a table or figure of the paper, made of cells, each one pure computation; finished cells are files in a
-folder, so
-that an interrupted reproduction goes on where it was. What is made of them (tables, pictures, one page) is made anew each time.
+| file           | what is in it                                                                                   |
+|----------------|-------------------------------------------------------------------------------------------------|
+| `paper`        | what the paper prints, and what its code gives today                                            |
+| `claims`       | the paper's claims, a row each, with the check that judges it                                   |
+| `items`        | everything else in the paper, a row each: where it is implemented, tested and reproduced        |
+| `experiments`  | a file for each table or figure: its cells, and what is made of their results                   |
+| `cells`        | the computations, pure functions; `cells.systems` has a row for every system that is measured   |
+| `results.json` | the results, committed; the page docs/reproduction.md is made from it                           |
+
+Finished cells are files in a folder, so that an interrupted reproduction goes on where it was.
 """
 
 from .command import Outcome, reproduce

@@ -79,8 +79,9 @@ def _thin_out(path: Path) -> None:
 
 
 def _head(records: Sequence[Record]) -> str:
-    made = Counter((record.code, record.machine) for record in records)
-    by = "; ".join(f"{count} parts by code {code} on {machine}" for (code, machine), count in made.most_common())
+    codes = Counter(record.code for record in records)
+    by = ", ".join(f"{count} parts by code {code}" for code, count in codes.most_common())
+    on = "; and on ".join(dict.fromkeys(record.machine for record in records))
     hours = sum(record.seconds for record in records) / 3600
     return (
         "# The paper, reproduced\n\n"
@@ -91,7 +92,8 @@ def _head(records: Sequence[Record]) -> str:
         "    python -m reproduction run reduction        # one table; merges into the page\n"
         "    python -m reproduction table reduction      # prints it, from the committed results.json\n\n"
         "This page is made from [reproduction/results.json](../reproduction/results.json), and a test holds the two "
-        f"together. {_held(records)} They took {hours:.1f} hours of processor time: {by}. Data is fetched from its public home "
+        f"together. {_held(records)} They took {hours:.1f} hours of processor time: {by}, on {on}. Data is fetched from "
+        "its public home "
         "when first asked for, or taken from the folder that HOROPCA_DATA names.\n\n"
         "Figures are *average distortion / Fréchet variance* unless said otherwise; ± is the standard deviation over runs. "
         "*In print* is the paper's figure. *Published code, today* is what the authors' code gives when run now, with its "
