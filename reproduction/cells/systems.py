@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from horopca import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicAutoencoder, HyperbolicMDS, RadialPCA, TangentPCA
+from horopca import (
+    BSA,
+    PGA,
+    EuclideanPCA,
+    HalfSpaceProjection,
+    HoroPCA,
+    HyperbolicAutoencoder,
+    HyperbolicMDS,
+    RadialPCA,
+    TangentPCA,
+)
 
 from .orthonormal import OrthonormalHoroPCA
 
@@ -45,6 +55,7 @@ SYSTEMS = {
         '`HoroPCA(spine="free", objective="distortion")`', _seeded(HoroPCA, spine="free", objective="distortion"), "ours"
     ),
     "radial": System("`RadialPCA()`", _plain(RadialPCA), "other", chance=False),
+    "halfspace": System("`HalfSpaceProjection()`, random", _seeded(HalfSpaceProjection), "other"),
     "hae-ours": System("`HyperbolicAutoencoder()`", _seeded(HyperbolicAutoencoder), "other"),
 }
 
