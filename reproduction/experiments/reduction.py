@@ -125,6 +125,9 @@ def _section(results: Results) -> Section:
         "more variance than "
         "the data.",
         table(["", *paper.GRAPHS], system_rows(results, paper.REDUCTION, paper.TODAY)),
+        "`RadialPCA()` (radii kept, the PCA of the directions) and a random projection of the half-space (the best of "
+        "60) are there "
+        "for scale: maps that may lengthen distances win back what every projection loses.",
         "{reduction}",
         "{reduction-disks}",
         "### Where the ideal points go",
