@@ -10,7 +10,7 @@ from horopca.geometry import from_hyperboloid, to_hyperboloid
 from horopca.io import save
 from horopca.metrics.classification import CLASSIFIERS, compare_classifiers
 
-from .running import run
+from .running import refused, run
 
 TREE = make_hierarchy(branching=3, depth=2, n_features=2, random_state=0)
 X, Y = np.repeat(TREE.points[1:], 2, axis=0), [label for label in TREE.labels[1:] for _ in range(2)]
@@ -90,3 +90,17 @@ def test_classify_refuses_in_sentences(tmp_path, points, labels):
         assert result.exit_code == 1 and sentence in result.stderr, result.stderr
     assert "holds no labels" in run("classify", points).stderr
     assert "There is no file" in run("classify", tmp_path / "none.npy").stderr
+
+
+def test_methods_are_chosen_and_progress_is_told(points, labels, monkeypatch):
+    told = []
+    monkeypatch.setattr("horopca.cli.saying.Bar.tell", lambda self, *words: told.append(words))
+    result = run("classify", points, "--labels", labels, "--folds", 2, "--methods", "esvm, Tangent PCA + eSVM", "--json")
+    assert list(json.loads(result.stdout)["classifiers"]) == ["eSVM", "tangent PCA + eSVM"], result.output
+    assert told == [
+        (0, 4, "eSVM, fold 1 of 2"),
+        (1, 4, "tangent PCA + eSVM, fold 1 of 2"),
+        (2, 4, "eSVM, fold 2 of 2"),
+        (3, 4, "tangent PCA + eSVM, fold 2 of 2"),
+    ]
+    refused(run("classify", points, "--labels", labels, "--methods", "magic"), "'magic' is not one of", code=2)

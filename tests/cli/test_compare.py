@@ -102,9 +102,17 @@ def test_wrong_requests_end_in_a_sentence(points, tmp_path):
 
 def test_without_torch_the_command_says_what_to_install(points, monkeypatch):
     monkeypatch.setattr("horopca.metrics.comparison.find_spec", lambda name: None)
-    refused(compared(points, "--methods", "hae"), "pip install 'horopca[torch]'")
+    refused(compared(points, "--methods", "hae"), "pip install torch")
 
 
 def test_without_matplotlib_the_command_says_what_to_install(points, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    refused(compared(points, "--plot", tmp_path / "disks.png"), "pip install 'horopca[plot]'")
+    refused(compared(points, "--plot", tmp_path / "disks.png"), "pip install matplotlib")
+
+
+def test_progress_is_told_by_method(points, monkeypatch):
+    told = []
+    monkeypatch.setattr("horopca.cli.saying.Bar.tell", lambda self, *words: told.append(words))
+    compared(points, "-k", "1,2", "--methods", "tpca,hmds")
+    plan = ["Tangent PCA, k = 1", "Hyperbolic MDS, k = 1", "Tangent PCA, k = 2", "Hyperbolic MDS, k = 2"]
+    assert told == [(done, 4, doing) for done, doing in enumerate([*plan, plan[-1]])]

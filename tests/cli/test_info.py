@@ -1,15 +1,17 @@
 """``horopca info``: what a file holds."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
 
 from horopca.datasets import make_hierarchy
 from horopca.geometry import radius, to_hyperboloid
-from horopca.io import save
+from horopca.io import describe, save
+from horopca.io.description import describe_file
 
-from .running import run
+from .running import refused, run
 
 TREE = make_hierarchy(3, 3, 5, random_state=0)
 
@@ -39,3 +41,34 @@ def test_info_in_json(tmp_path):
 def test_info_says_which_balls_could_hold_the_rows(tmp_path):
     result = run("info", save(tmp_path / "points.npy", 4 * TREE.points - 1))
     assert "as a ball" in result.stdout
+
+
+def test_a_large_file_is_described_as_a_small_one_is(tmp_path, monkeypatch):
+    X = np.concatenate([TREE.points, TREE.points[:7], np.full((2, 5), 0.4), [[np.nan] * 5]])
+    for matrix in (X, to_hyperboloid(X), 3 * X.astype(np.float32), X + 2):
+        path = save(tmp_path / "x.npy", matrix, force=True)
+        monkeypatch.setattr("horopca.io.description.BLOCK_ELEMENTS", 1 << 20)
+        whole = describe(matrix)
+        monkeypatch.setattr("horopca.io.description.BLOCK_ELEMENTS", 35)
+        assert describe_file(path) == whole and whole.n_duplicates == 8 and whole.n_nonfinite == 1
+        assert json.loads(run("info", path, "--json").stdout)["n_duplicates"] == 8
+    with pytest.raises(ValueError, match="at least one finite row, but none of its 3"):
+        describe(np.full((3, 2), np.nan))
+
+
+def test_a_file_is_never_in_memory_as_a_whole(tmp_path):
+    """80 MB of points, of which a block and some 30 bytes for each of the 100,000 rows stay."""
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).uniform(-0.09, 0.09, (100_000, 100)))
+    tracemalloc.start()
+    try:
+        result = run("info", tmp_path / "x.npy", "--json")
+        assert json.loads(result.stdout)["n_rows"] == 100_000 and tracemalloc.get_traced_memory()[1] < 50e6
+    finally:
+        tracemalloc.stop()
+    (tmp_path / "x.npy").unlink()
+
+
+def test_refusals(tmp_path):
+    refused(run("info", tmp_path / "absent.npy"), "There is no file")
+    refused(run("info", save(tmp_path / "nan.npy", np.full((3, 2), np.nan))), "at least one finite row")
+    refused(run("info", save(tmp_path / "x.npy", TREE.points), "--key", "X"), "is not one")

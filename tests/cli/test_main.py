@@ -3,17 +3,21 @@
 import errno
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click import Context
 from sklearn.exceptions import ConvergenceWarning
 
-from horopca.cli import COMMANDS
+from horopca.cli import COMMANDS, main
 from horopca.cli.saying import in_options, summarised
 from horopca.datasets import make_hierarchy
 from horopca.embed import SarkarEmbedding
@@ -22,6 +26,8 @@ from horopca.io import load, save
 from .running import refused, run, said
 
 TREE = make_hierarchy(3, 3, 5, random_state=0)
+ROOT = Path(__file__).parents[2]
+CALL = re.compile(rf"([a-z]+ .*\| )?horopca ({'|'.join(COMMANDS)}) ")
 
 
 @pytest.fixture
@@ -68,6 +74,23 @@ def test_the_command_works_in_a_shell(tmp_path, points):
 def test_a_shell_can_complete_commands_and_their_options(words, found):
     asked = {"_HOROPCA_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
     assert found in shell(env={**os.environ, **asked}).stdout
+
+
+def examples():
+    """Every command line in the help and in the pages."""
+    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", *(ROOT / "src" / "horopca" / "cli").glob("*.py")]
+    lines = [line.strip().strip("`") for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
+    calls = [line[CALL.match(line).start(2) :] for line in lines if CALL.match(line)]
+    return sorted({re.split(r"  +| [|<>] ?", call)[0].strip() for call in calls})
+
+
+@pytest.mark.parametrize("example", examples())
+def test_the_examples_in_help_and_pages_are_command_lines(example):
+    name, *arguments = shlex.split(example)
+    context = Context(main)
+    command = main.resolve_command(context, [name])[1]
+    left = command.make_parser(Context(command, parent=context)).parse_args(arguments)[1]
+    assert left == []
 
 
 # ---------------------------------------------------------------- errors and warnings

@@ -10,6 +10,7 @@ from horopca._points.door import check_door
 from horopca.datasets import make_hierarchy
 from horopca.geometry import distance, from_hyperboloid, to_hyperboloid
 from horopca.io import load, save
+from horopca.metrics.comparison import METHODS, make
 
 from .running import PNG, refused, run
 
@@ -158,4 +159,49 @@ def test_wrong_points_are_refused_in_one_sentence(tmp_path, X, options, words):
 
 def test_without_matplotlib_the_sentence_says_what_to_install(tmp_path, points, monkeypatch, never_fits):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    refused(run("reduce", points, "--plot", tmp_path / "disk.png"), "pip install 'horopca[plot]'")
+    refused(run("reduce", points, "--plot", tmp_path / "disk.png"), "pip install matplotlib")
+
+
+# ---------------------------------------------------------------- methods and pictures
+
+
+@pytest.mark.parametrize("method", sorted(METHODS.keys() - {"hae"}))
+def test_every_method_of_the_table_reduces(tmp_path, points, method):
+    result = run("reduce", points, "--method", method, "-o", tmp_path / "out.npy", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["estimator"] == METHODS[method].estimator
+    if METHODS[method].estimator != "HoroPCA":
+        expected = make(method, 2, random_state=0).fit_transform(TREE.points)
+        np.testing.assert_allclose(load(tmp_path / "out.npy").X, expected, atol=1e-12)
+
+
+def test_options_that_a_method_has_not_are_refused_before_the_work(tmp_path, points, monkeypatch):
+    monkeypatch.setattr("horopca.cli.reducing.read", lambda *_: pytest.fail("the file was read"))
+    refused(run("reduce", points, "--method", "tpca", "--spine", "free"), "--spine is not an option of --method tpca", code=2)
+    refused(run("reduce", points, "--method", "horopca-free", "--spine", "ideal"), "--spine is not an option of", code=2)
+    refused(run("reduce", points, "--method", "hmds", "--max-iter", 3), "--max-iter is not an option of", code=2)
+    refused(run("reduce", points, "--method", "magic"), "'magic' is not one of", code=2)
+    for wrong in ("0", "1.5", "-2", "many"):
+        refused(run("reduce", points, "-k", wrong), "-k", code=2)
+
+
+def test_a_share_of_the_variance(points):
+    found = json.loads(run("reduce", points, "--method", "tpca", "-k", "0.7", "--json").stdout)
+    less = json.loads(run("reduce", points, "--method", "tpca", "-k", found["n_components"] - 1, "--json").stdout)
+    assert less["variance_kept"] < 0.7 <= found["variance_kept"]
+
+
+def test_names_edges_and_a_title_reach_the_picture(tmp_path, points, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("horopca.plots.plot_plane", lambda Y, labels, **options: drawn.append((labels, options)))
+    names = [f"node {i}" for i in range(40)]
+    (tmp_path / "names.txt").write_text("\n".join(names))
+    (tmp_path / "labels.txt").write_text("\n".join(TREE.labels))
+    (tmp_path / "edges.tsv").write_text("\n".join(f"node {a}\tnode {b}" for a, b in TREE.edges))
+    words = ("--names", tmp_path / "names.txt", "--labels", tmp_path / "labels.txt", "--edges", tmp_path / "edges.tsv")
+    result = run("reduce", points, "--method", "tpca", *words, "--title", "A tree", "--plot", tmp_path / "a.png")
+    assert result.exit_code == 0, result.output
+    ((labels, options),) = drawn
+    assert labels == TREE.labels and options["names"] == names and options["title"] == "A tree"
+    assert np.array_equal(options["edges"], TREE.edges)
+    refused(run("reduce", points, "--edges", tmp_path / "edges.tsv"), "names its nodes, so names")

@@ -300,7 +300,7 @@ def test_networks_are_read_with_their_labels(tmp_path, monkeypatch):
 def test_without_pooch_the_sentence_says_what_to_install(monkeypatch):
     monkeypatch.delenv("HOROPCA_DATA", raising=False)
     monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(ImportError, match=r"pip install 'horopca\[data\]'.*put the file from https://"):
+    with pytest.raises(ImportError, match=r"pip install pooch.*put the file from https://"):
         fetch_embedding("smalltree")
 
 

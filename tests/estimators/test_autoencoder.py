@@ -74,7 +74,7 @@ def test_autoencoder_needs_torch_for_the_fit_alone(X, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     assert np.array_equal(pickle.loads(pickle.dumps(net)).transform(X), Y)
     assert net.inverse_transform(Y).shape == X.shape
-    with pytest.raises(ImportError, match=r"pip install 'horopca\[torch\]'"):
+    with pytest.raises(ImportError, match=r"pip install torch"):
         HyperbolicAutoencoder(max_iter=10, random_state=0).fit(X)
 
 

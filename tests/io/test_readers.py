@@ -372,7 +372,7 @@ def test_parquet_comes_back(tmp_path):
 @pytest.mark.parametrize(("name", "library"), [("a.h5ad", "h5py"), ("a.parquet", "pyarrow")])
 def test_a_missing_library_is_named_with_its_extra(tmp_path, monkeypatch, name, library):
     monkeypatch.setitem(__import__("sys").modules, library, None)
-    with pytest.raises(ImportError, match=rf"{library}: pip install 'horopca\[io\]'"):
+    with pytest.raises(ImportError, match=rf"{library}: pip install {library}"):
         load(write(tmp_path / name, b"\x89HDF\r\n\x1a\n"))
 
 

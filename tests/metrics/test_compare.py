@@ -106,7 +106,7 @@ def test_wrong_requests_are_refused_before_anything_is_fitted(monkeypatch):
 def test_without_torch_the_network_is_left_out_or_asked_for(monkeypatch):
     monkeypatch.setattr("horopca.metrics.comparison.find_spec", lambda name: None)
     assert "hae" not in default_methods()
-    with pytest.raises(ImportError, match=r"needs torch: pip install 'horopca\[torch\]'"):
+    with pytest.raises(ImportError, match=r"needs torch: pip install torch"):
         reductions(TREE.points, 2, ["tpca", "hae"])
 
 

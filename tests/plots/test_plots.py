@@ -107,7 +107,7 @@ def test_pyplot_makes_the_figure_only_when_no_axes_are_given():
 
 def test_without_matplotlib_the_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"pip install 'horopca\[plot\]'"):
+    with pytest.raises(ImportError, match=r"pip install matplotlib"):
         plot_disk(Y)
 
 

@@ -95,9 +95,9 @@ class Request:
             return self.kept
         method = self.method or "horopca"
         asked = {name: getattr(self, name) for name in SEARCH if getattr(self, name) is not None}
-        preset = METHODS[method].options
-        place = settled(self.model, self.curvature, said)
-        estimator = make(method, self.components, random_state=self.seed, **place, **asked | preset)
+        preset, place = METHODS[method].options, settled(self.model, self.curvature, said)
+        open_to = {name: value for name, value in asked.items() if name not in preset}
+        estimator = make(method, self.components, random_state=self.seed, **place, **open_to)
         for name in asked:
             if name in preset or name not in estimator.get_params():
                 raise click.UsageError(f"{OPTIONS[name]} is not an option of --method {method}.")

@@ -81,7 +81,7 @@ def _retrieved(name: str, digest: str, folder: str | None) -> Path:
     try:
         import pooch
     except ImportError as error:
-        raise ImportError(f"{name} is fetched with pooch: pip install 'horopca[data]'. {by_hand}") from error
+        raise ImportError(f"{name} is fetched with pooch: pip install pooch. {by_hand}") from error
     pooch.get_logger().setLevel("WARNING")
     try:
         cache = pooch.os_cache("horopca") / group

@@ -30,7 +30,7 @@ class HyperbolicAutoencoder(HyperbolicReduction):
     and their reconstructions, as a fraction of the variance of the points, and (a reconstruction alone leaves the
     scale and the shape of the code open) `isometry` times the mean squared relative error of the distances in the code.
 
-    Needs torch for `fit`: ``pip install 'horopca[torch]'``. What was learnt is kept as NumPy arrays, so that `transform` does
+    Needs torch for `fit`: ``pip install torch``. What was learnt is kept as NumPy arrays, so that `transform` does
     without it. The map lengthens distances as well as shortening them; it is no projection.
 
     Parameters

@@ -121,7 +121,7 @@ def load_torch() -> Any:
     try:
         import torch
     except ImportError as error:
-        raise ImportError("HyperbolicAutoencoder needs torch: pip install 'horopca[torch]'.") from error
+        raise ImportError("HyperbolicAutoencoder needs torch: pip install torch.") from error
     return torch
 
 

@@ -43,7 +43,7 @@ def apart(module: str, function: str, library: str, kind: str) -> Callable[[Path
 
     def read(path: Path, key: str | None) -> Table:
         if find_spec(library) is None:
-            raise ImportError(f"{path} is {kind}, which needs {library}: pip install 'horopca[io]'.")
+            raise ImportError(f"{path} is {kind}, which needs {library}: pip install {library}.")
         return _read(path, key, module, function)
 
     return read

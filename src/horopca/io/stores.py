@@ -182,7 +182,7 @@ def _dask_array() -> Any:
     try:
         import dask.array
     except ImportError as error:
-        raise ImportError("Chunked stores need Dask: pip install 'horopca[dask]'.") from error
+        raise ImportError("Chunked stores need Dask: pip install 'dask[array]'.") from error
     return dask.array
 
 

@@ -176,7 +176,7 @@ def _check_method(name: str) -> str:
         raise ValueError(f"methods must be among {', '.join(METHODS)}, but one is {name!r}.")
     method = METHODS[name]
     if not _installed(method):
-        raise ImportError(f"{method.title} needs {method.needs}: pip install 'horopca[{method.needs}]'.")
+        raise ImportError(f"{method.title} needs {method.needs}: pip install {method.needs}.")
     return name
 
 

@@ -27,7 +27,7 @@ def new_figure(*, interactive: bool = True) -> Figure:
         import matplotlib.pyplot as plt
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError("Pictures need matplotlib: pip install 'horopca[plot]'.") from error
+        raise ImportError("Pictures need matplotlib: pip install matplotlib.") from error
     return (plt.figure if interactive else Figure)(figsize=(7, 6), layout="constrained")
 
 

@@ -1,0 +1,168 @@
+"""Nothing is lost: no output replaces what a command reads or writes beside it, and outputs come all or not at all."""
+
+import os
+
+import dask.array as da
+import pytest
+
+from horopca import TangentPCA
+from horopca.cli.files import Output, check_files, is_same
+from horopca.datasets import make_hierarchy
+from horopca.io import load, save, save_fitted
+from horopca.io.stores import open_store, save_store
+
+from .running import refused, run
+
+TREE = make_hierarchy(3, 3, 5, random_state=0)
+PLANE = TangentPCA(2).fit_transform(TREE.points)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Files to be read, and other ways to some of them."""
+    monkeypatch.chdir(tmp_path)
+    save("x.npy", TREE.points)
+    save("x.npz", TREE.points, TREE.labels)
+    save("plane.csv", PLANE)
+    save_fitted(TangentPCA(2).fit(TREE.points), "fit.npz")
+    (tmp_path / "labels.tsv").write_text("\n".join(TREE.labels))
+    (tmp_path / "names.html").write_text("\n".join(f"node {i}" for i in range(40)))
+    (tmp_path / "names.png").write_text("\n".join(f"node {i}" for i in range(40)))
+    (tmp_path / "tree.csv").write_text("a,b\nb,c\n")
+    (tmp_path / "soft.npy").symlink_to("x.npy")
+    os.link("x.npy", "hard.npy")
+    return tmp_path
+
+
+def contents(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "reduce x.npy -o x.npy",
+        "reduce x.npy -o ./no/../x.npy",
+        "reduce x.npy -o soft.npy",
+        "reduce soft.npy -o x.npy",
+        "reduce x.npy -o hard.npy",
+        "reduce x.npz -o s.npz --save-fit s.npz",
+        "reduce x.npz -o new.npy --save-fit x.npz",
+        "reduce x.npy --labels labels.tsv -o labels.tsv",
+        "reduce x.npy --names names.html --edges tree.csv -o tree.csv",
+        "reduce x.npy --from-fit fit.npz -o fit.npz",
+        "reduce x.npy --from-fit fit.npz -o a.npy --save-fit fit.npz",
+        "reduce x.npy --names names.png --plot names.png",
+        "reduce x.npy --names a.names.txt -o a.npy",
+        "compare x.npy --labels names.png --plot names.png",
+        "plot plane.csv --names names.png -o names.png",
+        "view plane.csv --names names.html -o names.html",
+        "view plane.csv --original names.html -o names.html",
+        "embed tree.csv -o tree.csv",
+        "embed tree.csv -o new.npz --labels-out tree.csv",
+        "embed tree.csv -o new.npz --labels-out new.npz",
+        "map names.html -o names.html",
+        "map tree.csv -o tree.html --plot names.png/../tree.html",
+    ],
+)
+def test_no_output_is_an_input_or_another_output(folder, arguments):
+    if "a.names.txt" in arguments:
+        (folder / "a.names.txt").write_text((folder / "names.png").read_text())
+    (folder / "no").mkdir()
+    before = contents(folder)
+    result = run(*arguments.split(), "--force")
+    refused(result, "needs a file of its own", code=2)
+    assert contents(folder) == before
+
+
+def test_no_output_is_the_journal_of_another(folder, monkeypatch):
+    monkeypatch.setattr("horopca.io.streaming.LARGE", 100)
+    before = contents(folder)
+    refused(run("reduce", "x.npy", "-o", "a.npy", "--save-fit", "a.npy.partial.npz"), "needs a file of its own", code=2)
+    assert contents(folder) == before
+
+
+def test_a_store_is_not_replaced_by_its_own_reduction(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("horopca.cli.dask.cluster", lambda address: pytest.fail("the work was started"))
+    save_store("s.zarr", da.from_array(TREE.points, chunks=(10, 5)))
+    save_store("stack", da.from_array(TREE.points, chunks=(10, 5)))
+    (tmp_path / "link.zarr").symlink_to("s.zarr")
+    before = contents(tmp_path)
+    for input, output in (
+        ("s.zarr", "s.zarr"),
+        ("s.zarr", "link.zarr"),
+        ("link.zarr", "s.zarr"),
+        ("stack", "stack"),
+        ("stack", "stack/part.zarr"),
+        ("stack/0.npy", "stack"),
+    ):
+        refused(run("reduce", "--dask", "local", input, "-o", output, "--force"), "needs a file of its own", code=2)
+    refused(run("reduce", "--dask", "local", "s.zarr", "-o", "o.zarr", "--save-fit", "s.zarr/f.npz"), "of its own", code=2)
+    assert contents(tmp_path) == before and open_store("s.zarr").shape == (40, 5)
+
+
+def test_an_output_on_a_cluster_is_checked_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("horopca.cli.dask.cluster", lambda address: pytest.fail("the work was started"))
+    save_store("s.zarr", da.from_array(TREE.points, chunks=(10, 5)))
+    save_store("there.zarr", da.from_array(TREE.points, chunks=(10, 5)))
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "letters.txt").write_text("dear")
+    at = ("reduce", "--dask", "local", "s.zarr", "-o")
+    refused(run(*at, "there.zarr"), "exists already")
+    refused(run(*at, "precious", "--force"), "neither a Zarr store nor a folder of .npy files")
+    refused(run(*at, "no/out.zarr"), "there is no folder")
+    refused(run(*at, "out.csv"), "must end in .zarr")
+
+
+def test_places_are_compared_through_links_and_stores(tmp_path):
+    a = tmp_path / "a"
+    a.mkdir()
+    (tmp_path / "b").symlink_to(a)
+    assert is_same(a, tmp_path / "b") and is_same(a / "0.npy", tmp_path / "b") and is_same(tmp_path / "b" / "x" / "y", a)
+    assert not is_same(a / "0.npy", a / "1.npy") and not is_same(a, tmp_path / "ab")
+    check_files({"INPUT": a / "0.npy", "--labels": None}, [Output("-o", tmp_path / "out.npy", (".npy",))], force=False)
+
+
+# ---------------------------------------------------------------- all or nothing
+
+
+@pytest.mark.parametrize("failing", ["numpy.save", "matplotlib.figure.Figure.savefig", "horopca.cli.reduce.save_fitted"])
+def test_outputs_come_all_or_none(folder, monkeypatch, failing):
+    before = contents(folder)
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(failing, full)
+    result = run("reduce", "x.npz", "--method", "tpca", "-o", "a.npy", "--plot", "a.png", "--save-fit", "a.npz")
+    named = {"numpy.save": "a.npy", "horopca.cli.reduce.save_fitted": "a.npz"}.get(failing, "a.png")
+    refused(result, f"Error: {named}: No space left on device.")
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize(("field", "value"), [("total_variance_", "much"), ("explained_variance_ratio_", ["a", 2])])
+def test_a_fit_with_a_damaged_field_writes_nothing(folder, monkeypatch, large, field, value):
+    fit = TangentPCA(2).fit(TREE.points)
+    setattr(fit, field, value)
+    save_fitted(fit, "fit.npz", force=True)
+    monkeypatch.setattr("horopca.io.streaming.LARGE", 100 if large else 1 << 30)
+    before = contents(folder)
+    refused(run("reduce", "x.npy", "--from-fit", "fit.npz", "-o", "out.npy", "--plot", "a.png"), "fit.npz is damaged")
+    assert contents(folder) == before
+
+
+def test_words_that_a_file_has_no_room_for_are_written_beside_it(folder):
+    assert run("reduce", "x.npz", "--method", "tpca", "--names", "names.png", "-o", "a.npy").exit_code == 0
+    names = (folder / "names.png").read_text().split("\n")
+    assert (folder / "a.names.txt").read_text().splitlines() == names
+    assert (folder / "a.labels.txt").read_text().splitlines() == TREE.labels
+    assert run("reduce", "x.npz", "--method", "tpca", "--names", "names.png", "-o", "b.csv").exit_code == 0
+    assert load("b.csv").labels == TREE.labels and (folder / "b.names.txt").read_text().splitlines() == names
+    assert run("reduce", "x.npy", "--method", "tpca", "-o", "c.npy").exit_code == 0
+    assert not (folder / "c.names.txt").exists() and not (folder / "c.labels.txt").exists()
+    (folder / "d.labels.txt").write_text("precious")
+    refused(run("reduce", "x.npz", "--method", "tpca", "-o", "d.npy"), "d.labels.txt exists already")
+    assert not (folder / "d.npy").exists()
