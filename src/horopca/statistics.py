@@ -46,6 +46,7 @@ __all__ = [
 
 BLOCK_ROWS = 1 << 13  # A chunk of points in hand has so many: with a few dozen coordinates it stays in a core's cache.
 
+UNSEEN = 1e-14  # A change of a variance by less than this fraction of it is lost in its rounding.
 FRAME_ROWS = 1 << 15  # The canonical frame of more images than this is that of so many of them.
 
 T = TypeVar("T")
@@ -168,10 +169,11 @@ def frechet_mean(x: Array | Points, *, start: np.ndarray | None = None, max_iter
         if before / 2 < size < 1e-2:  # Newton's steps shrink fast until rounding, of the points or of the mean, stops them
             return Mean(from_numpy(m, like), variance, n_iter, True, "converged to rounding")
         before = size
+        blind = gradient @ step <= UNSEEN * variance  # so near, rounding says more than the variance, and Newton is right
         for _ in range(40):
             candidate = exp_from(m, step)
             terms = newton_terms(points, candidate)
-            if terms[0] <= variance * (1 + 1e-14):  # the rounding of the variance must not stop the last steps
+            if blind or terms[0] <= variance * (1 + UNSEEN):
                 break
             step, before = step / 2, np.inf
         else:

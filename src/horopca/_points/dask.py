@@ -24,7 +24,7 @@ from sklearn.utils.validation import validate_data
 from ..geometry import Chunk, lift
 from ..geometry._arrays import Array, array_namespace
 from ..statistics import T, added, row_slices
-from .door import Door, refuse_outside
+from .door import LARGEST_RADIUS, Door, refuse_outside
 from .memory import CHUNK_ELEMENTS, Asked, Rows, chunk_slices
 from .threads import one_blas_thread
 
@@ -76,9 +76,9 @@ class DaskRows(Rows):
         self.starts = np.cumsum([0, *X.chunks[0]])
         self.blocks = X.to_delayed().ravel().tolist()
 
-    def check(self, name: str = "X") -> None:
+    def check(self, name: str = "X", reach: float = LARGEST_RADIUS) -> None:
         door = self.door
-        self.unchecked = lambda block, start: refuse_outside(block, door, start, name)
+        self.unchecked = lambda block, start: refuse_outside(block, door, start, name, reach)
 
     def chunks(self) -> Iterator[Chunk]:
         step = max(64, CHUNK_ELEMENTS // self.X.shape[1])

@@ -6,6 +6,7 @@ The model, the curvature, the dtype, the array library and data frames exist her
 from __future__ import annotations
 
 import numbers
+from math import fsum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,10 @@ from ..geometry import MODELS, Chunk, from_hyperboloid, to_hyperboloid
 from ..geometry._arrays import Array, dot, norm, to_numpy
 
 HYPERBOLOID_SLACK = 1e-4  # Of t^2, for a point of the hyperboloid: six digits are enough, since only the space part is used.
-LARGEST_RADIUS = 350.0  # beyond it the product of two times, e^{2 radius} / 4, leaves float64
+LARGEST_RADIUS = 175.0
+"""Points are at most so far from the origin. Seen from any of their means they are then at most twice as far, and the square of
+a coordinate, or the product of two, stays in float64."""
+FARTHEST_IMAGE = 2 * LARGEST_RADIUS  # Images are seen from the mean: so far out they may be, and distances are still computed.
 
 
 class Door(NamedTuple):
@@ -122,20 +126,40 @@ def check_generator(random_state: Any) -> np.random.Generator:
         ) from None
 
 
-def refuse_outside(X: Array, door: Door, start: int, name: str) -> None:
-    """Refuse rows X that are not finite or not points of the model; `start` is the number of the first, `name` the argument."""
-    if door.model in ("poincare", "klein") and bool(array_namespace(X).all(_square(X, door) < 1)):
+def refuse_outside(X: Array, door: Door, start: int, name: str, reach: float = LARGEST_RADIUS) -> None:
+    """Refuse rows X that are not finite, not points of the model, or farther than `reach` from the origin.
+
+    `start` is the number of the first row, `name` that of the user's argument.
+    """
+    if door.model in ("poincare", "klein") and bool(array_namespace(X).all(_square(X, door) < 1 - _doubt(X))):
         return
     if isinstance(X, np.ndarray):
         assert_all_finite(X, input_name=name)
-    CHECKS[door.model](X, door, start, name)
+    CHECKS[door.model](X, door, start, name, reach)
 
 
 def _square(X: Array, door: Door) -> Array:
-    """|X|^2 at curvature -1, as `Door.chunk` computes it: the one number that says how far out a row of a ball is."""
+    """|X|^2 at curvature -1, as `Door.chunk` computes it."""
     xp = array_namespace(X)
     space = xp.astype(X, xp.float64, copy=False)
     return dot(space, space) * door.scale**2
+
+
+def _doubt(X: Array) -> float:
+    """How far the rounding of |X|^2, in whatever order it is added up, can carry it from 1."""
+    return float(X.shape[1] + 4) * 2.0**-52
+
+
+def _outside(X: Array, door: Door) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows are outside the open ball, exactly: not a matter of the order in which squares are added. And |X|."""
+    square = to_numpy(_square(X, door))
+    outside = ~(square < 1)
+    for row in np.flatnonzero(np.abs(square - 1) <= _doubt(X)):
+        z = to_numpy(X[int(row), :]) * door.scale
+        high = z.astype(np.float32).astype(float)  # z = high + low, and products of these are exact to 1e-31
+        low = z - high
+        outside[row] = fsum([-1.0, *(high * high), *(2 * high * low), *(low * low)]) >= 0
+    return outside, np.sqrt(square)
 
 
 def _refuse(bad: np.ndarray, start: int, sentence: str) -> None:
@@ -145,9 +169,8 @@ def _refuse(bad: np.ndarray, start: int, sentence: str) -> None:
         raise ValueError(sentence.format(count=int(bad.sum()), row=start + first, first=first, n=len(bad)))
 
 
-def _check_ball(X: Array, door: Door, start: int, name: str) -> None:
-    size = np.sqrt(to_numpy(_square(X, door)))
-    bad = size >= 1
+def _check_ball(X: Array, door: Door, start: int, name: str, reach: float) -> None:
+    bad, size = _outside(X, door)
     if bad.any():
         ball = "the unit ball" if door.curvature == -1 else f"the ball of radius {1 / door.scale:.6g}"
         largest = size.max() / door.scale
@@ -161,7 +184,7 @@ def _check_ball(X: Array, door: Door, start: int, name: str) -> None:
         )
 
 
-def _check_lorentz(X: Array, door: Door, start: int, name: str) -> None:
+def _check_lorentz(X: Array, door: Door, start: int, name: str, reach: float) -> None:
     x = to_numpy(X) * door.scale
     square = x[:, 0] ** 2 - np.sum(x[:, 1:] ** 2, axis=1)
     slack = HYPERBOLOID_SLACK * (1 + x[:, 0] ** 2)
@@ -177,10 +200,10 @@ def _check_lorentz(X: Array, door: Door, start: int, name: str) -> None:
             f"rows {start} to {start + len(bad) - 1} do not (row {{row}} has t = {x[first, 0] / door.scale:.6g} and "
             f"t^2 - |s|^2 = {found:.6g}).{hint} For ball coordinates pass model='poincare'.",
         )
-    _check_radius(np.arccosh(np.maximum(x[:, 0], 1)), start, name)
+    _check_radius(np.arccosh(np.maximum(x[:, 0], 1)), start, name, reach)
 
 
-def _check_halfspace(X: Array, door: Door, start: int, name: str) -> None:
+def _check_halfspace(X: Array, door: Door, start: int, name: str, reach: float) -> None:
     height = to_numpy(X[:, -1])
     bad = height <= 0
     if bad.any():
@@ -192,20 +215,20 @@ def _check_halfspace(X: Array, door: Door, start: int, name: str) -> None:
         )
     # the distance from (0, 1), to within a few units, from logarithms alone
     aside = np.log(np.maximum(np.abs(to_numpy(X[:, :-1])).max(axis=1, initial=0.0), 1.0))
-    _check_radius(np.maximum(np.abs(np.log(height)), 2 * aside - np.log(height)), start, name)
+    _check_radius(np.maximum(np.abs(np.log(height)), 2 * aside - np.log(height)), start, name, reach)
 
 
-def _check_tangent(X: Array, door: Door, start: int, name: str) -> None:
-    _check_radius(to_numpy(norm(array_namespace(X).astype(X, array_namespace(X).float64))) * door.scale, start, name)
+def _check_tangent(X: Array, door: Door, start: int, name: str, reach: float) -> None:
+    _check_radius(to_numpy(norm(array_namespace(X).astype(X, array_namespace(X).float64))) * door.scale, start, name, reach)
 
 
-def _check_radius(radius: np.ndarray, start: int, name: str) -> None:
-    bad = radius > LARGEST_RADIUS
+def _check_radius(radius: np.ndarray, start: int, name: str, reach: float) -> None:
+    bad = radius > reach
     if bad.any():
         _refuse(
             bad,
             start,
-            f"{name} must lie within hyperbolic distance {LARGEST_RADIUS:g} of the origin (float64 holds no more), but "
+            f"{name} must lie within hyperbolic distance {reach:g} of the origin (float64 holds no more), but "
             f"{{count}} rows do not (row {{row}} is at {radius[bad.argmax()]:.6g}). Divide the data by a scale, or pass a "
             "curvature nearer to 0.",
         )

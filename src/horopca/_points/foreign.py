@@ -8,13 +8,14 @@ from array_api_compat import array_namespace
 
 from ..geometry._arrays import Array
 from . import cuda
+from .door import LARGEST_RADIUS
 from .memory import Asked, Rows
 
 
 class ForeignRows(Rows):
     """The rows of such an array as `Points`."""
 
-    def check(self, name: str = "X") -> None:
+    def check(self, name: str = "X", reach: float = LARGEST_RADIUS) -> None:
         model, scale = self.door.model, self.door.scale
         if cuda.usable_for(self.X, model) and cuda.rows_outside(self.X, model, scale) == 0:
             return
@@ -23,7 +24,7 @@ class ForeignRows(Rows):
         if not bool(xp.all(finite)):
             row = int(xp.argmin(xp.astype(finite, xp.int8)))
             raise ValueError(f"{name} must be finite, but row {row} holds NaN or infinity. Drop or repair such rows.")
-        super().check(name)
+        super().check(name, reach)
 
 
 def enter(X: Any, asked: Asked) -> Rows:

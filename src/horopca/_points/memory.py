@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, validate_data
 from ..geometry import Chunk
 from ..geometry._arrays import Array, to_numpy
 from ..statistics import T, added, row_slices
-from .door import Door, refuse_outside
+from .door import LARGEST_RADIUS, Door, refuse_outside
 from .threads import allowed_threads, one_blas_thread
 
 CHUNK_ELEMENTS = 1 << 19  # A chunk in memory has so many elements: what stays in a core's cache.
@@ -57,10 +57,10 @@ class Rows:
         large = is_numpy_array(X) and X.size > 4 * THREAD_ELEMENTS
         self.threads = allowed_threads(n_jobs) if large else 1
 
-    def check(self, name: str = "X") -> None:
-        """Refuse rows that are not finite or not points of the model; `name` is that of the user's argument."""
+    def check(self, name: str = "X", reach: float = LARGEST_RADIUS) -> None:
+        """Refuse rows that are not finite or not points of the model within `reach`; `name` is that of the user's argument."""
         for rows in chunk_slices(self.X):
-            refuse_outside(self.X[rows, :], self.door, rows.start, name)
+            refuse_outside(self.X[rows, :], self.door, rows.start, name, reach)
 
     def chunks(self) -> Iterator[Chunk]:
         """The points in order, a chunk at a time."""

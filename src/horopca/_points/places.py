@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import is_array_api_obj
 
-from .door import Door
+from .door import LARGEST_RADIUS, Door
 from .memory import Asked, Rows
 
 
@@ -36,11 +36,15 @@ def check_rows(
     reset: bool = False,
     min_rows: int = 1,
     name: str = "X",
+    reach: float = LARGEST_RADIUS,
     points: bool = True,
 ) -> Rows:
-    """X as points, or a sentence that says what is wrong with it; with points=False, ``check()`` is left to the caller."""
+    """X as points within `reach` of the origin, or a sentence that says what is wrong with it.
+
+    With points=False, ``check()`` of the rows is left to the caller.
+    """
     place = next(place for place in PLACES if place.holds(X))
     rows: Rows = import_module(f".{place.file}", __package__).enter(X, Asked(door, estimator, reset, min_rows, name))
     if points:
-        rows.check(name)
+        rows.check(name, reach)
     return rows

@@ -227,7 +227,7 @@ def _with_one_more(
     for start in range(0, len(values), BLOCK):  # small blocks: they stay in a core's cache
         rows = np.flatnonzero(new[start : min(start + BLOCK, len(values))]) + start
         products = outside[1:, rows].T @ outside[1:, over] - np.outer(outside[0, rows], outside[0, over])
-        left = np.maximum(q[over] - products**2 / q[rows, None], 0)
+        left = np.maximum(q[over] - products * (products / q[rows, None]), 0)  # the square may leave float64
         inside = np.maximum(t[over] ** 2 - 1 - left, 0)
         values[rows] = goal.sign * np.mean(goal.profile(left, inside, t[over])[0], axis=1)
     return np.where(np.isnan(values), np.inf, values)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._points.door import Door, check_door
+from .._points.door import FARTHEST_IMAGE, Door, check_door
 from .._points.memory import Rows
 from .._points.places import check_rows
 from .._search.ending import Ending
@@ -126,7 +126,7 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         array of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        rows = check_rows(Y, fitted_door(self), name="Y")
+        rows = check_rows(Y, fitted_door(self), name="Y", reach=FARTHEST_IMAGE)
         if rows.X.shape[1] != self._n_features_out:
             raise ValueError(
                 f"Y must have {self._n_features_out} columns, as the output of transform has, but has {rows.X.shape[1]}."

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
-from .._points.door import check_choice, check_count, check_door
+from .._points.door import FARTHEST_IMAGE, check_choice, check_count, check_door
 from .._points.means import mean_of
 from .._points.places import check_rows
 from ..geometry import Chunk, distance
@@ -203,7 +203,7 @@ def _pairs(inputs: tuple, model: str, curvature: float, metric: str, sampling: _
         checked = [_check_distances(D, name) for D, name in zip(inputs, names, strict=False)]
     else:
         door = check_door(model, curvature)
-        checked = [check_rows(P, door, name=name, min_rows=2) for P, name in zip(inputs, names, strict=False)]
+        checked = [check_rows(P, door, name=name, min_rows=2, reach=FARTHEST_IMAGE) for P, name in zip(inputs, names, strict=False)]
     n, other = checked[0].shape[0], checked[-1].shape[0]
     if n != other:
         raise ValueError(f"X and Y must have as many rows as each other, but have {n} and {other}.")

@@ -1,0 +1,170 @@
+"""At the edges of what float64 holds: points next to the rim, points as far as the door lets in, points next to each other."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from horopca import (
+    BSA,
+    PGA,
+    BusemannWhitener,
+    EuclideanPCA,
+    HoroPCA,
+    HyperbolicMDS,
+    TangentPCA,
+    TangentWhitener,
+    metrics,
+)
+from horopca._points.door import FARTHEST_IMAGE, LARGEST_RADIUS, Door, check_count
+from horopca._points.places import check_rows
+from horopca.geometry import distance, from_hyperboloid, lift, radius, to_hyperboloid
+from horopca.statistics import frechet_mean
+
+ON_THE_RIM = (float.fromhex("0x1.a43a32814b576p-5"), float.fromhex("0x1.ff536f2a87023p-1"))
+
+
+# ---------------------------------------------------------------- inside
+
+
+def next_to_the_rim(d: int, n: int = 100, seed: int = 0) -> np.ndarray:
+    """Points of the ball whose squared norm is 1 to a unit in the last place, one way or the other."""
+    u = np.random.default_rng(seed).standard_normal((n, d))
+    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    return np.concatenate([u, np.nextafter(u, 0), u * (1 - 2.0**-53)])
+
+
+def test_a_point_that_one_sum_calls_inside_and_another_on_the_rim_has_an_image():
+    pca = HoroPCA(1, random_state=0).fit([[0, 0], [0.5, 0], [0, 0.5], [-0.3, 0.2]])
+    images = pca.transform([ON_THE_RIM, (-0.1, 0.1)])
+    assert np.isfinite(images).all() and (np.abs(images) < 1).all()
+
+
+@pytest.mark.parametrize("model", ["poincare", "klein"])
+@pytest.mark.parametrize("d", [2, 3, 8, 33])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_what_the_door_lets_in_has_finite_points_by_every_way(model, d, order):
+    door = Door(model, -1.0)
+    X = np.asarray(next_to_the_rim(d), order=order)
+    inside = [row for row in X if accepted(row[None], door)]
+    assert len(inside) == sum(sum(Fraction(z) ** 2 for z in row) < 1 for row in X.tolist())
+    assert 0 < len(inside) < len(X)
+    X = np.asarray(inside, order=order)
+    rows = check_rows(X, door)
+    for x in (rows.all(), rows.take(np.arange(len(X))), to_hyperboloid(X, model), next(rows.chunks()).points()):
+        # 1 - |z|^2 is 2^-53 at the least: radius 38 in the Poincaré ball, 19 in Klein's
+        assert np.isfinite(x).all() and radius(x).max() < 38.2
+    products = next(rows.chunks()).products(np.ones((2, d + 1)))
+    assert np.isfinite(products).all()
+
+
+def accepted(X: np.ndarray, door: Door) -> bool:
+    try:
+        check_rows(X, door)
+    except ValueError:
+        return False
+    return True
+
+
+def test_the_rim_itself_is_outside():
+    for model in ("poincare", "klein"):
+        with pytest.raises(ValueError, match="1 of rows 0 to 1 have norm >= 1"):
+            check_rows(np.array([[0.0, 0.5], [0.0, 1.0]]), Door(model, -1.0))
+
+
+# ---------------------------------------------------------------- far out
+
+
+def far_points(kind: str, reach: float = LARGEST_RADIUS * (1 - 1e-12)) -> np.ndarray:
+    """Tangent vectors of points as far out as they may be: around the origin, on one side of it, alone, or all together."""
+    rng = np.random.default_rng(0)
+    u, r = rng.standard_normal((12, 3)), reach * rng.uniform(0.3, 1, size=(12, 1))
+    if kind == "on one side":
+        u[:, 0] = 2 + np.abs(u[:, 0])
+        u[-1], r[-1] = [-1, 0, 0], reach
+    elif kind == "three":
+        u, r = u[:3], reach * np.array([[1.0], [0.7], [0.46]])
+    elif kind == "one outlier":
+        r = np.where(np.arange(12)[:, None] == 0, reach, 0.5)
+    elif kind == "together":
+        u, r = 1e-3 * u + [1, 0, 0], np.full((12, 1), reach)
+    return r * u / np.linalg.norm(u, axis=1, keepdims=True)
+
+
+KINDS = ["around", "on one side", "three", "one outlier", "together"]
+FAR_MODELS = ["lorentz", "tangent", "halfspace"]
+ESTIMATORS = {
+    "HoroPCA": lambda model: HoroPCA(2, model=model, n_init=1, random_state=0),
+    "least distortion": lambda model: HoroPCA(2, model=model, spine="free", objective="distortion", n_init=1, random_state=0),
+    "TangentPCA": lambda model: TangentPCA(2, model=model),
+    "EuclideanPCA": lambda model: EuclideanPCA(2, model=model),
+    "PGA": lambda model: PGA(2, model=model, n_init=1, random_state=0),
+    "BSA": lambda model: BSA(2, model=model, n_init=1, random_state=0),
+    "HyperbolicMDS": lambda model: HyperbolicMDS(2, model=model),
+    "TangentWhitener": lambda model: TangentWhitener(model=model),
+    "BusemannWhitener": lambda model: BusemannWhitener(2, model=model, n_init=1, random_state=0),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.filterwarnings("ignore:HyperbolicMDS. points .* drown:UserWarning")
+def test_every_method_works_as_far_out_as_the_door_lets_in(kind, name):
+    for model in FAR_MODELS:
+        X = from_hyperboloid(to_hyperboloid(far_points(kind), "tangent"), model)
+        estimator = ESTIMATORS[name](model).fit(X)
+        Y = estimator.transform(X)
+        assert np.isfinite(Y).all()
+        assert np.isfinite(estimator.inverse_transform(Y)).all()
+        assert np.isfinite(getattr(estimator, "explained_variance_", 0.0)).all()
+        assert np.isfinite(getattr(estimator, "total_variance_", 0.0))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("model", FAR_MODELS)
+def test_every_metric_works_as_far_out_as_the_door_lets_in(kind, model):
+    X = from_hyperboloid(to_hyperboloid(far_points(kind), "tangent"), model)
+    Y = X[::-1].copy()
+    mean = metrics.frechet_variance(X, model=model)
+    assert 0 <= mean <= metrics.pair_variance(X, model=model) / 2 * (1 + 1e-9)
+    for metric in ("average_distortion", "squared_distortion", "worst_case_distortion", "mean_squared_error"):
+        assert np.isfinite(getattr(metrics, metric)(X, Y, model=model))
+    assert np.isfinite(metrics.unexplained_variance(X, Y, model=model))
+
+
+@pytest.mark.parametrize("model", FAR_MODELS)
+def test_what_is_farther_is_refused_and_images_may_be_twice_as_far(model):
+    far = from_hyperboloid(lift(np.array([[np.sinh(LARGEST_RADIUS + 3), 0.0], [0.0, 1.0]])), model)
+    with pytest.raises(ValueError, match="within hyperbolic distance 175 of the origin"):
+        check_rows(far, Door(model, -1.0))
+    check_rows(far, Door(model, -1.0), reach=FARTHEST_IMAGE)
+    assert metrics.pair_variance(far, model=model) > 0
+
+
+# ---------------------------------------------------------------- close together
+
+
+@pytest.mark.parametrize("scale", [1e-2, 1e-3, 1e-4, 1e-5, 1e-7, 1e-12, 1e-100, 1e-200, 0.0])
+@pytest.mark.parametrize("aside", [0.0, 3.0])
+def test_the_mean_of_points_close_together_is_found_in_a_few_steps(scale, aside):
+    for seed in range(20):
+        v = scale * (np.random.default_rng(seed).standard_normal((5, 3)) + [aside, 0, 0])
+        mean = frechet_mean(to_hyperboloid(v, "tangent"))
+        assert mean.converged and mean.n_iter <= 4
+        # so close together space is flat, but for the square of the scale
+        assert np.allclose(mean.point[1:], v.mean(axis=0), atol=20 * scale**3 + 1e-15 * scale)
+
+
+def test_the_mean_of_points_close_together_far_from_the_origin():
+    x = lift(np.array([np.sinh(10.0), 0, 0]) + 1e-4 * np.random.default_rng(0).standard_normal((5, 3)))
+    mean = frechet_mean(x)
+    assert mean.converged and mean.n_iter <= 6
+    assert distance(mean.point, x).max() < 1e-3
+
+
+def test_counts_have_an_upper_end_even_if_it_is_zero():
+    assert check_count("root", 0, 0, 0) == 0
+    with pytest.raises(ValueError, match="root must be a whole number from 0 to 0, but is 1"):
+        check_count("root", 1, 0, 0)
