@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..geometry import Chunk
 from . import memory
-from .door import Door, refuse_outside
+from .door import Door
 
 
 class MappedRows(memory.Rows):
@@ -23,18 +22,13 @@ class MappedRows(memory.Rows):
         self._source = source
         self._end = source.offset - source.offset % mmap.ALLOCATIONGRANULARITY + len(source._mmap)
 
-    def check(self, name: str = "X") -> None:
-        for rows in memory.chunk_slices(self.X):
-            self._refuse_shorter()
-            refuse_outside(self.X[rows, :], self.door, rows.start, name)
-
     def take(self, indices: np.ndarray) -> np.ndarray:
         self._refuse_shorter()
         return super().take(indices)
 
-    def _chunk(self, rows: slice) -> Chunk:
+    def _rows(self, rows: slice) -> Any:
         self._refuse_shorter()
-        return super()._chunk(rows)
+        return super()._rows(rows)
 
     def _refuse_shorter(self) -> None:
         if self._source._mmap.size() < self._end:

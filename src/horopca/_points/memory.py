@@ -60,7 +60,7 @@ class Rows:
     def check(self, name: str = "X", reach: float = LARGEST_RADIUS) -> None:
         """Refuse rows that are not finite or not points of the model within `reach`; `name` is that of the user's argument."""
         for rows in chunk_slices(self.X):
-            refuse_outside(self.X[rows, :], self.door, rows.start, name, reach)
+            refuse_outside(self._rows(rows), self.door, rows.start, name, reach)
 
     def chunks(self) -> Iterator[Chunk]:
         """The points in order, a chunk at a time."""
@@ -90,8 +90,11 @@ class Rows:
         """All points (n, d+1), in an array of the user's library."""
         return self.map(Chunk.points)
 
+    def _rows(self, rows: slice) -> Any:
+        return self.X[rows, :]
+
     def _chunk(self, rows: slice) -> Chunk:
-        return self.door.chunk(self.X[rows, :], rows.start)
+        return self.door.chunk(self._rows(rows), rows.start)
 
     def _each(self, function: Callable[[Chunk], T], threads: int) -> Iterator[T]:
         """function of every chunk, in order, on several threads (NumPy lets others run while it works)."""

@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 from joblib import effective_n_jobs
@@ -20,45 +21,43 @@ class _Limit:
     """The limit of one thread, and how many are at work under it."""
 
     def __init__(self) -> None:
-        self.lock, self.workers, self.before, self.threads = threading.Lock(), 0, None, 1
-        self.controller: Any = None
+        self.lock, self.workers = threading.Lock(), 0
+        self.before: list[int] = []  # the threads of each library outside of the limit
 
-    def libraries(self) -> Any:
+    @cached_property
+    def libraries(self) -> list[Any]:
         """The libraries of linear algebra of this process; to find them takes longer than many a product."""
-        if self.controller is None:
-            self.controller = ThreadpoolController().select(user_api="blas")
-        return self.controller
+        return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
     def enter(self) -> None:
         with self.lock:
             if self.workers == 0:
-                self.threads = self._now()
-                self.before = self.libraries().limit(limits=1)
+                self.before = [library.num_threads for library in self.libraries]
+                self._set([1] * len(self.before))
             self.workers += 1
 
     def leave(self) -> None:
         with self.lock:
             self.workers -= 1
             if self.workers == 0:
-                self.restore()
-
-    def restore(self) -> None:
-        before, self.before = self.before, None
-        if before is not None:
-            before.restore_original_limits()
+                self._set(self.before)
 
     def allowed(self) -> int:
         """The number of threads that the libraries are set to use outside of the limit."""
         with self.lock:
-            return self.threads if self.workers else self._now()
-
-    def _now(self) -> int:
-        return max([library["num_threads"] for library in self.libraries().info()], default=1)
+            return max(self.before if self.workers else [library.num_threads for library in self.libraries], default=1)
 
     def forked(self) -> None:
         """A child process has the limit of its parent, but not the threads that would lift it."""
-        self.lock, self.workers = threading.Lock(), 0
-        self.restore()
+        self.lock = threading.Lock()
+        if self.workers:
+            self.workers = 0
+            self._set(self.before)
+
+    def _set(self, numbers: list[int]) -> None:
+        for library, number in zip(self.libraries, numbers, strict=True):
+            # threadpoolctl 3.8 lets one thread alone set a number that is everybody's: it would not hear the last who leaves
+            getattr(library, "_real_set_num_threads", library.set_num_threads)(number)
 
 
 _limit = _Limit()

@@ -182,6 +182,7 @@ class HoroPCA(HyperbolicReduction):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @one_blas_thread()
     def fit(self, X: Any, y: Any = None) -> HoroPCA:
         """Find the components of the points X.
 
@@ -204,6 +205,7 @@ class HoroPCA(HyperbolicReduction):
         self._learn(some, rows if n > len(some) else None, n, rng)
         return self
 
+    @one_blas_thread()
     def partial_fit(self, X: Any, y: Any = None) -> HoroPCA:
         """Learn from one more batch of a stream of points.
 
@@ -264,8 +266,7 @@ class HoroPCA(HyperbolicReduction):
             plan = plan._replace(exact=OBJECTIVES[self.objective](everything, AllPairs(everything.size)))
         if warm is not None and len(warm.bases) == self.n_components:
             plan = plan._replace(warm=[basis @ between(warm.frame, frame).T for basis in warm.bases])
-        with one_blas_thread():
-            flag = STRATEGIES[self.strategy](sample, self.n_components, self.spine, self.objective, plan, rng)
+        flag = STRATEGIES[self.strategy](sample, self.n_components, self.spine, self.objective, plan, rng)
 
         self._answer, self._mean = Answer(frame, flag.bases), to_numpy(mean.point)
         self.mean_ = in_model(self, self._mean)

@@ -203,7 +203,9 @@ def _pairs(inputs: tuple, model: str, curvature: float, metric: str, sampling: _
         checked = [_check_distances(D, name) for D, name in zip(inputs, names, strict=False)]
     else:
         door = check_door(model, curvature)
-        checked = [check_rows(P, door, name=name, min_rows=2, reach=FARTHEST_IMAGE) for P, name in zip(inputs, names, strict=False)]
+        checked = [
+            check_rows(P, door, name=name, min_rows=2, reach=FARTHEST_IMAGE) for P, name in zip(inputs, names, strict=False)
+        ]
     n, other = checked[0].shape[0], checked[-1].shape[0]
     if n != other:
         raise ValueError(f"X and Y must have as many rows as each other, but have {n} and {other}.")
