@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._points.door import FARTHEST_IMAGE, Door, check_door
 from .._points.memory import Rows
 from .._points.places import check_rows
+from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from ..geometry import Chunk
 from ..geometry._arrays import Array
@@ -61,6 +62,7 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _check_parameters(self) -> None:
         """Refuse options of the method that make no sense."""
 
+    @one_blas_thread()
     def fit(self, X: Any, y: Any = None) -> Any:
         """Learn the components from points.
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._points.door import LARGEST_RADIUS, check_choice
 from .._points.memory import Rows
+from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from ..geometry import lift, translate
 from ..geometry._arrays import Array, from_numpy, to_numpy
@@ -122,6 +123,7 @@ class HyperbolicMDS(LinearReduction):
         tags.input_tags.pairwise = tags.input_tags.positive_only = self.metric == "precomputed"
         return tags
 
+    @one_blas_thread()
     def fit(self, X: Any, y: Any = None) -> HyperbolicMDS:
         """Learn from points, or place points at given distances.
 

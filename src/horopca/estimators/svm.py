@@ -18,6 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 
 from .._points.door import check_generator, check_number
 from .._points.places import check_rows
+from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from ..geometry import lift, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
@@ -113,6 +114,7 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
         self.tol = tol
         self.random_state = random_state
 
+    @one_blas_thread()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HyperbolicSVC:
         """Find the hyperplanes.
 

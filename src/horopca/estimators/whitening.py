@@ -56,6 +56,7 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
     def _points(self, c: Array) -> Array:
         """Points (n, d+1) seen from the mean that have coordinates c (n, K)."""
 
+    @one_blas_thread()
     def fit(self, X: Any, y: Any = None) -> Whitener:
         """Learn the coordinates of the points X, their mean and their variance.
 
