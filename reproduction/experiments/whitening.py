@@ -48,6 +48,11 @@ def scores(results: Results, network: str, row: str, judge: str) -> np.ndarray:
     return np.array([100 * np.mean([result[row][judge] for result in part]) for part in found if part])
 
 
+def held(results: Results, network: str) -> list[str]:
+    """The rows that there are results of."""
+    return [row for row in ROWS if len(scores(results, network, row, "accuracy"))]
+
+
 def network_tables(results: Results) -> str:
     """A table for each network: every classifier by every judge, beside print."""
     own, tables = results.of("whitening"), []
@@ -55,8 +60,8 @@ def network_tables(results: Results) -> str:
         if not own.where("classify", network=network):
             continue
         rows = []
-        means = {judge: {row: scores(own, network, row, judge).mean() for row in ROWS} for judge in JUDGES}
-        for row in ROWS:
+        means = {judge: {row: scores(own, network, row, judge).mean() for row in held(own, network)} for judge in JUDGES}
+        for row in held(own, network):
             texts = [bold(spread(scores(own, network, row, j), 1), means[j][row] == max(means[j].values())) for j in JUDGES]
             known = paper.WHITENING.get(PUBLISHED.get(row, row))
             rows.append([LABELS.get(row, row), *texts, printed(known and known[paper.NETWORKS.index(network)], 1)])
@@ -80,7 +85,7 @@ def _section(results: Results) -> Section:
         "best with the area under the precision-recall curve in trapezoids, as the code published with the data computes it "
         "(the argument is in [whitening.md](whitening.md)).",
         network_tables(results),
-        _degenerate(results, networks),
+        *([_degenerate(results, networks)] if all(len(held(results, n)) == len(ROWS) for n in networks) else []),
         "**PGA.** In the plane two principal geodesics span everything, so that whitening by PGA is whitening by tangent PCA; "
         "the paper's low figures for PGA have no counterpart.",
         "{whitening}",
@@ -92,7 +97,7 @@ def _section(results: Results) -> Section:
                 scores(results, n, row, "trapezoid area"),
                 known and known[paper.NETWORKS.index(n)],
             )
-            for row in ROWS
+            for row in held(results, n)
             for known in [paper.WHITENING.get(PUBLISHED.get(row, row))]
         ]
         for n in networks
