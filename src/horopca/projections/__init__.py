@@ -1,16 +1,7 @@
 """Spines, and the horospherical projection onto them in closed form."""
 
-from .spines import (
-    Spine,
-    horospherical_projection,
-    ideal_points,
-    nested_ideal_points,
-    slide,
-    spine_basis,
-    spine_from_basis,
-    spine_from_ideal_points,
-    unslide,
-)
+from .horospherical import horospherical_projection, slide, unslide
+from .spines import Spine, ideal_points, nested_ideal_points, spine_basis, spine_from_basis, spine_from_ideal_points
 
 __all__ = [
     "Spine",

@@ -1,0 +1,230 @@
+"""The horospherical projection in closed form: the map, its gradient, and its way back.
+
+With h = t - s.n and H = t + s.n (exp of the Busemann functions of n and -n) and b = U s, B = |b|^2, the projection with a spine
+(n, kappa, U) keeps b and c = h + kappa H. Its image has h' = r, H' = (1 + B) / r, where r + kappa (1 + B) / r = c:
+
+    r = (c + R) / 2,      R^2 = c^2 - 4 kappa (1 + B),
+
+so (b / r ; 1 / r) is the image in the upper half-space model of H^K. One product and one square root per point.
+
+*The stretch.* Where kappa < 0 the numbers c / (2 sqrt(-kappa)) and b are the space part of the image on the hyperboloid of H^K. To
+stretch it by sigma >= 1 is to multiply c and b by sigma: distances d become d' with 1 <= sinh(d'/2) / sinh(d/2) <= sigma.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ..geometry import light_cone, translate, translate_ideal_to_origin, translate_to_origin
+from ..geometry._arrays import Array, array_namespace, dot, from_numpy, to_numpy
+from ..geometry.hulls import DEPENDENT, split_basis
+from ..geometry.models import lift
+from .spines import Spine, spine_from_ideal_points, unit_rows
+
+CANCELLED = 2e-7  # a coordinate may lose this to rounding, times 1e-9, before its point is taken the careful way
+
+
+def lower(c: Array, root: Array, kappa: float, size: Array) -> Array:
+    """r = (c + R) / 2 from c, R = `root` and 1 + B = `size`, in the form that does not cancel."""
+    if kappa >= 0:  # c > 0 there
+        return (c + root) / 2
+    xp = array_namespace(c)
+    return xp.where(c >= 0, (c + root) / 2, -2 * kappa * size / (root + xp.abs(c)))
+
+
+def slide(x: Array, spine: Spine) -> Array:
+    """Slide points x (n, d+1) along the surfaces that keep their coordinates in the spine, and stretch them.
+
+    Returns the images in the upper half-space of H^K, shape (n, K), height last.
+    """
+    xp = array_namespace(x)
+    n, U = from_numpy(spine.n, like=x), from_numpy(spine.U, like=x)
+    kappa, s = spine.kappa, x[..., 1:]
+    low, high = light_cone(x, n)
+    b = s @ U.T
+    c = low + kappa * high
+    if kappa >= 0 and spine.stretch == 1:
+        # R as a sum of squares: a point on the spine has R = 0, and c^2 - 4 kappa (1 + B) would lose half its digits
+        rest = s - dot(s, n)[..., None] * n - b @ U
+        lean = low - kappa * high
+        r = (c + xp.sqrt(lean * lean + 4 * kappa * dot(rest, rest))) / 2
+    else:
+        b, c = spine.stretch * b, spine.stretch * c
+        size = 1 + dot(b, b)
+        r = lower(c, xp.sqrt(c * c - 4 * kappa * size), kappa, size)
+    return xp.concat([b, xp.ones_like(r)[..., None]], axis=-1) / r[..., None]
+
+
+def unslide(y: Array, spine: Spine) -> Array:
+    """The points (n, d+1) of the submanifold through the origin and the spine whose images under `slide` are y (n, K)."""
+    xp = array_namespace(y)
+    n, U = from_numpy(spine.n, like=y), from_numpy(spine.U, like=y)
+    b, r = y[..., :-1] / y[..., -1:], 1 / y[..., -1]
+    if spine.stretch != 1:
+        c = (r + spine.kappa * (1 + dot(b, b)) / r) / spine.stretch
+        b = b / spine.stretch
+        size = 1 + dot(b, b)
+        r = lower(c, xp.sqrt(c * c - 4 * spine.kappa * size), spine.kappa, size)
+    along = ((1 + dot(b, b)) / r - r) / 2
+    return lift(b @ U + along[..., None] * n)
+
+
+class Slide(NamedTuple):
+    """`slide` between two isometries, as products with vectors: for many points at once.
+
+    Points enter as they are in the user's array, in whatever frame; the images leave in the frame they are wanted in. Points
+    whose products cancel, or are too large, are told apart, to be taken the careful way.
+    """
+
+    vectors: np.ndarray  # (K, d+1): their Euclidean products with a point are c and b
+    kappa: float
+    turn: np.ndarray  # (K+1, K+1): applied to the image (t, b, s.n)
+
+    @classmethod
+    def along(cls, spine: Spine, before: np.ndarray | None = None, after: np.ndarray | None = None) -> Slide:
+        """The projection with a spine, after and before matrices (d+1, d+1) and (K+1, K+1) of isometries."""
+        n, kappa, U, stretch = spine
+        K, vectors = len(U) + 1, np.zeros((len(U) + 1, len(n) + 1))
+        vectors[0, 0], vectors[0, 1:], vectors[1:, 1:] = 1 + kappa, (kappa - 1) * n, U
+        vectors = stretch * (vectors if before is None else vectors @ before)
+        return cls(vectors, kappa, np.eye(K + 1) if after is None else after)
+
+    def error(self) -> float:
+        """What rounding may have taken of the products with a point, per unit of its time."""
+        return CANCELLED * float(np.abs(self.vectors).sum(axis=1).max())
+
+    def images(self, products: Array, t: Array) -> tuple[Array, Array]:
+        """Images (n, K+1) on the hyperboloid of H^K of points with given products (K, n) with the vectors and times t (n,).
+
+        Also which of the images are not to be trusted.
+        """
+        xp = array_namespace(products)
+        with np.errstate(over="ignore", invalid="ignore"):  # of points that are then not to be trusted
+            c, b, r, lost = self._kept(products, t)
+        b, r = xp.where(lost[None, :], xp.zeros_like(b), b), xp.where(lost, xp.ones_like(r), r)
+        high = (1 + xp.sum(b * b, axis=0)) / r
+        image = xp.concat([((high + r) / 2)[None, :], b, ((high - r) / 2)[None, :]], axis=0)
+        return lift((from_numpy(self.turn[1:], c) @ image).T), lost
+
+    def _kept(self, products: Array, t: Array) -> tuple[Array, Array, Array, Array]:
+        """c (n,), b (K-1, n) and r (n,) of points, and which of them have lost their digits."""
+        xp = array_namespace(products)
+        c, b = products[0, :], products[1:, :]
+        size = 1 + xp.sum(b * b, axis=0)
+        square = c * c - 4 * self.kappa * size
+        root = xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))
+        r = lower(c, root, self.kappa, size)
+        error = self.error() * t
+        return c, b, r, ~((error < xp.abs(c)) & (error < 1) & (square > 1e-6 * c * c))
+
+
+class Points(Protocol):
+    """What the projection with a gradient asks of points: products with vectors, and sums with weights."""
+
+    def products(self, M: np.ndarray) -> Array:
+        """Euclidean products (k, n) of the rows of M (k, d+1) with the points."""
+
+    def gather(self, weights: Array) -> np.ndarray:
+        """Sums (k, d+1) of the points with weights (k, n)."""
+
+    def sharpened(self, c: Array, v0: float, w: np.ndarray) -> Array:
+        """c = v0 t - s.w, taken from light-cone coordinates where it has lost its digits."""
+
+
+Pullback = Callable[[Array, Array], np.ndarray]
+
+
+def slide_with_pullback(points: Points, A: np.ndarray) -> tuple[Array, Array, Pullback]:
+    """Images of points under the projection with spine span(A), A of shape (K, d+1).
+
+    Returns beta (K-1, n) and eta (n,), coordinates in the upper half-space of H^K, and the pullback that takes gradients in them
+    to the gradient in A. That depends on the *span* of A alone, which gives it whole, the parts that change the Minkowski
+    products of the basis included, from the derivatives in the coordinates of the points.
+    """
+    beta, eta, pullback = _slide_with_pullback(points, A, 1.0)
+    return beta, eta, lambda g_beta, g_eta: pullback(g_beta, g_eta)[0]
+
+
+def stretch_with_pullback(points: Points, A: np.ndarray) -> tuple[Array, Array, Pullback]:
+    """The same with a stretch: the last column of A, shape (K, d+2), adds up to its logarithm."""
+    beta, eta, pullback = _slide_with_pullback(points, A[:, :-1], float(np.exp(A[:, -1].sum())))
+
+    def stretched(g_beta: Array, g_eta: Array) -> np.ndarray:
+        G, slope = pullback(g_beta, g_eta)
+        return np.column_stack([G, np.full(len(G), slope)])
+
+    return beta, eta, stretched
+
+
+def _slide_with_pullback(points: Points, A: np.ndarray, stretch: float) -> tuple[Array, Array, Callable]:
+    """Images, and the map from gradients in them to those in A (K, d+1) and in the logarithm of the stretch."""
+    v0, w, U = split_basis(A)
+    length = float(np.linalg.norm(w))
+    g = (length - v0) * (length + v0)  # -4 kappa, for this length of the pole
+    V = np.zeros_like(A)
+    V[0, 0], V[0, 1:], V[1:, 1:] = v0, w, U
+    M = V.copy()
+    M[0, 1:] *= -1
+    coordinates = points.products(M)
+    xp = array_namespace(coordinates)
+    c, b = stretch * points.sharpened(coordinates[0, :], v0, w), stretch * coordinates[1:, :]
+    size = 1 + xp.sum(b * b, axis=0)
+    root = xp.sqrt(xp.maximum(c * c + g * size, 1e-24 * c * c))
+    r = lower(c, root, -g / 4, size)
+
+    def pullback(g_beta: Array, g_eta: Array) -> tuple[np.ndarray, float]:
+        g_r = -(xp.sum(g_beta * b, axis=0) + g_eta) / (r * r)
+        g_c = g_r * r / root
+        g_b = g_beta / r + (g_r * g / (2 * root)) * b
+        g_g = float(xp.sum(g_r * size / root)) / 4
+        # y = (-c, b) are the Minkowski products of V with x, stretched, N = diag(g, 1, ..) those of V with itself. Invariance
+        # under a change of basis reads  Gamma + 2 F N = 0  with Gamma = sum g_y y^T and F the gradient in N.
+        g_y = xp.concat([-g_c[None, :], g_b], axis=0)
+        y = xp.concat([-c[None, :], b], axis=0)
+        gamma = to_numpy(g_y @ y.T)
+        F = -gamma / 2
+        F[1:, 0] = F[0, 1:]
+        F[0, 0] = g_g
+        G = stretch * points.gather(g_y) + 2 * F @ V
+        G[:, 0] *= -1
+        return _matrix_inverse(A @ V.T).T @ G, float(np.trace(gamma))
+
+    return b / r, 1 / r, pullback
+
+
+def _matrix_inverse(matrix: np.ndarray) -> np.ndarray:
+    try:
+        return np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:  # a basis that came to be dependent in the middle of a climb
+        return np.linalg.pinv(matrix)
+
+
+def horospherical_projection(x: Array, q: np.ndarray, base: np.ndarray | None = None) -> Array:
+    """Project points on the geodesic hull of a base point and ideal points, keeping every Busemann coordinate.
+
+    Parameters
+    ----------
+    x : (n, d+1), points of the hyperboloid
+    q : (K, d), ideal points, unit vectors
+    base : (d+1,), base point on the hyperboloid, outside the hull of the ideal points; the origin by default
+
+    Returns
+    -------
+    (n, d+1), the projected points, on the side of the base point.
+    """
+    q = unit_rows(q)
+    if base is not None:
+        base = to_numpy(base)
+        q = translate_ideal_to_origin(q, base)
+        x = translate_to_origin(x, from_numpy(base, like=x))
+    spine = spine_from_ideal_points(q)
+    if len(q) > len(spine.n) or (1 - spine.kappa) < DEPENDENT:
+        raise ValueError(
+            "base must lie outside the geodesic hull of the ideal points, but it lies in it: the hull of both then has "
+            "one dimension too few. Pass another base."
+        )
+    y = unslide(slide(x, spine), spine)
+    return y if base is None else translate(y, from_numpy(base, like=y))
