@@ -15,7 +15,7 @@ from array_api_compat import array_namespace
 
 from ..geometry import pairwise_distance
 from ..geometry._arrays import Array
-from ..projections.horospherical import Points, Pullback, slide_with_pullback, stretch_with_pullback
+from ..projections.horospherical import Products, Pullback, slide_with_pullback, stretch_with_pullback
 from ..statistics import pair_distances
 from .frechet import frechet_objective
 from .pairs import AllPairs, Shifts
@@ -34,15 +34,14 @@ class Term(NamedTuple):
     profile: Profile
     factor: float
     distances: bool = False  # whether the profile asks for the true distances
-    slide: Callable[[Points, np.ndarray], tuple[Array, Array, Pullback]] = slide_with_pullback
+    slide: Callable[[Products, np.ndarray], tuple[Array, Array, Pullback]] = slide_with_pullback
 
 
 class Goal(NamedTuple):
     """An objective over some pairs of a sample; `softness` rounds the corners of one that has any."""
 
     over: Callable[[Sample, AllPairs | Shifts, float], Objective]
-    term: Term | None  # what a pair adds to it; None for a mean over points
-    fraction: bool  # of the true distances: at most 1
+    term: Callable[[float], Term] | None  # what a pair adds to it, for a softness; None for a mean over points
 
 
 def _variance(sample: Sample, pairs: AllPairs | Shifts, softness: float = 0.0) -> Objective:
@@ -79,10 +78,10 @@ def _stretched(softness: float) -> Term:
 VARIANCE, FIDELITY = Term(SQUARE, 4.0), Term(RATIO, 2.0, True)
 
 OBJECTIVES = {
-    "variance": Goal(_variance, VARIANCE, False),
-    "distortion": Goal(_fidelity, FIDELITY, True),
-    "stretch": Goal(_closeness, _stretched(SHARPEST), True),
-    "frechet": Goal(frechet_objective, None, False),
+    "variance": Goal(_variance, lambda _: VARIANCE),
+    "distortion": Goal(_fidelity, lambda _: FIDELITY),
+    "stretch": Goal(_closeness, _stretched),
+    "frechet": Goal(frechet_objective, None),
 }
 
 

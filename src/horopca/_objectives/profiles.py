@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from .._points.cuda import mean_over_many_pairs
-from ..geometry._arrays import Array, has_kernels
+from .._points.cuda import mean_over_many_pairs, usable_for
+from ..geometry._arrays import Array
 from .pairs import Across, AllPairs, Shifts
 
 Pairs = AllPairs | Shifts | Across
@@ -61,7 +61,7 @@ def mean_over_pairs(
 
     `inverse` takes the `extra` of a block to one over the true distances of its pairs.
     """
-    if profile.kernel and not isinstance(pairs, Across) and has_kernels(eta):
+    if profile.kernel and not isinstance(pairs, Across) and usable_for(eta):
         found = mean_over_many_pairs(beta, eta, None if isinstance(pairs, AllPairs) else pairs.offsets)
         if np.isfinite(found[0]):
             return found

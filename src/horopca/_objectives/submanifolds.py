@@ -52,7 +52,7 @@ class Parts(NamedTuple):
 
 def parts(sample: Sample, A: np.ndarray) -> Parts:
     """The points in parts, for the submanifold spanned by A of shape (K+1, d+1), K < d."""
-    n, kappa, U = spine_from_basis(A)
+    n, kappa, U, _ = spine_from_basis(A)
     kappa = max(kappa, NEAREST_LIGHT)
     t, s, root = sample.columns[0], sample.columns[1:], 2 * np.sqrt(kappa)
     along, b = n @ s, U @ s

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..geometry import Chunk, pairwise_distance, to_hyperboloid
-from ..projections.spines import Slide, Spine, slide
+from ..projections.horospherical import Slide, slide
+from ..projections.spines import Spine
 from ..statistics import pair_variance
 from .pairs import some_offsets
 

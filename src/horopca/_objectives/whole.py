@@ -8,7 +8,7 @@ B = mean f_ss',
 
 is the mean over all pairs of rows: what is peculiar to the sample is in 2 A twice and in B twice, and goes. The sample's own
 objective, tilted so that its gradient is that of 2 A - B, has the optimum of all rows but for a fraction of the
-distance between the two; one pass is enough.
+distance between the two; one pass is enough. A mean over points (the variance about the mean) is taken over all rows as it is.
 """
 
 from __future__ import annotations
@@ -23,21 +23,18 @@ from .._points.memory import Rows
 from ..geometry import Chunk, Frame
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy, with_rows
 from ..geometry.isometries import BOOSTABLE_TIME
-from .objectives import (
-    Sample,
-    fidelity_profile,
-    inverse,
-    mean_over_pairs,
-    pole_product,
-    slide_with_pullback,
-    variance_profile,
-)
+from ..projections.horospherical import slide_with_pullback, stretch_with_pullback
+from ..statistics import exp_from, newton_terms
+from .frechet import mean_of_images, on_hyperboloid, squares_from
+from .objectives import OBJECTIVES, SHARPEST, Term, inverse
 from .pairs import Across, some_offsets
+from .profiles import mean_over_pairs
+from .sample import CLOSE, Sample, pole_product
 
-SAME = 1e-6  # distance at which a row and a point of the sample are taken for one
-SHIFTS = 4  # points of the sample that a row is paired with, and
-PAIRS = 1 << 18  # pairs at the least
-REPORTED_PAIRS = 1 << 20
+SAME = 1e-6  # A row and a point of the sample at less than this distance are taken for one.
+SHIFTS = 4  # A row is paired with at least so many points of the sample,
+PAIRS = 1 << 18  # and all rows together with at least so many.
+REPORTED_PAIRS = 1 << 20  # The variances that are reported are taken over at most so many.
 
 
 class Placed(NamedTuple):
@@ -56,25 +53,12 @@ class Placed(NamedTuple):
     def sharpened(self, c: Array, v0: float, w: np.ndarray) -> Array:
         xp = array_namespace(c)
         size = float(np.linalg.norm(np.concatenate([[v0], -w]) @ self.matrix))
-        lost = xp.abs(c) < 1e-7 * size * self.chunk.t
+        lost = xp.abs(c) < CLOSE * size * self.chunk.t
         if not bool(xp.any(lost)):
             return c
-        return with_rows(xp.asarray(c, copy=True), lost, pole_product(self.points(lost), v0, w))
-
-    def points(self, which: Array) -> Array:
-        """Some of the points (., d+1), written out."""
-        return self.frame.enter(self.chunk.points(which))
-
-
-class Term(NamedTuple):
-    """What a pair adds to an objective: a profile of `mean_over_pairs` times a factor, with or without the true distances."""
-
-    profile: Callable
-    factor: float
-    distances: bool
-
-
-TERMS = {"variance": Term(variance_profile, 4.0, False), "distortion": Term(fidelity_profile, 2.0, True)}
+        x = self.frame.enter(self.chunk.points(lost))
+        floor = 1 / (x[:, 0] + xp.sqrt(xp.sum(x[:, 1:] ** 2, axis=1)))
+        return with_rows(xp.asarray(c, copy=True), lost, pole_product(x, floor, v0, w))
 
 
 class Whole:
@@ -88,22 +72,45 @@ class Whole:
         shifts = max(SHIFTS, PAIRS // rows.shape[0])
         self.offsets = some_offsets(2 * sample.size, min(shifts, sample.size // 2), rng)
 
-    def objective(self, name: str) -> Callable:
-        """The objective over pairs of a row and a point of the sample: A -> (value, gradient)."""
+    def tilt(self, name: str) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+        """The function from a basis and the gradient there of the sample's objective to how much that of all rows is more."""
+        if OBJECTIVES[name].term is None:
+            return lambda A, gradient: self._about_mean(A)[1] - gradient
+        term = OBJECTIVES[name].term(SHARPEST)
+        return lambda A, gradient: 2 * (self._across(A, term)[1] - gradient)
 
-        def whole(A: np.ndarray) -> tuple[float, np.ndarray]:
-            beta, eta, pullback = slide_with_pullback(self.sample, A)
-            count, value, G, g_beta, g_eta = self.rows.fold(_terms(self._task(), TERMS[name], A, beta, eta))
-            return value / count, (G + pullback(g_beta, g_eta)) / count
+    def _across(self, A: np.ndarray, term: Term) -> tuple[float, np.ndarray]:
+        """The mean over pairs of a row and a point of the sample, and its gradient."""
+        beta, eta, pullback = term.slide(self.sample, A)
+        count, value, G, g_beta, g_eta = self.rows.fold(_terms(self._task(), term, A, beta, eta))
+        return value / count, (G + pullback(g_beta, g_eta)) / count
 
-        return whole
+    def _about_mean(self, A: np.ndarray) -> tuple[float, np.ndarray]:
+        """The variance of the images of all rows about their mean, and its gradient; the mean by one step from the sample's."""
+        beta, eta, _ = slide_with_pullback(self.sample, A)
+        task, n = self._task(), self.rows.shape[0]
+        mean = mean_of_images(beta, eta)
+        _, gradient, hessian = newton_terms(ImagesOf(self.rows, task, A), mean)
+        mean = exp_from(mean, np.linalg.solve(hessian, gradient))
+
+        def terms(chunk: Chunk) -> tuple[float, np.ndarray]:
+            b, e, pullback = slide_with_pullback(task.placed(chunk)[0], A)
+            value, g_b, g_e = squares_from(b, e, mean)
+            return value, pullback(g_b, g_e)
+
+        value, G = self.rows.fold(terms)
+        return value / n, G / n
 
     def variances(self, A: np.ndarray) -> tuple[float, float, int]:
-        """Mean squared projected distance and distance over some of the pairs, and the number of these."""
-        beta, eta, _ = slide_with_pullback(self.sample, A)
+        """Mean squared projected distance and distance over some of the pairs, and the number of these.
+
+        A has a column more than the points where there is a stretch.
+        """
+        slide = slide_with_pullback if A.shape[1] == self.rows.shape[1] else stretch_with_pullback
+        beta, eta, _ = slide(self.sample, A)
         shifts = min(len(self.offsets), max(1, REPORTED_PAIRS // self.rows.shape[0]))
         task = self._task()._replace(offsets=self.offsets[:shifts])
-        count, kept, true = self.rows.fold(_squares(task, A, beta, eta))
+        count, kept, true = self.rows.fold(_squares(task, lambda placed: slide(placed, A)[:2], beta, eta))
         return kept / count, true / count, count
 
     def _task(self) -> Task:
@@ -128,18 +135,35 @@ class Task(NamedTuple):
         return Placed(moved, Frame(eye[0], eye[1:, 1:]), eye), pairs
 
 
+class ImagesOf(NamedTuple):
+    """The images of all rows on the hyperboloid of H^K."""
+
+    rows: Rows
+    task: Task
+    A: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows.shape[0], len(self.A) + 1
+
+    def fold(self, function: Callable) -> tuple:
+        task, A = self.task, self.A
+        images = lambda chunk: on_hyperboloid(*slide_with_pullback(task.placed(chunk)[0], A)[:2])
+        return self.rows.fold(lambda chunk: function(Chunk.of(images(chunk), chunk.start)))
+
+
 def _terms(task: Task, term: Term, A: np.ndarray, beta: np.ndarray, eta: np.ndarray) -> Callable:
     """What a chunk adds, with the images (beta, eta) of the sample: number of pairs, value, gradients in A and in them."""
 
     def terms(chunk: Chunk) -> tuple:
         placed, pairs = task.placed(chunk)
-        b, e, pullback = slide_with_pullback(placed, A)
+        b, e, pullback = term.slide(placed, A)
         xp, n = array_namespace(e), e.shape[0]
-        count, kept = pairs.total, None
+        count, known = pairs.total, None
         if term.distances:
-            count, kept = _inverse_distances(chunk, task.some, pairs)
+            count, known = _true_distances(chunk, task.some, pairs)
         b, e = xp.concat([b, from_numpy(beta, e)], axis=1), xp.concat([e, from_numpy(eta, e)])
-        value, g_b, g_e = mean_over_pairs(b, e, pairs, term.profile, kept)
+        value, g_b, g_e = mean_over_pairs(b, e, pairs, term.profile, known)
         weight = term.factor * pairs.total
         G = weight * pullback(g_b[:, :n], g_e[:n])
         return count, weight * value, G, weight * to_numpy(g_b[:, n:]), weight * to_numpy(g_e[n:])
@@ -147,25 +171,25 @@ def _terms(task: Task, term: Term, A: np.ndarray, beta: np.ndarray, eta: np.ndar
     return terms
 
 
-def _inverse_distances(chunk: Chunk, some: np.ndarray, pairs: Across) -> tuple[int, Callable]:
+def _true_distances(chunk: Chunk, some: np.ndarray, pairs: Across) -> tuple[int, Callable]:
     """How many of the pairs do not coincide, and 1 / d for those of a block (0 where they do).
 
     A row that is itself in the sample may be a rounding away from itself.
     """
-    xp, kept = array_namespace(chunk.t), {}
+    xp, known = array_namespace(chunk.t), {}
     for o, others in _partners(some, pairs, chunk.t):
         d = chunk.distances(others)
-        kept[o] = inverse(xp.where(d > SAME, d, xp.zeros_like(d)))
-    apart = sum(int(xp.count_nonzero(row)) for row in kept.values())
-    return apart, lambda block: xp.stack([kept[o][block[0]] for o in block[1]])
+        known[o] = inverse(xp.where(d > SAME, d, xp.zeros_like(d)))
+    apart = sum(int(xp.count_nonzero(row)) for row in known.values())
+    return apart, lambda block: xp.stack([known[o][block[0]] for o in block[1]])
 
 
-def _squares(task: Task, A: np.ndarray, beta: np.ndarray, eta: np.ndarray) -> Callable:
+def _squares(task: Task, slide: Callable, beta: np.ndarray, eta: np.ndarray) -> Callable:
     """What a chunk adds: number of pairs, squared projected distances, squared distances."""
 
     def squares(chunk: Chunk) -> tuple:
         placed, pairs = task.placed(chunk)
-        b, e, _ = slide_with_pullback(placed, A)
+        b, e = slide(placed)
         xp = array_namespace(e)
         kept, true = 0.0, 0.0
         images = np.concatenate([beta, eta[None]]).T

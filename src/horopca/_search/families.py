@@ -23,6 +23,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..geometry import lift
+from ..projections import spine_from_basis
 
 Pullback = Callable[[np.ndarray], np.ndarray]
 
@@ -31,7 +32,10 @@ class Family(Protocol):
     """A parametrised set of spines."""
 
     def basis(self, theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
-        """The basis (K, d+1) at theta, and the map from gradients in it to gradients in theta."""
+        """The basis (K, d+1) at theta, and the map from gradients in it to gradients in theta.
+
+        Families of spines take many theta at once, behind leading axes.
+        """
 
 
 class FreeSpines(NamedTuple):
@@ -51,23 +55,34 @@ class IdealSpines(NamedTuple):
     """
 
     def basis(self, theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
-        P, M = theta[0], theta[1:]
-        Q, R = np.linalg.qr(M.T)
-        U = Q.T
-        outside = P - (U @ P) @ U
-        fold = 1 + outside @ outside
-        A = np.zeros((len(theta), theta.shape[1] + 1))
-        A[0, 0], A[0, 1:], A[1:, 1:] = 1, 2 * outside / fold, U
+        P, M = theta[..., :1, :], theta[..., 1:, :]
+        Q, R = np.linalg.qr(_transposed(M))
+        U = _transposed(Q)
+        outside = P - (P @ Q) @ U
+        fold = 1 + outside @ _transposed(outside)
+        A = np.zeros((*theta.shape[:-1], theta.shape[-1] + 1))
+        A[..., 0, 0], A[..., :1, 1:], A[..., 1:, 1:] = 1, 2 * outside / fold, U
 
         def pullback(G: np.ndarray) -> np.ndarray:
-            g_p, g_U = G[0, 1:], G[1:, 1:]
-            g_out = 2 * g_p / fold - 4 * (g_p @ outside) * outside / fold**2
-            g_P = g_out - (U @ g_out) @ U
-            g_U = g_U - np.outer(U @ P, g_out) - np.outer(U @ g_out, P)
-            g_U = g_U - (g_U @ U.T) @ U  # turning U in itself changes nothing
-            return np.concatenate([g_P[None], np.linalg.solve(R, g_U)])
+            g_p, g_U = G[..., :1, 1:], G[..., 1:, 1:]
+            g_out = 2 * g_p / fold - 4 * (g_p @ _transposed(outside)) * outside / fold**2
+            g_P = g_out - (g_out @ Q) @ U
+            g_U = g_U - (U @ _transposed(P)) @ g_out - (U @ _transposed(g_out)) @ P
+            g_U = g_U - (g_U @ Q) @ U  # turning U in itself changes nothing
+            return np.concatenate([g_P, np.linalg.solve(R, g_U)], axis=-2)
 
         return A, pullback
+
+
+def _transposed(a: np.ndarray) -> np.ndarray:
+    return np.swapaxes(a, -1, -2)
+
+
+def parameters_in_ideal(basis: np.ndarray) -> np.ndarray:
+    """The parameters in `IdealSpines` of a spine, or of the nearest with merged ideal points if it lies beyond infinity."""
+    n, kappa, U, _ = spine_from_basis(basis)
+    p = (1 - max(kappa, 0.0)) / (1 + max(kappa, 0.0))
+    return np.concatenate([n[None] * p / (1 + np.sqrt(1 - p * p)), U])
 
 
 class OneMore(NamedTuple):
@@ -82,13 +97,14 @@ class OneMore(NamedTuple):
     spread: np.ndarray  # (d+1, m)
 
     def basis(self, theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
-        size = np.linalg.norm(theta)
+        size = np.linalg.norm(theta, axis=-1, keepdims=True)
         u = theta / size
-        A = np.concatenate([self.given, (self.centre + self.spread @ u)[None]])
+        given = np.broadcast_to(self.given, (*theta.shape[:-1], *self.given.shape))
+        A = np.concatenate([given, (self.centre + u @ self.spread.T)[..., None, :]], axis=-2)
 
         def pullback(G: np.ndarray) -> np.ndarray:
-            g = self.spread.T @ G[-1]
-            return (g - (g @ u) * u) / size
+            g = G[..., -1, :] @ self.spread
+            return (g - np.sum(g * u, axis=-1, keepdims=True) * u) / size
 
         return A, pullback
 

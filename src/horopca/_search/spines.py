@@ -1,4 +1,4 @@
-"""The search for a spine: starts from the data, a race between them, and the nested sequence of components.
+"""The search for a spine: many starts, a race between them, and the nested sequence of components.
 
 All in the frame in which the sample has its mean at the origin and its principal axes along the axes, so that the same
 seed makes the same search wherever the data sits.
@@ -6,103 +6,271 @@ seed makes the same search wherever the data sits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from .._objectives.objectives import Sample, fidelity_objective, variance_objective
-from .._objectives.pairs import AllPairs, Shifts, some_pairs
+from .._objectives.many import Many, over_many
+from .._objectives.objectives import OBJECTIVES, SHARPEST, Objective
+from .._objectives.pairs import some_pairs
+from .._objectives.sample import Sample
 from ..projections import Spine, spine_basis, spine_from_basis
 from .climb import Ascent, Heat, climb, corrected, race
-from .families import Family, FreeSpines, IdealSpines, OneMore, compose, ideal_cone, whole_space
+from .families import Family, FreeSpines, IdealSpines, OneMore, compose, ideal_cone, parameters_in_ideal, whole_space
+from .flock import climb_many
+from .starts import drawn_back, exchanged, light_like, random_starts, some_directions, sure_starts
 
-OBJECTIVES: dict[str, Callable[[Sample, AllPairs | Shifts], Callable]] = {
-    "variance": variance_objective,
-    "distortion": fidelity_objective,
-}
-
-LEAST_PAIRS = 1 << 12  # in any heat but the last: of few points all pairs
-SEMIFINAL_PAIRS = 1 << 16
-PLACED_PAIRS = 1 << 15  # as many are worth going elsewhere for
-SEMIFINAL_ROWS = 1 << 13
-MERGED = 1e-7  # below this kappa the ideal points of a spine count as one
+LEAST_PAIRS = 1 << 12  # A round but the last counts at least so many pairs: of few points all.
+SEMIFINAL_PAIRS = 1 << 16  # The last but one counts so many,
+SEMIFINAL_ROWS = 1 << 13  # of at most so many points.
+FEW_PAIRS = 1 << 17  # If all rounds together would count fewer, more runners reach the last.
+WORTH_MOVING = 1 << 15  # So many pairs are worth going to a device for.
+SCREENED_ROWS = 512  # Starts are looked at on so many points,
+SCREENED_SHIFTS = 6  # with so many pairs for each.
+DIRECTIONS = 1 << 12  # So many points' own directions are looked at for a single component, on as many points,
+ADDED_ROWS = 1 << 10  # and so many for one more.
+MANY_AXES = 64  # In more dimensions than this all rounds but the last are run in the first principal axes, so many of them,
+AXES_PER_COMPONENT = 4  # or so many for each component.
+STRETCHED = 2.2  # The stretch of a start.
+AS_GOOD = 1e-4  # Optima nearer than this fraction are told of as equals,
+APART = 0.1  # if their spines differ by an angle of more than this.
+SAME = 0.02  # Runners whose spines differ by less than this angle are on the way to one optimum.
+MERGED = 1e-7  # Below this kappa the ideal points of a spine count as one.
 
 
 class Plan(NamedTuple):
-    """How hard to search: starts, pairs of the last climb, its iterations and tolerance."""
+    """How hard to search: starts that are climbed, pairs of the last climb, its iterations and tolerance."""
 
     n_init: int
     shifts: int  # of the last climb; as many as there are: all pairs
     max_iter: int
     tol: float
     report: Callable
-    whole: Callable | None = None  # the objective between all rows and the sample, where the sample is not all
-    exact: Callable | None = None  # the objective over all pairs of all rows, for a last climb
+    tilt: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None  # of a sample's gradient to that of all rows
+    exact: Objective | None = None  # over all pairs of all rows, for a last climb
     warm: list[np.ndarray] | None = None  # bases of an earlier answer: one more start
     place: Callable[[Sample], Sample] | None = None  # takes a sample to where many pairs of it cost less
 
 
-class Flag(NamedTuple):
-    """A nested sequence of spines V_1 < ... < V_K and how the search for the last one ended."""
+class Round(NamedTuple):
+    """A row of the plan: on how many points and pairs of each to climb, for how long, and how many go on."""
 
-    bases: list[np.ndarray]  # k-th of shape (k, d+1)
+    rows: int
+    shifts: int
+    iterations: int
+    keep: int
+    softness: float
+
+
+class Flag(NamedTuple):
+    """A nested sequence of spines V_1 < ... < V_K and how the search for them ended."""
+
+    bases: list[np.ndarray]  # k-th of shape (k, d+1); with a stretch, the last has a column more
     ascent: Ascent
+
+
+class Search(NamedTuple):
+    """What is searched for, on which points, how hard."""
+
+    sample: Sample
+    objective: str
+    plan: Plan
+    rng: np.random.Generator
+
+    def first_rounds(self) -> list[Round]:
+        """A few steps of all promising starts together, and more of the better ones."""
+        n, size = self.plan.n_init, self.sample.size
+        shifts = max(8, LEAST_PAIRS // size)
+        return [Round(1024, shifts, 12, max(2, n // 3), 0.1), Round(2048, shifts, 36, max(2, n // 6), 0.03)]
+
+    def last_rounds(self) -> list[Round]:
+        """The best of these one by one, on all that the plan allows."""
+        size, plan = self.sample.size, self.plan
+        rows = min(size, SEMIFINAL_ROWS)
+        shifts = min(max(plan.shifts, LEAST_PAIRS // size), max(8, SEMIFINAL_PAIRS // rows))
+        cheap = size * min(plan.shifts, size // 2) <= FEW_PAIRS
+        return [Round(rows, shifts, 40, 4 if cheap else 1, 0.01), Round(size, plan.shifts, plan.max_iter, 1, SHARPEST)]
+
+    def many(self, rows: int, shifts: int, softness: float) -> Many:
+        """The objective at many spines at once, on a few points and pairs."""
+        return over_many(self.sample.head(min(rows, self.sample.size)), self.objective, shifts, softness, self.rng)
+
+    def screened(self, bases: Sequence[np.ndarray], keep: int) -> list[np.ndarray]:
+        """The most promising of some bases, best first."""
+        rows = min(SCREENED_ROWS, self.sample.size)
+        values = self.many(rows, max(SCREENED_SHIFTS, LEAST_PAIRS // rows), 0.1)(np.stack(bases), gradient=False)[0]
+        return [bases[i] for i in np.argsort(-values, kind="stable")[:keep]]
+
+    def flocked(self, family: Family, starts: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The points that starts have come to after the first rounds, best first."""
+        field = np.stack(starts)
+        for number, (rows, shifts, iterations, keep, softness) in enumerate(self.first_rounds()):
+            many = self.many(rows, shifts, softness)
+
+            def composed(theta: np.ndarray, many: Many = many) -> tuple[np.ndarray, np.ndarray]:
+                A, pullback = family.basis(theta)
+                value, G = many(A)
+                return value, pullback(G)
+
+            points, values = climb_many(composed, field, iterations)
+            best = np.argsort(-values, kind="stable")[:keep]
+            self.plan.report(number + 1, len(field), float(values[best[0]]))
+            field = points[best]
+        return list(field)
+
+    def different(self, family: Family, field: Sequence[np.ndarray], keep: int) -> list[np.ndarray]:
+        """The best of some points whose spines are not the same, best first."""
+        bases = np.stack([family.basis(theta)[0] for theta in field])
+        values = self.many(SEMIFINAL_ROWS, max(16, SEMIFINAL_PAIRS // self.sample.size), 0.03)(bases, gradient=False)[0]
+        chosen: list[int] = []
+        for k in np.argsort(-values, kind="stable"):
+            if all(_angle(bases[k], bases[other]) > SAME for other in chosen):
+                chosen.append(int(k))
+        return [field[k] for k in chosen[:keep]]
+
+    def raced(self, family: Family, starts: Sequence[np.ndarray]) -> list[Ascent]:
+        """What the last rounds make of starts, best first."""
+        heats = (Heat(compose(self.over(round), family), round.iterations, round.keep) for round in self.last_rounds())
+        return race(starts, heats, tol=self.plan.tol, report=self.plan.report)
+
+    def over(self, round: Round) -> Objective:
+        """The objective on the points and pairs of a round."""
+        part = self.sample.head(min(round.rows, self.sample.size))
+        pairs = some_pairs(part.size, round.shifts, self.rng)
+        if self.plan.place is not None and pairs.total >= WORTH_MOVING:
+            part = self.plan.place(part)
+        return OBJECTIVES[self.objective].over(part, pairs, round.softness)
+
+    def finished(self, best: Ascent, family: Family) -> Ascent:
+        """The answer of a sample taken to all rows."""
+        plan = self.plan
+        if plan.tilt is not None:
+            best = _corrected(best, self.over(self.last_rounds()[-1]), family, plan.tilt)
+        if plan.exact is not None:
+            best = climb(compose(plan.exact, family), best.point, max_iter=plan.max_iter, tol=plan.tol)
+        return best
 
 
 def search_joint(sample: Sample, K: int, spine: str, objective: str, plan: Plan, rng: np.random.Generator) -> Flag:
     """All K components together; then the best flag inside the spine they span."""
-    d = sample.dimension
-    if K == 1:
+    if K == 1 and objective != "stretch":
         return search_greedy(sample, K, spine, objective, plan, rng)
-    family: Family = FreeSpines() if spine == "free" else IdealSpines()
-    if spine == "free":
-        starts = free_starts(sample, K, 8 * plan.n_init, rng)
-    else:  # the free family has fewer local optima: its best are starts too, drawn back to infinity
-        free = _heats(sample, FreeSpines(), objective, plan._replace(n_init=(plan.n_init + 1) // 2), rng)[:3]
-        ahead = race(free_starts(sample, K, 4 * plan.n_init, rng), free, tol=plan.tol)
-        starts = [*ideal_starts(sample, K, 8 * plan.n_init, rng), *(_drawn_back(ascent.point) for ascent in ahead)]
+    search, free = Search(sample, objective, plan, rng), spine == "free"
+    family: Family = FreeSpines() if free else IdealSpines()
+    into = (lambda basis: basis) if free else parameters_in_ideal
+    field = [into(basis) for basis in _ahead(search, K, free)]
+    field = search.different(family, field, max(2, plan.n_init // 8))
     if plan.warm is not None:
-        starts.append(plan.warm[-1] if spine == "free" else _drawn_back(plan.warm[-1]))
-    best = _race(sample, family, starts, objective, plan, rng)
+        field.append(into(plan.warm[-1]))
+    ends = search.raced(family, field)
+    best = search.finished(_told_of_equals(ends, family), family)
     basis = family.basis(best.point)[0]
-    light = Plan(4 if d * K < 200 else 2, 8, 40, plan.tol, lambda *_: None)
-    return Flag([*_flag_inside(sample.head(4096), basis, spine, objective, light, rng), basis], best)
+    inside = basis[:, : sample.dimension + 1]
+    light = Search(sample.head(4096), "variance" if objective == "stretch" else objective, _light(plan, K * sample.dimension), rng)
+    return Flag([*_flag_inside(light, inside, free), basis], best)
+
+
+def _ahead(search: Search, K: int, free: bool) -> list[np.ndarray]:
+    """Bases (K, d+1) to which the first rounds come, in both families: each finds optima that the other misses."""
+    d, n = search.sample.dimension, search.plan.n_init
+    m = d if d <= MANY_AXES else min(d, max(MANY_AXES, AXES_PER_COMPONENT * K))
+    search = search._replace(sample=search.sample.first_axes(m))
+    looked_at = random_starts(search.sample.head(4096), K, 8 * n, search.rng)
+    sure = [*sure_starts(search.sample, K), _exchanged(search, K, free)]
+    stretched = search.objective == "stretch"
+    if stretched:
+        column = np.full((K, 1), np.log(STRETCHED) / K)
+        looked_at, sure = ([np.hstack([basis, column]) for basis in bases] for bases in (looked_at, sure))
+    field = search.flocked(FreeSpines(), [*sure, *search.screened(looked_at, n if free else (n + 1) // 2)])
+    if not stretched:
+        back = [parameters_in_ideal(basis) for basis in sure]
+        real = search.screened([drawn_back(basis) for basis in looked_at], (n + 1) // 2 if free else n)
+        ideal = search.flocked(IdealSpines(), [*back, *(parameters_in_ideal(basis) for basis in real)])
+        field += [IdealSpines().basis(theta)[0] for theta in ideal]
+    return [np.hstack([basis[:, : m + 1], np.zeros((K, d - m)), basis[:, m + 1 :]]) for basis in field]
+
+
+def _exchanged(search: Search, K: int, free: bool) -> np.ndarray:
+    """The spine of vectors of the data that exchanging one of them for another does not improve."""
+    rows = min(SCREENED_ROWS, search.sample.size)
+    kind = "distortion" if search.objective == "stretch" else search.objective
+    many = search._replace(objective=kind).many(rows, max(SCREENED_SHIFTS // 2, LEAST_PAIRS // rows // 2), 0.1)
+    return exchanged(search.sample.head(rows), K, lambda A: many(np.stack(A), gradient=False)[0], search.rng, free)
+
+
+def _told_of_equals(ends: list[Ascent], family: Family) -> Ascent:
+    """The best of some ascents; its status says so if another optimum is as good."""
+    best, bases = ends[0], [family.basis(end.point)[0] for end in ends]
+    near = [k for k, end in enumerate(ends) if end.value > best.value - AS_GOOD * abs(best.value)]
+    others = [k for k in near if _angle(bases[0], bases[k]) > APART]
+    return best._replace(status=f"{best.status}; another optimum is as good to {AS_GOOD:g}") if others else best
+
+
+def _angle(A: np.ndarray, B: np.ndarray) -> float:
+    """The largest angle between the spans of two bases."""
+    across = np.linalg.svd(np.linalg.qr(A.T)[0].T @ np.linalg.qr(B.T)[0], compute_uv=False)
+    return float(np.arccos(min(across[-1], 1.0)))
 
 
 def search_greedy(sample: Sample, K: int, spine: str, objective: str, plan: Plan, rng: np.random.Generator) -> Flag:
     """One component after another, each the best addition to those before it (the paper's equation)."""
-    d = sample.dimension
-    centre, spread = ideal_cone(d) if spine == "ideal" else whole_space(d)
-    basis = np.zeros((0, d + 1))
-    bases, climbs = [], []
+    d, free = sample.dimension, spine == "free"
+    centre, spread = whole_space(d) if free else ideal_cone(d)
+    search = Search(sample, objective, plan, rng)
+    bases, climbs = [np.zeros((0, d + 1))], []
     for k in range(K):
-        family = OneMore(basis, centre, spread)
-        starts = _directions(sample, 8 * plan.n_init, rng)
-        if spine == "free":
-            starts = np.column_stack([rng.standard_normal(len(starts)), starts])
+        family = OneMore(bases[-1], centre, spread)
+        starts = _additions(search, bases[-1], free)
         if plan.warm is not None:
-            starts = np.concatenate([starts, plan.warm[k][-1:, -spread.shape[1] :]])
-        best = _race(sample, family, list(starts), objective, plan._replace(whole=None, exact=None), rng)
-        basis = family.basis(best.point)[0]
-        bases.append(basis)
+            starts.append(plan.warm[k][-1, -spread.shape[1] :])
+        best = _told_of_equals(search.raced(family, search.flocked(family, starts)), family)
+        bases.append(family.basis(best.point)[0])
         climbs.append(best)
-    if plan.whole is not None:  # once all are found, so that what one pass rounds does not decide what is found next
-        pairs = some_pairs(sample.size, plan.shifts, rng)
+    if plan.tilt is not None or plan.exact is not None:
+        # once all are found, so that what one pass rounds does not decide what is found next
         for k in range(K):
-            family = OneMore(bases[k - 1] if k else bases[0][:0], centre, spread)
-            climbs[k] = _finished(climbs[k], OBJECTIVES[objective](sample, pairs), family, plan)
-            bases[k] = family.basis(climbs[k].point)[0]
-    return Flag(bases, next((climb for climb in climbs if not climb.converged), climbs[-1]))
+            family = OneMore(bases[k], centre, spread)
+            climbs[k] = search.finished(climbs[k], family)
+            bases[k + 1] = family.basis(climbs[k].point)[0]
+    return Flag(bases[1:], _ending(climbs))
 
 
-def _flag_inside(sample: Sample, basis: np.ndarray, spine: str, objective: str, plan: Plan, rng) -> list[np.ndarray]:
+def _ending(climbs: list[Ascent]) -> Ascent:
+    """How a sequence of climbs ended: the last, with the convergence of all."""
+    failed = next((climb for climb in climbs if not climb.converged), None)
+    last = climbs[-1]
+    return last if failed is None else last._replace(converged=False, status=failed.status, n_iter=failed.n_iter)
+
+
+def _additions(search: Search, given: np.ndarray, free: bool) -> list[np.ndarray]:
+    """Parameters in `OneMore` of the most promising vectors to add to a spine: of every point's own direction and of shaken ones."""
+    rows = DIRECTIONS if len(given) == 0 else ADDED_ROWS
+    few = search.sample.head(min(rows, search.sample.size))
+    own = few.directions()
+    shaken = some_directions(few, (4 * search.plan.n_init, 1), search.rng, shaken=True)[:, 0]
+    vectors = light_like(np.concatenate([own, shaken]))
+    if free:
+        tilt = search.rng.standard_normal((len(shaken), 1))
+        vectors = np.concatenate([vectors, np.hstack([tilt, shaken]), np.eye(vectors.shape[1])[1:]])
+    bases = np.concatenate([np.broadcast_to(given, (len(vectors), *given.shape)), vectors[:, None]], axis=1)
+    values = search.many(rows, max(SCREENED_SHIFTS, LEAST_PAIRS // few.size), 0.1)(bases, gradient=False)[0]
+    order = np.argsort(-values, kind="stable")
+    return list(vectors[order[: search.plan.n_init], (0 if free else 1) :])
+
+
+def _light(plan: Plan, size: int) -> Plan:
+    """A plan for the small problem of a flag inside a spine."""
+    return Plan(8 if size < 200 else 4, 8, 40, plan.tol, lambda *_: None)
+
+
+def _flag_inside(search: Search, basis: np.ndarray, free: bool) -> list[np.ndarray]:
     """Bases (k, d+1), k = 1 .. K-1, of the greedy flag inside the span of `basis`: a K-dimensional problem."""
     K = len(basis)
-    if spine == "free":
+    if free:
         given, centre, spread = basis[:0], np.zeros(basis.shape[1]), np.linalg.qr(basis.T)[0]
     else:
-        n, kappa, U = spine_from_basis(basis)
+        n, kappa, U, _ = spine_from_basis(basis)
         merged = kappa < MERGED  # one ideal point: it comes first, then directions across it
         kappa = 0.0 if merged else kappa
         pole, U0 = spine_basis(Spine(n, kappa, U))[:1], np.pad(U, ((0, 0), (1, 0)))
@@ -112,99 +280,18 @@ def _flag_inside(sample: Sample, basis: np.ndarray, spine: str, objective: str, 
     while len(bases) < K - 1:
         family = OneMore(given, centre, spread)
         m = spread.shape[1]
-        starts = [np.ones(1), -np.ones(1)] if m == 1 else list(rng.standard_normal((8 * plan.n_init, m)))
-        given = family.basis(_race(sample, family, starts, objective, plan, rng).point)[0]
+        starts = [np.ones(1), -np.ones(1)] if m == 1 else list(search.rng.standard_normal((search.plan.n_init, m)))
+        given = family.basis(search.flocked(family, starts)[0])[0]
         bases.append(given)
     return bases
 
 
-def _race(sample: Sample, family: Family, starts: list, objective: str, plan: Plan, rng: np.random.Generator) -> Ascent:
-    best = race(starts, _heats(sample, family, objective, plan, rng), tol=plan.tol, report=plan.report)[0]
-    if plan.whole is not None:
-        best = _finished(best, OBJECTIVES[objective](sample, some_pairs(sample.size, plan.shifts, rng)), family, plan)
-    return best
-
-
-def _finished(best: Ascent, objective: Callable, family: Family, plan: Plan) -> Ascent:
-    """The answer of a sample, with objective A -> (value, gradient), taken to all rows."""
-    if plan.whole is not None:
-        best = _corrected(best, compose(objective, family), family, plan.whole)
-    if plan.exact is not None:
-        best = climb(compose(plan.exact, family), best.point, max_iter=plan.max_iter, tol=plan.tol)
-    return best
-
-
-def _corrected(best: Ascent, objective: Callable, family: Family, whole: Callable) -> Ascent:
+def _corrected(best: Ascent, objective: Objective, family: Family, tilt: Callable) -> Ascent:
     """Moved to the optimum of all rows: that of the sample's objective, tilted by the difference of their gradients."""
     A, pullback = family.basis(best.point)
-    _, G = whole(A)
-    value, gradient = objective(best.point)
-    tilt = 2 * (pullback(G) - gradient)
-    point = corrected(objective, best.point, gradient + tilt)
-    gain = objective(point)[0] + float(np.sum(tilt * (point - best.point))) - value
+    value, G = objective(A)
+    off = pullback(tilt(A, G))
+    composed = compose(objective, family)
+    point = corrected(composed, best.point, pullback(G) + off)
+    gain = composed(point)[0] + float(np.sum(off * (point - best.point))) - value
     return best._replace(point=point, value=best.value + gain) if gain > 0 else best
-
-
-def _heats(sample: Sample, family: Family, objective: str, plan: Plan, rng: np.random.Generator) -> list[Heat]:
-    """Screen all starts on a few pairs, climb the promising ones on more, polish the best on all the plan allows."""
-
-    def heat(rows: int, shifts: int, max_iter: int, keep: int) -> Heat:
-        part = sample.head(min(rows, sample.size))
-        pairs = some_pairs(part.size, shifts, rng)
-        if plan.place is not None and pairs.total >= PLACED_PAIRS:
-            part = plan.place(part)
-        return Heat(compose(OBJECTIVES[objective](part, pairs), family), max_iter, keep)
-
-    n, size, least = plan.n_init, sample.size, LEAST_PAIRS // sample.size
-    semifinal = min(size, SEMIFINAL_ROWS)
-    return [
-        heat(512, max(6, least), 0, n),
-        heat(1024, max(8, least), 12, max(1, n // 3)),
-        heat(4096 if size <= SEMIFINAL_ROWS else 2048, max(8, least), 40, max(1, n // (6 if size <= SEMIFINAL_ROWS else 12))),
-        heat(semifinal, min(max(plan.shifts, least), max(8, SEMIFINAL_PAIRS // semifinal)), 60, 1),
-        heat(size, plan.shifts, plan.max_iter, 1),
-    ]
-
-
-def _directions(sample: Sample, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Unit vectors (count, d): directions of points of the sample, seen from the mean, slightly shaken."""
-    picks = rng.integers(sample.size, size=count)
-    s = sample.columns[1:, picks].T
-    u = s / np.maximum(np.linalg.norm(s, axis=1, keepdims=True), 1e-300)
-    u = u + 0.05 * rng.standard_normal(u.shape)
-    return u / np.linalg.norm(u, axis=1, keepdims=True)
-
-
-def ideal_starts(sample: Sample, K: int, count: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Parameters of `IdealSpines`: half with the pole towards or away from a point of the sample and other points'
-    directions, half with ideal points in the directions of K points; and the principal axes with every one as pole."""
-    d = sample.dimension
-    q = _directions(sample, count * K, rng).reshape(count, K, d)
-    poles, corners = q[: count // 2], q[count // 2 :]
-    poles[:, 0] *= rng.uniform(-1, 1, size=(len(poles), 1))
-    axes = np.eye(d)[: min(d, K + 1)]
-    turned = [np.roll(axes, -k, axis=0)[:K] * np.where(np.arange(K) == 0, sign, 1.0)[:, None]
-              for k in range(len(axes)) for sign in (0.5, -0.5)]  # fmt: skip
-    return [*poles, *(_through_corners(c) for c in corners), *turned]
-
-
-def _drawn_back(basis: np.ndarray) -> np.ndarray:
-    """The parameters in `IdealSpines` of a spine, or of the nearest with merged ideal points if it lies beyond infinity."""
-    n, kappa, U = spine_from_basis(basis)
-    p = (1 - max(kappa, 0.0)) / (1 + max(kappa, 0.0))
-    return np.concatenate([n[None] * p / (1 + np.sqrt(1 - p * p)), U])
-
-
-def _through_corners(q: np.ndarray) -> np.ndarray:
-    """The parameters of the spine through K ideal points q (K, d)."""
-    arms = q[1:] - q[0]
-    p = q[0] - np.linalg.lstsq(arms.T, q[0], rcond=None)[0] @ arms
-    return np.concatenate([p[None] / (1 + np.sqrt(max(1 - p @ p, 0.0))), arms])
-
-
-def free_starts(sample: Sample, K: int, count: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Bases (K, d+1): half of them spines of ideal points, half space-like spans of directions of points, tilted in time."""
-    real = [IdealSpines().basis(theta)[0] for theta in ideal_starts(sample, K, count // 2, rng)]
-    q = _directions(sample, (count - count // 2) * K, rng).reshape(-1, K, sample.dimension)
-    tilt = rng.uniform(-1, 1, size=(*q.shape[:2], 1)) * (rng.uniform(size=(len(q), 1, 1)) < 0.5)
-    return [*real, *np.concatenate([tilt, q], axis=2), np.eye(K, sample.dimension + 1, k=1)]

@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..geometry import light_cone, translate, translate_ideal_to_origin, translate_to_origin
+from ..geometry import Chunk, light_cone, translate, translate_ideal_to_origin, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, from_numpy, to_numpy
 from ..geometry.hulls import DEPENDENT, split_basis
 from ..geometry.models import lift
@@ -27,10 +27,8 @@ from .spines import Spine, spine_from_ideal_points, unit_rows
 CANCELLED = 2e-7  # a coordinate may lose this to rounding, times 1e-9, before its point is taken the careful way
 
 
-def lower(c: Array, root: Array, kappa: float, size: Array) -> Array:
-    """r = (c + R) / 2 from c, R = `root` and 1 + B = `size`, in the form that does not cancel."""
-    if kappa >= 0:  # c > 0 there
-        return (c + root) / 2
+def lower(c: Array, root: Array, kappa: float | Array, size: Array) -> Array:
+    """r = (c + R) / 2 from c, R = `root` and 1 + B = `size`, in the form that does not cancel (c < 0 only where kappa < 0)."""
     xp = array_namespace(c)
     return xp.where(c >= 0, (c + root) / 2, -2 * kappa * size / (root + xp.abs(c)))
 
@@ -96,32 +94,30 @@ class Slide(NamedTuple):
         """What rounding may have taken of the products with a point, per unit of its time."""
         return CANCELLED * float(np.abs(self.vectors).sum(axis=1).max())
 
-    def images(self, products: Array, t: Array) -> tuple[Array, Array]:
-        """Images (n, K+1) on the hyperboloid of H^K of points with given products (K, n) with the vectors and times t (n,).
-
-        Also which of the images are not to be trusted.
-        """
-        xp = array_namespace(products)
+    def images(self, chunk: Chunk) -> tuple[Array, Array]:
+        """Images (n, K+1) on the hyperboloid of H^K, and which of them are not to be trusted."""
+        xp = array_namespace(chunk.t)
         with np.errstate(over="ignore", invalid="ignore"):  # of points that are then not to be trusted
-            c, b, r, lost = self._kept(products, t)
+            c, b, r, lost = self._kept(chunk)
         b, r = xp.where(lost[None, :], xp.zeros_like(b), b), xp.where(lost, xp.ones_like(r), r)
         high = (1 + xp.sum(b * b, axis=0)) / r
         image = xp.concat([((high + r) / 2)[None, :], b, ((high - r) / 2)[None, :]], axis=0)
         return lift((from_numpy(self.turn[1:], c) @ image).T), lost
 
-    def _kept(self, products: Array, t: Array) -> tuple[Array, Array, Array, Array]:
+    def _kept(self, chunk: Chunk) -> tuple[Array, Array, Array, Array]:
         """c (n,), b (K-1, n) and r (n,) of points, and which of them have lost their digits."""
-        xp = array_namespace(products)
-        c, b = products[0, :], products[1:, :]
+        y = chunk.products(from_numpy(self.vectors, chunk.t))
+        xp = array_namespace(y)
+        c, b = y[0, :], y[1:, :]
         size = 1 + xp.sum(b * b, axis=0)
         square = c * c - 4 * self.kappa * size
         root = xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))
         r = lower(c, root, self.kappa, size)
-        error = self.error() * t
+        error = self.error() * chunk.t
         return c, b, r, ~((error < xp.abs(c)) & (error < 1) & (square > 1e-6 * c * c))
 
 
-class Points(Protocol):
+class Products(Protocol):
     """What the projection with a gradient asks of points: products with vectors, and sums with weights."""
 
     def products(self, M: np.ndarray) -> Array:
@@ -137,7 +133,7 @@ class Points(Protocol):
 Pullback = Callable[[Array, Array], np.ndarray]
 
 
-def slide_with_pullback(points: Points, A: np.ndarray) -> tuple[Array, Array, Pullback]:
+def slide_with_pullback(points: Products, A: np.ndarray) -> tuple[Array, Array, Pullback]:
     """Images of points under the projection with spine span(A), A of shape (K, d+1).
 
     Returns beta (K-1, n) and eta (n,), coordinates in the upper half-space of H^K, and the pullback that takes gradients in them
@@ -148,7 +144,7 @@ def slide_with_pullback(points: Points, A: np.ndarray) -> tuple[Array, Array, Pu
     return beta, eta, lambda g_beta, g_eta: pullback(g_beta, g_eta)[0]
 
 
-def stretch_with_pullback(points: Points, A: np.ndarray) -> tuple[Array, Array, Pullback]:
+def stretch_with_pullback(points: Products, A: np.ndarray) -> tuple[Array, Array, Pullback]:
     """The same with a stretch: the last column of A, shape (K, d+2), adds up to its logarithm."""
     beta, eta, pullback = _slide_with_pullback(points, A[:, :-1], float(np.exp(A[:, -1].sum())))
 
@@ -159,7 +155,7 @@ def stretch_with_pullback(points: Points, A: np.ndarray) -> tuple[Array, Array, 
     return beta, eta, stretched
 
 
-def _slide_with_pullback(points: Points, A: np.ndarray, stretch: float) -> tuple[Array, Array, Callable]:
+def _slide_with_pullback(points: Products, A: np.ndarray, stretch: float) -> tuple[Array, Array, Callable]:
     """Images, and the map from gradients in them to those in A (K, d+1) and in the logarithm of the stretch."""
     v0, w, U = split_basis(A)
     length = float(np.linalg.norm(w))

@@ -1,0 +1,64 @@
+"""Many climbs at once: the first steps of all runners of a race. Knows callables only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+MEMORY = 12  # Steps that each runner remembers.
+ENOUGH = 1e-4  # Of the gain that the gradient promises, a step must bring this fraction.
+FIRST_STEP = 0.1  # The length of the first step of a runner.
+
+
+def climb_many(objective: Callable, starts: np.ndarray, evaluations: int) -> tuple[np.ndarray, np.ndarray]:
+    """Maximise by L-BFGS from many starts (S, ...) together; the points (S, ...) and their values (S,) after so many evaluations.
+
+    `objective` takes points (S, ...) to values (S,) and gradients. A step that does not bring enough is shortened, while the others
+    go on; a rejected step leaves an empty place in the memory.
+    """
+    x = starts.copy()
+    shape, flat = x.shape, (len(x), -1)
+    value, g = objective(x)
+    x, g = x.reshape(flat), g.reshape(flat)
+    steps, bends = np.zeros((MEMORY, *x.shape)), np.zeros((MEMORY, *x.shape))
+    weights, scale = np.zeros((MEMORY, len(x))), np.full(len(x), np.nan)
+    ahead, length = _direction(g, steps, bends, weights, scale, 0), np.ones(len(x))
+    for k in range(evaluations - 1):
+        trial = x + length[:, None] * ahead
+        found, slope = objective(trial.reshape(shape))
+        slope = slope.reshape(flat)
+        promised = length * np.sum(g * ahead, axis=1)
+        good = (found >= value + ENOUGH * promised) & np.isfinite(found)
+        place = k % MEMORY
+        steps[place] = np.where(good[:, None], trial - x, 0.0)
+        bends[place] = np.where(good[:, None], g - slope, 0.0)
+        product, square = np.sum(steps[place] * bends[place], axis=1), np.sum(bends[place] ** 2, axis=1)
+        curved = product > 1e-12 * np.sqrt(square * np.sum(steps[place] ** 2, axis=1))
+        weights[place] = np.where(curved, 1 / np.where(curved, product, 1.0), 0.0)
+        scale = np.where(curved, product / np.where(curved, square, 1.0), scale)
+        # the vertex of the parabola through both values, where the step was too long
+        drop = promised - (found - value)
+        shorter = np.clip(promised / (2 * np.where(drop > 0, drop, np.inf)), 0.1, 0.5)
+        x, g = np.where(good[:, None], trial, x), np.where(good[:, None], slope, g)
+        value = np.where(good, found, value)
+        length = np.where(good, 1.0, length * np.where(np.isfinite(found), shorter, 0.1))
+        ahead = np.where(good[:, None], _direction(g, steps, bends, weights, scale, place), ahead)
+    return x.reshape(shape), value
+
+
+def _direction(
+    g: np.ndarray, steps: np.ndarray, bends: np.ndarray, weights: np.ndarray, scale: np.ndarray, newest: int
+) -> np.ndarray:
+    """The direction of L-BFGS of each runner (S, p), or that of its gradient where it has no memory or the former leads down."""
+    order = [(newest - k) % len(steps) for k in range(len(steps))]
+    q, kept = g.copy(), {}
+    for k in order:
+        kept[k] = weights[k] * np.sum(steps[k] * q, axis=1)
+        q -= kept[k][:, None] * bends[k]
+    q *= np.where(np.isfinite(scale), scale, 1.0)[:, None]
+    for k in reversed(order):
+        q += (kept[k] - weights[k] * np.sum(bends[k] * q, axis=1))[:, None] * steps[k]
+    plain = g * (FIRST_STEP / np.maximum(np.linalg.norm(g, axis=1), 1e-300))[:, None]
+    up = np.isfinite(scale) & (np.sum(q * g, axis=1) > 0)
+    return np.where(up[:, None], q, plain)

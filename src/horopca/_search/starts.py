@@ -1,0 +1,108 @@
+"""Where a search for spines begins: bases (K, d+1) made of the data's own directions, of its principal axes, and of both.
+
+Embeddings trained in a clipped ball have maxima far narrower than any shaking: the ideal points there are directions of data points to
+many digits. So half of the starts are made of directions as they are; the other half are shaken, for maxima between points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import eigh
+
+from .._objectives.sample import Sample
+from ..geometry._arrays import to_numpy
+from .families import IdealSpines, parameters_in_ideal
+
+SHAKEN = 0.05  # Shaken directions are off by so much in every coordinate.
+POOL = 128  # So many points' directions are candidates when one vector of a spine is exchanged for a better one.
+SWEEPS = 2  # Every vector of a spine is exchanged so many times at most.
+
+
+def light_like(q: np.ndarray) -> np.ndarray:
+    """The vectors (1, q) of R^{1,d} for directions q (n, d)."""
+    return np.column_stack([np.ones(len(q)), q])
+
+
+def some_directions(sample: Sample, shape: tuple[int, ...], rng: np.random.Generator, shaken: bool) -> np.ndarray:
+    """Directions (*shape, d) of different points (in the last axis of `shape`), as they are or shaken."""
+    n, all_of_them = sample.size, sample.directions()
+    picks = rng.random((*shape[:-1], n)).argpartition(shape[-1] - 1, axis=-1)[..., : shape[-1]] if shape[-1] < n else None
+    if picks is None:
+        picks = rng.integers(n, size=shape)
+    u = all_of_them[picks] + (SHAKEN if shaken else 1e-9) * rng.standard_normal((*shape, sample.dimension))
+    return u / np.linalg.norm(u, axis=-1, keepdims=True)
+
+
+def random_starts(sample: Sample, K: int, count: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Bases of spines of three kinds: through K directions; with the pole towards or away from a direction, across others; and
+    space-like, tilted in time. And the principal axes, each of them as the pole."""
+    found: list[np.ndarray] = []
+    for shaken in (False, True):
+        corners = some_directions(sample, (count // 6, K), rng, shaken)
+        found += [light_like(q) for q in corners]
+        poles = some_directions(sample, (count // 6, K), rng, shaken)
+        poles[:, 0] *= rng.uniform(-1, 1, size=(len(poles), 1))
+        found += [IdealSpines().basis(theta)[0] for theta in poles]
+        q = some_directions(sample, (count // 6, K), rng, shaken)
+        tilt = rng.uniform(-1, 1, size=(*q.shape[:2], 1)) * (rng.uniform(size=(len(q), 1, 1)) < 0.5)
+        found += list(np.concatenate([tilt, q], axis=2))
+    return [*found, *_axes(sample.dimension, K)]
+
+
+def _axes(d: int, K: int) -> list[np.ndarray]:
+    """Spines along the principal axes with one of them as the pole, on either side."""
+    axes = np.eye(d)[: min(d, K + 1)]
+    turned = (np.roll(axes, -k, axis=0)[:K] for k in range(len(axes)))
+    poles = (theta * np.where(np.arange(K) == 0, side, 1.0)[:, None] for theta in turned for side in (0.5, -0.5))
+    return [IdealSpines().basis(theta)[0] for theta in poles]
+
+
+def sure_starts(sample: Sample, K: int) -> list[np.ndarray]:
+    """The spines of other methods: of the first principal axes (tangent PCA), and of hyperbolic multidimensional scaling."""
+    return [np.eye(K, sample.dimension + 1, k=1), spectral_basis(sample, K)]
+
+
+def spectral_basis(sample: Sample, K: int) -> np.ndarray:
+    """The spine of hyperbolic MDS: the K eigenvectors of M J with the largest eigenvalues, M the second moments of the points."""
+    x = to_numpy(sample.columns)
+    sizes, axes = eigh(x @ x.T / x.shape[1])
+    root = (axes * np.sqrt(sizes.clip(0))) @ axes.T
+    mixed = root[:, 1:] @ root[:, 1:].T - np.outer(root[:, 0], root[:, 0])
+    top = eigh(mixed, subset_by_index=[len(x) - K, len(x) - 1])[1]
+    basis = (root @ top).T
+    return basis / np.linalg.norm(basis, axis=1, keepdims=True)
+
+
+def exchanged(sample: Sample, K: int, value: Callable[[list[np.ndarray]], np.ndarray], rng: np.random.Generator, free: bool) -> np.ndarray:
+    """A spine of vectors of the data, grown from the best direction and then improved one vector at a time.
+
+    The vectors are light-like, (1, q), or space-like, (0, q), for directions q of points and the principal axes.
+    """
+    q = sample.directions()[rng.permutation(sample.size)[:POOL]]
+    light = light_like(q)
+    level = np.concatenate([np.pad(q, ((0, 0), (1, 0))), np.eye(sample.dimension + 1)[1:]])
+    pool = np.concatenate([light, level])
+    basis = light[[int(np.argmax(value(list(light[:, None]))))]]
+    best = -np.inf
+    while len(basis) < K:
+        bases = [np.vstack([basis, v]) for v in pool]
+        found = value(bases)
+        best, basis = float(found.max()), bases[int(found.argmax())]
+    for _ in range(SWEEPS):
+        before = best
+        for k in range(K):
+            rest = np.delete(basis, k, axis=0)
+            bases = [np.vstack([rest[:k], v, rest[k:]]) for v in (pool if free or rest[:, 0].any() else light)]
+            found = value(bases)
+            if found.max() > best:
+                best, basis = float(found.max()), bases[int(found.argmax())]
+        if best == before:
+            break
+    return basis
+
+
+def drawn_back(basis: np.ndarray) -> np.ndarray:
+    """The basis of the same spine, or of the nearest with merged ideal points if it lies beyond infinity."""
+    return IdealSpines().basis(parameters_in_ideal(basis))[0]
