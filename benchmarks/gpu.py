@@ -16,8 +16,9 @@ from rich.console import Console
 from rich.table import Table
 
 from horopca import HoroPCA
-from horopca._objectives.objectives import as_sample, variance_objective
+from horopca._objectives.objectives import variance_objective
 from horopca._objectives.pairs import AllPairs
+from horopca._objectives.sample import as_sample
 from horopca._points.places import check_rows
 
 ROWS, COLUMNS = 10_000_000, 64

@@ -16,8 +16,9 @@ from rich.table import Table
 from threadpoolctl import threadpool_limits
 
 from horopca import HoroPCA
-from horopca._objectives.objectives import as_sample, variance_objective
+from horopca._objectives.objectives import variance_objective
 from horopca._objectives.pairs import AllPairs
+from horopca._objectives.sample import as_sample
 from horopca.geometry import to_hyperboloid, translate_to_origin
 from horopca.statistics import frechet_mean
 

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clouds import cloud, directions, rotation, turned
 from horopca import PGA, BusemannWhitener, HoroPCA, TangentWhitener
-from horopca._objectives.objectives import as_sample
+from horopca._objectives.sample import as_sample
 from horopca.datasets import make_hierarchy
 from horopca.estimators.directions import busemann_columns, generalised_variance
 from horopca.geometry import busemann, from_hyperboloid, lift, pairwise_distance, to_hyperboloid, translate

@@ -6,9 +6,10 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from horopca._objectives.objectives import as_sample, slide_with_pullback
+from horopca._objectives.sample import as_sample
 from horopca.geometry import busemann, distance, from_hyperboloid, lift, to_hyperboloid, translate_to_origin
 from horopca.projections import Spine, horospherical_projection, slide, spine_basis, spine_from_ideal_points
+from horopca.projections.horospherical import slide_with_pullback
 from horopca.statistics import frechet_mean
 
 mp.mp.dps = 320  # 60 digits, and the 260 that t^2 - |s|^2 loses at radius 300

@@ -8,8 +8,9 @@ import torch
 from benchmarks import dense
 
 from horopca import HoroPCA
-from horopca._objectives.objectives import as_sample, variance_objective
+from horopca._objectives.objectives import variance_objective
 from horopca._objectives.pairs import AllPairs
+from horopca._objectives.sample import as_sample
 from horopca._search.climb import climb
 from horopca._search.families import IdealSpines, compose
 from horopca.datasets import make_hierarchy

@@ -8,7 +8,7 @@ import torch
 
 from clouds import cloud
 from horopca import BSA, PGA, geometry, metrics
-from horopca._objectives.objectives import as_sample
+from horopca._objectives.sample import as_sample
 from horopca._objectives.submanifolds import (
     explained_objective,
     flag_objective,

@@ -9,12 +9,15 @@ import torch
 from clouds import cloud, directions
 from horopca import HoroPCA, geometry, metrics
 from horopca._objectives import objectives
-from horopca._objectives.objectives import as_sample, fidelity_objective, mean_over_pairs, variance_objective, variance_profile
+from horopca._objectives.objectives import fidelity_objective, variance_objective
 from horopca._objectives.pairs import AllPairs, Shifts
+from horopca._objectives.profiles import SQUARE, mean_over_pairs
+from horopca._objectives.sample import as_sample
 from horopca._points.cuda import usable_for
 from horopca._points.door import Door
 from horopca.datasets import make_hierarchy
-from horopca.projections.spines import Slide, spine_from_basis, spine_from_ideal_points
+from horopca.projections import spine_from_basis, spine_from_ideal_points
+from horopca.projections.horospherical import Slide
 from horopca.statistics import frechet_mean
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
@@ -99,9 +102,9 @@ def test_fits_of_more_rows_than_are_searched(objective):
 @pytest.mark.parametrize("n", [2, 3, 255, 256, 257, 1500])
 def test_all_pairs_are_those_of_the_host(n, K, to_device):
     beta, eta = half_space_points(n, K)
-    value, *gradients = mean_over_pairs(beta, eta, AllPairs(n), variance_profile)
+    value, *gradients = mean_over_pairs(beta, eta, AllPairs(n), SQUARE)
     assert usable_for(to_device(eta))
-    found, *others = mean_over_pairs(to_device(beta), to_device(eta), AllPairs(n), variance_profile)
+    found, *others = mean_over_pairs(to_device(beta), to_device(eta), AllPairs(n), SQUARE)
     assert found == pytest.approx(value, rel=1e-12)
     for expected, other in zip(gradients, others, strict=True):
         assert np.allclose(on_host(other), expected, rtol=0, atol=1e-12 * np.abs(gradients[-1]).max())
@@ -112,8 +115,8 @@ def test_all_pairs_are_those_of_the_host(n, K, to_device):
 @pytest.mark.parametrize("n, offsets", [(5, (1, 2)), (257, (1, 7, 100, 127)), (1500, tuple(range(3, 90)))])
 def test_shifted_pairs_are_those_of_the_host(n, offsets, K, to_device):
     beta, eta = half_space_points(n, K)
-    value, *gradients = mean_over_pairs(beta, eta, Shifts(n, offsets), variance_profile)
-    found, *others = mean_over_pairs(to_device(beta), to_device(eta), Shifts(n, offsets), variance_profile)
+    value, *gradients = mean_over_pairs(beta, eta, Shifts(n, offsets), SQUARE)
+    found, *others = mean_over_pairs(to_device(beta), to_device(eta), Shifts(n, offsets), SQUARE)
     assert found == pytest.approx(value, rel=1e-12)
     for expected, other in zip(gradients, others, strict=True):
         assert np.allclose(on_host(other), expected, rtol=0, atol=1e-12 * np.abs(gradients[-1]).max())
@@ -122,9 +125,9 @@ def test_shifted_pairs_are_those_of_the_host(n, offsets, K, to_device):
 @pytest.mark.parametrize("spread", [1e-9, 1e-4, 1e-2, 20.0])
 def test_all_pairs_keep_their_digits_near_and_far(spread):
     beta, eta = half_space_points(700, 3, spread)
-    value, g_beta, g_eta = mean_over_pairs(beta, eta, AllPairs(700), variance_profile)
+    value, g_beta, g_eta = mean_over_pairs(beta, eta, AllPairs(700), SQUARE)
     there = [torch.asarray(a, device="cuda") for a in (beta, eta)]
-    found, h_beta, h_eta = mean_over_pairs(*there, AllPairs(700), variance_profile)
+    found, h_beta, h_eta = mean_over_pairs(*there, AllPairs(700), SQUARE)
     assert found == pytest.approx(value, rel=1e-10)
     assert np.allclose(on_host(h_beta), g_beta, rtol=1e-7, atol=1e-10 * np.abs(g_beta).max())
     assert np.allclose(on_host(h_eta), g_eta, rtol=1e-7, atol=1e-10 * np.abs(g_eta).max())
@@ -132,16 +135,16 @@ def test_all_pairs_keep_their_digits_near_and_far(spread):
 
 def test_all_pairs_beyond_what_the_kernel_holds():
     beta, eta = np.zeros((1, 5)), np.exp(np.linspace(-250, 250, 5))
-    value, _, g_eta = mean_over_pairs(beta, eta, AllPairs(5), variance_profile)
+    value, _, g_eta = mean_over_pairs(beta, eta, AllPairs(5), SQUARE)
     there = [torch.asarray(a, device="cuda") for a in (beta, eta)]
-    found, _, h_eta = mean_over_pairs(*there, AllPairs(5), variance_profile)
+    found, _, h_eta = mean_over_pairs(*there, AllPairs(5), SQUARE)
     assert found == pytest.approx(value, rel=1e-10)
     assert np.allclose(on_host(h_eta) * eta, g_eta * eta, rtol=1e-10)
 
 
 def test_all_pairs_give_the_same_bits_again():
     beta, eta = (torch.asarray(a, device="cuda") for a in half_space_points(5000, 3))
-    first, again = (mean_over_pairs(beta, eta, AllPairs(5000), variance_profile) for _ in range(2))
+    first, again = (mean_over_pairs(beta, eta, AllPairs(5000), SQUARE) for _ in range(2))
     assert first[0] == again[0]
     assert torch.equal(first[1], again[1]) and torch.equal(first[2], again[2])
 

@@ -12,8 +12,11 @@ from threadpoolctl import threadpool_limits
 
 from clouds import cloud
 from horopca import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicMDS, TangentPCA, metrics
-from horopca._objectives.objectives import as_sample, fidelity_objective, mean_over_pairs, variance_objective, variance_profile
+from horopca._objectives.frechet import frechet_objective
+from horopca._objectives.objectives import fidelity_objective, variance_objective
 from horopca._objectives.pairs import Across, AllPairs
+from horopca._objectives.profiles import SQUARE, mean_over_pairs
+from horopca._objectives.sample import as_sample
 from horopca._objectives.whole import Whole
 from horopca._points.door import Door
 from horopca._points.means import mean_of_many
@@ -32,7 +35,8 @@ from horopca.geometry import (
     translate_to_origin,
 )
 from horopca.metrics import distances
-from horopca.projections.spines import Slide, slide, spine_from_basis
+from horopca.projections import spine_from_basis
+from horopca.projections.horospherical import Slide, slide
 from horopca.statistics import Seen, frechet_mean, principal_axes
 
 MODELS = ["poincare", "lorentz", "klein", "halfspace", "tangent"]
@@ -123,7 +127,7 @@ def test_a_sample_that_says_nothing_does_not_mislead_the_mean():
 def test_pairs_across_are_the_pairs_they_say():
     rng = np.random.default_rng(0)
     beta, eta, pairs = rng.standard_normal((2, 30)), rng.uniform(0.5, 2, 30), Across(23, 7, (0, 3, 5))
-    value, g_beta, g_eta = mean_over_pairs(beta, eta, pairs, variance_profile)
+    value, g_beta, g_eta = mean_over_pairs(beta, eta, pairs, SQUARE)
 
     def mean(beta, eta):
         i = np.tile(np.arange(23), 3)
@@ -164,14 +168,24 @@ def test_twice_the_rows_less_the_sample_is_all_pairs(name):
     assert np.linalg.norm(2 * gradient - g_alone - g_exact) < 0.3 * np.linalg.norm(g_alone - g_exact)
 
 
-@pytest.mark.parametrize("name", ["variance", "distortion"])
+@pytest.mark.parametrize("name", ["variance", "distortion", "stretch"])
 def test_the_gradient_over_rows_is_one(name):
     whole, _ = whole_of(clusters(500, 3), 50)
-    objective, A = whole.objective(name), np.random.default_rng(2).standard_normal((2, 4))
+    objective, A = whole.objective(name), np.random.default_rng(2).standard_normal((2, 5 if name == "stretch" else 4)) / 2
     _, gradient = objective(A)
     for entry in np.ndindex(A.shape):
         step = 1e-5 * np.eye(A.size)[np.ravel_multi_index(entry, A.shape)].reshape(A.shape)
         assert np.isclose(gradient[entry], (objective(A + step)[0] - objective(A - step)[0]) / 2e-5, atol=1e-7)
+
+
+def test_the_variance_about_the_mean_over_rows_is_that_of_all():
+    """The mean of all images comes from one step from the sample's: what is left of the difference is of second order."""
+    whole, everything = whole_of(clusters(3000, 4), 300)
+    A = np.random.default_rng(1).standard_normal((2, 5))
+    value, gradient = whole.objective("frechet")(A)
+    exact, g_exact = frechet_objective(everything, AllPairs(3000))(A)
+    assert np.isclose(value, exact, rtol=1e-5)
+    assert np.linalg.norm(gradient - g_exact) < 1e-2 * np.linalg.norm(g_exact)
 
 
 def test_a_corrected_step_is_newtons_and_leaves_flat_directions_alone():

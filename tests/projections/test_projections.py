@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clouds import cloud, directions, rotation, turned
-from horopca._objectives.objectives import as_sample, slide_with_pullback
+from horopca._objectives.sample import as_sample
 from horopca.geometry import (
     busemann,
     distance,
@@ -35,6 +35,7 @@ from horopca.projections import (
     spine_from_ideal_points,
     unslide,
 )
+from horopca.projections.horospherical import slide_with_pullback
 
 KD = [(1, 1), (1, 3), (2, 2), (2, 4), (3, 5), (5, 5)]
 

@@ -1,6 +1,6 @@
 """An objective at many spines at once, on a few pairs: for telling promising starts from others, and for their first steps.
 
-All spines go through the same products and the same loops over pairs, so that each costs a fraction of an evaluation of its own.
+All spines go through the same products and the same loops over pairs: each costs a fraction of an evaluation of its own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from ..geometry import distance
 from ..geometry._arrays import to_numpy
 from ..projections.horospherical import lower, stretch_with_pullback
-from .objectives import OBJECTIVES, Term, inverse
+from .objectives import OBJECTIVES, VARIANCE, Term, inverse
 from .pairs import some_offsets
 from .profiles import TINY
 from .sample import Sample
@@ -28,8 +28,8 @@ def over_many(sample: Sample, objective: str, shifts: int, softness: float, rng:
     The pairs are those of a few shifts; a single component, whose variance needs no pairs, has its exact one. The variance
     stands for objectives that are not means over pairs.
     """
-    term = (OBJECTIVES[objective].term or OBJECTIVES["variance"].term)(softness)
-    offsets = some_offsets(sample.size, shifts, rng)
+    term = (OBJECTIVES[objective].term or (lambda _: VARIANCE))(softness)
+    offsets = some_offsets(sample.size, shifts, rng) or (1,)  # of two points there is one pair
     few = Few(sample, term, offsets)
 
     def values(A: np.ndarray, gradient: bool = True) -> tuple[np.ndarray, np.ndarray]:
@@ -122,7 +122,7 @@ class Few:
 
 
 def _orthonormal(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`geometry.hulls.split_basis` of many bases (S, k, d+1) at once: V of the same shape, and g = |w|^2 - v0^2 of the poles (S, 1)."""
+    """`geometry.hulls.split_basis` of many bases (S, k, d+1) at once: V of the same shape, and g = |w|^2 - v0^2 (S, 1)."""
     mirror = A[:, :, 0].copy()  # Householder's: it gives all of the time to the first row
     size = np.linalg.norm(mirror, axis=1)
     mirror[:, 0] += np.where(mirror[:, 0] >= 0, size, -size)

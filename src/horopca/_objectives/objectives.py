@@ -44,7 +44,7 @@ class Goal(NamedTuple):
     term: Callable[[float], Term] | None  # what a pair adds to it, for a softness; None for a mean over points
 
 
-def _variance(sample: Sample, pairs: AllPairs | Shifts, softness: float = 0.0) -> Objective:
+def variance_objective(sample: Sample, pairs: AllPairs | Shifts, softness: float = 0.0) -> Objective:
     """Mean squared projected distance of the pairs (of all pairs, if K = 1)."""
     over_pairs = pair_objective(VARIANCE, sample, pairs)
 
@@ -58,7 +58,7 @@ def _variance(sample: Sample, pairs: AllPairs | Shifts, softness: float = 0.0) -
     return objective
 
 
-def _fidelity(sample: Sample, pairs: AllPairs | Shifts, softness: float = 0.0) -> Objective:
+def fidelity_objective(sample: Sample, pairs: AllPairs | Shifts, softness: float = 0.0) -> Objective:
     """Mean of (projected distance) / (distance) of the pairs: one minus the average distortion.
 
     The projection lengthens no distance, so this is the average distortion itself, and smooth.
@@ -66,7 +66,7 @@ def _fidelity(sample: Sample, pairs: AllPairs | Shifts, softness: float = 0.0) -
     return pair_objective(FIDELITY, sample, pairs)
 
 
-def _closeness(sample: Sample, pairs: AllPairs | Shifts, softness: float = SHARPEST) -> Objective:
+def closeness_objective(sample: Sample, pairs: AllPairs | Shifts, softness: float = SHARPEST) -> Objective:
     """One minus the average distortion with a stretch, which lengthens some distances: bases are (K, d+2)."""
     return pair_objective(_stretched(softness), sample, pairs)
 
@@ -78,9 +78,9 @@ def _stretched(softness: float) -> Term:
 VARIANCE, FIDELITY = Term(SQUARE, 4.0), Term(RATIO, 2.0, True)
 
 OBJECTIVES = {
-    "variance": Goal(_variance, lambda _: VARIANCE),
-    "distortion": Goal(_fidelity, lambda _: FIDELITY),
-    "stretch": Goal(_closeness, _stretched),
+    "variance": Goal(variance_objective, lambda _: VARIANCE),
+    "distortion": Goal(fidelity_objective, lambda _: FIDELITY),
+    "stretch": Goal(closeness_objective, _stretched),
     "frechet": Goal(frechet_objective, None),
 }
 

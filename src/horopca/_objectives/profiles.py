@@ -1,7 +1,7 @@
 """What is averaged over projected pairs: a profile of their distances, with its gradient in the images.
 
-Images have coordinates beta (K-1, n) and eta (n,), the height, in the upper half-space of H^K, so that two of them at distance d have
-sinh^2(d/2) = (|beta - beta'|^2 + (eta - eta')^2) / (4 eta eta').
+Images have coordinates beta (K-1, n) and eta (n,), the height, in the upper half-space of H^K. Two of them at distance d
+have sinh^2(d/2) = (|beta - beta'|^2 + (eta - eta')^2) / (4 eta eta').
 """
 
 from __future__ import annotations

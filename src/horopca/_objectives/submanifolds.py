@@ -19,7 +19,7 @@ import numpy as np
 
 from ..geometry.hulls import NEAREST_LIGHT
 from ..projections import Spine, spine_basis, spine_from_basis
-from .objectives import Sample
+from .sample import Sample
 
 Profile = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 

@@ -24,9 +24,9 @@ from ..geometry import Chunk, Frame
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy, with_rows
 from ..geometry.isometries import BOOSTABLE_TIME
 from ..projections.horospherical import slide_with_pullback, stretch_with_pullback
-from ..statistics import exp_from, newton_terms
+from ..statistics import Cloud, exp_from, newton_terms
 from .frechet import mean_of_images, on_hyperboloid, squares_from
-from .objectives import OBJECTIVES, SHARPEST, Term, inverse
+from .objectives import OBJECTIVES, SHARPEST, Objective, Term, inverse
 from .pairs import Across, some_offsets
 from .profiles import mean_over_pairs
 from .sample import CLOSE, Sample, pole_product
@@ -72,12 +72,18 @@ class Whole:
         shifts = max(SHIFTS, PAIRS // rows.shape[0])
         self.offsets = some_offsets(2 * sample.size, min(shifts, sample.size // 2), rng)
 
+    def objective(self, name: str) -> Objective:
+        """The objective over pairs of a row and a point of the sample, or over all rows if it has no pairs: A -> (value, gradient)."""
+        soft = OBJECTIVES[name].term
+        if soft is None:
+            return self._about_mean
+        term = soft(SHARPEST)
+        return lambda A: self._across(A, term)
+
     def tilt(self, name: str) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
         """The function from a basis and the gradient there of the sample's objective to how much that of all rows is more."""
-        if OBJECTIVES[name].term is None:
-            return lambda A, gradient: self._about_mean(A)[1] - gradient
-        term = OBJECTIVES[name].term(SHARPEST)
-        return lambda A, gradient: 2 * (self._across(A, term)[1] - gradient)
+        weight, objective = 1 if OBJECTIVES[name].term is None else 2, self.objective(name)
+        return lambda A, gradient: weight * (objective(A)[1] - gradient)
 
     def _across(self, A: np.ndarray, term: Term) -> tuple[float, np.ndarray]:
         """The mean over pairs of a row and a point of the sample, and its gradient."""
@@ -90,7 +96,9 @@ class Whole:
         beta, eta, _ = slide_with_pullback(self.sample, A)
         task, n = self._task(), self.rows.shape[0]
         mean = mean_of_images(beta, eta)
-        _, gradient, hessian = newton_terms(ImagesOf(self.rows, task, A), mean)
+        images = lambda chunk: Cloud(on_hyperboloid(*slide_with_pullback(task.placed(chunk)[0], A)[:2]))
+        steps = lambda chunk: tuple(chunk.t.shape[0] * term for term in newton_terms(images(chunk), mean))
+        _, gradient, hessian = self.rows.fold(steps)
         mean = exp_from(mean, np.linalg.solve(hessian, gradient))
 
         def terms(chunk: Chunk) -> tuple[float, np.ndarray]:
@@ -133,23 +141,6 @@ class Task(NamedTuple):
             return Placed(chunk, self.frame, self.matrix), pairs
         moved, eye = Chunk.of(self.frame.enter(chunk.points())), np.eye(len(self.matrix))
         return Placed(moved, Frame(eye[0], eye[1:, 1:]), eye), pairs
-
-
-class ImagesOf(NamedTuple):
-    """The images of all rows on the hyperboloid of H^K."""
-
-    rows: Rows
-    task: Task
-    A: np.ndarray
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.rows.shape[0], len(self.A) + 1
-
-    def fold(self, function: Callable) -> tuple:
-        task, A = self.task, self.A
-        images = lambda chunk: on_hyperboloid(*slide_with_pullback(task.placed(chunk)[0], A)[:2])
-        return self.rows.fold(lambda chunk: function(Chunk.of(images(chunk), chunk.start)))
 
 
 def _terms(task: Task, term: Term, A: np.ndarray, beta: np.ndarray, eta: np.ndarray) -> Callable:

@@ -12,10 +12,10 @@ FIRST_STEP = 0.1  # The length of the first step of a runner.
 
 
 def climb_many(objective: Callable, starts: np.ndarray, evaluations: int) -> tuple[np.ndarray, np.ndarray]:
-    """Maximise by L-BFGS from many starts (S, ...) together; the points (S, ...) and their values (S,) after so many evaluations.
+    """Maximise by L-BFGS from many starts (S, ...) together; the points (S, ...) and values (S,) after so many evaluations.
 
-    `objective` takes points (S, ...) to values (S,) and gradients. A step that does not bring enough is shortened, while the others
-    go on; a rejected step leaves an empty place in the memory.
+    `objective` takes points (S, ...) to values (S,) and gradients. A step that does not bring enough is shortened, while the
+    others go on; a rejected step leaves an empty place in the memory.
     """
     x = starts.copy()
     shape, flat = x.shape, (len(x), -1)
@@ -50,7 +50,7 @@ def climb_many(objective: Callable, starts: np.ndarray, evaluations: int) -> tup
 def _direction(
     g: np.ndarray, steps: np.ndarray, bends: np.ndarray, weights: np.ndarray, scale: np.ndarray, newest: int
 ) -> np.ndarray:
-    """The direction of L-BFGS of each runner (S, p), or that of its gradient where it has no memory or the former leads down."""
+    """The direction of L-BFGS of each runner (S, p); that of its gradient where it has no memory, or the former leads down."""
     order = [(newest - k) % len(steps) for k in range(len(steps))]
     q, kept = g.copy(), {}
     for k in order:

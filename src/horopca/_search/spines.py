@@ -6,7 +6,7 @@ seed makes the same search wherever the data sits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -167,7 +167,9 @@ def search_joint(sample: Sample, K: int, spine: str, objective: str, plan: Plan,
     best = search.finished(_told_of_equals(ends, family), family)
     basis = family.basis(best.point)[0]
     inside = basis[:, : sample.dimension + 1]
-    light = Search(sample.head(4096), "variance" if objective == "stretch" else objective, _light(plan, K * sample.dimension), rng)
+    light = Search(
+        sample.head(4096), "variance" if objective == "stretch" else objective, _light(plan, K * sample.dimension), rng
+    )
     return Flag([*_flag_inside(light, inside, free), basis], best)
 
 
@@ -244,7 +246,7 @@ def _ending(climbs: list[Ascent]) -> Ascent:
 
 
 def _additions(search: Search, given: np.ndarray, free: bool) -> list[np.ndarray]:
-    """Parameters in `OneMore` of the most promising vectors to add to a spine: of every point's own direction and of shaken ones."""
+    """Parameters in `OneMore` of the most promising vectors to add to a spine: every point's direction, and shaken ones."""
     rows = DIRECTIONS if len(given) == 0 else ADDED_ROWS
     few = search.sample.head(min(rows, search.sample.size))
     own = few.directions()

@@ -1,7 +1,7 @@
 """Where a search for spines begins: bases (K, d+1) made of the data's own directions, of its principal axes, and of both.
 
-Embeddings trained in a clipped ball have maxima far narrower than any shaking: the ideal points there are directions of data points to
-many digits. So half of the starts are made of directions as they are; the other half are shaken, for maxima between points.
+Embeddings trained in a clipped ball have maxima far narrower than any shaking: the ideal points there are directions of data
+points to many digits. So half of the starts are made of directions as they are; the others are shaken, for maxima between.
 """
 
 from __future__ import annotations
@@ -65,17 +65,20 @@ def sure_starts(sample: Sample, K: int) -> list[np.ndarray]:
 
 
 def spectral_basis(sample: Sample, K: int) -> np.ndarray:
-    """The spine of hyperbolic MDS: the K eigenvectors of M J with the largest eigenvalues, M the second moments of the points."""
+    """The spine of hyperbolic MDS: the first K eigenvectors of M J, where M holds the second moments of the points."""
     x = to_numpy(sample.columns)
     sizes, axes = eigh(x @ x.T / x.shape[1])
     root = (axes * np.sqrt(sizes.clip(0))) @ axes.T
     mixed = root[:, 1:] @ root[:, 1:].T - np.outer(root[:, 0], root[:, 0])
     top = eigh(mixed, subset_by_index=[len(x) - K, len(x) - 1])[1]
     basis = (root @ top).T
-    return basis / np.linalg.norm(basis, axis=1, keepdims=True)
+    sizes = np.linalg.norm(basis, axis=1, keepdims=True)
+    return basis / sizes if sizes.min() > 1e-12 else np.eye(K, len(x), k=1)  # so few points span no more
 
 
-def exchanged(sample: Sample, K: int, value: Callable[[list[np.ndarray]], np.ndarray], rng: np.random.Generator, free: bool) -> np.ndarray:
+def exchanged(
+    sample: Sample, K: int, value: Callable[[list[np.ndarray]], np.ndarray], rng: np.random.Generator, free: bool
+) -> np.ndarray:
     """A spine of vectors of the data, grown from the best direction and then improved one vector at a time.
 
     The vectors are light-like, (1, q), or space-like, (0, q), for directions q of points and the principal axes.

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import block_diag
 
-from .._objectives.objectives import Sample
+from .._objectives.sample import Sample
 from .._objectives.submanifolds import (
     Profile,
     distance_to,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import qr
 
-from .._objectives.objectives import Sample
+from .._objectives.sample import Sample
 from .._search.climb import Ascent, Heat, climb, race
 from .._search.ending import Ending
 from ..geometry._arrays import unit

@@ -162,9 +162,9 @@ def mean_ending(mean: Mean) -> Ending:
 def teller(estimator: Any) -> Any:
     """The report of a search: lines on stderr if verbose."""
 
-    def tell(number: int, heats: int, runners: int, value: float) -> None:
+    def tell(number: int, runners: int, value: float) -> None:
         if estimator.verbose:
             name = type(estimator).__name__
-            print(f"{name}: heat {number + 1} of {heats}, {runners} starts, best {value:.6g}", file=sys.stderr)
+            print(f"{name}: round {number}, {runners} starts, best {value:.6g}", file=sys.stderr)
 
     return tell

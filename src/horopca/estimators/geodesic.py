@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._objectives.objectives import Sample, as_sample
+from .._objectives.sample import Sample, as_sample
 from .._points.door import check_generator, check_number
 from .._points.memory import Rows
 from .._points.places import check_rows

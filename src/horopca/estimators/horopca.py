@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._objectives.objectives import as_sample
+from .._objectives.objectives import OBJECTIVES, SHARPEST
 from .._objectives.pairs import AllPairs, some_offsets
+from .._objectives.sample import Sample, as_sample
 from .._objectives.variances import EXACT_ROWS, REPORTED_PAIRS, measured_variances, slid
 from .._objectives.whole import Whole
 from .._points.cuda import images_of_rows, usable_for
-from .._points.door import check_choice, check_count
+from .._points.door import check_choice, check_count, check_generator
 from .._points.means import mean_of_many
 from .._points.memory import Rows
 from .._points.places import check_rows
 from .._points.stream import Reservoir
 from .._points.threads import one_blas_thread
-from .._search.spines import OBJECTIVES, Flag, Plan, search_greedy, search_joint
+from .._search.ending import Ending
+from .._search.spines import Flag, Plan, search_greedy, search_joint
 from ..geometry import (
     Chunk,
     Frame,
@@ -37,28 +36,33 @@ from ..geometry import (
     translate_to_origin,
 )
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy, with_rows
-from ..projections.spines import Slide, Spine, nested_ideal_points, slide, spine_from_basis, unslide
+from ..projections.horospherical import Slide, slide, unslide
+from ..projections.spines import Spine, nested_ideal_points, spine_from_basis
 from ..statistics import (
+    Mean,
     Seen,
     average_distortion,
     frame_of,
     frechet_mean,
+    frechet_variance,
     pair_variance,
     principal_axes,
     sampled_pair_variance,
 )
 from .base import HyperbolicReduction
-from .fitting import in_model, store_variances, teller
+from .fitting import check_climb, check_components, check_starts, fitted_door, in_model, report_end, store_variances, teller
 
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
 SPINES = ("ideal", "free")
+CRITERIA = ("variance", "distortion", "frechet")
 
-MEAN_ROWS = AXES_ROWS = 1 << 12  # points of a sample at whose mean, and in whose principal axes, the search stands
-SEARCH_ROWS = 1 << 14  # more points than this are searched on a random subset of so many
-PAIRS = 1 << 20  # pairs per evaluation in the last climb,
-SAMPLE_PAIRS = 1 << 17  # and if its answer is corrected afterwards
-FIDELITY_SHIFTS = 128  # pairs per point of the distortion objective, whose distances are kept
-AUTO_STARTS = 24
+STAND_ROWS = 1 << 12  # The search stands at the mean, and in the principal axes, of so many points of a sample.
+SEARCH_ROWS = 1 << 14  # More points than this are searched on a random sample of so many.
+LAST_PAIRS = 1 << 20  # The last climb counts so many pairs for each evaluation,
+SAMPLE_PAIRS = 1 << 17  # and so many if its answer is corrected afterwards.
+DISTANCES_KEPT = 128  # The distortion counts so many pairs for each point, since their true distances are kept.
+AUTO_STARTS = 24  # So many starts are climbed from by default on a thousand points or more,
+MOST_AUTO_STARTS = 64  # and up to so many on fewer, where they cost little.
 
 
 class Answer(NamedTuple):
@@ -73,25 +77,32 @@ class HoroPCA(HyperbolicReduction):
 
     Finds K directions (ideal points) such that the points, projected along the horospheres centred at these, keep as much
     as possible of their variance (mean squared distance over pairs) or of their distances. The projection
-    lengthens no distance and does not depend on any base point.
+    lengthens no distance (unless it is told to stretch) and does not depend on any base point.
 
     Parameters
     ----------
-    n_components : int, default=2
-        K, the dimension of the image, from 1 to the dimension of the data.
+    n_components : int, float or None, default=2
+        K, the dimension of the image, from 1 to the dimension of the data. A float between 0 and 1: the fewest that keep this
+        share of the variance. None: all.
     spine : {"ideal", "free"}, default="ideal"
         "ideal": components are ideal points, the family of the paper (and its limits). "free": also
         the projections whose pole lies beyond infinity; contains the former and preserves distances better.
     strategy : {"joint", "greedy"}, default="joint"
         "joint": optimise all components together. "greedy": one after another, each given those before, like PCA.
-    objective : {"variance", "distortion"}, default="variance"
-        "variance": maximise the pair variance of the projections. "distortion": minimise their average distortion.
+    objective : {"variance", "distortion", "frechet"}, default="variance"
+        "variance": maximise the pair variance of the projections, the mean of their squared distances, as the paper does.
+        "distortion": minimise their average distortion. "frechet": maximise the variance about their mean, the one
+        that the paper reports.
+    stretch : bool, default=False
+        Learn a stretch of the image too, which pays back the length that dropping dimensions costs: half the distortion or
+        less, but some distances grow (by at most ``stretch_bound_``). Needs ``spine="free", objective="distortion"``.
     model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
         The coordinates of the input, and of the output. "tangent": tangent vectors at the origin.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     n_init : "auto" or int, default="auto"
-        How many promising starts are climbed (eight times as many are looked at); "auto" is 24.
+        How many promising starts are climbed (eight times as many are looked at); "auto" is 24,
+        and up to 64 on fewer than a thousand points.
     pairs : "auto", "all" or int, default="auto"
         Pairs per point in the last climb; "auto" takes all pairs of up to 2048 points and about a million of more. More than
         16384 points are searched on a random sample of so many, and the answer is corrected by a pass over all of
@@ -100,13 +111,13 @@ class HoroPCA(HyperbolicReduction):
         Iterations of the last climb.
     tol : float, default=1e-10
         A climb ends when a step improves the objective by less than this fraction.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seeds the order of the points and the starts.
     n_jobs : int or None, default=None
         Threads for more than a few thousand points; -1: one per core. None: as many as the library of linear algebra
         is set to use (``threadpoolctl.threadpool_limits``, ``OMP_NUM_THREADS``).
     verbose : int, default=0
-        1: a line on stderr after each heat of the search.
+        1: a line on stderr after each round of the search.
 
     Attributes
     ----------
@@ -115,6 +126,14 @@ class HoroPCA(HyperbolicReduction):
         merged them they coincide (to within rounding); None if ``spine="free"`` found a pole beyond infinity.
     spine_ : Spine
         The subspace the projection keeps, in the frame with ``mean_`` at the origin: see `horopca.projections`.
+    nested_spines_ : list of Spine
+        The spines of the first 1, 2, ... components; the last is ``spine_``.
+    stretch_ : float
+        By how much the image is stretched: 1 unless ``stretch=True``.
+    stretch_bound_ : float
+        No distance is longer than in the projection without a stretch by more than this: ``2 log(stretch_)``, in the unit of
+        the data.
+    n_components_ : int
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean of the training data, in the estimator's model.
     explained_variance_ : ndarray of shape (n_components,)
@@ -131,7 +150,7 @@ class HoroPCA(HyperbolicReduction):
         Iterations of the last climb.
     converged_ : bool
     status_ : str
-        How the search ended, in words.
+        How the search ended, in words; also whether another optimum was found that is as good.
     n_samples_seen_ : int
         Points of the fit, or of all batches given to `partial_fit`.
     n_features_in_ : int
@@ -158,6 +177,7 @@ class HoroPCA(HyperbolicReduction):
         spine: str = "ideal",
         strategy: str = "joint",
         objective: str = "variance",
+        stretch: bool = False,
         model: str = "poincare",
         curvature: float = -1.0,
         n_init: int | str = "auto",
@@ -172,6 +192,7 @@ class HoroPCA(HyperbolicReduction):
         self.spine = spine
         self.strategy = strategy
         self.objective = objective
+        self.stretch = stretch
         self.model = model
         self.curvature = curvature
         self.n_init = n_init
@@ -182,28 +203,31 @@ class HoroPCA(HyperbolicReduction):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @one_blas_thread()
-    def fit(self, X: Any, y: Any = None) -> HoroPCA:
-        """Find the components of the points X.
+    def _check_parameters(self) -> None:
+        check_choice("spine", self.spine, SPINES)
+        check_choice("strategy", self.strategy, STRATEGIES)
+        check_choice("objective", self.objective, CRITERIA)
+        if not isinstance(self.stretch, bool | np.bool_):
+            raise ValueError(f"stretch must be True or False, but is {self.stretch!r}. How much is learnt: see stretch_.")
+        if self.stretch and (self.spine, self.objective, self.strategy) != ("free", "distortion", "joint"):
+            raise ValueError(
+                "stretch=True needs spine='free', objective='distortion' and strategy='joint' (it pays back distortion, in a "
+                f"space-like spine), but these are {self.spine!r}, {self.objective!r} and {self.strategy!r}."
+            )
+        check_climb(self)
+        check_starts(self.n_init, AUTO_STARTS)
+        if not (isinstance(self.pairs, str) and self.pairs in ("auto", "all")):
+            check_count("pairs", self.pairs, 1, why=", 'auto' or 'all'")
+        if self.n_jobs is not None and (isinstance(self.n_jobs, bool) or not isinstance(self.n_jobs, numbers.Integral)):
+            raise ValueError(f"n_jobs must be None or a whole number (-1: one thread per core), but is {self.n_jobs!r}.")
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs must be None, a number of threads, or -1 for one per core, but is 0.")
 
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            Points in the estimator's model and curvature.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        rows = check_rows(X, self._door(), estimator=self, reset=True, min_rows=2)
-        self._check_options(rows)
+    def _fit_components(self, rows: Rows, K: int) -> Ending:
         self.__dict__.pop("_reservoir", None)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        n = rows.shape[0]
+        rng, n = check_generator(self.random_state), rows.shape[0]
         some = rows.take(rng.choice(n, size=min(n, SEARCH_ROWS), replace=False))
-        self._learn(some, rows if n > len(some) else None, n, rng)
-        return self
+        return self._learn(some, rows if n > len(some) else None, n, K, rng)
 
     @one_blas_thread()
     def partial_fit(self, X: Any, y: Any = None) -> HoroPCA:
@@ -212,7 +236,7 @@ class HoroPCA(HyperbolicReduction):
         A uniform sample of at most 16384 of all points seen is kept. A fit to it is made when more than the square root
         of their number have come in since the last one, which is about what its standard error lets one see; it takes
         about a second, so that large batches cost less. Like `fit`, it may end in one of several optima that are nearly
-        as good. `fit` forgets the stream.
+        as good. `fit` forgets the stream. A batch that is refused changes nothing.
 
         Parameters
         ----------
@@ -224,6 +248,19 @@ class HoroPCA(HyperbolicReduction):
         -------
         self
         """
+        before = dict(vars(self))
+        try:
+            ending = self._learn_more(X)
+        except BaseException:  # an interruption too
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        if ending is not None:
+            report_end(self, ending)
+        return self
+
+    def _learn_more(self, X: Any) -> Ending | None:
+        """Take in a batch, and fit where enough has changed."""
         begun, door = hasattr(self, "_reservoir"), self._door()
         if begun and (self._reservoir.model, self._reservoir.curvature) != door:
             raise ValueError(
@@ -231,119 +268,153 @@ class HoroPCA(HyperbolicReduction):
                 f"{self._reservoir.curvature:g}, but are {self.model!r} and {self.curvature:g}. Call fit to begin anew."
             )
         rows = check_rows(X, door, estimator=self, reset=not begun, min_rows=1)
-        self._check_options(rows)
+        self._check_parameters()
+        K = check_components(self.n_components, rows.shape[1] - 1, SEARCH_ROWS)
+        if not isinstance(K, int):
+            raise ValueError(f"n_components must be a whole number or None for partial_fit, but is {self.n_components!r}.")
+        self.model_, self.curvature_ = door
         if not begun:
-            self._reservoir = Reservoir.empty(rows.shape[1], door, int(check_random_state(self.random_state).randint(2**31)))
+            seed = int(check_generator(self.random_state).integers(2**31))
+            self._reservoir = Reservoir.empty(rows.shape[1], door, seed)
             for name in ("_answer", "_n_features_out"):  # of an earlier fit
                 self.__dict__.pop(name, None)
-        new = self._reservoir.after(rows, SEARCH_ROWS)
+        new, ending = self._reservoir.after(rows, SEARCH_ROWS), None
         m, rng = len(new.points), np.random.default_rng((new.seed, 1))
-        if m >= 2 and (new.changed > np.sqrt(m) or not hasattr(self, "_answer")):
-            self._learn(new.points, None, new.seen, rng, warm=getattr(self, "_answer", None))
+        if m >= max(2, K) and (new.changed > np.sqrt(m) or not hasattr(self, "_answer")):
+            ending = self._learn(new.points, None, new.seen, K, rng, warm=getattr(self, "_answer", None))
+            self.n_components_, self._n_features_out = K, door.columns(K)
             new = new._replace(changed=0)
-        self._reservoir, self.n_samples_seen_ = new, new.seen  # last: a batch that failed was not seen
-        return self
+        self._reservoir, self.n_samples_seen_ = new, new.seen
+        return ending
+
+    # ------------------------------------------------------------ prepare, search, settle, measure
 
     def _learn(
-        self, some: np.ndarray, rows: Rows | None, seen: int, rng: np.random.Generator, warm: Answer | None = None
-    ) -> None:
-        """Fit to the points `some` (m, d+1), in random order; if they are a sample of `rows`, to all of these.
+        self, some: np.ndarray, rows: Rows | None, seen: int, K: int, rng: np.random.Generator, warm: Answer | None = None
+    ) -> Ending:
+        """Fit K components to the points `some` (m, d+1), in random order; if they are a sample of `rows`, to all of these.
 
         They stand for so many `seen`; `warm` is an earlier answer to begin from.
         """
-        mean = frechet_mean(some if rows is None else some[:MEAN_ROWS])
+        mean = frechet_mean(some if rows is None else some[:STAND_ROWS])
         # the search stands at the mean of the sample, which is the same to the last bit wherever the rows are
-        frame = Frame(mean.point, principal_axes(Seen(some[:AXES_ROWS], mean.point))[0])
-        sample, plan, whole = as_sample(frame.enter(some)), self._plan(len(some), sampled=rows is not None), None
+        frame = Frame(mean.point, principal_axes(Seen(some[:STAND_ROWS], mean.point))[0])
+        sample = as_sample(frame.enter(some))
+        whole = None if rows is None else Whole(rows, some, frame, sample, rng)
+        plan = self._plan(sample, rows, frame, whole, warm, K)
+        with one_blas_thread():
+            flag = STRATEGIES[self.strategy](sample, K, self.spine, self._goal(), plan, rng)
         if rows is not None:
-            whole = Whole(rows, some, frame, sample, rng)
-            plan = plan._replace(whole=whole.objective(self.objective))
-            mean = mean_of_many(rows, some[:MEAN_ROWS], mean)
+            mean = mean_of_many(rows, some[:STAND_ROWS], mean)
+        self._settle(flag, frame, to_numpy(mean.point), moved=rows is not None)
+        x = Seen(some, self._mean).map(Chunk.points)
+        self._stand(x)
+        across = None if whole is None else whole.variances(flag.bases[-1])
+        self._report_variances(*measured_variances(x, self.nested_spines_, rng, seen, across))
+        self.n_samples_seen_ = seen
+        return self._ending(flag, mean)
+
+    def _goal(self) -> str:
+        """The row of OBJECTIVES that is searched for."""
+        return "stretch" if self.stretch else self.objective
+
+    def _plan(self, sample: Sample, rows: Rows | None, frame: Frame, whole: Whole | None, warm: Answer | None, K: int) -> Plan:
+        """How to search a sample: if it is one of rows, the answer is taken to these afterwards."""
+        n, auto = sample.size, min(MOST_AUTO_STARTS, max(AUTO_STARTS, AUTO_STARTS * 1024 // sample.size))
+        plan = Plan(
+            check_starts(self.n_init, auto), self._shifts(n, K, rows is not None), self.max_iter, self.tol, teller(self)
+        )
+        if whole is not None:
+            plan = plan._replace(tilt=whole.tilt(self._goal()))
         if rows is not None and usable_for(rows.X):
             plan = plan._replace(place=lambda sample: sample.beside(rows.X))
         if rows is not None and self.pairs == "all":
             everything = as_sample(frame.enter(rows.all()))
-            plan = plan._replace(exact=OBJECTIVES[self.objective](everything, AllPairs(everything.size)))
-        if warm is not None and len(warm.bases) == self.n_components:
-            plan = plan._replace(warm=[basis @ between(warm.frame, frame).T for basis in warm.bases])
-        flag = STRATEGIES[self.strategy](sample, self.n_components, self.spine, self.objective, plan, rng)
+            plan = plan._replace(exact=OBJECTIVES[self._goal()].over(everything, AllPairs(everything.size), SHARPEST))
+        if warm is not None and len(warm.bases) == K and warm.bases[-1].shape[1] == sample.dimension + 1 + self.stretch:
+            there, d = between(warm.frame, frame).T, sample.dimension
+            plan = plan._replace(warm=[np.hstack([basis[:, : d + 1] @ there, basis[:, d + 1 :]]) for basis in warm.bases])
+        return plan
 
-        self._answer, self._mean = Answer(frame, flag.bases), to_numpy(mean.point)
-        self.mean_ = in_model(self, self._mean)
-        spines = [_turned(spine_from_basis(basis), frame.axes) for basis in flag.bases]
-        q = nested_ideal_points(flag.bases)
+    def _shifts(self, n: int, K: int, sampled: bool) -> int:
+        """Pairs of each of n points in the last climb."""
+        if self.pairs == "auto" or (self.pairs == "all" and sampled):
+            if self.objective == "distortion":
+                return DISTANCES_KEPT // 4 if sampled else DISTANCES_KEPT
+            return n if n <= 2048 and K <= 8 else max(1, 4 * (SAMPLE_PAIRS if sampled else LAST_PAIRS) // (n * max(4, K)))
+        return n if self.pairs == "all" else int(self.pairs)
+
+    def _settle(self, flag: Flag, frame: Frame, mean: np.ndarray, moved: bool) -> None:
+        """Keep the nested spines as seen from the mean; if that is not where the search stood, `moved` there."""
+        d = len(frame.axes)
+        stretch = float(np.exp(flag.bases[-1][:, d + 1 :].sum()))
+        bases = [basis[:, : d + 1] for basis in flag.bases]
+        self._answer, self._mean = Answer(frame, flag.bases), mean
+        self.mean_ = in_model(self, mean)
+        q = nested_ideal_points(bases)
         self._directions = None if q is None else q @ frame.axes
-        if rows is not None:  # from the mean of the sample to that of all rows
-            there = Frame(self._mean, np.eye(len(frame.axes)))
-            spines = [spine_from_basis(basis @ between(frame, there).T) for basis in flag.bases]
+        spines = [_turned(spine_from_basis(basis, stretch), frame.axes) for basis in bases]
+        if moved:
+            there = Frame(mean, np.eye(d))
+            spines = [spine_from_basis(basis @ between(frame, there).T, stretch) for basis in bases]
             if self.spine == "ideal":  # rounding must not carry it beyond infinity
                 spines = [spine._replace(kappa=max(spine.kappa, 0.0) if k else 0.0) for k, spine in enumerate(spines)]
             if q is not None:
-                self._directions = translate_ideal_to_origin(translate_ideal(self._directions, frame.mean), self._mean)
-        self.spine_ = spines[-1]
-        self.ideal_points_ = None if q is None else translate_ideal(self._directions, self._mean)
-        x = Seen(some, self._mean).map(Chunk.points)
-        self._frame = frame_of(slid(x, self.spine_))
+                self._directions = translate_ideal_to_origin(translate_ideal(self._directions, frame.mean), mean)
+        self.nested_spines_, self.spine_ = spines, spines[-1]
+        self.stretch_, self.stretch_bound_ = stretch, 2 * float(np.log(stretch)) / fitted_door(self).scale
+        self.ideal_points_ = None if q is None else translate_ideal(self._directions, mean)
+
+    def _stand(self, x: np.ndarray) -> None:
+        """Keep where to look at the images from, of each of the nested projections, for points x as seen from the mean."""
+        self._frames = [frame_of(slid(x, spine)) for spine in self.nested_spines_]
+        self._frame = self._frames[-1]
         self._slide = Slide.along(self.spine_, boost_to_origin(self._mean), self._frame.matrix())
-        across = None if whole is None else whole.variances(flag.bases[-1])
-        self._report_variances(*measured_variances(x, spines, rng, seen, across))
-        self._n_features_out, self.n_samples_seen_ = self._door().columns(self.n_components), seen
-        self._report_end(flag, mean.converged)
-
-    def _check_options(self, rows: Rows) -> None:
-        d = rows.shape[1] - 1
-        check_count("n_components", self.n_components, 1, d, f" (the dimension of X is {d})")
-        check_choice("spine", self.spine, SPINES)
-        check_choice("strategy", self.strategy, STRATEGIES)
-        check_choice("objective", self.objective, OBJECTIVES)
-        check_count("max_iter", self.max_iter, 1)
-        if not (isinstance(self.n_init, str) and self.n_init == "auto"):
-            check_count("n_init", self.n_init, 1)
-        if not (isinstance(self.pairs, str) and self.pairs in ("auto", "all")):
-            check_count("pairs", self.pairs, 1)
-        if self.n_jobs is not None and (isinstance(self.n_jobs, bool) or not isinstance(self.n_jobs, numbers.Integral)):
-            raise ValueError(f"n_jobs must be None or a whole number (-1: one thread per core), but is {self.n_jobs!r}.")
-        if self.n_jobs == 0:
-            raise ValueError("n_jobs must be None, a number of threads, or -1 for one per core, but is 0.")
-        if not isinstance(self.tol, numbers.Real) or not self.tol > 0:
-            raise ValueError(f"tol must be a positive number, but is {self.tol!r}.")
-
-    def _plan(self, n: int, *, sampled: bool) -> Plan:
-        """How to search n points: if they are a sample of rows, the answer is corrected afterwards."""
-        n_init = AUTO_STARTS if self.n_init == "auto" else int(self.n_init)
-        if self.pairs == "auto" or (self.pairs == "all" and sampled):
-            most = (SAMPLE_PAIRS if sampled else PAIRS) // n
-            kept = FIDELITY_SHIFTS // 4 if sampled else FIDELITY_SHIFTS
-            shifts = kept if self.objective == "distortion" else n if n <= 2048 else most
-        else:
-            shifts = n if self.pairs == "all" else int(self.pairs)
-        return Plan(n_init, shifts, self.max_iter, self.tol, teller(self))
 
     def _report_variances(self, values: np.ndarray, error: float) -> None:
         """Keep the explained and the total variance (last), and their standard error, in the user's unit of length."""
+        kept = np.maximum.accumulate(values[:-1])
         # a projection of a projection lengthens nothing, so only rounding can break the order
-        store_variances(self, np.minimum(np.maximum.accumulate(values[:-1]), values[-1]), values[-1])
-        self.variance_error_ = error / -self.curvature
+        store_variances(self, kept if self.stretch else np.minimum(kept, values[-1]), values[-1])
+        self.variance_error_ = error / fitted_door(self).scale ** 2
 
-    def _report_end(self, flag: Flag, mean_converged: bool) -> None:
-        self.n_iter_ = flag.ascent.n_iter
-        self.converged_ = flag.ascent.converged and mean_converged
-        self.status_ = flag.ascent.status if mean_converged else "the Fréchet mean did not converge"
-        if not mean_converged:
-            warnings.warn("HoroPCA: the Fréchet mean of X did not converge.", ConvergenceWarning, stacklevel=4)
-        elif not self.converged_:
-            warnings.warn(
-                f"HoroPCA {self.status_} without converging. Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+    def _ending(self, flag: Flag, mean: Mean) -> Ending:
+        if not mean.converged:
+            return Ending(mean.n_iter, False, "found no Fréchet mean", "The points may lie too far out.")
+        remedy = f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g})."
+        return Ending.of(flag.ascent, remedy)
 
-    def _onto_spine(self, x: Array) -> Array:
-        moved = translate_to_origin(x, from_numpy(self._mean, x))
-        return to_hyperboloid(slide(moved, self.spine_), "halfspace")
+    # ------------------------------------------------------------ there and back
+
+    def transform(self, X: Any, n_components: int | None = None) -> Any:
+        """Project points on the learnt components, or on the first few of them.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Points in the estimator's model and curvature; NumPy, torch or another array library, or a data frame.
+        n_components : int or None, default=None
+            The projection on the first so many of the nested components; None: on all. The first columns of the whole
+            projection are *not* that: with ``strategy="joint"`` they hold what its principal axes show of it. If you want
+            each of 1 .. K components to be as good as it can be, fit with ``strategy="greedy"``.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components) (one column more for ``model="lorentz"``)
+            In the model, curvature, dtype, array library and device of X.
+        """
+        check_is_fitted(self)
+        if n_components is None or n_components == self.n_components_:
+            return super().transform(X)
+        k = check_count("n_components", n_components, 1, self.n_components_, " (as many as were fitted)")
+        if not hasattr(self, "nested_spines_"):
+            raise ValueError("n_components needs the nested spines, but this fit was kept by version 0.1.0, without. Fit anew.")
+        rows, mean = check_rows(X, fitted_door(self), estimator=self), self._mean
+        spine, frame = self.nested_spines_[k - 1], self._frames[k - 1]
+        return self._map(rows, lambda chunk: frame.enter(_onto(spine, mean, chunk.points())))
 
     def _project(self, x: Array) -> Array:
-        return self._frame.enter(self._onto_spine(x))
+        return self._frame.enter(_onto(self.spine_, self._mean, x))
 
     def _images(self, chunk: Chunk) -> Array:
         images, lost = self._slide.images(chunk)
@@ -353,7 +424,7 @@ class HoroPCA(HyperbolicReduction):
 
     def _on_device(self, rows: Rows) -> Array | None:
         door = rows.door
-        if not usable_for(rows.X, door.model, self.n_components):
+        if not usable_for(rows.X, door.model, self.n_components_):
             return None
         images, lost, outside = images_of_rows(rows.X, door.model, door.scale, self._slide)
         if outside:
@@ -382,7 +453,7 @@ class HoroPCA(HyperbolicReduction):
             use `BusemannWhitener`, or ``strategy="greedy"``.
         """
         check_is_fitted(self)
-        rows = check_rows(X, self._door(), estimator=self)
+        rows = check_rows(X, fitted_door(self), estimator=self)
         directions = self._directions
         if directions is None:
             raise ValueError(
@@ -402,22 +473,30 @@ class HoroPCA(HyperbolicReduction):
     def score(self, X: Any, y: Any = None) -> float:
         """How well the projection keeps points X, larger being better.
 
-        The pair variance of their projections for ``objective="variance"``; minus their average distortion for
-        ``objective="distortion"``. Above 3000 points, over a fixed sample of pairs. The two are on different scales: compare
-        estimators of one objective only.
+        The pair variance of their projections for ``objective="variance"``, their variance about the mean for "frechet",
+        minus their average distortion for "distortion". Above 3000 points, over a fixed sample of them. These are on different
+        scales: compare estimators of one objective only.
         """
         check_is_fitted(self)
-        rows = check_rows(X, self._door(), estimator=self, min_rows=2)
+        rows = check_rows(X, fitted_door(self), estimator=self, min_rows=2)
         n, rng = rows.shape[0], np.random.default_rng(0)
         x = rows.all() if n <= EXACT_ROWS else rows.take(rng.choice(n, size=min(n, SEARCH_ROWS), replace=False))
         images = self._project(x)
         offsets = None if n <= EXACT_ROWS else some_offsets(len(x), max(8, REPORTED_PAIRS // len(x)), rng)
         if self.objective == "distortion":
             return -average_distortion(x, images, offsets)[0]
-        value = pair_variance(images) if offsets is None else sampled_pair_variance(images, offsets)[0]
-        return value / -self.curvature
+        if self.objective == "frechet":
+            value = frechet_variance(images)
+        else:
+            value = pair_variance(images) if offsets is None else sampled_pair_variance(images, offsets)[0]
+        return value / rows.door.scale**2
+
+
+def _onto(spine: Spine, mean: np.ndarray, x: Array) -> Array:
+    """Images (n, k+1) on the hyperboloid of H^k of points x (n, d+1), with a spine as it is seen from the mean."""
+    return to_hyperboloid(slide(translate_to_origin(x, from_numpy(mean, x)), spine), "halfspace")
 
 
 def _turned(spine: Spine, axes: np.ndarray) -> Spine:
     """The spine in the frame whose axes are the rows of `axes`, brought back to the frame they are given in."""
-    return Spine(spine.n @ axes, spine.kappa, spine.U @ axes)
+    return spine._replace(n=spine.n @ axes, U=spine.U @ axes)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._objectives.objectives import Sample
+from .._objectives.sample import Sample
 from .._points.door import check_choice
 from .._points.places import check_rows
 from .._search.submanifolds import GOALS, Effort, Nested, search_greedy, search_joint

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._objectives.objectives import as_sample
+from .._objectives.sample import as_sample
 from .._points.door import Door, check_choice, check_count, check_generator
 from .._points.memory import Rows
 from .._points.places import check_rows

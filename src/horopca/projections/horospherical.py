@@ -7,8 +7,9 @@ With h = t - s.n and H = t + s.n (exp of the Busemann functions of n and -n) and
 
 so (b / r ; 1 / r) is the image in the upper half-space model of H^K. One product and one square root per point.
 
-*The stretch.* Where kappa < 0 the numbers c / (2 sqrt(-kappa)) and b are the space part of the image on the hyperboloid of H^K. To
-stretch it by sigma >= 1 is to multiply c and b by sigma: distances d become d' with 1 <= sinh(d'/2) / sinh(d/2) <= sigma.
+*The stretch.* Where kappa < 0 the numbers c / (2 sqrt(-kappa)) and b are the space part of the image on the hyperboloid of
+H^K. To stretch it by sigma >= 1 is to multiply c and b by sigma: for distances d before and d' after,
+1 <= sinh(d'/2) / sinh(d/2) <= sigma.
 """
 
 from __future__ import annotations
@@ -136,8 +137,8 @@ Pullback = Callable[[Array, Array], np.ndarray]
 def slide_with_pullback(points: Products, A: np.ndarray) -> tuple[Array, Array, Pullback]:
     """Images of points under the projection with spine span(A), A of shape (K, d+1).
 
-    Returns beta (K-1, n) and eta (n,), coordinates in the upper half-space of H^K, and the pullback that takes gradients in them
-    to the gradient in A. That depends on the *span* of A alone, which gives it whole, the parts that change the Minkowski
+    Returns beta (K-1, n) and eta (n,), coordinates in the upper half-space of H^K, and the pullback that takes gradients in
+    them to the gradient in A. That depends on the *span* of A alone, which gives it whole, the parts that change the Minkowski
     products of the basis included, from the derivatives in the coordinates of the points.
     """
     beta, eta, pullback = _slide_with_pullback(points, A, 1.0)
