@@ -73,7 +73,7 @@ class Whole:
         self.offsets = some_offsets(2 * sample.size, min(shifts, sample.size // 2), rng)
 
     def objective(self, name: str) -> Objective:
-        """The objective over pairs of a row and a point of the sample, or over all rows if it has no pairs: A -> (value, gradient)."""
+        """The objective over pairs of a row and a point of the sample; over all rows, if it has no pairs."""
         soft = OBJECTIVES[name].term
         if soft is None:
             return self._about_mean

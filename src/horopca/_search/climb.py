@@ -99,15 +99,16 @@ def run(objective: Objective, runner: Ascent, max_iter: int, tol: float) -> Asce
 
 
 def race(
-    starts: Sequence[np.ndarray], heats: Sequence[Heat], *, tol: float, report: Callable = lambda *_: None, run: Run = run
+    starts: Sequence[np.ndarray], heats: Iterable[Heat], *, tol: float, report: Callable = lambda *_: None, run: Run = run
 ) -> list[Ascent]:
     """Climb from many starts, a little at a time, dropping the worse ones after each heat; those left, best first.
 
-    A heat of zero iterations only compares values. `run` says how a runner climbs.
+    Heats may be made as they are asked for; one of zero iterations only compares values. `run` says how a runner climbs;
+    `report` is told the number of each heat, how many ran, and the best value.
     """
     field = [Ascent(start, -np.inf, 0, False, "not started") for start in starts]
     for number, (objective, max_iter, keep) in enumerate(heats):
         finished = [run(objective, runner, max_iter, tol) for runner in field]
         field = sorted(finished, key=lambda a: -a.value if np.isfinite(a.value) else np.inf)[:keep]
-        report(number, len(heats), len(finished), field[0].value)
+        report(number + 1, len(finished), field[0].value)
     return field

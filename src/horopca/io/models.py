@@ -28,7 +28,8 @@ from .._points.stream import Reservoir
 from ..estimators.horopca import Answer
 from ..estimators.network import Layer
 from ..geometry import Frame
-from ..projections.spines import Slide, Spine
+from ..projections import Spine
+from ..projections.horospherical import Slide
 from .archives import open_archive
 from .arrays import parse_npy
 from .budget import Budget
@@ -45,6 +46,7 @@ PRIVATE = {
     "mean_point": "_mean",
     "centre_point": "_centre",
     "image_frame": "_frame",
+    "image_frames": "_frames",
     "directions": "_directions",
     "search": "_answer",
     "slide": "_slide",
@@ -77,7 +79,17 @@ def _is_array(value: Any) -> bool:
 KINDS: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("n_features_in_", "n_components_", "n_samples_seen_", "n_features_out"), _is_count),
     **dict.fromkeys(
-        ("total_variance_", "variance_error_", "departure_", "reconstruction_error_", "curvature_", "reach"), _is_number
+        (
+            "total_variance_",
+            "variance_error_",
+            "departure_",
+            "reconstruction_error_",
+            "curvature_",
+            "reach",
+            "stretch_",
+            "stretch_bound_",
+        ),
+        _is_number,
     ),
     **dict.fromkeys(("explained_variance_", "explained_variance_ratio_", "unexplained_variance_", "eigenvalues_"), _is_array),
     **dict.fromkeys(("mean_", "centre_", "components_", "ideal_points_", "base_point_", "reference_points_"), _is_array),
@@ -87,6 +99,7 @@ KINDS: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("status_", "model_"), lambda value: isinstance(value, str)),
     "image_frame": lambda value: isinstance(value, Frame),
     "spine_": lambda value: isinstance(value, Spine),
+    "nested_spines_": lambda value: isinstance(value, list) and all(isinstance(item, Spine) for item in value),
     "feature_names_in_": lambda value: isinstance(value, np.ndarray) and value.dtype == object,
     "output_config": lambda value: isinstance(value, dict),
 }
