@@ -302,8 +302,7 @@ class HoroPCA(HyperbolicReduction):
         sample = as_sample(frame.enter(some))
         whole = None if rows is None else Whole(rows, some, frame, sample, rng)
         plan = self._plan(sample, rows, frame, whole, warm, K)
-        with one_blas_thread():
-            flag = STRATEGIES[self.strategy](sample, K, self.spine, self._goal(), plan, rng)
+        flag = STRATEGIES[self.strategy](sample, K, self.spine, self._goal(), plan, rng)
         if rows is not None:
             mean = mean_of_many(rows, some[:STAND_ROWS], mean)
         self._settle(flag, frame, to_numpy(mean.point), moved=rows is not None)
