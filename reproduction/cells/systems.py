@@ -51,8 +51,16 @@ SYSTEMS = {
     "orthonormal": System("HoroPCA, orthonormal", _seeded(OrthonormalHoroPCA), "code", published="horopca"),
     "horopca": System("`HoroPCA()`", _seeded(HoroPCA), "ours"),
     "free": System('`HoroPCA(spine="free")`', _seeded(HoroPCA, spine="free"), "ours"),
+    "frechet": System(
+        '`HoroPCA(spine="free", objective="frechet")`', _seeded(HoroPCA, spine="free", objective="frechet"), "ours"
+    ),
     "distortion": System(
         '`HoroPCA(spine="free", objective="distortion")`', _seeded(HoroPCA, spine="free", objective="distortion"), "ours"
+    ),
+    "stretch": System(
+        '`HoroPCA(spine="free", objective="distortion", stretch=True)`',
+        _seeded(HoroPCA, spine="free", objective="distortion", stretch=True),
+        "ours",
     ),
     "radial": System("`RadialPCA()`", _plain(RadialPCA), "other", chance=False),
     "halfspace": System("`HalfSpaceProjection()`, random", _seeded(HalfSpaceProjection), "other"),
