@@ -63,7 +63,7 @@ def _points(graph: str, dimension: int, sarkar: str) -> tuple[np.ndarray, str]:
 
 @lru_cache(maxsize=4)
 def _sarkar(graph: str) -> np.ndarray:
-    return SarkarEmbedding(10, model="lorentz", random_state=0).fit(data.graph(graph)).embedding_
+    return SarkarEmbedding(10, model="lorentz", max_radius=None, random_state=0).fit(data.graph(graph)).embedding_
 
 
 def _reduced(X: np.ndarray, estimator: Any, keep: bool = False) -> dict[str, Any]:

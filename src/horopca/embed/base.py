@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,13 +12,20 @@ from sklearn.utils import check_random_state
 
 from .._points.door import LARGEST_RADIUS, Door, check_count, check_door
 
-# Hyperbolic radius up to which float64 coordinates of a model tell points apart from the boundary
+
+class Reach(NamedTuple):
+    """Radii, at curvature -1, up to which the coordinates of a model show points."""
+
+    shown: float  # in a picture and in float32: 1e-5 inside the boundary
+    held: float  # in float64, apart from the boundary
+
+
 REACH = {
-    "poincare": 35.0,
-    "klein": 17.0,
-    "lorentz": LARGEST_RADIUS,
-    "halfspace": LARGEST_RADIUS,
-    "tangent": LARGEST_RADIUS,
+    "poincare": Reach(12.0, 34.0),
+    "klein": Reach(6.0, 17.0),
+    "lorentz": Reach(12.0, LARGEST_RADIUS),
+    "halfspace": Reach(12.0, LARGEST_RADIUS),
+    "tangent": Reach(12.0, LARGEST_RADIUS),
 }
 
 
@@ -26,6 +33,8 @@ class GraphEmbedding(BaseEstimator, ABC):
     """An embedding of the nodes of a graph: `fit` learns it, row i of `embedding_` is the node `names_[i]`."""
 
     n_components: int
+    scale: float | str
+    max_radius: float | str | None
     model: str
     curvature: float
     random_state: Any
@@ -58,7 +67,28 @@ class GraphEmbedding(BaseEstimator, ABC):
     def _dimension(self) -> int:
         return check_count("n_components", self.n_components, 2)
 
+    def _far(self, door: Door) -> float:
+        """The largest radius that points may have, at curvature -1."""
+        reach = REACH[door.model]
+        if self.max_radius == "auto":
+            return reach.shown
+        if self.max_radius is None:
+            return reach.held
+        far = check_positive("max_radius", self.max_radius, "'auto', None or ")
+        if far > reach.held:
+            raise ValueError(
+                f"max_radius must be at most {reach.held:g} for the model {door.model!r}, beyond which float64 does not tell "
+                f"points from the boundary, but is {far:g}. max_radius=None means as far as the model holds."
+            )
+        return far
+
+    def _scale(self, door: Door) -> float | None:
+        """The scale that was asked for, at curvature -1; None: the best."""
+        return None if self.scale == "auto" else check_positive("scale", self.scale, "'auto' or ") * door.scale
+
     def _rng(self) -> np.random.Generator:
+        if isinstance(self.random_state, np.random.Generator):
+            return self.random_state
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
     def _say(self, text: str) -> None:

@@ -2,63 +2,66 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from .._points.door import Door, check_count
 from .._points.threads import one_blas_thread
-from .._search.climb import Objective, climb
+from .._search.ending import Ending
+from ..estimators.fitting import report_end
 from ..geometry import lift
 from ..statistics import principal_axes
+from .ball import from_ball, to_ball, within
 from .base import REACH, GraphEmbedding, check_positive, through
-from .frames import Ball, from_ball, moved, to_ball
 from .graphs import Tree, as_graph
-from .pairs import Block, Fit, GraphPairs, measure, pairs_of
-from .sarkar import best_tau, best_tree, place
-from .stress import cut_short, flattened, reined_in, soft_distortion
+from .relaxation import Plan, relaxed
+from .sarkar import best_tau, best_tree, given_up, place
+from .targets import Fit, Targets, measure, targets_of
 
-AUTO_STARTS = 3
-RADII = (2.0, 1.0, 4.0)  # of the first starts: near the flat space, from where a search finds its scale
+CLOUD = 0.1  # size of the cloud of random points at a start
 ROOM = 10  # dimensions in which a start is opened where fewer are asked for; the rest is taken back
-OPENING = (0.3, 0.1)  # softness of the objective, in fractions of a distance, from stage to stage
-PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # on the lent dimensions
-MIDDLE = (0.1, 0.03)
-ENDING = (0.01, 0.003, 0.001)
-LEAST_DELTA = 4 * np.exp(-40.0)  # 1 - |z|^2 at radius 40, beyond which no two points of the ball have different directions
-BALL = Door("poincare", -1.0)
-STAGE = 60  # iterations of a stage before the last ones
+OPENING = Plan(1000, (0.15, 0.05), (0.1, 0.03))  # of a cloud in more dimensions than are asked for
+PRESSING = Plan(1000, (0.1, 0.05), (0.1, 0.1))  # while these are taken back
+DESCENT = Plan(1500, (0.1, 1e-3), (0.1, 3e-3))  # of a cloud, or of what was pressed
+SETTLING = Plan(500, (0.05, 1e-3), (0.03, 3e-3))  # of points that have their places
+ENDING = Plan(100, (1e-3, 1e-5), (3e-3, 1e-3), whole=True)
+BALL_HOLDS = REACH["poincare"].held  # the search is in the ball, whatever the model
 
 
 class DistortionEmbedding(GraphEmbedding):
     """Points whose hyperbolic distances are those of the graph, up to a learnt scale, as nearly as can be.
 
     Minimises the average distortion, the mean over pairs of ``|d / (scale * graph distance) - 1|``, over the points and the
-    scale (Gu, Sala, Gunel and Ré, 2019). Gradients are exact; every point moves in its own frame, so steps mean the same
-    at every radius; L-BFGS, on a smooth form of the objective that is sharpened in stages. A few starts are
-    opened in at least ten dimensions, where few points stand in each other's way, and pressed flat where fewer are asked
-    for; another is Sarkar's construction at its best scale. The best goes on to the end.
+    scale (Gu, Sala, Gunel and Ré, 2019): by Adam on samples of the pairs, on a smooth form of the objective that is
+    sharpened on the way. Every point moves in its own frame, so steps mean the same at every radius. One start is Sarkar's
+    construction at its best scale, the others are random clouds: every second of these is relaxed in ten dimensions,
+    where few points stand in each other's way, and pressed flat where fewer are asked for. All go to the end, and the best
+    goes on until it improves no more.
 
     Parameters
     ----------
     n_components : int, default=2
         Dimension of the space, at least 2.
+    scale : "auto" or float, default="auto"
+        Hyperbolic distance per graph distance, in the space of the estimator's curvature; "auto" learns it.
+    max_radius : "auto", float or None, default="auto"
+        Distance from the origin, at curvature -1, beyond which no point lies. "auto" is 12 (6 in the Klein model), which a
+        picture and float32 can show; None is as far as float64 coordinates of the model hold.
     model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
         The coordinates of the embedding.
     curvature : float, default=-1.0
     n_init : "auto" or int, default="auto"
-        How many starts are opened beside Sarkar's; "auto" is 3.
-    max_iter : int, default=1000
-        Iterations of each of the last stages.
-    tol : float, default=1e-8
-        A stage ends when a step improves the objective by less than this fraction.
+        How many random clouds there are beside Sarkar's construction; "auto" is 2, and 1 in ten dimensions and more.
+    max_iter : int, default=10000
+        Steps of the best after the starts are compared.
+    tol : float, default=0.02
+        The search has converged when 500 further steps improve the distortion by less than this fraction.
     largest_component : bool, default=False
         Embed the largest component of a graph that is not connected, instead of refusing it.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the order of siblings in the starts and, above 2048 nodes, the sample of pairs.
+    random_state : int, RandomState instance, Generator or None, default=None
+        Seeds the clouds and the samples of pairs.
     verbose : int, default=0
         1: a line on stderr for each start and stage.
 
@@ -71,11 +74,13 @@ class DistortionEmbedding(GraphEmbedding):
     distortion_ : float
         Mean over pairs of ``|d / (distance_scale_ * graph distance) - 1|``, measured on ``embedding_`` (above 2048 nodes,
         on the pairs of a random sample of nodes with all).
+    distortion_given_up_ : float
+        How much smaller the distortion of Sarkar's construction would be without `max_radius`; 0 if it would not.
     n_iter_ : int
-        Iterations of the last stages.
+        Steps of the best after the starts were compared.
     converged_ : bool
     status_ : str
-        How the last stage ended, in words.
+        How the search ended, in words.
 
     Examples
     --------
@@ -89,16 +94,20 @@ class DistortionEmbedding(GraphEmbedding):
         self,
         n_components: int = 2,
         *,
+        scale: float | str = "auto",
+        max_radius: float | str | None = "auto",
         model: str = "poincare",
         curvature: float = -1.0,
         n_init: int | str = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-8,
+        max_iter: int = 10000,
+        tol: float = 0.02,
         largest_component: bool = False,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
+        self.scale = scale
+        self.max_radius = max_radius
         self.model = model
         self.curvature = curvature
         self.n_init = n_init
@@ -122,36 +131,22 @@ class DistortionEmbedding(GraphEmbedding):
         self
         """
         door, d = self._door(), self._dimension()
-        starts = AUTO_STARTS if self.n_init == "auto" else check_count("n_init", self.n_init, 0)
-        max_iter = check_count("max_iter", self.max_iter, 1)
-        tol = check_positive("tol", self.tol)
+        starts = (1 if d >= ROOM else 2) if self.n_init == "auto" else check_count("n_init", self.n_init, 0)
+        max_iter, tol = check_count("max_iter", self.max_iter, 1), check_positive("tol", self.tol)
+        far, scale = self._far(door), self._scale(door)
         graph, rng = as_graph(graph, largest_component=self.largest_component), self._rng()
-        pairs = pairs_of(graph, rng, least_sources=max(64, 4 * d))
-        tree = best_tree(graph, pairs)
+        targets = targets_of(graph, rng, least_sources=max(64, 4 * d))
+        tree = best_tree(graph, targets)
         with one_blas_thread():
-            search = Search(pairs, door, tol, self._say)
-            runners = [search.opened(tree, d, radius, rng) for radius in _radii(starts)]
-            runners.append(search.sharpened(search.placed(tree, d), MIDDLE[-1:], STAGE))
-            best = min(runners, key=lambda runner: runner.fit.distortion)
-            last = search.sharpened(best, ENDING, max_iter)
-        self._store(min(best, last, key=lambda runner: runner.fit.distortion), last, door)
+            search = Search(targets, door, far, scale, rng, self._say)
+            runners = [*search.placed(tree, d), *(search.opened(d, d if k % 2 else max(d, ROOM)) for k in range(starts))]
+            best = search.settled(min(runners, key=_distortion), max_iter, tol)
         self.names_ = graph.names
-        return self
-
-    def _store(self, best: Runner, last: Runner, door: Door) -> None:
-        self.embedding_, _ = through(best.x, door)
+        self.distortion_given_up_ = given_up(best.fit.distortion, tree, d, targets, door, far)
+        self.embedding_, _ = through(best.x[np.argsort(targets.order)], door)
         self.distance_scale_, self.distortion_ = best.fit.scale / door.scale, best.fit.distortion
-        self.n_iter_, self.converged_, self.status_ = last.n_iter, last.converged, last.status
-        if not self.converged_:
-            warnings.warn(
-                f"The search {self.status_}: raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-
-def _radii(count: int) -> list[float]:
-    return [RADII[k % len(RADII)] for k in range(count)]
+        report_end(self, Ending.of(best, f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g})."))
+        return self
 
 
 class Runner(NamedTuple):
@@ -165,55 +160,67 @@ class Runner(NamedTuple):
 
 
 class Search:
-    """The pairs of one graph, and the stages a start goes through."""
+    """The wanted distances of one graph, and the stages a start goes through. Points stand in the order of the targets."""
 
-    def __init__(self, pairs: GraphPairs, door: Door, tol: float, say: Callable[[str], None]) -> None:
-        self.pairs, self.door, self.tol, self.say = pairs, door, tol, say
-        self.blocks: list[Block] = pairs.blocks()
-        self.unit = float(pairs.distances.mean())
+    def __init__(
+        self,
+        targets: Targets,
+        door: Door,
+        far: float,
+        scale: float | None,
+        rng: np.random.Generator,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.targets, self.door, self.far, self.scale = targets, door, min(far, BALL_HOLDS), scale
+        self.rng, self.say = rng, say
+        self.tiling = targets.tiling()
 
-    def runner(self, x: np.ndarray, *end: Any) -> Runner:
+    def runner(self, x: np.ndarray) -> Runner:
         """Points, measured as they would come out of the door."""
-        return Runner(x, measure(through(x, self.door)[1], self.pairs), *end)
+        return Runner(x, measure(through(x, self.door)[1], self.targets, self.scale))
 
-    def placed(self, tree: Tree, d: int) -> Runner:
-        """Sarkar's construction at its best scale, within what the ball, in which the search goes on, can hold."""
-        door = self.door if REACH[self.door.model] < REACH[BALL.model] else BALL
-        return self.runner(place(tree, d, best_tau(tree, d, self.pairs, door)))
+    def placed(self, tree: Tree, d: int) -> list[Runner]:
+        """Sarkar's construction at its best scale, and what becomes of it."""
+        tau = best_tau(tree, d, self.targets, self.door, self.far) if self.scale is None else self.scale
+        depth = float(tree.depth.max())
+        x = place(tree, d, min(tau, self.far / depth) if tau * depth > BALL_HOLDS else tau)
+        start = self.runner(from_ball(within(to_ball(x[self.targets.order]), self.far)[0]))
+        return [start, self._after(SETTLING, start)]
 
-    def opened(self, tree: Tree, d: int, far: float, rng: np.random.Generator) -> Runner:
-        """A start: the tree placed out to radius `far` in a roomy space, relaxed there, pressed flat, relaxed again."""
-        x = place(tree, max(d, ROOM), far / float(tree.depth.max()), rng)
-        relaxed = self.sharpened(self.runner(x), OPENING, STAGE)
-        return self.sharpened(relaxed if d >= ROOM else self.pressed(relaxed, d), MIDDLE, STAGE)
+    def opened(self, d: int, room: int) -> Runner:
+        """A cloud of random points, relaxed; in a space of more dimensions first, from where it is pressed flat."""
+        size = min(CLOUD, self.far / 10)
+        start = self.runner(lift(size * self.rng.standard_normal((len(self.targets.order), room))))
+        if room > d:
+            wide = self._after(OPENING, start).x
+            axes, _ = principal_axes(wide)  # the first d of them are kept
+            start = self._after(PRESSING, self.runner(lift(wide[:, 1:] @ axes.T)), d)
+        return self._after(DESCENT, start)
 
-    def sharpened(self, runner: Runner, softnesses: tuple[float, ...], max_iter: int) -> Runner:
-        """The points after a climb at each softness of the objective."""
-        points, scale, steps = to_ball(runner.x), runner.fit.scale, 0
-        for softness in softnesses:
-            objective = soft_distortion(points, self.blocks, self.pairs.total, softness)
-            points, scale, ascent = self._climbed(points, scale, objective, max_iter)
-            steps += ascent.n_iter
-            self.say(f"softness {softness:g}: {-ascent.value:.4f} at scale {scale:.4g}, {ascent.status} ({ascent.n_iter})")
-        return self.runner(from_ball(points), steps, ascent.converged, ascent.status)
+    def settled(self, runner: Runner, max_iter: int, tol: float) -> Runner:
+        """The points after further descents, until one improves the distortion by less than a fraction tol."""
+        best, steps, converged = runner, 0, False
+        size = min(1.0, runner.fit.scale * float(self.targets.distances.mean()))  # of what is nearly flat, for its steps
+        while steps < max_iter and not converged:
+            plan = SETTLING._replace(
+                steps=min(SETTLING.steps, max_iter - steps), rates=(SETTLING.rates[0] * size, SETTLING.rates[1] * size)
+            )
+            found = self._after(plan, best)
+            steps += plan.steps
+            converged = plan.steps == SETTLING.steps and found.fit.distortion >= (1 - tol) * best.fit.distortion
+            best = min(best, found, key=_distortion)
+        best = min(best, self._after(ENDING, best), key=_distortion)
+        return best._replace(
+            n_iter=steps, converged=converged, status="converged" if converged else f"stopped after {steps} steps"
+        )
 
-    def pressed(self, runner: Runner, d: int) -> Runner:
-        """The points moved towards their first d principal directions by a rising penalty, and projected on them."""
-        axes, _ = principal_axes(runner.x)
-        points, scale = to_ball(lift(runner.x[:, 1:] @ axes.T)), runner.fit.scale
-        for penalty in PENALTIES:
-            weight = penalty / self.unit**2
-            objective = flattened(points, self.blocks, self.pairs.total, OPENING[-1], d, weight)
-            points, scale, _ = self._climbed(points, scale, objective, STAGE)
-        s = from_ball(points)[:, 1:]
-        return self.runner(lift(s[:, :d] / np.sqrt(1 + np.sum(s[:, d:] ** 2, axis=1))[:, None]))
+    def _after(self, plan: Plan, start: Runner, d: int | None = None) -> Runner:
+        fixed, d = self.scale is not None, d or start.x.shape[1] - 1
+        points, _ = relaxed(to_ball(start.x), start.fit.scale, self.tiling, plan, self.far, self.rng, d=d, fixed=fixed)
+        end = self.runner(from_ball(points))
+        self.say(f"distortion {start.fit.distortion:.4f} to {end.fit.distortion:.4f} at scale {end.fit.scale:.4g}")
+        return end
 
-    def _climbed(self, points: Ball, scale: float, objective: Objective, max_iter: int) -> tuple[Ball, float, Any]:
-        start = np.append(np.zeros(points.z.size), np.log(scale))
-        d = points.z.shape[1]
-        ascent = climb(reined_in(objective, start, d), start, max_iter=max_iter, tol=self.tol)
-        end, _ = cut_short(ascent.point, start, d)
-        after, _ = moved(points, end[:-1].reshape(points.z.shape))
-        if after.delta.min() < LEAST_DELTA:  # left the ball
-            return points, scale, ascent
-        return after, float(np.exp(end[-1])), ascent
+
+def _distortion(runner: Runner) -> float:
+    return runner.fit.distortion

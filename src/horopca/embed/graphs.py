@@ -276,11 +276,10 @@ def centre(adjacency: csr_array) -> int:
     return at if above < 0 or tree.depth[at] - half <= half - tree.depth[above] else above
 
 
-def spanning_trees(graph: Graph, distances: np.ndarray, sources: np.ndarray | None) -> list[Tree]:
+def spanning_trees(graph: Graph, distances: np.ndarray, nodes: np.ndarray) -> list[Tree]:
     """Candidates for a tree whose distances are near those of the graph: shortest paths from several middles, and the
-    minimum spanning tree. `distances` (m, n) are known ones from the sources."""
+    minimum spanning tree. `distances` (m, n) are known ones from the first m of some nodes."""
     middle = centre(graph.adjacency)
-    nodes = np.arange(graph.size) if sources is None else sources
     near = nodes[np.argsort(distances.mean(axis=1))[:8]]
     degree = np.diff(graph.adjacency.indptr)
     roots = dict.fromkeys(int(i) for i in (middle, *near, *np.argsort(-degree, kind="stable")[:4]))

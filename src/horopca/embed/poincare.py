@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .._points.door import check_count
+from .._points.door import Door, check_count
 from .._points.threads import one_blas_thread
 from ..geometry import lift
+from .ball import from_ball, moved, to_ball, within
 from .base import GraphEmbedding, check_positive
-from .frames import from_ball, moved, to_ball
 from .graphs import as_relations
 from .relations import Pairs, closure_of, ranked, unique_pairs
 
@@ -46,10 +46,16 @@ class PoincareEmbedding(GraphEmbedding):
         Unrelated nodes drawn for each batch.
     batch_size : int, default=50
         Relations in a batch.
+    scale : "auto" or float, default="auto"
+        The length in which the loss counts distances, in the space of the estimator's curvature: a larger one spreads the
+        points wider. "auto" is 1 at curvature -1, the loss of the paper.
+    max_radius : "auto", float or None, default="auto"
+        Distance from the origin, at curvature -1, beyond which no point lies. "auto" is 12 (6 in the Klein model), which a
+        picture and float32 can show; None is as far as float64 coordinates of the model hold.
     model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
         The coordinates of the embedding.
     curvature : float, default=-1.0
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance, Generator or None, default=None
         Seeds the first points, the order of the relations and the negative samples.
     verbose : int, default=0
         1: about ten lines on stderr on the way.
@@ -85,6 +91,8 @@ class PoincareEmbedding(GraphEmbedding):
         learning_rate: float = 0.03,
         negatives: int = 50,
         batch_size: int = 50,
+        scale: float | str = "auto",
+        max_radius: float | str | None = "auto",
         model: str = "poincare",
         curvature: float = -1.0,
         random_state: Any = None,
@@ -97,6 +105,8 @@ class PoincareEmbedding(GraphEmbedding):
         self.learning_rate = learning_rate
         self.negatives = negatives
         self.batch_size = batch_size
+        self.scale = scale
+        self.max_radius = max_radius
         self.model = model
         self.curvature = curvature
         self.random_state = random_state
@@ -116,7 +126,7 @@ class PoincareEmbedding(GraphEmbedding):
         self
         """
         door, d = self._door(), self._dimension()
-        plan = self._plan()
+        plan = self._plan(door)
         names, edges, _, directed = as_relations(graph)
         if self.closure and not directed:
             raise ValueError("closure=True needs directed edges, child first, but graph is undirected.")
@@ -137,13 +147,15 @@ class PoincareEmbedding(GraphEmbedding):
         self.mean_rank_, self.map_ = found
         return self
 
-    def _plan(self) -> Plan:
+    def _plan(self, door: Door) -> Plan:
         return Plan(
             check_count("epochs", self.epochs, 1),
             check_count("burn_in", self.burn_in, 0),
             check_positive("learning_rate", self.learning_rate),
             check_count("negatives", self.negatives, 1),
             check_count("batch_size", self.batch_size, 1),
+            self._scale(door) or 1.0,
+            self._far(door),
         )
 
 
@@ -155,6 +167,8 @@ class Plan(NamedTuple):
     learning_rate: float
     negatives: int
     batch_size: int
+    unit: float
+    far: float
 
 
 def _epoch(x: np.ndarray, related: Pairs, rate: float, plan: Plan, rng: np.random.Generator) -> float:
@@ -168,20 +182,20 @@ def _epoch(x: np.ndarray, related: Pairs, rate: float, plan: Plan, rng: np.rando
         known = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
         touched, place = np.unique(np.concatenate([u, v, w]), return_inverse=True)
         points = to_ball(x[touched])
-        loss, gradient = _batch(points.z[place], points.delta[place], len(u), known | (u[:, None] == w))
+        loss, gradient = _batch(points.z[place], points.delta[place], len(u), known | (u[:, None] == w), plan.unit)
         steps = np.zeros_like(points.z)
-        np.add.at(steps, place, -rate * gradient)
+        np.add.at(steps, place, -rate * plan.unit**2 * gradient)  # steps, too, are in that unit
         size = np.linalg.norm(steps, axis=1, keepdims=True)
         steps *= LONGEST_STEP / np.maximum(size, LONGEST_STEP)
-        x[touched] = from_ball(moved(points, steps)[0])
+        x[touched] = from_ball(within(moved(points, steps)[0], plan.far)[0])
         total += loss
     return total / len(pairs)
 
 
-def _batch(z: np.ndarray, delta: np.ndarray, m: int, known: np.ndarray) -> tuple[float, np.ndarray]:
+def _batch(z: np.ndarray, delta: np.ndarray, m: int, known: np.ndarray, unit: float = 1.0) -> tuple[float, np.ndarray]:
     """Sum of the losses of m relations, and its gradient in the frames of the points z: u (m), v (m) and negatives w.
 
-    `known` (m, k) marks those w that are related to u, or are u, and do not count.
+    `known` (m, k) marks those w that are related to u, or are u, and do not count; distances count in units of `unit`.
     """
     zu, zv, zw = z[:m], z[m : 2 * m], z[2 * m :]
     du, dv, dw = delta[:m], delta[m : 2 * m], delta[2 * m :]
@@ -189,20 +203,20 @@ def _batch(z: np.ndarray, delta: np.ndarray, m: int, known: np.ndarray) -> tuple
     near, apart = np.sum(turn * turn, axis=1), cdist(zu, zw, "sqeuclidean")
     d_near, slope_near = _distance(near, du * dv)
     d_apart, slope_apart = _distance(apart, np.multiply.outer(du, dw))
-    rival = np.exp(-d_apart)
+    rival = np.exp(-d_apart / unit)
     rival[known] = 0.0
-    own = np.exp(-d_near)
+    own = np.exp(-d_near / unit)
     total = own + rival.sum(axis=1)
     # gradients of the loss d_near + log(total) in the distances, times those of the distances (see `horopca.embed.stress`)
-    draw = (1 - own / total) * slope_near
-    push = -rival / total[:, None] * slope_apart
+    draw = (1 - own / total) / unit * slope_near
+    push = -rival / total[:, None] / unit * slope_apart
     gradient = np.empty_like(z)
     toward, away = push * apart, push.T
     gradient[:m] = -du[:, None] * (push @ zw - push.sum(axis=1)[:, None] * zu) + toward.sum(axis=1)[:, None] * zu
     gradient[:m] -= draw[:, None] * (du[:, None] * turn - near[:, None] * zu)
     gradient[m : 2 * m] = draw[:, None] * (dv[:, None] * turn + near[:, None] * zv)
     gradient[2 * m :] = -dw[:, None] * (away @ zu - away.sum(axis=1)[:, None] * zw) + toward.sum(axis=0)[:, None] * zw
-    return float(np.sum(d_near + np.log(total))), gradient
+    return float(np.sum(d_near / unit + np.log(total))), gradient
 
 
 def _distance(square: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

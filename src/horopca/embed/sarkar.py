@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from .._points.door import LARGEST_RADIUS, Door
 from ..geometry import distance, from_hyperboloid, origin, radius, to_hyperboloid, translate
-from .base import REACH, GraphEmbedding, check_positive, through
-from .directions import spread_directions
-from .frames import gyrate
+from .ball import gyrate
+from .base import REACH, GraphEmbedding, through
 from .graphs import Graph, Tree, as_graph, centre, rooted, shortest_paths, spanning_trees
-from .pairs import Fit, GraphPairs, best_scale, measure, pairs_of
+from .spread import spread_directions
+from .targets import Fit, Targets, best_scale, measure, targets_of
 
-GRID = 24  # scales looked at before the best is refined
+GRID = 16  # scales looked at before the best is refined
 SHORT_EDGE = 0.05  # length of a middling edge at the smallest of them
-REFINEMENTS = 6
-TUNED_ON = 1 << 20  # pairs on which scales are compared
+REFINEMENTS = 10  # evaluations
 FARTHEST = 100.0  # radius of the largest scale looked at: points that part beyond 36 have one direction in float64
+TUNED_ON = 1 << 17  # pairs on which scales are compared
 
 
 class SarkarEmbedding(GraphEmbedding):
@@ -28,8 +30,8 @@ class SarkarEmbedding(GraphEmbedding):
     The root goes to the origin, and the children of every node to distance `scale` times the length of their edge from
     it, in directions spread as evenly as the dimension allows: a regular polygon in the plane, a simplex, simplices in
     orthogonal subspaces or repelled directions above it, one of them being that of the parent. At a large scale the
-    distances between points tend to `scale` times those in the tree. What limits the scale is float64: the ball holds
-    points up to radius 35, and in every model two points that part at a larger radius cannot be told apart.
+    distances between points tend to `scale` times those in the tree. What limits the scale is `max_radius`, and float64: the
+    ball holds points up to radius 34, and in every model two points that part at a larger radius cannot be told apart.
 
     Parameters
     ----------
@@ -38,14 +40,18 @@ class SarkarEmbedding(GraphEmbedding):
     scale : "auto" or float, default="auto"
         Length of an edge of weight 1, in the space of the estimator's curvature. "auto" takes the one with the least
         distortion, measured on the coordinates that come out.
+    max_radius : "auto", float or None, default="auto"
+        Distance from the origin, at curvature -1, beyond which no point lies. "auto" is 12 (6 in the Klein model), which a
+        picture and float32 can show; None is as far as float64 coordinates of the model hold.
     model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
-        The coordinates of the embedding. Lorentz coordinates let the leaves lie farther out than the ball does.
+        The coordinates of the embedding. With ``max_radius=None`` the leaves lie farther out in Lorentz coordinates than the
+        ball holds them.
     curvature : float, default=-1.0
     root : node or None, default=None
         The node at the origin; None: the middle of a longest path.
     largest_component : bool, default=False
         Embed the largest component of a graph that is not connected, instead of refusing it.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance, Generator or None, default=None
         Seeds the sample of pairs on which distortion is measured, above 2048 nodes.
     verbose : int, default=0
         1: a line on stderr for each scale.
@@ -60,6 +66,8 @@ class SarkarEmbedding(GraphEmbedding):
         The factor that makes graph distances most like those of the embedding; tends to ``scale_`` as that grows.
     distortion_ : float
         Mean over pairs of ``|d / (distance_scale_ * graph distance) - 1|``, measured on ``embedding_``.
+    distortion_given_up_ : float
+        How much smaller the distortion of Sarkar's construction would be without `max_radius`; 0 if it would not.
     parent_ : ndarray of shape (n_nodes,)
         The tree that was placed: the row of each node's parent, -1 for the root.
 
@@ -77,6 +85,7 @@ class SarkarEmbedding(GraphEmbedding):
         n_components: int = 2,
         *,
         scale: float | str = "auto",
+        max_radius: float | str | None = "auto",
         model: str = "poincare",
         curvature: float = -1.0,
         root: Any = None,
@@ -86,6 +95,7 @@ class SarkarEmbedding(GraphEmbedding):
     ) -> None:
         self.n_components = n_components
         self.scale = scale
+        self.max_radius = max_radius
         self.model = model
         self.curvature = curvature
         self.root = root
@@ -107,26 +117,21 @@ class SarkarEmbedding(GraphEmbedding):
         self
         """
         door, d = self._door(), self._dimension()
-        scale = self._check_scale()
+        asked, far = self._scale(door), self._far(door)
         graph = as_graph(graph, largest_component=self.largest_component)
-        pairs = pairs_of(graph, self._rng())
-        tree = best_tree(graph, pairs, None if self.root is None else _position(graph, self.root))
-        tau = best_tau(tree, d, pairs, door, self._say) if scale == "auto" else scale * door.scale
-        x = place(tree, d, tau) if scale == "auto" else _place_within_reach(tree, d, tau, door)
-        self.embedding_, x = through(x, door)
-        if scale != "auto":
+        targets = targets_of(graph, self._rng())
+        tree = best_tree(graph, targets, None if self.root is None else _position(graph, self.root))
+        tau = best_tau(tree, d, targets, door, far, self._say) if asked is None else _check_tau(asked, tree, d, far, door)
+        self.embedding_, x = through(place(tree, d, tau), door)
+        if asked is not None:
             _warn_of_rounding(x, tree, tau, door)
-        fit = measure(x, pairs)
+        fit = measure(x[targets.order], targets)
         self.names_ = graph.names
         self.scale_, self.distance_scale_ = tau / door.scale, fit.scale / door.scale
         self.distortion_ = fit.distortion
+        self.distortion_given_up_ = given_up(fit.distortion, tree, d, targets, door, far)
         self.parent_ = tree.parent
         return self
-
-    def _check_scale(self) -> Any:
-        if self.scale == "auto":
-            return self.scale
-        return check_positive("scale", self.scale, "'auto' or ")
 
 
 def _position(graph: Graph, root: Any) -> int:
@@ -135,19 +140,17 @@ def _position(graph: Graph, root: Any) -> int:
     return graph.names.index(root)
 
 
-def _place_within_reach(tree: Tree, d: int, tau: float, door: Door) -> np.ndarray:
-    """The points at a given scale, or a sentence where the model cannot hold them."""
-    far, reach = tau * float(tree.depth.max()), REACH[door.model]
-    if far <= LARGEST_RADIUS:
-        x = place(tree, d, tau)
-        far = float(radius(x).max())
-    if far <= reach:
-        return x
-    other = " model='lorentz' lets leaves lie farther out." if reach < LARGEST_RADIUS else ""
+def _check_tau(tau: float, tree: Tree, d: int, far: float, door: Door) -> float:
+    """A scale that was asked for, or a sentence where it puts points too far out."""
+    deepest = tau * float(tree.depth.max())
+    if deepest <= LARGEST_RADIUS:
+        deepest = float(radius(place(tree, d, tau)).max())
+    if deepest <= far:
+        return tau
     raise ValueError(
-        f"scale {tau / door.scale:g} puts nodes of this tree, of depth {tree.depth.max():g}, at radius {far / door.scale:.4g}, "
-        f"but the model {door.model!r} holds {reach / door.scale:.4g} in float64. Pass scale='auto', or at most about "
-        f"{tau / door.scale * reach / far:.3g}.{other}"
+        f"scale {tau / door.scale:g} puts nodes of this tree, of depth {tree.depth.max():g}, at radius {deepest:.4g}, but "
+        f"max_radius is {far:.4g} in the model {door.model!r}. Pass scale='auto', at most about "
+        f"{tau / door.scale * far / deepest:.3g}, or a larger max_radius (None: as far as the model holds)."
     )
 
 
@@ -163,43 +166,54 @@ def _warn_of_rounding(x: np.ndarray, tree: Tree, tau: float, door: Door) -> None
         )
 
 
-def best_tree(graph: Graph, pairs: GraphPairs, root: int | None = None) -> Tree:
+def best_tree(graph: Graph, targets: Targets, root: int | None = None) -> Tree:
     """The tree itself, or the spanning tree whose distances are nearest to those of the graph."""
     if graph.is_tree:
         return rooted(graph.adjacency, centre(graph.adjacency) if root is None else root)
     if root is not None:
         return rooted(graph.adjacency, root)
-    return min(spanning_trees(graph, *pairs), key=lambda tree: _tree_fit(tree, pairs).distortion)
+    return min(spanning_trees(graph, targets.distances, targets.order), key=lambda tree: _tree_fit(tree, targets).distortion)
 
 
-def _tree_fit(tree: Tree, pairs: GraphPairs) -> Fit:
+def _tree_fit(tree: Tree, targets: Targets) -> Fit:
     """How near the distances of a tree are to those of the graph it spans."""
-    apart = pairs.distances > 0
-    return best_scale(shortest_paths(tree.adjacency, pairs.sources)[apart] / pairs.distances[apart])
+    apart = targets.distances > 0
+    found = shortest_paths(tree.adjacency, targets.order[: len(apart)])[:, targets.order]
+    return best_scale(found[apart] / targets.distances[apart])
 
 
-def best_tau(tree: Tree, d: int, pairs: GraphPairs, door: Door, say: Any = lambda _: None) -> float:
-    """The scale with the least distortion of what comes out of the door: a grid, then golden sections of its best part."""
-    pairs = pairs.thinned(TUNED_ON)
-    longest = min(2 * REACH[door.model], FARTHEST) / float(tree.depth.max())  # paths bend: twice the reach is not reached
+def best_tau(
+    tree: Tree, d: int, targets: Targets, door: Door, far: float, say: Callable[[str], None] = lambda _: None
+) -> float:
+    """The scale with the least distortion of what comes out of the door, points within radius `far`."""
+    targets = targets.thinned(TUNED_ON)
+    longest = min(2 * far, FARTHEST) / float(tree.depth.max())  # paths bend: twice as far is not reached
 
     def loss(log_tau: float) -> float:
-        fit = measure(through(place(tree, d, float(np.exp(log_tau))), door)[1], pairs)
+        x = place(tree, d, float(np.exp(log_tau)))
+        beyond = float(radius(x).max()) - far
+        if beyond > 1e-9 * far:
+            return 1 + beyond
+        fit = measure(through(x, door)[1][targets.order], targets)
         say(f"scale {np.exp(log_tau) / door.scale:.4g}: distortion {fit.distortion:.4f}")
         return fit.distortion
 
     shortest = min(SHORT_EDGE / float(np.median(tree.length[tree.parent >= 0])), longest / 4)
     grid = np.log(np.geomspace(shortest, longest, GRID))
-    losses = [loss(point) for point in grid]
-    best = int(np.argmin(losses))
-    low, high = grid[max(best - 1, 0)], grid[min(best + 1, GRID - 1)]
-    found = [(losses[best], grid[best])]
-    for _ in range(REFINEMENTS):
-        inner = [low + 0.382 * (high - low), low + 0.618 * (high - low)]
-        values = [loss(point) for point in inner]
-        found += list(zip(values, inner, strict=True))
-        low, high = (low, inner[1]) if values[0] < values[1] else (inner[0], high)
-    return float(np.exp(min(found)[1]))
+    best = int(np.argmin([loss(point) for point in grid]))
+    between = grid[max(best - 1, 0)], grid[min(best + 1, GRID - 1)]
+    found = minimize_scalar(loss, bounds=between, method="bounded", options={"maxiter": REFINEMENTS})
+    return float(np.exp(min(grid[best], found.x, key=loss)))
+
+
+def given_up(distortion: float, tree: Tree, d: int, targets: Targets, door: Door, far: float) -> float:
+    """How much less the distortion of Sarkar's construction would be without a limit of the radius but the model's; 0 if it
+    would not."""
+    held = REACH[door.model].held
+    if far >= held:
+        return 0.0
+    x = place(tree, d, best_tau(tree, d, targets, door, held))
+    return max(0.0, distortion - measure(through(x, door)[1][targets.order], targets).distortion)
 
 
 def place(tree: Tree, d: int, tau: float, rng: np.random.Generator | None = None) -> np.ndarray:
@@ -211,14 +225,16 @@ def place(tree: Tree, d: int, tau: float, rng: np.random.Generator | None = None
     n = len(tree.parent)
     x, back = np.tile(origin(d), (n, 1)), np.zeros((n, d))  # back: the direction of the parent, in the frame of the node
     count = np.bincount(tree.parent[tree.parent >= 0], minlength=n) + (tree.parent >= 0)  # directions taken around each node
+    turns = np.random.default_rng(0)  # so that a tree of few branches does not lie in a plane of the space
     for children in _generations(tree):
+        turn = np.linalg.qr(turns.standard_normal((d, d)))[0] if d > 2 else np.eye(d)
         children = children if rng is None else _shuffled(children, tree.parent[children], rng)
         parent = tree.parent[children]
         from_root = tree.parent[parent] < 0
         rank = _ranks(parent) + ~from_root  # the first direction is the one back
-        v = np.stack([spread_directions(int(count[p]), d)[k] for p, k in zip(parent, rank, strict=True)])
+        v = np.stack([spread_directions(int(count[p]), d)[k] for p, k in zip(parent, rank, strict=True)]) @ turn
         if not from_root.all():
-            first = np.stack([spread_directions(int(count[p]), d)[0] for p in parent])
+            first = np.stack([spread_directions(int(count[p]), d)[0] for p in parent]) @ turn
             v = _reflected(v, first, back[parent])
         step = tau * tree.length[children, None] * v
         x[children] = translate(to_hyperboloid(step, "tangent"), x[parent])

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from .._points.door import check_count
 from ..geometry import to_hyperboloid
-from .base import REACH, GraphEmbedding, check_positive
+from .base import GraphEmbedding, check_positive
 from .graphs import Graph, as_graph
 
 START = 0.1  # radius of the first points
@@ -44,12 +44,18 @@ class HyperbolicSkipGram(GraphEmbedding):
         Falls to zero along the way.
     batch_size : int, default=1000
         Pairs in a batch.
+    scale : "auto" or float, default="auto"
+        The length in which the likeness counts radii, in the space of the estimator's curvature: a larger one spreads the
+        points wider. "auto" is 1 at curvature -1.
+    max_radius : "auto", float or None, default="auto"
+        Distance from the origin, at curvature -1, beyond which no point lies. "auto" is 12 (6 in the Klein model), which a
+        picture and float32 can show; None is as far as float64 coordinates of the model hold.
     model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
         The coordinates of the embedding.
     curvature : float, default=-1.0
     largest_component : bool, default=False
         Embed the largest component of a graph that is not connected, instead of refusing it.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance, Generator or None, default=None
         Seeds the walks, the first points and the negatives.
     verbose : int, default=0
         1: a line on stderr after each epoch.
@@ -82,6 +88,8 @@ class HyperbolicSkipGram(GraphEmbedding):
         epochs: int = 5,
         learning_rate: float = 0.1,
         batch_size: int = 1000,
+        scale: float | str = "auto",
+        max_radius: float | str | None = "auto",
         model: str = "poincare",
         curvature: float = -1.0,
         largest_component: bool = False,
@@ -96,6 +104,8 @@ class HyperbolicSkipGram(GraphEmbedding):
         self.epochs = epochs
         self.learning_rate = learning_rate
         self.batch_size = batch_size
+        self.scale = scale
+        self.max_radius = max_radius
         self.model = model
         self.curvature = curvature
         self.largest_component = largest_component
@@ -117,12 +127,12 @@ class HyperbolicSkipGram(GraphEmbedding):
         """
         door, d = self._door(), self._dimension()
         self._check_options()
+        unit, far = self._scale(door) or 1.0, self._far(door)
         graph, rng = as_graph(graph, largest_component=self.largest_component), self._rng()
         walks = random_walks(graph, self.n_walks, self.walk_length, rng)
         pairs = pairs_within(walks, self.window)
         visits = np.bincount(walks.ravel(), minlength=graph.size) ** DAMPING
         nodes, contexts = (_first_polar(graph.size, d, rng) for _ in range(2))
-        reach = min(REACH[door.model], REACH["poincare"]) - 1
         batches = -(-len(pairs) // self.batch_size)
         for epoch in range(self.epochs):
             order, total = rng.permutation(len(pairs)), 0.0
@@ -130,10 +140,10 @@ class HyperbolicSkipGram(GraphEmbedding):
                 rate = self.learning_rate * (1 - (epoch + k / batches) / self.epochs)
                 u, v = pairs[order[k * self.batch_size : (k + 1) * self.batch_size]].T
                 w = _drawn(visits, (len(u), self.negatives), rng)
-                total += _step(nodes, contexts, u, np.column_stack([v, w]), rate, reach)
+                total += _step(nodes, contexts, u, np.column_stack([v, w]), rate, far / unit)
             self._say(f"epoch {epoch + 1}: mean loss {total / len(pairs):.4f}")
-        self.embedding_ = door.leave(to_hyperboloid(nodes.radius[:, None] * nodes.direction, "tangent"), np.float64)
-        self.names_, self.radius_, self.loss_ = graph.names, nodes.radius, total / len(pairs)
+        self.embedding_ = door.leave(to_hyperboloid(unit * nodes.radius[:, None] * nodes.direction, "tangent"), np.float64)
+        self.names_, self.radius_, self.loss_ = graph.names, unit * nodes.radius, total / len(pairs)
         return self
 
     def _check_options(self) -> None:

@@ -61,3 +61,32 @@ def moved(points: Ball, xi: np.ndarray) -> tuple[Ball, Callable[[np.ndarray], np
         return along + np.where(size > 0, np.sinh(safe) / safe, 1.0)[:, None] * (g - along)
 
     return after, pullback
+
+
+def within(points: Ball, far: float) -> tuple[Ball, Callable[[np.ndarray], np.ndarray]]:
+    """The points, those beyond radius `far` brought back to it along their rays, and the pullback of a gradient."""
+    z, delta = points
+    least = 1 / np.cosh(far / 2) ** 2  # 1 - |z|^2 there
+    if not (delta < least).any():
+        return points, lambda gradient: gradient
+    size = np.linalg.norm(z, axis=1)
+    beyond = delta < least
+    u = z / np.where(size > 0, size, 1.0)[:, None]
+    after = Ball(np.where(beyond[:, None], np.tanh(far / 2) * u, z), np.where(beyond, least, delta))
+    # a turn by the same angle is a step of length sinh(radius) times it, and sinh(radius) = 2 |z| / delta
+    shrink = np.where(beyond, np.sinh(far) * delta / (2 * np.where(size > 0, size, 1.0)), 1.0)
+
+    def pullback(gradient: np.ndarray) -> np.ndarray:
+        along = np.where(beyond, np.sum(gradient * u, axis=1), 0.0)
+        return shrink[:, None] * (gradient - along[:, None] * u)
+
+    return after, pullback
+
+
+def flattened(points: Ball, keep: int, share: float) -> Ball:
+    """The points with a share of their height over the first `keep` dimensions taken away."""
+    z, delta = points
+    z = z.copy()
+    lost = (1 - (1 - share) ** 2) * np.sum(z[:, keep:] ** 2, axis=1)
+    z[:, keep:] *= 1 - share
+    return Ball(z, delta + lost)
