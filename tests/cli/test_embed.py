@@ -69,11 +69,13 @@ def test_a_scale_can_be_given_and_what_the_model_cannot_hold_is_said(tmp_path):
     path = tmp_path / "path.edges"
     path.write_text("".join(f"{i} {i + 1}\n" for i in range(100)))
     options = ("--method", "sarkar", "-d", 2, "-o", tmp_path / "a.npz")
-    refused(run("embed", path, *options, "--scale", 2), "holds 35 in float64. Pass --scale auto", tmp_path, left=["path.edges"])
+    refused(run("embed", path, *options, "--scale", 2), "max_radius is 12 in the model", tmp_path, left=["path.edges"])
     refused(run("embed", path, *options, "--scale", "wide"), "wide", tmp_path, left=["path.edges"], code=2)
+    options = (*options, "--max-radius", 30)
     for scale in ("0.5", "auto"):
         result = run("embed", path, *options, "--scale", scale, "--force", "--json")
         assert json.loads(result.stdout)["edge_length"] > 0 and result.stderr == ""
+        assert json.loads(result.stdout)["of_it_for_max_radius"] >= 0
     assert json.loads(run("embed", path, *options, "--scale", 0.5, "--force", "--json").stdout)["edge_length"] == 0.5
 
 

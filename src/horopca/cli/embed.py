@@ -36,9 +36,18 @@ class Method(NamedTuple):
 
 
 METHODS = {
-    "distortion": Method("DistortionEmbedding", {"distortion_": "distortion", "distance_scale_": "scale of distances"}),
+    "distortion": Method(
+        "DistortionEmbedding",
+        {"distortion_": "distortion", "distortion_given_up_": "of it for max radius", "distance_scale_": "scale of distances"},
+    ),
     "sarkar": Method(
-        "SarkarEmbedding", {"distortion_": "distortion", "scale_": "edge length", "distance_scale_": "scale of distances"}
+        "SarkarEmbedding",
+        {
+            "distortion_": "distortion",
+            "distortion_given_up_": "of it for max radius",
+            "scale_": "edge length",
+            "distance_scale_": "scale of distances",
+        },
     ),
     "poincare": Method("PoincareEmbedding", {"mean_rank_": "mean rank", "map_": "mean average precision"}),
     "skipgram": Method("HyperbolicSkipGram", {"loss_": "loss"}),
@@ -58,7 +67,15 @@ embed_options = together(
         click.option("--largest-component", is_flag=True, help="Embed the largest component of a graph that is not connected."),
         click.option("--closure", is_flag=True, help="With --method poincare: also relate nodes to those above their parents."),
         click.option(
-            "--scale", type=_scale, metavar="LENGTH", help="With --method sarkar: length of an edge.  [default: auto, the best]"
+            "--scale",
+            type=_scale,
+            metavar="LENGTH",
+            help="Length of an edge of length 1.  [default: auto, the best]",
+        ),
+        click.option(
+            "--max-radius",
+            type=float,
+            help="Distance from the origin beyond which no point lies.  [default: 12, which a disk and float32 can show]",
         ),
         click.option("--epochs", type=click.IntRange(min=1), help="With --method poincare or skipgram: passes over the data."),
         click.option("--verbose", is_flag=True, help="Tell on standard error how the work goes on."),
