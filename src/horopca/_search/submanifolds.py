@@ -283,16 +283,21 @@ def _in_order(sample: Sample, given: np.ndarray, hull: list[int], goal: Goal) ->
 
 
 def _race(sample: Sample, starts: list[np.ndarray], objective: Callable, effort: Effort, run: Run = run) -> Ascent:
-    """Look at every start, climb a little from the better ones on some of the points, then all the way from the best.
+    """Look at every start, climb a little from the better ones on few of the points, then all the way on more, then on all.
 
-    The best start is among the last: what is found is never worse than what one can list.
+    The best start is tried again if it was better: up to EVERY points, what is found is never worse than what one can list.
     """
-    whole = objective(sample)
+    some, whole = objective(sample.head(EVERY)), objective(sample)
     racing = partial(race, tol=effort.tol, run=run)
-    looked_at = racing(starts, [Heat(whole, 0, 2 * effort.n_init)])
-    heats = [Heat(objective(sample.head(FEW)), 12, max(2, effort.n_init // 2)), Heat(whole, effort.max_iter, 1)]
+    looked_at = racing(starts, [Heat(some, 0, 2 * effort.n_init)])
+    heats = [
+        Heat(objective(sample.head(FEW)), 12, max(2, effort.n_init // 2)),
+        Heat(some, effort.max_iter, 1),
+        Heat(whole, effort.max_iter, 1),
+    ]
+    heats = heats if sample.size > EVERY else heats[:2]
     found = racing([start.point for start in looked_at], heats, report=effort.report)[0]
-    if found.value >= looked_at[0].value:
+    if sample.size > EVERY or found.value >= looked_at[0].value:
         return found
     return racing([looked_at[0].point], heats[1:])[0]
 

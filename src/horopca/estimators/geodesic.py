@@ -20,7 +20,8 @@ from ..statistics import principal_axes
 from .fitting import check_climb, check_starts, in_model, store_mean, teller
 from .linear import LinearReduction
 
-SEARCH_ROWS = 1 << 15  # more points than this are searched on a random subset of so many
+SEARCH_ROWS = 1 << 13  # more points than this are searched on a random subset of so many,
+SAMPLED_TOL = 1e-6  # and not to more digits than such a subset has
 AUTO_STARTS = 8
 RESOLVED = 30.0  # farther out, the rounding of a direction moves a point by thousandths, and at 36 by as much as 1
 
@@ -48,7 +49,8 @@ class GeodesicReduction(LinearReduction):
         base = self._check_base(rng)
         x = translate_to_origin(rows.take(rng.permutation(rows.shape[0])[:SEARCH_ROWS]), base)
         axes, _ = principal_axes(x)
-        effort = Effort(check_starts(self.n_init, AUTO_STARTS), self.max_iter, self.tol, teller(self))
+        tol = self.tol if len(x) == rows.shape[0] else max(self.tol, SAMPLED_TOL)
+        effort = Effort(check_starts(self.n_init, AUTO_STARTS), self.max_iter, tol, teller(self))
         with one_blas_thread():
             nested = self._search(as_sample(lift(x[:, 1:] @ axes.T)), K, effort, rng)
         frame = nested_frame(nested.bases, int(self.base_point is None))

@@ -14,9 +14,9 @@ from .._points.door import LARGEST_RADIUS, check_choice
 from .._points.memory import Rows
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
-from ..geometry import lift, translate
-from ..geometry._arrays import Array, from_numpy, to_numpy
-from ..statistics import Seen, frame_of
+from ..geometry import Chunk, boost_to_origin, lift, translate
+from ..geometry._arrays import Array, concat_time, from_numpy, to_numpy
+from ..statistics import Points, Seen, frame_of
 from .fitting import (
     check_components,
     fitted_door,
@@ -33,6 +33,7 @@ from .linear import TRUSTED, LinearReduction
 METRICS = ("hyperbolic", "precomputed")
 SYMMETRY = 1e-6  # by how much, relative to the largest, distances may differ from their transposes
 EPS = float(np.finfo(float).eps)
+NEAR = 10.0  # cosh of the distance from the origin of a centre that points need not be moved to: a digit or two are lost
 LOST = 1e-2  # how large a coordinate may be that the rounding of the largest drowns, before we say so
 
 
@@ -261,30 +262,55 @@ def _foreign(X: Any) -> bool:
 
 
 def _balanced(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """The point (d+1,) around which sum t s = 0, a triangle R of the points seen from there, and their largest radius.
+    """The point (d+1,) around which sum t s = 0, R (as in `_triangle`) of the points seen from there, and their largest radius.
 
-    The point is the time-like eigenvector of the spectral problem; each round of the search is made from the last answer,
-    where nothing is far away, so that rounding errors do not survive it.
+    The point is the time-like eigenvector of the spectral problem. A triangle says where it is, to as many digits as the
+    distance from where it was made allows: if that is far, it is made anew from there, until it says that this is the place.
     """
-    centre, last = start, np.inf
-    for _ in range(50):
+    R, reach = _triangle(rows)
+    centre, last = _time_like(R), np.inf
+    if centre[0] < NEAR:
+        return centre, R @ boost_to_origin(centre), reach
+    centre = start
+    for _ in range(20):
         R, reach = _triangle(Seen(rows, centre))
-        u = np.linalg.eigh(R[:, 1:] @ R[:, 1:].T - np.outer(R[:, 0], R[:, 0]))[1][:, 0]
-        f = u @ R
-        k = f[1:] / f[0]  # in the Klein ball
-        size = float(np.linalg.norm(k))
-        if size < 1e-12 or (size < 1e-3 and size > last / 2):
+        step = _time_like(R)
+        size = float(np.linalg.norm(step[1:]))
+        if size < 1e-9 or (size < 1e-3 and size > last / 2):
             break
-        k, last = k * min(1, (1 - 1e-9) / size), size
-        centre = translate(lift(k / np.sqrt(1 - k @ k)), centre)
+        centre, last = translate(step, centre), size
     return centre, R, reach
 
 
-def _triangle(x: Seen) -> tuple[np.ndarray, float]:
+def _time_like(R: np.ndarray) -> np.ndarray:
+    """The point (d+1,) around which sum t s = 0, for points whose triangle is R."""
+    step = np.eye(1, R.shape[1])[0]
+    for _ in range(50):
+        moved = R @ boost_to_origin(step)
+        u = np.linalg.eigh(moved[:, 1:] @ moved[:, 1:].T - np.outer(moved[:, 0], moved[:, 0]))[1][:, 0]
+        f = u @ moved
+        k = f[1:] / f[0]  # in the Klein ball
+        size = float(np.linalg.norm(k))
+        if size < 1e-12:
+            break
+        k = k * min(1, (1 - 1e-9) / size)
+        step = translate(lift(k / np.sqrt(1 - k @ k)), step)
+    return np.asarray(step)
+
+
+def _triangle(x: Points) -> tuple[np.ndarray, float]:
     """R (d+1, d+1), upper triangular, with R^T R the sum of x x^T but for a scale, and the largest radius of x."""
-    peak = x.fold(lambda chunk: float(array_namespace(chunk.t).max(chunk.t)), max)
-    triangle = lambda block: np.asarray(np.linalg.qr(block, mode="r"))
-    R = x.fold(lambda chunk: triangle(to_numpy(chunk.points()) / peak), lambda a, b: triangle(np.concatenate([a, b])))
+
+    def triangle(chunk: Chunk) -> tuple[float, np.ndarray]:
+        peak = float(array_namespace(chunk.t).max(chunk.t))
+        block = to_numpy(concat_time(chunk.t / peak, chunk.X * (chunk.stretch / peak)[:, None]))
+        return peak, np.asarray(np.linalg.qr(block, mode="r"))
+
+    def together(a: tuple[float, np.ndarray], b: tuple[float, np.ndarray]) -> tuple[float, np.ndarray]:
+        peak = max(a[0], b[0])
+        return peak, np.asarray(np.linalg.qr(np.concatenate([R * (size / peak) for size, R in (a, b)]), mode="r"))
+
+    peak, R = x.fold(triangle, together)
     return R, float(np.log(2 * peak))
 
 
