@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from horopca import TangentPCA, compare, metrics
+from horopca import TangentPCA, compare, estimators, metrics
 from horopca.datasets import make_hierarchy
+from horopca.estimators.base import HyperbolicReduction
 from horopca.geometry import from_hyperboloid, to_hyperboloid
 from horopca.io import save
 from horopca.metrics.comparison import METHODS, default_methods, make, reductions
@@ -45,7 +46,8 @@ def quick(monkeypatch):
 
 
 def test_a_row_for_every_method_and_dimension_ready_for_a_data_frame():
-    table = pd.DataFrame(compare(TREE.points, [1, 2], FAST))
+    table = compare(TREE.points, [1, 2], FAST)
+    assert isinstance(table, pd.DataFrame)
     assert set(table.columns) == FIELDS
     assert list(zip(table["n_components"], table["method"], strict=True)) == [(K, name) for K in (1, 2) for name in FAST]
     row = table[(table["method"] == "tpca") & (table["n_components"] == 2)].iloc[0]
@@ -57,10 +59,14 @@ def test_a_row_for_every_method_and_dimension_ready_for_a_data_frame():
     assert row["distortion_error"] == 0 and row["seconds"] > 0 and row["converged"]
 
 
-def test_every_method_is_compared(quick):
-    rows = compare(TREE.points, 2)
-    assert [row["method"] for row in rows] == default_methods() == [name for name, m in METHODS.items() if m.usual]
-    kept = {row["method"]: row["distortion"] for row in rows}
+def test_every_usual_method_is_compared_and_every_reduction_has_a_row(quick):
+    table = compare(TREE.points, 2)
+    assert list(table["method"]) == default_methods() == [name for name, m in METHODS.items() if m.usual]
+    assert "hae" not in default_methods()
+    assert compare(TREE.points, 2, ["hae"])["n_components"].tolist() == [2]
+    reductions = {name for name in estimators.__all__ if issubclass(getattr(estimators, name), HyperbolicReduction)}
+    assert {method.estimator for method in METHODS.values()} == reductions
+    kept = dict(zip(table["method"], table["distortion"], strict=True))
     assert kept["horopca"] < kept["tpca"] < kept["bsa"]
     assert kept["horopca-free"] < kept["pga"]
 
@@ -73,18 +79,18 @@ def test_every_method_can_be_made(name):
 
 
 def test_models_and_curvatures_change_the_units_only():
-    one = compare(TREE.points, 2, FAST)
+    one = [row.record for row in reductions(TREE.points, 2, FAST)]
     two = compare(2 * to_hyperboloid(TREE.points), 2, FAST, model="lorentz", curvature=-0.25)
-    for a, b in zip(one, two, strict=True):
+    for a, (_, b) in zip(one, two.iterrows(), strict=True):
         assert b["distortion"] == pytest.approx(a["distortion"])
         assert b["variance_kept"] == pytest.approx(a["variance_kept"])
         assert b["frechet_variance"] == pytest.approx(4 * a["frechet_variance"])
 
 
 def test_large_samples_are_measured_on_a_sample_of_pairs(monkeypatch):
-    exact = compare(TREE.points, 2, ["tpca"])[0]
+    exact = compare(TREE.points, 2, ["tpca"]).iloc[0]
     monkeypatch.setattr("horopca.metrics.comparison.EXACT_PAIRS", 200)
-    row = compare(TREE.points, 2, ["tpca"])[0]
+    row = compare(TREE.points, 2, ["tpca"]).iloc[0]
     assert 0 < row["distortion_error"] < 0.1
     assert abs(row["distortion"] - exact["distortion"]) < 5 * row["distortion_error"]
     assert row["variance_kept"] == pytest.approx(exact["variance_kept"], rel=0.1)
@@ -105,7 +111,7 @@ def test_wrong_requests_are_refused_before_anything_is_fitted(monkeypatch):
 
 def test_without_torch_the_network_is_left_out_or_asked_for(monkeypatch):
     monkeypatch.setattr("horopca.metrics.comparison.find_spec", lambda name: None)
-    assert "hae" not in default_methods()
+    assert compare(TREE.points, 2, ["tpca"])[0]["method"] == "tpca"  # nor pandas: a list of dict
     with pytest.raises(ImportError, match=r"needs torch: pip install torch"):
         reductions(TREE.points, 2, ["tpca", "hae"])
 

@@ -1,17 +1,17 @@
-"""Every reduction on the same points, side by side.
-
-The heavy libraries are imported inside the functions: the command line reads the table of methods before it needs them.
-"""
+"""Every reduction on the same points, side by side."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from ..estimators.base import HyperbolicReduction
+from .. import estimators
+from .._points.door import check_count, check_door
+from .._points.places import check_rows
+from ..estimators.base import HyperbolicReduction
+from .distances import average_distortion, frechet_variance, pair_variance
 
 __all__ = ["METHODS", "Method", "Reduction", "compare", "default_methods", "reductions"]
 
@@ -41,7 +41,7 @@ METHODS = {
     "bsa": Method("BSA", "BSA", {}),
     "bsa-noise": Method("BSA, noisy base", "BSA", {"base_point": "mean", "base_noise": 0.5}, False),
     "hmds": Method("Hyperbolic MDS", "HyperbolicMDS", {}),
-    "hae": Method("Hyperbolic autoencoder", "HyperbolicAutoencoder", {}, needs="torch"),
+    "hae": Method("Hyperbolic autoencoder", "HyperbolicAutoencoder", {}, False, needs="torch"),
 }
 
 
@@ -65,7 +65,7 @@ def compare(
     model: str = "poincare",
     curvature: float = -1.0,
     random_state: int = 0,
-) -> list[dict[str, Any]]:
+) -> Any:
     """Reduce points by several methods, and measure what each keeps.
 
     Parameters
@@ -74,32 +74,34 @@ def compare(
     n_components : int or sequence of int, default=2
         The dimensions to reduce to.
     methods : sequence of str, optional
-        Names in `METHODS`; by default the usual ones whose libraries are installed.
+        Names in `METHODS`; by default the usual ones, without the autoencoder, which takes longer than all others.
     model, curvature : of X
     random_state : int, default=0
         Seeds every method, and the sample of pairs where there are more than four million.
 
     Returns
     -------
-    list of dict
-        One for each number of components and method, ready for ``pandas.DataFrame``: ``method``, ``title``, ``n_components``,
-        ``distortion`` (average, over pairs) and its standard error ``distortion_error`` (0 where all pairs were counted),
-        ``frechet_variance`` of the images, ``frechet_kept`` and ``variance_kept`` (Fréchet variance and pair variance of the
-        images over those of the points), ``seconds`` of the fit, and ``converged``.
+    pandas.DataFrame, or a list of dict where pandas is not installed
+        One row for each number of components and method: ``method``, ``title``, ``n_components``, ``distortion`` (average,
+        over pairs) and its standard error ``distortion_error`` (0 where all pairs were counted), ``frechet_variance`` of the
+        images, ``frechet_kept`` and ``variance_kept`` (Fréchet variance and pair variance of the images over those of the
+        points), ``seconds`` of the fit, and ``converged``.
 
     Examples
     --------
     >>> from horopca import compare
     >>> from horopca.datasets import make_hierarchy
     >>> X = make_hierarchy(random_state=0).points
-    >>> for row in compare(X, 2, ["horopca", "tpca"]):
-    ...     print(row["title"], row["distortion"] < 0.5)
-    HoroPCA True
-    Tangent PCA True
+    >>> len(compare(X, 2, ["horopca", "tpca", "radial"]))
+    3
     """
-    return [
-        row.record for row in reductions(X, n_components, methods, model=model, curvature=curvature, random_state=random_state)
-    ]
+    rows = reductions(X, n_components, methods, model=model, curvature=curvature, random_state=random_state)
+    records = [row.record for row in rows]
+    if find_spec("pandas") is None:
+        return records
+    import pandas
+
+    return pandas.DataFrame(records)
 
 
 def reductions(
@@ -112,9 +114,6 @@ def reductions(
     random_state: int = 0,
 ) -> Iterator[Reduction]:
     """The rows of `compare` one at a time, each with its images; arguments as there. Checks them before the first."""
-    from .._points.door import check_count, check_door
-    from .._points.places import check_rows
-
     rows = check_rows(X, check_door(model, curvature), min_rows=2)
     most = min(rows.shape[1] - 1, rows.shape[0])
     asked = list(n_components) if isinstance(n_components, Sequence) else [n_components]
@@ -142,8 +141,6 @@ def _run(X: Any, counts: list[int], names: list[str], settings: dict[str, Any]) 
 
 
 def _measure(X: Any, Y: Any, total: tuple[float, float], sampling: dict[str, Any]) -> dict[str, float]:
-    from . import average_distortion
-
     distortion: Any = average_distortion(X, Y, return_error=True, **sampling)
     frechet, pairs = _variances(Y, sampling)
     return {
@@ -157,15 +154,11 @@ def _measure(X: Any, Y: Any, total: tuple[float, float], sampling: dict[str, Any
 
 def _variances(X: Any, sampling: dict[str, Any]) -> tuple[float, float]:
     """Fréchet variance and pair variance."""
-    from . import frechet_variance, pair_variance
-
     return frechet_variance(X, model=sampling["model"], curvature=sampling["curvature"]), pair_variance(X, **sampling)
 
 
 def make(name: str, n_components: int | float, **settings: Any) -> HyperbolicReduction:
     """The estimator of a method, unfitted; `settings` it does not have (a closed form has no seed) are left out."""
-    from .. import estimators
-
     kind = getattr(estimators, METHODS[name].estimator)
     known = {key: value for key, value in settings.items() if key in kind._get_param_names()}
     return kind(n_components, **METHODS[name].options, **known)
