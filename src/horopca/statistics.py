@@ -5,7 +5,8 @@ Points x are on the hyperboloid at curvature -1: an array (n, d+1), or whatever 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -36,9 +37,11 @@ __all__ = [
     "frame_of",
     "frechet_mean",
     "frechet_variance",
+    "mean_of_blocks",
     "pair_distances",
     "pair_variance",
     "principal_axes",
+    "relative_change",
     "sampled_pair_variance",
     "some_of",
     "standard_error",
@@ -242,21 +245,29 @@ def sampled_pair_variance(x: Array, offsets: Sequence[int]) -> tuple[float, floa
     return share * float(np.mean(means)), share * standard_error(means)
 
 
+def relative_change(d: Array, image: Array) -> Array:
+    """|d' - d| / d for the pairs at a distance d > 0, d' the distance of their images: what a distortion is the mean of."""
+    apart = d > 0
+    return array_namespace(d).abs(image[apart] - d[apart]) / d[apart]
+
+
 def average_distortion(x: Array, y: Array, offsets: Sequence[int] | None = None) -> tuple[float, float]:
     """Mean of |d' - d| / d over the pairs of x (n, d+1) and their images y (n, K+1), and its standard error (0: all pairs).
 
     Pairs at distance 0 in x are left out.
     """
+    blocks = (relative_change(*block) for block in pair_distances(x, y, offsets=offsets))
+    return mean_of_blocks(blocks, sampled=offsets is not None)
+
+
+def mean_of_blocks(blocks: Iterable[Array], sampled: bool) -> tuple[float, float]:
+    """Mean of the numbers in all blocks, and its standard error: 0, or if sampled, from the means of independent blocks."""
     sums, counts = [], []
-    for d, image in pair_distances(x, y, offsets=offsets):
-        xp = array_namespace(d)
-        apart = d > 0
-        change = xp.abs(image - d) / xp.where(apart, d, xp.ones_like(d))
-        sums.append(float(xp.sum(xp.where(apart, change, xp.zeros_like(change)))))
-        counts.append(int(xp.count_nonzero(apart)))
-    value = sum(sums) / max(sum(counts), 1)
-    means = [s / max(c, 1) for s, c in zip(sums, counts, strict=True)]
-    return value, 0.0 if offsets is None else standard_error(means)
+    for block in blocks:
+        sums.append(float(array_namespace(block).sum(block)))
+        counts.append(math.prod(block.shape))
+    means = [s / c for s, c in zip(sums, counts, strict=True) if c]
+    return sum(sums) / max(sum(counts), 1), standard_error(means) if sampled else 0.0
 
 
 def standard_error(means: Sequence[float]) -> float:

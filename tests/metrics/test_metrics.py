@@ -107,7 +107,7 @@ def test_coincident_pairs_are_left_out(pair):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda D: D[:, :-1], "square distance matrix"),
+        (lambda D: D[:, :-1], "square matrix of distances"),
         (lambda D: -D, "distances >= 0"),
         (lambda D: D + np.triu(np.ones_like(D), 1), "symmetric"),
         (lambda D: D + np.eye(len(D)), "0 on its diagonal"),
@@ -132,3 +132,48 @@ def test_wrong_arguments_are_refused(pair):
         metrics.unexplained_variance(X, Y)
     with pytest.raises(ValueError, match="Y must lie inside the unit ball"):
         metrics.average_distortion(X, 3 * Y)
+
+
+# ---------------------------------------------------------------- scales and sizes that are easily lost
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e-160, 1e-200, 1e-300])
+def test_distortions_of_points_close_together(scale):
+    D = scale * np.array([[0.0, 1, 2], [1, 0, 3], [2, 3, 0]])
+    assert metrics.squared_distortion(D, D / 2, metric="precomputed") == pytest.approx(0.75)
+    assert metrics.average_distortion(D, D / 2, metric="precomputed") == pytest.approx(0.5)
+    assert metrics.worst_case_distortion(D, D / 2, metric="precomputed") == pytest.approx(1)
+
+
+def test_distortions_beyond_what_float64_holds_are_infinite():
+    near, far = np.array([[0.0, 1e-200], [1e-200, 0.0]]), np.array([[0.0, 1e150], [1e150, 0.0]])
+    assert metrics.squared_distortion(near, far, metric="precomputed") == np.inf
+    assert metrics.squared_distortion(far, near, metric="precomputed") == 1
+    assert metrics.average_distortion(1e-120 * near, far, metric="precomputed") == np.inf
+
+
+def test_a_dask_array_of_unknown_length_has_a_variance(pair):
+    da = pytest.importorskip("dask.array")
+    X = pair[0]
+    lazy = da.from_array(X, chunks=(10, 4))
+    unknown = lazy[lazy[:, 0] > -2]
+    assert np.isnan(unknown.shape[0])
+    assert metrics.pair_variance(unknown) == pytest.approx(metrics.pair_variance(X), rel=1e-12)
+
+
+def test_a_standard_error_is_as_large_as_the_errors(pair):
+    """Over many samples the error is that of a sum of independent parts, neither half nor twice."""
+    X, Y = geometry.from_hyperboloid(cloud(500, 3)), geometry.from_hyperboloid(cloud(500, 2, seed=1))
+    exact = metrics.average_distortion(X, Y)
+    found = [metrics.average_distortion(X, Y, n_pairs=5000, return_error=True, random_state=seed) for seed in range(60)]
+    deviations = [(value - exact) / error for value, error in found]
+    # of 60 samples with errors from 10 blocks each the spread itself is uncertain by a fifth
+    assert 0.6 < np.std(deviations) < 1.6
+
+
+def test_a_generator_draws_the_pairs(pair):
+    X, Y = pair[:2]
+    rng = np.random.default_rng(0)
+    first, second = (metrics.average_distortion(X, Y, n_pairs=100, random_state=rng) for _ in range(2))
+    assert first != second
+    assert first == metrics.average_distortion(X, Y, n_pairs=100, random_state=np.random.default_rng(0))

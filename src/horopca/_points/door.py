@@ -18,6 +18,7 @@ from ..geometry import MODELS, Chunk, from_hyperboloid, to_hyperboloid
 from ..geometry._arrays import Array, dot, norm, to_numpy
 
 HYPERBOLOID_SLACK = 1e-4  # Of t^2, for a point of the hyperboloid: six digits are enough, since only the space part is used.
+SYMMETRY = 1e-6  # By so much, relative to the largest, distances may differ from their transposes, or from 0 on the diagonal.
 LARGEST_RADIUS = 175.0
 """Points are at most so far from the origin. Seen from any of their means they are then at most twice as far, and the square of
 a coordinate, or the product of two, stays in float64."""
@@ -124,6 +125,28 @@ def check_generator(random_state: Any) -> np.random.Generator:
             f"random_state must be a whole number from 0 to 2**32 - 1, a RandomState, a Generator or None, but is "
             f"{random_state!r}."
         ) from None
+
+
+def check_distances(D: np.ndarray, name: str = "X", *, symmetric: bool = True) -> np.ndarray:
+    """D as distances, between the points of one cloud if it is to be symmetric, or a sentence."""
+    if (D < 0).any():
+        raise ValueError(f"Negative values in data: {name} must hold distances >= 0, but its smallest entry is {D.min():.6g}.")
+    if not symmetric:
+        return D
+    if D.shape[0] != D.shape[1]:
+        raise ValueError(
+            f"{name} must be a square matrix of distances for metric='precomputed', but has shape {D.shape}. For points pass "
+            "metric='hyperbolic'."
+        )
+    largest = float(D.max(initial=0)) or 1.0
+    skew, own = float(np.abs(D - D.T).max(initial=0)), float(np.abs(np.diag(D)).max(initial=0))
+    if skew > SYMMETRY * largest:
+        raise ValueError(
+            f"{name} must be symmetric, but differs from its transpose by up to {skew:.6g}. Pass ({name} + {name}.T) / 2."
+        )
+    if own > SYMMETRY * largest:
+        raise ValueError(f"{name} must be 0 on its diagonal, but holds {own:.6g} there. Pass distances, not similarities.")
+    return D
 
 
 def refuse_outside(X: Array, door: Door, start: int, name: str, reach: float = LARGEST_RADIUS) -> None:

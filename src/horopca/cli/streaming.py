@@ -15,6 +15,7 @@ from ..geometry import distance
 from ..io import is_large, reduce_file
 from ..io.partial import beside
 from ..io.streaming import STREAMED, Source, fit_to
+from ..statistics import relative_change
 from .files import Output
 from .reducing import Reduced, Request
 from .saying import watched
@@ -66,7 +67,7 @@ def sampled_distortion(take: Callable[[np.ndarray], np.ndarray], n: int, estimat
     X = take(chosen)
     door, (i, j) = check_door(estimator.model, estimator.curvature), rng.permutation(len(X)).reshape(2, -1)
     before, after = (distance(x[i], x[j]) for x in map(door.enter, (X, estimator.transform(X))))
-    ratios = np.abs(after - before)[before > 0] / before[before > 0]
+    ratios = relative_change(before, after)
     if len(ratios) < 2:
         return float("nan"), 0.0
     return float(ratios.mean()), float(ratios.std(ddof=1) / np.sqrt(len(ratios)))

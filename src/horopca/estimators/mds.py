@@ -10,7 +10,7 @@ from array_api_compat import array_namespace, is_array_api_obj
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._points.door import LARGEST_RADIUS, check_choice
+from .._points.door import FARTHEST_IMAGE, check_choice, check_distances
 from .._points.memory import Rows
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
@@ -31,7 +31,6 @@ from .fitting import (
 from .linear import TRUSTED, LinearReduction
 
 METRICS = ("hyperbolic", "precomputed")
-SYMMETRY = 1e-6  # by how much, relative to the largest, distances may differ from their transposes
 EPS = float(np.finfo(float).eps)
 NEAR = 10.0  # cosh of the distance from the origin of a centre that points need not be moved to: a digit or two are lost
 LOST = 1e-2  # how large a coordinate may be that the rounding of the largest drowns, before we say so
@@ -202,19 +201,11 @@ class HyperbolicMDS(LinearReduction):
         """X as distances at curvature -1, square and symmetric in a fit, or a sentence."""
         X = to_numpy(X) if _foreign(X) else X
         D = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=2 if reset else 1)
-        if reset and D.shape[0] != D.shape[1]:
-            raise ValueError(
-                f"X must be a square matrix of distances for metric='precomputed', but has shape {D.shape}. For points pass "
-                "metric='hyperbolic'."
-            )
-        if (D < 0).any():
-            raise ValueError(f"Negative values in data: X must hold distances >= 0, but its smallest entry is {D.min():.6g}.")
-        if reset:
-            _check_symmetric(D)
+        check_distances(D, symmetric=reset)
         scale = fitted_door(self).scale
-        if D.max(initial=0) * scale > 2 * LARGEST_RADIUS:
+        if D.max(initial=0) * scale > FARTHEST_IMAGE:
             raise ValueError(
-                f"X must hold distances of at most {2 * LARGEST_RADIUS / scale:g} (float64 holds no more), but its largest is "
+                f"X must hold distances of at most {FARTHEST_IMAGE / scale:g} (float64 holds no more), but its largest is "
                 f"{D.max():.6g}. Divide the distances by a scale, or pass a curvature nearer to 0."
             )
         return D * scale
@@ -322,12 +313,3 @@ def _warn_of_drowned(seen: int, K: int, hidden: float, reach: float) -> None:
             f"the {K} components are sound. Leave out the farthest points, or use HoroPCA.",
             stacklevel=4,
         )
-
-
-def _check_symmetric(D: np.ndarray) -> None:
-    largest = float(D.max(initial=0)) or 1.0
-    skew, own = float(np.abs(D - D.T).max(initial=0)), float(np.abs(np.diag(D)).max(initial=0))
-    if skew > SYMMETRY * largest:
-        raise ValueError(f"X must be symmetric, but differs from its transpose by up to {skew:.6g}. Pass (X + X.T) / 2.")
-    if own > SYMMETRY * largest:
-        raise ValueError(f"X must be 0 on its diagonal, but holds {own:.6g} there. Pass distances, not similarities.")

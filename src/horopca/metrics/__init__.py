@@ -9,13 +9,18 @@ from .distances import (
     unexplained_variance,
     worst_case_distortion,
 )
+from .neighbours import continuity, false_neighbours, neighbours_kept, trustworthiness
 
 __all__ = [
     "average_distortion",
+    "continuity",
+    "false_neighbours",
     "frechet_variance",
     "mean_squared_error",
+    "neighbours_kept",
     "pair_variance",
     "squared_distortion",
+    "trustworthiness",
     "unexplained_variance",
     "worst_case_distortion",
 ]

@@ -8,17 +8,17 @@ stands for all. Of a Dask array only the rows of these pairs leave their place.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 
-from .._points.door import FARTHEST_IMAGE, check_choice, check_count, check_door
+from .._points.door import FARTHEST_IMAGE, Door, check_choice, check_count, check_distances, check_door, check_generator
 from .._points.means import mean_of
 from .._points.places import check_rows
 from ..geometry import Chunk, distance
 from ..geometry._arrays import to_numpy
-from ..statistics import pair_distances, standard_error
+from ..statistics import mean_of_blocks, pair_distances, relative_change
 
 __all__ = [
     "average_distortion",
@@ -31,14 +31,30 @@ __all__ = [
 ]
 
 METRICS = ("hyperbolic", "precomputed")
-EXACT_ROWS = 1 << 14  # up to here all pairs are counted unless told otherwise,
-AUTO_PAIRS = 1 << 22  # above so many
-EVERY_PAIR = 1 << 62  # is more than there are
-GROUPED_ROWS = 1 << 16  # from more than this only some rows are drawn, in
-GROUPS = 32  # groups, pairs inside which are counted
-DRAWN_ELEMENTS = 1 << 24  # of all rows drawn
+EXACT_ROWS = 1 << 14  # Up to so many rows all pairs are counted, unless told otherwise.
+AUTO_PAIRS = 1 << 22  # Of more rows, so many pairs are counted.
+EVERY_PAIR = 1 << 62  # No array has more pairs than this.
+GROUPED_ROWS = 1 << 16  # From more rows than this only some are drawn, in groups, and pairs inside a group are counted.
+GROUPS = 32  # So many groups are drawn.
+DRAWN_ELEMENTS = 1 << 24  # All rows drawn have at most so many elements.
 
 
+class Options(TypedDict, total=False):
+    """What is said of the arrays, and of the pairs to count."""
+
+    model: str
+    curvature: float
+    metric: str
+    n_pairs: int | None
+    random_state: Any
+
+
+@overload
+def average_distortion(X: Any, Y: Any, *, return_error: Literal[False] = False, **options: Unpack[Options]) -> float: ...
+@overload
+def average_distortion(X: Any, Y: Any, *, return_error: Literal[True], **options: Unpack[Options]) -> tuple[float, float]: ...
+@overload
+def average_distortion(X: Any, Y: Any, *, return_error: bool, **options: Unpack[Options]) -> float | tuple[float, float]: ...
 def average_distortion(
     X: Any,
     Y: Any,
@@ -63,7 +79,7 @@ def average_distortion(
         Count only about so many random pairs; None: all those of up to 16384 points, about four million of more.
     return_error : bool
         Also return the standard error (0 where all pairs were counted).
-    random_state : int, RandomState or None, for the sample of pairs
+    random_state : int, RandomState, Generator or None, for the sample of pairs
 
     Examples
     --------
@@ -72,9 +88,9 @@ def average_distortion(
     >>> average_distortion(X, X)
     0.0
     """
-    sampling = _Sampling(n_pairs, random_state)
-    value, error = _mean(_ratios(X, Y, model, curvature, metric, sampling), lambda d, e: np.abs(e - d) / d)
-    return (value, error if sampling.sampled else 0.0) if return_error else value
+    pairs = _pairs((X, Y), model, curvature, metric, n_pairs, random_state)
+    value, error = _mean(pairs, relative_change)
+    return (value, error) if return_error else value
 
 
 def squared_distortion(
@@ -88,8 +104,8 @@ def squared_distortion(
     random_state: Any = None,
 ) -> float:
     """Mean over pairs of ``|d(Y)^2 - d(X)^2| / d(X)^2``. Arguments as in `average_distortion`."""
-    pairs = _ratios(X, Y, model, curvature, metric, _Sampling(n_pairs, random_state))
-    return _mean(pairs, lambda d, e: np.abs(e * e - d * d) / (d * d))[0]
+    pairs = _pairs((X, Y), model, curvature, metric, n_pairs, random_state)
+    return _mean(pairs, lambda d, e: (r := _ratios(d, e)) * r - 1)[0]
 
 
 def worst_case_distortion(
@@ -97,9 +113,9 @@ def worst_case_distortion(
 ) -> float:
     """Largest over smallest ratio ``d(Y) / d(X)`` over all pairs: 1 for a scaled isometry, inf where two points merge."""
     low, high = np.inf, 0.0
-    for d, e in _ratios(X, Y, model, curvature, metric, _Sampling(EVERY_PAIR, None)):
-        if len(d):
-            low, high = min(low, float(np.min(e / d))), max(high, float(np.max(e / d)))
+    for d, e in _pairs((X, Y), model, curvature, metric, EVERY_PAIR).blocks:
+        ratios = _ratios(d, e)
+        low, high = min(low, float(ratios.min(initial=np.inf))), max(high, float(ratios.max(initial=0.0)))
     if high == 0.0:
         return 1.0 if low == np.inf else float("inf")
     return high / low if low > 0 else float("inf")
@@ -116,8 +132,7 @@ def mean_squared_error(
     random_state: Any = None,
 ) -> float:
     """Mean over pairs of ``(d(Y) - d(X))^2``. Arguments as in `average_distortion`."""
-    pairs = _pairs((X, Y), model, curvature, metric, _Sampling(n_pairs, random_state))
-    return _mean(pairs, lambda d, e: (e - d) ** 2)[0]
+    return _mean(_pairs((X, Y), model, curvature, metric, n_pairs, random_state), lambda d, e: (e - d) ** 2)[0]
 
 
 def pair_variance(
@@ -130,9 +145,8 @@ def pair_variance(
     random_state: Any = None,
 ) -> float:
     """Mean squared distance over all ordered pairs, a point with itself included: the paper's variance."""
-    pairs = _pairs((X,), model, curvature, metric, _Sampling(n_pairs, random_state))
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
-    return _mean(pairs, lambda d: d * d)[0] * (n - 1) / n
+    pairs = _pairs((X,), model, curvature, metric, n_pairs, random_state)
+    return _mean(pairs, lambda d: d * d)[0] * (pairs.n - 1) / pairs.n
 
 
 def frechet_variance(X: Any, *, model: str = "poincare", curvature: float = -1.0) -> float:
@@ -158,120 +172,98 @@ def _squares(before: Chunk, after: Chunk) -> float:
     return float(np.sum(distance(to_numpy(before.points()), to_numpy(after.points())) ** 2))
 
 
-class _Sampling:
-    """Whether to count all pairs, or shifts of the shuffled rows."""
+class _Pairs(NamedTuple):
+    """Distances of the same pairs in one or two clouds of n points, a block at a time."""
 
-    def __init__(self, n_pairs: int | None, random_state: Any) -> None:
-        self.n_pairs = None if n_pairs is None else check_count("n_pairs", n_pairs, 1)
-        self.random_state = random_state
-        self.sampled = False
-
-    def wanted(self, n: int) -> int | None:
-        """How many pairs of n points to sample, or None for all."""
-        pairs = AUTO_PAIRS if self.n_pairs is None and n > EXACT_ROWS else self.n_pairs
-        return None if pairs is None or pairs >= n * (n - 1) // 2 else pairs
-
-    def draw(self, n: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """An order of the rows and the shifts to take, or None for all pairs."""
-        pairs = self.wanted(n)
-        if pairs is None or n < 4:
-            return None
-        self.sampled = True
-        rng = check_random_state(self.random_state)
-        most = (n - 1) // 2
-        return rng.permutation(n), 1 + rng.permutation(most)[: min(most, max(2, pairs // n))]
-
-    def draw_groups(self, n: int, most: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """At most so many rows, in independent groups, and the shifts to take in each group; or None for all pairs."""
-        pairs = self.wanted(n)
-        if pairs is None or n < 4 * GROUPS:
-            return None
-        self.sampled = True
-        rng = check_random_state(self.random_state)
-        size = max(4, min(n, most, pairs) // GROUPS)
-        shifts = max(1, min((size - 1) // 2, pairs // (size * GROUPS)))
-        chosen = np.random.default_rng(rng.randint(2**31)).choice(n, size=size * GROUPS, replace=False)
-        return chosen.reshape(GROUPS, size), 1 + rng.permutation((size - 1) // 2)[:shifts]
+    n: int
+    blocks: Iterator[tuple[np.ndarray, ...]]
+    sampled: bool  # whether the blocks are of some pairs, drawn independently, or of all
 
 
-def _pairs(inputs: tuple, model: str, curvature: float, metric: str, sampling: _Sampling) -> Iterator[tuple[np.ndarray, ...]]:
-    """Distances of the same pairs in each input, a block at a time."""
+class _Draw(NamedTuple):
+    """Pairs to sample: in each of some groups (g, m) of rows in random order, every row with those at some offsets from it."""
+
+    groups: np.ndarray
+    offsets: list[int]
+
+
+def _draw(n: int, pairs: int, groups: int, most: int, random_state: Any) -> _Draw:
+    """About so many pairs of n rows, in so many groups of at most `most` rows together."""
+    rng = check_generator(random_state)
+    size = n if groups == 1 else max(4, min(n, most, pairs) // groups)
+    shifts = max(2 if groups == 1 else 1, pairs // (size * groups))
+    chosen = rng.choice(n, size=size * groups, replace=False)
+    return _Draw(chosen.reshape(groups, size), (1 + rng.permutation((size - 1) // 2)[:shifts]).tolist())
+
+
+def _pairs(
+    inputs: tuple[Any, ...], model: str, curvature: float, metric: str, n_pairs: int | None, random_state: Any = None
+) -> _Pairs:
+    """The pairs of one or two arrays: of points, or of distances."""
     check_choice("metric", metric, METRICS)
-    names = ("X", "Y")
-    checked: list[Any]
-    if metric == "precomputed":
-        checked = [_check_distances(D, name) for D, name in zip(inputs, names, strict=False)]
-    else:
-        door = check_door(model, curvature)
-        checked = [
-            check_rows(P, door, name=name, min_rows=2, reach=FARTHEST_IMAGE) for P, name in zip(inputs, names, strict=False)
-        ]
-    n, other = checked[0].shape[0], checked[-1].shape[0]
+    wanted = None if n_pairs is None else check_count("n_pairs", n_pairs, 1)
+    door = check_door(model, curvature)
+    clouds = check_clouds(inputs, door, metric)
+    n, columns = clouds[0].shape[0], max(cloud.shape[1] for cloud in clouds)
+    grouped = metric == "hyperbolic" and (n > GROUPED_ROWS or any(rows.remote for rows in clouds))
+    pairs = AUTO_PAIRS if wanted is None and n > EXACT_ROWS else wanted
+    groups = GROUPS if grouped else 1
+    draw = None
+    if pairs is not None and pairs < n * (n - 1) // 2 and n >= 4 * groups:
+        draw = _draw(n, pairs, groups, DRAWN_ELEMENTS // columns, random_state)
+    blocks = _matrix_blocks(clouds, draw) if metric == "precomputed" else _point_blocks(clouds, draw, door.scale)
+    return _Pairs(n, blocks, draw is not None)
+
+
+def check_clouds(inputs: tuple[Any, ...], door: Door, metric: str, names: tuple[str, ...] = ("X", "Y")) -> list[Any]:
+    """One or two arrays of points, or of distances, with as many rows as each other, or a sentence."""
+    clouds: list[Any] = []
+    for X, name in zip(inputs, names, strict=False):
+        if metric == "precomputed":
+            clouds.append(check_distances(check_array(X, dtype=np.float64, input_name=name), name))
+        else:
+            clouds.append(check_rows(X, door, name=name, min_rows=2, reach=FARTHEST_IMAGE))
+    n, other = clouds[0].shape[0], clouds[-1].shape[0]
     if n != other:
         raise ValueError(f"X and Y must have as many rows as each other, but have {n} and {other}.")
-    if metric == "precomputed":
-        return _matrix_pairs(checked, sampling.draw(n))
-    if n > GROUPED_ROWS or any(rows.remote for rows in checked):
-        drawn = sampling.draw_groups(n, DRAWN_ELEMENTS // max(rows.shape[1] for rows in checked))
-        return _point_pairs(checked, None, door.scale) if drawn is None else _group_pairs(checked, *drawn, door.scale)
-    return _point_pairs(checked, sampling.draw(n), door.scale)
+    return clouds
 
 
-def _point_pairs(checked: list, draw: tuple | None, scale: float) -> Iterator[tuple[np.ndarray, ...]]:
-    order, offsets = draw if draw is not None else (None, None)
-    clouds = [rows.all() if order is None else rows.take(order) for rows in checked]
-    for distances in pair_distances(*clouds, offsets=offsets):
-        yield tuple(to_numpy(d).ravel() / scale for d in distances)
-
-
-def _group_pairs(checked: list, groups: np.ndarray, offsets: np.ndarray, scale: float) -> Iterator[tuple[np.ndarray, ...]]:
-    """Pairs inside groups of rows: a block for each group, so that the blocks are independent."""
-    clouds = [rows.take(groups.ravel()) for rows in checked]
-    for start in range(0, groups.size, groups.shape[1]):
-        group = [x[start : start + groups.shape[1]] for x in clouds]
-        blocks = zip(*pair_distances(*group, offsets=offsets.tolist()), strict=True)
-        yield tuple(np.concatenate([to_numpy(d) for d in block]) / scale for block in blocks)
-
-
-def _matrix_pairs(checked: list, draw: tuple | None) -> Iterator[tuple[np.ndarray, ...]]:
-    n = len(checked[0])
+def _point_blocks(clouds: list[Any], draw: _Draw | None, scale: float) -> Iterator[tuple[np.ndarray, ...]]:
+    """Distances of pairs of points: a block for each offset of a single group, or for each of several groups."""
     if draw is None:
-        for i in range(n - 1):
-            yield tuple(D[i, i + 1 :] for D in checked)
+        for block in pair_distances(*(rows.all() for rows in clouds)):
+            yield tuple(to_numpy(d).ravel() / scale for d in block)
+        return
+    points = [rows.take(draw.groups.ravel()) for rows in clouds]
+    size = draw.groups.shape[1]
+    for start in range(0, draw.groups.size, size):
+        group = [x[start : start + size] for x in points]
+        blocks = (tuple(to_numpy(d) / scale for d in block) for block in pair_distances(*group, offsets=draw.offsets))
+        if len(draw.groups) == 1:
+            yield from blocks
+        else:
+            yield tuple(map(np.concatenate, zip(*blocks, strict=True)))
+
+
+def _matrix_blocks(matrices: list[np.ndarray], draw: _Draw | None) -> Iterator[tuple[np.ndarray, ...]]:
+    """The same from matrices of distances."""
+    if draw is None:
+        for i in range(len(matrices[0]) - 1):
+            yield tuple(D[i, i + 1 :] for D in matrices)
     else:
-        order, offsets = draw
-        for o in offsets:
-            yield tuple(D[order, np.roll(order, -o)] for D in checked)
+        order = draw.groups[0]
+        for o in draw.offsets:
+            yield tuple(D[order, np.roll(order, -o)] for D in matrices)
 
 
-def _ratios(X: Any, Y: Any, model: str, curvature: float, metric: str, sampling: _Sampling) -> Iterator:
-    """Pairs of distances, without those that are 0 in X."""
-    for d, e in _pairs((X, Y), model, curvature, metric, sampling):
-        apart = d > 0
-        yield d[apart], e[apart]
+def _ratios(d: np.ndarray, e: np.ndarray) -> np.ndarray:
+    """e / d for the pairs at a distance d > 0; infinite where float64 holds no more."""
+    with np.errstate(over="ignore"):
+        return e[d > 0] / d[d > 0]
 
 
-def _mean(pairs: Iterator, function: Callable) -> tuple[float, float]:
-    """Mean of a function of the pairs, and the standard error if the blocks were drawn independently."""
-    sums, counts = [], []
-    for distances in pairs:
-        sums.append(float(np.sum(function(*distances))))
-        counts.append(len(distances[0]))
-    filled = [s / c for s, c in zip(sums, counts, strict=True) if c]
-    return sum(sums) / max(sum(counts), 1), standard_error(filled)
-
-
-def _check_distances(D: Any, name: str) -> np.ndarray:
-    """D as a distance matrix, or a sentence."""
-    D = check_array(D, dtype=np.float64, input_name=name)
-    if D.shape[0] != D.shape[1]:
-        raise ValueError(f"{name} must be a square distance matrix, but has shape {D.shape}.")
-    if (D < 0).any():
-        raise ValueError(f"{name} must hold distances >= 0, but its smallest entry is {D.min():.6g}.")
-    largest = float(D.max()) or 1.0
-    skew, own = float(np.abs(D - D.T).max()), float(np.abs(np.diag(D)).max())
-    if skew > 1e-8 * largest:
-        raise ValueError(f"{name} must be symmetric, but differs from its transpose by up to {skew:.6g}. Take (D + D.T) / 2.")
-    if own > 1e-8 * largest:
-        raise ValueError(f"{name} must be 0 on its diagonal, but holds {own:.6g} there.")
-    return D
+def _mean(pairs: _Pairs, function: Callable[..., np.ndarray]) -> tuple[float, float]:
+    """Mean over the pairs of what a function makes of their distances, and its standard error (0 where all were counted)."""
+    with np.errstate(over="ignore"):
+        return mean_of_blocks((np.abs(function(*block)) for block in pairs.blocks), pairs.sampled)

@@ -1,0 +1,237 @@
+"""Who is whose neighbour before and after a reduction, by hyperbolic distance: what a picture may be trusted for.
+
+A reduction errs in two ways: it draws strangers as neighbours (false neighbours, a loss of trustworthiness) and it tears
+neighbours apart (a loss of continuity). The definitions are scikit-learn's (`sklearn.manifold.trustworthiness`, after Venna
+and Kaski), with hyperbolic distances on both sides. Memory is O(n); of many points the mean is that of a random sample.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict, Unpack, overload
+
+import numpy as np
+
+from .._points.door import check_choice, check_count, check_door, check_generator
+from ..geometry import pairwise_distance
+from ..geometry._arrays import to_numpy
+from ..geometry.hyperboloid import BLOCK_ELEMENTS
+from ..statistics import standard_error
+from .distances import METRICS, check_clouds
+
+__all__ = ["continuity", "false_neighbours", "neighbours_kept", "trustworthiness"]
+
+EXACT_POINTS = 1 << 13  # Of at most so many points the neighbours of all are compared, unless told otherwise.
+SAMPLED_POINTS = 1 << 11  # Of more points, those of so many.
+
+
+class Options(TypedDict, total=False):
+    """What is said of the arrays, and of the points to look at."""
+
+    n_neighbors: int
+    model: str
+    curvature: float
+    metric: str
+    n_points: int | None
+    random_state: Any
+
+
+@overload
+def neighbours_kept(X: Any, Y: Any, *, return_error: Literal[False] = False, **options: Unpack[Options]) -> float: ...
+@overload
+def neighbours_kept(X: Any, Y: Any, *, return_error: Literal[True], **options: Unpack[Options]) -> tuple[float, float]: ...
+def neighbours_kept(
+    X: Any,
+    Y: Any,
+    *,
+    n_neighbors: int = 10,
+    model: str = "poincare",
+    curvature: float = -1.0,
+    metric: str = "hyperbolic",
+    n_points: int | None = None,
+    return_error: bool = False,
+    random_state: Any = None,
+) -> float | tuple[float, float]:
+    """The mean share of a point's nearest neighbours in X that are still among its nearest in Y: 1 if all are.
+
+    Parameters
+    ----------
+    X, Y : arrays of shape (n, .) with the same number of rows
+        The points before and after, in the same model and curvature, of any two dimensions; or two distance matrices, with
+        ``metric="precomputed"``.
+    n_neighbors : int
+        How many neighbours of a point are looked at: fewer than n / 2.
+    model, curvature : of X and Y
+    metric : {"hyperbolic", "precomputed"}
+    n_points : int or None
+        Look at the neighbours of only so many random points (among all n); None: of all up to 8192, else of 2048.
+    return_error : bool
+        Also return the standard error (0 where all points were looked at).
+    random_state : int, RandomState, Generator or None, for the sample of points
+
+    Examples
+    --------
+    >>> from horopca import HoroPCA
+    >>> from horopca.datasets import make_hierarchy
+    >>> X = make_hierarchy(random_state=0).points
+    >>> neighbours_kept(X, X)
+    1.0
+    >>> 0.3 < neighbours_kept(X, HoroPCA(2, random_state=0).fit_transform(X)) < 1
+    True
+    """
+    compared = _Compared(X, Y, n_neighbors, model, curvature, metric)
+    return _summary(compared, "kept", n_points, return_error, random_state)
+
+
+@overload
+def trustworthiness(X: Any, Y: Any, *, return_error: Literal[False] = False, **options: Unpack[Options]) -> float: ...
+@overload
+def trustworthiness(X: Any, Y: Any, *, return_error: Literal[True], **options: Unpack[Options]) -> tuple[float, float]: ...
+def trustworthiness(
+    X: Any,
+    Y: Any,
+    *,
+    n_neighbors: int = 10,
+    model: str = "poincare",
+    curvature: float = -1.0,
+    metric: str = "hyperbolic",
+    n_points: int | None = None,
+    return_error: bool = False,
+    random_state: Any = None,
+) -> float | tuple[float, float]:
+    """How far neighbours in Y may be trusted to be neighbours in X, from 0 to 1: strangers cost by their rank in X.
+
+    Arguments as in `neighbours_kept`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.1], [0.2], [0.3], [0.4], [0.8]])
+    >>> trustworthiness(X, X[[4, 1, 2, 3, 0]], n_neighbors=1).__round__(3)  # the ends exchanged
+    0.533
+    """
+    compared = _Compared(X, Y, n_neighbors, model, curvature, metric)
+    return _summary(compared, "trust", n_points, return_error, random_state)
+
+
+@overload
+def continuity(X: Any, Y: Any, *, return_error: Literal[False] = False, **options: Unpack[Options]) -> float: ...
+@overload
+def continuity(X: Any, Y: Any, *, return_error: Literal[True], **options: Unpack[Options]) -> tuple[float, float]: ...
+def continuity(
+    X: Any,
+    Y: Any,
+    *,
+    n_neighbors: int = 10,
+    model: str = "poincare",
+    curvature: float = -1.0,
+    metric: str = "hyperbolic",
+    n_points: int | None = None,
+    return_error: bool = False,
+    random_state: Any = None,
+) -> float | tuple[float, float]:
+    """How far neighbours in X are still neighbours in Y, from 0 to 1: those torn apart cost by their rank in Y.
+
+    The trustworthiness of X as a picture of Y. Arguments as in `neighbours_kept`.
+    """
+    compared = _Compared(Y, X, n_neighbors, model, curvature, metric, names=("Y", "X"))
+    return _summary(compared, "trust", n_points, return_error, random_state)
+
+
+def false_neighbours(
+    X: Any,
+    Y: Any,
+    *,
+    n_neighbors: int = 10,
+    model: str = "poincare",
+    curvature: float = -1.0,
+    metric: str = "hyperbolic",
+) -> dict[str, np.ndarray]:
+    """For each point, what its neighbourhood in Y is worth. Arguments as in `neighbours_kept`.
+
+    Returns
+    -------
+    dict of arrays of shape (n,)
+        ``"false"``: how many of its nearest neighbours in Y are strangers, not among its nearest in X; ``"kept"``: the share of
+        its neighbours that are none; ``"trust"`` and ``"continuity"``: what it contributes to those means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.1], [0.2], [0.3], [0.4], [0.8]])
+    >>> false_neighbours(X, X[[4, 1, 2, 3, 0]], n_neighbors=2)["false"]
+    array([1, 1, 0, 0, 1])
+    """
+    there = _Compared(X, Y, n_neighbors, model, curvature, metric)
+    back = there.reversed()
+    points = np.arange(there.n)
+    kept, trust = there.values(points)
+    k = there.k
+    false = np.rint(k * (1 - kept)).astype(int)
+    return {"false": false, "kept": kept, "trust": trust, "continuity": back.values(points)[1]}
+
+
+class _Compared:
+    """Two clouds of n points, and k neighbours of each point to compare."""
+
+    def __init__(
+        self,
+        X: Any,
+        Y: Any,
+        k: int,
+        model: str,
+        curvature: float,
+        metric: str,
+        names: tuple[str, str] = ("X", "Y"),
+    ) -> None:
+        check_choice("metric", metric, METRICS)
+        clouds = check_clouds((X, Y), check_door(model, curvature), metric, names)
+        self.n = clouds[0].shape[0]
+        self.k = check_count("n_neighbors", k, 1, max((self.n - 1) // 2, 1), f" (fewer than half of the {self.n} points)")
+        if self.n < 3:
+            raise ValueError(f"X and Y must have at least 3 points to compare neighbours, but have {self.n}.")
+        self.precomputed = metric == "precomputed"
+        self.clouds = clouds if self.precomputed else [to_numpy(rows.all()) for rows in clouds]
+
+    def reversed(self) -> _Compared:
+        """The same with the clouds exchanged."""
+        other = object.__new__(_Compared)
+        other.__dict__.update(self.__dict__, clouds=self.clouds[::-1])
+        return other
+
+    def values(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """For some of the points: the share of neighbours kept, and the trustworthiness."""
+        step = max(1, BLOCK_ELEMENTS // self.n)
+        blocks = [self._block(points[start : start + step]) for start in range(0, len(points), step)]
+        kept, trust = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+        return kept, trust
+
+    def _block(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        n, k = self.n, self.k
+        before, after = (self._distances(cloud, points) for cloud in self.clouds)
+        near = np.argpartition(after, k - 1, axis=1)[:, :k]
+        far = np.take_along_axis(before, near, axis=1)
+        # the rank in X of each neighbour in Y: points at one distance share the lowest
+        rank = np.stack([1 + np.count_nonzero(before < far[:, j, None], axis=1) for j in range(k)], axis=1)
+        excess = np.maximum(rank - k, 0)
+        return np.mean(excess == 0, axis=1), 1 - excess.sum(axis=1) * 2 / (k * (2 * n - 3 * k - 1))
+
+    def _distances(self, cloud: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """Distances (m, n) from some points to all; infinite to themselves."""
+        d = cloud[points] if self.precomputed else pairwise_distance(cloud[points], cloud)
+        d[np.arange(len(points)), points] = np.inf
+        return d
+
+
+def _summary(
+    compared: _Compared, which: Literal["kept", "trust"], n_points: int | None, return_error: bool, random_state: Any
+) -> Any:
+    """The mean of one of the values over all points or some, with its standard error if that is wanted."""
+    n = compared.n
+    wanted = SAMPLED_POINTS if n_points is None and n > EXACT_POINTS else n_points
+    count = n if wanted is None else min(n, check_count("n_points", wanted, 2))
+    points = np.arange(n) if count == n else check_generator(random_state).choice(n, size=count, replace=False)
+    values = compared.values(points)[0 if which == "kept" else 1]
+    # the points are drawn without replacement: of all of them, nothing is left to chance
+    error = standard_error(values.tolist()) * float(np.sqrt(1 - count / n)) if count < n else 0.0
+    value = float(np.mean(values))
+    return (value, error) if return_error else value

@@ -1,0 +1,90 @@
+"""Neighbours before and after: scikit-learn's definitions, ties, samples, wrong input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.manifold import trustworthiness as reference
+
+from clouds import cloud
+from horopca import HoroPCA, geometry, metrics
+from horopca.metrics import neighbours
+
+
+@pytest.fixture(scope="module")
+def pair():
+    """Points of H^3, and of a line on which hyperbolic and Euclidean distances are the same."""
+    v = geometry.from_hyperboloid(cloud(80, 3), "tangent")
+    return v, v[:, :1] + 0.1 * np.random.default_rng(0).standard_normal((80, 1))
+
+
+@pytest.mark.parametrize("k", [1, 5, 10, 39])
+def test_trustworthiness_and_continuity_are_those_of_scikit_learn(pair, k):
+    X, Y = pair
+    D, E = (geometry.pairwise_distance(geometry.to_hyperboloid(P, "tangent")) for P in (X, Y))
+    expected = reference(D, Y, n_neighbors=k, metric="precomputed")
+    assert metrics.trustworthiness(X, Y, n_neighbors=k, model="tangent") == pytest.approx(expected, rel=1e-12)
+    assert metrics.trustworthiness(D, E, n_neighbors=k, metric="precomputed") == pytest.approx(expected, rel=1e-12)
+    found = metrics.continuity(Y, X, n_neighbors=k, model="tangent")  # the trustworthiness of the way back
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_neighbours_kept_and_false_neighbours_are_their_definitions(pair):
+    X, Y = pair
+    D, E = (geometry.pairwise_distance(geometry.to_hyperboloid(P, "tangent")) for P in (X, Y))
+    sets = [[set(np.argsort(row)[1:8]) for row in M] for M in (D, E)]
+    kept = np.array([len(a & b) / 7 for a, b in zip(*sets, strict=True)])
+    found = metrics.false_neighbours(X, Y, n_neighbors=7, model="tangent")
+    assert np.allclose(found["kept"], kept)
+    assert np.array_equal(found["false"], [len(b - a) for a, b in zip(*sets, strict=True)])
+    assert metrics.neighbours_kept(X, Y, n_neighbors=7, model="tangent") == pytest.approx(kept.mean())
+    for name, which in (("trustworthiness", "trust"), ("continuity", "continuity")):
+        assert getattr(metrics, name)(X, Y, n_neighbors=7, model="tangent") == pytest.approx(found[which].mean())
+
+
+def test_an_isometry_keeps_all_and_a_shuffle_next_to_none():
+    x = cloud(200, 3)
+    X, Y = (geometry.from_hyperboloid(p) for p in (x, geometry.translate(x, cloud(1, 3, seed=2)[0])))
+    for name in ("neighbours_kept", "trustworthiness", "continuity"):
+        metric = getattr(metrics, name)
+        assert metric(X, Y) == 1
+        assert metric(X, Y[np.random.default_rng(0).permutation(200)]) < 0.7
+
+
+def test_points_that_coincide_are_neighbours_of_one_rank(pair):
+    X = np.repeat(geometry.from_hyperboloid(cloud(10, 2)), 4, axis=0)
+    assert metrics.neighbours_kept(X, X, n_neighbors=2) == metrics.trustworthiness(X, X, n_neighbors=2) == 1
+
+
+def test_blocks_change_nothing(pair, monkeypatch):
+    X, Y = pair
+    whole = metrics.false_neighbours(X, Y, model="tangent")
+    monkeypatch.setattr(neighbours, "BLOCK_ELEMENTS", 100)
+    assert all(np.array_equal(whole[key], part) for key, part in metrics.false_neighbours(X, Y, model="tangent").items())
+
+
+@pytest.mark.parametrize("name", ["neighbours_kept", "trustworthiness", "continuity"])
+def test_a_sample_is_right_within_its_error(pair, name, monkeypatch):
+    X = geometry.from_hyperboloid(cloud(400, 4))
+    Y, metric = HoroPCA(2, random_state=0, n_init=1).fit_transform(X), getattr(metrics, name)
+    exact = metric(X, Y, return_error=True)
+    value, error = metric(X, Y, n_points=150, return_error=True, random_state=0)
+    assert exact[1] == 0 < error < 0.1 and abs(value - exact[0]) < 4 * error
+    monkeypatch.setattr(neighbours, "EXACT_POINTS", 200)
+    monkeypatch.setattr(neighbours, "SAMPLED_POINTS", 150)
+    assert metric(X, Y, return_error=True, random_state=0) == (value, error)
+    assert metric(X, Y, n_points=10**6) == exact[0]
+
+
+def test_wrong_arguments_are_refused(pair):
+    X, Y = pair
+    with pytest.raises(
+        ValueError, match=r"n_neighbors must be a whole number from 1 to 39 \(fewer than half of the 80 points\)"
+    ):
+        metrics.trustworthiness(X, Y, n_neighbors=40, model="tangent")
+    with pytest.raises(ValueError, match="at least 3 points to compare neighbours, but have 2"):
+        metrics.neighbours_kept(X[:2], Y[:2], n_neighbors=1, model="tangent")
+    with pytest.raises(ValueError, match="as many rows as each other"):
+        metrics.continuity(X, Y[1:], model="tangent")
+    with pytest.raises(ValueError, match="n_points must be a whole number of at least 2"):
+        metrics.neighbours_kept(X, Y, model="tangent", n_points=1)
