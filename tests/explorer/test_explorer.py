@@ -18,6 +18,7 @@ from horopca.explorer import explore, neighbours
 from horopca.explorer.edges import load_row_edges
 from horopca.explorer.neighbours import local_distortion, nearest_neighbours
 from horopca.geometry import distance, from_hyperboloid, lift, pairwise_distance, to_hyperboloid, translate
+from horopca.plots import class_colours
 from horopca.statistics import frechet_mean
 from taxonomy import mammals
 
@@ -29,9 +30,8 @@ rng = np.random.default_rng(0)
 
 def held(page):
     """What a page holds, read back as the browser does."""
-    data = re.search(r'<script type="application/octet-stream" id="data" data-size="(\d+)">([^<]*)</script>', page.html)
-    raw = zlib.decompress(base64.b64decode(data[2]))
-    assert len(raw) == int(data[1])
+    data = re.search(r'<script type="application/octet-stream" id="data">([^<]*)</script>', page.html)
+    raw = zlib.decompress(base64.b64decode(data[1]))
     size = int.from_bytes(raw[:4], "little")
     found, at = json.loads(raw[4 : 4 + size]), 4 + size
     for plan in found.pop("arrays"):
@@ -41,6 +41,10 @@ def held(page):
         at += planes.size
     assert at == len(raw)
     return found
+
+
+def names_of(columns):
+    return [column["name"] for column in columns]
 
 
 # ---------------------------------------------------------------- what the page holds
@@ -71,34 +75,37 @@ def test_labels_names_edges_and_values():
     values = {"size": np.arange(len(Y)), "mass": np.where(np.arange(len(Y)) == 3, np.nan, 1.5)}
     found = held(explore(Y, LABELS, names=NAMES, edges=EDGES, values=values))
     assert found["names"] == NAMES
-    assert [found["classes"][code] for code in found["codes"]] == LABELS
-    assert found["counts"] == sorted(found["counts"], reverse=True) and sum(found["counts"]) == len(Y)
+    (labeling,) = found["labelings"]
+    assert [labeling["classes"][code] for code in found["codes-0"]] == LABELS
+    assert labeling["classes"] == sorted(set(LABELS)) and sum(labeling["counts"]) == len(Y)
+    assert dict(zip(labeling["classes"], labeling["light"], strict=True)) == class_colours(LABELS)
     assert {tuple(e) for e in found["edges"].reshape(2, -1).T} == {tuple(e) for e in EDGES}
-    assert found["columns"] == ["size", "mass"]
+    assert [column["name"] for column in found["columns"]] == ["size", "mass"]
+    assert found["columns"][0]["ranges"] == {"linear": [0, len(Y) - 1]}
     assert np.array_equal(found["column-0"], np.arange(len(Y))) and np.isnan(found["column-1"][3])
 
 
 def test_missing_labels_and_names():
     found = held(explore(Y[:3], [None, np.nan, 7], names=[None, np.nan, 8]))
-    assert found["classes"] == ["no label", "7"] and found["names"] == ["", "", "8"]
+    assert found["labelings"][0]["classes"] == ["7", "no label"] and found["names"] == ["", "", "8"]
 
 
 def test_many_classes_get_wider_codes():
     found = held(explore(rng.uniform(-0.5, 0.5, (300, 2)), range(300)))
-    assert found["codes"].dtype == np.uint16 and found["classes"][found["codes"][299]] == "299"
+    assert found["codes-0"].dtype == np.uint16 and found["labelings"][0]["classes"][found["codes-0"][299]] == "299"
 
 
 @pytest.mark.parametrize("values", [np.arange(3.0), [0, 1, 2], {"Value": [0, 1, 2]}])
 def test_values_in_any_shape(values):
-    assert held(explore(Y[:3], values=values))["columns"] == ["Value"]
+    assert names_of(held(explore(Y[:3], values=values))["columns"]) == ["Value"]
 
 
 def test_data_frames_bring_their_names():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1, 2, 3], "b": [0.5, None, 2]})
     found = held(explore(Y[:3], frame["a"].astype(str), names=frame["b"], values=frame))
-    assert found["columns"] == ["a", "b"] and np.isnan(found["column-1"][1]) and found["names"][1] == ""
-    assert held(explore(Y[:3], values=frame["a"]))["columns"] == ["a"]
+    assert names_of(found["columns"]) == ["a", "b"] and np.isnan(found["column-1"][1]) and found["names"][1] == ""
+    assert names_of(held(explore(Y[:3], values=frame["a"]))["columns"]) == ["a"]
 
 
 def test_the_page_starts_at_the_root_of_a_tree_or_at_the_mean():
@@ -175,7 +182,7 @@ def test_a_hundred_thousand_points_stay_below_5_MB(monkeypatch):
     names = ["".join(letters[word]) for word in rng.integers(0, 26, (n, 8))]
     # neighbours without any order, which compress worst; the search itself would take half a minute
     found = rng.integers(0, n, (n, k)), np.sort(rng.uniform(0, 5, (n, k)), axis=1)
-    monkeypatch.setattr("horopca.explorer.page.nearest_neighbours", lambda x, k: found)
+    monkeypatch.setattr("horopca.explorer.original.nearest_neighbours", lambda x, k: found)
     edges = np.stack([rng.integers(0, np.arange(1, n)), np.arange(1, n)], axis=1)
     page = explore(points, rng.integers(0, 20, n), names=names, edges=edges, original=points, model="lorentz")
     assert len(page.html.encode()) < 5_000_000
@@ -206,12 +213,12 @@ def test_names_and_labels_are_data_never_markup():
     plain = Outline(explore(Y[:n]).html)
     page = explore(Y[:n], HOSTILE, names=HOSTILE, values={text: np.arange(n) for text in HOSTILE}, title=HOSTILE[0])
     hostile = Outline(page.html)
-    drop = lambda tags: [(tag, {k: v for k, v in a.items() if k != "data-size"}) for tag, a in tags]
-    assert drop(hostile.tags) == drop(plain.tags)
+    assert hostile.tags == plain.tags
     assert "".join(hostile.texts["title"]) == HOSTILE[0]
     assert "alert(1)" not in html.unescape(page.html).replace(HOSTILE[0], "")
     found = held(page)
-    assert found["names"] == HOSTILE and found["columns"] == HOSTILE and sorted(found["classes"]) == sorted(HOSTILE)
+    assert found["names"] == HOSTILE and names_of(found["columns"]) == HOSTILE
+    assert sorted(found["labelings"][0]["classes"]) == sorted(HOSTILE)
 
 
 def test_the_page_runs_its_own_script_and_asks_for_nothing():
@@ -266,8 +273,8 @@ def test_explore_is_public_and_loads_nothing_optional():
         (np.ones((4, 4)), {"model": "tangent"}, "but has 4"),
         ([[0.0, 0.5], [0.9, 0.9]], {}, r"inside the unit ball.*row 1 has norm 1\.27"),
         ([[0.0, np.nan]], {}, "Y contains NaN"),
-        (Y, {"labels": ["a"]}, f"labels must have one entry for each of the {len(Y)} points, but has 1"),
-        (Y, {"names": ["a", "b"]}, "names must have one entry .* but has 2"),
+        (Y, {"labels": ["a"]}, f"labels must have one entry per point, but has 1 for {len(Y)} points"),
+        (Y, {"names": ["a", "b"]}, "names must have one entry per point, but has 2"),
         (Y, {"edges": [[0, len(Y)]]}, f"edges must join rows 0 to {len(Y) - 1} of Y, but 1 of 1 do not .* 0 and {len(Y)}"),
         (Y, {"edges": [[-1, 0]]}, "joins -1 and 0"),
         (Y, {"edges": [0, 1]}, r"shape \(2,\)"),

@@ -31,12 +31,12 @@ def load_row_edges(path: str | Path, names: Sequence[str] | None = None) -> np.n
         return _whole(load(path).X, path)
     graph = load_edges(path)
     if all(INTEGER.fullmatch(node) for node in graph.names):
-        return np.array([int(node) for node in graph.names])[graph.edges]
+        return np.asarray(np.array([int(node) for node in graph.names])[graph.edges])
     rows = _rows_by_name(names, path)
     unknown = [node for node in graph.names if node not in rows]
     if unknown:
         raise ValueError(f"{path} joins {len(unknown)} node(s) that no point is called by, such as {unknown[0][:40]!r}.")
-    return np.array([rows[node] for node in graph.names])[graph.edges]
+    return np.asarray(np.array([rows[node] for node in graph.names])[graph.edges])
 
 
 def _rows_by_name(names: Sequence[str] | None, path: Path) -> dict[str, int]:

@@ -12,8 +12,8 @@ import numpy as np
 __all__ = ["pack", "rounded", "smallest_integers"]
 
 
-def pack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> tuple[str, int]:
-    """The header, as JSON, and the arrays, compressed, in base64; and the number of bytes before compression.
+def pack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
+    """The header, as JSON, and the arrays, compressed, in base64.
 
     Base64 has no character that means anything in HTML, so no text in the header can break out of its place.
     """
@@ -21,7 +21,7 @@ def pack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> tuple[str, in
     plan = [{"name": name, "type": array.dtype.str[1:], "length": array.size} for name, array in little.items()]
     text = json.dumps({**header, "arrays": plan}, separators=(",", ":"), allow_nan=False).encode()
     raw = b"".join([len(text).to_bytes(4, "little"), text, *(_planes(array) for array in little.values())])
-    return base64.b64encode(zlib.compress(raw, 9)).decode(), len(raw)
+    return base64.b64encode(zlib.compress(raw, 9)).decode()
 
 
 def _planes(array: np.ndarray) -> bytes:

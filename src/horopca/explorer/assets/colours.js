@@ -1,21 +1,4 @@
-// Okabe and Ito's colours, told apart by colour-blind readers too. On a dark page black is white and the blues are lighter.
-const CLASSES = {
-  light: ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#000000"],
-  dark: ["#2A8FD6", "#E69F00", "#00AE80", "#E2641A", "#CC79A7", "#8CD0F7", "#F0E442", "#FFFFFF"],
-};
-const OTHER = { light: "#A9ABAF", dark: "#8A919B" };
-
-// Ramps of steadily changing lightness: viridis, and one that keeps quiet until something is wrong.
-const RAMPS = {
-  value: {
-    light: ["#FDE725", "#7AD151", "#22A884", "#2A788E", "#414487", "#440154"],
-    dark: ["#46327E", "#365C8D", "#277F8E", "#1FA187", "#4AC16D", "#A0DA39", "#FDE725"],
-  },
-  distortion: {
-    light: ["#A9BDCE", "#E8C37B", "#E69F00", "#D55E00", "#8A2B06"],
-    dark: ["#3A4C5C", "#7F6A3B", "#C58400", "#F07A1C", "#FFC9A3"],
-  },
-};
+// Colours as the page was given them: which colour a class has, and every ramp, is decided where the page is made.
 
 const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 const packed = ([r, g, b], a = 255) => ((a << 24) | (b << 16) | (g << 8) | r) >>> 0;
@@ -28,48 +11,71 @@ function along(ramp, fraction) {
   return a.map((v, k) => Math.round(v + (b[k] - v) * (at - low)));
 }
 
+const SCALES = ["linear", "log", "diverging"];
+
 /** What points can be coloured by: key, the words for it, and values or classes. */
 function colourings(data) {
-  const list = [];
-  if (data.classes) list.push({ key: "label", words: "Label" });
-  (data.columns || []).forEach((words, k) => {
-    list.push({ key: `column-${k}`, words, ramp: RAMPS.value, values: data[`column-${k}`] });
+  const list = data.labelings.map((labeling, k) => ({ key: k ? `label-${k}` : "label", words: labeling.name, labeling }));
+  (data.columns || []).forEach((column, k) => {
+    list.push({ key: `column-${k}`, words: column.name, ramp: "value", values: data[`column-${k}`], ranges: column.ranges });
   });
-  list.push({ key: "radius", words: "Radius", ramp: RAMPS.value, values: data.radius });
-  if (data.distortion) {
-    list.push({ key: "distortion", words: "Local distortion", ramp: RAMPS.distortion, values: data.distortion, percent: true });
+  list.push({ key: "radius", words: "Radius", ramp: "value", values: data.radius, ranges: data.radii });
+  for (const { key, name, note } of data.trust || []) {
+    list.push({ key, words: name, note, ramp: "distrust", values: data[key], ranges: { linear: [0, 1] }, percent: true, trust: true });
   }
   list.push({ key: "plain", words: "One colour" });
   return list;
 }
 
-/** The range of a ramp: all values, but for a hundredth at each end where these stretch it more than twofold. */
-function rangeOf(values) {
-  const sorted = values.filter(Number.isFinite).sort();
-  if (!sorted.length) return [0, 1];
-  const at = (fraction) => sorted[Math.round(fraction * (sorted.length - 1))];
-  const [low, high] = [at(0.01), at(0.99)];
-  return at(1) - at(0) > 2 * (high - low) && high > low ? [low, high] : [at(0), at(1)];
+/** The part of the way from the low end of the scale to the high one; NaN where there is none. */
+function fractionOn(scale, [low, high]) {
+  if (scale === "log") return (value) => (value > 0 ? Math.log(value / low) / Math.log(high / low) : NaN);
+  return (value) => (high > low ? (value - low) / (high - low) : value === low ? 0.5 : NaN);
 }
 
-const classColour = (code, theme) => CLASSES[theme][code] || OTHER[theme];
+const rampOf = (data, colouring, scale, theme) => data.ramps[scale === "diverging" ? "diverging" : colouring.ramp][theme];
+const greyOf = (data, theme) => data.other[theme];
 
-/** A packed colour for each point. Class codes are in falling order of frequency: the first eight have their own. */
-function coloursOf(data, colouring, theme) {
+/** A packed colour for each point. */
+function coloursOf(data, colouring, scale, theme) {
   const out = new Uint32Array(data.n);
-  if (colouring.key === "label") {
-    const table = data.classes.map((_, code) => packed(rgb(classColour(code, theme))));
-    for (let i = 0; i < data.n; i++) out[i] = table[data.codes[i]];
+  if (colouring.labeling) {
+    const { codes } = colouring.labeling, table = colouring.labeling[theme].map((colour) => packed(rgb(colour)));
+    for (let i = 0; i < data.n; i++) out[i] = table[codes[i]];
   } else if (colouring.values) {
-    colouring.range = colouring.range || rangeOf(colouring.values);
-    const [low, high] = colouring.range, missing = packed(rgb(OTHER[theme]));
-    const table = Array.from({ length: 256 }, (_, k) => packed(along(colouring.ramp[theme], k / 255)));
+    const part = fractionOn(scale, colouring.ranges[scale]), missing = packed(rgb(greyOf(data, theme)));
+    const ramp = rampOf(data, colouring, scale, theme), table = Array.from({ length: 256 }, (_, k) => packed(along(ramp, k / 255)));
     for (let i = 0; i < data.n; i++) {
-      const fraction = high > low ? (colouring.values[i] - low) / (high - low) : 0.5;
+      const fraction = part(colouring.values[i]);
       out[i] = Number.isFinite(fraction) ? table[Math.round(255 * Math.min(Math.max(fraction, 0), 1))] : missing;
     }
-  } else out.fill(packed(rgb(CLASSES[theme][0])));
+  } else out.fill(packed(rgb(data.plain[theme])));
   return out;
+}
+
+/** Colours with those that are not `lit` drawn back towards the page. */
+function dimmed(colours, lit, page) {
+  const cache = new Map(), faint = (colour) => {
+    if (!cache.has(colour)) {
+      const own = [colour & 255, (colour >> 8) & 255, (colour >> 16) & 255];
+      cache.set(colour, packed(own.map((v, k) => Math.round(0.16 * v + 0.84 * page[k]))));
+    }
+    return cache.get(colour);
+  };
+  return colours.map((colour, i) => (lit(i) ? colour : faint(colour)));
+}
+
+/** The same order of painting on every visit, and none that the rows decide. */
+function shuffled(n) {
+  const order = Uint32Array.from({ length: n }, (_, i) => i);
+  let state = 12345;
+  for (let i = n - 1; i > 0; i--) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    const j = Math.floor((state / 4294967296) * (i + 1)), held = order[i];
+    order[i] = order[j];
+    order[j] = held;
+  }
+  return order;
 }
 
 const digits = (value) => {

@@ -9,8 +9,7 @@ function bytesOf(base64) {
 }
 
 async function unpacked(element) {
-  const bytes = bytesOf(element.textContent.trim()), size = Number(element.dataset.size);
-  if (typeof DecompressionStream === "undefined") return inflate(bytes, size);
+  const bytes = bytesOf(element.textContent.trim());
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -45,38 +44,49 @@ async function readData(element) {
   data.points = polarPoints(data.x, data.y);
   data.n = data.points.n;
   data.title = document.title;
-  data.radius = data.points.r.map((r) => Math.asinh(r) * data.unit);
+  data.radius = radiiOf(data);
+  data.first = data.points; // where the page started, whatever is refitted
+  data.labelings.forEach((labeling, k) => { labeling.codes = data[`codes-${k}`]; });
   return data;
 }
 
+const radiiOf = (data) => data.points.r.map((r) => Math.asinh(r) * data.unit);
 const nameOf = (data, i) => (data.names && data.names[i]) || `point ${i}`;
+const labelsOf = (data, i) => data.labelings.map(({ name, classes, codes }) => [name, classes[codes[i]]]);
 
-/** The neighbours of a point, [index, distance], in the original space if the page knows it. */
+const HERE = 10; // neighbours that are looked for in the picture
+
+/** The neighbours of a point in the picture, and (where the page knows it) in the original space: lists of [index, distance]. */
 function neighboursOf(data, i, shown) {
-  if (!data.neighbours) return nearest(data.points, i, 8, shown).map(([j, d]) => [j, d * data.unit]);
-  const k = data.k, found = [];
-  for (let m = i * k; m < (i + 1) * k; m++) {
-    if (shown[data.neighbours[m]]) found.push([data.neighbours[m], data.spans[m]]);
+  const k = data.neighbours ? Math.min(HERE, data.k) : 8;
+  const here = nearest(data.points, i, k, shown).map(([j, d]) => [j, d * data.unit]), there = [];
+  if (!data.neighbours) return { here, there: null, strangers: new Set() };
+  const known = new Set();
+  for (let m = i * data.k; m < (i + 1) * data.k; m++) {
+    known.add(data.neighbours[m]);
+    if (shown[data.neighbours[m]]) there.push([data.neighbours[m], data.spans[m]]);
   }
-  return found;
+  return { here, there, strangers: new Set(here.map(([j]) => j).filter((j) => !known.has(j))) };
 }
 
 // ---------------------------------------------------------------- search
 
 const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 
-/** Points whose name holds the text: whole names first, then beginnings, beginnings of words, the rest; short ones first. */
-function searchNames(data, text, most) {
+/** All that is written about a point, its name first. */
+const textsOf = (data, i) => [nameOf(data, i), ...labelsOf(data, i).map(([, text]) => text),
+  ...(data.details || []).map(({ texts }) => texts[i])];
+
+/** Points that hold the text: in the name (whole, at its beginning, at that of a word, anywhere), then in any other text. */
+function searchTexts(data, text) {
   const wanted = folded(text.trim());
-  if (!wanted) return { found: [], total: 0 };
-  if (!data.folded) data.folded = Array.from({ length: data.n }, (_, i) => folded(nameOf(data, i)));
+  if (!wanted) return [];
+  if (!data.folded) data.folded = Array.from({ length: data.n }, (_, i) => textsOf(data, i).map(folded));
   const found = [];
-  data.folded.forEach((name, i) => {
-    const at = name.indexOf(wanted);
-    if (at < 0) return;
-    const start = at === 0 || /[\s_\-.,/(]/.test(name[at - 1]);
+  data.folded.forEach(([name, ...others], i) => {
+    const at = name.indexOf(wanted), start = at === 0 || /[\s_\-.,/(]/.test(name[at - 1] || "");
+    if (at < 0) { if (others.some((other) => other.includes(wanted))) found.push([i, 4, name.length]); return; }
     found.push([i, name === wanted ? 0 : at === 0 ? 1 : start ? 2 : 3, name.length]);
   });
-  found.sort((a, b) => a[1] - b[1] || a[2] - b[2] || a[0] - b[0]);
-  return { found: found.slice(0, most).map(([i]) => i), total: found.length };
+  return found.sort((a, b) => a[1] - b[1] || a[2] - b[2] || a[0] - b[0]).map(([i]) => i);
 }

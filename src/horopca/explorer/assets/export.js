@@ -15,25 +15,28 @@ function fileName(app, suffix) {
 
 /** The part of the screen to keep: the disk where it is whole, what lies between the panels otherwise. */
 function cropOf(frame) {
+  if (frame.open) return { ...frame.free };
   const w = Math.min(frame.free.width, 2 * frame.scale + 40), h = Math.min(frame.free.height, 2 * frame.scale + 40);
   return { x: frame.cx - w / 2, y: frame.cy - h / 2, width: w, height: h };
 }
 
 /** Lines of the legend of the exported picture: { text, colour }. */
 function legendLines(app) {
-  const { colouring } = app;
+  const { colouring, data } = app, theme = app.theme.name;
   if (colouring.values) {
-    const [low, high] = colouring.range, ramp = colouring.ramp[app.theme.name];
+    const [low, high] = colouring.ranges[app.scale], ramp = rampOf(data, colouring, app.scale, theme);
+    const at = (part) => (app.scale === "log" ? low * (high / low) ** part : low + part * (high - low));
     return [1, 0.75, 0.5, 0.25, 0].map((part) => ({
-      text: written(low + part * (high - low), colouring) + (part === 1 ? `  ${clipped(colouring.words)}` : ""),
-      colour: hex(along(ramp, part)),
+      text: written(at(part), colouring) + (part === 1 ? `  ${clipped(colouring.words)}` : ""), colour: hex(along(ramp, part)),
     }));
   }
-  if (colouring.key !== "label") return [];
-  return app.data.classes
-    .map((text, code) => ({ text: clipped(text), colour: classColour(code, app.theme.name), code }))
-    .filter(({ code }) => code < 8 && !app.hidden.has(code))
-    .concat(app.data.classes.length > 8 ? [{ text: "other", colour: OTHER[app.theme.name] }] : []);
+  if (!colouring.labeling) return [];
+  const { classes } = colouring.labeling, colours = colouring.labeling[theme], grey = greyOf(data, theme);
+  const lines = classes.map((text, code) => ({ text: clipped(text), colour: colours[code], code }))
+    .filter(({ code }) => !app.hidden.has(code));
+  const own = lines.filter(({ colour }) => colour !== grey), rest = lines.length - own.length;
+  if (rest === 1) return lines;
+  return rest ? [...own, { text: `${rest} others`, colour: grey }] : own;
 }
 
 function exportPNG(app) {
@@ -49,8 +52,8 @@ function exportPNG(app) {
   context.rect(0, 0, dpr * crop.width, dpr * crop.height);
   context.clip();
   context.setTransform(dpr, 0, 0, dpr, -dpr * crop.x, -dpr * crop.y);
-  paintFlat(context, app.scene, frame, theme, app.colours);
-  paintInk(context, app.scene, frame, theme, app.marks, app.colours);
+  paintFlat(context, app.scene, frame, theme, app.paint);
+  paintInk(context, app.scene, frame, theme, app.marks, app.paint);
   context.restore();
   context.setTransform(dpr, 0, 0, dpr, dpr * (crop.width + 12), 24 * dpr);
   context.font = FONT(13);
@@ -73,12 +76,14 @@ const xml = (text) =>
 const short = (value) => String(Number(value.toFixed(2)));
 
 function arcPath(arc) {
-  const start = `M${short(arc.ax)} ${short(arc.ay)}`, end = `${short(arc.bx)} ${short(arc.by)}`, r = short(arc.r || 0);
+  const start = `M${short(arc.ax)} ${short(arc.ay)}`;
+  if (arc.path) return start + Array.from({ length: arc.path.length / 2 - 1 }, (_, k) => `L${short(arc.path[2 * k + 2])} ${short(arc.path[2 * k + 3])}`).join("");
+  const end = `${short(arc.bx)} ${short(arc.by)}`, r = short(arc.r || 0);
   return arc.r ? `${start}A${r} ${r} 0 0 ${arc.side > 0 ? 0 : 1} ${end}` : `${start}L${end}`;
 }
 
 function svgPoints(app) {
-  const { scene, colours } = app, out = [];
+  const { scene, paint: colours } = app, out = [];
   const border = (size) => (size > 3 ? ` stroke="${hex(app.theme.disk)}"` : "");
   for (const i of scene.marks.subarray(0, scene.marked)) {
     const place = `cx="${short(scene.px[i])}" cy="${short(scene.py[i])}" r="${short(scene.size[i])}" fill="${css(colours[i])}"`;
@@ -87,16 +92,27 @@ function svgPoints(app) {
   return out;
 }
 
+const DROP = 0.35; // of the size of a letter, from its middle to its baseline: not every program knows dominant-baseline
+
+/** A name over a halo of its own: two texts, because not every program knows paint-order. */
 function svgText({ text, x, y, fontSize, bold }, theme) {
-  const weight = bold ? ' font-weight="600"' : "";
-  return `<text x="${short(x)}" y="${short(y)}" font-size="${fontSize}"${weight} dominant-baseline="central" ` +
-    `paint-order="stroke" stroke="${hex(theme.disk)}" stroke-width="3" fill="${hex(theme.ink)}">${xml(text)}</text>`;
+  const weight = bold ? ' font-weight="600"' : "", place = `x="${short(x)}" y="${short(y + DROP * fontSize)}" font-size="${fontSize}"${weight}`;
+  const halo = `<text ${place} fill="none" stroke="${hex(theme.disk)}" stroke-width="3" stroke-linejoin="round" aria-hidden="true">`;
+  return `${halo}${xml(text)}</text><text ${place} fill="${hex(theme.ink)}">${xml(text)}</text>`;
 }
 
 function svgLegend(lines, x, y, theme) {
   return lines.map(({ text, colour }, k) =>
     `<g transform="translate(${short(x)} ${short(y + 20 * k)})"><circle r="5" fill="${colour}"/>` +
-    `<text x="12" font-size="13" dominant-baseline="central" fill="${hex(theme.ink)}">${xml(text)}</text></g>`);
+    `<text x="12" y="${short(DROP * 13)}" font-size="13" fill="${hex(theme.ink)}">${xml(text)}</text></g>`);
+}
+
+function svgRings({ scene, frame, theme }) {
+  return scene.rings.flatMap(({ pixels, text }) => [
+    `<circle cx="${short(frame.cx)}" cy="${short(frame.cy)}" r="${short(pixels)}" fill="none" stroke="${hex(theme.line)}" stroke-opacity="0.45"/>`,
+    `<text x="${short(frame.cx)}" y="${short(frame.cy - pixels + DROP * 11)}" font-size="11" text-anchor="middle" ` +
+      `fill="${hex(theme.soft)}">${xml(text)}</text>`,
+  ]);
 }
 
 function svgOf(app) {
@@ -105,8 +121,8 @@ function svgOf(app) {
   for (let e = 0; e < edges.count; e++) {
     arcs.push(arcPath(arcOnScreen(scene, frame, edges.ends[2 * e], edges.ends[2 * e + 1], edges.turn[e])));
   }
-  for (const { i, neighbours } of app.marks) {
-    for (const [j] of neighbours) links.push(arcPath(arcOnScreen(scene, frame, i, j, turnBetween(scene, frame, i, j))));
+  for (const { i, here, there } of app.marks) {
+    for (const [j] of there || here) links.push(arcPath(arcOnScreen(scene, frame, i, j, turnBetween(scene, frame, i, j))));
   }
   const [x, y, width, height] = [crop.x, crop.y, crop.width + side, crop.height].map(short);
   const disk = `cx="${short(frame.cx)}" cy="${short(frame.cy)}" r="${short(frame.scale)}"`;
@@ -117,7 +133,9 @@ function svgOf(app) {
     `<clipPath id="crop"><rect x="${x}" y="${y}" width="${short(crop.width)}" height="${height}"/></clipPath>`,
     `<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="${hex(theme.page)}"/>`,
     '<g clip-path="url(#crop)">',
-    `<circle ${disk} fill="${hex(theme.disk)}" stroke="${hex(theme.line)}"/>`,
+    frame.open ? `<rect x="${x}" y="${y}" width="${short(crop.width)}" height="${height}" fill="${hex(theme.disk)}"/>`
+      : `<circle ${disk} fill="${hex(theme.disk)}" stroke="${hex(theme.line)}"/>`,
+    ...svgRings(app),
     `<path d="${arcs.join("")}" fill="none" stroke="${hex(theme.edge)}" stroke-opacity="${theme.edgeAlpha}" ` +
       `stroke-width="${theme.edgeWidth}"/>`,
     `<path d="${links.join("")}" fill="none" stroke="${hex(theme.accent)}" stroke-width="1.5"/>`,

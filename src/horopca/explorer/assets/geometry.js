@@ -117,8 +117,86 @@ function nearest(points, i, k, shown) {
 /** Half the angle by which the geodesic of the Poincaré disk from a to b turns: arg(1 - conj(a) b). */
 const halfTurn = (ax, ay, bx, by) => Math.atan2(ay * bx - ax * by, 1 - ax * bx - ay * by);
 
-// From a place in the disk of a model to the hyperboloid, and from there to the disk.
+// How a model shows the plane: from a place in its disk to the hyperboloid; where a ring of a given radius falls; what it is
+// good for. The equidistant disk has no rim: its radius 1 is the `reach` of the page, and the plane goes on outside.
 const MODELS = {
-  poincare: { lift: (x, y) => { const s = 2 / (1 - x * x - y * y); return [s * x, s * y]; }, time: 1 },
-  klein: { lift: (x, y) => { const s = 1 / Math.sqrt(1 - x * x - y * y); return [s * x, s * y]; }, time: 0 },
+  poincare: {
+    words: "Poincaré", about: "Poincaré disk: angles are true",
+    lift: (x, y) => { const s = 2 / (1 - x * x - y * y); return [s * x, s * y]; }, ring: (r) => Math.tanh(r / 2), time: 1,
+  },
+  klein: {
+    words: "Klein", about: "Klein disk: geodesics are straight",
+    lift: (x, y) => { const s = 1 / Math.sqrt(1 - x * x - y * y); return [s * x, s * y]; }, ring: (r) => Math.tanh(r), time: 0,
+  },
+  equidistant: {
+    words: "Distance", about: "Equidistant disk: distances from the centre are true",
+    lift: (x, y, reach) => {
+      const size = Math.sqrt(x * x + y * y), s = size > 1e-12 ? Math.sinh(Math.min(size * reach, 700)) / size : reach;
+      return [s * x, s * y];
+    },
+    ring: (r, reach) => r / reach, open: true,
+  },
 };
+
+/** The hyperbolic centre (Fréchet mean) of some points, by Newton's method.
+ *
+ * Half the squared distance to a point has slope d towards it, and bends by 1 along that direction and d coth d across it.
+ */
+function centreOf(points, rows) {
+  const some = polarPoints(...["ux", "uy"].map((key) => Float64Array.from(rows, (i) => points.r[i] * points[key][i])));
+  const x = new Float64Array(some.n), y = new Float64Array(some.n);
+  let view = { ...pointAt(some, 0), turn: 0 };
+  for (let round = 0; round < 60; round++) {
+    lookAt(some, view, x, y);
+    let gx = 0, gy = 0, xx = 0, xy = 0, yy = 0;
+    for (let i = 0; i < some.n; i++) {
+      const r = Math.hypot(x[i], y[i]), d = Math.asinh(r), [nx, ny] = r > 1e-9 ? [x[i] / r, y[i] / r] : [1, 0];
+      const across = r > 1e-9 ? (d * timeOf(r)) / r : 1;
+      gx += d * nx;
+      gy += d * ny;
+      xx += nx * nx + across * ny * ny;
+      xy += (1 - across) * nx * ny;
+      yy += ny * ny + across * nx * nx;
+    }
+    const det = xx * yy - xy * xy, sx = (yy * gx - xy * gy) / det, sy = (xx * gy - xy * gx) / det;
+    const size = Math.hypot(sx, sy), grow = size > 0 ? Math.sinh(Math.min(size, 3)) / size : 0;
+    view = { ...worldPoint(view, grow * sx, grow * sy), turn: 0 };
+    if (size < 1e-9) break;
+  }
+  return { r: view.r, ux: view.ux, uy: view.uy };
+}
+
+/** All points a fraction of the way from where they are in `a` to where they are in `b`, along geodesics. */
+function pointsBetween(a, b, fraction) {
+  const x = new Float64Array(a.n), y = new Float64Array(a.n);
+  for (let i = 0; i < a.n; i++) {
+    const p = between(pointAt(a, i), pointAt(b, i), fraction);
+    x[i] = p.r * p.ux;
+    y[i] = p.r * p.uy;
+  }
+  return polarPoints(x, y);
+}
+
+const MOST_BENDS = 24;
+const bends = new Float64Array(2 * MOST_BENDS + 2); // the places of one geodesic, x and y by turns
+
+/** A geodesic of the equidistant disk as straight pieces: fills `bends`, in units of the hyperboloid's log, and says how many.
+ *
+ * From the point a = (ax, ay) of the hyperboloid to b. The pieces are shortest near the centre, where it turns.
+ */
+function bendGeodesic(ax, ay, bx, by, pieces) {
+  const ra = Math.hypot(ax, ay), rb = Math.hypot(bx, by), ta = timeOf(ra), tb = timeOf(rb);
+  const turned = ra && rb ? (ax / ra - bx / rb) ** 2 + (ay / ra - by / rb) ** 2 : 0;
+  const g = (2 * (ra - rb) ** 2) / (1 + ta * tb + ra * rb) + ra * rb * turned, d = 2 * Math.asinh(Math.sqrt(g) / 2);
+  const foot = Math.tanh(d) > 0 ? Math.min(1 - 1e-12, Math.max(1e-12 - 1, 1 / Math.tanh(d) - tb / (ta * Math.sinh(d)))) : 0;
+  const before = Math.atanh(foot), first = Math.asinh(-before), last = Math.asinh(d - before), whole = 1 - Math.exp(-2 * d);
+  for (let k = 0; k <= pieces; k++) {
+    const s = Math.min(d, Math.max(0, Math.sinh(first + ((last - first) * k) / pieces) + before));
+    const wa = whole > 1e-12 ? (Math.exp(-s) * (1 - Math.exp(-2 * (d - s)))) / whole : 1 - k / pieces;
+    const wb = whole > 1e-12 ? (Math.exp(s - d) * (1 - Math.exp(-2 * s))) / whole : k / pieces;
+    const x = wa * ax + wb * bx, y = wa * ay + wb * by, r = Math.hypot(x, y), grow = r > 1e-12 ? Math.asinh(r) / r : 1;
+    bends[2 * k] = grow * x;
+    bends[2 * k + 1] = grow * y;
+  }
+  return pieces;
+}

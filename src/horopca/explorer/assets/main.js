@@ -1,16 +1,19 @@
 // The explorer: holds the state, draws when it changes.
 
-const LEAST_ZOOM = 0.6, MOST_ZOOM = 2000;
-const PALETTE = ["page", "disk", "rim", "line", "ink", "edge", "accent"];
+const LEAST_ZOOM = 0.4, MOST_ZOOM = 2000;
+const PALETTE = ["page", "disk", "rim", "line", "ink", "soft", "edge", "accent", "wrong"];
 
 function newApp(data) {
   const app = {
     data, scene: newScene(data), colourings: colourings(data), start: { ...polar(...data.home), turn: 0 },
-    hover: -1, marks: [], flight: null, stale: "all", asked: 0, shown: new Uint8Array(data.n).fill(1),
+    hover: -1, marks: [], flight: null, morph: null, stale: "all", asked: 0, shown: new Uint8Array(data.n).fill(1),
+    lit: -1, lasso: null, lassoing: false, trail: [], hidden: new Set(), scale: "linear",
   };
   const ink = $("ink"), inkContext = ink.getContext("2d");
   let plane = $("plane");
-  const dark = matchMedia("(prefers-color-scheme: dark)"), still = matchMedia("(prefers-reduced-motion: reduce)");
+  addSelection(app);
+  addRefit(app);
+  const dark = matchMedia("(prefers-color-scheme: dark)"), still = (app.still = matchMedia("(prefers-reduced-motion: reduce)"));
   const edges = data.edges ? data.edges.length / 2 : 0;
   const wished = /[?&]draw=(webgl2|2d)\b/.exec(location.search)?.[1] || (hasGraphicsCard() ? "webgl2" : "2d");
   app.painter = wished === "webgl2" ? glPainter(plane, data.n, edges) : flatPainter(plane);
@@ -26,36 +29,44 @@ function newApp(data) {
   function step(now) {
     app.asked = 0;
     if (app.flight) advance(now);
+    if (app.morph) app.advanceMorph(now);
     app.render();
-    if (app.flight) app.draw();
-    else app.keepAddress();
+    if (app.flight || app.morph) app.draw();
+    else {
+      app.keepAddress();
+      fillNote(app);
+      paintOverview(app);
+    }
   }
 
   app.render = () => {
     const { scene, frame } = app;
     if (app.stale === "all") {
       project(scene, data, app.view, app.model, frame, app.shown);
+      scene.rings = ringsOf(data, app.model, frame);
       chooseEdges(scene, data, app.model, frame, app.shown);
-      chooseMarks(scene, frame, app.colours);
-      app.painter.paint(scene, frame, app.theme, app.colours);
+      chooseMarks(scene, frame, app.paint);
+      const faint = app.isLit() ? { ...app.theme, edgeAlpha: 0.35 * app.theme.edgeAlpha } : app.theme;
+      app.painter.paint(scene, frame, faint, app.paint);
     }
-    placeNames(scene, data, frame, inkContext, app.marks);
+    placeNames(scene, data, frame, inkContext, app.marks, app.isLit());
     inkContext.setTransform(frame.dpr, 0, 0, frame.dpr, 0, 0);
     inkContext.clearRect(0, 0, frame.width, frame.height);
-    paintInk(inkContext, scene, frame, app.theme, app.marks, app.colours);
+    paintInk(inkContext, scene, frame, app.theme, app.marks, app.paint, app.lasso);
     app.stale = null;
   };
 
   app.resize = () => {
     const width = innerWidth, height = innerHeight, dpr = Math.min(2, devicePixelRatio || 1);
     for (const canvas of [plane, ink]) [canvas.width, canvas.height] = [Math.round(width * dpr), Math.round(height * dpr)];
-    const box = (id) => $(id).getBoundingClientRect(), wide = width >= 1024;
-    const left = wide ? box("head").right : 0, right = wide ? width - box("legend").left : 0;
+    const box = (id) => $(id).getBoundingClientRect(), wide = width >= 1024, beside = width >= 700;
+    const left = wide ? box("head").right : 0, right = beside ? width - box("legend").left : 0;
     const side = wide && width - left - right < 0.55 * height ? Math.max(0, width - left) : 0; // narrow: under the legend
     const top = wide ? 0 : box("head").bottom, bottom = height - box("tools").top;
     const free = { x: left, y: top, width: side || width - left - right, height: height - top - bottom };
     const radius = Math.max(40, Math.min(free.width, free.height) / 2 - (wide ? 16 : 8));
     app.frame = { width, height, dpr, free, radius, zoom: app.zoom, scale: radius * app.zoom, model: app.model,
+      open: Boolean(MODELS[app.model].open), reach: data.reach,
       cx: free.x + free.width / 2, cy: free.y + (wide ? free.height / 2 : Math.min(free.height / 2, radius + 20)) };
     app.draw();
   };
@@ -70,12 +81,14 @@ function newApp(data) {
   };
   app.setModel = (model) => {
     app.model = app.frame.model = model;
+    app.frame.open = Boolean(MODELS[model].open);
     for (const name of Object.keys(MODELS)) $(name).setAttribute("aria-pressed", String(name === model));
     app.draw();
   };
 
   app.halt = () => { app.flight = null; };
   app.fly = (target, { zoom = app.zoom, upright = false } = {}) => {
+    app.remember();
     const d = distance(app.view, target);
     app.flight = { from: app.view, target, d, begun: null, done: 0, length: still.matches ? 0 : Math.min(2200, 500 + 170 * d),
       upright, zoomFrom: app.zoom, zoomTo: zoom };
@@ -98,20 +111,20 @@ function newApp(data) {
   }
 
   app.flyToPoint = (i) => {
-    if (!app.shown[i]) app.toggle(data.codes[i]);
-    app.setPin(i);
+    if (!app.shown[i]) app.toggle(app.colouring.labeling.codes[i]);
     app.fly(pointAt(data.points, i));
+    app.setPin(i);
   };
   app.goHome = () => app.fly(app.start, { zoom: 1, upright: true });
 
   // ------------------------------------------------------------ points and colours
 
-  function mark() {
+  const mark = (app.remark = () => {
     const kept = [[app.pin, true], [app.hover, false]].filter(([i], k) => i >= 0 && app.shown[i] && !(k && i === app.pin));
-    app.marks = kept.map(([i, pinned]) => ({ i, pinned, neighbours: neighboursOf(data, i, app.shown) }));
+    app.marks = kept.map(([i, pinned]) => ({ i, pinned, ...neighboursOf(data, i, app.shown) }));
     fillCard(app);
     app.draw("ink");
-  }
+  });
 
   app.setHover = (i) => {
     if (i === app.hover) return;
@@ -127,27 +140,52 @@ function newApp(data) {
   };
 
   function showClasses() {
-    for (let i = 0; i < data.n; i++) app.shown[i] = data.codes && app.hidden.has(data.codes[i]) ? 0 : 1;
+    const codes = app.colouring.labeling?.codes;
+    for (let i = 0; i < data.n; i++) app.shown[i] = codes && app.hidden.has(codes[i]) ? 0 : 1;
     fillLegend(app);
     mark();
     app.draw();
   }
 
   app.toggle = (code) => { if (!app.hidden.delete(code)) app.hidden.add(code); showClasses(); };
-  app.isolate = (code) => { app.hidden = new Set(data.classes.keys()); app.hidden.delete(code); showClasses(); };
+  app.isolate = (code) => { app.hidden = new Set(app.colouring.labeling.classes.keys()); app.hidden.delete(code); showClasses(); };
   app.showAll = () => { app.hidden.clear(); showClasses(); };
+  app.light = (code) => { if (code !== app.lit) { app.lit = code; app.tint(); } };
+
+  /** Which points are not dimmed, or null where none is. */
+  app.isLit = () => {
+    if (app.lit >= 0) { const { codes } = app.colouring.labeling; return (i) => codes[i] === app.lit; }
+    return app.rows.length ? (i) => app.selected[i] === 1 : null;
+  };
+
+  /** Colours as they are painted: the rest dim; in the order in which they are: dim ones and grey ones below, no order else. */
+  app.tint = () => {
+    const lit = app.isLit(), grey = packed(rgb(greyOf(data, app.theme.name))), { shuffle, order } = app.scene;
+    app.paint = lit ? dimmed(app.colours, lit, app.theme.disk) : app.colours;
+    let at = 0;
+    for (const above of [false, true]) {
+      for (const i of shuffle) if ((lit ? lit(i) : app.colours[i] !== grey) === above) order[at++] = i;
+    }
+    app.draw();
+  };
 
   app.setColouring = (key) => {
+    const before = app.colouring;
     app.colouring = app.colourings.find((one) => one.key === key);
-    app.colours = coloursOf(data, app.colouring, app.theme.name);
-    const rare = (i) => app.colouring.key === "label" && data.codes[i] > 7;
-    let at = 0;
-    for (const below of [true, false]) { // the grey ones
-      for (let i = 0; i < data.n; i++) if (rare(i) === below) app.scene.order[at++] = i;
+    if (before !== app.colouring) {
+      app.lit = -1;
+      if (before) app.hidden.clear(); // classes of another column
+      if (!app.colouring.ranges?.[app.scale]) app.scale = "linear";
     }
-    fillLegend(app);
-    mark();
-    app.draw();
+    app.colours = coloursOf(data, app.colouring, app.scale, app.theme.name);
+    app.tint();
+    showClasses();
+  };
+  app.setScale = (scale) => { app.scale = scale; app.setColouring(app.colouring.key); };
+  app.setLassoing = (on) => {
+    app.lassoing = on;
+    $("lasso").setAttribute("aria-pressed", String(on));
+    ink.classList.toggle("lassoing", on);
   };
 
   app.setTheme = (chosen) => {
@@ -157,7 +195,12 @@ function newApp(data) {
     app.theme = Object.fromEntries(PALETTE.map((name) => [name, rgb(style.getPropertyValue(`--${name}`).trim())]));
     Object.assign(app.theme, { name: document.documentElement.dataset.theme, opacity: data.n > 20000 ? 0.8 : 1,
       edgeWidth: edges > 3000 ? 0.8 : 1.1, edgeAlpha: edges > 3000 ? 0.4 : 0.6 });
-    if (app.colouring) app.setColouring(app.colouring.key);
+    if (app.colouring) {
+      app.colours = coloursOf(data, app.colouring, app.scale, app.theme.name);
+      app.tint();
+      fillLegend(app);
+      mark();
+    }
   };
 
   // ------------------------------------------------------------ around the plane
@@ -167,19 +210,36 @@ function newApp(data) {
   app.showManual = () => $("manual").showModal();
 
   let settled = 0;
+  const address = (hash) => hash || location.pathname + location.search;
+  const write = (how, hash) => { try { history[how](null, "", address(hash)); } catch { /* inside a notebook */ } };
   app.keepAddress = () => {
     clearTimeout(settled);
     settled = setTimeout(() => {
       const hash = writeHash(app);
-      if (hash === location.hash) return;
-      try { history.replaceState(null, "", hash || location.pathname + location.search); } catch { /* inside a notebook */ }
+      if (hash !== location.hash) write("replaceState", hash);
     }, 200);
+  };
+
+  /** Before a flight: where it began can be gone back to, by the button and by the browser's own. */
+  app.remember = () => {
+    const hash = writeHash(app);
+    app.trail.push(hash);
+    $("back").disabled = false;
+    write("replaceState", hash);
+    write("pushState", hash);
+  };
+  app.goBack = () => {
+    if (!app.trail.length) return;
+    const hash = app.trail.pop();
+    $("back").disabled = !app.trail.length;
+    write("replaceState", hash);
+    app.restore(hash);
   };
 
   app.restore = (hash) => {
     const { chosenTheme, colouring, ...rest } = readHash(hash, app);
-    Object.assign(app, rest, { flight: null });
-    app.colouring = colouring;
+    Object.assign(app, rest, { flight: null, colouring });
+    fillColours(app);
     app.setTheme(chosenTheme);
     app.resize();
     app.setModel(app.model);
@@ -187,13 +247,14 @@ function newApp(data) {
   };
 
   fillHead(app);
+  $("colour").addEventListener("change", (event) => app.setColouring(event.target.value));
   listenToButtons(app);
   listenToSearch(app);
   listenToPointers(app, ink);
   listenToKeys(app, ink);
   app.restore(location.hash);
   addEventListener("resize", app.resize);
-  addEventListener("hashchange", () => app.restore(location.hash));
+  addEventListener("hashchange", () => { app.trail.pop(); $("back").disabled = !app.trail.length; app.restore(location.hash); });
   dark.addEventListener("change", () => { if (!app.chosenTheme) app.setTheme(null); });
   plane.addEventListener("webglcontextlost", () => {
     const fresh = plane.cloneNode(); // a canvas keeps to the kind of context that it had first
@@ -209,14 +270,23 @@ function newApp(data) {
 function publicFace(app) {
   const { data, scene } = app;
   let nudged = 0;
-  const drawn = () => { if (app.stale === "all" || app.flight) app.render(); };
+  const drawn = () => { if (app.stale === "all" || app.flight || app.morph) app.render(); };
   return {
     n: data.n,
     renderer: app.painter.kind,
     state: () => ({
       zoom: app.zoom, model: app.model, pin: app.pin, hover: app.hover, colour: app.colouring.key, hidden: [...app.hidden],
-      theme: app.theme.name, flying: app.flight !== null, names: scene.names.map(({ text }) => text),
+      theme: app.theme.name, flying: app.flight !== null || app.morph !== null || Boolean(app.refitting), scale: app.scale,
+      names: scene.names.map(({ text }) => text), rings: scene.rings.map(({ text }) => text), selected: [...app.rows],
     }),
+    rings: () => { drawn(); return scene.rings.map(({ pixels, text }) => [pixels, Number(text)]); },
+    colour: (i) => css(app.paint[i]),
+    order: () => [...scene.order],
+    path: (i, j) => { drawn(); return arcOnScreen(scene, app.frame, i, j, turnBetween(scene, app.frame, i, j)).path; },
+    select: (rows) => app.select(rows),
+    watch: (act) => app.watchers.push(act),
+    refit: async (goal) => { const { plane, ...rest } = await app.refit(goal); return { ...rest, basis: [...rest.basis], centre: [...rest.centre] }; },
+    objective: async (rows, goal, basis) => { const found = await app.ask({ rows, goal, basis }); return { value: found.value, gradient: [...found.gradient] }; },
     screen: (i) => { drawn(); return placeOnScreen(app, i); },
     shown: (i) => { drawn(); return [scene.x[i], scene.y[i]]; },
     distance: (i, j) => {
@@ -244,8 +314,21 @@ function publicFace(app) {
   }
 }
 
+/** Inside a notebook: the selection goes out to it, and one that it sends comes in. */
+function talkToNotebook(face) {
+  if (window === parent) return;
+  face.watch((rows) => parent.postMessage({ horopca: "selection", rows }, "*"));
+  addEventListener("message", ({ source, data }) => {
+    if (source === parent && data?.horopca === "select" && Array.isArray(data.rows)) {
+      face.select(data.rows.filter((i) => Number.isInteger(i) && i >= 0 && i < face.n));
+    }
+  });
+  parent.postMessage({ horopca: "ready" }, "*");
+}
+
 readData($("data")).then((data) => {
   window.horopca = publicFace(newApp(data));
+  talkToNotebook(window.horopca);
 }).catch((error) => {
   document.body.append(h("p", { id: "failure", text: `This page cannot be shown: ${error.message}` }));
   throw error;

@@ -17,24 +17,37 @@ function flatPainter(canvas) {
 function paintFlat(context, scene, frame, theme, colours) {
   context.fillStyle = rgba(theme.page);
   context.fillRect(0, 0, frame.width, frame.height);
-  const inside = context.createRadialGradient(frame.cx, frame.cy, 0, frame.cx, frame.cy, frame.scale);
-  for (const part of [0, 0.25, 0.5, 0.75, 1]) {
-    inside.addColorStop(part, rgba(theme.disk.map((v, k) => v + (theme.rim[k] - v) * part ** 4)));
+  if (frame.open) {
+    context.fillStyle = rgba(theme.disk);
+    context.fillRect(0, 0, frame.width, frame.height);
+  } else {
+    const inside = context.createRadialGradient(frame.cx, frame.cy, 0, frame.cx, frame.cy, frame.scale);
+    for (const part of [0, 0.25, 0.5, 0.75, 1]) {
+      inside.addColorStop(part, rgba(theme.disk.map((v, k) => v + (theme.rim[k] - v) * part ** 4)));
+    }
+    context.beginPath();
+    context.arc(frame.cx, frame.cy, frame.scale, 0, 2 * Math.PI);
+    context.fillStyle = inside;
+    context.fill();
+    context.strokeStyle = rgba(theme.line);
+    context.lineWidth = 1.2;
+    context.stroke();
   }
-  context.beginPath();
-  context.arc(frame.cx, frame.cy, frame.scale, 0, 2 * Math.PI);
-  context.fillStyle = inside;
-  context.fill();
-  context.strokeStyle = rgba(theme.line);
-  context.lineWidth = 1.2;
-  context.stroke();
+  context.strokeStyle = rgba(theme.line, 0.45);
+  context.lineWidth = 1;
+  for (const { pixels } of scene.rings) {
+    context.beginPath();
+    context.arc(frame.cx, frame.cy, pixels, 0, 2 * Math.PI);
+    context.stroke();
+  }
   paintEdges(context, scene, frame, theme);
   paintPoints(context, scene, theme, colours);
 }
 
 function traceArc(context, arc) {
   context.moveTo(arc.ax, arc.ay);
-  if (arc.r) context.arc(arc.x, arc.y, arc.r, arc.from, arc.to, arc.side > 0);
+  if (arc.path) for (let k = 2; k < arc.path.length; k += 2) context.lineTo(arc.path[k], arc.path[k + 1]);
+  else if (arc.r) context.arc(arc.x, arc.y, arc.r, arc.from, arc.to, arc.side > 0);
   else context.lineTo(arc.bx, arc.by);
 }
 
@@ -72,16 +85,19 @@ function paintPoints(context, scene, theme, colours) {
   context.globalAlpha = 1;
 }
 
-/** What lies over the points: geodesics to the neighbours of the marked points, rings, names. */
-function paintInk(context, scene, frame, theme, marks, colours) {
+/** What lies over the points: numbers of rings, geodesics to the neighbours of the marked points, names, the lasso. */
+function paintInk(context, scene, frame, theme, marks, colours, lasso) {
   context.lineCap = "round";
-  for (const { i, neighbours, pinned } of marks) {
+  paintNumbers(context, scene, frame, theme);
+  for (const { i, here, there, strangers, pinned } of marks) {
+    const neighbours = there || here;
     context.beginPath();
     for (const [j] of neighbours) traceArc(context, arcOnScreen(scene, frame, i, j, turnBetween(scene, frame, i, j)));
     context.strokeStyle = rgba(theme.accent, pinned ? 0.9 : 0.6);
     context.lineWidth = 1.5;
     context.stroke();
     for (const [j] of neighbours) ring(context, scene, j, 2.5, 1.2, rgba(theme.accent), css(colours[j]));
+    for (const j of strangers) ring(context, scene, j, 2.5, 1.6, rgba(theme.wrong), css(colours[j]));
     ring(context, scene, i, 4.5, 2, rgba(theme.ink), css(colours[i]));
   }
   context.textBaseline = "middle";
@@ -94,9 +110,37 @@ function paintInk(context, scene, frame, theme, marks, colours) {
     context.fillStyle = rgba(theme.ink, bold ? 1 : 0.86);
     context.fillText(text, x, y);
   }
+  if (lasso) paintLasso(context, lasso, theme);
 }
 
-const turnBetween = ({ zx, zy }, frame, i, j) => (frame.model === "klein" ? 0 : halfTurn(zx[i], zy[i], zx[j], zy[j]));
+function paintNumbers(context, scene, frame, theme) {
+  context.font = FONT(11);
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  for (const { pixels, text } of scene.rings) {
+    const y = frame.cy - pixels;
+    if (y < frame.free.y + 6 || y > frame.free.y + frame.free.height - 6) continue;
+    context.strokeStyle = rgba(theme.disk);
+    context.lineWidth = 4;
+    context.strokeText(text, frame.cx, y);
+    context.fillStyle = rgba(theme.soft);
+    context.fillText(text, frame.cx, y);
+  }
+  context.textAlign = "left";
+}
+
+function paintLasso(context, path, theme) {
+  context.beginPath();
+  path.forEach(([x, y], k) => (k ? context.lineTo(x, y) : context.moveTo(x, y)));
+  context.closePath();
+  context.fillStyle = rgba(theme.accent, 0.12);
+  context.fill();
+  context.strokeStyle = rgba(theme.accent);
+  context.lineWidth = 1.5;
+  context.stroke();
+}
+
+const turnBetween = ({ zx, zy }, frame, i, j) => (frame.model === "poincare" ? halfTurn(zx[i], zy[i], zx[j], zy[j]) : 0);
 
 function ring(context, scene, i, more, width, line, fill) {
   const size = scene.size[i] || 1.5;

@@ -4,17 +4,19 @@ const MOST_PIECES = 80000; // of ribbon in one frame
 
 const HEAD = "#version 300 es\nprecision highp float;\nuniform vec2 viewport; uniform float dpr;\n";
 
-const DISK_VERTEX = `${HEAD}uniform vec3 disk; out vec2 at;
+const DISK_VERTEX = `${HEAD}uniform vec3 disk; uniform float open; out vec2 at;
 void main() {
   vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0;
-  at = clamp(disk.xy + corner * (disk.z + 2.0), vec2(-2.0), viewport + 2.0);
+  at = clamp(disk.xy + corner * (disk.z + 2.0 + 1e5 * open), vec2(-2.0), viewport + 2.0);
   gl_Position = vec4(at.x / viewport.x * 2.0 - 1.0, 1.0 - at.y / viewport.y * 2.0, 0.0, 1.0);
 }`;
-const DISK_FRAGMENT = `${HEAD}uniform vec3 disk, fill, rim, line; in vec2 at; out vec4 colour;
+const DISK_FRAGMENT = `${HEAD}uniform vec3 disk, fill, rim, line; uniform float open; uniform float rings[16]; in vec2 at; out vec4 colour;
 void main() {
   float away = distance(at, disk.xy), part = away / disk.z;
-  vec3 inside = mix(fill, rim, part * part * part * part);
-  float ring = clamp(1.2 - abs(away - disk.z), 0.0, 1.0), cover = clamp((disk.z - away) * dpr + 0.5, 0.0, 1.0);
+  vec3 inside = mix(fill, rim, (1.0 - open) * part * part * part * part);
+  for (int k = 0; k < 16; k++) inside = mix(inside, line, 0.45 * clamp(1.0 - abs(away - rings[k]), 0.0, 1.0));
+  float ring = (1.0 - open) * clamp(1.2 - abs(away - disk.z), 0.0, 1.0);
+  float cover = max(open, clamp((disk.z - away) * dpr + 0.5, 0.0, 1.0));
   colour = vec4(mix(inside * cover, line, ring), max(cover, ring));
 }`;
 
@@ -73,7 +75,7 @@ function glPainter(canvas, n, m) {
   const gl = canvas.getContext("webgl2", { antialias: false, alpha: false, powerPreference: "high-performance" });
   const disk = compile(gl, DISK_VERTEX, DISK_FRAGMENT), edge = compile(gl, EDGE_VERTEX, EDGE_FRAGMENT);
   const point = compile(gl, POINT_VERTEX, POINT_FRAGMENT);
-  const marks = new ArrayBuffer(16 * n), ribbons = new Float32Array(16 * Math.min(16 * m, MOST_PIECES));
+  const marks = new ArrayBuffer(16 * n), ribbons = new Float32Array(16 * Math.min(MOST_BENDS * m, MOST_PIECES));
   const places = new Float32Array(marks), tints = new Uint32Array(marks);
   const pointArray = vertexArray(gl, marks.byteLength, [[3, gl.FLOAT, false, 0], [4, gl.UNSIGNED_BYTE, true, 12]]);
   const edgeArray = vertexArray(gl, ribbons.byteLength, [[4, gl.FLOAT, false, 0]]);
@@ -98,7 +100,7 @@ function glPainter(canvas, n, m) {
     gl.uniform4f(at("ink"), ...theme.edge.map((v) => v / 255), theme.edgeAlpha);
     gl.bindVertexArray(edgeArray.vao);
     gl.bindBuffer(gl.ARRAY_BUFFER, edgeArray.buffer);
-    const pieces = cutRibbons(ribbons, scene, frame, theme.edgeWidth / 2 + 0.6 / frame.dpr);
+    const pieces = (frame.open ? cutBentRibbons : cutRibbons)(ribbons, scene, frame, theme.edgeWidth / 2 + 0.6 / frame.dpr);
     gl.bufferSubData(gl.ARRAY_BUFFER, 0, ribbons, 0, 16 * pieces);
     gl.drawElements(gl.TRIANGLES, 6 * pieces, gl.UNSIGNED_INT, 0);
   }
@@ -130,6 +132,10 @@ function glPainter(canvas, n, m) {
       for (const [name, colour] of [["fill", theme.disk], ["rim", theme.rim], ["line", theme.line]]) {
         gl.uniform3f(at(name), ...colour.map((v) => v / 255));
       }
+      gl.uniform1f(at("open"), frame.open ? 1 : 0);
+      const rings = new Float32Array(16).fill(-9);
+      scene.rings.slice(0, 16).forEach(({ pixels }, k) => { rings[k] = pixels; });
+      gl.uniform1fv(at("rings"), rings);
       gl.bindVertexArray(null);
       gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
       if (scene.edges.count) drawEdges(scene, frame, theme);
@@ -183,6 +189,23 @@ function cutRibbons(ribbons, { edges, zx, zy }, { cx, cy, scale }, half) {
       ny = cos * ny - sin * nx;
       dx = tx;
       nx = ux;
+    }
+  }
+  return pieces;
+}
+
+/** The same for the edges of the equidistant disk, which are no arcs. */
+function cutBentRibbons(ribbons, scene, frame, half) {
+  const { edges } = scene, most = ribbons.length / 16;
+  let pieces = 0;
+  for (let e = 0; e < edges.count && pieces < most; e++) {
+    const path = pathOnScreen(scene, frame, edges.ends[2 * e], edges.ends[2 * e + 1], edges.length[e]);
+    const strength = Math.min(1, 0.25 + edges.length[e] / 40);
+    for (let k = 0; k + 3 < path.length && pieces < most; k += 2, pieces++) {
+      const [x, y, u, v] = [path[k], path[k + 1], path[k + 2], path[k + 3]], out = half / (Math.hypot(u - x, v - y) || 1);
+      const nx = (y - v) * out, ny = (u - x) * out, at = 16 * pieces;
+      ribbons.set([x + nx, y + ny, half, strength, x - nx, y - ny, -half, strength,
+        u + nx, v + ny, half, strength, u - nx, v - ny, -half, strength], at);
     }
   }
   return pieces;

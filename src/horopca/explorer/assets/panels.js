@@ -7,7 +7,7 @@ function h(tag, attributes = {}, ...children) {
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
     else if (key === "text") element.textContent = value;
-    else if (value !== false) element.setAttribute(key, value === true ? "" : value);
+    else if (value || value === "" || value === 0) element.setAttribute(key, value === true ? "" : value);
   }
   element.append(...children.filter((child) => child !== null));
   return element;
@@ -20,15 +20,16 @@ function dot(colour) {
 }
 
 const counted = (n, one, many) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
-const labelOf = (data, i) => (data.classes ? data.classes[data.codes[i]] : null);
 
 function fillHead(app) {
   const { data } = app, parts = [counted(data.n, "point", "points")];
-  if (data.classes) parts.push(counted(data.classes.length, "label", "labels"));
+  if (data.labelings.length) parts.push(counted(data.labelings[0].classes.length, "label", "labels"));
   if (data.edges) parts.push(counted(data.edges.length / 2, "edge", "edges"));
   $("title").textContent = data.title;
   $("summary").textContent = parts.join(" · ");
   $("search").placeholder = data.names ? "Find a name" : "Find a point by its number";
+  $("hint").textContent = "Drag to move, scroll to zoom, double-click to fly there, Shift-drag to select.";
+  if (window !== parent) $("hint").textContent = "Drag to move; click, then scroll to zoom; double-click to fly there, Shift-drag to select.";
   $("search").setAttribute("aria-label", $("search").placeholder);
   if (matchMedia("(pointer: coarse)").matches) $("hint").textContent = "Drag to move, pinch to zoom, double-tap to fly there.";
   $("ink").setAttribute("aria-label", `The hyperbolic plane with ${parts.join(", ")}`);
@@ -36,9 +37,11 @@ function fillHead(app) {
 
 // ---------------------------------------------------------------- search
 
+const PAGE = 40; // results shown at a time
+
 function listenToSearch(app) {
   const input = $("search"), list = $("results");
-  let found = [], at = -1;
+  let found = [], options = [], at = -1, most = PAGE;
 
   function close() {
     list.hidden = true;
@@ -46,13 +49,7 @@ function listenToSearch(app) {
     input.removeAttribute("aria-activedescendant");
   }
 
-  function choose(k) {
-    if (k < 0 || k >= found.length) return;
-    close();
-    input.blur();
-    app.touched();
-    app.flyToPoint(found[k]);
-  }
+  function leave() { close(); input.blur(); app.touched(); }
 
   function mark(k) {
     at = k;
@@ -63,17 +60,27 @@ function listenToSearch(app) {
     if (k >= 0) input.setAttribute("aria-activedescendant", `result-${k}`);
   }
 
-  function update() {
-    const result = searchNames(app.data, input.value, 12);
-    found = result.found;
-    list.replaceChildren(...found.map((i, k) => h("li", { role: "option", id: `result-${k}`, onclick: () => choose(k) },
-      dot(css(app.colours[i])), h("span", { class: "what", text: nameOf(app.data, i) }),
-      app.data.classes ? h("span", { class: "class", text: labelOf(app.data, i) }) : null)));
-    const more = result.total - found.length;
+  function point(i) {
+    const label = labelsOf(app.data, i)[0];
+    return { act: () => { leave(); app.flyToPoint(i); }, parts: [dot(css(app.colours[i])),
+      h("span", { class: "what", text: nameOf(app.data, i) }), label ? h("span", { class: "class", text: label[1] }) : null] };
+  }
+
+  function fill() {
+    options = found.slice(0, most).map(point);
+    const more = found.length - options.length, words = (text) => [h("span", { class: "what act", text })];
+    if (more > 0) options.push({ act: () => { const here = at; most += PAGE; fill(); mark(here); }, parts: words(`Show more of ${found.length.toLocaleString("en")}`) });
+    if (found.length) options.push({ act: () => { leave(); app.select(found); }, parts: words(`Select ${found.length === 1 ? "it" : `all ${found.length.toLocaleString("en")}`}`) });
+    list.replaceChildren(...options.map(({ parts, act }, k) => h("li", { role: "option", id: `result-${k}`, onclick: act }, ...parts)));
     if (input.value.trim() && !found.length) list.append(h("li", { class: "note", text: "Nothing by that name" }));
-    if (more) list.append(h("li", { class: "note", text: `and ${counted(more, "other", "others")}` }));
     list.hidden = !input.value.trim();
     input.setAttribute("aria-expanded", String(!list.hidden));
+  }
+
+  function update() {
+    found = searchTexts(app.data, input.value);
+    most = PAGE;
+    fill();
     mark(found.length ? 0 : -1);
   }
 
@@ -83,8 +90,8 @@ function listenToSearch(app) {
   list.addEventListener("pointerdown", (event) => event.preventDefault()); // or the input would lose the focus first
   input.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step && found.length) mark((at + step + found.length) % found.length);
-    else if (event.key === "Enter") choose(at);
+    if (step && options.length) mark((at + step + options.length) % options.length);
+    else if (event.key === "Enter") { if (at >= 0 && at < options.length) options[at].act(); }
     else if (event.key === "Escape") { input.value = ""; close(); input.blur(); $("ink").focus(); }
     else return;
     event.preventDefault();
@@ -93,33 +100,72 @@ function listenToSearch(app) {
 
 // ---------------------------------------------------------------- legend
 
-function fillLegend(app) {
-  const { data, colouring } = app, scale = $("scale"), top = scale.scrollTop;
-  const buttons = () => [...scale.querySelectorAll("button")], focused = buttons().indexOf(document.activeElement);
-  $("colour").value = colouring.key;
-  if (colouring.key === "label") scale.replaceChildren(...classRows());
-  else if (colouring.values) scale.replaceChildren(...rampRows(app));
-  else scale.replaceChildren();
-  scale.scrollTop = top;
-  buttons()[focused]?.focus();
-
-  function classRows() {
-    const rows = data.classes.map((text, code) => h("div", { class: "row" },
-      h("button", { class: "toggle", title: text, "aria-pressed": String(!app.hidden.has(code)),
-        onclick: () => app.toggle(code) }, dot(classColour(code, app.theme.name)), h("span", { class: "what", text }),
-      h("span", { class: "count", text: data.counts[code].toLocaleString("en") })),
-      h("button", { class: "only", "aria-label": `only ${text}`, text: "only", onclick: () => app.isolate(code) })));
-    return app.hidden.size ? [...rows, h("button", { class: "all", text: "Show all", onclick: () => app.showAll() })] : rows;
-  }
+/** One tab stop for a list of rows of buttons: the arrow keys move between rows and inside them. */
+function rove(list) {
+  const rows = () => [...list.querySelectorAll(".row, li")].map((row) => [...row.querySelectorAll("button")]);
+  const all = () => [...list.querySelectorAll("button")];
+  all().forEach((button, k) => { button.tabIndex = k ? -1 : 0; });
+  if (list.dataset.roving) return;
+  list.dataset.roving = "yes";
+  list.addEventListener("keydown", (event) => {
+    const grid = rows(), row = grid.findIndex((buttons) => buttons.includes(document.activeElement));
+    if (row < 0) return;
+    const column = grid[row].indexOf(document.activeElement), last = grid.length - 1;
+    const [r, c] = { ArrowDown: [Math.min(row + 1, last), column], ArrowUp: [Math.max(row - 1, 0), column], Home: [0, 0],
+      End: [last, 0], ArrowRight: [row, column + 1], ArrowLeft: [row, column - 1] }[event.key] || [];
+    if (r === undefined) return;
+    event.preventDefault();
+    const next = grid[r][Math.min(Math.max(c, 0), grid[r].length - 1)];
+    for (const button of all()) button.tabIndex = button === next ? 0 : -1;
+    next.focus();
+  });
 }
 
-function rampRows({ colouring, theme }) {
-  const bar = h("div", { class: "bar" }), [low, high] = colouring.range;
-  bar.style.background = `linear-gradient(90deg, ${colouring.ramp[theme.name].join(", ")})`;
-  const note = colouring.key === "distortion"
-    ? "How much the distances to a point's nearest neighbours were changed: where it is high, do not trust the picture." : null;
-  const ends = [low, high].map((value) => h("span", { text: written(value, colouring) }));
-  return [bar, h("div", { class: "ends" }, ...ends), note && h("p", { class: "note", text: note })].filter(Boolean);
+function fillColours(app) {
+  $("colour").replaceChildren(...app.colourings.map(({ key, words, trust }) =>
+    h("option", { value: key, text: words, disabled: Boolean(trust && app.refitted) })));
+  $("colour").value = app.colouring.key;
+}
+
+function fillLegend(app) {
+  const { colouring } = app, scale = $("scale"), top = scale.scrollTop;
+  const buttons = () => [...scale.querySelectorAll("button")], focused = buttons().indexOf(document.activeElement);
+  $("colour").value = colouring.key;
+  if (colouring.labeling) scale.replaceChildren(...classRows(app));
+  else if (colouring.values) scale.replaceChildren(...rampRows(app));
+  else scale.replaceChildren();
+  rove(scale);
+  scale.scrollTop = top;
+  buttons()[focused]?.focus();
+}
+
+/** A row to a class: a click selects it, to point at it lights it up. */
+function classRows(app) {
+  const { classes, counts, codes } = app.colouring.labeling, colours = app.colouring.labeling[app.theme.name];
+  const members = (code) => { const rows = []; codes.forEach((own, i) => { if (own === code) rows.push(i); }); return rows; };
+  const rows = classes.map((text, code) => {
+    const off = app.hidden.has(code);
+    return h("div", { class: off ? "row off" : "row", onpointerenter: () => app.light(code), onpointerleave: () => app.light(-1) },
+      h("button", { class: "pick", title: `Select ${text}`, onclick: (event) => app.select(members(code), event.shiftKey || event.ctrlKey),
+        onfocus: (event) => event.target.matches(":focus-visible") && app.light(code), onblur: () => app.light(-1) },
+      dot(colours[code]), h("span", { class: "what", text }), h("span", { class: "count", text: counts[code].toLocaleString("en") })),
+      h("span", { class: "more" },
+        h("button", { class: "only", "aria-label": `only ${text}`, text: "only", onclick: () => app.isolate(code) }),
+        h("button", { class: "toggle", "aria-pressed": String(!off), "aria-label": `show ${text}`, text: off ? "show" : "hide",
+          onclick: () => app.toggle(code) })));
+  });
+  return app.hidden.size ? [...rows, h("div", { class: "row" }, h("button", { class: "all", text: "Show all", onclick: () => app.showAll() }))] : rows;
+}
+
+function rampRows(app) {
+  const { colouring, theme, data } = app, bar = h("div", { class: "bar" }), [low, high] = colouring.ranges[app.scale];
+  bar.style.background = `linear-gradient(90deg, ${rampOf(data, colouring, app.scale, theme.name).join(", ")})`;
+  const ends = [low, high].map((value) => h("span", { text: colouring.percent ? percent(value).replace(".0", "") : digits(value) }));
+  const choices = SCALES.filter((one) => colouring.ranges[one]);
+  const scale = choices.length < 2 ? null : h("select", { id: "scaling", "aria-label": "Scale" },
+    ...choices.map((value) => h("option", { value, text: value, selected: value === app.scale })));
+  scale?.addEventListener("change", () => app.setScale(scale.value));
+  return [bar, h("div", { class: "ends" }, ...ends), scale, colouring.note && h("p", { class: "note", text: colouring.note })].filter(Boolean);
 }
 
 // ---------------------------------------------------------------- card
@@ -128,28 +174,53 @@ function fillCard(app) {
   const { data } = app, mark = app.marks[app.marks.length - 1], card = $("card");
   card.hidden = !mark;
   if (!mark) return;
-  const { i, neighbours, pinned } = mark, facts = [["Radius", digits(data.radius[i])]], label = labelOf(data, i);
-  (data.columns || []).forEach((words, k) => facts.push([words, digits(data[`column-${k}`][i])]));
-  if (data.distortion) facts.push(["Local distortion", written(data.distortion[i], { percent: true })]);
+  const { i, pinned } = mark, facts = [["Radius", digits(data.radius[i])]];
+  (data.columns || []).forEach(({ name }, k) => facts.push([name, digits(data[`column-${k}`][i])]));
+  if (!app.refitted) for (const { key, name } of data.trust || []) facts.push([name, Number.isFinite(data[key][i]) ? percent(data[key][i]) : "–"]);
   const close = { class: "close", "aria-label": "Let go", title: "Let go (Esc)", text: "✕", onclick: () => app.setPin(-1) };
+  const coloured = app.colouring.labeling ? css(app.colours[i]) : null;
   card.replaceChildren(...[
     h("h2", { text: nameOf(data, i) }),
-    label === null ? null : h("p", { class: "of" }, dot(css(app.colours[i])), h("span", { text: label })),
+    ...labelsOf(data, i).map(([, label], k) => h("p", { class: "of" }, k === 0 && coloured ? dot(coloured) : null, h("span", { text: label }))),
+    data.images && data.images[i] ? h("img", { src: data.images[i], alt: "" }) : null,
+    ...(data.details || []).filter(({ texts }) => texts[i]).map(({ name, texts }) => detailRow(name, texts[i])),
     h("dl", {}, ...facts.flatMap(([what, value]) => [h("dt", { text: what }), h("dd", { text: value })])),
-    ...(neighbours.length ? neighbourRows(app, i, neighbours) : []),
+    ...neighbourRows(app, mark),
     pinned ? h("button", close) : null,
   ].filter(Boolean));
+  for (const list of card.querySelectorAll("ol")) rove(list);
 }
 
-/** The neighbours as buttons, with their distance; with the original space, the distance there and here. */
-function neighbourRows(app, i, neighbours) {
-  const { data } = app, both = Boolean(data.neighbours);
-  const far = (j, d) => (both ? `${digits2(d)} → ${digits2(distanceShown(app, i, j))}` : digits2(d));
-  const rows = neighbours.map(([j, d]) => h("li", {}, h("button", { onclick: () => app.flyToPoint(j) },
+/** A text about the point; addresses of the web become links. */
+function detailRow(name, text) {
+  const link = /^https?:\/\/\S+$/.test(text);
+  const value = link ? h("a", { href: text, target: "_blank", rel: "noopener noreferrer", text: text.replace(/^https?:\/\//, "") }) : text;
+  return h("p", { class: "detail" }, h("b", { text: `${name} ` }), value);
+}
+
+/** Neighbours as buttons: those of the original space, with both distances, beside those of the picture, strangers marked. */
+function neighbourRows(app, { i, here, there, strangers, pinned }) {
+  const { data } = app;
+  const row = ([j, d], far, strange) => h("li", { class: strange ? "stranger" : "" }, h("button", { onclick: () => app.flyToPoint(j) },
     dot(css(app.colours[j])), h("span", { class: "what", text: nameOf(data, j) }),
-    h("span", { class: "far", text: far(j, d) }))));
-  const heads = [both ? "Nearest in the original" : "Nearest", both ? "there → here" : "distance"];
-  return [h("h3", {}, ...heads.map((text) => h("span", { text }))), h("ol", {}, ...rows)];
+    strange ? h("span", { class: "mark", text: "stranger" }) : null, h("span", { class: "far", text: far })));
+  const head = (...texts) => h("h3", {}, ...texts.map((text) => h("span", { text })));
+  const list = (kind, rows) => h("ol", { class: kind }, ...rows);
+  const out = [];
+  if (there) {
+    out.push(head("Nearest in the original", "there → here"), list("there", there.map(([j, d]) =>
+      row([j, d], `${digits2(d)} → ${digits2(distanceShown(app, i, j))}`, false))));
+  }
+  if (here.length) {
+    out.push(head(there ? "Nearest in this picture" : "Nearest", "distance"),
+      list("here", here.map(([j, d]) => row([j, d], digits2(d), strangers.has(j)))));
+    if (there && data.k < HERE) out.push(h("p", { class: "note", text: `A stranger is not among its ${data.k} nearest in the original.` }));
+  }
+  if (pinned && here.length) {
+    const both = [i, ...new Set([...here, ...(there || [])].map(([j]) => j))];
+    out.push(h("div", { class: "acts" }, h("button", { id: "family", text: "Select these", onclick: () => app.select(both) })));
+  }
+  return out;
 }
 
 const digits2 = (value) => (value < 0.1 ? digits(Number(value.toPrecision(2))) : value.toFixed(2));
@@ -158,8 +229,8 @@ const distanceShown = ({ data }, i, j) => distance(pointAt(data.points, i), poin
 function announce(app, i) {
   const { data } = app;
   if (i < 0) return;
-  const near = neighboursOf(data, i, app.shown).slice(0, 5).map(([j]) => nameOf(data, j));
-  $("live").textContent = [nameOf(data, i), labelOf(data, i), `radius ${digits(data.radius[i])}`,
+  const { here, there } = neighboursOf(data, i, app.shown), near = (there || here).slice(0, 5).map(([j]) => nameOf(data, j));
+  $("live").textContent = [nameOf(data, i), ...labelsOf(data, i).map(([, text]) => text), `radius ${digits(data.radius[i])}`,
     near.length ? `nearest: ${near.join(", ")}` : null].filter(Boolean).join("; ");
 }
 
@@ -171,13 +242,69 @@ function listenToButtons(app) {
   click("home", () => app.goHome());
   click("in", zoom(1.5));
   click("out", zoom(1 / 1.5));
-  click("poincare", () => app.setModel("poincare"));
-  click("klein", () => app.setModel("klein"));
+  click("back", () => app.goBack());
+  click("lasso", () => app.setLassoing(!app.lassoing));
+  for (const name of Object.keys(MODELS)) click(name, () => app.setModel(name));
+  click("found", () => app.goHome());
   click("theme", () => app.setTheme(app.theme.name === "dark" ? "light" : "dark"));
   click("png", () => exportPNG(app));
   click("svg", () => exportSVG(app));
   click("help", () => app.showManual());
   click("colours", () => $("colours").setAttribute("aria-expanded", String($("legend").classList.toggle("open"))));
-  $("colour").replaceChildren(...app.colourings.map(({ key, words }) => h("option", { value: key, text: words })));
   $("colour").addEventListener("change", (event) => app.setColouring(event.target.value));
+}
+
+// ---------------------------------------------------------------- what is not in sight
+
+/** A line that says how much of the data this picture leaves out, and why the model is what it is. */
+function fillNote(app) {
+  const { scene, data } = app, parts = [], of = (some, all, what) => `${some.toLocaleString("en")} of ${all.toLocaleString("en")} ${what}`;
+  if (app.model === "equidistant" && data.why) parts.push(data.why);
+  if (scene.edges.count < scene.edgesInView) parts.push(`${of(scene.edges.count, scene.edgesInView, "edges in view")}: the longest`);
+  if (data.names && scene.names.length < scene.wanted) parts.push(of(scene.names.length, scene.wanted, "names in view"));
+  for (const text of data.omitted || []) parts.push(text);
+  const text = parts.join(" · ");
+  if ($("left-out").textContent !== text) $("left-out").textContent = text;
+  $("lost").hidden = scene.marked > 0;
+}
+
+/** The whole plane small, with a mark where the view is: once one has gone in or away. */
+function paintOverview(app) {
+  const canvas = $("overview"), { data } = app, away = distance(app.view, app.start);
+  canvas.hidden = app.frame.width < 640 || (app.zoom < 1.6 && away < 1);
+  if (canvas.hidden) return;
+  const side = 110, dpr = app.frame.dpr, half = side / 2, context = canvas.getContext("2d"), { ring } = MODELS[data.model];
+  [canvas.width, canvas.height] = [side * dpr, side * dpr];
+  context.setTransform(dpr, 0, 0, dpr, 0, 0);
+  const place = (r, ux, uy) => { const size = (half - 3) * Math.min(1, ring(r, app.frame.reach)); return [half + size * ux, half - size * uy]; };
+  context.beginPath();
+  context.arc(half, half, half - 1, 0, 2 * Math.PI);
+  context.fillStyle = rgba(app.theme.disk);
+  context.fill();
+  context.strokeStyle = rgba(app.theme.line);
+  context.stroke();
+  const seen = pointsSeen(app, Math.min(data.n, 1500));
+  for (const { i, x, y } of seen) {
+    const r = Math.hypot(x, y), [u, v] = place(Math.asinh(r), r ? x / r : 1, r ? y / r : 0);
+    context.fillStyle = css(app.paint[i]);
+    context.fillRect(u - 0.8, v - 0.8, 1.6, 1.6);
+  }
+  const [x, y] = seenFromStart(app, app.view), r = Math.hypot(x, y), [u, v] = place(Math.asinh(r), r ? x / r : 1, r ? y / r : 0);
+  context.beginPath();
+  context.arc(u, v, 5, 0, 2 * Math.PI);
+  context.strokeStyle = rgba(app.theme.accent);
+  context.lineWidth = 2.5;
+  context.stroke();
+}
+
+function seenFromStart(app, point) {
+  const x = [0], y = [0], one = { n: 1, r: [point.r], ux: [point.ux], uy: [point.uy], near: [1 / (timeOf(point.r) + point.r)] };
+  lookAt(one, app.start, x, y);
+  return [x[0], y[0]];
+}
+
+/** Some points as they are seen from the start. */
+function pointsSeen(app, count) {
+  const rows = app.scene.shuffle.subarray(0, count);
+  return Array.from(rows, (i) => { const [x, y] = seenFromStart(app, pointAt(app.data.points, i)); return { i, x, y }; });
 }

@@ -2,20 +2,21 @@
 
 const CLICK = 4; // pixels a click may wander
 const INSIDE = 1 - 1e-9; // of the radius of the disk: radius 21 in the plane
+const DEEP = 19; // radius up to which the pointer takes hold of the equidistant disk: beyond it places of the disk round together
 const ARROWS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /** Where a place on the screen is in the Poincaré disk, or on its inner side where it lies outside. */
 function placeInDisk(app, x, y, inside = INSIDE) {
   const { frame } = app;
   let zx = (x - frame.cx) / frame.scale, zy = (frame.cy - y) / frame.scale;
-  const size = Math.hypot(zx, zy);
-  if (size > inside) [zx, zy] = [(zx / size) * inside, (zy / size) * inside];
-  const [sx, sy] = MODELS[app.model].lift(zx, zy), t = Math.sqrt(1 + sx * sx + sy * sy);
+  const size = Math.hypot(zx, zy), most = frame.open ? DEEP / frame.reach : inside;
+  if (size > most) [zx, zy] = [(zx / size) * most, (zy / size) * most];
+  const [sx, sy] = MODELS[app.model].lift(zx, zy, frame.reach), t = Math.sqrt(1 + sx * sx + sy * sy);
   return [sx / (1 + t), sy / (1 + t)];
 }
 
 const placeOnScreen = ({ frame, scene }, i) => [frame.cx + frame.scale * scene.zx[i], frame.cy - frame.scale * scene.zy[i]];
-const inDisk = ({ frame }, x, y) => Math.hypot(x - frame.cx, y - frame.cy) < frame.scale;
+const inDisk = ({ frame }, x, y) => frame.open || Math.hypot(x - frame.cx, y - frame.cy) < frame.scale;
 
 /** Magnify what is under (x, y) by a factor, and keep it there.
  *
@@ -24,6 +25,11 @@ const inDisk = ({ frame }, x, y) => Math.hypot(x - frame.cx, y - frame.cy) < fra
  */
 function zoomAt(app, x, y, factor) {
   const { frame, zoom } = app, away = Math.hypot(x - frame.cx, y - frame.cy);
+  if (frame.open) {
+    const held = placeInDisk(app, x, y);
+    app.setZoom(Math.min(MOST_ZOOM, Math.max(LEAST_ZOOM, zoom * factor)));
+    return app.look(dragged(app.view, held, placeInDisk(app, x, y)));
+  }
   if (away >= frame.scale && away < frame.scale + 12) { // just outside: the rim is meant
     const part = (0.998 * frame.scale) / away;
     return zoomAt(app, frame.cx + part * (x - frame.cx), frame.cy + part * (y - frame.cy), factor);
@@ -38,7 +44,7 @@ function zoomAt(app, x, y, factor) {
 
 function listenToPointers(app, canvas) {
   const held = new Map(); // pointers on the plane
-  let drag = null, lastTap = null;
+  let drag = null, lastTap = null, lasso = null;
   const place = (event) => [event.clientX, event.clientY];
 
   /** Take hold of the point under the pointer, or of the place: near the rim a pixel beside a point is far from it. */
@@ -50,8 +56,11 @@ function listenToPointers(app, canvas) {
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button) return;
     canvas.setPointerCapture(event.pointerId);
+    canvas.focus({ preventScroll: true });
     held.set(event.pointerId, place(event));
     app.halt();
+    lasso = held.size === 1 && (event.shiftKey || app.lassoing) ? { path: [place(event)], more: event.altKey || event.ctrlKey } : null;
+    if (lasso) return;
     if (held.size === 1) startDrag(...place(event));
     else if (drag) drag.moved = true; // two fingers are no click
   });
@@ -60,6 +69,11 @@ function listenToPointers(app, canvas) {
     if (!held.has(event.pointerId)) {
       if (event.pointerType !== "touch") app.hoverAt(...place(event), 14);
       return;
+    }
+    if (lasso) {
+      lasso.path.push(place(event));
+      app.lasso = lasso.path;
+      return app.draw("ink");
     }
     const before = [...held.values()];
     held.set(event.pointerId, place(event));
@@ -83,6 +97,14 @@ function listenToPointers(app, canvas) {
   function release(event) {
     if (!held.delete(event.pointerId)) return;
     canvas.classList.remove("held");
+    if (lasso) {
+      const { path, more } = lasso;
+      lasso = app.lasso = null;
+      app.touched();
+      if (path.length > 2) app.select(insideOf(app.scene, path), more);
+      else click(...path[0], event);
+      return app.draw("ink");
+    }
     const [x, y] = place(event);
     if (event.type === "pointerup" && drag && !drag.moved && held.size === 0) click(x, y, event);
     drag = null;
@@ -109,6 +131,8 @@ function listenToPointers(app, canvas) {
   canvas.addEventListener("pointercancel", release);
   canvas.addEventListener("pointerleave", () => app.setHover(-1));
   canvas.addEventListener("wheel", (event) => {
+    // inside another page the wheel scrolls that page, until somebody has clicked here
+    if (window !== parent && document.activeElement !== canvas && !event.ctrlKey) return;
     event.preventDefault();
     app.halt();
     app.touched();
@@ -119,9 +143,10 @@ function listenToPointers(app, canvas) {
 
 function listenToKeys(app, canvas) {
   document.addEventListener("keydown", (event) => {
-    const typing = event.target.closest("input, select, dialog"), onButton = event.target.closest("button");
+    const typing = event.target.closest("input, select, dialog"), onButton = event.target.closest("button, a");
+    if (event.defaultPrevented) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Escape" && !typing) app.setPin(-1);
+    if (event.key === "Escape" && !typing) { if (app.pin >= 0) app.setPin(-1); else app.clear(); }
     if (typing) return;
     const { frame } = app;
     const act = {
@@ -131,6 +156,8 @@ function listenToKeys(app, canvas) {
       "=": () => zoomAt(app, frame.cx, frame.cy, 1.3),
       "-": () => zoomAt(app, frame.cx, frame.cy, 1 / 1.3),
       Home: () => app.goHome(),
+      l: () => app.setLassoing(!app.lassoing),
+      Backspace: () => app.goBack(),
       Enter: () => app.setPin(pick(app.scene, frame.cx, frame.cy, Math.hypot(frame.width, frame.height))),
     }[event.key];
     const [dx, dy] = ARROWS[event.key] || [];

@@ -11,10 +11,10 @@ function newScene(data) {
     zx: new Float64Array(n), zy: new Float64Array(n), // in the disk
     px: new Float32Array(n), py: new Float32Array(n), // on the screen, CSS pixels
     size: new Float32Array(n), // radius of the mark, 0 where it is not drawn
-    order: Uint32Array.from({ length: n }, (_, i) => i), // the last is on top
+    shuffle: shuffled(n), order: new Uint32Array(n), // the last is on top
     marks: new Uint32Array(n), marked: 0, pixels: new Uint32Array(0), // the points to draw, in this order, and how many
     edges: { count: 0, ends: new Uint32Array(2 * m), turn: new Float64Array(m), length: new Float32Array(m) },
-    names: [], named: new Set(), weight: weightsOf(data), score: new Float32Array(n), widths: new Map(),
+    edgesInView: 0, rings: [], names: [], wanted: 0, named: new Set(), weight: weightsOf(data), score: new Float32Array(n), widths: new Map(),
   };
 }
 
@@ -32,24 +32,46 @@ function weightsOf(data) {
 
 /** Where all points are, seen from the view. `frame`: cx, cy, scale (pixels per unit of the disk), width, height. */
 function project(scene, data, view, model, frame, shown) {
-  const { x, y, zx, zy, px, py, size } = scene, { cx, cy, scale, width, height } = frame, time = MODELS[model].time;
+  const { x, y, zx, zy, px, py, size } = scene, { cx, cy, scale, width, height, reach } = frame, { time, open } = MODELS[model];
   lookAt(data.points, view, x, y);
   let near = 1;
   for (let i = 0, n = data.n; i < n; i++) {
-    let t = Math.sqrt(1 + x[i] * x[i] + y[i] * y[i]);
+    const square = x[i] * x[i] + y[i] * y[i];
+    let t = Math.sqrt(1 + square), z;
     if (t === Infinity) t = Math.hypot(x[i], y[i]); // at distance 355 from the centre squares overflow
-    const z = 1 / (time + t);
+    if (open) { const r = square < Infinity ? Math.sqrt(square) : t; z = r > 1e-9 ? Math.asinh(r) / (r * reach) : 1 / reach; }
+    else z = 1 / (time + t);
     zx[i] = x[i] * z;
     zy[i] = y[i] * z;
     const u = cx + scale * zx[i], v = cy - scale * zy[i];
     px[i] = u;
     py[i] = v;
     const out = u < -9 || v < -9 || u > width + 9 || v > height + 9 || !shown[i];
-    size[i] = out ? 0 : 2 / (1 + t); // what is left of a length here, for now
+    size[i] = out ? 0 : open ? 0.45 : 2 / (1 + t); // what is left of a length here, for now
     if (size[i] > 0.15) near++;
   }
   const grow = Math.min(6.5, Math.max(2.2, 15 / near ** 0.2)) * Math.min(2, Math.max(1, frame.zoom ** 0.3));
-  for (let i = 0; i < data.n; i++) if (size[i] > 0) size[i] = grow * (0.13 + 0.87 * size[i]);
+  const own = data.sizes;
+  for (let i = 0; i < data.n; i++) if (size[i] > 0) size[i] = grow * (0.13 + 0.87 * size[i]) * (own ? own[i] : 1);
+}
+
+const RING_STEPS = [100, 50, 20, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
+const RING_ROOM = 32; // pixels between rings at least
+
+/** Rings around the centre at whole distances in the user's unit: radius in pixels, and the distance. */
+function ringsOf(data, model, { width, height, scale, reach }) {
+  const { ring, open } = MODELS[model], far = open ? Math.hypot(width, height) / 2 : scale - RING_ROOM / 2;
+  for (const step of RING_STEPS) {
+    const found = [];
+    for (let k = 1, last = 0; k < 60 && found.length < 16; k++) {
+      const pixels = scale * ring((k * step) / data.unit, reach);
+      if (pixels > far || pixels - last < RING_ROOM) break;
+      found.push({ pixels, text: digits(Number((k * step).toPrecision(6))) });
+      last = pixels;
+    }
+    if (found.length >= 3) return found;
+  }
+  return [];
 }
 
 /** The points to draw: on the screen, and not a speck on a pixel that has its colour already. */
@@ -73,22 +95,27 @@ function chooseMarks(scene, frame, colours) {
 
 /** The edges to draw, those too short to see left out. Both ends must be shown. */
 function chooseEdges(scene, data, model, frame, shown) {
-  const { zx, zy, edges } = scene, { scale, width, height, cx, cy } = frame;
-  const pairs = data.edges || [], straight = model === "klein";
+  const { zx, zy, edges, size } = scene, { scale, width, height, cx, cy } = frame;
+  const pairs = data.edges || [], arcs = model === "poincare", open = MODELS[model].open;
   let count = 0, ink = 0;
+  scene.edgesInView = 0;
   for (let e = 0; e < pairs.length; e += 2) {
     const a = pairs[e], b = pairs[e + 1];
     if (!shown[a] || !shown[b]) continue;
+    if (!open && size[a] < 0.4 && size[b] < 0.4 && size[a] > 0 && size[b] > 0) { // specks at both ends
+      if (Math.abs(zx[a] - zx[b]) + Math.abs(zy[a] - zy[b]) < 1.2 / scale) continue;
+    }
     const dx = scale * (zx[b] - zx[a]), dy = scale * (zy[b] - zy[a]), length = Math.sqrt(dx * dx + dy * dy);
     if (length < 1.2) continue;
     const mx = cx + (scale * (zx[a] + zx[b])) / 2, my = cy - (scale * (zy[a] + zy[b])) / 2; // the arc is within length of it
     if (mx < -length || my < -length || mx > width + length || my > height + length) continue;
     edges.ends[2 * count] = a;
     edges.ends[2 * count + 1] = b;
-    edges.turn[count] = straight ? 0 : halfTurn(zx[a], zy[a], zx[b], zy[b]);
+    edges.turn[count] = arcs ? halfTurn(zx[a], zy[a], zx[b], zy[b]) : 0;
     edges.length[count++] = length;
     ink += length;
   }
+  scene.edgesInView = count;
   edges.count = count > MOST_EDGES || ink > MOST_INK ? keepLongest(edges, count) : count;
 }
 
@@ -116,16 +143,17 @@ function keepLongest(edges, count) {
 const clipped = (name) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name);
 
 /** The names that fit: of marked points, of their neighbours, then the most telling. What was there stays: no flicker. */
-function placeNames(scene, data, frame, context, marks) {
+function placeNames(scene, data, frame, context, marks, lit) {
   const boxes = [], { named, score } = scene, marked = marks.map(({ i }) => i).filter((i) => scene.size[i] > 0);
-  const near = marks.flatMap(({ neighbours }) => neighbours.map(([j]) => j)).filter((j) => scene.size[j] > 0);
+  const near = marks.flatMap(({ here, there }) => (there || here).map(([j]) => j)).filter((j) => scene.size[j] > 0);
   scene.names = [];
+  scene.wanted = 0;
   for (const i of marked) putName(scene, data, i, 13, true, boxes, frame, context);
   if (data.names) {
     for (const j of new Set(near)) if (!marked.includes(j)) putName(scene, data, j, 12, false, boxes, frame, context);
     marked.push(...near);
     const room = Math.min(90, Math.round((frame.free.width * frame.free.height) / 8500));
-    for (const i of candidates(scene, data, frame, marked)) {
+    for (const i of candidates(scene, data, frame, marked, lit)) {
       if (scene.names.length >= room) break;
       putName(scene, data, i, score[i] > 0.45 ? 13 : score[i] > 0.15 ? 12 : 11, false, boxes, frame, context);
     }
@@ -134,13 +162,14 @@ function placeNames(scene, data, frame, context, marks) {
   for (const { i } of scene.names) named.add(i);
 }
 
-function candidates(scene, data, frame, marked) {
+function candidates(scene, data, frame, marked, lit) {
   const { x, y, size, weight, score, named } = scene, histogram = new Uint32Array(200), most = 500, found = [];
   for (let i = 0; i < data.n; i++) {
     score[i] = 0;
     if (size[i] === 0 || !data.names[i]) continue;
-    const near = 2 / (1 + Math.sqrt(1 + x[i] * x[i] + y[i] * y[i]));
-    if (near * frame.zoom < 0.06) continue;
+    scene.wanted++;
+    const t = Math.sqrt(1 + x[i] * x[i] + y[i] * y[i]), near = frame.open ? 1 / (1 + Math.log(t) / 6) : 2 / (1 + t);
+    if ((near * frame.zoom < 0.06 && !lit) || (lit && !lit(i))) continue;
     score[i] = near * (0.35 + 0.65 * weight[i]) * (named.has(i) ? 1.25 : 1);
     histogram[Math.min(199, Math.floor(score[i] * 150))]++;
   }
@@ -183,13 +212,27 @@ function pick(scene, x, y, reach) {
   return found;
 }
 
-/** The geodesic between two points as drawn, in pixels: a line, or an arc { x, y, r, from, to }, anticlockwise if side > 0. */
+/** The geodesic between two points as drawn, in pixels: a line; an arc { x, y, r, from, to }, anticlockwise if side > 0; or a
+ * path [x, y, x, y, ...] where the model bends it otherwise. */
 function arcOnScreen(scene, frame, a, b, turn) {
   const ax = frame.cx + frame.scale * scene.zx[a], ay = frame.cy - frame.scale * scene.zy[a];
   const bx = frame.cx + frame.scale * scene.zx[b], by = frame.cy - frame.scale * scene.zy[b];
   const length = Math.hypot(bx - ax, by - ay);
+  if (frame.open) return { ax, ay, bx, by, path: pathOnScreen(scene, frame, a, b, length) };
   if (Math.abs(turn) * length < 0.5) return { ax, ay, bx, by };
   const r = length / (2 * Math.sin(Math.abs(turn))), side = Math.sign(turn), lift = (side * Math.cos(turn) * r) / length;
   const x = (ax + bx) / 2 + lift * (by - ay), y = (ay + by) / 2 + lift * (ax - bx);
   return { ax, ay, bx, by, x, y, r, from: Math.atan2(ay - y, ax - x), to: Math.atan2(by - y, bx - x), side };
+}
+
+/** The places of an edge of the equidistant disk on the screen, both ends included. */
+function pathOnScreen({ x, y }, { cx, cy, scale, reach }, a, b, length) {
+  const pieces = length < 6 ? 1 : length < 40 ? 6 : length < 200 ? 14 : MOST_BENDS;
+  bendGeodesic(x[a], y[a], x[b], y[b], pieces);
+  const path = new Array(2 * pieces + 2);
+  for (let k = 0; k <= pieces; k++) {
+    path[2 * k] = cx + (scale / reach) * bends[2 * k];
+    path[2 * k + 1] = cy - (scale / reach) * bends[2 * k + 1];
+  }
+  return path;
 }

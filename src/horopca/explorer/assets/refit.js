@@ -1,0 +1,338 @@
+// HoroPCA with a free spine, from any dimension to the plane: the worker behind "Refit".
+//
+// The formulas are those of docs/method.md. A spine is the span of two rows A of R^{1,d}; points come as their space parts
+// s (n times d numbers), t = sqrt(1 + |s|^2). Everything below is a value and its gradient, climbed by L-BFGS.
+
+function randomNumbers(seed) {
+  let state = seed >>> 0;
+  const uniform = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let z = Math.imul(state ^ (state >>> 15), state | 1);
+    z ^= z + Math.imul(z ^ (z >>> 7), z | 61);
+    return ((z ^ (z >>> 14)) >>> 0) / 4294967296;
+  };
+  const normal = () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
+  return { uniform, normal, below: (n) => Math.floor(uniform() * n) };
+}
+
+/** Points as rows (t, s): { n, m = d + 1, x: numbers n * m }. */
+function onHyperboloid(s, d, rows) {
+  const n = rows ? rows.length : s.length / d, m = d + 1, x = new Float64Array(n * m);
+  for (let i = 0; i < n; i++) {
+    const from = (rows ? rows[i] : i) * d;
+    let square = 1;
+    for (let k = 0; k < d; k++) square += (x[i * m + 1 + k] = s[from + k]) ** 2;
+    x[i * m] = Math.sqrt(square);
+  }
+  return { n, m, x };
+}
+
+/** Moved by the translation that takes the point above the space part c to the origin. */
+function translatedToOrigin({ n, m, x }, c) {
+  const out = new Float64Array(x.length), c0 = Math.sqrt(1 + c.reduce((sum, v) => sum + v * v, 0));
+  for (let i = 0; i < n; i++) {
+    const at = i * m;
+    let product = 0, square = 1;
+    for (let k = 1; k < m; k++) product += c[k - 1] * x[at + k];
+    const time = c0 * x[at] - product, part = (x[at] + time) / (1 + c0);
+    for (let k = 1; k < m; k++) square += (out[at + k] = x[at + k] - c[k - 1] * part) ** 2;
+    out[at] = Math.sqrt(square);
+  }
+  return { n, m, x: out };
+}
+
+/** The space part of the Fréchet mean, by steps as long as the mean bend of the squared distances, d coth d, allows. */
+function meanOf(points) {
+  const { n, m } = points, c = new Float64Array(m - 1);
+  for (let round = 0; round < 200; round++) {
+    const seen = translatedToOrigin(points, c), step = new Float64Array(m - 1);
+    let bend = 0;
+    for (let i = 0; i < n; i++) {
+      let r = 0;
+      for (let k = 1; k < m; k++) r += seen.x[i * m + k] ** 2;
+      r = Math.sqrt(r);
+      const grow = r > 1e-9 ? Math.asinh(r) / r : 1;
+      bend += grow * seen.x[i * m];
+      for (let k = 1; k < m; k++) step[k - 1] += grow * seen.x[i * m + k];
+    }
+    for (let k = 0; k < m - 1; k++) step[k] /= bend;
+    const size = Math.hypot(...step), c0 = Math.sqrt(1 + c.reduce((sum, v) => sum + v * v, 0));
+    const s = step.map((v) => (size > 0 ? (v / size) * Math.sinh(size) : 0)); // a point, seen from c: taken back to c's place
+    const product = s.reduce((sum, v, k) => sum + v * c[k], 0), part = Math.cosh(size) + product / (1 + c0);
+    for (let k = 0; k < m - 1; k++) c[k] = s[k] + c[k] * part;
+    if (size < 1e-9) break;
+  }
+  return c;
+}
+
+// ---------------------------------------------------------------- the projection
+
+/** An orthonormal basis (v0, w), (0, u) of the two rows of A, in which only the first has time, v0 >= 0. */
+function splitBasis(A, m) {
+  const p = A.slice(0, m), q = A.slice(m), dot = (a, b) => a.reduce((sum, v, k) => sum + v * b[k], 0);
+  const unit = (a) => { const size = Math.sqrt(dot(a, a)) || 1; return a.map((v) => v / size); };
+  const P = unit(p);
+  let Q = unit(q);
+  for (let twice = 0; twice < 2; twice++) { const along = dot(P, Q); Q = unit(Q.map((v, k) => v - along * P[k])); }
+  const size = Math.hypot(P[0], Q[0]), cos = size > 0 ? P[0] / size : 1, sin = size > 0 ? Q[0] / size : 0;
+  const v = P.map((value, k) => cos * value + sin * Q[k]), u = P.map((value, k) => cos * Q[k] - sin * value);
+  u[0] = 0;
+  return { v, u };
+}
+
+/** v0 t - s.w without cancellation, from the light-cone coordinates along w. */
+function poleProduct(x, at, m, v, length) {
+  let r = 0, towards = 0, away = 0;
+  for (let k = 1; k < m; k++) r += x[at + k] ** 2;
+  r = Math.sqrt(r);
+  if (length === 0 || r === 0) return v[0] * x[at];
+  for (let k = 1; k < m; k++) {
+    towards += (x[at + k] / r - v[k] / length) ** 2;
+    away += (x[at + k] / r + v[k] / length) ** 2;
+  }
+  const least = 1 / (x[at] + r), low = least + (r / 2) * towards, high = least + (r / 2) * away;
+  return ((v[0] + length) / 2) * low + ((v[0] - length) / 2) * high;
+}
+
+/** Images in the upper half-plane (beta, eta), and the pullback from gradients in them to the gradient in A. */
+function slide({ n, m, x }, A) {
+  const { v, u } = splitBasis(A, m);
+  let length = 0;
+  for (let k = 1; k < m; k++) length += v[k] * v[k];
+  length = Math.sqrt(length);
+  const g = (length - v[0]) * (length + v[0]);
+  const beta = new Float64Array(n), eta = new Float64Array(n), C = new Float64Array(n), B = new Float64Array(n);
+  const R = new Float64Array(n), root = new Float64Array(n);
+  for (let i = 0; i < n; i++) {
+    const at = i * m;
+    let c = v[0] * x[at], b = 0;
+    for (let k = 1; k < m; k++) { c -= v[k] * x[at + k]; b += u[k] * x[at + k]; }
+    if (Math.abs(c) < 1e-7 * x[at]) c = poleProduct(x, at, m, v, length);
+    const size = 1 + b * b, w = Math.sqrt(Math.max(c * c + g * size, 1e-24 * c * c));
+    const r = g <= 0 || c >= 0 ? (c + w) / 2 : (g * size) / (2 * (w + Math.abs(c)));
+    C[i] = c; B[i] = b; R[i] = r; root[i] = w;
+    beta[i] = b / r;
+    eta[i] = 1 / r;
+  }
+
+  function pullback(gBeta, gEta) {
+    let gG = 0, F01 = 0, F11 = 0;
+    const G = new Float64Array(2 * m);
+    for (let i = 0; i < n; i++) {
+      const r = R[i], gR = -(gBeta[i] * B[i] + gEta[i]) / (r * r), gC = (gR * r) / root[i];
+      const gB = gBeta[i] / r + ((gR * g) / (2 * root[i])) * B[i];
+      gG += (gR * (1 + B[i] * B[i])) / root[i] / 4;
+      F01 += (gC * B[i]) / 2;
+      F11 -= (gB * B[i]) / 2;
+      for (let k = 0, at = i * m; k < m; k++) { G[k] -= gC * x[at + k]; G[m + k] += gB * x[at + k]; }
+    }
+    for (let k = 0; k < m; k++) {
+      G[k] += 2 * (gG * v[k] + F01 * u[k]);
+      G[m + k] += 2 * (F01 * v[k] + F11 * u[k]);
+    }
+    G[0] = -G[0];
+    G[m] = -G[m];
+    // the gradient in the basis (v, u) of the span, taken to A: by the inverse of A V^T, transposed
+    let pv = 0, pu = 0, qv = 0, qu = 0;
+    for (let k = 0; k < m; k++) { pv += A[k] * v[k]; pu += A[k] * u[k]; qv += A[m + k] * v[k]; qu += A[m + k] * u[k]; }
+    const det = pv * qu - pu * qv || 1e-300, out = new Float64Array(2 * m);
+    for (let k = 0; k < m; k++) {
+      out[k] = (qu * G[k] - qv * G[m + k]) / det;
+      out[m + k] = (pv * G[m + k] - pu * G[k]) / det;
+    }
+    return out;
+  }
+
+  return { beta, eta, pullback };
+}
+
+// ---------------------------------------------------------------- the objectives
+
+/** Pairs (i, j) as two arrays: all of them, or shifts of the rows by a few random distances. */
+function somePairs(n, shifts, random) {
+  const half = Math.floor((n - 1) / 2);
+  const first = [], second = [];
+  if (shifts >= half) {
+    for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) { first.push(i); second.push(j); }
+  } else {
+    const offsets = new Set();
+    while (offsets.size < shifts) offsets.add(1 + random.below(half));
+    for (const offset of offsets) for (let i = 0; i < n; i++) { first.push(i); second.push((i + offset) % n); }
+  }
+  return { first: Uint32Array.from(first), second: Uint32Array.from(second) };
+}
+
+function distanceBetween({ x, m }, i, j) {
+  let r = 0, q = 0;
+  for (let k = 1; k < m; k++) { r += x[i * m + k] ** 2; q += x[j * m + k] ** 2; }
+  r = Math.sqrt(r);
+  q = Math.sqrt(q);
+  let turned = 0;
+  for (let k = 1; k < m; k++) turned += (x[i * m + k] / (r || 1) - x[j * m + k] / (q || 1)) ** 2;
+  if (r === 0 || q === 0) turned = 0;
+  const gap = (2 * (r - q) ** 2) / (1 + x[i * m] * x[j * m] + r * q) + r * q * turned;
+  return 2 * Math.asinh(Math.sqrt(gap) / 2);
+}
+
+/** A -> { value, gradient }: the mean squared projected distance, or the mean of projected distance / distance. */
+function objectiveOf(points, pairs, goal) {
+  const { first, second } = pairs, count = first.length, keep = goal === "distortion";
+  const inverse = keep ? new Float64Array(count) : null;
+  let apart = 0;
+  if (keep) {
+    for (let p = 0; p < count; p++) {
+      const d = distanceBetween(points, first[p], second[p]);
+      inverse[p] = d > 0 ? 1 / d : 0;
+      apart += d > 0;
+    }
+  }
+  const scale = keep ? 2 / Math.max(apart, 1) : 4 / Math.max(count, 1);
+
+  return (A) => {
+    const { beta, eta, pullback } = slide(points, A), gBeta = new Float64Array(points.n), gEta = new Float64Array(points.n);
+    let value = 0;
+    for (let p = 0; p < count; p++) {
+      const i = first[p], j = second[p], db = beta[i] - beta[j], de = eta[i] - eta[j], near = 1 / (4 * eta[i] * eta[j]);
+      const square = (db * db + de * de) * near + 1e-290, a = Math.sqrt(square), c = Math.sqrt(1 + square);
+      const h = a < 0.01 ? Math.asinh(a) : Math.log(a + c);
+      const slope = keep ? inverse[p] / (2 * a * c) : h / (a * c), pull = 2 * near * slope;
+      value += keep ? h * inverse[p] : h * h;
+      gBeta[i] += pull * db;
+      gBeta[j] -= pull * db;
+      gEta[i] += pull * de - (slope * square) / eta[i];
+      gEta[j] -= pull * de + (slope * square) / eta[j];
+    }
+    const gradient = pullback(gBeta, gEta).map((v) => v * scale);
+    return { value: value * scale, gradient };
+  };
+}
+
+// ---------------------------------------------------------------- the climb
+
+/** L-BFGS with a backtracking step, upwards. */
+function climb(objective, start, most, tolerance = 1e-10) {
+  const dot = (a, b) => { let sum = 0; for (let k = 0; k < a.length; k++) sum += a[k] * b[k]; return sum; };
+  let point = Float64Array.from(start), { value, gradient } = objective(point);
+  const memory = [];
+  for (let round = 0; round < most; round++) {
+    const direction = Float64Array.from(gradient), parts = [];
+    for (let k = memory.length - 1; k >= 0; k--) {
+      const { s, y, rho } = memory[k], part = rho * dot(s, direction);
+      parts[k] = part;
+      for (let l = 0; l < direction.length; l++) direction[l] -= part * y[l];
+    }
+    const last = memory[memory.length - 1];
+    const grow = last ? 1 / (last.rho * dot(last.y, last.y)) : 0.1 / (Math.sqrt(dot(gradient, gradient)) || 1);
+    for (let l = 0; l < direction.length; l++) direction[l] *= grow;
+    memory.forEach(({ s, y, rho }, k) => {
+      const part = parts[k] - rho * dot(y, direction);
+      for (let l = 0; l < direction.length; l++) direction[l] += part * s[l];
+    });
+    const slope = dot(direction, gradient);
+    if (!(slope > 0)) break;
+    let step = 1, next = null, tried = null;
+    for (let halvings = 0; halvings < 25; halvings++, step /= 2) {
+      tried = point.map((v, k) => v + step * direction[k]);
+      next = objective(tried);
+      if (next.value >= value + 1e-4 * step * slope) break;
+      next = null;
+    }
+    if (!next) break;
+    const s = tried.map((v, k) => v - point[k]), y = gradient.map((v, k) => v - next.gradient[k]), bend = dot(s, y);
+    if (bend > 1e-14 * dot(y, y)) memory.push({ s, y, rho: 1 / bend });
+    if (memory.length > 20) memory.shift();
+    const gain = next.value - value;
+    [point, value, gradient] = [tried, next.value, next.gradient];
+    if (gain < tolerance * Math.abs(value)) break;
+  }
+  return { point, value };
+}
+
+/** Bases to start from: spans of the directions of points, of all three kinds of spine. */
+function startsFor({ n, m, x }, count, random) {
+  const direction = () => {
+    const at = random.below(n) * m, q = Array.from(x.subarray(at + 1, at + m)), size = Math.hypot(...q) || 1;
+    const shaken = q.map((v) => v / size + 0.05 * random.normal()), length = Math.hypot(...shaken) || 1;
+    return shaken.map((v) => v / length);
+  };
+  return Array.from({ length: count }, (_, k) => {
+    const p = direction(), q = direction(), tilt = () => 2 * random.uniform() - 1;
+    if (k % 3 === 0) return Float64Array.from([1, ...p, 1, ...q]);
+    if (k % 3 === 1) { const r = tilt(); return Float64Array.from([1, ...p.map((v) => v * r), 0, ...q]); }
+    return k % 2 ? Float64Array.from([0, ...p, 0, ...q]) : Float64Array.from([tilt(), ...p, tilt(), ...q]);
+  });
+}
+
+const firstOf = ({ m, x }, n) => ({ n, m, x: x.subarray(0, n * m) });
+
+/** The best spine found for points near the origin: many starts on a few pairs, the better ones on more. */
+function searchSpine(points, goal, random) {
+  const { n } = points;
+  const heat = (rows, shifts) => {
+    const part = firstOf(points, Math.min(rows, n));
+    return objectiveOf(part, somePairs(part.n, shifts, random), goal);
+  };
+  const best = (runs, keep) => runs.filter(({ value }) => Number.isFinite(value)).sort((a, b) => b.value - a.value).slice(0, keep);
+  const look = heat(256, 8), try1 = heat(512, 8), try2 = heat(1024, 12);
+  const last = objectiveOf(points, somePairs(n, n <= 400 ? n : Math.max(8, Math.round(24000 / n)), random), goal);
+  let field = best(startsFor(points, 96, random).map((point) => ({ point, value: look(point).value })), 16);
+  field = best(field.map(({ point }) => climb(try1, point, 12, 1e-6)), 5);
+  field = best(field.map(({ point }) => climb(try2, point, 30, 1e-8)), 2);
+  return best(field.map(({ point }) => climb(last, point, 60, 1e-9)), 1)[0].point;
+}
+
+// ---------------------------------------------------------------- what the page asks for
+
+/** Images of points in the plane, as space parts (x, y interleaved). */
+function planeOf(points, A) {
+  const { beta, eta } = slide(points, A), out = new Float64Array(2 * points.n);
+  for (let i = 0; i < points.n; i++) {
+    const r = 1 / eta[i], b = beta[i] * r;
+    out[2 * i] = b;
+    out[2 * i + 1] = ((1 + b * b) / r - r) / 2;
+  }
+  return out;
+}
+
+/** Mean squared distance of pairs, and the mean of |d' - d| / d: what a picture (x, y interleaved) keeps of the points. */
+function keptBy(points, plane, pairs) {
+  const flat = onHyperboloid(plane, 2);
+  let variance = 0, distortion = 0, apart = 0;
+  pairs.first.forEach((i, p) => {
+    const d = distanceBetween(points, i, pairs.second[p]), e = distanceBetween(flat, i, pairs.second[p]);
+    variance += e * e;
+    if (d > 0) { distortion += Math.abs(e - d) / d; apart++; }
+  });
+  return { variance: variance / Math.max(pairs.first.length, 1), distortion: distortion / Math.max(apart, 1) };
+}
+
+/** Fit to some rows of the original points, and project all of them; the mean of those rows' images is at the origin. */
+function refit({ original, d, rows, goal, before }) {
+  const random = randomNumbers(1), order = Uint32Array.from(rows);
+  for (let i = order.length - 1; i > 0; i--) { const j = random.below(i + 1); [order[i], order[j]] = [order[j], order[i]]; }
+  const chosen = onHyperboloid(original, d, order), centre = meanOf(chosen), seen = translatedToOrigin(chosen, centre);
+  const A = searchSpine(seen, goal, random), all = translatedToOrigin(onHyperboloid(original, d), centre);
+  const plane = planeOf(all, A), flat = onHyperboloid(plane, 2);
+  const middle = meanOf(onHyperboloid(plane, 2, order)), moved = translatedToOrigin(flat, middle).x;
+  const out = new Float64Array(2 * all.n);
+  for (let i = 0; i < all.n; i++) { out[2 * i] = moved[3 * i + 1]; out[2 * i + 1] = moved[3 * i + 2]; }
+  const some = (values) => Float64Array.from([...order].flatMap((i) => [values[2 * i], values[2 * i + 1]]));
+  const pairs = somePairs(chosen.n, chosen.n <= 400 ? chosen.n : Math.max(8, Math.round(24000 / chosen.n)), random);
+  return { plane: out, basis: A, centre, was: keptBy(chosen, some(before), pairs), is: keptBy(chosen, some(out), pairs) };
+}
+
+/** The objective over all pairs of some rows at a basis, for the tests. */
+function evaluate({ original, d, rows, goal, basis }) {
+  const points = onHyperboloid(original, d, rows), pairs = somePairs(points.n, points.n, randomNumbers(1));
+  return objectiveOf(points, pairs, goal)(Float64Array.from(basis));
+}
+
+onmessage = ({ data }) => {
+  const begun = performance.now();
+  try {
+    const answer = (data.basis ? evaluate : refit)(data);
+    postMessage({ ...answer, id: data.id, seconds: (performance.now() - begun) / 1000 });
+  } catch (error) {
+    postMessage({ id: data.id, error: error.message });
+  }
+};

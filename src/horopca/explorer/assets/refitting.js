@@ -1,0 +1,123 @@
+// Refit where you look: HoroPCA for the selection, in a worker, and the points move there along geodesics.
+
+const GOALS = { distortion: "keep distances", variance: "keep variance" };
+const FEWEST = 4; // points that a refit makes sense for
+
+/** Asks the worker; answers come in any order. */
+function startWorker() {
+  const address = URL.createObjectURL(new Blob([$("worker").textContent], { type: "text/javascript" }));
+  const worker = new Worker(address), waiting = new Map();
+  let asked = 0;
+  worker.onmessage = ({ data }) => {
+    const [done, failed] = waiting.get(data.id);
+    waiting.delete(data.id);
+    if (data.error) failed(new Error(data.error));
+    else done(data);
+  };
+  return (question) => new Promise((done, failed) => {
+    waiting.set(++asked, [done, failed]);
+    worker.postMessage({ ...question, id: asked });
+  });
+}
+
+function addRefit(app) {
+  const { data } = app;
+  let ask = null;
+  app.refitted = null;
+  app.goal = "distortion";
+
+  app.ask = (question) => {
+    ask ??= startWorker();
+    return ask({ original: data.original, d: data.dimension, ...question });
+  };
+
+  app.refit = async (goal = app.goal) => {
+    const rows = Uint32Array.from(app.rows), before = new Float64Array(2 * data.n);
+    for (let i = 0; i < data.n; i++) {
+      before[2 * i] = data.points.r[i] * data.points.ux[i];
+      before[2 * i + 1] = data.points.r[i] * data.points.uy[i];
+    }
+    app.goal = goal;
+    app.refitting = true;
+    fillChosen(app);
+    try {
+      const answer = await app.ask({ rows, goal, before });
+      app.refitted = { goal, count: rows.length, was: answer.was, is: answer.is, seconds: answer.seconds };
+      app.moveTo(matched(data.points, answer.plane, rows));
+      return answer;
+    } finally {
+      app.refitting = false;
+      fillChosen(app);
+    }
+  };
+
+  app.unfit = () => {
+    app.refitted = null;
+    app.moveTo(data.first);
+    fillChosen(app);
+  };
+
+  /** Move all points to new places; what was measured of the old ones is no longer shown. */
+  app.moveTo = (points) => {
+    app.morph = { from: data.points, to: points, begun: null, length: app.still.matches ? 0 : 1400 };
+    if (app.refitted && app.colouring.trust) app.setColouring(app.colourings[0].key);
+    fillColours(app);
+    app.draw();
+  };
+
+  /** The next frame of such a move. */
+  app.advanceMorph = (now) => {
+    const { morph } = app;
+    morph.begun ??= now;
+    const part = morph.length ? Math.min(1, (now - morph.begun) / morph.length) : 1, eased = part * part * (3 - 2 * part);
+    data.points = part === 1 ? morph.to : pointsBetween(morph.from, morph.to, eased);
+    app.stale = "all";
+    if (part < 1) return;
+    app.morph = null;
+    data.radius.set(radiiOf(data));
+    app.remark();
+  };
+}
+
+/** The new places (x, y interleaved, around the origin) turned, mirrored and moved to match the old ones of some rows best. */
+function matched(points, plane, rows) {
+  const n = points.n, centre = centreOf(points, rows), x = new Float64Array(n), y = new Float64Array(n);
+  lookAt(points, { ...centre, turn: 0 }, x, y);
+  let a = 0, b = 0, c = 0, d = 0;
+  const logs = (u, v) => { const r = Math.hypot(u, v), grow = r > 1e-9 ? Math.asinh(r) / r : 1; return [grow * u, grow * v]; };
+  for (const i of rows) {
+    const [u, v] = logs(x[i], y[i]), [p, q] = logs(plane[2 * i], plane[2 * i + 1]);
+    a += u * p; b += u * q; c += v * p; d += v * q;
+  }
+  const mirror = Math.hypot(a - d, b + c) > Math.hypot(a + d, c - b) ? -1 : 1;
+  const turn = mirror > 0 ? Math.atan2(c - b, a + d) : Math.atan2(b + c, a - d), cos = Math.cos(turn), sin = Math.sin(turn);
+  for (let i = 0; i < n; i++) {
+    const p = plane[2 * i], q = mirror * plane[2 * i + 1];
+    const place = worldPoint({ ...centre, turn: 0 }, cos * p - sin * q, sin * p + cos * q);
+    x[i] = place.r * place.ux;
+    y[i] = place.r * place.uy;
+  }
+  return polarPoints(x, y);
+}
+
+const percent = (value) => `${(100 * value).toFixed(1)} %`;
+
+function refitRows(app) {
+  const { data, refitted, rows } = app, out = [];
+  if (rows.length >= FEWEST && data.original) {
+    const goal = h("select", { id: "goal", "aria-label": "What a refit keeps" },
+      ...Object.entries(GOALS).map(([value, text]) => h("option", { value, text, selected: value === app.goal })));
+    goal.addEventListener("change", () => { app.goal = goal.value; });
+    const text = app.refitting ? "Refitting …" : "Refit to these";
+    out.push(h("div", { class: "acts" }, h("button", { id: "refit", text, disabled: app.refitting, onclick: () => app.refit(),
+      title: "HoroPCA of the selected points alone: all points move to its picture" }), goal));
+  }
+  if (refitted) {
+    const { was, is, count } = refitted, square = data.unit ** 2;
+    out.push(h("p", { class: "note", id: "refitted", text: `Refitted to ${counted(count, "point", "points")}: their average distortion ` +
+      `${percent(was.distortion)} → ${percent(is.distortion)}, mean squared distance ` +
+      `${digits2(was.variance * square)} → ${digits2(is.variance * square)}.` }),
+    h("div", { class: "acts" }, h("button", { id: "unfit", text: "Back to the first picture", onclick: () => app.unfit() })));
+  }
+  return out;
+}

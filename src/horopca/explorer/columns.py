@@ -1,0 +1,113 @@
+"""What belongs to the points, column by column, as the page holds it: labels, names, numbers, texts, pictures, sizes."""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..plots.given import one_per_point
+from ..plots.palette import SCALES, class_colours, is_missing, label_texts, value_range
+from .packing import smallest_integers
+
+Header = dict[str, Any]
+Arrays = dict[str, np.ndarray]
+
+
+def columns_of(values: Any, usual: str) -> dict[str, Any]:
+    """Columns by name, from a mapping, a data frame, or one column without a name."""
+    if not (isinstance(values, Mapping) or hasattr(values, "columns")):
+        values = {getattr(values, "name", None) or usual: values}
+    return {str(name): values[name] for name in getattr(values, "columns", values)}
+
+
+def add_labels(header: Header, arrays: Arrays, labels: Any, n: int, palette: Any) -> None:
+    """Classes in the order of the legend, with their colours on a light and on a dark page, and a code for each point."""
+    header["labelings"] = []
+    for k, (name, column) in enumerate({} if labels is None else columns_of(labels, "Label").items()):
+        texts = label_texts(one_per_point(column, "labels", n) or [])
+        light, dark = (class_colours(texts, palette, theme) for theme in ("light", "dark"))
+        row = {text: code for code, text in enumerate(light)}
+        codes = np.array([row[text] for text in texts])
+        counts = np.bincount(codes, minlength=len(row)).tolist()
+        about = {"name": name, "classes": list(light), "counts": counts, "light": list(light.values())}
+        header["labelings"].append(about | {"dark": [dark[text] for text in light]})
+        arrays[f"codes-{k}"] = smallest_integers(codes)
+
+
+def add_names(header: Header, names: Sequence[Any] | None, n: int) -> None:
+    if names is not None:
+        header["names"] = _texts(names, "names", n)
+
+
+def add_values(header: Header, arrays: Arrays, values: Any, n: int) -> None:
+    """Columns of numbers, and the ends of their ramps."""
+    if values is None:
+        return
+    header["columns"] = []
+    for k, (name, given) in enumerate(columns_of(values, "Value").items()):
+        column = _numbers(given, name, "values", n)
+        header["columns"].append({"name": name, "ranges": ranges_of(column)})
+        with np.errstate(over="ignore"):  # beyond float32: shown as missing
+            arrays[f"column-{k}"] = column.astype(np.float32)
+
+
+def ranges_of(values: np.ndarray) -> dict[str, tuple[float, float]]:
+    """The ends of a ramp on every scale that makes sense for the values."""
+    known = values[np.isfinite(values)]
+    low, high = (known.min(), known.max()) if known.size else (0, 0)
+    sensible = {"linear": True, "log": low > 0, "diverging": low < 0 < high}
+    return {scale: value_range(values, scale) for scale in SCALES if sensible[scale]}
+
+
+def add_details(header: Header, details: Any, n: int) -> None:
+    if details is not None:
+        columns = columns_of(details, "Details").items()
+        header["details"] = [{"name": name, "texts": _texts(column, "details", n)} for name, column in columns]
+
+
+def add_images(header: Header, images: Sequence[Any] | None, n: int) -> None:
+    """Pictures as data URIs."""
+    if images is not None:
+        header["images"] = [_data_uri(image) for image in one_per_point(images, "images", n) or []]
+
+
+def add_sizes(arrays: Arrays, sizes: Any, n: int) -> None:
+    """Radii of marks beside the usual one: areas in proportion, within reason; missing ones as usual."""
+    if sizes is None:
+        return
+    numbers = _numbers(sizes, "sizes", "sizes", n)
+    known = numbers[np.isfinite(numbers) & (numbers > 0)]
+    middle = float(np.median(known)) if known.size else 1.0
+    with np.errstate(invalid="ignore"):
+        radii = np.sqrt(np.where(np.isfinite(numbers), np.maximum(numbers, 0) / middle, 1.0))
+    arrays["sizes"] = radii.clip(0.35, 4).astype(np.float32)
+
+
+def _texts(values: Any, what: str, n: int) -> list[str]:
+    return ["" if is_missing(value) else str(value) for value in one_per_point(values, what, n) or []]
+
+
+def _numbers(values: Any, name: str, what: str, n: int) -> np.ndarray:
+    try:
+        column = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} must be numbers, but {name!r} holds something else.") from None
+    if column.shape != (n,):
+        raise ValueError(f"{what} must have one number for each of {n} points, but {name!r} has shape {column.shape}.")
+    return column
+
+
+def _data_uri(image: Any) -> str:
+    if is_missing(image) or image == "":
+        return ""
+    if str(image).startswith("data:image/"):
+        return str(image)
+    path, kind = Path(image), mimetypes.guess_type(str(image))[0] or ""
+    if not kind.startswith("image/"):
+        raise ValueError(f"images must be paths of pictures, data URIs or None, but one is {str(image)[:60]!r}.")
+    return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"

@@ -1,0 +1,26 @@
+"""The page as a widget of a notebook, whose selection is a list in Python."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+__all__ = ["notebook_widget"]
+
+
+def notebook_widget(html: str) -> Any:
+    """A widget that shows the page, with its `selection` (row numbers) as a traitlet; None where anywidget is not installed."""
+    try:
+        import anywidget
+        import traitlets
+    except ImportError:
+        return None
+
+    class Explorer(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
+        """The explorer's page; `selection` holds the rows selected in it, and selects those that are set."""
+
+        _esm = (files(__package__) / "assets" / "widget.js").read_text(encoding="utf-8")
+        html = traitlets.Unicode().tag(sync=True)
+        selection = traitlets.List(traitlets.Int()).tag(sync=True)
+
+    return Explorer(html=html)

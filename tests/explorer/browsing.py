@@ -1,0 +1,110 @@
+"""Hands for a real browser: opening a page, waiting, dragging, searching, looking at pixels.
+
+The browsers are Debian's chromium (or the one that HOROPCA_BROWSER names) and, for some tests, Debian's Firefox. Without
+them these tests are skipped, unless HOROPCA_BROWSER=required.
+"""
+
+import io
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+from horopca.geometry import from_hyperboloid, lift, to_hyperboloid, translate
+from taxonomy import mammals
+
+REQUIRED = os.environ.get("HOROPCA_BROWSER") == "required"
+BROWSER = shutil.which("chromium" if REQUIRED else os.environ.get("HOROPCA_BROWSER", "chromium"))
+FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
+if not REQUIRED:
+    pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if BROWSER is None:
+        pytest.skip("there is no chromium here", allow_module_level=True)
+
+SWITCHES = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+X, NAMES, LABELS, EDGES = mammals()
+Y = from_hyperboloid(X, "poincare")
+ORIGINAL = from_hyperboloid(lift(np.c_[X[:, 1:], np.random.default_rng(3).normal(0, 0.7, (len(X), 3))]), "poincare")
+DEEP = np.c_[4 * from_hyperboloid(X, "tangent"), np.random.default_rng(4).normal(0, 1, (len(X), 2))]  # tangent
+CAT = NAMES.index("cat")
+PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+HOSTILE = ["<img src=x onerror=hacked=1>", "</script><script>hacked=1</script>", "<svg onload=hacked=1>", "a\x00b]]>&amp;"]
+
+
+def deep_points():
+    """A root, two siblings at distance 1 from their parent at radius 26, and their parent."""
+    parent = lift(np.sinh(26.0) * np.array([np.cos(0.7), np.sin(0.7)]))
+    steps = to_hyperboloid(np.array([[0.6, 0.8], [0.6, -0.8]]), "tangent")
+    return np.array([[1.0, 0.0, 0.0], *translate(steps, parent), parent])
+
+
+def until(page, condition):
+    """Wait for a condition. (Playwright's own way evaluates text inside the page, which the page's policy forbids.)"""
+    for _ in range(1000):
+        if page.evaluate(condition):
+            return
+        page.wait_for_timeout(10)
+    raise AssertionError(f"{condition} did not come true")
+
+
+def settle(page):
+    """Wait until flights have landed and two frames have been drawn."""
+    until(page, "!horopca.state().flying")
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def state(page):
+    return page.evaluate("horopca.state()")
+
+
+def screen(page, i):
+    return np.array(page.evaluate(f"horopca.screen({i})"))
+
+
+def shown(page):
+    """All points as the page shows them, on the hyperboloid."""
+    return lift(np.array(page.evaluate("Array.from({ length: horopca.n }, (_, i) => horopca.shown(i))")))
+
+
+def disk(page):
+    """Centre and radius of the disk on the screen, from where the page shows two points."""
+    model = {"equidistant": "tangent"}.get(state(page)["model"], state(page)["model"])
+    z = from_hyperboloid(shown(page), model)
+    a, b = screen(page, 0), screen(page, 9)
+    scale = np.linalg.norm(b - a) / np.linalg.norm(z[9] - z[0])
+    return a - scale * z[0] * [1, -1], scale
+
+
+def drag(page, start, end, steps=6):
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end, steps=steps)
+    page.mouse.up()
+    settle(page)
+
+
+def pixel(page, x, y):
+    from PIL import Image
+
+    return np.array(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))[round(y), round(x)]
+
+
+def find(page, text):
+    page.keyboard.press("/")
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+    settle(page)
+
+
+def near(colour, expected, tolerance=12):
+    return np.abs(np.asarray(colour, int) - [int(expected[k : k + 2], 16) for k in (1, 3, 5)]).max() <= tolerance
+
+
+def save(page, button):
+    with page.expect_download() as caught:
+        page.click(button)
+    return caught.value

@@ -1,0 +1,106 @@
+"""Browsers and pages for the tests of the explorer."""
+
+import numpy as np
+import pytest
+
+from horopca.explorer import explore
+from horopca.geometry import from_hyperboloid
+
+
+@pytest.fixture(scope="session")
+def playwright():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(playwright):
+    from .browsing import BROWSER, SWITCHES
+
+    browser = playwright.chromium.launch(executable_path=BROWSER, args=SWITCHES)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def firefox(playwright):
+    """Debian's Firefox, driven by WebDriver BiDi."""
+    from playwright.sync_api import Error
+
+    from .browsing import FIREFOX
+
+    if FIREFOX is None:
+        pytest.skip("there is no Firefox here")
+    try:
+        browser = playwright.firefox.launch(channel="moz-firefox", executable_path=FIREFOX, timeout=60_000)
+    except Error as error:
+        pytest.skip(f"playwright cannot drive this Firefox: {error.message[:80]}")
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory):
+    """Pages by name, written when first asked for."""
+    from .browsing import DEEP, EDGES, HOSTILE, LABELS, NAMES, ORIGINAL, PIXEL, X, Y, deep_points
+
+    folder = tmp_path_factory.mktemp("pages")
+    pages = {
+        "mammals": lambda: explore(Y, LABELS, names=NAMES, edges=EDGES, title="Mammals", values={"row": np.arange(len(Y))}),
+        "reduced": lambda: explore(Y, LABELS, names=NAMES, original=ORIGINAL, n_neighbors=5),
+        "rich": lambda: explore(
+            Y,
+            {"branch": LABELS, "letter": [name[0] for name in NAMES]},
+            names=NAMES,
+            values={"signed": np.linspace(-1, 3, len(Y)), "grown": np.geomspace(1, 1e4, len(Y))},
+            details={"more": [f"about {name}s" for name in NAMES], "link": [f"https://example.org/{i}" for i in range(len(Y))]},
+            images=[PIXEL if i == 0 else None for i in range(len(Y))],
+            sizes=np.arange(1, len(Y) + 1),
+        ),
+        "sunk": lambda: explore(
+            from_hyperboloid(X, "tangent") * 4, LABELS, names=NAMES, edges=EDGES, original=DEEP, model="tangent", root=0
+        ),
+        "hostile": lambda: explore(
+            Y[:4], HOSTILE, names=HOSTILE, edges=[[0, 1]], values={text: range(4) for text in HOSTILE}, title=HOSTILE[0]
+        ),
+        "far": lambda: explore([[340.0, 0.0], [-340.0, 0.0], [0.0, 340.0]], names=["east", "west", "north"], model="tangent"),
+        "alone": lambda: explore([[0.3, 0.1]]),
+        "deep": lambda: explore(deep_points(), names=["root", "left", "right", "child"], model="lorentz", root=0),
+    }
+
+    def address(name):
+        path = folder / f"{name}.html"
+        return (path if path.exists() else pages[name]().save(path)).as_uri()
+
+    return address
+
+
+@pytest.fixture
+def visit(browser, pages):
+    """Opens a page by name; at the end, nothing may have gone wrong in it and nothing may have been asked of a network."""
+    from .browsing import settle, until
+
+    contexts, wrong, asked = [], [], []
+
+    def open_page(name, width=1280, height=800, draw=None, hash="", script=None, expected=None, **options):
+        context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce", **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda message: message.type == "error" and not expected and wrong.append(message.text))
+        page.on("request", lambda request: asked.append(request.url))
+        if script:
+            page.add_init_script(script)
+        page.goto(pages(name) + (f"?draw={draw}" if draw else "") + hash)
+        until(page, "'horopca' in window")
+        settle(page)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert wrong == []
+    assert all(url.startswith(("file:", "blob:")) for url in asked)
