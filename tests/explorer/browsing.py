@@ -1,7 +1,7 @@
 """Hands for a real browser: opening a page, waiting, dragging, searching, looking at pixels.
 
-The browsers are Debian's chromium (or the one that HOROPCA_BROWSER names) and, for some tests, Debian's Firefox. Without
-them these tests are skipped, unless HOROPCA_BROWSER=required.
+The browser is Debian's chromium, or the one that HOROPCA_BROWSER names. Without one these tests are skipped, unless
+HOROPCA_BROWSER=required.
 """
 
 import io
@@ -16,7 +16,6 @@ from taxonomy import mammals
 
 REQUIRED = os.environ.get("HOROPCA_BROWSER") == "required"
 BROWSER = shutil.which("chromium" if REQUIRED else os.environ.get("HOROPCA_BROWSER", "chromium"))
-FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
 if not REQUIRED:
     pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if BROWSER is None:

@@ -25,23 +25,6 @@ def browser(playwright):
 
 
 @pytest.fixture(scope="session")
-def firefox(playwright):
-    """Debian's Firefox, driven by WebDriver BiDi."""
-    from playwright.sync_api import Error
-
-    from .browsing import FIREFOX
-
-    if FIREFOX is None:
-        pytest.skip("there is no Firefox here")
-    try:
-        browser = playwright.firefox.launch(channel="moz-firefox", executable_path=FIREFOX, timeout=60_000)
-    except Error as error:
-        pytest.skip(f"playwright cannot drive this Firefox: {error.message[:80]}")
-    yield browser
-    browser.close()
-
-
-@pytest.fixture(scope="session")
 def pages(tmp_path_factory):
     """Pages by name, written when first asked for."""
     from .browsing import DEEP, EDGES, HOSTILE, LABELS, NAMES, ORIGINAL, PIXEL, X, Y, deep_points

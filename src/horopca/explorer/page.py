@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._points.door import check_count, check_door
+from .._points.door import FARTHEST_IMAGE, check_count, check_door
 from .._points.places import check_rows
 from ..geometry import radius, translate_to_origin
 from ..io import atomic_output
@@ -149,7 +149,7 @@ def explore(
     121
     """
     door = check_door(model, curvature)
-    rows = check_rows(Y, door, name="Y")
+    rows = check_rows(Y, door, name="Y", reach=FARTHEST_IMAGE)
     n, d = rows.shape[0], rows.shape[1] - 1
     if d != 2:
         raise ValueError(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._points.door import check_choice, check_door
+from .._points.door import FARTHEST_IMAGE, check_choice, check_door
 from .._points.places import check_rows
 from ..geometry import translate_to_origin
 from .curves import on_hyperboloid
@@ -82,7 +82,7 @@ def checked_points(Y: Any, model: str = "poincare", curvature: float = -1.0, d: 
     if not np.isfinite(Y).all():
         raise ValueError(f"Y must be finite, but row {np.argmin(np.isfinite(Y).all(axis=1))} is not.")
     if model != "poincare":
-        return np.asarray(check_rows(Y, door, name="Y").all()) if len(Y) else np.empty((0, d + 1))
+        return np.asarray(check_rows(Y, door, name="Y", reach=FARTHEST_IMAGE).all()) if len(Y) else np.empty((0, d + 1))
     norms = np.linalg.norm(Y, axis=1) * door.scale
     outside = np.flatnonzero(norms > 1 + 1e-6)  # a point may round to the boundary, in float32 from radius 17 on
     if outside.size:

@@ -246,6 +246,7 @@ function newApp(data) {
     showClasses();
   };
 
+  document.documentElement.classList.toggle("framed", window !== parent);
   fillHead(app);
   $("colour").addEventListener("change", (event) => app.setColouring(event.target.value));
   listenToButtons(app);

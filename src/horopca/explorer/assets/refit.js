@@ -229,7 +229,7 @@ function climb(objective, start, most, tolerance = 1e-10) {
       for (let l = 0; l < direction.length; l++) direction[l] += part * s[l];
     });
     const slope = dot(direction, gradient);
-    if (!(slope > 0)) break;
+    if (!(slope > 0) && !memory.length) break;
     let step = 1, next = null, tried = null;
     for (let halvings = 0; halvings < 25; halvings++, step /= 2) {
       tried = point.map((v, k) => v + step * direction[k]);
@@ -237,7 +237,11 @@ function climb(objective, start, most, tolerance = 1e-10) {
       if (next.value >= value + 1e-4 * step * slope) break;
       next = null;
     }
-    if (!next) break;
+    if (!next) { // on an edge, such as where a point meets the spine, the bends of the past mislead: once more without them
+      if (!memory.length) break;
+      memory.length = 0;
+      continue;
+    }
     const s = tried.map((v, k) => v - point[k]), y = gradient.map((v, k) => v - next.gradient[k]), bend = dot(s, y);
     if (bend > 1e-14 * dot(y, y)) memory.push({ s, y, rho: 1 / bend });
     if (memory.length > 20) memory.shift();
@@ -275,10 +279,11 @@ function searchSpine(points, goal, random) {
   const best = (runs, keep) => runs.filter(({ value }) => Number.isFinite(value)).sort((a, b) => b.value - a.value).slice(0, keep);
   const look = heat(256, 8), try1 = heat(512, 8), try2 = heat(1024, 12);
   const last = objectiveOf(points, somePairs(n, n <= 400 ? n : Math.max(8, Math.round(24000 / n)), random), goal);
-  let field = best(startsFor(points, 96, random).map((point) => ({ point, value: look(point).value })), 16);
-  field = best(field.map(({ point }) => climb(try1, point, 12, 1e-6)), 5);
-  field = best(field.map(({ point }) => climb(try2, point, 30, 1e-8)), 2);
-  return best(field.map(({ point }) => climb(last, point, 60, 1e-9)), 1)[0].point;
+  const many = Math.min(90, Math.max(12, Math.round(30000 / n))); // of few points more climbs cost nothing
+  let field = best(startsFor(points, 4 * many, random).map((point) => ({ point, value: look(point).value })), many);
+  field = best(field.map(({ point }) => climb(try1, point, 12, 1e-6)), Math.round(many / 3));
+  field = best(field.map(({ point }) => climb(try2, point, 30, 1e-8)), n <= 400 ? 4 : 2);
+  return best(field.map(({ point }) => climb(last, point, n <= 400 ? 200 : 50, 1e-10)), 1)[0].point;
 }
 
 // ---------------------------------------------------------------- what the page asks for

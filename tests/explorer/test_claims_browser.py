@@ -1,0 +1,389 @@
+"""What the page claims is true, and what is selected on it can be carried away and refitted: in a real browser."""
+
+import json
+
+import numpy as np
+import pytest
+
+from horopca import HoroPCA
+from horopca.explorer import explore
+from horopca.explorer.neighbours import nearest_neighbours
+from horopca.geometry import distance, from_hyperboloid, pairwise_distance, radius, to_hyperboloid
+from horopca.metrics import average_distortion
+from horopca.plots import class_colours
+from horopca.plots.palette import RAMPS
+from horopca.projections import slide, spine_from_basis
+from horopca.statistics import frechet_mean
+
+from .browsing import (
+    CAT,
+    DEEP,
+    EDGES,
+    LABELS,
+    NAMES,
+    ORIGINAL,
+    PIXEL,
+    X,
+    Y,
+    disk,
+    drag,
+    find,
+    save,
+    screen,
+    settle,
+    shown,
+    state,
+    until,
+)  # fmt: skip
+
+FELINES = [NAMES.index(name) for name in ("feline", "cat", "wildcat", "lion", "tiger", "lynx")]
+CARNIVORES = [i for i, label in enumerate(LABELS) if label == "carnivore"]
+
+
+# ---------------------------------------------------------------- depth
+
+
+def test_deep_points_are_shown_by_distance_and_the_page_says_so(visit):
+    page = visit("sunk")
+    assert state(page)["model"] == "equidistant"
+    assert "of the points would lie on the rim of the Poincaré disk" in page.inner_text("#left-out")
+    centre, scale = disk(page)
+    places = np.array([screen(page, i) for i in range(len(X))])
+    assert np.allclose(np.linalg.norm(places - centre, axis=1), scale * radius(shown(page)), atol=1e-3)
+    find(page, "cat")
+    assert np.abs(screen(page, CAT) - centre).max() < 1e-6
+    assert visit("mammals").inner_text("#left-out").startswith("By distance") is False
+
+
+@pytest.mark.parametrize("model", ["poincare", "klein", "equidistant"])
+def test_rings_are_where_their_numbers_say(visit, model):
+    page = visit("mammals", hash=f"#model={model}")
+    _, scale = disk(page)
+    found = {"poincare": lambda r: np.tanh(r / 2), "klein": np.tanh, "equidistant": lambda r: r}[model]
+    rings = np.array(page.evaluate("horopca.rings()"))
+    assert len(rings) >= 3 and np.allclose(rings[:, 0], scale * found(rings[:, 1]))
+
+
+def test_geodesics_are_true_in_the_equidistant_disk(visit):
+    page = visit("sunk")
+    centre, scale = disk(page)
+    x = shown(page)
+    for i, j in EDGES[:: len(EDGES) // 9]:
+        path = np.array(page.evaluate(f"horopca.path({i}, {j})")).reshape(-1, 2)
+        line = to_hyperboloid((path - centre) * [1, -1] / scale, "tangent")
+        assert np.allclose(distance(x[i], line) + distance(line, x[j]), distance(x[i], x[j]), atol=1e-6)
+
+
+@pytest.mark.parametrize("draw", ["webgl2", "2d"])
+def test_both_painters_draw_the_equidistant_disk(visit, draw):
+    import io
+
+    from PIL import Image
+
+    page = visit("sunk", draw=draw)
+    page.keyboard.press("Escape")
+    picture = np.array(Image.open(io.BytesIO(page.screenshot())).convert("RGB"), int)
+    (x, y), (u, v) = screen(page, 0), screen(page, EDGES[0, 1])
+    along = picture[np.linspace(y, v, 60).round().astype(int), np.linspace(x, u, 60).round().astype(int)]
+    assert (along.sum(axis=1) < 740).mean() > 0.5  # the edge between them is drawn, nearly straight from the centre
+
+
+# ---------------------------------------------------------------- trust
+
+
+def test_strangers_are_marked_on_the_card(visit):
+    page = visit("reduced")
+    both = nearest_neighbours(X, 5)[0], nearest_neighbours(to_hyperboloid(ORIGINAL), 5)[0]
+    most = max(range(len(X)), key=lambda i: len(set(both[0][i]) - set(both[1][i])))
+    page.evaluate(f"horopca.flyTo({most})")
+    settle(page)
+    here, there = both[0][most], both[1][most]
+    names = [row.split("\n")[0] for row in page.locator("#card .here li").all_inner_texts()]
+    d = pairwise_distance(X)[most]
+    assert np.allclose([d[NAMES.index(name)] for name in names], d[here])  # some are equally far
+    assert {row.split("\n")[0] for row in page.locator("#card .there li").all_inner_texts()} == {NAMES[i] for i in there}
+    marked = {row.split("\n")[0] for row in page.locator("#card .here .stranger").all_inner_texts()}
+    assert marked == set(names) - {NAMES[i] for i in there} != set()
+    share = len(marked) / 5
+    assert f"False neighbours\n{100 * share:.1f} %" in page.inner_text("#card dl")
+
+
+def test_a_reduction_that_is_exact_looks_so(browser, tmp_path):
+    path = explore(Y, original=Y * 0.999999).save(tmp_path / "exact.html")
+    page = browser.new_page(viewport={"width": 1000, "height": 700})
+    page.goto(path.as_uri())
+    until(page, "'horopca' in window")
+    for colouring in ("false", "distortion"):
+        page.select_option("#colour", colouring)
+        colours = {page.evaluate(f"horopca.colour({i})").upper() for i in range(len(Y))}
+        assert colours == {RAMPS["distrust"]["light"][0]}  # not stretched to dark red
+    page.close()
+
+
+def test_points_are_painted_in_no_order_of_rows_and_grey_below(visit):
+    order = visit("mammals").evaluate("horopca.order()")
+    assert sorted(order) == list(range(len(X))) and abs(np.corrcoef(order, np.arange(len(X)))[0, 1]) < 0.4
+
+
+def test_names_that_do_not_fit_are_counted(visit):
+    page = visit("mammals")
+    named = len(state(page)["names"])
+    assert f"{named} of {len(X)} names in view" in page.inner_text("#left-out")
+
+
+# ---------------------------------------------------------------- selecting
+
+
+def test_the_lasso_selects_what_is_inside(visit):
+    page = visit("mammals")
+    page.evaluate(f"horopca.flyTo({NAMES.index('carnivore')})")
+    settle(page)
+    places = np.array([screen(page, i) for i in range(len(X))])
+    x, y = places[NAMES.index("carnivore")]
+    corners = [(x - 200, y - 200), (x + 200, y - 200), (x + 200, y + 200), (x - 200, y + 200)]
+    page.keyboard.down("Shift")
+    page.mouse.move(*corners[0])
+    page.mouse.down()
+    for corner in corners[1:]:
+        page.mouse.move(*corner, steps=4)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    inside = np.flatnonzero((np.abs(places - (x, y)) < 200).all(axis=1)).tolist()
+    assert state(page)["selected"] == inside and 3 < len(inside) < len(X)
+    assert f"{len(inside)} points selected" in page.inner_text("#chosen")
+    before = screen(page, 0)
+    page.click("#lasso")  # without the key
+    drag(page, (x - 20, y - 20), (x + 20, y + 20))
+    assert np.allclose(screen(page, 0), before)  # a line encloses nothing, and moves nothing
+    assert state(page)["selected"] == [] and page.is_hidden("#chosen")
+
+
+def test_a_class_is_lit_and_selected_and_the_rest_is_dim(visit):
+    page = visit("mammals")
+    row = page.locator("#scale .row", has_text="carnivore")
+    colour = lambda i: page.evaluate(f"horopca.colour({i})").upper()
+    own, other = class_colours(LABELS)["carnivore"], class_colours(LABELS)["primate"]
+    primate = LABELS.index("primate")
+    row.hover()
+    assert colour(CAT) == own and colour(primate) != other
+    page.mouse.move(600, 790)
+    assert colour(primate) == other
+    row.locator(".pick").click()
+    page.mouse.move(600, 790)
+    assert state(page)["selected"] == CARNIVORES and colour(CAT) == own and colour(primate) != other
+    assert set(state(page)["names"]) <= {NAMES[i] for i in CARNIVORES}
+    page.keyboard.press("Escape")
+    assert state(page)["selected"] == []
+
+
+def test_what_is_found_and_neighbours_can_be_selected(visit):
+    page = visit("mammals")
+    page.keyboard.press("/")
+    page.keyboard.type("bear")
+    page.keyboard.press("ArrowUp")  # the last line
+    assert page.locator("#results [aria-selected=true]").inner_text() == "Select all 3"
+    page.keyboard.press("Enter")
+    assert [NAMES[i] for i in state(page)["selected"]] == [name for name in NAMES if "bear" in name]
+    find(page, "cat")
+    page.click("#family")
+    assert len(state(page)["selected"]) == 9 and CAT in state(page)["selected"]
+
+
+def test_the_page_flies_to_the_centre_of_a_selection_and_back(visit):
+    page = visit("mammals")
+    before = shown(page)
+    page.evaluate(f"horopca.select({FELINES})")
+    page.click("#fly")
+    settle(page)
+    seen = shown(page)[FELINES]
+    assert np.abs(frechet_mean(seen).point[1:]).max() < 1e-6
+    centre, _ = disk(page)
+    assert all(np.abs(screen(page, i) - centre).max() < 360 for i in FELINES)
+    find(page, "dolphin")
+    until(page, "location.hash.includes('on=')")
+    assert len(page.evaluate("location.hash")) < 60
+    page.click("#back")
+    settle(page)
+    assert np.allclose(shown(page)[FELINES], seen, atol=1e-6)
+    page.click("#back")
+    settle(page)
+    assert np.allclose(shown(page), before, atol=1e-9) and page.is_disabled("#back")
+    find(page, "dolphin")
+    until(page, "location.hash.includes('on=')")
+    page.go_back()
+    settle(page)
+    until(page, "horopca.state().pin === -1")
+    assert np.allclose(shown(page), before, atol=1e-9)
+
+
+def test_a_selection_is_carried_away(visit, tmp_path):
+    page = visit("rich", permissions=["clipboard-read", "clipboard-write"])
+    page.evaluate(f"horopca.select({FELINES})")
+    save(page, "#csv").save_as(tmp_path / "chosen.csv")
+    lines = (tmp_path / "chosen.csv").read_text().splitlines()
+    assert lines[0] == "row,name,branch,letter,more,link" and len(lines) == 7
+    assert f"{CAT},cat,carnivore,c,about cats,https://example.org/{CAT}" in lines
+    save(page, "#json").save_as(tmp_path / "chosen.json")
+    found = json.loads((tmp_path / "chosen.json").read_text())
+    assert found["rows"] == sorted(FELINES) and found["names"] == [NAMES[i] for i in sorted(FELINES)]
+    page.click("#copy")
+    until(page, "document.getElementById('live').textContent === 'names copied'")
+    assert page.evaluate("navigator.clipboard.readText()").split("\n") == found["names"]
+
+
+# ---------------------------------------------------------------- columns
+
+
+def test_several_columns_of_labels_texts_links_and_pictures(visit):
+    page = visit("rich")
+    assert page.locator("#colour option").all_inner_texts()[:2] == ["branch", "letter"]
+    page.select_option("#colour", label="letter")
+    assert page.locator("#scale .row").count() == len({name[0] for name in NAMES})
+    find(page, "about wombats")
+    assert page.inner_text("#card h2") == "wombat" and "about wombats" in page.inner_text("#card")
+    i = NAMES.index("wombat")
+    assert page.get_attribute("#card a", "href") == f"https://example.org/{i}" and page.locator("#card img").count() == 0
+    page.evaluate("horopca.flyTo(0)")
+    assert page.get_attribute("#card img", "src") == PIXEL
+    page.select_option("#colour", label="grown")
+    page.select_option("#scaling", "log")
+    middle = page.evaluate(f"horopca.colour({len(X) // 2})")
+    page.select_option("#scaling", "linear")
+    assert page.evaluate(f"horopca.colour({len(X) // 2})") != middle
+    page.select_option("#colour", label="signed")
+    assert page.locator("#scaling option").all_inner_texts() == ["linear", "diverging"]
+    page.select_option("#scaling", "diverging")
+    assert page.inner_text("#scale .ends").split() == ["-3", "3"]
+
+
+def test_a_list_is_one_tab_stop(visit):
+    page = visit("mammals")
+    page.focus("#colour")
+    page.keyboard.press("Tab")
+    active = "document.activeElement"
+    assert page.evaluate(f"{active}.className") == "pick"
+    first = page.evaluate(f"{active}.textContent")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(f"{active}.textContent") != first
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(f"{active}.className") == "only"
+    page.keyboard.press("Tab")
+    assert page.evaluate(f"{active}.closest('#scale') === null")
+
+
+def test_a_view_without_points_says_so(visit):
+    page = visit("mammals")
+    page.mouse.move(640, 300)
+    for _ in range(30):
+        page.mouse.wheel(0, -400)
+    settle(page)
+    assert page.is_visible("#lost") and page.is_visible("#overview")
+    page.click("#found")
+    settle(page)
+    assert page.is_hidden("#lost")
+
+
+def test_the_smallest_phones_and_forced_colours(visit):
+    page = visit("mammals", 320, 568, has_touch=True, is_mobile=True, device_scale_factor=2)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for button in ("#back", "#home", "#equidistant", "#lasso", "#colours", "#svg", "#help"):
+        box = page.locator(button).bounding_box()
+        assert 0 <= box["x"] and box["x"] + box["width"] <= 320
+    page = visit("mammals", forced_colors="active")
+    assert page.evaluate("getComputedStyle(document.querySelector('.dot')).forcedColorAdjust") == "none"
+
+
+# ---------------------------------------------------------------- refit
+
+
+def kept(A, x, goal):
+    """The objective over all pairs, from the package's projection: the mean squared distance, or of distance kept."""
+    y = to_hyperboloid(slide(x, spine_from_basis(A)), "halfspace")
+    d, e = (pairwise_distance(points)[np.triu_indices(len(x), 1)] for points in (x, y))
+    return np.mean(e * e) if goal == "variance" else np.mean(e / d)
+
+
+@pytest.mark.parametrize("goal", ["variance", "distortion"])
+def test_the_objective_in_the_browser_is_that_of_the_package(visit, goal):
+    page = visit("sunk")
+    x, rng = to_hyperboloid(DEEP, "tangent"), np.random.default_rng(0)
+    rows = list(range(0, len(x), 2))
+    for A in (rng.standard_normal((2, 5)), np.c_[np.ones(2), rng.standard_normal((2, 4))], np.eye(2, 5, k=1)):
+        found = page.evaluate(f"horopca.objective({rows}, '{goal}', {A.ravel().tolist()})")
+        assert found["value"] == pytest.approx(kept(A, x[rows], goal), rel=1e-6)
+        h, slope = 1e-5, np.empty(A.size)
+        for k in range(A.size):
+            step = np.zeros(A.size)
+            step[k] = h
+            ends = [kept(A + sign * step.reshape(A.shape), x[rows], goal) for sign in (1, -1)]
+            slope[k] = (ends[0] - ends[1]) / (2 * h)
+        assert np.allclose(found["gradient"], slope, rtol=1e-4, atol=1e-4 * np.abs(slope).max())  # of differences
+
+
+@pytest.mark.parametrize("goal", ["variance", "distortion"])
+def test_a_selection_is_refitted_and_the_points_come_back(visit, goal):
+    page = visit("sunk")
+    before = shown(page)
+    page.evaluate(f"horopca.select({CARNIVORES})")
+    found = page.evaluate(f"horopca.refit('{goal}')")
+    settle(page)
+    some = np.array(CARNIVORES)
+    pca = HoroPCA(2, spine="free", objective=goal, model="tangent", random_state=0)
+    expected = pca.fit_transform(DEEP[some])
+    after = from_hyperboloid(shown(page)[some], "tangent")
+    assert average_distortion(DEEP[some], after, model="tangent") == pytest.approx(found["is"]["distortion"], abs=1e-6)
+    pairs = pairwise_distance(to_hyperboloid(expected, "tangent"))[np.triu_indices(len(some), 1)]
+    ours = pairwise_distance(shown(page)[some])[np.triu_indices(len(some), 1)]
+    if goal == "distortion":
+        assert 1 - found["is"]["distortion"] > 0.99 * (1 - average_distortion(DEEP[some], expected, model="tangent"))
+        assert found["is"]["distortion"] <= found["was"]["distortion"] + 1e-9
+    else:
+        assert np.mean(ours**2) > 0.99 * np.mean(pairs**2)  # there are many optima; the browser looks less long
+    assert "Refitted to" in page.inner_text("#refitted")
+    assert page.locator("#colour option[value=false]").is_disabled()  # what was measured of the first picture
+    page.click("#unfit")
+    settle(page)
+    assert np.allclose(shown(page), before, atol=1e-9)
+
+
+def test_points_move_along_geodesics(visit):
+    page = visit("sunk")
+    page.emulate_media(reduced_motion="no-preference")
+    start = shown(page)
+    page.evaluate(f"horopca.select({CARNIVORES})")
+    page.click("#refit")
+    until(page, "!horopca.state().flying || document.getElementById('refitted')")
+    seen = []
+    while state(page)["flying"]:
+        seen.append(shown(page))
+    end = shown(page)
+    d = distance(start, end)
+    for between in seen:
+        assert np.allclose(distance(start, between) + distance(between, end), d, atol=1e-6)
+
+
+# ---------------------------------------------------------------- in a notebook
+
+
+def test_inside_a_notebook_the_wheel_is_free_the_legend_there_and_the_selection_known(browser):
+    page = browser.new_page(viewport={"width": 820, "height": 700})
+    tall = "<div style='height: 3000px'></div>"
+    script = "<script>var heard = []; addEventListener('message', (e) => heard.push(e.data))</script>"
+    page.set_content(script + explore(Y, LABELS, names=NAMES)._repr_html_() + tall)
+    frame = page.frames[1]
+    until(frame, "'horopca' in window")
+    assert frame.locator("#legend").is_visible()
+    page.mouse.move(300, 300)
+    page.mouse.wheel(0, 200)
+    until(page, "scrollY > 100")
+    assert frame.evaluate("horopca.state().zoom") == 1
+    page.evaluate("scrollTo(0, 0)")
+    page.mouse.click(300, 300)
+    page.mouse.wheel(0, -200)
+    until(frame, "horopca.state().zoom > 1")
+    frame.evaluate(f"horopca.select({FELINES})")
+    until(page, "heard.some((data) => data.horopca === 'selection')")
+    assert page.evaluate("heard.find((data) => data.horopca === 'selection').rows") == sorted(FELINES)
+    page.evaluate("frames[0].postMessage({ horopca: 'select', rows: [1, 2, 1e9, 'x'] }, '*')")
+    until(frame, "horopca.state().selected.length === 2")
+    page.close()
