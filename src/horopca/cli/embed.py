@@ -35,27 +35,17 @@ class Method(NamedTuple):
     report: dict[str, str]
 
 
+KEPT = {"distortion_": "distortion", "distortion_given_up_": "of it for max radius", "distance_scale_": "scale of distances"}
 METHODS = {
-    "distortion": Method(
-        "DistortionEmbedding",
-        {"distortion_": "distortion", "distortion_given_up_": "of it for max radius", "distance_scale_": "scale of distances"},
-    ),
-    "sarkar": Method(
-        "SarkarEmbedding",
-        {
-            "distortion_": "distortion",
-            "distortion_given_up_": "of it for max radius",
-            "scale_": "edge length",
-            "distance_scale_": "scale of distances",
-        },
-    ),
+    "distortion": Method("DistortionEmbedding", KEPT),
+    "sarkar": Method("SarkarEmbedding", {**KEPT, "scale_": "edge length"}),
     "poincare": Method("PoincareEmbedding", {"mean_rank_": "mean rank", "map_": "mean average precision"}),
     "skipgram": Method("HyperbolicSkipGram", {"loss_": "loss"}),
 }
 
 
-def _scale(text: str) -> float | str:
-    return text if text == "auto" else float(text)
+def _length(text: str) -> float | str:
+    return text if text in ("auto", "none") else float(text)
 
 
 embed_options = together(
@@ -66,17 +56,8 @@ embed_options = together(
         choice("method", tuple(METHODS), help="How to embed."),
         click.option("--largest-component", is_flag=True, help="Embed the largest component of a graph that is not connected."),
         click.option("--closure", is_flag=True, help="With --method poincare: also relate nodes to those above their parents."),
-        click.option(
-            "--scale",
-            type=_scale,
-            metavar="LENGTH",
-            help="Length of an edge of length 1.  [default: auto, the best]",
-        ),
-        click.option(
-            "--max-radius",
-            type=float,
-            help="Distance from the origin beyond which no point lies.  [default: 12, which a disk and float32 can show]",
-        ),
+        click.option("--scale", type=_length, metavar="LENGTH", help="Distance per length of an edge.  [default: auto]"),
+        click.option("--max-radius", type=_length, metavar="LENGTH", help="No point is farther out; none: as the model holds.  [default: 12]"),
         click.option("--epochs", type=click.IntRange(min=1), help="With --method poincare or skipgram: passes over the data."),
         click.option("--verbose", is_flag=True, help="Tell on standard error how the work goes on."),
     ]
@@ -154,12 +135,13 @@ def fit_embedding(graph: Path, method: str, dimensions: int, seed: int, settings
     for name in given.keys() - known.keys():
         raise click.UsageError(f"--{name.replace('_', '-')} is not an option of --method {method}.")
     with nullcontext() if settings["verbose"] else working(f"Embedding {graph.name}"), named(graph):
-        return kind(dimensions, random_state=seed, **given).fit(graph)
+        return kind(dimensions, random_state=seed, **{n: None if v == "none" else v for n, v in given.items()}).fit(graph)
 
 
 def figures(method: str, fitted: Any) -> dict[str, float]:
     """What an embedding reports of itself."""
-    return {called: float(getattr(fitted, name)) for name, called in METHODS[method].report.items()}
+    report = METHODS[method].report
+    return {called: float(getattr(fitted, name)) for name, called in report.items() if hasattr(fitted, name)}
 
 
 def _tell(method: str, fitted: Any, about: dict[str, Any], as_json: bool) -> None:
