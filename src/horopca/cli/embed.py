@@ -11,7 +11,8 @@ import rich_click as click
 
 from .. import embed as embeddings
 from ..io import FORMATS
-from .files import STDOUT, Output, check_files, named, write_files
+from ..io.files import named
+from .files import STDOUT, Output, check_files, write_files
 from .options import (
     choice,
     force_option,

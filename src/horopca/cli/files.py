@@ -14,6 +14,7 @@ from typing import NamedTuple
 import rich_click as click
 
 from ..io import Table, atomic_output, check_output, load
+from ..io.files import named
 
 STDOUT = Path("-")
 STDOUT_FORMAT = ".csv"
@@ -61,7 +62,7 @@ def write_files(writers: Iterable[tuple[Path | None, Writer]], *, force: bool) -
                 path = Path(stack.enter_context(tempfile.TemporaryDirectory())) / f"stdout{STDOUT_FORMAT}"
                 spoken.append(path)
             if path is not None:
-                with named(path, "written"):
+                with _written(path):
                     write(stack.enter_context(atomic_output(path, force=force)) if path not in spoken else path)
         for path in spoken:
             with open(path, "rb") as file:
@@ -70,8 +71,8 @@ def write_files(writers: Iterable[tuple[Path | None, Writer]], *, force: bool) -
 
 
 @contextmanager
-def named(path: Path, done: str = "read") -> Iterator[None]:
-    """Failures of the system with the name of the user's file, and with their cause."""
+def _written(path: Path) -> Iterator[None]:
+    """Failures to write with the name of the user's file, which is not that of the one beside it, and with their cause."""
     try:
         yield
     except OSError as error:
@@ -79,8 +80,8 @@ def named(path: Path, done: str = "read") -> Iterator[None]:
             raise OSError(error.errno, error.strerror or os.strerror(error.errno), str(path)) from error
         if type(error) is not OSError:
             raise  # a sentence of ours
-        cause = FULL if str(error).endswith("written") or not str(error) else str(error)  # NumPy counts what it has written
-        raise OSError(f"{path} could not be {done}: {cause.rstrip('.')}.") from error
+        cause = FULL if str(error).endswith("written") else str(error)  # NumPy counts what it has written
+        raise OSError(f"{path} could not be written: {cause.rstrip('.')}.") from error
 
 
 # ---------------------------------------------------------------- reading

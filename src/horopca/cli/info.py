@@ -7,8 +7,9 @@ from pathlib import Path
 import rich_click as click
 
 from ..io.description import Description, describe, describe_file
+from ..io.files import named
 from ..io.streaming import can_stream
-from .files import named, read
+from .files import read
 from .options import json_option, key_option, points_argument
 from .saying import print_json, print_rows
 

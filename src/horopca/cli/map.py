@@ -11,11 +11,12 @@ import rich_click as click
 
 from ..embed.graphs import as_relations
 from ..explorer import explore
+from ..io.files import named
 from ..metrics import average_distortion
 from ..metrics.comparison import METHODS, make
 from .drawing import PICTURES, draw_plane, figure_for, saved
 from .embed import embed_options, figures, fit_embedding
-from .files import Output, check_files, named, write_files
+from .files import Output, check_files, write_files
 from .options import choice, force_option, json_option, points_argument, quiet_option, seed_option, writes
 from .saying import print_json, print_rows, working
 from .texts import Texts

@@ -127,24 +127,13 @@ def _refuse(request: Request, as_json: bool) -> None:
     request.check()
     if request.plot is not None and request.components != 2:
         raise click.UsageError(f"--plot draws the plane and needs -k 2, but -k is {request.components}.")
-    _learnt(request.estimator(), request.from_fit)
-
-
-def _learnt(estimator: Any, path: Path | None) -> dict[str, float | None]:
-    """The variance of the points that were fitted and the share that is kept, where the method measures them."""
-    try:
-        total, kept = (getattr(estimator, name, None) for name in ("total_variance_", "explained_variance_ratio_"))
-        return {
-            "variance": None if total is None else float(total),
-            "variance_kept": None if kept is None else float(sum(kept)),
-        }
-    except (TypeError, ValueError):
-        raise ValueError(f"{path} is damaged: the variances in it are no numbers.") from None
+    request.estimator()
 
 
 def _summary(reduced: Reduced, request: Request) -> dict[str, Any]:
     """What to say about a reduction: its size, its settings, what it keeps."""
     estimator = reduced.estimator
+    kept = getattr(estimator, "explained_variance_ratio_", None)
     return {
         "n_points": reduced.n_points,
         "n_dimensions": check_door(estimator.model, estimator.curvature).dimension(estimator.n_features_in_),
@@ -154,7 +143,8 @@ def _summary(reduced: Reduced, request: Request) -> dict[str, Any]:
         "seed": request.seed,
         "distortion": reduced.distortion,
         "distortion_error": reduced.distortion_error,
-        **_learnt(estimator, request.from_fit),
+        "variance": getattr(estimator, "total_variance_", None),
+        "variance_kept": None if kept is None else kept.sum(),
         "seconds": reduced.seconds,
         **reduced.more,
     }

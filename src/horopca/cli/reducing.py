@@ -16,11 +16,12 @@ import rich_click as click
 from .._points.door import check_door
 from ..estimators.base import HyperbolicReduction
 from ..io import FORMATS, load_fitted
+from ..io.files import named
 from ..io.stores import check_store
 from ..metrics import average_distortion
 from ..metrics.comparison import METHODS, make
 from .drawing import PICTURES
-from .files import Output, Writer, check_files, named, read
+from .files import Output, Writer, check_files, read
 from .options import settled
 from .saying import working
 from .texts import Texts, files_beside, point_writers, texts_of

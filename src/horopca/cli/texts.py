@@ -9,7 +9,8 @@ import numpy as np
 
 from ..explorer.edges import load_row_edges
 from ..io import Table, load_labels, save
-from .files import STDOUT, Writer, named
+from ..io.files import named
+from .files import STDOUT, Writer
 
 
 class Texts(NamedTuple):
