@@ -102,6 +102,7 @@ def test_sentences_of_the_library_speak_of_the_options_that_the_command_has():
     heard = "--components must be 1, or pass --model lorentz; e.g. --curvature -0.68 (radius 1.21), or n_jobs=2."
     assert in_options(sentence, options) == heard
     assert in_options(sentence, {}) == sentence
+    assert in_options("Pass stretch=True.", {"stretch": "--stretch"}) == "Pass --stretch."
 
 
 def test_warnings_are_summarised_and_name_options_of_the_command():

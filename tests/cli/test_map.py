@@ -67,4 +67,4 @@ def test_only_the_largest_component_is_drawn(folder):
     (folder / "two.edges").write_text("a b\nx y\ny z\n")
     result = run("map", "two.edges", "-d", 2, "--method", "sarkar", "--largest-component")
     assert result.exit_code == 0, result.output
-    refused(run("map", "two.edges", "-d", 2, "-o", "b.html"), "pass --largest-component True")
+    refused(run("map", "two.edges", "-d", 2, "-o", "b.html"), "pass --largest-component (on the")

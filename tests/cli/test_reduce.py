@@ -205,3 +205,15 @@ def test_names_edges_and_a_title_reach_the_picture(tmp_path, points, monkeypatch
     assert labels == TREE.labels and options["names"] == names and options["title"] == "A tree"
     assert np.array_equal(options["edges"], TREE.edges)
     refused(run("reduce", points, "--edges", tmp_path / "edges.tsv"), "names its nodes, so names")
+
+
+def test_the_stretch_and_the_objectives(points):
+    plain, stretched = (
+        json.loads(run("reduce", points, "--spine", "free", "--objective", "distortion", *more, "--json").stdout)
+        for more in ((), ("--stretch",))
+    )
+    assert stretched["stretch"] and not plain["stretch"] and stretched["distortion"] < plain["distortion"]
+    refused(run("reduce", points, "--stretch"), "--stretch")
+    refused(run("reduce", points, "--method", "tpca", "--stretch"), "--stretch is not an option of --method tpca", code=2)
+    found = json.loads(run("reduce", points, "--objective", "frechet", "--json").stdout)
+    assert found["objective"] == "frechet" and 0 < found["variance_kept"] <= 1

@@ -9,6 +9,7 @@ from typing import Any
 import rich_click as click
 
 from .._points.door import check_door
+from ..estimators.horopca import CRITERIA, SPINES, STRATEGIES
 from ..io import save_fitted
 from ..metrics.comparison import METHODS
 from .dask import reduce_chunked
@@ -55,9 +56,15 @@ REDUCERS: dict[str, Callable[[Request], Reduced]] = {
 @click.option("--title", help="Heading of the picture.")
 @model_options
 @click.option("--method", type=click.Choice(list(METHODS)), help="The reduction, as in `horopca compare`.  [default: horopca]")
-@click.option("--spine", type=click.Choice(("ideal", "free")), help="The paper's projections, or all.  [default: ideal]")
-@click.option("--strategy", type=click.Choice(("joint", "greedy")), help="Components together, or in turn.  [default: joint]")
-@click.option("--objective", type=click.Choice(("variance", "distortion")), help="What to optimise.  [default: variance]")
+@click.option("--spine", type=click.Choice(SPINES), help="The paper's projections, or all.  [default: ideal]")
+@click.option("--strategy", type=click.Choice(tuple(STRATEGIES)), help="Components together, or in turn.  [default: joint]")
+@click.option("--objective", type=click.Choice(CRITERIA), help="What to optimise.  [default: variance]")
+@click.option(
+    "--stretch",
+    is_flag=True,
+    default=None,
+    help="Stretch the image to keep distances. Needs --spine free --objective distortion.",
+)
 @click.option("--max-iter", type=click.IntRange(min=1), help="Most steps of a search.  [default: the method's own]")
 @seed_option
 @key_option
@@ -84,6 +91,7 @@ def reduce(as_json: bool, **options: Any) -> None:
     Examples:
       horopca reduce vectors.npy -o plane.npy
       horopca reduce words.tsv --plot words.png --spine free
+      horopca reduce vectors.npy --spine free --objective distortion --stretch
       horopca reduce words.tsv --method tpca --plot words.png --edges tree.tsv --title Words
       horopca reduce net.npz --key weight --model lorentz --curvature -0.5
       horopca reduce vectors.npy --json | jq .distortion

@@ -26,7 +26,7 @@ from .options import settled
 from .saying import working
 from .texts import Texts, files_beside, point_writers, texts_of
 
-SEARCH = ("spine", "strategy", "objective", "max_iter")  # arguments of some of the methods
+SEARCH = ("spine", "strategy", "objective", "stretch", "max_iter")  # arguments of some of the methods
 OPTIONS = {"n_components": "-k"} | {n: f"--{n.replace('_', '-')}" for n in ("method", "model", "curvature", *SEARCH)}
 PAIRS = 4_000_000  # the distortion of up to so many pairs is exact, of more it is measured on a sample of so many
 
@@ -55,6 +55,7 @@ class Request:
     spine: str | None
     strategy: str | None
     objective: str | None
+    stretch: bool | None
     max_iter: int | None
     seed: int
     save_fit: Path | None

@@ -81,8 +81,10 @@ def in_options(sentence: str, options: Mapping[str, str]) -> str:
     words = sentence.split(" ")
     for i, word in enumerate(words):
         name, equals, value = word.partition("=")
-        if name in options and (equals or words[i + 1 : i + 2] == ["must"]):
-            words[i] = f"{options[name]} {value}".replace("'", "").replace('"', "") if equals else options[name]
+        if name not in options or not (equals or words[i + 1 : i + 2] == ["must"]):
+            continue
+        flag = value.startswith("True")
+        words[i] = options[name] + (value[4:] if flag else f" {value}".rstrip().replace("'", "").replace('"', ""))
     return " ".join(words)
 
 
