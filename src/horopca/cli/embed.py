@@ -58,7 +58,12 @@ embed_options = together(
         click.option("--largest-component", is_flag=True, help="Embed the largest component of a graph that is not connected."),
         click.option("--closure", is_flag=True, help="With --method poincare: also relate nodes to those above their parents."),
         click.option("--scale", type=_length, metavar="LENGTH", help="Distance per length of an edge.  [default: auto]"),
-        click.option("--max-radius", type=_length, metavar="LENGTH", help="No point is farther out; none: as the model holds.  [default: 12]"),
+        click.option(
+            "--max-radius",
+            type=_length,
+            metavar="LENGTH",
+            help="No point is farther out; none: as the model holds.  [default: 12]",
+        ),
         click.option("--epochs", type=click.IntRange(min=1), help="With --method poincare or skipgram: passes over the data."),
         click.option("--verbose", is_flag=True, help="Tell on standard error how the work goes on."),
     ]
