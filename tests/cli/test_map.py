@@ -5,6 +5,7 @@ import json
 import pytest
 
 from horopca.cli import map as command
+from horopca.geometry import radius, to_hyperboloid
 
 from .running import PNG, refused, run
 
@@ -43,6 +44,15 @@ def test_the_plane_needs_no_reduction(folder):
     found = json.loads(run("map", "tree.edges", *options).stdout)
     assert found["reduction_distortion"] == 0 and found["embedding_distortion"] < 0.2 and found["n_nodes"] == 5
     assert "<title>Beasts</title>" in (folder / "a.html").read_text() and files(folder) == ["a.html", "b.pdf", "tree.edges"]
+
+
+def test_points_stay_where_a_disk_shows_them_unless_told_otherwise(folder, monkeypatch):
+    asked, explore = [], command.explore
+    monkeypatch.setattr(command, "explore", lambda Y, **options: (asked.append(Y), explore(Y, **options))[1])
+    for more in ((), ("--max-radius", 12), ("--max-radius", "none")):
+        assert run("map", "tree.edges", "-d", 2, "--method", "sarkar", "--force", *more).exit_code == 0
+    near, far, farthest = (float(radius(to_hyperboloid(Y)).max()) for Y in asked)
+    assert near <= 6 < far <= 12 < farthest
 
 
 def test_refusals_come_before_the_work(folder, monkeypatch):

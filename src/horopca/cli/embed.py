@@ -133,13 +133,16 @@ def embed(
     _tell(method, fitted, about, as_json)
 
 
-def fit_embedding(graph: Path, method: str, dimensions: int, seed: int, settings: dict[str, Any]) -> Any:
-    """The embedding of the graph in a file. An option that the method has not is refused."""
+def fit_embedding(
+    graph: Path, method: str, dimensions: int, seed: int, settings: dict[str, Any], defaults: dict[str, Any] | None = None
+) -> Any:
+    """The embedding of the graph in a file. An option that the method has not is refused; a default of ours is left out."""
     kind = getattr(embeddings, METHODS[method].estimator)
     known = kind().get_params()
     given = {name: value for name, value in settings.items() if value not in (None, False)}
     for name in given.keys() - known.keys():
         raise click.UsageError(f"--{name.replace('_', '-')} is not an option of --method {method}.")
+    given = {name: value for name, value in (defaults or {}).items() if name in known} | given
     with nullcontext() if settings["verbose"] else working(f"Embedding {graph.name}"), named(graph):
         return kind(dimensions, random_state=seed, **{n: None if v == "none" else v for n, v in given.items()}).fit(graph)
 

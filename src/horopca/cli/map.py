@@ -22,14 +22,20 @@ from .saying import print_json, print_rows, working
 from .texts import Texts
 from .view import PAGES
 
-REDUCTIONS = ("horopca-distortion", *(name for name in METHODS if name != "horopca-distortion"))
-LINK = 4_000_000  # pairs of points over which a distortion is measured at most
+BEST = "horopca-stretch"  # of the reductions, at keeping distances
+RADIUS = 6.0  # that a disk shows, if no other is asked for
+REDUCTIONS = (BEST, *(name for name in METHODS if name != BEST))
+PAIRS = 4_000_000  # of points, over which a distortion is measured at most
 
 
 @click.command()
 @points_argument("graph")
 @embed_options
-@choice("reduction", REDUCTIONS, help="How to come to the plane, as `horopca reduce --method`.")
+@choice(
+    "reduction",
+    (BEST, *(name for name in METHODS if name != BEST)),
+    help="How to come to the plane, as `horopca reduce --method`.",
+)
 @writes("-o", "--output", help="Where to write the page.  [default: the name of GRAPH with .html, here]")
 @writes("--plot", help="Where to draw the picture: .png, .pdf or .svg.  [default: the name of the page with .png]")
 @click.option("--title", help="Heading of both.  [default: the name of GRAPH]")
@@ -53,7 +59,8 @@ def map(
     """Take GRAPH to a page to move around in and to a picture: embed it, reduce it to the plane, and draw it.
 
     GRAPH is a file as for `horopca embed`. The steps are those of `horopca embed`, `horopca reduce`, `horopca view` and
-    `horopca plot`, which have more options; -d 2 embeds in the plane at once.
+    `horopca plot`, which have more options; -d 2 embeds in the plane at once. Points stay within a radius of 6, which a disk
+    shows: --max-radius 12 keeps distances better and shows less.
 
     \b
     Examples:
@@ -65,11 +72,11 @@ def map(
     plot = output.with_suffix(".png") if plot is None else plot
     check_files({"GRAPH": graph}, [Output("-o", output, PAGES), Output("--plot", plot, PICTURES)], force=force)
     figure, start = figure_for(plot), time.perf_counter()
-    fitted = fit_embedding(graph, method, dimensions, seed, settings)
+    fitted = fit_embedding(graph, method, dimensions, seed, settings, {"max_radius": RADIUS})
     X, texts, title = fitted.embedding_, _texts(fitted, graph), title or graph.stem
     with working(f"Reducing {len(X):,} points to the plane"):
         Y = X if dimensions == 2 else make(reduction, 2, random_state=seed).fit_transform(X)
-        distortion: Any = average_distortion(X, Y, n_pairs=LINK if len(X) ** 2 > LINK else None, random_state=seed)
+        distortion: Any = average_distortion(X, Y, n_pairs=PAIRS if len(X) ** 2 > PAIRS else None, random_state=seed)
     draw_plane(figure, Y, texts, title=title)
     page = explore(Y, names=texts.names, edges=texts.edges, original=X, title=title)
     seconds = time.perf_counter() - start
