@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from horopca._objectives.sample import as_sample
 from scipy.optimize import minimize
 
 from horopca._objectives.objectives import variance_objective
 from horopca._objectives.pairs import AllPairs
+from horopca._objectives.sample import as_sample
 from horopca._points.door import check_door
 from horopca.geometry import to_hyperboloid, translate_to_origin
 from horopca.projections import slide, spine_from_ideal_points

@@ -82,6 +82,7 @@ def test_model_and_curvature_change_nothing(found):
         ({"y": [*Y[:-2], "rare", "rare"]}, "at least 3 members to be cross-validated, but class 'rare' has 2"),
         ({"y": Y[:-1]}, "one label for each of the 24 rows of X, but holds 23"),
         ({"classifiers": ["forest"]}, "classifiers must be one of 'eSVM', 'hSVM'"),
+        ({"effort": "none"}, "effort must be one of 'quick', 'full'"),
         ({"splits": 1}, "splits must be a whole number of at least 2"),
         ({"model": "disk"}, "model must be one of"),
     ],

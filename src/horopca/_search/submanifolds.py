@@ -74,26 +74,32 @@ class Nested(NamedTuple):
 def search_joint(sample: Sample, K: int, goal: str, effort: Effort, rng: np.random.Generator) -> Nested:
     """The best K-dimensional submanifold through the origin; then, greedily, the ones inside it."""
     family = ThroughOrigin()
+    if sample.dimension == K:  # all of the space: only the sequence is left to find
+        return search_greedy(sample, K, goal, effort, rng, CANDIDATES)
     hulls = _exchanged(sample, _origin(sample), K, GOALS[goal], effort.n_init, rng)
     hulls += [_grown(sample, _origin(sample), K, GOALS[goal]), *_drawn(sample, K, effort.n_init, rng)]
     starts = [np.eye(K, sample.dimension), *(_towards(sample, hull) for hull in hulls)]
     best = _race(sample, starts, _in_family(GOALS[goal].objective, family), effort)
     A = family.basis(best.point)[0]
-    inside = _one_by_one(sample, K - 1, np.linalg.qr(A[1:].T)[0], goal, effort._replace(report=_quiet), rng)
+    inside = _one_by_one(sample, K - 1, np.linalg.qr(A[1:].T)[0], goal, effort._replace(report=_quiet), rng, CANDIDATES)
     return Nested([*inside.bases, A], Ending.of_all([best, inside.ending]))
 
 
-def search_greedy(sample: Sample, K: int, goal: str, effort: Effort, rng: np.random.Generator) -> Nested:
+def search_greedy(
+    sample: Sample, K: int, goal: str, effort: Effort, rng: np.random.Generator, candidates: int = EVERY
+) -> Nested:
     """One direction through the origin after another, each the best addition to those before it."""
-    return _one_by_one(sample, K, np.eye(sample.dimension + 1)[:, 1:], goal, effort, rng)
+    return _one_by_one(sample, K, np.eye(sample.dimension + 1)[:, 1:], goal, effort, rng, candidates)
 
 
-def _one_by_one(sample: Sample, K: int, spread: np.ndarray, goal: str, effort: Effort, rng: np.random.Generator) -> Nested:
-    """The greedy sequence, with directions in the columns of `spread` (d+1, m)."""
+def _one_by_one(
+    sample: Sample, K: int, spread: np.ndarray, goal: str, effort: Effort, rng: np.random.Generator, candidates: int
+) -> Nested:
+    """The greedy sequence, with directions in the columns of `spread` (d+1, m), from those of so many data points."""
     m = spread.shape[1]
     A, bases, climbs = _origin(sample), [], []
     for _ in range(K):
-        likely = list(np.argsort(_with_one_more(sample, A, [], GOALS[goal], EVERY, EVERY))[: 2 * effort.n_init])
+        likely = list(np.argsort(_with_one_more(sample, A, [], GOALS[goal], candidates, candidates))[: 2 * effort.n_init])
         starts = [*(_towards(sample, likely) @ spread[1:]), *np.eye(m)[:2], rng.standard_normal(m)]
         family = OneMore(A, 0 * A[0], spread)
         best = _race(sample, [u for u in starts if u.any()], _in_family(GOALS[goal].objective, family), effort)
