@@ -436,6 +436,11 @@ def test_wrong_components_and_points_are_refused(X, name):
         (PGA(n_init=0), "n_init must be"),
         (PGA(max_iter=0), "max_iter must be"),
         (PGA(tol=0), "tol must be a positive number"),
+        (PGA(tol=None), "tol must be a positive number, but is None"),
+        (BSA(base_noise="a"), "base_noise must be a standard deviation >= 0, but is 'a'"),
+        (HalfSpaceProjection(n_draws=0), "n_draws must be a whole number of at least 1, but is 0"),
+        (TangentPCA(1.0), "a share of the variance between 0 and 1, or None for all, but is 1.0"),
+        (HyperbolicAutoencoder(0.5), "the components of a network are not nested"),
         (BSA(strategy="joint"), "strategy must be one of 'flag', 'last'"),
         (BSA(base_noise=0.1), "there is no base point to add it to. Pass base_point='mean'"),
         (HyperbolicAutoencoder(activation="step"), "activation must be one of 'elu'"),
@@ -450,6 +455,17 @@ def test_wrong_components_and_points_are_refused(X, name):
 def test_wrong_options_are_refused_in_a_sentence(X, estimator, sentence):
     with pytest.raises(ValueError, match=sentence):
         estimator.fit(X)
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_the_inverse_reads_what_transform_gives(name):
+    """Far from the mean, farther than the door lets in from the origin."""
+    rng = np.random.default_rng(0)
+    u = np.concatenate([rng.normal(0, 0.01, (40, 3)) + [1, 0, 0], [[-1, 0, 0]]])
+    x = lift(np.sinh(170.0) * u / np.linalg.norm(u, axis=1, keepdims=True))
+    estimator = reduction(name, model="lorentz").fit(x[:-1])
+    Y = estimator.transform(x)
+    assert np.isfinite(Y).all() and np.isfinite(estimator.inverse_transform(Y)).all()
 
 
 def test_warns_when_it_stops_early(X):

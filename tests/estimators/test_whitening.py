@@ -129,6 +129,24 @@ def test_features_of_the_points_with_given_features(whitener, K):
     assert np.allclose(fitted.transform(fitted.inverse_transform(F)), F, atol=1e-7)
 
 
+def test_torch_in_torch_out(whitener):
+    fitted = whitener(3).fit(TREE.points)
+    P = torch.tensor(TREE.points, dtype=torch.float32)
+    F = fitted.transform(P)
+    back = fitted.inverse_transform(F)
+    assert type(F) is type(back) is torch.Tensor and F.dtype == back.dtype == torch.float32
+    assert np.allclose(back.numpy(), fitted.inverse_transform(F.numpy()), atol=1e-6)
+    with pytest.raises(ValueError, match="Y must be finite"):
+        fitted.inverse_transform(torch.full((2, 3), torch.nan))
+
+
+def test_the_model_of_the_fit_stays_that_of_transform(whitener):
+    fitted = whitener(3).fit(TREE.points)
+    F = fitted.transform(TREE.points)
+    fitted.set_params(model="tangent", curvature=-4.0)
+    assert np.array_equal(fitted.transform(TREE.points), F)
+
+
 @pytest.mark.parametrize("K", [4, 7])
 def test_more_directions_than_dimensions_give_the_points_back(K):
     fitted = busemann_whitener(K, decorrelate=True).fit(TREE.points)

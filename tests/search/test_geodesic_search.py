@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clouds import cloud
-from horopca._objectives.objectives import as_sample
+from horopca._objectives.sample import as_sample
 from horopca._objectives.submanifolds import distance_to, explained_objective, mean_over_points, spread_objective
 from horopca._search import submanifolds
 from horopca._search.climb import Ascent

@@ -194,8 +194,9 @@ def compare_classifiers(
     check_choice("effort", effort, EFFORTS)
     points = np.asarray(rows.X)
     results: dict[str, dict[str, list[float]]] = {name: {metric: [] for metric in metrics} for name in classifiers}
-    n_splits = splits.get_n_splits(points, y)
-    for fold, (train, test) in enumerate(splits.split(points, y)):
+    parts = list(splits.split(points, y))
+    n_splits = len(parts)
+    for fold, (train, test) in enumerate(parts):
         fewest = int(np.unique(y[train], return_counts=True)[1].min())
         tuning = EFFORTS[effort]._replace(folds=min(EFFORTS[effort].folds, fewest))
         task = Task(door, rows.shape[1] - 1, n_components, tuning, random_state)
