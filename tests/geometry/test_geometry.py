@@ -87,6 +87,32 @@ def test_translations_by_next_to_nothing_are_the_identity(size):
     assert np.allclose(geo.translate_ideal(directions(2, 3), m), directions(2, 3), rtol=1e-14)
 
 
+@pytest.mark.parametrize("size", [1.0, 1e4, np.sinh(30.0), np.sinh(150.0)])
+@pytest.mark.parametrize("ratio", [2.0, 0.5, -1.0, -4.0])
+def test_points_on_the_axis_of_a_translation_stay_on_it(size, ratio):
+    """On either side: at radius 30 the rounding of a direction alone would carry them off by thousandths."""
+    s = size * np.array([0.48, -0.6, 0.64])
+    m, x = lift(s), lift(ratio * s)  # of one direction to the last bit, or of the opposite one
+    moved = geo.translate_to_origin(x, m)
+    axis = s / np.linalg.norm(s)
+    along = moved[1:] @ axis
+    assert np.linalg.norm(moved[1:] - along * axis) <= 1e-14 * np.linalg.norm(moved[1:])
+    expected = np.sign(ratio) * geo.radius(x) - geo.radius(m)
+    assert np.arcsinh(along) == pytest.approx(expected, rel=1e-12, abs=1e-13)
+
+
+@pytest.mark.parametrize("radius", [1.0, 20.0, 60.0, 300.0])
+@pytest.mark.parametrize("aside", [0.0, 0.5])
+def test_the_half_space_holds_points_towards_infinity(radius, aside):
+    """There the height is one over t - s_d, the difference of two numbers that agree in all their digits."""
+    x = lift(np.array([aside, 0.0, np.sinh(radius)]))
+    low = (1 + aside**2) / (x[0] + x[-1])
+    assert np.allclose(from_hyperboloid(x, "halfspace"), [aside / low, 0, 1 / low], rtol=1e-13)
+    down = lift(np.array([aside, 0.0, -np.sinh(radius)]))
+    assert np.allclose(from_hyperboloid(down, "halfspace")[-1], 1 / (down[0] - down[-1]), rtol=1e-13)
+    assert np.allclose(to_hyperboloid(from_hyperboloid(x, "halfspace"), "halfspace"), x, rtol=1e-12)
+
+
 @given(points, points)
 def test_exp_undoes_log_and_geodesics_have_constant_speed(x, y):
     d = geo.distance(x, y)

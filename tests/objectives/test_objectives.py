@@ -10,6 +10,7 @@ import torch
 from clouds import cloud, directions
 from horopca._objectives.objectives import fidelity_objective, variance_objective
 from horopca._objectives.pairs import AllPairs, Shifts, some_pairs
+from horopca._objectives.profiles import SQUARE, mean_over_pairs
 from horopca._objectives.sample import as_sample
 from horopca._search.climb import Heat, climb, race
 from horopca._search.families import FreeSpines, IdealSpines, OneMore, compose, ideal_cone, whole_space
@@ -222,3 +223,15 @@ def test_race_keeps_the_best_and_survives_a_start_that_is_not_a_number():
     (best,) = race(starts, heats, tol=1e-12, report=lambda *a: seen.append(a[:2]))
     assert best.point == pytest.approx([2], abs=1e-4)
     assert seen == [(1, 3), (2, 2)]
+
+
+@pytest.mark.parametrize("spread", [1e-4, 1e-6, 1e-8])
+def test_pairs_of_points_close_together_keep_their_digits(spread):
+    """log(a + c) in place of asinh(a) would leave a of size 1e-8 no more than eight of them."""
+    rng = np.random.default_rng(0)
+    beta, eta = spread * rng.standard_normal((2, 40)), 1 + spread * rng.standard_normal(40)
+    value, _, g_eta = mean_over_pairs(beta, eta, AllPairs(40), SQUARE)
+    i, j = np.triu_indices(40, 1)
+    gap = (np.sum((beta[:, i] - beta[:, j]) ** 2, axis=0) + (eta[i] - eta[j]) ** 2) / (4 * eta[i] * eta[j])
+    assert value == pytest.approx(np.mean(np.arcsinh(np.sqrt(gap)) ** 2), rel=1e-13)
+    assert np.all(np.isfinite(g_eta))

@@ -289,6 +289,29 @@ def test_a_reservoir_is_a_uniform_sample_whatever_the_batches():
     assert np.abs(groups - 500).max() < 5 * np.sqrt(500)
 
 
+def test_a_first_batch_larger_than_the_reservoir_is_sampled_too():
+    X = np.linspace(-0.9, 0.9, 1000)[:, None]
+    counts = np.zeros(1000)
+    for seed in range(200):
+        reservoir = Reservoir.empty(2, Door("klein", -1.0), seed).after(Rows(X, Door("klein", -1.0)), 50)
+        k = reservoir.points[:, 1] / reservoir.points[:, 0]
+        counts[np.searchsorted(X[:, 0], k - 1e-9)] += 1
+    groups = counts.reshape(20, 50).sum(axis=1)  # each expects 500
+    assert counts.sum() == 200 * 50 and np.abs(groups - 500).max() < 5 * np.sqrt(500)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_the_standard_error_of_a_variance_is_that_of_many_samples(stream, monkeypatch):
+    """What the choice of the sample brings is most of it in a stream; in a fit with a pass over all rows it cancels."""
+    X, off = clusters(4000, 3), []
+    small_search(monkeypatch, 400)
+    for seed in range(25):
+        fit = HoroPCA(1, random_state=seed, n_init=1)
+        fit = fit.partial_fit(X) if stream else fit.fit(X)
+        off.append((fit.explained_variance_[-1] - metrics.pair_variance(fit.transform(X))) / fit.variance_error_)
+    assert 0.5 < np.sqrt(np.mean(np.square(off))) < 2
+
+
 KEPT = {"spine": "free", "objective": "distortion"}
 
 
