@@ -304,7 +304,7 @@ def test_a_first_batch_larger_than_the_reservoir_is_sampled_too():
 def test_the_standard_error_of_a_variance_is_that_of_many_samples(stream, monkeypatch):
     """What the choice of the sample brings is most of it in a stream; in a fit with a pass over all rows it cancels."""
     X, off = clusters(2000, 3), []
-    small_search(monkeypatch, 300)
+    small_search(monkeypatch, 250)  # a whole fraction of them: no row stands opposite more points than another
     for seed in range(16):
         fit = HoroPCA(1, random_state=seed, n_init=1)
         fit = fit.partial_fit(X) if stream else fit.fit(X)
