@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import array_api_strict
 import numpy as np
 import pytest
-import torch
 
 from clouds import cloud, rotation, turned
 from horopca.geometry import distance, lift, pairwise_distance, to_hyperboloid, translate, translate_to_origin
+from horopca.geometry._arrays import to_numpy
 from horopca.statistics import (
     average_distortion,
     frechet_mean,
@@ -129,11 +128,10 @@ def test_principal_axes_of_symmetric_data_point_to_the_farthest_point():
     assert axes[0, 0] == -1
 
 
-@pytest.mark.parametrize("xp", [torch, array_api_strict])
 def test_every_array_library_has_the_same_mean(xp):
     x = cloud(50, 3)
     mean = frechet_mean(xp.asarray(x))
     assert isinstance(mean.point, type(xp.asarray(x)))
-    assert np.allclose(np.asarray(mean.point), frechet_mean(x).point, atol=1e-12)
+    assert np.allclose(to_numpy(mean.point), frechet_mean(x).point, atol=1e-12)
     assert pair_variance(xp.asarray(x)) == pytest.approx(pair_variance(x), rel=1e-12)
     assert np.allclose(principal_axes(xp.asarray(x))[0], principal_axes(x)[0])

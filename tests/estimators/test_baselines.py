@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 
-import array_api_strict
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,6 +31,7 @@ from horopca._points.door import check_door
 from horopca._points.places import check_rows
 from horopca.datasets import make_hierarchy
 from horopca.geometry import distance, from_hyperboloid, geodesic_projection, lift, pairwise_distance, to_hyperboloid
+from horopca.geometry._arrays import to_numpy
 from horopca.metrics.comparison import METHODS, make
 
 QUICK = {
@@ -324,16 +324,15 @@ def test_every_model_and_curvature_gives_the_same_picture(X, name):
 
 
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("xp", [np, torch, array_api_strict])
 def test_dtypes_and_array_libraries_come_back_out(X, name, xp):
     P = xp.asarray(X.astype(np.float32))
     estimator, reference = reduction(name).fit(P), reduction(name).fit(X.astype(np.float32))
     Y = estimator.transform(P)
     assert type(Y) is type(P) and Y.dtype == P.dtype
-    assert np.allclose(np.asarray(Y), reference.transform(X.astype(np.float32)), atol=2e-3)
+    assert np.allclose(to_numpy(Y), reference.transform(X.astype(np.float32)), atol=2e-3)
     back = estimator.inverse_transform(Y)
     assert type(back) is type(P) and back.shape == P.shape
-    assert np.linalg.norm(np.asarray(Y), axis=1).max() < 1
+    assert np.linalg.norm(to_numpy(Y), axis=1).max() < 1
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 
-import array_api_strict
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,6 +21,7 @@ from horopca import HoroPCA, geometry, metrics
 from horopca._points.door import check_door
 from horopca._points.places import check_rows
 from horopca.datasets import make_hierarchy
+from horopca.geometry._arrays import to_numpy
 from horopca.statistics import average_distortion, frechet_mean
 
 QUICK = {"n_init": 6, "random_state": 0}
@@ -246,7 +246,6 @@ def test_float32_stays_float32_and_agrees(X):
     assert pca.explained_variance_.sum() == pytest.approx(HoroPCA(random_state=0).fit(X).explained_variance_.sum(), rel=1e-3)
 
 
-@pytest.mark.parametrize("xp", [torch, array_api_strict])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_array_libraries_come_back_out(X, xp, dtype):
     P = xp.asarray(X.astype(dtype))
@@ -259,7 +258,7 @@ def test_array_libraries_come_back_out(X, xp, dtype):
     ]:
         assert type(ours) is type(P)
         assert ours.dtype == P.dtype
-        assert np.allclose(np.asarray(ours), theirs, atol=2e-3 if dtype == "float32" else 1e-5)
+        assert np.allclose(to_numpy(ours), theirs, atol=2e-3 if dtype == "float32" else 1e-5)
 
 
 def test_torch_gradients_do_not_leak(X):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import array_api_strict
 import mpmath
 import numpy as np
 import pytest
-import torch
 
 from clouds import cloud
 from horopca import HyperbolicMDS
 from horopca.datasets import make_hierarchy
 from horopca.geometry import lift, pairwise_distance, to_hyperboloid
+from horopca.geometry._arrays import to_numpy
 
 
 @pytest.fixture(scope="module")
@@ -121,9 +120,8 @@ def test_mds_says_what_distances_cannot_do():
         HyperbolicMDS(7, metric="precomputed").fit(D)
 
 
-@pytest.mark.parametrize("xp", [torch, array_api_strict])
 def test_distances_of_other_libraries_come_back_in_them(xp):
     D = distances_of(cloud(8, 2, seed=13)).astype(np.float32)
     Y = HyperbolicMDS(2, metric="precomputed").fit_transform(xp.asarray(D))
     assert Y.dtype == xp.float32
-    assert np.allclose(np.asarray(Y), HyperbolicMDS(2, metric="precomputed").fit_transform(D), atol=1e-6)
+    assert np.allclose(to_numpy(Y), HyperbolicMDS(2, metric="precomputed").fit_transform(D), atol=1e-6)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import array_api_strict
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -13,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 from clouds import cloud, directions, rotation, turned
 from horopca import geometry as geo
 from horopca.geometry import MODELS, from_hyperboloid, lift, to_hyperboloid
+from horopca.geometry._arrays import to_numpy
 from horopca.geometry.hyperboloid import light_cone
 
 points = arrays(float, (2, 3), elements=st.floats(-30, 30)).map(lift)
@@ -275,14 +274,13 @@ def _everything(xp, x, y, q):
     ]
 
 
-@pytest.mark.parametrize("xp", [torch, array_api_strict])
 def test_every_array_library_gives_the_same_answers(xp):
     x, y, q = cloud(10, 3), cloud(10, 3, seed=1), directions(2, 3)
     expected = _everything(np, x, y, q)
     found = _everything(xp, *(xp.asarray(a) for a in (x, y, q)))
     for a, b in zip(found, expected, strict=True):
         assert isinstance(a, type(xp.asarray(x)))
-        assert np.allclose(np.asarray(a), b, rtol=1e-13, atol=1e-13)
+        assert np.allclose(to_numpy(a), b, rtol=1e-13, atol=1e-13)
 
 
 @settings(max_examples=20)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import array_api_strict
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +22,7 @@ from horopca.geometry import (
     translate,
     translate_ideal,
 )
+from horopca.geometry._arrays import to_numpy
 from horopca.projections import (
     Spine,
     horospherical_projection,
@@ -266,11 +265,10 @@ def test_refuses_a_base_point_in_the_hull():
     assert horospherical_projection(cloud(3, 3), opposite, cloud(1, 3, seed=1)[0]).shape == (3, 4)
 
 
-@pytest.mark.parametrize("xp", [torch, array_api_strict])
 @pytest.mark.parametrize("kappa", [0.3, 0.0, -0.6])
 def test_every_array_library_slides_alike(xp, kappa):
     spine = Spine(np.array([0, 0, 1.0, 0]), kappa, np.eye(4)[:2])
     x = cloud(10, 4)
     y = slide(xp.asarray(x), spine)
-    assert np.allclose(np.asarray(y), slide(x, spine), rtol=1e-13)
-    assert np.allclose(np.asarray(unslide(y, spine)), unslide(slide(x, spine), spine), rtol=1e-13)
+    assert np.allclose(to_numpy(y), slide(x, spine), rtol=1e-13)
+    assert np.allclose(to_numpy(unslide(y, spine)), unslide(slide(x, spine), spine), rtol=1e-13)
