@@ -10,7 +10,8 @@ import numpy as np
 
 from horopca.datasets import fetch_embedding, fetch_graph, fetch_network
 from horopca.datasets.fetching import Network
-from horopca.embed.graphs import Graph, as_graph
+from horopca.embed.forms import as_graph
+from horopca.embed.graphs import Graph
 
 from ..paper import GRAPHS
 

@@ -1,11 +1,16 @@
 """Embeddings of graphs: what is read, the laws of the constructions, exact gradients, figures on trees."""
 
+from io import StringIO
+
 import networkx as nx
 import numpy as np
+import pandas
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.sparse import coo_array, csr_array, save_npz
+from scipy.spatial.distance import pdist, squareform
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -21,7 +26,8 @@ from horopca.embed import (
     targets,
 )
 from horopca.embed.ball import flattened, from_ball, gyrate, moved, to_ball, within
-from horopca.embed.graphs import as_graph, as_relations, centre, rooted, shortest_paths
+from horopca.embed.forms import as_graph, as_relations
+from horopca.embed.graphs import centre, rooted, shortest_paths
 from horopca.embed.poincare import _batch
 from horopca.embed.relations import closure_of, unique_pairs
 from horopca.embed.sarkar import place
@@ -129,13 +135,16 @@ def test_weights_are_lengths_and_an_edge_given_twice_counts_once():
         ([-1, 0.5], "-1 to 1, but holds 0.5 at 1"),
         (["feline", "cat"], "-1 to 1, but holds 'feline' at 0"),
         ([float("nan"), 0], "-1 to 1, but holds nan at 0"),
-        ([(0, 1), (1, 2, 3)], "but is of type list"),
+        ([(0, 1), (1, 2, 3, 4)], "but is of type list"),
+        ([(0, 1, "far")], "numbers as the weights"),
+        ({"a": {"b": "c"}}, "from parent to a list of children"),
         (weighted((0, 1, 1e-300), (1, 2, 1.0)), "between 1e-100 and 1e\\+100, but 0 - 1 has 1e-300"),
         (weighted((0, 1, 1.0), (1, 2, 1e300)), "between 1e-100 and 1e\\+100, but 1 - 2 has 1e\\+300"),
         (csr_array(np.ones((2, 3))), "square"),
         (csr_array(np.array([[0, 1j], [1j, 0]])), "real numbers"),
         (3, "but is of type int"),
-        (np.zeros((3, 3)), "but is of type ndarray"),
+        (np.zeros((3, 3)), "at least one edge"),
+        (np.zeros((3, 3, 3)), "but is of type ndarray"),
     ],
 )
 def test_graphs_that_cannot_be_embedded_are_refused(graph, sentence):
@@ -166,6 +175,86 @@ def test_the_centre_of_a_tree_has_the_least_depth(seed):
     tree = rooted(graph.adjacency, centre(graph.adjacency))
     assert np.isclose(tree.depth.max(), D.max(axis=1).min())
     assert np.allclose(tree.adjacency.toarray(), graph.adjacency.toarray())
+
+
+def test_what_people_hold_is_read():
+    """Pairs, frames, mappings both ways, arrays: the same tree, the child first."""
+    pairs = [("cat", "feline"), ("lion", "feline"), ("feline", "carnivore"), ("dog", "carnivore")]
+    frame = pandas.DataFrame(pairs, columns=["source", "target"])
+    forms = {
+        "pairs": pairs,
+        "parent first": [(v, u) for u, v in pairs],
+        "array": np.array(pairs),
+        "frame": frame,
+        "frame, parent first in order": pandas.DataFrame({"parent": frame["target"], "child": frame["source"]}),
+        "parents": dict(pairs),
+        "children": {"carnivore": ["feline", "dog"], "feline": ["cat", "lion"]},
+        "digraph": nx.DiGraph(pairs),
+        "digraph, parent first": nx.DiGraph([(v, u) for u, v in pairs]),
+    }
+    for name, form in forms.items():
+        found = as_relations(form)
+        assert found.directed
+        assert {(found.names[u], found.names[v]) for u, v in found.edges} == set(pairs), name
+    weighted_pairs = as_relations([("a", "b", 2.0), ("c", "b", 0.5)])
+    assert weighted_pairs.weights.tolist() == [2.0, 0.5]
+    frame["length"] = [1.0, 2.0, 3.0, 4.0]
+    assert as_relations(frame).weights.tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_a_path_may_go_either_way_and_is_read_child_first():
+    assert as_relations([("a", "b"), ("b", "c")]).edges.tolist() == [[0, 1], [1, 2]]
+
+
+def test_dense_matrices_are_lengths_or_distances():
+    ring = nx.to_numpy_array(nx.cycle_graph(6))
+    assert np.array_equal(as_graph(ring).adjacency.toarray(), ring) and as_graph(ring).distances is None
+    rng = np.random.default_rng(0)
+    D = pdist(rng.standard_normal((12, 3)))
+    given_distances = as_graph(squareform(D))
+    assert np.array_equal(given_distances.distances, squareform(D))
+    found = DistortionEmbedding(3, random_state=0, n_init=1).fit(squareform(D**2))  # no metric: not shortest paths
+    E = pairwise_distance(to_hyperboloid(found.embedding_))
+    D2 = found.distance_scale_ * squareform(D**2)
+    assert np.isclose(metrics.average_distortion(D2, E, metric="precomputed"), found.distortion_)
+
+
+def test_a_linkage_keeps_the_heights_of_its_merges():
+    X = np.random.default_rng(0).standard_normal((15, 4))
+    Z = linkage(X, "average")
+    graph = as_graph(Z)
+    leaves = [graph.names.index(i) for i in range(15)]
+    assert graph.is_tree and graph.size == 29
+    assert np.allclose(squareform(shortest_paths(graph.adjacency)[np.ix_(leaves, leaves)], checks=False), cophenet(Z))
+
+
+NEWICK = "((cat:1,lion:0)feline:2,(dog,wolf:0.5):1,bear:3);"
+
+
+def test_tree_objects_of_other_libraries_are_read_alike():
+    """A missing length is the mean of the others, one of zero a thousandth of it, in every library."""
+    readers = {
+        "Bio.Phylo": lambda m: m.read(StringIO(NEWICK), "newick"),
+        "dendropy": lambda m: m.Tree.get(data=NEWICK, schema="newick"),
+        "skbio": lambda m: m.TreeNode.read(StringIO(NEWICK)),
+        "ete4": lambda m: m.Tree(NEWICK, parser=1),
+    }
+    for library, reader in readers.items():
+        module = pytest.importorskip(library)
+        graph = as_graph(reader(module))
+        D = shortest_paths(graph.adjacency)
+        at = {name: i for i, name in enumerate(graph.names)}
+        mean = 1.5 if library != "ete4" else D[at["dog"], at["wolf"]] - 0.5  # ete gives every branch a length of its own
+        assert graph.size == 8 and np.isclose(D[at["cat"], at["feline"]], 1) and np.isclose(D[at["bear"], at["feline"]], 5)
+        assert 0 < D[at["lion"], at["feline"]] < 0.01 and np.isclose(D[at["dog"], at["wolf"]], mean + 0.5)
+
+
+def test_scikit_bio_s_distance_matrix_keeps_its_names():
+    skbio = pytest.importorskip("skbio")
+    D = squareform(pdist(np.random.default_rng(0).standard_normal((6, 3))))
+    D[0, 1] = D[1, 0] = 0.0  # two samples alike
+    found = DistortionEmbedding(2, n_init=1, random_state=0).fit(skbio.DistanceMatrix(D, list("abcdef")))
+    assert found.names_ == list("abcdef") and np.isfinite(found.embedding_).all()
 
 
 # ---------------------------------------------------------------- what all embeddings promise

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import rich_click as click
 
-from ..embed.graphs import as_relations
+from ..embed.forms import as_relations
 from ..explorer import explore
 from ..io.files import named
 from ..metrics import average_distortion

@@ -51,8 +51,8 @@ class GraphEmbedding(BaseEstimator, ABC):
 
         Parameters
         ----------
-        graph : networkx graph, SciPy sparse adjacency, path of an edge list, parents of the nodes
-            See `horopca.embed.graphs`.
+        graph : file, networkx graph, tree object, pairs, data frame, mapping, matrix of lengths or of distances, parents
+            Every form of `horopca.embed.forms`.
         y : ignored
 
         Returns

@@ -15,7 +15,8 @@ from ..geometry import lift
 from ..statistics import principal_axes
 from .ball import from_ball, to_ball, within
 from .base import REACH, GraphEmbedding, check_positive, through
-from .graphs import Tree, as_graph
+from .forms import as_graph
+from .graphs import Tree
 from .relaxation import Plan, relaxed
 from .sarkar import best_tau, best_tree, given_up, place
 from .targets import Fit, Targets, measure, targets_of
@@ -122,8 +123,8 @@ class DistortionEmbedding(GraphEmbedding):
 
         Parameters
         ----------
-        graph : networkx graph, SciPy sparse adjacency, path of an edge list, parents of the nodes
-            See `horopca.embed.graphs`.
+        graph : file, networkx graph, tree object, pairs, data frame, mapping, matrix of lengths or of distances, parents
+            Every form of `horopca.embed.forms`.
         y : ignored
 
         Returns

@@ -1,31 +1,16 @@
-"""Graphs as they come, names and order kept: what is read, what is refused, distances and spanning trees.
-
-| input                                    | names                   | order of the nodes                   |
-|------------------------------------------|-------------------------|--------------------------------------|
-| networkx graph                           | its nodes               | as it lists them                     |
-| SciPy sparse adjacency (n, n)            | 0 .. n-1                | rows                                 |
-| edge-list file, or `horopca.io.EdgeList` | the names in the file   | numeric, or that of first appearance |
-| sequence of parents                      | 0 .. n-1                | positions; -1 or None marks the root |
-| mapping from child to parent             | its keys and values     | that of first appearance             |
-
-Edges (u, v) of a directed graph read "u is a v": the child first, as in a mapping from child to parent.
-"""
+"""Graphs: relations as they were given, connected graphs with lengths, rooted trees, shortest paths."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, issparse, load_npz
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spanning_tree
-
-from ..io import EdgeList, load_edges
 
 LARGEST_WEIGHT = 1e100  # whose square is a number, too; the smallest is its inverse
 
-__all__ = ["Graph", "Relations", "Tree", "as_graph", "as_relations", "rooted", "shortest_paths"]
+__all__ = ["Graph", "Relations", "Tree", "centre", "check_relations", "connected", "rooted", "shortest_paths", "spanning_trees"]
 
 
 class Relations(NamedTuple):
@@ -34,7 +19,8 @@ class Relations(NamedTuple):
     names: list[Any]  # n
     edges: np.ndarray  # (m, 2), positions in `names`
     weights: np.ndarray | None  # (m,), or None: all 1
-    directed: bool
+    directed: bool  # whether an edge (u, v) reads "u is a v", the child first
+    distances: np.ndarray | None = None  # (n, n), where a matrix of them was given
 
 
 class Graph(NamedTuple):
@@ -42,6 +28,7 @@ class Graph(NamedTuple):
 
     names: list[Any]  # n
     adjacency: csr_array  # (n, n), symmetric
+    distances: np.ndarray | None = None  # (n, n), where they were given and need not be those of shortest paths
 
     @property
     def size(self) -> int:
@@ -71,112 +58,11 @@ class Tree(NamedTuple):
         return half + half.T
 
 
-# ---------------------------------------------------------------- reading
+# ---------------------------------------------------------------- checking
 
 
-def as_relations(source: Any) -> Relations:
-    """Edges and names of any of the inputs, or a sentence."""
-    if isinstance(source, str | Path):
-        source = _load_adjacency(Path(source)) if Path(source).suffix == ".npz" else load_edges(source)
-    if isinstance(source, Relations):
-        return source
-    if isinstance(source, EdgeList):
-        found = Relations(source.names, source.edges, source.weights, True)
-    elif hasattr(source, "nodes") and hasattr(source, "is_directed"):
-        found = _from_networkx(source)
-    elif issparse(source):
-        found = _from_adjacency(source)
-    elif isinstance(source, Mapping):
-        found = _from_mapping(source)
-    elif _is_flat(source):
-        found = _from_parents(list(source))
-    else:
-        raise ValueError(
-            "graph must be a networkx graph, a SciPy sparse adjacency matrix, the path of an edge list, a sequence of parents "
-            f"or a mapping from child to parent, but is of type {type(source).__name__}."
-        )
-    _check_relations(found)
-    return found
-
-
-def _is_flat(source: Any) -> bool:
-    """Whether this is a sequence without sequences inside (names are none)."""
-    if isinstance(source, np.ndarray):
-        return source.ndim == 1
-    return isinstance(source, Sequence) and not any(np.iterable(item) and not isinstance(item, str) for item in source)
-
-
-def _load_adjacency(path: Path) -> Any:
-    try:
-        return load_npz(path)  # which unpickles nothing
-    except OSError:
-        raise
-    except Exception:
-        raise ValueError(f"{path} is damaged, or holds no sparse matrix written by scipy.sparse.save_npz.") from None
-
-
-def _from_networkx(graph: Any) -> Relations:
-    names = list(graph.nodes)
-    position = {name: i for i, name in enumerate(names)}
-    data = list(graph.edges(data="weight", default=1.0))
-    edges = np.array([(position[u], position[v]) for u, v, _ in data], dtype=np.int64).reshape(-1, 2)
-    try:
-        weights = np.array([weight for _, _, weight in data], dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("graph must have numbers as the weights of its edges, but holds something else.") from None
-    return Relations(names, edges, weights, bool(graph.is_directed()))
-
-
-def _from_adjacency(matrix: Any) -> Relations:
-    if matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"graph must be a square adjacency matrix, but has shape {matrix.shape}.")
-    if matrix.dtype.kind not in "fiub":
-        raise ValueError(f"graph must be an adjacency matrix of real numbers, but has dtype {matrix.dtype}.")
-    entries = coo_array(matrix)
-    entries.sum_duplicates()
-    edge = entries.data != 0
-    edges = np.stack([entries.row[edge], entries.col[edge]], axis=1).astype(np.int64)
-    directed = bool((abs(matrix - matrix.T) > 0).nnz)
-    return Relations(list(range(matrix.shape[0])), edges, entries.data[edge].astype(np.float64), directed)
-
-
-def _from_mapping(parents: Mapping) -> Relations:
-    position: dict[Any, int] = {}
-    edges = []
-    for child, parent in parents.items():
-        position.setdefault(child, len(position))
-        if parent is not None:
-            edges.append((position[child], position.setdefault(parent, len(position))))
-    _refuse_circles(edges, list(position))
-    return Relations(list(position), np.array(edges, dtype=np.int64).reshape(-1, 2), None, True)
-
-
-def _from_parents(parents: list) -> Relations:
-    n, edges = len(parents), []
-    for child, parent in enumerate(parents):
-        if parent is None or parent == -1:
-            continue
-        number = isinstance(parent, int | float | np.integer | np.floating) and not isinstance(parent, bool)
-        if not number or not 0 <= parent < n or int(parent) != parent:
-            raise ValueError(f"graph, as a list of parents, must hold -1 to {n - 1}, but holds {parent!r} at {child}.")
-        edges.append((child, int(parent)))
-    _refuse_circles(edges, list(range(n)))
-    return Relations(list(range(n)), np.array(edges, dtype=np.int64).reshape(-1, 2), None, True)
-
-
-def _refuse_circles(edges: list[tuple[int, int]], names: list) -> None:
-    """Refuse parents that lead round in a circle: nodes whose parents, followed n times, still have one."""
-    up = np.full(len(names) + 1, len(names))
-    for child, parent in edges:
-        up[child] = parent
-    for _ in range(max(1, len(names)).bit_length()):
-        up = up[up]
-    if (up < len(names)).any():
-        raise ValueError(f"graph must be a tree, but {names[int(up.min())]!r} is among its own ancestors.")
-
-
-def _check_relations(found: Relations) -> None:
-    names, edges, weights, _ = found
+def check_relations(found: Relations) -> None:
+    names, edges, weights = found[:3]
     if not names or not len(edges):
         raise ValueError(f"graph must have at least one edge, but has {len(names)} node(s) and none.")
     loops = np.flatnonzero(edges[:, 0] == edges[:, 1])
@@ -200,19 +86,11 @@ def _check_relations(found: Relations) -> None:
         raise ValueError(f"The nodes of graph must have different names, but two are written {twice!r}.")
 
 
-def as_graph(source: Any, *, largest_component: bool = False) -> Graph:
-    """The connected undirected graph of any of the inputs (see `horopca.embed.graphs`), or a sentence.
-
-    >>> as_graph([-1, 0, 0, 1]).adjacency.toarray().astype(int)
-    array([[0, 1, 1, 0],
-           [1, 0, 0, 1],
-           [1, 0, 0, 0],
-           [0, 1, 0, 0]])
-    """
-    if isinstance(source, Graph):
-        return source
-    found = as_relations(source)
+def connected(found: Relations, *, largest_component: bool = False) -> Graph:
+    """The connected undirected graph of some relations, or a sentence."""
     names, adjacency = found.names, _symmetric(found)
+    if found.distances is not None:
+        return Graph(names, adjacency, found.distances)
     count, part = connected_components(adjacency, directed=False)
     if count > 1:
         sizes = np.bincount(part)

@@ -12,7 +12,7 @@ from .._points.threads import one_blas_thread
 from ..geometry import lift
 from .ball import from_ball, moved, to_ball, within
 from .base import GraphEmbedding, check_positive
-from .graphs import as_relations
+from .forms import as_relations
 from .relations import Pairs, closure_of, ranked, unique_pairs
 
 LONGEST_STEP = 1.0  # of one point in one batch
@@ -117,8 +117,8 @@ class PoincareEmbedding(GraphEmbedding):
 
         Parameters
         ----------
-        graph : networkx graph, SciPy sparse adjacency, path of an edge list, parents of the nodes
-            See `horopca.embed.graphs`. A directed edge (u, v) reads "u is a v"; an undirected one relates both ways.
+        graph : file, networkx graph, tree object, pairs, data frame, mapping, matrix of lengths or of distances, parents
+            Every form of `horopca.embed.forms`. A directed edge (u, v) reads "u is a v"; an undirected one relates both ways.
         y : ignored
 
         Returns
@@ -127,7 +127,7 @@ class PoincareEmbedding(GraphEmbedding):
         """
         door, d = self._door(), self._dimension()
         plan = self._plan(door)
-        names, edges, _, directed = as_relations(graph)
+        names, edges, _, directed, _ = as_relations(graph)
         if self.closure and not directed:
             raise ValueError("closure=True needs directed edges, child first, but graph is undirected.")
         if self.closure:

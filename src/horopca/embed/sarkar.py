@@ -13,7 +13,8 @@ from .._points.door import LARGEST_RADIUS, Door
 from ..geometry import distance, from_hyperboloid, origin, radius, to_hyperboloid, translate
 from .ball import gyrate
 from .base import REACH, GraphEmbedding, through
-from .graphs import Graph, Tree, as_graph, centre, rooted, shortest_paths, spanning_trees
+from .forms import as_graph
+from .graphs import Graph, Tree, centre, rooted, shortest_paths, spanning_trees
 from .spread import spread_directions
 from .targets import Fit, Targets, best_scale, measure, targets_of
 
@@ -108,8 +109,8 @@ class SarkarEmbedding(GraphEmbedding):
 
         Parameters
         ----------
-        graph : networkx graph, SciPy sparse adjacency, path of an edge list, parents of the nodes
-            See `horopca.embed.graphs`.
+        graph : file, networkx graph, tree object, pairs, data frame, mapping, matrix of lengths or of distances, parents
+            Every form of `horopca.embed.forms`.
         y : ignored
 
         Returns

@@ -10,7 +10,8 @@ from scipy.special import expit
 from .._points.door import check_count
 from ..geometry import to_hyperboloid
 from .base import GraphEmbedding, check_positive
-from .graphs import Graph, as_graph
+from .forms import as_graph
+from .graphs import Graph
 
 START = 0.1  # radius of the first points
 LONGEST_TURN = 1.0  # radians that a direction turns in one batch
@@ -117,8 +118,8 @@ class HyperbolicSkipGram(GraphEmbedding):
 
         Parameters
         ----------
-        graph : networkx graph, SciPy sparse adjacency, path of an edge list, parents of the nodes
-            See `horopca.embed.graphs`.
+        graph : file, networkx graph, tree object, pairs, data frame, mapping, matrix of lengths or of distances, parents
+            Every form of `horopca.embed.forms`.
         y : ignored
 
         Returns

@@ -107,7 +107,8 @@ def targets_of(graph: Graph, rng: np.random.Generator, least_sources: int = 64) 
     n = graph.size
     order = rng.permutation(n)
     m = n if n <= MOST_NODES else min(n, max(least_sources, PAIRS // n))
-    return Targets(shortest_paths(graph.adjacency, order[:m])[:, order], order)
+    known = shortest_paths(graph.adjacency, order[:m]) if graph.distances is None else graph.distances[order[:m]]
+    return Targets(known[:, order], order)
 
 
 def measure(x: np.ndarray, targets: Targets, scale: float | None = None) -> Fit:

@@ -41,7 +41,7 @@ class Linked(NamedTuple):
     weights: np.ndarray | None
 
 
-def _linked(nodes: list[Node], path: Path) -> Linked:
+def linked(nodes: list[Node], path: Path | str) -> Linked:
     """A tree as a graph, by the rules above."""
     if len(nodes) < 2:
         raise Refusal(f"{path} holds no tree with at least two nodes.")
@@ -97,7 +97,7 @@ def read_newick(path: Path) -> Linked:
         text = "".join(lines(file, path))
     if text.lstrip()[:6].upper() == "#NEXUS":
         return read_nexus(text, path)
-    return _linked(_newick(TOKEN.findall(text), {}, Budget(path)), path)
+    return linked(_newick(TOKEN.findall(text), {}, Budget(path)), path)
 
 
 def read_nexus(text: str, path: Path) -> Linked:
@@ -115,7 +115,7 @@ def read_nexus(text: str, path: Path) -> Linked:
         at = stop + 1
     if at >= len(tokens) or "TREE" not in upper[at] or "(" not in tokens[at:]:
         raise Refusal(f"{path} has a block TREES without a tree.")
-    return _linked(_newick(tokens[tokens.index("(", at) :], translate, Budget(path)), path)
+    return linked(_newick(tokens[tokens.index("(", at) :], translate, Budget(path)), path)
 
 
 def _translation(tokens: list[str]) -> dict[str, str]:
@@ -255,7 +255,7 @@ def read_phyloxml(path: Path) -> Linked:
             clades.budget.claim(len(part))
             parser.Parse(part)
         parser.Parse(b"", True)
-    return _linked([Node(*node) for node in clades.nodes], path)
+    return linked([Node(*node) for node in clades.nodes], path)
 
 
 # ---------------------------------------------------------------- OBO
