@@ -43,8 +43,9 @@ TARGETS = {
 
 OURS: list[tuple[str, str, Callable[[int], Any]]] = [
     ("optimised", "DistortionEmbedding", lambda d: DistortionEmbedding(d, random_state=0)),
-    ("Sarkar", "SarkarEmbedding", lambda d: SarkarEmbedding(d, random_state=0)),
-    ("Sarkar", "SarkarEmbedding, Lorentz", lambda d: SarkarEmbedding(d, model="lorentz", random_state=0)),
+    ("optimised", "DistortionEmbedding, any radius", lambda d: DistortionEmbedding(d, max_radius=None, random_state=0)),
+    ("Sarkar", "SarkarEmbedding", lambda d: SarkarEmbedding(d, max_radius=None, random_state=0)),
+    ("Sarkar", "SarkarEmbedding, Lorentz", lambda d: SarkarEmbedding(d, model="lorentz", max_radius=None, random_state=0)),
 ]
 
 
