@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+from horopca import metrics
 from horopca._points.door import check_door
 from horopca.datasets import make_hierarchy
 from horopca.geometry import distance, from_hyperboloid, to_hyperboloid
@@ -217,3 +218,14 @@ def test_the_stretch_and_the_objectives(points):
     refused(run("reduce", points, "--method", "tpca", "--stretch"), "--stretch is not an option of --method tpca", code=2)
     found = json.loads(run("reduce", points, "--objective", "frechet", "--json").stdout)
     assert found["objective"] == "frechet" and 0 < found["variance_kept"] <= 1
+
+
+def test_what_is_kept_of_neighbours_is_told(tmp_path, points):
+    found = json.loads(run("reduce", points, "--method", "tpca", "-o", tmp_path / "out.npy", "--json").stdout)
+    Y = load(tmp_path / "out.npy").X
+    for name in ("neighbours_kept", "trustworthiness", "continuity"):
+        assert found[name] == pytest.approx(getattr(metrics, name)(TREE.points, Y))
+    said = run("reduce", points, "--method", "tpca").stdout
+    assert f"{found['neighbours_kept']:.1%} of 10 kept" in said and f"continuity {found['continuity']:.3f}" in said
+    few = save(tmp_path / "few.npy", TREE.points[:15])
+    assert "neighbours" not in run("reduce", few, "--method", "tpca").stdout

@@ -28,7 +28,7 @@ from .options import (
     text_options,
     writes,
 )
-from .reducing import SEARCH, Reduced, Request, kept_dimensions, reduce_in_memory
+from .reducing import NEIGHBOURS, SEARCH, Reduced, Request, kept_dimensions, reduce_in_memory
 from .saying import is_quiet, print_json, print_rows
 from .streaming import is_streamed, reduce_streamed
 
@@ -169,11 +169,20 @@ def _in_words(summary: dict[str, Any]) -> dict[str, str]:
         "points": f"{summary['n_points']:,}",
         "dimensions": f"{summary['n_dimensions']} → {summary['n_components']}",
         "distortion": f"{summary['distortion']:.4f}" + (f" ± {error:.1g}" if error else ""),
+        **_of_neighbours(summary),
         "variance kept": _kept(summary),
         "time": f"{summary['seconds']:.2f} s",
     }
     files = {"written to": summary.get("output"), "drawn in": summary.get("plot"), "fit in": summary.get("fit")}
     return rows | {name: str(path) for name, path in files.items() if path is not None}
+
+
+def _of_neighbours(summary: dict[str, Any]) -> dict[str, str]:
+    """What is kept of the ten nearest neighbours of each point, where it was measured."""
+    if "neighbours_kept" not in summary:
+        return {}
+    trust = f"trustworthiness {summary['trustworthiness']:.3f}, continuity {summary['continuity']:.3f}"
+    return {"neighbours": f"{summary['neighbours_kept']:.1%} of {NEIGHBOURS} kept; {trust}"}
 
 
 def _kept(summary: dict[str, Any]) -> str:

@@ -18,7 +18,7 @@ from ..estimators.base import HyperbolicReduction
 from ..io import FORMATS, load_fitted
 from ..io.files import named
 from ..io.stores import check_store
-from ..metrics import average_distortion
+from ..metrics import average_distortion, continuity, neighbours_kept, trustworthiness
 from ..metrics.comparison import METHODS, make
 from .drawing import PICTURES
 from .files import Output, Writer, check_files, read
@@ -28,6 +28,7 @@ from .texts import Texts, files_beside, point_writers, texts_of
 
 SEARCH = ("spine", "strategy", "objective", "stretch", "max_iter")  # arguments of some of the methods
 OPTIONS = {"n_components": "-k"} | {n: f"--{n.replace('_', '-')}" for n in ("method", "model", "curvature", *SEARCH)}
+NEIGHBOURS = 10  # of a point, that are looked for in its image
 PAIRS = 4_000_000  # the distortion of up to so many pairs is exact, of more it is measured on a sample of so many
 
 
@@ -130,7 +131,22 @@ def reduce_in_memory(request: Request) -> Reduced:
         Y = estimator.transform(table.X) if request.kept is not None else estimator.fit_transform(table.X)
         seconds = time.perf_counter() - start
         distortion, error = _distortion(table.X, Y, estimator, request.seed)
-    return Reduced(estimator, n, distortion, error, seconds, Y, texts, point_writers(request.output, Y, texts))
+        more = neighbour_figures(table.X, Y, estimator, request.seed)
+    return Reduced(estimator, n, distortion, error, seconds, Y, texts, point_writers(request.output, Y, texts), more)
+
+
+def neighbour_figures(X: np.ndarray, Y: np.ndarray, estimator: Any, seed: int) -> dict[str, float]:
+    """What is kept of the neighbours of points, of all or of a sample; nothing where there are too few points to tell."""
+    n = len(X)
+    if n <= 2 * NEIGHBOURS:
+        return {}
+    place = {"model": estimator.model, "curvature": estimator.curvature}
+    some: Any = {"n_neighbors": NEIGHBOURS, "n_points": min(n, max(64, PAIRS // n)), "random_state": seed, **place}
+    return {
+        "neighbours_kept": neighbours_kept(X, Y, **some),
+        "trustworthiness": trustworthiness(X, Y, **some),
+        "continuity": continuity(X, Y, **some),
+    }
 
 
 def _distortion(X: np.ndarray, Y: np.ndarray, estimator: Any, seed: int) -> tuple[float, float]:
