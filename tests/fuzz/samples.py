@@ -17,6 +17,8 @@ SLOW = 20
 NAMES = ["cat", "lion", "été", "burmese cat", "x/y", "7", 'q"uote']
 
 
+_HEADER = b'{"__metadata__":{"format":"pt"},"w":{"dtype":"F64","shape":[7,3],"data_offsets":[0,168]}}'
+SAFETENSORS = len(_HEADER).to_bytes(8, "little") + _HEADER + X.tobytes()
 NEWICK = b"((cat:1,lion:2)felines:0.5,(dog:1.5,wolf_grey:0)95:,'sea cow':3)root;"
 PHYLOXML = b"""<?xml version="1.0"?><phyloxml xmlns="http://www.phyloxml.org"><phylogeny rooted="true"><clade>
 <clade branch_length="0.06"><clade><name>A</name><branch_length>0.102</branch_length></clade><clade><taxonomy><scientific_name>
@@ -153,6 +155,7 @@ MAKERS: dict[str, Callable[[], Sample]] = {
     "labels": lambda: Sample("\n".join(NAMES).encode(), ".txt", "load_labels", is_text=True),
     "torch": lambda: Sample(_written(".pth", lambda path: _checkpoint(path, False)), ".pth", is_zip=True),
     "torch, legacy": lambda: Sample(_written(".pth", lambda path: _checkpoint(path, True)), ".pth"),
+    "safetensors": lambda: Sample(SAFETENSORS, ".safetensors"),
     "gensim": lambda: Sample(_written(".kv", _keyed), ".kv"),
     "mat 5": lambda: Sample(_written(".mat", lambda path: _mat(path, False)), ".mat"),
     "mat 5, packed": lambda: Sample(_written(".mat", lambda path: _mat(path, True)), ".mat"),

@@ -71,6 +71,33 @@ def test_header_and_labels_are_recognised(tmp_path, text, labels, names):
     assert (table.labels, table.names) == (labels, names)
 
 
+NAMED = {"name": ["cat", "lion", "dog"], "class": ["feline", "feline", "canine"]}
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+@pytest.mark.parametrize("order", [("name", "x", "y", "class"), ("class", "name", "x", "y"), ("x", "name", "y", "class")])
+@pytest.mark.parametrize("header", [True, False])
+def test_names_are_kept_apart_from_classes(tmp_path, delimiter, order, header):
+    columns = {**NAMED, "x": [".1", ".3", ".5"], "y": [".2", ".4", ".6"]}
+    rows = [order, *zip(*(columns[name] for name in order), strict=True)][0 if header else 1 :]
+    text = "\n".join(delimiter.join(row) for row in rows)
+    table = load(write(tmp_path / f"points.{'csv' if delimiter == ',' else 'tsv'}", text))
+    assert np.array_equal(table.X, [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
+    assert table.row_names == NAMED["name"] and table.labels == NAMED["class"]
+    assert table.names == (["x", "y"] if header else None)
+    assert sorted(map(tuple, table.words.values())) == sorted(map(tuple, NAMED.values()))
+
+
+def test_any_number_of_label_columns_and_the_one_that_is_asked_for(tmp_path):
+    text = "id,x,kind,y,category,size\n7,.1,a,.2,u,big\n8,.3,a,.4,v,big\n9,.5,b,.6,v,small\n"
+    table = load(write(tmp_path / "points.csv", text))
+    assert table.X.shape == (3, 2) and table.labels == ["u", "v", "v"] and table.row_names == ["7", "8", "9"]
+    assert list(table.words) == ["id", "kind", "category", "size"]
+    assert load(tmp_path / "points.csv", labels="size").labels == ["big", "big", "small"]
+    with pytest.raises(ValueError, match="no column of words 'x'; it has id, kind, category, size"):
+        load(tmp_path / "points.csv", labels="x")
+
+
 def test_one_row_is_a_table(tmp_path):
     assert load(write(tmp_path / "one.csv", ".1,.2\n")).X.shape == (1, 2)
     assert load(write(tmp_path / "label.tsv", "cat\t.1\t.2\n")).labels == ["cat"]
@@ -88,7 +115,8 @@ def test_one_row_is_a_table(tmp_path):
         (".1,.2\n.3,.4,.5\n", "line 2: 3 values"),
         (".1,.2,.3\n.1,oops,.3\n", "line 2: 'oops' is not a number"),
         (".1,oops,.3\n.1,.2,.3\n", "line 1: 'oops' is not a number"),
-        ("a,.1,b\nc,.2,d\n", "first and in its last column"),
+        ("name,class\na,b\nc,d\n", "no rows of numbers"),
+        ("id,class\n1,2\n3,4\n", "words and no coordinates"),
         (".1,.2\n.3,nan\n", "the first is row 1"),
         (".1,.2\n.3,\n", "missing value"),
         (".1,.2\n" + "3" * 5_000_000, "line of over"),

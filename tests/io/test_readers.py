@@ -1,6 +1,7 @@
 """Readers of other tools' files: what the real tool wrote comes back, hostile files are refused and execute nothing."""
 
 import io
+import json
 import os
 import pickle
 import struct
@@ -283,6 +284,51 @@ def test_checkpoints_need_no_torch(tmp_path, torch, monkeypatch):
     assert np.array_equal(load(tmp_path / "model.pth.best").X, X)
 
 
+# ---------------------------------------------------------------- safetensors
+
+
+def safetensors(path, header, content=b""):
+    text = json.dumps(header).encode() if isinstance(header, dict) else header
+    return write(path, len(text).to_bytes(8, "little") + text + content)
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [("F64", "<f8"), ("F32", "<f4"), ("F16", "<f2"), ("I64", "<i8")])
+def test_safetensors_come_back(tmp_path, kind, dtype):
+    values = (100 * X).astype(dtype)
+    entry = {"dtype": kind, "shape": [6, 3], "data_offsets": [8, 8 + values.nbytes]}
+    header = {"__metadata__": {"format": "pt"}, "bias": {"dtype": "F64", "shape": [1], "data_offsets": [0, 8]}, "weight": entry}
+    assert np.array_equal(load(safetensors(tmp_path / "a.safetensors", header, bytes(8) + values.tobytes())).X, values)
+
+
+def test_bfloat16_is_the_upper_half_of_a_float32(tmp_path):
+    upper = X.astype("<f4").view("<u4") >> 16
+    entry = {"dtype": "BF16", "shape": [6, 3], "data_offsets": [0, 36]}
+    found = load(safetensors(tmp_path / "a.safetensors", {"w": entry}, upper.astype("<u2").tobytes())).X
+    assert found.dtype == np.float32 and np.allclose(found, X, rtol=2**-7, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        ({"w": {"dtype": "F64", "shape": [6, 3], "data_offsets": [0, 10**12]}}, "damaged"),
+        ({"w": {"dtype": "F64", "shape": [10**9, 10**9], "data_offsets": [0, 144]}}, "damaged"),
+        ({"w": {"dtype": "F64", "shape": [-6, -3], "data_offsets": [0, 144]}}, "damaged"),
+        ({"w": {"dtype": "F64", "shape": [6, 3], "data_offsets": [-8, 136]}}, "damaged"),
+        ({"w": {"dtype": "F8_E4M3", "shape": [6, 3], "data_offsets": [0, 18]}}, "'F8_E4M3', which are not read"),
+        ({"w": {"dtype": ["F64"], "shape": [6, 3], "data_offsets": [0, 144]}}, "damaged"),
+        ({"w": {"shape": [6, 3]}}, "damaged"),
+        ({"w": 3}, "damaged"),
+        ({}, "holds none"),
+        (b"[" * 100_000, "damaged"),
+        (b"no json", "damaged"),
+    ],
+)
+def test_safetensors_that_are_none_are_refused(tmp_path, header, words):
+    refused(safetensors(tmp_path / "a.safetensors", header, bytes(144)), words)
+    refused(write(tmp_path / "b.safetensors", b"\xff" * 20), "damaged")
+    refused(write(tmp_path / "c.safetensors", b""), "damaged")
+
+
 # ---------------------------------------------------------------- MATLAB, AnnData, Parquet
 
 
@@ -310,11 +356,24 @@ def test_files_of_anndata_come_back():
     """The file was written by anndata 0.12, which pins libraries that the other tools do not take."""
     pytest.importorskip("h5py", reason="h5py, which reads these files, is not installed")
     table = load(HERE / "data" / "anndata.h5ad", key="X_poincare")
-    assert np.array_equal(table.X, X) and table.labels == [f"cell {i}" for i in range(6)]
+    assert np.array_equal(table.X, X) and table.row_names == [f"cell {i}" for i in range(6)] and table.labels == list("aabbcc")
     table = load(HERE / "data" / "anndata.h5ad", key="X_pca")
     assert np.array_equal(table.X, np.round(X, 2).astype(np.float32)) and table.X.dtype == np.float32
     refused(HERE / "data" / "anndata.h5ad", "holds X_pca, X_poincare: say which array of obsm")
     refused(HERE / "data" / "anndata.h5ad", "no array of obsm 'umap'", key="umap")
+
+
+def test_columns_of_the_observations_are_labels(tmp_path):
+    h5py = pytest.importorskip("h5py", reason="h5py, which reads these files, is not installed")
+    with h5py.File(tmp_path / "a.h5ad", "w") as file:
+        file.create_group("obsm")["X_poincare"] = X
+        obs = file.create_group("obs")
+        obs["_index"], obs["depth"], obs["batch"] = NAMES, np.arange(6.0), list("uuvvvv")
+        kind = obs.create_group("kind")
+        kind["codes"], kind["categories"] = np.array([0, 1, 0, 1, 0, -1], "i1"), ["a", "b"]
+    table = load(tmp_path / "a.h5ad", key="obsm/X_poincare")
+    assert table.row_names == NAMES and table.labels == list("uuvvvv") and list(table.words) == ["_index", "batch", "kind"]
+    assert load(tmp_path / "a.h5ad", labels="kind").labels == ["a", "b", "a", "b", "a", ""]
 
 
 @pytest.mark.parametrize("name", ["points.h5ad", "points.mat", "points.parquet"])
@@ -361,8 +420,9 @@ def test_parquet_comes_back(tmp_path):
     pandas.DataFrame({"word": NAMES, "vector": list(X)}).to_parquet(path)
     table = load(path)
     assert np.array_equal(table.X, X) and table.labels == NAMES
-    frame.assign(a=NAMES, b=NAMES).to_parquet(path)
-    refused(path, "2 columns of text")
+    frame.assign(word=NAMES, kind=list("aabbab")).to_parquet(path)
+    table = load(path)
+    assert table.labels == list("aabbab") and table.row_names == NAMES and table.names == ["x", "y", "z"]
     pandas.DataFrame({"word": NAMES}).to_parquet(path)
     refused(path, "neither columns of numbers")
     pandas.DataFrame({"vector": [[1.0], [1.0, 2.0]]}).to_parquet(path)

@@ -26,7 +26,7 @@ def texts_of(table: Table, labels: Path | None = None, names: Path | None = None
     n, words = len(table.X), table.labels
     unique = words is not None and len(set(words)) == len(words)
     classes = read_words(labels, n, "label") if labels is not None else None if unique else words
-    called = read_words(names, n, "name") if names is not None else words if unique else None
+    called = read_words(names, n, "name") if names is not None else table.row_names or (words if unique else None)
     if edges is None:
         return Texts(classes, called)
     with named(edges):

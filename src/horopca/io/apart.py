@@ -72,7 +72,9 @@ def _read(path: Path, key: str | None, module: str, function: str) -> Table:
     if done.returncode:
         if b"MemoryError" in done.stderr or b"bad_alloc" in done.stderr:
             budget.claim(budget.limit + 1)
-        raise Refusal(f"{path} is damaged: the library that reads such files ended at it (with {done.returncode}).")
+        if done.returncode > 0:  # by an error of ours, which is nobody else's fault
+            raise RuntimeError(f"Reading {path} failed:\n{done.stderr.decode(errors='replace')[-2000:]}")
+        raise Refusal(f"{path} is damaged: the library that reads such files ended at it (by signal {-done.returncode}).")
     return _received(done.stdout)
 
 
@@ -107,7 +109,7 @@ def answer(asked: dict[str, Any]) -> None:
 
 def _write(table: Table, out: BinaryIO) -> None:
     X = np.ascontiguousarray(table.X)
-    head = {**table._asdict(), "dtype": X.dtype.str, "shape": X.shape}
+    head = {**table._asdict(), "words": dict(table.words), "dtype": X.dtype.str, "shape": X.shape}
     del head["X"]
     out.write(json.dumps(head).encode() + b"\n")
     out.write(X.data)

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from .budget import Budget
-from .files import Refusal, Table, as_text, matrix, refusals
-from .text import LABEL_NAMES
+from .files import LABEL_NAMES, Refusal, Table, as_text, matrix, refusals
 
 ROWS = 1 << 16  # that are read at a time
 
@@ -53,15 +52,15 @@ def as_points(table: Any, path: Path) -> Table:
     types = pa.types
     text = _named(table.schema, types.is_string, types.is_large_string, types.is_dictionary)
     lists = _named(table.schema, types.is_list, types.is_large_list, types.is_fixed_size_list)
-    label = _label_column(table.column_names, text, path)
-    labels = None if label is None else _words(table.column(label))
+    called = [name for name in table.column_names if name.lower() in LABEL_NAMES and name not in lists]
+    words = {name: _words(table.column(name)) for name in dict.fromkeys([*text, *called])}
     if len(lists) == 1:
-        return Table(matrix(_stacked(table.column(lists[0]), path), path), labels)
-    numeric = [name for name in _named(table.schema, types.is_integer, types.is_floating) if name != label]
+        return Table.with_words(matrix(_stacked(table.column(lists[0]), path), path), words)
+    numeric = [name for name in _named(table.schema, types.is_integer, types.is_floating) if name not in words]
     if not numeric:
         raise Refusal(f"{path} has neither columns of numbers nor one column of lists of numbers.")
     columns = [table.column(name).to_numpy() for name in numeric]
-    return Table(matrix(np.stack(columns, axis=1), path), labels, numeric)
+    return Table.with_words(matrix(np.stack(columns, axis=1), path), words, numeric)
 
 
 def _named(schema: Any, *kinds: Any) -> list[str]:
@@ -77,14 +76,6 @@ def _words(column: Any) -> list[str]:
         words = [as_text(value) for value in coded.dictionary.to_pylist()]
         found += ["" if code is None else words[code] for code in coded.indices.to_pylist()]
     return found
-
-
-def _label_column(names: list[str], text: list[str], path: Path) -> str | None:
-    """The column of names: the one with text, or one that is called so."""
-    called = [name for name in names if name.lower() in LABEL_NAMES or name == "__index_level_0__"]
-    if len(text) > 1 and not set(text) & set(called):
-        raise Refusal(f"{path} has {len(text)} columns of text ({', '.join(text)}): keep one, or call it 'label'.")
-    return next((name for name in called if name in text), text[0] if text else called[0] if called else None)
 
 
 def _stacked(column: Any, path: Path) -> np.ndarray:

@@ -7,9 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+
+CLASS_HEADERS = {"label", "labels", "class", "category"}  # of columns of words: classes,
+NAME_HEADERS = {"name", "id", "index", "node", "__index_level_0__"}  # and names
+LABEL_NAMES = CLASS_HEADERS | NAME_HEADERS
 
 
 class Refusal(ValueError):
@@ -20,9 +25,22 @@ class Table(NamedTuple):
     """What a file holds."""
 
     X: np.ndarray  # (n, d), float32 or float64
-    labels: list[str] | None = None  # n
-    names: list[str] | None = None  # d, of the columns
+    labels: list[str] | None = None  # n: classes, that several rows share; or, where there are none, the names of the rows
+    names: list[str] | None = None  # d, of the columns of X
     model: str | None = None  # where the file says in which model its points are
+    row_names: list[str] | None = None  # n, all different
+    words: Mapping[str, list[str]] = MappingProxyType({})  # every column of words, n of them, by its name
+
+    @classmethod
+    def with_words(cls, X: np.ndarray, words: Mapping[str, list[str]], names: list[str] | None = None) -> Table:
+        """Points with columns of words: names if all are different, and else classes; by their headers first of all."""
+        unique = [name for name, column in words.items() if len(set(column)) == len(column)]
+        called = next((name for name in unique if name.lower() in NAME_HEADERS), None)
+        free = [name for name in unique if name.lower() not in CLASS_HEADERS]
+        named = called or next(iter(free), None)
+        others = [name for name in words if name != named]
+        label = next((name for name in others if name.lower() in CLASS_HEADERS), next(iter(others), named))
+        return cls(X, None if label is None else words[label], names, None, None if named is None else words[named], words)
 
 
 def existing(path: str | Path) -> Path:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from .budget import Budget
-from .files import Refusal, Table, as_text, choose, matrix, refusals
-from .text import LABEL_NAMES
+from .files import LABEL_NAMES, Refusal, Table, as_text, choose, matrix, refusals
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 BLOCK = 1 << 12  # names that are read at a time, at most
@@ -42,8 +41,17 @@ def read_h5ad(path: Path, key: str | None) -> Table:
         X = matrix(numbers(choose(arrays, (key or "").removeprefix("obsm/") or None, path, "array of obsm"), budget), path)
         obs = members(top.get("obs"), path)
         index = as_text(top["obs"].attrs.get("_index", "_index")) if obs else ""
-        names = column(obs, index, path, budget)
-    return Table(X, names if names is not None and len(names) == len(X) else None)
+        columns = {
+            name: column(obs, name, path, budget)
+            for name in dict.fromkeys([index, *map(as_text, obs)])
+            if _is_words(obs.get(name))
+        }
+    return Table.with_words(X, {name: words for name, words in columns.items() if words is not None and len(words) == len(X)})
+
+
+def _is_words(item: Any) -> bool:
+    """Whether a column of the observations is one of words: strings, or categories."""
+    return item is not None and (not is_array(item) or item.dtype.kind in "OS")
 
 
 def read_mat_73(path: Path, key: str | None) -> Table:

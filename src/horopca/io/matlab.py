@@ -17,9 +17,8 @@ from scipy.sparse import csc_array
 
 from .apart import apart
 from .budget import Budget
-from .files import Refusal, Table, as_text, choose, matrix, refusals
+from .files import LABEL_NAMES, Refusal, Table, as_text, choose, matrix, refusals
 from .hdf import SIGNATURE
-from .text import LABEL_NAMES
 
 MATRIX, COMPRESSED = 14, 15
 # kind of an element -> its numbers

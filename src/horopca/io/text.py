@@ -12,11 +12,10 @@ from typing import TextIO
 import numpy as np
 
 from .arrays import read_npy
-from .files import Table, existing
+from .files import LABEL_NAMES, Table, existing
 from .lines import ending, lines, open_text
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
-LABEL_NAMES = {"label", "labels", "class", "category", "name", "id", "index", "node"}
 PEEK = 100  # lines seen before the header and the label column are decided
 
 
@@ -37,30 +36,29 @@ def read_text(path: Path, delimiter: str) -> Table:
         head = list(islice(rows, PEEK))
         if not head:
             raise ValueError(f"{path} is empty.")
-        header, label, index = _layout([fields for _, fields in head], path)
+        header, words, index = _layout([fields for _, fields in head], path)
         body = chain(head[1:] if header else head, rows)
-        X, labels = _parse(body, len(head[0][1]), label, index, path)
-    names = [name.lstrip("# ") for j, name in enumerate(head[0][1]) if j not in (label, index)] if header else None
-    return Table(X, labels, names)
+        X, columns = _parse(body, len(head[0][1]), words, index, path)
+    first = [name.lstrip("# ") for name in head[0][1]]
+    names = [name for j, name in enumerate(first) if j not in (*words, index)] if header else None
+    called = [(first[j] if header else "") or f"column {j + 1}" for j in words]
+    return Table.with_words(X, dict(zip(called, columns, strict=True)), names)
 
 
-def _layout(head: list[list[str]], path: Path) -> tuple[bool, int | None, int | None]:
-    """Whether the first line is a header, which column holds labels, and which an index to pass over (None if none does)."""
-    first, body, last = head[0], head[1:] or head, len(head[0]) - 1
+def _layout(head: list[list[str]], path: Path) -> tuple[bool, list[int], int | None]:
+    """Whether the first line is a header, which columns hold words, and which an index to pass over (None if none does)."""
+    first, body = head[0], head[1:] or head
     if not any(_is_number(field) for row in body for field in row):
         separator = "tabs" if ending(path) == ".tsv" else "commas"
         raise ValueError(f"{path} has no rows of numbers separated by {separator}.")
-    ends = dict.fromkeys((last, 0))
-    columns = [j for j in ends if _is_text([row[j] for row in body if j < len(row)])]
-    named = [j for j in ends if first[j].lower() in LABEL_NAMES or (j == 0 < last and not first[j])]
-    names = [name for j, name in enumerate(first) if name and j not in columns and j not in named]
-    header = len(head) > 1 and (not any(map(_is_number, names)) or _counts(names))
-    if header and not columns:
-        columns = named[:1]
-    if len(columns) > 1:
-        raise ValueError(f"{path} has text in its first and in its last column: keep only the labels.")
-    index = 0 if header and columns == [last] and last > 0 and not first[0] else None  # a data frame's, without a name
-    return header, columns[0] if columns else None, index
+    several = [*body, first] if head[1:] and len(head) < 3 else body  # of two lines the first counts too
+    text = [j for j in range(len(first)) if _is_text([row[j] for row in several if j < len(row)])]
+    named = [j for j, name in enumerate(first) if name.lower() in LABEL_NAMES or (j == 0 < len(first) - 1 and not name)]
+    others = [name for j, name in enumerate(first) if name and j not in text and j not in named]
+    header = len(head) > 1 and (not any(map(_is_number, others)) or _counts(others))
+    words = sorted({*text, *named}) if header else text
+    index = 0 if header and len(words) > 1 and 0 in words and not first[0] else None  # a data frame's, without a name
+    return header, [j for j in words if j != index], index
 
 
 def _is_text(fields: list[str]) -> bool:
@@ -82,22 +80,24 @@ def _is_number(field: str) -> bool:
 
 
 def _parse(
-    body: Iterable[tuple[int, list[str]]], width: int, label: int | None, index: int | None, path: Path
-) -> tuple[np.ndarray, list[str] | None]:
-    """Numbers (n, d) and labels of the lines below the header."""
-    numbers, labels = array("d"), []
-    kept = [j for j in range(width) if j not in (label, index)]
+    body: Iterable[tuple[int, list[str]]], width: int, words: list[int], index: int | None, path: Path
+) -> tuple[np.ndarray, list[list[str]]]:
+    """Numbers (n, d) and columns of words of the lines below the header."""
+    numbers, columns = array("d"), [list[str]() for _ in words]
+    kept = [j for j in range(width) if j not in (*words, index)]
     for line, fields in body:
         if len(fields) != width:
             raise ValueError(f"{path}, line {line}: {len(fields)} values, but the first line has {width}.")
-        if label is not None:
-            labels.append(fields[label])
+        for column, j in zip(columns, words, strict=True):
+            column.append(fields[j])
         try:
             numbers.extend([float(fields[j] or "nan") for j in kept])
         except ValueError:
             wrong = next(fields[j] for j in kept if fields[j] and not _is_number(fields[j]))
             raise ValueError(f"{path}, line {line}: {wrong[:40]!r} is not a number.") from None
-    return np.array(numbers).reshape(-1, len(kept)), labels if label is not None else None
+    if not kept:
+        raise ValueError(f"{path} has words and no coordinates.")
+    return np.array(numbers).reshape(-1, len(kept)), columns
 
 
 def load_labels(path: str | Path) -> list[str]:

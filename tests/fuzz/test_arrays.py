@@ -1,0 +1,62 @@
+"""Arrays of every kind: what is saved comes back bit for bit, and what a reduction takes it maps to finite points."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from horopca import EuclideanPCA, TangentPCA
+from horopca.io import describe, load, save
+
+FLOATS = st.sampled_from([np.float32, np.float64])
+ANY = st.floats(width=32, allow_nan=False, allow_infinity=False)
+INSIDE = st.floats(-0.5625, 0.5625, width=32, allow_subnormal=True)  # three such coordinates lie inside the unit ball
+WORDS = st.text(st.characters(exclude_characters="\0\r\n", exclude_categories=["Cs"]), min_size=1, max_size=8)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("arrays")
+
+
+@given(
+    X=FLOATS.flatmap(lambda dtype: arrays(dtype, array_shapes(min_dims=2, max_dims=2, max_side=5), elements=ANY)),
+    data=st.data(),
+)
+def test_what_is_saved_comes_back(folder, X, data):
+    suffix = data.draw(st.sampled_from([".npy", ".npz", ".csv", ".tsv"]))
+    labels = data.draw(st.none() if suffix == ".npy" else st.none() | st.lists(WORDS, min_size=len(X), max_size=len(X)))
+    table = load(save(folder / f"points{suffix}", X, labels, force=True))
+    assert np.array_equal(table.X.astype(X.dtype), X)
+    if labels is not None and suffix == ".npz":
+        assert table.labels == labels
+    elif labels is not None:
+        assert table.labels == [label.strip() for label in labels]  # the blanks around a cell are not part of it
+
+
+@settings(max_examples=20)
+@given(X=FLOATS.flatmap(lambda dtype: arrays(dtype, st.tuples(st.integers(2, 8), st.integers(1, 3)), elements=INSIDE)))
+@pytest.mark.parametrize("method", [TangentPCA, EuclideanPCA])
+def test_points_of_the_ball_have_finite_images(method, X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Y = method(1).fit(X).transform(X)
+    assert Y.shape == (len(X), 1) and Y.dtype == X.dtype and np.isfinite(Y).all() and (np.abs(Y) < 1).all()
+
+
+@settings(max_examples=30)
+@given(X=arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 4)), elements=st.floats(allow_subnormal=True)))
+def test_whatever_is_no_point_is_a_sentence(X):
+    fit = TangentPCA(1).fit(np.random.default_rng(0).uniform(-0.4, 0.4, (9, 3)))
+    for call in (fit.transform, describe):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                found = call(X)
+            except ValueError as refusal:
+                assert str(refusal)[-1] in ".?"
+            else:
+                assert call is describe or np.isfinite(found).all()
