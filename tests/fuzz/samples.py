@@ -161,6 +161,7 @@ MAKERS: dict[str, Callable[[], Sample]] = {
     "mat 5, packed": lambda: Sample(_written(".mat", lambda path: _mat(path, True)), ".mat"),
     "mat 7.3": lambda: Sample(_written(".mat", _mat73), ".mat", every=SLOW),
     "h5ad": lambda: Sample(_written(".h5ad", _h5ad), ".h5ad", every=SLOW),
+    "feather": lambda: Sample(_written(".feather", lambda path: _frame(path, "columns")), ".feather", every=SLOW),
     "parquet": lambda: Sample(_written(".parquet", lambda path: _frame(path, "columns")), ".parquet", every=SLOW),
     "parquet, lists": lambda: Sample(_written(".parquet", lambda path: _frame(path, "lists")), ".parquet", every=SLOW),
     "edges": lambda: Sample(

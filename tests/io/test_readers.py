@@ -429,6 +429,18 @@ def test_parquet_comes_back(tmp_path):
     refused(path, "lists of one length")
 
 
+def test_feather_comes_back(tmp_path):
+    pandas = pytest.importorskip("pandas", reason="pandas, which writes these files, is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow, which reads these files, is not installed")
+    frame = pandas.DataFrame(X, columns=["x", "y", "z"]).assign(word=NAMES, kind=list("aabbab"))
+    frame.to_feather(tmp_path / "a.feather")
+    table = load(tmp_path / "a.feather")
+    assert np.array_equal(table.X, X) and table.row_names == NAMES and table.labels == list("aabbab")
+    content = (tmp_path / "a.feather").read_bytes()
+    refused(write(tmp_path / "b.feather", content[: len(content) // 2]), "damaged, cut short, or not a Feather file")
+    refused(write(tmp_path / "b.feather", b""), "damaged, cut short, or not a Feather file")
+
+
 @pytest.mark.parametrize(("name", "library"), [("a.h5ad", "h5py"), ("a.parquet", "pyarrow")])
 def test_a_missing_library_is_named_with_its_extra(tmp_path, monkeypatch, name, library):
     monkeypatch.setitem(__import__("sys").modules, library, None)

@@ -1,7 +1,9 @@
-"""Tables in columns: Parquet."""
+"""Tables in columns: Parquet and Feather."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,27 +16,53 @@ ROWS = 1 << 16  # that are read at a time
 
 
 def read_parquet(path: Path, key: str | None) -> Table:
-    """The numeric columns of a Parquet file, or its one column of lists, with a column of names."""
+    """The numeric columns of a Parquet file, or its one column of lists, with columns of words."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    budget, why = Budget(path), "is damaged, cut short, or not a Parquet file"
-    with refusals(path, why, pa.ArrowException, ValueError, TypeError, KeyError, OverflowError):
+    budget = Budget(path)
+    with _arrow(path, "a Parquet file"):
+        with pq.ParquetFile(path, pre_buffer=False, thrift_container_size_limit=1_000_000) as file:
+            _claim(file, budget)
+            text = _named(file.schema_arrow, pa.types.is_string, pa.types.is_large_string)
+        with pq.ParquetFile(path, read_dictionary=text) as file:  # so that a word in many rows is one word
+            return as_points(_gathered(file.iter_batches(ROWS, use_threads=False), file.schema_arrow, budget), path)
+
+
+def read_feather(path: Path, key: str | None) -> Table:
+    """The same of a Feather file (version 2, which is Arrow's own format)."""
+    import pyarrow as pa
+
+    with _arrow(path, "a Feather file"), pa.OSFile(str(path)) as opened, pa.ipc.open_file(opened) as file:
+        batches = (file.get_batch(k) for k in range(file.num_record_batches))
+        return as_points(_gathered(batches, file.schema, Budget(path)), path)
+
+
+@contextmanager
+def _arrow(path: Path, kind: str) -> Iterator[None]:
+    """What Arrow raises at a damaged file, said in a sentence."""
+    import pyarrow as pa
+
+    errors = (pa.ArrowException, ValueError, TypeError, KeyError, OverflowError)
+    with refusals(path, f"is damaged, cut short, or not {kind}", *errors):
         try:
-            with pq.ParquetFile(path, pre_buffer=False, thrift_container_size_limit=1_000_000) as file:
-                _claim(file, budget)
-                text = _named(file.schema_arrow, pa.types.is_string, pa.types.is_large_string)
-            file = pq.ParquetFile(path, read_dictionary=text)  # so that a word in many rows is one word
-            with file:
-                batches = []
-                for batch in file.iter_batches(ROWS, use_threads=False):
-                    budget.claim(batch.nbytes)
-                    batches.append(batch)
-                return as_points(pa.Table.from_batches(batches, file.schema_arrow), path)
+            yield
         except OSError as error:
             if error.errno is not None:
                 raise
             raise ValueError(str(error)) from error
+
+
+def _gathered(batches: Iterable[Any], schema: Any, budget: Budget) -> Any:
+    """A table of the batches, once they fit the budget."""
+    import pyarrow as pa
+
+    found = []
+    for batch in batches:
+        batch.validate()
+        budget.claim(batch.nbytes)
+        found.append(batch)
+    return pa.Table.from_batches(found, schema)
 
 
 def _claim(file: Any, budget: Budget) -> None:

@@ -139,7 +139,7 @@ def _share(x: np.ndarray, square: float) -> bool:
 
 def _radius(x: np.ndarray, model: str) -> np.ndarray:
     # a tangent vector is as long as its point is far; sinh of it might overflow on the way
-    return np.linalg.norm(x, axis=1) if model == "tangent" else radius(to_hyperboloid(x, model))
+    return np.asarray(np.linalg.norm(x, axis=1) if model == "tangent" else radius(to_hyperboloid(x, model)))
 
 
 def _marks(x: np.ndarray) -> np.ndarray:

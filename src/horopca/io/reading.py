@@ -33,6 +33,7 @@ READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
     ".kv": (read_keyed_vectors, False),
     ".mat": (read_mat, True),
     ".h5ad": (apart("hdf", "read_h5ad", "h5py", "an HDF5 file"), True),
+    ".feather": (apart("columns", "read_feather", "pyarrow", "a Feather file"), False),
     ".parquet": (apart("columns", "read_parquet", "pyarrow", "a Parquet file"), False),
 }
 READABLE = tuple(READERS)
@@ -57,7 +58,7 @@ def load(path: str | Path, *, key: str | None = None, labels: str | None = None,
         - ``.kv``, gensim's, read as data; ``.w2v`` is word2vec's text;
         - ``.mat``, MATLAB's (the old format, and the new one with h5py);
         - ``.h5ad``, AnnData's: an array of ``obsm``, with the names of the observations (needs h5py);
-        - ``.parquet``: numeric columns, or one column of lists, and a column of names (needs pyarrow).
+        - ``.parquet`` or ``.feather``: numeric columns, or one column of lists, and a column of names (needs pyarrow).
     key : str, optional
         Which array to take of a format that can hold several.  Without it: the only one, the one called ``X`` or
         ``embeddings``, or the only matrix.
