@@ -13,12 +13,12 @@ from .._search.ending import Ending
 from ..estimators.fitting import report_end
 from ..geometry import lift
 from ..statistics import principal_axes
-from .ball import from_ball, to_ball, within
+from .ball import from_ball, to_ball
 from .base import REACH, GraphEmbedding, check_positive, through
 from .forms import as_graph
 from .graphs import Tree
 from .relaxation import Plan, relaxed
-from .sarkar import best_tau, best_tree, given_up, place
+from .sarkar import best_tau, best_tree, drawn_in, given_up, place
 from .targets import Fit, Targets, measure, targets_of
 
 CLOUD = 0.1  # size of the cloud of random points at a start
@@ -183,9 +183,8 @@ class Search:
     def placed(self, tree: Tree, d: int) -> list[Runner]:
         """Sarkar's construction at its best scale, and what becomes of it."""
         tau = best_tau(tree, d, self.targets, self.door, self.far) if self.scale is None else self.scale
-        depth = float(tree.depth.max())
-        x = place(tree, d, min(tau, self.far / depth) if tau * depth > BALL_HOLDS else tau)
-        start = self.runner(from_ball(within(to_ball(x[self.targets.order]), self.far)[0]))
+        x = drawn_in(place(tree, d, min(tau, 2 * BALL_HOLDS / float(tree.depth.max()))), self.far)
+        start = self.runner(x[self.targets.order])
         return [start, self._after(SETTLING, start)]
 
     def opened(self, d: int, room: int) -> Runner:

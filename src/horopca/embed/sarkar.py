@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 
 from .._points.door import LARGEST_RADIUS, Door
 from ..geometry import distance, from_hyperboloid, origin, radius, to_hyperboloid, translate
-from .ball import gyrate
+from .ball import from_ball, gyrate, to_ball, within
 from .base import REACH, GraphEmbedding, through
 from .forms import as_graph
 from .graphs import Graph, Tree, centre, rooted, shortest_paths, spanning_trees
@@ -123,7 +123,7 @@ class SarkarEmbedding(GraphEmbedding):
         targets = targets_of(graph, self._rng())
         tree = best_tree(graph, targets, None if self.root is None else _position(graph, self.root))
         tau = best_tau(tree, d, targets, door, far, self._say) if asked is None else _check_tau(asked, tree, d, far, door)
-        self.embedding_, x = through(place(tree, d, tau), door)
+        self.embedding_, x = through(drawn_in(place(tree, d, tau), far), door)
         if asked is not None:
             _warn_of_rounding(x, tree, tau, door)
         fit = measure(x[targets.order], targets)
@@ -188,13 +188,10 @@ def best_tau(
 ) -> float:
     """The scale with the least distortion of what comes out of the door, points within radius `far`."""
     targets = targets.thinned(TUNED_ON)
-    longest = min(2 * far, FARTHEST) / float(tree.depth.max())  # paths bend: twice as far is not reached
+    longest = min(2 * far, FARTHEST) / float(tree.depth.max())  # the deepest leaves may be drawn in
 
     def loss(log_tau: float) -> float:
-        x = place(tree, d, float(np.exp(log_tau)))
-        beyond = float(radius(x).max()) - far
-        if beyond > 1e-9 * far:
-            return 1 + beyond
+        x = drawn_in(place(tree, d, float(np.exp(log_tau))), far)
         fit = measure(through(x, door)[1][targets.order], targets)
         say(f"scale {np.exp(log_tau) / door.scale:.4g}: distortion {fit.distortion:.4f}")
         return fit.distortion
@@ -207,13 +204,18 @@ def best_tau(
     return float(np.exp(min(grid[best], found.x, key=loss)))
 
 
+def drawn_in(x: np.ndarray, far: float) -> np.ndarray:
+    """The points x (n, d+1), those beyond radius `far` brought back to it along their rays."""
+    return from_ball(within(to_ball(x), far)[0])
+
+
 def given_up(distortion: float, tree: Tree, d: int, targets: Targets, door: Door, far: float) -> float:
     """How much less the distortion of Sarkar's construction would be without a limit of the radius but the model's; 0 if it
     would not."""
     held = REACH[door.model].held
     if far >= held:
         return 0.0
-    x = place(tree, d, best_tau(tree, d, targets, door, held))
+    x = drawn_in(place(tree, d, best_tau(tree, d, targets, door, held)), held)
     return max(0.0, distortion - measure(through(x, door)[1][targets.order], targets).distortion)
 
 
