@@ -1,0 +1,104 @@
+"""The stretch: what it may lengthen, its way there and back, and what it pays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clouds import cloud
+from horopca import HoroPCA
+from horopca._objectives.objectives import OBJECTIVES
+from horopca._objectives.pairs import AllPairs
+from horopca._objectives.sample import as_sample
+from horopca.datasets import make_hierarchy
+from horopca.geometry import Chunk, pairwise_distance, to_hyperboloid
+from horopca.io import load_fitted, save_fitted
+from horopca.metrics import average_distortion
+from horopca.projections import slide, spine_from_basis, unslide
+from horopca.projections.horospherical import Slide
+
+OPTIONS = {"spine": "free", "objective": "distortion"}
+
+
+@pytest.fixture(scope="module")
+def X():
+    return make_hierarchy(random_state=0).points
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 5), st.floats(1.0, 20.0), st.floats(0.1, 15.0))
+def test_nothing_grows_by_more_than_the_stretch(seed, K, sigma, radius):
+    """1 <= sinh(d'/2) / sinh(d/2) <= sigma for every pair, d the distance in the projection without a stretch."""
+    x = cloud(seed, 12, 6, radius)
+    spine = spine_from_basis(np.random.default_rng(seed).standard_normal((K, 7)) * np.where(np.arange(7) == 0, 0.3, 1.0))
+    if spine.kappa > -1e-3:
+        return  # not space-like
+    plain, stretched = (to_hyperboloid(slide(x, spine._replace(stretch=s)), "halfspace") for s in (1.0, sigma))
+    pairs = np.triu_indices(12, 1)
+    d, longer = pairwise_distance(plain)[pairs], pairwise_distance(stretched)[pairs]
+    apart = d > 1e-4  # of closer ones the ratio is rounding
+    ratio = np.sinh(longer[apart] / 2) / np.sinh(d[apart] / 2)
+    assert (ratio >= 1 - 1e-6).all() and (ratio <= sigma * (1 + 1e-6)).all()
+    assert (longer - d <= 2 * np.log(sigma) + 1e-6).all()
+
+
+@pytest.mark.parametrize("K", [1, 2, 3])
+def test_the_way_back_is_one(K):
+    x = cloud(3, 40, 5, 4.0)
+    spine = spine_from_basis(np.eye(K, 6, k=1) + 0.05, 2.5)
+    y = slide(x, spine)
+    assert np.allclose(slide(unslide(y, spine), spine), y, rtol=1e-9)
+    images, lost = Slide.along(spine).images(Chunk.of(x))
+    assert np.allclose(images[~lost], to_hyperboloid(y, "halfspace")[~lost], rtol=1e-8)
+
+
+def test_the_gradient_is_one_in_the_spine_and_in_the_stretch():
+    sample, rng = as_sample(cloud(0, 40, 5, 4.0)), np.random.default_rng(0)
+    objective = OBJECTIVES["stretch"].over(sample, AllPairs(40), 0.05)
+    A, E = rng.standard_normal((2, 7)) / 2, rng.standard_normal((2, 7))
+    slopes = [(objective(A + h * E)[0] - objective(A - h * E)[0]) / (2 * h) for h in (1e-4, 1e-5)]
+    assert np.isclose(slopes[1], np.sum(objective(A)[1] * E), rtol=1e-6)
+
+
+def test_a_fit_pays_back_and_says_how_much(X, tmp_path):
+    plain, stretched = HoroPCA(**OPTIONS, random_state=0).fit(X), HoroPCA(**OPTIONS, stretch=True, random_state=0).fit(X)
+    assert plain.stretch_ == 1 and plain.stretch_bound_ == 0
+    assert stretched.stretch_ > 1 and np.isclose(stretched.stretch_bound_, 2 * np.log(stretched.stretch_))
+    assert average_distortion(X, stretched.transform(X)) < 0.7 * average_distortion(X, plain.transform(X))
+    Y = stretched.transform(X)
+    assert np.allclose(stretched.transform(stretched.inverse_transform(Y)), Y, atol=1e-8)
+    assert stretched.spine_.kappa < 0
+    again = load_fitted(save_fitted(stretched, tmp_path / "fit.npz"))
+    assert np.array_equal(again.transform(X), Y) and again.stretch_ == stretched.stretch_
+    half = HoroPCA(**OPTIONS, stretch=True, random_state=0, model="poincare", curvature=-4.0).fit(X / 2)
+    assert np.isclose(half.stretch_bound_, stretched.stretch_bound_ / 2, rtol=0.2)
+
+
+@pytest.mark.parametrize(
+    "options", [{"spine": "ideal", "objective": "distortion"}, {"spine": "free"}, {**OPTIONS, "strategy": "greedy"}]
+)
+def test_elsewhere_it_is_refused_in_a_sentence(X, options):
+    with pytest.raises(ValueError, match=r"stretch=True needs spine='free', objective='distortion' and strategy='joint'"):
+        HoroPCA(**options, stretch=True).fit(X)
+    with pytest.raises(ValueError, match=r"stretch must be True or False, but is 2\.0"):
+        HoroPCA(**OPTIONS, stretch=2.0).fit(X)
+
+
+def test_streams_take_it(X):
+    pca = HoroPCA(**OPTIONS, stretch=True, random_state=0)
+    for batch in np.array_split(X, 3):
+        pca.partial_fit(batch)
+    assert pca.stretch_ > 1 and pca.n_samples_seen_ == len(X)
+
+
+@pytest.mark.parametrize("K", [1, 2])
+@pytest.mark.parametrize(
+    "points",
+    [np.zeros((6, 3)), np.outer(np.linspace(-0.9, 0.9, 9), [1.0, 0, 0]), np.vstack([0.1 * np.eye(3), [[0, 0, 1 - 1e-14]]])],
+    ids=["coincident", "on a geodesic", "one at the rim"],
+)
+def test_strange_data_has_an_answer(points, K):
+    pca = HoroPCA(K, **OPTIONS, stretch=True, random_state=0).fit(points)
+    assert np.isfinite(pca.transform(points)).all() and np.isfinite(pca.stretch_)
