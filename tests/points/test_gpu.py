@@ -8,7 +8,7 @@ import torch
 
 from clouds import cloud, directions
 from horopca import HoroPCA, geometry, metrics
-from horopca._objectives import objectives
+from horopca._objectives import sample as samples
 from horopca._objectives.objectives import fidelity_objective, variance_objective
 from horopca._objectives.pairs import AllPairs, Shifts
 from horopca._objectives.profiles import SQUARE, mean_over_pairs
@@ -16,7 +16,7 @@ from horopca._objectives.sample import as_sample
 from horopca._points.cuda import usable_for
 from horopca._points.door import Door
 from horopca.datasets import make_hierarchy
-from horopca.projections import spine_from_basis, spine_from_ideal_points
+from horopca.projections import horospherical, spine_from_basis, spine_from_ideal_points
 from horopca.projections.horospherical import Slide
 from horopca.statistics import frechet_mean
 
@@ -173,8 +173,9 @@ def test_little_travels_in_an_evaluation(monkeypatch):
     n, K, d = 5000, 3, 6
     sample = as_sample(torch.asarray(cloud(n, d), device="cuda"))
     objective = variance_objective(sample, AllPairs(n))
-    monkeypatch.setattr(objectives, "from_numpy", counted(objectives.from_numpy, np.size))
-    monkeypatch.setattr(objectives, "to_numpy", counted(objectives.to_numpy, lambda a: a.numel()))
+    monkeypatch.setattr(samples, "from_numpy", counted(samples.from_numpy, np.size))
+    for module in (samples, horospherical):
+        monkeypatch.setattr(module, "to_numpy", counted(module.to_numpy, lambda a: a.numel()))
     objective(np.random.default_rng(0).standard_normal((K, d + 1)))
     assert 0 < sum(travelled) <= 2 * K * (d + 1) + K * K
 

@@ -31,7 +31,7 @@ def X():
 @given(st.integers(0, 10**6), st.integers(1, 5), st.floats(1.0, 20.0), st.floats(0.1, 15.0))
 def test_nothing_grows_by_more_than_the_stretch(seed, K, sigma, radius):
     """1 <= sinh(d'/2) / sinh(d/2) <= sigma for every pair, d the distance in the projection without a stretch."""
-    x = cloud(seed, 12, 6, radius)
+    x = cloud(12, 6, radius=radius, seed=seed)
     spine = spine_from_basis(np.random.default_rng(seed).standard_normal((K, 7)) * np.where(np.arange(7) == 0, 0.3, 1.0))
     if spine.kappa > -1e-3:
         return  # not space-like
@@ -46,7 +46,7 @@ def test_nothing_grows_by_more_than_the_stretch(seed, K, sigma, radius):
 
 @pytest.mark.parametrize("K", [1, 2, 3])
 def test_the_way_back_is_one(K):
-    x = cloud(3, 40, 5, 4.0)
+    x = cloud(40, 5, radius=4.0, seed=3)
     spine = spine_from_basis(np.eye(K, 6, k=1) + 0.05, 2.5)
     y = slide(x, spine)
     assert np.allclose(slide(unslide(y, spine), spine), y, rtol=1e-9)
@@ -55,7 +55,7 @@ def test_the_way_back_is_one(K):
 
 
 def test_the_gradient_is_one_in_the_spine_and_in_the_stretch():
-    sample, rng = as_sample(cloud(0, 40, 5, 4.0)), np.random.default_rng(0)
+    sample, rng = as_sample(cloud(40, 5, radius=4.0)), np.random.default_rng(0)
     objective = OBJECTIVES["stretch"].over(sample, AllPairs(40), 0.05)
     A, E = rng.standard_normal((2, 7)) / 2, rng.standard_normal((2, 7))
     slopes = [(objective(A + h * E)[0] - objective(A - h * E)[0]) / (2 * h) for h in (1e-4, 1e-5)]

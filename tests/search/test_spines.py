@@ -37,7 +37,7 @@ def clipped(seed: int, n: int = 60, d: int = 4, rim: float = 1e-5) -> np.ndarray
 SETS = {
     "tree": lambda: make_hierarchy(branching=3, depth=3, n_features=5, random_state=0).points,
     "clipped": lambda: clipped(0),
-    "cloud": lambda: from_hyperboloid(cloud(1, 50, 4, 3.0), "poincare"),
+    "cloud": lambda: from_hyperboloid(cloud(50, 4, seed=1), "poincare"),
 }
 
 
@@ -58,7 +58,7 @@ def test_a_single_component_is_never_below_the_best_direction_of_a_point(seed, r
     listed = max(2 * np.var(images_along(X, s / np.linalg.norm(s))) for s in y)
     for strategy in ("joint", "greedy"):
         found = HoroPCA(1, strategy=strategy, random_state=0).fit(X)
-        assert found.explained_variance_[0] >= listed * (1 - 1e-9)
+        assert found.explained_variance_[0] >= listed * (1 - 1e-8)  # a peak at radius 19 is resolved so far
         assert found.converged_
 
 
@@ -106,7 +106,7 @@ def test_no_other_method_or_objective_is_better_at_this_one(name):
 def test_seeds_orders_and_isometric_copies_agree(spine, objective):
     X = SETS["tree"]()
     rng = np.random.default_rng(0)
-    moved = geometry.translate(to_hyperboloid(X @ rotation(5, rng)), to_hyperboloid(np.full((1, 5), 0.2))[0])
+    moved = geometry.translate(to_hyperboloid(X @ rotation(5)), to_hyperboloid(np.full((1, 5), 0.2))[0])
     copies = [X, X, X[rng.permutation(len(X))], from_hyperboloid(moved, "poincare")]
     scores = [
         HoroPCA(2, spine=spine, objective=objective, random_state=seed).fit(copy).score(copy)
@@ -133,7 +133,7 @@ def test_the_convergence_of_a_sequence_is_that_of_all_its_climbs():
 @pytest.mark.parametrize("objective", ["variance", "distortion", "stretch"])
 @pytest.mark.parametrize("K", [1, 2, 3])
 def test_many_spines_at_once_are_each_alone(objective, K):
-    sample, rng = as_sample(cloud(2, 90, 5, 4.0)), np.random.default_rng(0)
+    sample, rng = as_sample(cloud(90, 5, radius=4.0, seed=2)), np.random.default_rng(0)
     bases = rng.standard_normal((7, K, 7 if objective == "stretch" else 6)) / 2
     values, gradients = over_many(sample, objective, 6, 0.05, np.random.default_rng(3))(bases)
     alone = OBJECTIVES[objective].over(sample, Shifts(90, some_offsets(90, 6, np.random.default_rng(3))), 0.05)
@@ -191,7 +191,7 @@ def test_the_spectral_start_is_hyperbolic_mds():
 
 
 def test_starts_are_spines_of_every_kind_and_an_exchange_improves():
-    sample, rng = as_sample(cloud(4, 100, 5, 4.0)), np.random.default_rng(0)
+    sample, rng = as_sample(cloud(100, 5, radius=4.0, seed=4)), np.random.default_rng(0)
     starts = random_starts(sample, 2, 60, rng)
     kappas = np.array([spine_from_basis(basis).kappa for basis in starts])
     assert (kappas > 1e-6).sum() > 10 and (kappas < -1e-6).sum() > 10

@@ -42,6 +42,7 @@ class Goal(NamedTuple):
 
     over: Callable[[Sample, AllPairs | Shifts, float], Objective]
     term: Callable[[float], Term] | None  # what a pair adds to it, for a softness; None for a mean over points
+    rugged: bool = False  # whether it has many optima that are nearly as good
 
 
 def variance_objective(sample: Sample, pairs: AllPairs | Shifts, softness: float = 0.0) -> Objective:
@@ -79,8 +80,8 @@ VARIANCE, FIDELITY = Term(SQUARE, 4.0), Term(RATIO, 2.0, True)
 
 OBJECTIVES = {
     "variance": Goal(variance_objective, lambda _: VARIANCE),
-    "distortion": Goal(fidelity_objective, lambda _: FIDELITY),
-    "stretch": Goal(closeness_objective, _stretched),
+    "distortion": Goal(fidelity_objective, lambda _: FIDELITY, rugged=True),
+    "stretch": Goal(closeness_objective, _stretched, rugged=True),
     "frechet": Goal(frechet_objective, None),
 }
 

@@ -24,16 +24,17 @@ from .starts import drawn_back, exchanged, light_like, random_starts, some_direc
 LEAST_PAIRS = 1 << 12  # A round but the last counts at least so many pairs: of few points all.
 SEMIFINAL_PAIRS = 1 << 16  # The last but one counts so many,
 SEMIFINAL_ROWS = 1 << 13  # of at most so many points.
-FEW_PAIRS = 1 << 17  # If all rounds together would count fewer, more runners reach the last.
+FEW_ROWS = 1 << 9  # Of so few points all pairs cost little, and more runners reach the last round.
 WORTH_MOVING = 1 << 15  # So many pairs are worth going to a device for.
 SCREENED_ROWS = 512  # Starts are looked at on so many points,
 SCREENED_SHIFTS = 6  # with so many pairs for each.
 DIRECTIONS = 1 << 12  # So many points' own directions are looked at for a single component, on as many points,
-ADDED_ROWS = 1 << 10  # and so many for one more.
+ADDED_ROWS = 1 << 10  # and so many for one more,
+ADDED_PAIRS = 1 << 14  # on so many pairs.
 MANY_AXES = 64  # In more dimensions than this all rounds but the last are run in the first principal axes, so many of them,
 AXES_PER_COMPONENT = 4  # or so many for each component.
 STRETCHED = 2.2  # The stretch of a start.
-AS_GOOD = 1e-4  # Optima nearer than this fraction are told of as equals,
+AS_GOOD = 1e-3  # Optima nearer than this fraction are told of as equals,
 APART = 0.1  # if their spines differ by an angle of more than this.
 SAME = 0.02  # Runners whose spines differ by less than this angle are on the way to one optimum.
 MERGED = 1e-7  # Below this kappa the ideal points of a spine count as one.
@@ -80,17 +81,21 @@ class Search(NamedTuple):
 
     def first_rounds(self) -> list[Round]:
         """A few steps of all promising starts together, and more of the better ones."""
-        n, size = self.plan.n_init, self.sample.size
-        shifts = max(8, LEAST_PAIRS // size)
-        return [Round(1024, shifts, 12, max(2, n // 3), 0.1), Round(2048, shifts, 36, max(2, n // 6), 0.03)]
+        n, shifts = self.plan.n_init, max(8, LEAST_PAIRS // self.sample.size)
+        return [Round(1024, shifts, 10, max(2, n // 3), 0.1), Round(2048, shifts, 36, self.finalists(), 0.03)]
+
+    def finalists(self) -> int:
+        """How many runners come to the last rounds: more where there are many optima, and where they cost little."""
+        n, cheap = self.plan.n_init, self.sample.size <= FEW_ROWS
+        return max(2, n // (3 if cheap and OBJECTIVES[self.objective].rugged else 6))
 
     def last_rounds(self) -> list[Round]:
         """The best of these one by one, on all that the plan allows."""
         size, plan = self.sample.size, self.plan
         rows = min(size, SEMIFINAL_ROWS)
         shifts = min(max(plan.shifts, LEAST_PAIRS // size), max(8, SEMIFINAL_PAIRS // rows))
-        cheap = size * min(plan.shifts, size // 2) <= FEW_PAIRS
-        return [Round(rows, shifts, 40, 4 if cheap else 1, 0.01), Round(size, plan.shifts, plan.max_iter, 1, SHARPEST)]
+        keep = max(1, self.finalists() // 3) if size <= FEW_ROWS else 1
+        return [Round(rows, shifts, 40, keep, 0.01), Round(size, plan.shifts, plan.max_iter, 1, SHARPEST)]
 
     def many(self, rows: int, shifts: int, softness: float) -> Many:
         """The objective at many spines at once, on a few points and pairs."""
@@ -129,10 +134,18 @@ class Search(NamedTuple):
                 chosen.append(int(k))
         return [field[k] for k in chosen[:keep]]
 
-    def raced(self, family: Family, starts: Sequence[np.ndarray]) -> list[Ascent]:
-        """What the last rounds make of starts, best first."""
-        heats = (Heat(compose(self.over(round), family), round.iterations, round.keep) for round in self.last_rounds())
-        return race(starts, heats, tol=self.plan.tol, report=self.plan.report)
+    def raced(self, family: Family, starts: Sequence[np.ndarray]) -> Ascent:
+        """The best that the last rounds make of starts; its status says so if another optimum was as good."""
+        semifinal, final = self.last_rounds()
+        ends = self._climbed(family, starts, semifinal._replace(keep=len(starts)))
+        best = self._climbed(family, [end.point for end in ends[: semifinal.keep]], final)[0]
+        near = [end for end in ends if end.value > ends[0].value - AS_GOOD * abs(ends[0].value)]
+        several = any(_angle(*(family.basis(a.point)[0] for a in (ends[0], end))) > APART for end in near)
+        return best._replace(status=f"{best.status}; another optimum is as good to {AS_GOOD:g}") if several else best
+
+    def _climbed(self, family: Family, starts: Sequence[np.ndarray], round: Round) -> list[Ascent]:
+        heat = Heat(compose(self.over(round), family), round.iterations, round.keep)
+        return race(starts, [heat], tol=self.plan.tol, report=self.plan.report)
 
     def over(self, round: Round) -> Objective:
         """The objective on the points and pairs of a round."""
@@ -160,11 +173,10 @@ def search_joint(sample: Sample, K: int, spine: str, objective: str, plan: Plan,
     family: Family = FreeSpines() if free else IdealSpines()
     into = (lambda basis: basis) if free else parameters_in_ideal
     field = [into(basis) for basis in _ahead(search, K, free)]
-    field = search.different(family, field, max(2, plan.n_init // 8))
+    field = search.different(family, field, search.finalists())
     if plan.warm is not None:
         field.append(into(plan.warm[-1]))
-    ends = search.raced(family, field)
-    best = search.finished(_told_of_equals(ends, family), family)
+    best = search.finished(search.raced(family, field), family)
     basis = family.basis(best.point)[0]
     inside = basis[:, : sample.dimension + 1]
     light = Search(
@@ -201,14 +213,6 @@ def _exchanged(search: Search, K: int, free: bool) -> np.ndarray:
     return exchanged(search.sample.head(rows), K, lambda A: many(np.stack(A), gradient=False)[0], search.rng, free)
 
 
-def _told_of_equals(ends: list[Ascent], family: Family) -> Ascent:
-    """The best of some ascents; its status says so if another optimum is as good."""
-    best, bases = ends[0], [family.basis(end.point)[0] for end in ends]
-    near = [k for k, end in enumerate(ends) if end.value > best.value - AS_GOOD * abs(best.value)]
-    others = [k for k in near if _angle(bases[0], bases[k]) > APART]
-    return best._replace(status=f"{best.status}; another optimum is as good to {AS_GOOD:g}") if others else best
-
-
 def _angle(A: np.ndarray, B: np.ndarray) -> float:
     """The largest angle between the spans of two bases."""
     across = np.linalg.svd(np.linalg.qr(A.T)[0].T @ np.linalg.qr(B.T)[0], compute_uv=False)
@@ -226,7 +230,11 @@ def search_greedy(sample: Sample, K: int, spine: str, objective: str, plan: Plan
         starts = _additions(search, bases[-1], free)
         if plan.warm is not None:
             starts.append(plan.warm[k][-1, -spread.shape[1] :])
-        best = _told_of_equals(search.raced(family, search.flocked(family, starts)), family)
+        field = search.flocked(family, starts)
+        if k == 0:  # the peak at a far point is narrower than the first rounds can see: the best direction goes on as it is
+            exact = compose(search.over(search.last_rounds()[-1]), family)
+            field.append(max(starts, key=lambda theta: exact(theta)[0]))
+        best = search.raced(family, field)
         bases.append(family.basis(best.point)[0])
         climbs.append(best)
     if plan.tilt is not None or plan.exact is not None:
@@ -256,9 +264,9 @@ def _additions(search: Search, given: np.ndarray, free: bool) -> list[np.ndarray
         tilt = search.rng.standard_normal((len(shaken), 1))
         vectors = np.concatenate([vectors, np.hstack([tilt, shaken]), np.eye(vectors.shape[1])[1:]])
     bases = np.concatenate([np.broadcast_to(given, (len(vectors), *given.shape)), vectors[:, None]], axis=1)
-    values = search.many(rows, max(SCREENED_SHIFTS, LEAST_PAIRS // few.size), 0.1)(bases, gradient=False)[0]
+    values = search.many(rows, max(SCREENED_SHIFTS, ADDED_PAIRS // few.size), 0.1)(bases, gradient=False)[0]
     order = np.argsort(-values, kind="stable")
-    return list(vectors[order[: search.plan.n_init], (0 if free else 1) :])
+    return list(vectors[order[: 2 * search.plan.n_init], (0 if free else 1) :])
 
 
 def _light(plan: Plan, size: int) -> Plan:
