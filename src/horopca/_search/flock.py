@@ -38,7 +38,8 @@ def climb_many(objective: Callable, starts: np.ndarray, evaluations: int) -> tup
         weights[place] = np.where(curved, 1 / np.where(curved, product, 1.0), 0.0)
         scale = np.where(curved, product / np.where(curved, square, 1.0), scale)
         # the vertex of the parabola through both values, where the step was too long
-        drop = promised - (found - value)
+        gain = np.where(np.isfinite(found), found, value) - np.where(np.isfinite(value), value, 0.0)
+        drop = promised - np.where(np.isfinite(gain), gain, 0.0)
         shorter = np.clip(promised / (2 * np.where(drop > 0, drop, np.inf)), 0.1, 0.5)
         x, g = np.where(good[:, None], trial, x), np.where(good[:, None], slope, g)
         value = np.where(good, found, value)
