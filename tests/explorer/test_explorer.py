@@ -17,6 +17,7 @@ import horopca
 from horopca.explorer import explore, neighbours
 from horopca.explorer.edges import load_row_edges
 from horopca.explorer.neighbours import local_distortion, nearest_neighbours
+from horopca.explorer.original import strangers
 from horopca.geometry import distance, from_hyperboloid, lift, pairwise_distance, to_hyperboloid, translate
 from horopca.plots import class_colours
 from horopca.statistics import frechet_mean
@@ -253,6 +254,68 @@ def test_a_page_shows_itself_in_a_notebook():
     assert tags[0][1]["sandbox"] == "allow-scripts allow-downloads"
     assert "\ufffd" not in page.html and "?" in explore(Y, title="\ud83d").html.split("</title>")[0]
     assert repr(page).startswith(f"<Page: {len(HOSTILE)} points, 0.1 MB")
+
+
+def test_a_selection_comes_back_to_python():
+    pytest.importorskip("anywidget")
+    page = explore(Y, LABELS, names=NAMES)
+    assert page.selection == [] and "application/vnd.jupyter.widget-view+json" in str(page._repr_mimebundle_())
+    page.widget.selection = [1, 2]  # as the page sends it
+    assert page.selection == [1, 2] and page.widget.html == page.html
+    page.selection = [3]
+    assert page.widget.selection == [3]
+    with pytest.raises(ValueError, match="selection must be a whole number from 0"):
+        page.selection = [len(Y)]
+
+
+def test_without_anywidget_the_page_shows_itself(monkeypatch):
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    page = explore(Y[:3])
+    assert page._repr_mimebundle_() is None and page.selection == [] and "<iframe" in page._repr_html_()
+    with pytest.raises(ImportError, match="pip install anywidget"):
+        page.selection = [0]
+
+
+def test_several_columns_texts_pictures_and_sizes(tmp_path):
+    picture = tmp_path / "cat.png"
+    picture.write_bytes(b"\x89PNG")
+    found = held(
+        explore(
+            Y[:3],
+            {"kind": ["a", "b", "a"], "other": [1, 2, None]},
+            details=["x", None, "z"],
+            images=[picture, None, "data:image/gif;base64,AA"],
+            sizes=[1.0, 4.0, 16.0],
+            palette={"a": "#112233"},
+        )
+    )
+    assert names_of(found["labelings"]) == ["kind", "other"] and found["labelings"][0]["light"][0] == "#112233"
+    assert found["details"] == [{"name": "Details", "texts": ["x", "", "z"]}]
+    assert found["images"] == ["data:image/png;base64,iVBORw==", "", "data:image/gif;base64,AA"]
+    assert np.allclose(found["sizes"], [0.5, 1, 2])
+    with pytest.raises(ValueError, match="images must be paths of pictures"):
+        explore(Y[:1], images=["cat.exe"])
+
+
+def test_strangers_are_counted():
+    original = rng.uniform(-0.3, 0.3, (len(Y), 6))
+    found = held(explore(Y, original=original, n_neighbors=4))
+    here, there = nearest_neighbours(to_hyperboloid(Y), 4)[0], nearest_neighbours(to_hyperboloid(original), 4)[0]
+    expected = [len(set(a) - set(b)) / 4 for a, b in zip(here.tolist(), there.tolist(), strict=True)]
+    assert np.array_equal(found["false"], np.float32(expected)) and np.array_equal(strangers(here, there), expected)
+    assert found["dimension"] == 6 and np.array_equal(found["original"], to_hyperboloid(original)[:, 1:].ravel())
+
+
+def test_what_the_page_does_not_hold_is_said(monkeypatch):
+    monkeypatch.setattr("horopca.explorer.original.STORED_NUMBERS", 10)
+    found = held(explore(Y, original=Y))
+    assert "original" not in found and found["omitted"] == ["no refit: the original has more than 10 numbers"]
+
+
+def test_deep_points_start_by_distance():
+    assert held(explore(Y))["model"] == "poincare" and "why" not in held(explore(Y))
+    found = held(explore([[9.0, 0.0], [0.0, 9.0], [-9.0, 0.0]], model="tangent", root=0))
+    assert found["model"] == "equidistant" and "would lie on the rim" in found["why"] and found["reach"] > 15
 
 
 def test_one_point_is_enough():

@@ -164,7 +164,9 @@ function newApp(data) {
     app.paint = lit ? dimmed(app.colours, lit, app.theme.disk) : app.colours;
     let at = 0;
     for (const above of [false, true]) {
+      const begun = at;
       for (const i of shuffle) if ((lit ? lit(i) : app.colours[i] !== grey) === above) order[at++] = i;
+      layered(order.subarray(begun, at), app.paint);
     }
     app.draw();
   };

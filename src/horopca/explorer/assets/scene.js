@@ -39,7 +39,7 @@ function project(scene, data, view, model, frame, shown) {
     const square = x[i] * x[i] + y[i] * y[i];
     let t = Math.sqrt(1 + square), z;
     if (t === Infinity) t = Math.hypot(x[i], y[i]); // at distance 355 from the centre squares overflow
-    if (open) { const r = square < Infinity ? Math.sqrt(square) : t; z = r > 1e-9 ? Math.asinh(r) / (r * reach) : 1 / reach; }
+    if (open) { const r = square < Infinity ? Math.sqrt(square) : t; z = r > 0.01 ? Math.log(r + t) / (r * reach) : r > 1e-9 ? Math.asinh(r) / (r * reach) : 1 / reach; }
     else z = 1 / (time + t);
     zx[i] = x[i] * z;
     zy[i] = y[i] * z;
