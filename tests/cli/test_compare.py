@@ -27,6 +27,9 @@ FIELDS = {
     "frechet_variance",
     "frechet_kept",
     "variance_kept",
+    "neighbours_kept",
+    "trustworthiness",
+    "continuity",
     "seconds",
     "converged",
 }
@@ -46,8 +49,9 @@ def test_the_table(points):
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0].strip() == f"40 points, 5 columns, Fréchet variance {metrics.frechet_variance(TREE.points):.2f}"
-    assert all(word in lines[1] for word in ("method", "distortion", "Fréchet variance", "variance kept", "seconds"))
-    assert [line.split()[0] for line in lines[2:]] == ["1"] * 3 + ["2"] * 3
+    heading = " ".join(lines[1:3])
+    assert all(word in heading for word in ("method", "distortion", "Fréchet", "near", "trust", "contin-", "seconds"))
+    assert [line.split()[0] for line in lines[3:]] == ["1"] * 3 + ["2"] * 3
     assert sum("Tangent PCA" in line for line in lines) == 2
     assert result.stderr == ""
 
@@ -55,7 +59,7 @@ def test_the_table(points):
 def test_the_best_is_bold(points, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
-    best, *others = sorted(f"{row['distortion']:.4f}" for row in compare(TREE.points, 2, FAST))
+    best, *others = sorted(f"{row['distortion']:.4f}" for row in compare(TREE.points, 2, FAST).to_dict("records"))
     bold = re.findall(r"\x1b\[1m([\d.]+)\x1b\[0m", compared(points, "--methods", ",".join(FAST)).stdout)
     assert best in bold and not set(others) & set(bold)
 

@@ -25,6 +25,9 @@ FIELDS = {
     "frechet_variance",
     "frechet_kept",
     "variance_kept",
+    "neighbours_kept",
+    "trustworthiness",
+    "continuity",
     "seconds",
     "converged",
 }
@@ -56,6 +59,8 @@ def test_a_row_for_every_method_and_dimension_ready_for_a_data_frame():
     assert row["frechet_variance"] == pytest.approx(metrics.frechet_variance(Y))
     assert row["frechet_kept"] == pytest.approx(metrics.frechet_variance(Y) / metrics.frechet_variance(TREE.points))
     assert row["variance_kept"] == pytest.approx(metrics.pair_variance(Y) / metrics.pair_variance(TREE.points))
+    for measure in (metrics.neighbours_kept, metrics.trustworthiness, metrics.continuity):
+        assert row[measure.__name__] == pytest.approx(measure(TREE.points, Y, n_neighbors=10))
     assert row["distortion_error"] == 0 and row["seconds"] > 0 and row["converged"]
 
 

@@ -49,8 +49,11 @@ class Column(NamedTuple):
 COLUMNS = {
     "distortion": Column("distortion", "{:.4f}".format, lambda record: record["distortion"]),
     # a variance is best where it is that of the points: a map that lengthens distances may have more
-    "frechet_variance": Column("Fréchet variance", "{:.2f}".format, lambda record: abs(record["frechet_kept"] - 1)),
-    "variance_kept": Column("variance kept", "{:.1%}".format, lambda record: abs(record["variance_kept"] - 1)),
+    "frechet_variance": Column("Fréchet\nvariance", "{:.2f}".format, lambda record: abs(record["frechet_kept"] - 1)),
+    "variance_kept": Column("variance\nkept", "{:.1%}".format, lambda record: abs(record["variance_kept"] - 1)),
+    "neighbours_kept": Column("near\nkept", "{:.1%}".format, lambda record: -record["neighbours_kept"]),
+    "trustworthiness": Column("trust", "{:.3f}".format, lambda record: -record["trustworthiness"]),
+    "continuity": Column("contin-\nuity", "{:.3f}".format, lambda record: -record["continuity"]),
     "seconds": Column("seconds", "{:.2f}".format, lambda record: record["seconds"]),
 }
 
@@ -161,7 +164,7 @@ def _draw(figure: Any, rows: list[Reduction], texts: Texts, place: dict[str, Any
 
 def print_records(records: list[dict[str, Any]], title: str) -> None:
     """A table of reductions, the best figures of each number of components in bold."""
-    table = Table(title=title, title_justify="left", title_style="italic", box=None, pad_edge=False)
+    table = Table(title=title, title_justify="left", title_style="italic", box=None, pad_edge=False, collapse_padding=True)
     table.add_column("k", justify="right")
     table.add_column("method", style="cyan", no_wrap=True)
     for column in COLUMNS.values():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
@@ -12,9 +13,11 @@ from .._points.door import check_count, check_door
 from .._points.places import check_rows
 from ..estimators.base import HyperbolicReduction
 from .distances import average_distortion, frechet_variance, pair_variance
+from .neighbours import continuity, neighbours_kept, trustworthiness
 
 __all__ = ["METHODS", "Method", "Reduction", "compare", "default_methods", "reductions"]
 
+NEIGHBOURS = 10
 EXACT_PAIRS = 4_000_000  # distances of up to so many pairs are all counted; of more, a random sample of so many
 
 
@@ -88,7 +91,8 @@ def compare(
         One row for each number of components and method: ``method``, ``title``, ``n_components``, ``distortion`` (average,
         over pairs) and its standard error ``distortion_error`` (0 where all pairs were counted), ``frechet_variance`` of the
         images, ``frechet_kept`` and ``variance_kept`` (Fréchet variance and pair variance of the images over those of the
-        points), ``seconds`` of the fit, and ``converged``.
+        points), ``neighbours_kept``, ``trustworthiness`` and ``continuity`` of the ten nearest of each point, ``seconds`` of
+        the fit, and ``converged``.
 
     Examples
     --------
@@ -152,7 +156,15 @@ def _measure(X: Any, Y: Any, total: tuple[float, float], sampling: dict[str, Any
         "frechet_variance": frechet,
         "frechet_kept": frechet / total[0] if total[0] > 0 else 1.0,
         "variance_kept": pairs / total[1] if total[1] > 0 else 1.0,
+        **_neighbours(X, Y, {key: value for key, value in sampling.items() if key != "n_pairs"}),
     }
+
+
+def _neighbours(X: Any, Y: Any, settings: dict[str, Any]) -> dict[str, float]:
+    """What becomes of the ten nearest of each point (of fewer than 31 points: of the nearest third)."""
+    k = min(NEIGHBOURS, (X.shape[0] - 1) // 3)
+    measures = (neighbours_kept, trustworthiness, continuity)
+    return {measure.__name__: measure(X, Y, n_neighbors=k, **settings) if k else math.nan for measure in measures}
 
 
 def _variances(X: Any, sampling: dict[str, Any]) -> tuple[float, float]:
