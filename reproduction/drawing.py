@@ -141,13 +141,14 @@ def dimension_curves(figure: Any, data: Mapping[tuple[str, str], Mapping[str, Ma
 
 
 FLOOR = 0.003  # where a distortion of zero is drawn
+# in the order of the systems: the paper's, its HoroPCA in black, ours in two colours, the others
 CURVES: tuple[dict[str, Any], ...] = (
     {"color": COLOURS[5]}, {"color": COLOURS[2]}, {"color": COLOURS[4]}, {"color": "#8C564B"},
     {"color": "#8C8C8C", "linestyle": "dotted"}, {"color": COLOURS[1]}, {"color": "black", "linewidth": 2.0},
     {"color": "black", "linestyle": "dashed"}, {"color": COLOURS[0], "linewidth": 2.2},
-    {"color": COLOURS[0], "linestyle": "dashed"},
-    {"color": COLOURS[3], "linewidth": 2.0}, {"color": "#8C8C8C", "linestyle": "dashed"}, {"color": COLOURS[6 % len(COLOURS)]},
-    {"color": COLOURS[7 % len(COLOURS)]},
+    {"color": COLOURS[0], "linestyle": "dashed"}, {"color": COLOURS[0], "linestyle": "dotted"},
+    {"color": COLOURS[3], "linewidth": 2.2}, {"color": COLOURS[3], "linestyle": "dashed"}, {"color": "#332288"},
+    {"color": "#AA4499"}, {"color": "#8C8C8C", "linestyle": "dashed"},
 )  # fmt: skip
 
 

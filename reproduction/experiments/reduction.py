@@ -271,6 +271,8 @@ def _rows_text(results: Results) -> str:
     said = []
     for method in ("pca", "tpca"):
         found = {g: f for g in paper.GRAPHS if (f := results.first("rows_for_columns", graph=g, method=method))}
+        if not found:
+            continue
         met = ", ".join(g for g, f in found.items() if f["met"]) or "none"
         chance = ", ".join(f"{f['by_chance']:.0%}" for f in found.values())
         said.append(f"{TITLES[method]}: met to the printed digits on {met}; by chance {chance}")
