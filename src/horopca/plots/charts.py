@@ -54,9 +54,10 @@ def plot_explained_variance(ratio: Any, *, threshold: float = 0.95, ax: Axes | N
     if enough.size:
         ax.axvline(k[enough[0]], color=theme.edge, linewidth=0.8, linestyle="dashed")
         n = int(k[enough[0]])
-        ax.set_title(f"{n} components keep {share}" if n > 1 else f"1 component keeps {share}")
+        title = f"{n} components keep {share}" if n > 1 else f"1 component keeps {share}"
     else:
-        ax.set_title(f"{len(ratio)} components keep {ratio[-1]:.0%}, less than {share}")
+        title = f"{len(ratio)} components keep {ratio[-1]:.0%}, less than {share}"
+    ax.set_title(title, fontsize=text_size(ax, 11))
     ax.set(ylim=(0, 1.02), xlim=(0.8, len(ratio) + 0.2))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     _label(ax, "components", "variance kept")
@@ -102,18 +103,18 @@ def plot_distortion(
     d, e = (part / door.scale for part in _sample(before, after, check_count("n_pairs", n_pairs, 1), random_state))
     ax = new_figure().subplots() if ax is None else ax
     theme, top = theme_of(ax), 1.04 * max(float(d.max()), float(e.max()), 1e-9)
-    if len(d) <= FEW_PAIRS:
-        ax.scatter(d, e, s=6 * proportion(ax) ** 2, c=theme.classes[0], alpha=0.5, linewidths=0)
-    else:  # few pairs are nearest to the background
-        options: dict[str, Any] = {"extent": (0, top, 0, top), "bins": "log", "mincnt": 1, "linewidths": 0}
-        bins = ax.hexbin(d, e, gridsize=70, cmap=ramp("value", theme), rasterized=True, **options)
-        draw_colour_bar(ax, (bins.norm, bins.get_cmap()), "pairs")
-    ax.plot([0, top], [0, top], color=theme.rim, linewidth=0.9 * proportion(ax))
     apart = d > 0
     distortion = float(np.mean(np.abs(e[apart] - d[apart]) / d[apart])) if apart.any() else 0.0
     ax.set(xlim=(0, top), ylim=(0, top), aspect="equal")
     ax.set_title(f"average distortion {distortion:.3f}", fontsize=text_size(ax, 11))
     _label(ax, "distance in the original", "distance after the reduction")
+    if len(d) <= FEW_PAIRS:
+        ax.scatter(d, e, s=6 * proportion(ax) ** 2, c=theme.classes[0], alpha=0.5, linewidths=0)
+    ax.plot([0, top], [0, top], color=theme.rim, linewidth=0.9 * proportion(ax))
+    if len(d) > FEW_PAIRS:  # few pairs are nearest to the background
+        options: dict[str, Any] = {"extent": (0, top, 0, top), "bins": "log", "mincnt": 1, "linewidths": 0}
+        bins = ax.hexbin(d, e, gridsize=70, cmap=ramp("value", theme), rasterized=True, **options)
+        draw_colour_bar(ax, (bins.norm, bins.get_cmap()), "pairs")
     return ax
 
 

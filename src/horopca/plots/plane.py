@@ -208,13 +208,13 @@ def _plot(name: str, given: Given, ax: Axes | None, value_name: str | None, titl
         _draw_points(ax, xy, colouring, areas, theme)
     if colouring.legend:
         draw_legend(ax, colouring.legend)
-    if colouring.bar:
-        draw_colour_bar(ax, colouring.bar, value_name)
     if title:
         ax.set_title(plain(title, 200), fontsize=text_size(ax, 11))
     corner = _draw_note(ax, "; ".join(part for part in said if part), theme)
     if given.names is not None:
         draw_names(ax, xy, given.names, weights(radius(given.x), given.edges), areas, corner)
+    if colouring.bar:  # last: it takes its place from the axes, whose size all others are in proportion to
+        draw_colour_bar(ax, colouring.bar, value_name)
     return ax
 
 
