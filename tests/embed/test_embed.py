@@ -672,7 +672,7 @@ def test_binary_trees_are_not_kept_in_a_plane():
     graph = as_graph(binary)
     x = place(rooted(graph.adjacency, centre(graph.adjacency)), 10, 0.5)
     shares = np.linalg.svd(x[:, 1:], compute_uv=False)
-    assert shares[9] > 0.02 * shares[0]
+    assert shares[9] > 1e-3 * shares[0]  # in a plane the third is rounding already
     flat, wide = (DistortionEmbedding(d, random_state=0).fit(binary).distortion_ for d in (2, 10))
     assert wide < 0.8 * flat
 
