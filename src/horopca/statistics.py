@@ -116,7 +116,7 @@ class Seen:
         return map(self._moved(lambda chunk: chunk), self.points.chunks())
 
     def take(self, indices: np.ndarray) -> np.ndarray:
-        return translate_to_origin(self.points.take(indices), self.origin)
+        return to_numpy(translate_to_origin(self.points.take(indices), self.origin))
 
     def map(self, function: Callable[[Chunk], Array]) -> Any:
         return self.points.map(self._moved(function))
@@ -200,7 +200,7 @@ def _centroid(points: Points) -> np.ndarray:
         return to_numpy(array_namespace(x).sum(x[:, 1:] / x[:, :1], axis=0))
 
     k = points.fold(klein) / points.shape[0]
-    return lift(k / np.sqrt(max(1 - float(k @ k), 1e-6)))
+    return to_numpy(lift(k / np.sqrt(max(1 - float(k @ k), 1e-6))))
 
 
 def newton_terms(points: Points, m: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
@@ -222,7 +222,7 @@ def newton_terms(points: Points, m: np.ndarray) -> tuple[float, np.ndarray, np.n
 def exp_from(m: np.ndarray, v: np.ndarray) -> np.ndarray:
     """exp at m of a tangent vector given in the frame carried from the origin."""
     size = np.linalg.norm(v)
-    return translate(lift(v * (np.sinh(size) / size if size > 0 else 1.0)), m)
+    return to_numpy(translate(lift(v * (np.sinh(size) / size if size > 0 else 1.0)), m))
 
 
 def frechet_variance(x: Array | Points, mean: Array | None = None) -> float:
@@ -234,7 +234,7 @@ def frechet_variance(x: Array | Points, mean: Array | None = None) -> float:
 
 def pair_variance(x: Array) -> float:
     """Mean squared distance over all n^2 ordered pairs of x (n, d+1): the paper's variance."""
-    return 2 * sum(_sum_of_squares(d) for (d,) in pair_distances(x)) / x.shape[0] ** 2
+    return float(2 * sum(_sum_of_squares(d) for (d,) in pair_distances(x)) / x.shape[0] ** 2)
 
 
 def sampled_pair_variance(x: Array, offsets: Sequence[int]) -> tuple[float, float]:
@@ -350,7 +350,7 @@ def _tangents(chunk: Chunk) -> np.ndarray:
 
 
 def _gram(v: np.ndarray) -> np.ndarray:
-    return v.T @ v
+    return np.asarray(v.T @ v)
 
 
 def _farther(a: np.ndarray, b: np.ndarray) -> np.ndarray:

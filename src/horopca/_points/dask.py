@@ -94,7 +94,7 @@ class DaskRows(Rows):
         return self._passed(function, added, self, beside)
 
     def take(self, indices: np.ndarray) -> np.ndarray:
-        return self.door.enter(self.raw(indices))
+        return np.asarray(self.door.enter(self.raw(indices)))
 
     def raw(self, indices: np.ndarray) -> np.ndarray:
         """Some rows of the user's, on the host. Each chunk is read once, and no other rows travel."""

@@ -69,7 +69,8 @@ class Rows:
     def take(self, indices: np.ndarray) -> np.ndarray:
         """Some of the points (m, d+1), on the host."""
         xp = array_namespace(self.X)
-        return self.door.enter(to_numpy(xp.take(self.X, xp.asarray(indices, device=device(self.X)), axis=0)))
+        rows = to_numpy(xp.take(self.X, xp.asarray(indices, device=device(self.X)), axis=0))
+        return np.asarray(self.door.enter(rows))
 
     def map(self, function: Callable[[Chunk], Array]) -> Any:
         """The rows of function(chunk) for all chunks in order, as one array of the user's library."""

@@ -24,7 +24,9 @@ BLOCK_ELEMENTS = 1 << 18  # entries of a block of distances: 2 MiB of float64, a
 
 def origin(d: int) -> np.ndarray:
     """The point (1, 0, ..., 0) of H^d."""
-    return np.eye(1, d + 1)[0]
+    point = np.zeros(d + 1)
+    point[0] = 1.0
+    return point
 
 
 def inner(x: Array, y: Array) -> Array:

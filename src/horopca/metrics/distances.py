@@ -164,7 +164,7 @@ def unexplained_variance(X: Any, X_back: Any, *, model: str = "poincare", curvat
     if after.remote:
         before, after = after, before
     total = before.fold_beside(after, _squares)
-    return total / before.shape[0] / -curvature
+    return float(total / before.shape[0] / -curvature)
 
 
 def _squares(before: Chunk, after: Chunk) -> float:
@@ -260,7 +260,7 @@ def _matrix_blocks(matrices: list[np.ndarray], draw: _Draw | None) -> Iterator[t
 def _ratios(d: np.ndarray, e: np.ndarray) -> np.ndarray:
     """e / d for the pairs at a distance d > 0; infinite where float64 holds no more."""
     with np.errstate(over="ignore"):
-        return e[d > 0] / d[d > 0]
+        return np.asarray(e[d > 0] / d[d > 0])
 
 
 def _mean(pairs: _Pairs, function: Callable[..., np.ndarray]) -> tuple[float, float]:

@@ -217,14 +217,14 @@ class _Compared:
 
     def _distances(self, cloud: np.ndarray, points: np.ndarray) -> np.ndarray:
         """Distances (m, n) from some points to all; infinite to themselves."""
-        d = cloud[points] if self.precomputed else pairwise_distance(cloud[points], cloud)
+        d: np.ndarray = cloud[points] if self.precomputed else pairwise_distance(cloud[points], cloud)
         d[np.arange(len(points)), points] = np.inf
         return d
 
 
 def _summary(
     compared: _Compared, which: Literal["kept", "trust"], n_points: int | None, return_error: bool, random_state: Any
-) -> Any:
+) -> float | tuple[float, float]:
     """The mean of one of the values over all points or some, with its standard error if that is wanted."""
     n = compared.n
     wanted = SAMPLED_POINTS if n_points is None and n > EXACT_POINTS else n_points
