@@ -33,8 +33,9 @@ def climb_many(objective: Callable, starts: np.ndarray, evaluations: int) -> tup
         place = k % MEMORY
         steps[place] = np.where(good[:, None], trial - x, 0.0)
         bends[place] = np.where(good[:, None], g - slope, 0.0)
-        product, square = np.sum(steps[place] * bends[place], axis=1), np.sum(bends[place] ** 2, axis=1)
-        curved = product > 1e-12 * np.sqrt(square * np.sum(steps[place] ** 2, axis=1))
+        with np.errstate(over="ignore", invalid="ignore"):  # a square that leaves float64 teaches nothing: not curved
+            product, square = np.sum(steps[place] * bends[place], axis=1), np.sum(bends[place] ** 2, axis=1)
+            curved = product > 1e-12 * np.sqrt(square * np.sum(steps[place] ** 2, axis=1))
         weights[place] = np.where(curved, 1 / np.where(curved, product, 1.0), 0.0)
         scale = np.where(curved, product / np.where(curved, square, 1.0), scale)
         # the vertex of the parabola through both values, where the step was too long
@@ -54,12 +55,15 @@ def _direction(
     """The direction of L-BFGS of each runner (S, p); that of its gradient where it has no memory, or the former leads down."""
     order = [(newest - k) % len(steps) for k in range(len(steps))]
     q, kept = g.copy(), {}
-    for k in order:
-        kept[k] = weights[k] * np.sum(steps[k] * q, axis=1)
-        q -= kept[k][:, None] * bends[k]
-    q *= np.where(np.isfinite(scale), scale, 1.0)[:, None]
-    for k in reversed(order):
-        q += (kept[k] - weights[k] * np.sum(bends[k] * q, axis=1))[:, None] * steps[k]
-    plain = g * (FIRST_STEP / np.maximum(np.linalg.norm(g, axis=1), 1e-300))[:, None]
-    up = np.isfinite(scale) & (np.sum(q * g, axis=1) > 0)
+    with np.errstate(over="ignore", invalid="ignore"):  # far out, a direction may leave float64: then it is the gradient's
+        for k in order:
+            kept[k] = weights[k] * np.sum(steps[k] * q, axis=1)
+            q -= kept[k][:, None] * bends[k]
+        q *= np.where(np.isfinite(scale), scale, 1.0)[:, None]
+        for k in reversed(order):
+            q += (kept[k] - weights[k] * np.sum(bends[k] * q, axis=1))[:, None] * steps[k]
+        up = np.isfinite(scale) & np.isfinite(q).all(axis=1) & (np.sum(q * g, axis=1) > 0)
+    largest = np.abs(g).max(axis=1, keepdims=True)
+    plain = g / np.where(largest > 0, largest, 1.0)  # so that the squares of its entries stay in float64
+    plain *= (FIRST_STEP / np.maximum(np.linalg.norm(plain, axis=1), FIRST_STEP))[:, None]
     return np.where(up[:, None], q, plain)
