@@ -31,7 +31,7 @@ def page_of(records: Sequence[Record]) -> str:
     for experiment in EXPERIMENTS.values():
         own = results.of(experiment.name)
         if own.found or not experiment.cells(Size()):
-            parts.append(f"## {experiment.title}\n\n*{experiment.place}.* {linked(experiment.section(own))}")
+            parts.append(f"## {experiment.title}\n\n*{experiment.place}.*\n\n{linked(experiment.section(own))}")
     return "\n\n".join([*parts, items_text()]) + "\n"
 
 
