@@ -21,6 +21,7 @@ from horopca import BSA, PGA, HoroPCA, HyperbolicMDS, TangentPCA, metrics
 from horopca.datasets import make_hierarchical_normals
 
 REPEATS = 3
+DISTORTION = {"spine": "free", "objective": "distortion"}
 PAIRS = 1 << 22  # that two objectives are compared on
 
 

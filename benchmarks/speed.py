@@ -70,7 +70,7 @@ def main() -> None:
     for column in ("measure", "ours", "target"):
         table.add_column(column, justify="left" if column == "measure" else "right")
     evaluations, elementary = fit_in_evaluations()
-    table.add_row("default fit on CS Ph.D., in exact evaluations (value, gradient; all pairs)", f"{evaluations:.0f}", "<= 150")
+    table.add_row("default fit on CS Ph.D., in exact evaluations (value, gradient; all pairs)", f"{evaluations:.0f}", "<= 60")
     table.add_row("one exact evaluation, in numpy.log + numpy.sqrt over as many numbers", f"{elementary:.1f}", "<= 6")
     memory = 1 + fit_memory()
     table.add_row("peak memory of a fit on 200,000 x 50, input included, in inputs", f"{memory:.2f}", "<= 2")
