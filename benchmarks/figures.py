@@ -74,9 +74,7 @@ def described(row: Row) -> str:
 
 
 def main() -> None:
-    table = Table(
-        title="HoroPCA from 10 dimensions: median over seeds 0-9 (spread in % of it) [target]; seconds of processor time"
-    )
+    table = Table(title="HoroPCA from 10 dimensions: median over seeds 0-9 (spread in % of it) [target]; processor seconds")
     for column in ("options", "measure", *NAMES):
         table.add_column(column, justify="left" if column in ("options", "measure") else "right")
     kinds = {described(row): row for row in ROWS}

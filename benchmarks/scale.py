@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.decomposition import PCA
 
-from horopca import BSA, PGA, HoroPCA, HyperbolicMDS, TangentPCA, metrics
+from horopca import BSA, PGA, HoroPCA, HyperbolicMDS, RadialPCA, TangentPCA, metrics
 from horopca.datasets import make_hierarchical_normals
 
 REPEATS = 3
@@ -55,13 +55,15 @@ def speed(X: np.ndarray, table: Table) -> None:
     table.add_row("PCA", "fit", f"{(fit := seconds(lambda: PCA(2).fit(X))):.2f} s", "1", "")
     table.add_row("", "transform", f"{(transform := seconds(lambda: pca.transform(X))):.2f} s", "1", "")
     for name, make, limits in (
-        ("HoroPCA", lambda: HoroPCA(2, random_state=0), ("<= 10", "<= 3")),
+        ("HoroPCA", lambda: HoroPCA(2, random_state=0), ("<= 6", "<= 3")),
         ('HoroPCA, spine="free"', lambda: HoroPCA(2, spine="free", random_state=0), ("", "")),
-        ('HoroPCA, objective="distortion"', lambda: HoroPCA(2, objective="distortion", random_state=0), ("", "")),
-        ("TangentPCA", lambda: TangentPCA(2), ("", "")),
-        ("HyperbolicMDS", lambda: HyperbolicMDS(2), ("", "")),
-        ("PGA", lambda: PGA(2, random_state=0), ("", "")),
-        ("BSA", lambda: BSA(2, random_state=0), ("", "")),
+        ("HoroPCA, free, distortion", lambda: HoroPCA(2, **DISTORTION, random_state=0), ("", "")),
+        ("HoroPCA, the same, stretch", lambda: HoroPCA(2, **DISTORTION, stretch=True, random_state=0), ("", "")),
+        ("TangentPCA", lambda: TangentPCA(2), ("<= 15", "<= 3")),
+        ("RadialPCA", lambda: RadialPCA(2), ("<= 15", "<= 3")),
+        ("HyperbolicMDS", lambda: HyperbolicMDS(2), ("<= 15", "<= 3")),
+        ("PGA", lambda: PGA(2, random_state=0), ("<= 15", "<= 3")),
+        ("BSA", lambda: BSA(2, random_state=0), ("<= 15", "<= 3")),
     ):
         repeats = REPEATS if name == "HoroPCA" else 1
         mine = seconds(lambda make=make: make().fit(X), repeats)

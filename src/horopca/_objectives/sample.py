@@ -45,6 +45,15 @@ class Sample(NamedTuple):
         rest = xp.sum(self.columns[m + 1 :, :] ** 2, axis=0)
         return Sample(columns, (1 + rest) / (columns[0, :] + size), self.columns)
 
+    def along(self, axes: np.ndarray) -> Sample:
+        """What spines inside the time axis and some orthonormal directions, the columns of `axes` (d, m), see of the points."""
+        xp = array_namespace(self.columns)
+        s = from_numpy(axes.T, like=self.columns) @ self.columns[1:, :]
+        inside, all_of_it = xp.sum(s * s, axis=0), xp.sum(self.columns[1:, :] ** 2, axis=0)
+        rest = xp.maximum(all_of_it - inside, xp.zeros_like(inside))
+        t = self.columns[0, :]
+        return Sample(xp.concat([t[None, :], s], axis=0), (1 + rest) / (t + xp.sqrt(inside)), self.points().T)
+
     def beside(self, X: Array) -> Sample:
         """The same points where an array X lives."""
         xp = array_namespace(X)

@@ -11,6 +11,7 @@ from ..statistics import pair_variance
 from .pairs import some_offsets
 
 EXACT_ROWS = 3000  # up to here variances are reported over all pairs, above over REPORTED_PAIRS of them
+EXACT_PAIRS = 1 << 26  # if these are no more than so many for all components together;
 REPORTED_PAIRS = 1 << 19  # pairs in a reported estimate
 RESIDUAL_ROWS = 512  # whose pairs say how far an estimate of the variance may be off
 
@@ -26,7 +27,7 @@ def measured_variances(
     """
     images, m = [*(slid(x, spine) for spine in spines), x], len(x)
     own, residual = _deviations(images[-2][:RESIDUAL_ROWS])
-    if m <= EXACT_ROWS:
+    if m <= EXACT_ROWS and m * m * len(images) <= EXACT_PAIRS:
         values, error = np.array([pair_variance(y) for y in images]) * m / (m - 1), 0.0
     else:
         offsets = some_offsets(m, max(1, REPORTED_PAIRS // m), rng)

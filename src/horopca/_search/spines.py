@@ -33,6 +33,7 @@ ADDED_ROWS = 1 << 10  # and so many for one more,
 ADDED_PAIRS = 1 << 14  # on so many pairs.
 MANY_AXES = 64  # In more dimensions than this all rounds but the last are run in the first principal axes, so many of them,
 AXES_PER_COMPONENT = 4  # or so many for each component.
+MANY_COMPONENTS = 8  # For more components than this a quarter of the starts will do: there is less to miss.
 STRETCHED = 2.2  # The stretch of a start.
 AS_GOOD = 1e-3  # Optima nearer than this fraction are told of as equals,
 APART = 0.1  # if their spines differ by an angle of more than this.
@@ -187,11 +188,12 @@ def search_joint(sample: Sample, K: int, spine: str, objective: str, plan: Plan,
 
 def _ahead(search: Search, K: int, free: bool) -> list[np.ndarray]:
     """Bases (K, d+1) to which the first rounds come, in both families: each finds optima that the other misses."""
-    d, n = search.sample.dimension, search.plan.n_init
+    d, many = search.sample.dimension, K > MANY_COMPONENTS
+    n = max(2, search.plan.n_init // 4) if many else search.plan.n_init
     m = d if d <= MANY_AXES else min(d, max(MANY_AXES, AXES_PER_COMPONENT * K))
     search = search._replace(sample=search.sample.first_axes(m))
     looked_at = random_starts(search.sample.head(4096), K, 8 * n, search.rng)
-    sure = [*sure_starts(search.sample, K), _exchanged(search, K, free)]
+    sure = [*sure_starts(search.sample, K), *([] if many else [_exchanged(search, K, free)])]
     stretched = search.objective == "stretch"
     if stretched:
         column = np.full((K, 1), np.log(STRETCHED) / K)
@@ -271,12 +273,15 @@ def _additions(search: Search, given: np.ndarray, free: bool) -> list[np.ndarray
 
 def _light(plan: Plan, size: int) -> Plan:
     """A plan for the small problem of a flag inside a spine."""
-    return Plan(8 if size < 200 else 4, 8, 40, plan.tol, lambda *_: None)
+    return Plan(8 if size < 200 else 4 if size < 5000 else 2, 8, 40, plan.tol, lambda *_: None)
 
 
 def _flag_inside(search: Search, basis: np.ndarray, free: bool) -> list[np.ndarray]:
     """Bases (k, d+1), k = 1 .. K-1, of the greedy flag inside the span of `basis`: a K-dimensional problem."""
     K = len(basis)
+    axes = np.linalg.qr(basis[:, 1:].T)[0]
+    search = search._replace(sample=search.sample.along(axes))
+    basis = np.column_stack([basis[:, 0], basis[:, 1:] @ axes])
     if free:
         given, centre, spread = basis[:0], np.zeros(basis.shape[1]), np.linalg.qr(basis.T)[0]
     else:
@@ -293,7 +298,7 @@ def _flag_inside(search: Search, basis: np.ndarray, free: bool) -> list[np.ndarr
         starts = [np.ones(1), -np.ones(1)] if m == 1 else list(search.rng.standard_normal((search.plan.n_init, m)))
         given = family.basis(search.flocked(family, starts)[0])[0]
         bases.append(given)
-    return bases
+    return [np.column_stack([inner[:, 0], inner[:, 1:] @ axes.T]) for inner in bases]
 
 
 def _corrected(best: Ascent, objective: Objective, family: Family, tilt: Callable) -> Ascent:

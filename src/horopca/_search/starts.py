@@ -16,7 +16,7 @@ from ..geometry._arrays import to_numpy
 from .families import IdealSpines, parameters_in_ideal
 
 SHAKEN = 0.05  # Shaken directions are off by so much in every coordinate.
-POOL = 128  # So many points' directions are candidates when one vector of a spine is exchanged for a better one.
+POOL = 96  # So many points' directions are candidates when one vector of a spine is exchanged for a better one.
 SWEEPS = 2  # Every vector of a spine is exchanged so many times at most.
 
 

@@ -60,8 +60,9 @@ STAND_ROWS = 1 << 12  # The search stands at the mean, and in the principal axes
 SEARCH_ROWS = 1 << 14  # More points than this are searched on a random sample of so many.
 LAST_PAIRS = 1 << 20  # The last climb counts so many pairs for each evaluation,
 SAMPLE_PAIRS = 1 << 17  # and so many if its answer is corrected afterwards.
+SAMPLE_TOL = 1e-7  # Such an answer is climbed to no better than this: a sample says less of all rows.
 DISTANCES_KEPT = 128  # The distortion counts so many pairs for each point, since their true distances are kept.
-AUTO_STARTS = 24  # So many starts are climbed from by default on a thousand points or more,
+AUTO_STARTS = 16  # So many starts are climbed from by default on a thousand points or more,
 MOST_AUTO_STARTS = 64  # and up to so many on fewer, where they cost little.
 
 
@@ -101,7 +102,7 @@ class HoroPCA(HyperbolicReduction):
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     n_init : "auto" or int, default="auto"
-        How many promising starts are climbed (eight times as many are looked at); "auto" is 24,
+        How many promising starts are climbed (eight times as many are looked at); "auto" is 16,
         and up to 64 on fewer than a thousand points.
     pairs : "auto", "all" or int, default="auto"
         Pairs per point in the last climb; "auto" takes all pairs of up to 2048 points and about a million of more. More than
@@ -320,9 +321,8 @@ class HoroPCA(HyperbolicReduction):
     def _plan(self, sample: Sample, rows: Rows | None, frame: Frame, whole: Whole | None, warm: Answer | None, K: int) -> Plan:
         """How to search a sample: if it is one of rows, the answer is taken to these afterwards."""
         n, auto = sample.size, min(MOST_AUTO_STARTS, max(AUTO_STARTS, AUTO_STARTS * 1024 // sample.size))
-        plan = Plan(
-            check_starts(self.n_init, auto), self._shifts(n, K, rows is not None), self.max_iter, self.tol, teller(self)
-        )
+        tol = self.tol if rows is None else max(self.tol, SAMPLE_TOL)
+        plan = Plan(check_starts(self.n_init, auto), self._shifts(n, K, rows is not None), self.max_iter, tol, teller(self))
         if whole is not None:
             plan = plan._replace(tilt=whole.tilt(self._goal()))
         if rows is not None and usable_for(rows.X):
@@ -340,7 +340,7 @@ class HoroPCA(HyperbolicReduction):
         if self.pairs == "auto" or (self.pairs == "all" and sampled):
             if self.objective == "distortion":
                 return DISTANCES_KEPT // 4 if sampled else DISTANCES_KEPT
-            return n if n <= 2048 and K <= 8 else max(1, 4 * (SAMPLE_PAIRS if sampled else LAST_PAIRS) // (n * max(4, K)))
+            return n if n <= 2048 and K <= 8 else max(1, (SAMPLE_PAIRS if sampled else LAST_PAIRS) // (n * max(1, K // 4)))
         return n if self.pairs == "all" else int(self.pairs)
 
     def _settle(self, flag: Flag, frame: Frame, mean: np.ndarray, moved: bool) -> None:
