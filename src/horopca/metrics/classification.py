@@ -36,8 +36,8 @@ class Effort(NamedTuple):
     machine: dict[str, Any]
 
 
-# A machine that has made 30 steps ranks the rows as one that has converged does, within the noise of the folds, in a small
-# part of the time: of 781 rows of five classes that overlap, all five classifiers are compared in about 15 seconds.
+# 30 steps of the hyperbolic machine are not its optimum (on 781 rows of five overlapping classes the average precision was .782
+# after 30 and .787 after 50), but all five classifiers are compared in some twenty seconds of processor time.
 EFFORTS = {
     "quick": Effort(3, slice(1, 5), {"max_iter": 30, "tol": 1e-3}),
     "full": Effort(5, slice(None), {}),
