@@ -10,7 +10,7 @@ demo: .venv/.ready-demo
 	$(BIN)/horopca demo --force
 
 test: .venv/.ready-dev
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 bench: .venv/.ready-dev
 	$(BIN)/python -m benchmarks

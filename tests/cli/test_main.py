@@ -183,7 +183,7 @@ def test_wrong_files_end_in_a_sentence_and_leave_nothing(tmp_path, monkeypatch, 
 def test_control_c_ends_with_130_everywhere(points, tree, tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     stop = lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt)
-    for where in ("cli.files.load", "io.description.Source.of", "embed.graphs.load_edges"):
+    for where in ("cli.files.load", "io.description.Source.of", "embed.forms.load_edges"):
         monkeypatch.setattr(f"horopca.{where}", stop)
     more = ("-o", "out.npy") if command == "embed" else ()
     result = run(command, tree if command in ("embed", "map") else points, *more)

@@ -91,6 +91,14 @@ def test_models_and_options_come_back(tmp_path, model, options):
         assert np.array_equal(after.busemann(X), before.busemann(X))
 
 
+def test_a_fit_whose_model_was_set_afterwards_comes_back_as_it_was_fitted(tmp_path):
+    X = make_hierarchy(random_state=0).points
+    pca = horopca.HoroPCA(random_state=0).fit(X)
+    Y = pca.transform(X)
+    pca.set_params(model="lorentz")
+    assert np.array_equal(load_fitted(save_fitted(pca, tmp_path / "fit.npz")).transform(X), Y)
+
+
 def test_a_fit_to_distances_comes_back(tmp_path):
     D = pairwise_distance(cloud(20, 3), cloud(20, 3))
     before = horopca.HyperbolicMDS(2, metric="precomputed").fit(D)

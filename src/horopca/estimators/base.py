@@ -131,7 +131,8 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         rows = check_rows(Y, fitted_door(self), name="Y", reach=FARTHEST_IMAGE)
         if rows.X.shape[1] != self._n_features_out:
             raise ValueError(
-                f"Y must have {self._n_features_out} columns, as the output of transform has, but has {rows.X.shape[1]}."
+                f"Y must have {self._n_features_out} columns, as the output of transform on all components has, but has "
+                f"{rows.X.shape[1]}."
             )
         return self._map(rows, lambda chunk: self._embed(chunk.points()))
 

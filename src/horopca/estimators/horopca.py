@@ -96,7 +96,8 @@ class HoroPCA(HyperbolicReduction):
         that the paper reports.
     stretch : bool, default=False
         Learn a stretch of the image too, which pays back the length that dropping dimensions costs: half the distortion or
-        less, but some distances grow (by at most ``stretch_bound_``). Needs ``spine="free", objective="distortion"``.
+        less, but some distances grow (by at most ``stretch_bound_``). Needs ``spine="free", objective="distortion"`` and
+        ``strategy="joint"``.
     model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
         The coordinates of the input, and of the output. "tangent": tangent vectors at the origin.
     curvature : float, default=-1.0
@@ -142,7 +143,8 @@ class HoroPCA(HyperbolicReduction):
         ordered pairs). With ``strategy="joint"`` the first ones are those of the best flag *inside* the final answer, which
         can keep far less than the best single component does.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        The same as fractions of ``total_variance_``; their sum is the share that is kept.
+        The same as fractions of ``total_variance_``; their sum is the share that is kept. (With a stretch it is the variance
+        of the image over that of the data, which is no share: some of it is made, not kept.)
     total_variance_ : float
         Pair variance of the training data: mean squared distance over all ordered pairs.
     variance_error_ : float
@@ -173,7 +175,7 @@ class HoroPCA(HyperbolicReduction):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | float | None = 2,
         *,
         spine: str = "ideal",
         strategy: str = "joint",
@@ -210,6 +212,11 @@ class HoroPCA(HyperbolicReduction):
         check_choice("objective", self.objective, CRITERIA)
         if not isinstance(self.stretch, bool | np.bool_):
             raise ValueError(f"stretch must be True or False, but is {self.stretch!r}. How much is learnt: see stretch_.")
+        if self.stretch and isinstance(self.n_components, float):
+            raise ValueError(
+                f"n_components must be a whole number or None with stretch=True, but is {self.n_components!r}: a stretch makes "
+                "variance, so that what it keeps is no share."
+            )
         if self.stretch and (self.spine, self.objective, self.strategy) != ("free", "distortion", "joint"):
             raise ValueError(
                 "stretch=True needs spine='free', objective='distortion' and strategy='joint' (it pays back distortion, in a "
@@ -281,7 +288,8 @@ class HoroPCA(HyperbolicReduction):
                 self.__dict__.pop(name, None)
         new, ending = self._reservoir.after(rows, SEARCH_ROWS), None
         m, rng = len(new.points), np.random.default_rng((new.seed, 1))
-        if m >= max(2, K) and (new.changed > np.sqrt(m) or not hasattr(self, "_answer")):
+        fresh = not hasattr(self, "_answer") or K != self.n_components_
+        if m >= max(2, K) and (new.changed > np.sqrt(m) or fresh):
             ending = self._learn(new.points, None, new.seen, K, rng, warm=getattr(self, "_answer", None))
             self.n_components_, self._n_features_out = K, door.columns(K)
             new = new._replace(changed=0)

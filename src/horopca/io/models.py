@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__, estimators
 from .._points.door import check_door
 from .._points.stream import Reservoir
+from ..estimators.fitting import fitted_door
 from ..estimators.horopca import Answer
 from ..estimators.network import Layer
 from ..geometry import Frame
@@ -287,7 +288,8 @@ def _take(value: Any, members: Mapping[str, np.ndarray]) -> Any:
 
 def _try_out(estimator: Any) -> None:
     """Map the origin there and back: arrays that do not fit together fail here, and not later at a user's points."""
-    columns, given = estimator.n_features_in_, check_door(estimator.model, estimator.curvature)
+    check_door(estimator.model, estimator.curvature)
+    columns, given = estimator.n_features_in_, fitted_door(estimator)
     if len(getattr(estimator, "feature_names_in_", range(columns))) != columns:
         raise ValueError("There are more or fewer names than columns.")
     estimator = copy(estimator)
