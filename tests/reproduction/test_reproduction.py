@@ -512,7 +512,8 @@ def start(out: Path) -> subprocess.Popen:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
     command = [sys.executable, "-m", "reproduction", "run", *SMALL, "--quick", "--jobs", "2", "--out", str(out)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, env=environment, start_new_session=True, **pipes)
+    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # a job in the background is born deaf to it
+    return subprocess.Popen(command, env=environment, start_new_session=True, preexec_fn=heard, **pipes)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends an interrupt to a process group")
