@@ -32,13 +32,13 @@ for line in sys.stdin:
     code, names = json.loads(line)
     child = os.fork()
     if not child:
+        print(os.getpid(), flush=True)  # by the child itself: what it says afterwards can only come later
         try:
             exec(code, {**globals(), **names})
         except OSError as error:
             print(f"{error.filename}: {error.strerror}" if error.filename else error, flush=True)
             os._exit(1)
         os._exit(0)
-    print(child, flush=True)
     print("ended", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 STREAM = "reduce_file(points, out, TangentPCA(2), progress=lambda *_: time.sleep(0.01))"
