@@ -121,7 +121,9 @@ def merged(older: Iterable[Record], newer: Iterable[Record]) -> list[Record]:
 def publish(out: str | Path, root: Path = ROOT) -> list[Path]:
     """Merge a folder into what the repository holds: results.json, the page and its pictures, tables of other pages."""
     store, target = Store(Path(out), keep_older=True), root / "reproduction" / "results.json"
+    known = {(cell.experiment, cell.name) for experiment in EXPERIMENTS.values() for cell in experiment.cells(Size())}
     older = from_json(target.read_text(encoding="utf-8")) if target.exists() else []
+    older = [record for record in older if (record.cell.experiment, record.cell.name) in known]  # not what was given up
     newer = stored(store)
     both = merged(older, newer)
     write(target, as_json(both))

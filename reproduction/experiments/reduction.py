@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -105,10 +106,17 @@ TITLES = {
 }  # fmt: skip
 
 
-def runs_held(results: Results, function: str) -> str:
+def runs_held(results: Results, function: str, **fixed: Any) -> str:
     """How many runs of what depends on chance the results have, in words."""
-    count = 1 + max((arguments.get("run", 0) for arguments, _ in results.of_function(function)), default=0)
-    return f"{count} runs, seeds 0 to {count - 1}" if count > 1 else "one run, seed 0"
+    runs: Counter[str] = Counter()
+    for arguments, _ in results.of_function(function):
+        system = SYSTEMS.get(arguments.get("system", ""))
+        if fixed.items() <= arguments.items() and (system is None or system.chance):
+            runs[str({name: value for name, value in arguments.items() if name != "run"})] += 1
+    least, most = min(runs.values(), default=1), max(runs.values(), default=1)
+    if least < most:
+        return f"{least} to {most} runs of what depends on chance, seeds from 0 on"
+    return f"{most} runs, seeds 0 to {most - 1}" if most > 1 else "one run, seed 0"
 
 
 def _section(results: Results) -> Section:
