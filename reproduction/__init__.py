@@ -3,7 +3,7 @@
 | file           | what is in it                                                                                   |
 |----------------|-------------------------------------------------------------------------------------------------|
 | `paper`        | what the paper prints, and what its code gives today                                            |
-| `claims`       | the paper's claims, a row each, with the check that judges it                                   |
+| `claims`       | the paper's claims, a row each, with the check (of `judging`) that judges it                     |
 | `items`        | everything else in the paper, a row each: where it is implemented, tested and reproduced        |
 | `experiments`  | a file for each table or figure: its cells, and what is made of their results                   |
 | `cells`        | the computations, pure functions; `cells.systems` has a row for every system that is measured   |

@@ -23,6 +23,7 @@ class Row(NamedTuple):
 
 
 GRAPHS = {"balanced tree": "smalltree", "phylo tree": "phylo-tree", "diseases": "bio-diseasome", "CS Ph.D.": "ca-CSphd"}
+NODES = (40, 344, 516, 1025)
 NETWORKS = ("polbooks", "football", "polblogs")
 DIMENSIONS = (2, 10, 50)  # of the two tables of embeddings
 

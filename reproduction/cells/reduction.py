@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import numpy as np
 from horopca import BSA, PGA
 from horopca.datasets import load_mammals
 from horopca.embed import SarkarEmbedding
+from horopca.geometry import distance, to_hyperboloid
 from horopca.metrics import average_distortion, frechet_variance, pair_variance
 
 from . import data
@@ -47,12 +50,37 @@ def noisy_base(graph: str, method: str, noise: float, run: int) -> dict[str, Any
 
 def reduce_mammals(system: str, run: int) -> dict[str, Any]:
     """The bundled embedding of the mammals, reduced."""
-    return _reduced(load_mammals().points, SYSTEMS[system].make(2, run), keep=run == 0)
+    return _mammals(load_mammals().points, system, run)
 
 
 def reduce_trained(given: dict[str, Any], system: str, run: int, clip: bool) -> dict[str, Any]:
     """An embedding of the mammals that another cell has trained, reduced."""
-    return _reduced(np.array(given["points"]), SYSTEMS[system].make(2, run), keep=run == 0)
+    return _mammals(np.array(given["points"]), system, run)
+
+
+def _mammals(X: np.ndarray, system: str, run: int) -> dict[str, Any]:
+    return _reduced(X, SYSTEMS[system].make(2, run), keep=run == 0, see=hierarchy_seen)
+
+
+def hierarchy_seen(X: np.ndarray, Y: np.ndarray) -> dict[str, Any]:
+    """What an image Y of the mammals X shows of their hierarchy, by distances from `mammal`.
+
+    `above`: the share of hypernyms that are nearer to it than what they name; `in_order`: whether feline, cat and burmese cat
+    are farther and farther; `feline_cat` and `cat_burmese`: their distances in the image, as a share of those before.
+    """
+    mammals = load_mammals()
+    place = mammals.names.index
+    x, y = to_hyperboloid(X), to_hyperboloid(Y)
+    out = distance(y, y[place("mammal")])
+    child = np.flatnonzero(mammals.parent >= 0)
+    path = [place(name) for name in ("feline", "cat", "burmese cat")]
+    kept = [float(distance(y[i], y[j]) / distance(x[i], x[j])) for i, j in pairwise(path)]
+    return {
+        "above": float(np.mean(out[mammals.parent[child]] < out[child])),
+        "in_order": bool(np.all(np.diff(out[path]) > 0)),
+        "feline_cat": kept[0],
+        "cat_burmese": kept[1],
+    }
 
 
 def _points(graph: str, dimension: int, sarkar: str) -> tuple[np.ndarray, str]:
@@ -66,8 +94,8 @@ def _sarkar(graph: str) -> np.ndarray:
     return SarkarEmbedding(10, model="lorentz", max_radius=None, random_state=0).fit(data.graph(graph)).embedding_
 
 
-def _reduced(X: np.ndarray, estimator: Any, keep: bool = False) -> dict[str, Any]:
-    """What is measured of the images, how the search ended, and (if asked) the images."""
+def _reduced(X: np.ndarray, estimator: Any, keep: bool = False, see: Callable[..., Any] | None = None) -> dict[str, Any]:
+    """What is measured of the images, how the search ended, and (if asked) what is seen in them and the images themselves."""
     _one_thread()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -78,6 +106,7 @@ def _reduced(X: np.ndarray, estimator: Any, keep: bool = False) -> dict[str, Any
         "frechet_variance": frechet_variance(Y, model=model),
         "pair_variance": pair_variance(Y, model=model),
         "converged": bool(getattr(estimator, "converged_", True)),
+        **({"seen": see(X, Y)} if see else {}),
     }
     kappa = getattr(getattr(estimator, "spine_", None), "kappa", None)
     if kappa is not None and Y.shape[1] == (3 if model == "lorentz" else 2):
