@@ -10,7 +10,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -120,13 +119,14 @@ def no_data(monkeypatch, tmp_path):
 POINTS = np.round(0.9 * make_hierarchy(2, 3, 2, random_state=0).points, 6).tolist()
 MAMMALS = np.random.default_rng(0).uniform(-0.6, 0.6, (1182, 2)).round(6).tolist()
 JUDGED = lambda u: {"accuracy": u, "average precision": u, "trapezoid area": u, "correlation": u}
+SEEN = lambda u: {"above": u, "in_order": u > 0.5, "feline_cat": u, "cat_burmese": u}
 INVENTED = {
     "reduction.cloud": lambda u, a: {"frechet_variance": 5 * u, "pair_variance": 9 * u, "size": 40},
     "reduction.reduce_embedding": lambda u, a: {
         "distortion": u, "frechet_variance": 5 * u, "pair_variance": 9 * u, "kappa": u, "angle": 90 * u, "points": POINTS,
     },
-    "reduction.reduce_mammals": lambda u, a: {"distortion": u, "points": MAMMALS},
-    "reduction.reduce_trained": lambda u, a: {"distortion": u, "points": MAMMALS},
+    "reduction.reduce_mammals": lambda u, a: {"distortion": u, "points": MAMMALS, "seen": SEEN(u)},
+    "reduction.reduce_trained": lambda u, a: {"distortion": u, "points": MAMMALS, "seen": SEEN(u)},
     "embedding.train_mammals": lambda u, a: {"map": u, "mean_rank": 1 + u, "at_clip": u, "points": MAMMALS},
     "embedding.slipped_mammals": lambda u, a: {"pga": u, "bsa": u},
     "embedding.embed": lambda u, a: {"distortion": u, "scale": 1.0, "beyond": u, "clipped": u},
@@ -507,33 +507,43 @@ def test_help_and_table(tmp_path):
 # ---------------------------------------------------------------- the whole, for real
 
 
-def start(out: Path) -> subprocess.Popen:
+# the command as it is, but that it hears an interrupt, as from a terminal, when four cells are finished
+INTERRUPTED = """
+import os, signal
+from reproduction import __main__ as command
+
+def tell(self, done, cells, gap):
+    if done == 4:
+        os.killpg(0, signal.SIGINT)
+
+command.Bar.tell = tell
+command.main()
+"""
+
+
+def start(out: Path, *command: str) -> subprocess.Popen:
     """The command in a process (group) of its own, as a terminal would start it."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
-    command = [sys.executable, "-m", "reproduction", "run", *SMALL, "--quick", "--jobs", "2", "--out", str(out)]
+    arguments = [sys.executable, *command, "run", *SMALL, "--quick", "--jobs", "2", "--out", str(out)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # a job in the background is born deaf to it
-    return subprocess.Popen(command, env=environment, start_new_session=True, preexec_fn=heard, **pipes)
+    return subprocess.Popen(arguments, env=environment, start_new_session=True, preexec_fn=heard, **pipes)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends an interrupt to a process group")
 def test_from_start_to_interruption_to_resume(tmp_path):
     out = tmp_path / "out"
-    process = start(out)
-    deadline = time.monotonic() + 240
-    while len(cells_in(out)) < 4 and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=120)
+    process = start(out, "-c", INTERRUPTED)
+    _, said = process.communicate(timeout=400)
     assert process.returncode == 130, said
     assert "Interrupted." in said and "the same command goes on" in said and "Traceback" not in said
     kept = cells_in(out)
     total = sum(len(EXPERIMENTS[name].cells(Size(True))) for name in SMALL)
-    assert 4 <= len(kept) < total
+    assert len(kept) == 4 < total
     assert not [path for path in out.rglob(".*")], "no half-written file is left"
     times = {path: (out / path).stat().st_mtime_ns for path in kept}
 
-    resumed = start(out)
+    resumed = start(out, "-m", "reproduction")
     printed, said = resumed.communicate(timeout=400)
     assert resumed.returncode == 0, said
     assert f"{total - len(kept)} parts computed, {len(kept)} kept from before" in printed
