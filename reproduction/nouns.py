@@ -63,7 +63,7 @@ class Picture(NamedTuple):
 
     name: str
     caption: str
-    draw: Callable[[Any], None]  # on an empty matplotlib figure
+    draw: Callable[[Any], None] | None  # on an empty matplotlib figure; None if its points are not among the results
     crowded: bool = False  # so many points and lines that 256 colours are enough
     dots: int = 130  # to an inch
 

@@ -53,14 +53,16 @@ def filled(name: str, text: str, results: Results) -> str:
 
 
 def draw(results: Results, names: Iterable[str], folder: Path) -> None:
-    """Draw the pictures of experiments into a folder."""
+    """Draw the pictures of experiments into a folder; one whose points are missing stays as it is."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         for picture in EXPERIMENTS[name].section(results.of(name)).pictures:
-            _draw(picture, folder / f"{picture.name}.png")
+            if picture.draw:
+                _draw(picture, folder / f"{picture.name}.png")
 
 
 def _draw(picture: Picture, path: Path) -> None:
+    assert picture.draw is not None
     figure = new_figure(interactive=False)
     picture.draw(figure)
     with atomic_output(path, force=True) as temporary:

@@ -153,7 +153,7 @@ def _section(results: Results) -> Section:
     )
     pictures = [bars]
     images = _images(results, "CS Ph.D.")
-    draw = lambda figure: disks(figure, images, *_branches("CS Ph.D."))
+    draw = (lambda figure: disks(figure, images, *_branches("CS Ph.D."))) if images else None
     pictures.append(Picture("reduction-disks", "CS Ph.D. in the disk, by six systems", draw, crowded=True, dots=100))
     return Section("\n\n".join(parts), tuple(pictures))
 

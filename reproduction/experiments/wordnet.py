@@ -73,12 +73,18 @@ def _section(results: Results) -> Section:
         Picture(
             "wordnet-horopca",
             "The mammals by HoroPCA: mammal in the middle, and an inset centred at feline",
-            lambda figure: mammals_with_inset(figure, np.array(images["orthonormal"]["points"])),
+            (lambda figure: mammals_with_inset(figure, np.array(images["orthonormal"]["points"])))
+            if "orthonormal" in images
+            else None,
             True,
             110,
         ),
         Picture(
-            "wordnet", "The mammals in the disk by six systems", lambda figure: mammal_disks(figure, _titled(images)), True, 100
+            "wordnet",
+            "The mammals in the disk by six systems",
+            (lambda figure: mammal_disks(figure, _titled(images))) if images else None,
+            True,
+            100,
         ),
     )
     return Section("\n\n".join(parts), pictures)
@@ -93,9 +99,9 @@ synsets; beside it ten felines alone, drawn by their distance from *feline*, so 
 
 def _drawn(results: Results, system: str) -> dict[str, Any] | None:
     """The image that is drawn: of the first training with public settings, or of the bundled embedding."""
-    return results.first("reduce_trained", system=system, clip=False, run=0) or results.first(
-        "reduce_mammals", system=system, run=0
-    )
+    fixed = {"system": system, "run": 0}
+    found = results.where("reduce_trained", clip=False, **fixed) + results.where("reduce_mammals", **fixed)
+    return next((image for image in found if "points" in image), None)
 
 
 def _trainings(results: Results) -> list[str]:

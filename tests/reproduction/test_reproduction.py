@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from reproduction.__main__ import main
 from reproduction.cells import ball, data, defects, orthonormal, whitening
 from reproduction.cells import histogram as histogram_cells
-from reproduction.cells.reduction import SARKARS
+from reproduction.cells.reduction import SARKARS, hierarchy_seen
 from reproduction.cells.systems import SYSTEMS
 from reproduction.claims import CLAIMS, COLUMNS, claims_text
 from reproduction.command import check_names, merged, publish, stored
@@ -29,7 +29,7 @@ from reproduction.page import BLOCKS
 from reproduction.run import Answer, Gap, compute
 from scipy.io import savemat
 
-from horopca.datasets import balanced_tree, fetching, make_hierarchy, random_tree
+from horopca.datasets import balanced_tree, fetching, load_mammals, make_hierarchy, random_tree
 from horopca.geometry import busemann, distance, geodesic_hull, geodesic_projection, origin, to_hyperboloid
 from reproduction import EXPERIMENTS, paper, reproduce, store
 
@@ -317,6 +317,15 @@ def test_every_picture_of_the_page_is_there():
     page = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
     links = re.findall(r"\]\((images/[^)]*)\)", page)
     assert links and all((ROOT / "docs" / link).exists() for link in links)
+
+
+def test_pictures_of_points_that_are_not_there_stay_as_they_are(committed, monkeypatch, tmp_path):
+    from reproduction import page
+
+    drawn = []
+    monkeypatch.setattr(page, "_draw", lambda picture, path: drawn.append(picture.name))
+    page.draw(store.results_of(committed), EXPERIMENTS, tmp_path)  # which has no clouds of points
+    assert "reduction" in drawn and not {"reduction-disks", "wordnet", "wordnet-horopca"} & set(drawn)
 
 
 # experiment, cell, tolerance: that of chance where a search has some, that of the library of linear algebra where it has none
@@ -642,6 +651,14 @@ def test_a_reduction_says_what_it_keeps_and_where_the_ideal_points_are(small_dat
     assert isinstance(cloud, Answer) and isinstance(found, Answer), (cloud, found)
     assert found.result["angle"] == pytest.approx(90)
     assert found.result["frechet_variance"] <= cloud.result["frechet_variance"], "a projection lengthens nothing"
+
+
+def test_what_is_seen_of_a_hierarchy():
+    X = load_mammals().points
+    seen = hierarchy_seen(X, X)
+    assert seen["feline_cat"] == seen["cat_burmese"] == 1 and seen["in_order"] and seen["above"] > 0.9
+    nothing = hierarchy_seen(X, np.zeros((len(X), 2)))
+    assert nothing == {"above": 0, "in_order": False, "feline_cat": 0, "cat_burmese": 0}
 
 
 def test_histogram_by_hand(monkeypatch):
