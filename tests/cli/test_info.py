@@ -40,7 +40,15 @@ def test_info_in_json(tmp_path):
 
 def test_info_says_which_balls_could_hold_the_rows(tmp_path):
     result = run("info", save(tmp_path / "points.npy", 4 * TREE.points - 1))
-    assert "as a ball" in result.stdout
+    assert "as a ball" in result.stdout and "as tangent" not in result.stdout
+
+
+def test_rows_beyond_every_model_are_told_of(tmp_path):
+    said = " ".join(run("info", save(tmp_path / "far.npy", 1e4 * (TREE.points - 1))).stdout.split())
+    assert "could be in no model at curvature -1 best guess none" in said and "radius" not in said
+    assert "as tangent holds the rows only at a curvature between -" in said
+    said = " ".join(run("info", save(tmp_path / "beyond.npy", 1e200 * (TREE.points - 1))).stdout.split())
+    assert "as a ball holds them at no curvature as tangent holds them at no curvature" in said
 
 
 def test_a_large_file_is_described_as_a_small_one_is(tmp_path, monkeypatch):

@@ -1,8 +1,12 @@
 """`describe` recognises each model by what its rows satisfy."""
 
+import warnings
+
 import numpy as np
 import pytest
 
+from horopca._points.door import Door
+from horopca._points.places import check_rows
 from horopca.geometry import from_hyperboloid, radius, to_hyperboloid
 from horopca.io.description import describe
 
@@ -35,9 +39,32 @@ def test_wide_lorentz_rows_in_single_precision_are_recognised():
 
 
 def test_vectors_that_fit_nothing_else_are_tangent():
-    found = describe(np.random.default_rng(0).normal(size=(50, 4)) * 1000)
+    X = np.random.default_rng(0).normal(size=(50, 4)) * 10
+    found = describe(X)
     assert [name for name, fit in found.fits.items() if fit] == ["tangent"]
     assert np.isclose(found.radius[1.0], found.largest_norm)
+    far = describe(100 * X)  # beyond what float64 holds of hyperbolic space
+    assert far.model is None and far.radius == {} and not any(far.fits.values())
+
+
+@pytest.mark.parametrize("size", [1.0, 170.0, 180.0, 1e4, 1e154, 1e200, 1.7e308])
+def test_a_model_that_is_named_is_one_that_a_reduction_takes(size):
+    far = np.array([[1.0, 0.5], [size, 1.0], [2.0, size], [size, size]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for X in (far, far[:1], far[2:3], -far, far[:, ::-1], 1 / far):
+            found = describe(X)
+            for model, fits in found.fits.items():
+                curvature = found.curvature if model == "lorentz" else -1.0
+                assert fits == taken(X, Door(model, curvature))
+
+
+def taken(X, door):
+    try:
+        check_rows(X, door)
+    except ValueError:
+        return False
+    return True
 
 
 def test_clips_duplicates_and_nonfinite_rows_are_counted():

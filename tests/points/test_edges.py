@@ -70,8 +70,10 @@ def accepted(X: np.ndarray, door: Door) -> bool:
 
 def test_the_rim_itself_is_outside():
     for model in ("poincare", "klein"):
-        with pytest.raises(ValueError, match="1 of rows 0 to 1 have norm >= 1"):
+        with pytest.raises(ValueError, match=r"unit ball, but row 1 has norm 1\. For"):
             check_rows(np.array([[0.0, 0.5], [0.0, 1.0]]), Door(model, -1.0))
+        with pytest.raises(ValueError, match=r"2 of rows 0 to 2 have norm >= 1 \(row 1 has norm 1\)\. For"):
+            check_rows(np.array([[0.0, 0.5], [0.0, 1.0], [2.0, 0.0]]), Door(model, -1.0))
 
 
 # ---------------------------------------------------------------- far out

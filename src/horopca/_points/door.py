@@ -6,6 +6,7 @@ The model, the curvature, the dtype, the array library and data frames exist her
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from math import fsum
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from ..geometry import MODELS, Chunk, from_hyperboloid, to_hyperboloid
 from ..geometry._arrays import Array, dot, norm, to_numpy
 
 HYPERBOLOID_SLACK = 1e-4  # Of t^2, for a point of the hyperboloid: six digits are enough, since only the space part is used.
+FLATTEST = 1e-100  # The least size of a curvature; the largest is its inverse.
 SYMMETRY = 1e-6  # By so much, relative to the largest, distances may differ from their transposes, or from 0 on the diagonal.
 LARGEST_RADIUS = 175.0
 """Points are at most so far from the origin. Seen from any of their means they are then at most twice as far, and the square of
@@ -59,7 +61,8 @@ class Door(NamedTuple):
         xp = array_namespace(x)
         X = from_hyperboloid(x, self.model) / self._coordinate_scale()
         if self.model in ("poincare", "klein"):
-            X = _inside(X, 1 / self.scale, xp.finfo(dtype).eps)
+            X = _inside(X, 1 / self.scale, float(xp.finfo(dtype).eps))
+        _refuse_too_large(X, dtype)
         return xp.astype(X, dtype, copy=False)
 
     def dimension(self, columns: int) -> int:
@@ -80,13 +83,24 @@ def _inside(X: Array, radius: float, eps: float) -> Array:
     return xp.where(size > most, X * (most / xp.where(size > 0, size, xp.ones_like(size))), X)
 
 
+def _refuse_too_large(X: Array, dtype: Any) -> None:
+    """Refuse images X (float64) that are too large for the numbers of a user's array."""
+    xp = array_namespace(X)
+    most = float(xp.finfo(dtype).max)
+    if most < float(xp.finfo(X.dtype).max) and bool(xp.any(xp.abs(X) > most)):
+        raise ValueError(
+            f"The images have coordinates of up to {float(xp.max(xp.abs(X))):.3g}, but {dtype} holds numbers of up to "
+            f"{most:.3g}: pass the points as float64."
+        )
+
+
 def check_door(model: str, curvature: float) -> Door:
     """The door of a model and a curvature, or a sentence."""
     check_choice("model", model, MODELS)
-    if not isinstance(curvature, numbers.Real) or not 1e-100 <= -float(curvature) <= 1e100:
+    if not isinstance(curvature, numbers.Real) or not FLATTEST <= -float(curvature) <= 1 / FLATTEST:
         raise ValueError(
-            f"curvature must be a negative number (of size 1e-100 to 1e100), but is {curvature!r}. A ball of radius R has "
-            "curvature -1/R**2; hyperbolic space of the textbooks has -1."
+            f"curvature must be a negative number (of size {FLATTEST:g} to {1 / FLATTEST:g}), but is {curvature!r}. A ball of "
+            "radius R has curvature -1/R**2; hyperbolic space of the textbooks has -1."
         )
     return Door(model, float(curvature))
 
@@ -154,11 +168,12 @@ def refuse_outside(X: Array, door: Door, start: int, name: str, reach: float = L
 
     `start` is the number of the first row, `name` that of the user's argument.
     """
-    if door.model in ("poincare", "klein") and bool(array_namespace(X).all(_square(X, door) < 1 - _doubt(X))):
-        return
-    if isinstance(X, np.ndarray):
-        assert_all_finite(X, input_name=name)
-    CHECKS[door.model](X, door, start, name, reach)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is outside, and infinities of both signs are told of
+        if door.model in ("poincare", "klein") and bool(array_namespace(X).all(_square(X, door) < 1 - _doubt(X))):
+            return
+        if isinstance(X, np.ndarray):
+            assert_all_finite(X, input_name=name)
+        CHECKS[door.model](X, door, start, name, reach)
 
 
 def _square(X: Array, door: Door) -> Array:
@@ -173,8 +188,8 @@ def _doubt(X: Array) -> float:
     return float(X.shape[1] + 4) * 2.0**-52
 
 
-def _outside(X: Array, door: Door) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows are outside the open ball, exactly: not a matter of the order in which squares are added. And |X|."""
+def _outside(X: Array, door: Door) -> np.ndarray:
+    """Which rows are outside the open ball, exactly: not a matter of the order in which squares are added."""
     square = to_numpy(_square(X, door))
     outside = ~(square < 1)
     for row in np.flatnonzero(np.abs(square - 1) <= _doubt(X)):
@@ -182,79 +197,69 @@ def _outside(X: Array, door: Door) -> tuple[np.ndarray, np.ndarray]:
         high = z.astype(np.float32).astype(float)  # z = high + low, and products of these are exact to 1e-31
         low = z - high
         outside[row] = fsum([-1.0, *(high * high), *(2 * high * low), *(low * low)]) >= 0
-    return outside, np.sqrt(square)
+    return outside
 
 
-def _refuse(bad: np.ndarray, start: int, sentence: str) -> None:
-    """Raise the sentence if any row is bad, with {count}, {n} and {row} filled in."""
-    if bad.any():
-        first = int(bad.argmax())
-        raise ValueError(sentence.format(count=int(bad.sum()), row=start + first, first=first, n=len(bad)))
+def _refuse(bad: np.ndarray, start: int, law: str, fault: str, single: Callable[[int], str], remedy: str = "") -> None:
+    """Raise a sentence if any row is bad: the law, the fault of several rows or what is so of a single one, what to do."""
+    if not bad.any():
+        return
+    count, first = int(bad.sum()), int(bad.argmax())
+    found = f"row {start + first} {single(first)}"
+    if count > 1:
+        found = f"{count} of rows {start} to {start + len(bad) - 1} {fault} ({found})"
+    raise ValueError(f"{law}, but {found}. {remedy}".strip())
 
 
 def _check_ball(X: Array, door: Door, start: int, name: str, reach: float) -> None:
-    bad, size = _outside(X, door)
-    if bad.any():
-        ball = "the unit ball" if door.curvature == -1 else f"the ball of radius {1 / door.scale:.6g}"
-        largest = size.max() / door.scale
-        other = -1 / (1.01 * largest) ** 2
-        _refuse(
-            bad,
-            start,
-            f"{name} must lie inside {ball}, but {{count}} of rows {start} to {start + len(bad) - 1} have norm >= "
-            f"{1 / door.scale:.6g} (row {{row}} has norm {size[bad.argmax()] / door.scale:.6g}). For Lorentz coordinates pass "
-            f"model='lorentz'; for a larger ball pass its curvature, e.g. curvature={other:.3g} (radius {1.01 * largest:.3g}).",
-        )
+    bad = _outside(X, door)
+    if not bad.any():
+        return
+    size, radius = np.hypot.reduce(to_numpy(X), axis=1, initial=0.0), 1 / door.scale
+    ball = "the unit ball" if door.curvature == -1 else f"the ball of radius {radius:.6g}"
+    larger = 1.01 * float(size.max())
+    other = -1 / larger / larger
+    hint = f"; for a larger ball pass its curvature, e.g. curvature={other:.3g} (radius {larger:.3g})"
+    law, remedy = f"{name} must lie inside {ball}", "For Lorentz coordinates pass model='lorentz'"
+    remedy += f"{hint if other <= -FLATTEST else ''}."
+    _refuse(bad, start, law, f"have norm >= {radius:.6g}", lambda k: f"has norm {size[k]:.6g}", remedy)
 
 
 def _check_lorentz(X: Array, door: Door, start: int, name: str, reach: float) -> None:
-    x = to_numpy(X) * door.scale
-    square = x[:, 0] ** 2 - np.sum(x[:, 1:] ** 2, axis=1)
-    slack = HYPERBOLOID_SLACK * (1 + x[:, 0] ** 2)
-    bad = (np.abs(square - 1) > slack) | (x[:, 0] <= 0)
-    if bad.any():
-        first = bad.argmax()
-        found = (x[first, 0] ** 2 - np.sum(x[first, 1:] ** 2)) / door.scale**2
-        hint = f" Its curvature would be {-1 / found:.6g}." if found > 0 and x[first, 0] > 0 else ""
-        _refuse(
-            bad,
-            start,
-            f"{name} must lie on the hyperboloid t^2 - |s|^2 = {1 / door.scale**2:.6g}, t > 0 (time first), but {{count}} of "
-            f"rows {start} to {start + len(bad) - 1} do not (row {{row}} has t = {x[first, 0] / door.scale:.6g} and "
-            f"t^2 - |s|^2 = {found:.6g}).{hint} For ball coordinates pass model='poincare'.",
-        )
-    _check_radius(np.arccosh(np.maximum(x[:, 0], 1)), start, name, reach)
+    x = to_numpy(X)
+    unit = np.maximum(np.abs(x).max(axis=1), 1 / door.scale)  # of each row: in it squares are numbers
+    y, level = x / unit[:, None], (1 / door.scale / unit) ** 2
+    square = y[:, 0] ** 2 - np.sum(y[:, 1:] ** 2, axis=1)
+    bad = (np.abs(square - level) > HYPERBOLOID_SLACK * (level + y[:, 0] ** 2)) | (y[:, 0] <= 0)
+
+    def single(k: int) -> str:
+        found = float(square[k]) * float(unit[k]) * float(unit[k])
+        told = f" and t^2 - |s|^2 = {found:.6g}" if np.isfinite(found) else ""
+        hint = f". Its curvature would be {-1 / found:.6g}" if 0 < found < np.inf and x[k, 0] > 0 else ""
+        return f"has t = {x[k, 0]:.6g}{told}{hint}"
+
+    law = f"{name} must lie on the hyperboloid t^2 - |s|^2 = {1 / door.scale**2:.6g}, t > 0 (time first)"
+    _refuse(bad, start, law, "do not", single, "For ball coordinates pass model='poincare'.")
+    _check_radius(np.arccosh(np.maximum(x[:, 0] * door.scale, 1)), start, name, reach)
 
 
 def _check_halfspace(X: Array, door: Door, start: int, name: str, reach: float) -> None:
     height = to_numpy(X[:, -1])
-    bad = height <= 0
-    if bad.any():
-        _refuse(
-            bad,
-            start,
-            f"{name} must have heights > 0 in its last column (model='halfspace'), but {{count}} of rows {start} to "
-            f"{start + len(bad) - 1} do not (row {{row}} has height {height[bad.argmax()]:.6g}).",
-        )
+    law = f"{name} must have heights > 0 in its last column (model='halfspace')"
+    _refuse(height <= 0, start, law, "do not", lambda k: f"has height {height[k]:.6g}")
     # the distance from (0, 1), to within a few units, from logarithms alone
     aside = np.log(np.maximum(np.abs(to_numpy(X[:, :-1])).max(axis=1, initial=0.0), 1.0))
     _check_radius(np.maximum(np.abs(np.log(height)), 2 * aside - np.log(height)), start, name, reach)
 
 
 def _check_tangent(X: Array, door: Door, start: int, name: str, reach: float) -> None:
-    _check_radius(to_numpy(norm(array_namespace(X).astype(X, array_namespace(X).float64))) * door.scale, start, name, reach)
+    _check_radius(np.hypot.reduce(to_numpy(X), axis=1, initial=0.0) * door.scale, start, name, reach)
 
 
 def _check_radius(radius: np.ndarray, start: int, name: str, reach: float) -> None:
-    bad = radius > reach
-    if bad.any():
-        _refuse(
-            bad,
-            start,
-            f"{name} must lie within hyperbolic distance {reach:g} of the origin (float64 holds no more), but "
-            f"{{count}} rows do not (row {{row}} is at {radius[bad.argmax()]:.6g}). Divide the data by a scale, or pass a "
-            "curvature nearer to 0.",
-        )
+    law = f"{name} must lie within hyperbolic distance {reach:g} of the origin (float64 holds no more)"
+    remedy = "Divide the data by a scale, or pass a curvature nearer to 0."
+    _refuse(radius > reach, start, law, "do not", lambda k: f"is at {radius[k]:.6g}", remedy)
 
 
 CHECKS = {

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import rich_click as click
 
+from .._points.door import FLATTEST, LARGEST_RADIUS
 from ..io.description import Description, describe, describe_file
 from ..io.files import named
 from ..io.streaming import can_stream
@@ -49,15 +50,25 @@ def _in_words(found: Description, labels: list[str] | None) -> dict[str, str]:
         "rows": f"{found.n_rows:,}",
         "columns": f"{found.n_columns}, {found.dtype}",
         "labels": f"{len(set(labels))} different" if labels else "none",
-        "could be": ", ".join(name for name, fit in found.fits.items() if fit),
-        "best guess": f"--model {found.model}{curvature}",
+        "could be": ", ".join(name for name, fit in found.fits.items() if fit) or "in no model at curvature -1",
+        "best guess": "none" if found.model is None else f"--model {found.model}{curvature}",
         "radius": "  ".join(f"{value:.3g}" for value in found.radius.values()) + "   (minimum, quartiles, maximum)",
         "largest norm": f"{found.largest_norm:.10g}",
         "on a clip": f"{found.n_clipped} rows share the largest norm" if found.n_clipped else "no",
         "duplicates": f"{found.n_duplicates} rows",
         "NaN or infinite": f"{found.n_nonfinite} rows",
     }
-    if not found.fits["poincare"] and found.model == "tangent":
-        bound = -1 / found.largest_norm**2
-        rows["as a ball"] = f"holds the rows only at a curvature between {bound:.4g} and 0"
+    if found.model in ("tangent", None):
+        rows["as a ball"] = _holds(1 / found.largest_norm)
+    if found.model is None:
+        del rows["radius"]
+        rows["as tangent"] = _holds(LARGEST_RADIUS / found.largest_norm)
     return rows
+
+
+def _holds(scale: float) -> str:
+    """At which curvatures a model holds rows that have to be made so much smaller for it at -1."""
+    bound = -(scale**2)
+    return (
+        f"holds the rows only at a curvature between {bound:.4g} and 0" if bound < -FLATTEST else "holds them at no curvature"
+    )

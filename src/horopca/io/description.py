@@ -8,13 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..geometry import radius, to_hyperboloid
+from .._points.door import Door, check_door, refuse_outside
+from ..geometry import MODELS, radius
 from .streaming import Source
 
 __all__ = ["Description", "describe", "describe_file"]
 
 BLOCK_ELEMENTS = 1 << 20  # numbers that are looked at in one step
 
+PARTICULAR = ("lorentz", "poincare", "halfspace", "tangent")
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 SINGLE = float(np.finfo(np.float32).eps)  # Lorentz coordinates are often trained in float32, however stored
 
@@ -27,10 +29,10 @@ class Description(NamedTuple):
     dtype: str
     n_nonfinite: int  # rows with a NaN or an infinity; everything below leaves them out
     n_duplicates: int  # rows that repeat an earlier one
-    fits: dict[str, bool]  # for each model, whether every row is a point of it
-    model: str  # the most particular of those: lorentz, poincare, halfspace, tangent
+    fits: dict[str, bool]  # for each model, whether a reduction takes every row as a point of it
+    model: str | None  # the most particular of those: lorentz, poincare, halfspace, tangent
     curvature: float  # -1, or what Lorentz rows imply
-    radius: dict[float, float]  # quantiles of the distance from the origin, in that model
+    radius: dict[float, float]  # quantiles of the distance from the origin, in that model; none without one
     largest_norm: float
     n_clipped: int  # distinct rows that share the largest norm, as after clipping to a ball
 
@@ -62,8 +64,7 @@ class _Extremes(NamedTuple):
 
     n: int  # how many there are
     norm: float  # the largest
-    above: bool  # whether all last columns are positive
-    ahead: bool  # whether all first columns are
+    ahead: bool  # whether all first columns are positive
     square: tuple[float, float]  # the smallest t^2 with its t^2 - |s|^2, which has lost the fewest digits there
 
 
@@ -79,16 +80,15 @@ def _described(name: str, shape: tuple[int, int], dtype: np.dtype, rows: Callabl
     seen = _extremes(blocks())
     if not seen.n:
         raise ValueError(f"{name} must hold at least one finite row, but none of its {shape[0]} rows is.")
-    square, ball = _minkowski_square(seen, blocks) if shape[1] > 1 else None, seen.norm < 1
-    fits = {"poincare": ball, "klein": ball, "lorentz": square is not None, "halfspace": seen.above, "tangent": True}
-    model = next(name for name in ("lorentz", "poincare", "halfspace", "tangent") if fits[name])
-    scale = np.sqrt(square) if square is not None else 1.0
+    fits = _fits(seen, blocks(), shape[1])
+    door = next((fits[model] for model in PARTICULAR if fits[model] is not None), None)
     rounding = max(1e-9, 4 * np.finfo(dtype).eps) if dtype.kind == "f" else 1e-9  # of a clipped norm
     radii, marks, outermost = [], [], []
     for x in blocks():
-        radii.append(scale * _radius(x / scale, model))
+        if door is not None:
+            radii.append(_radius(x, door))
         marks.append(_marks(x))
-        outermost.append(marks[-1][np.linalg.norm(x, axis=1) >= seen.norm * (1 - rounding)])
+        outermost.append(marks[-1][_norm(x) >= seen.norm * (1 - rounding)])
     sharing = len(np.unique(np.concatenate(outermost)))
     return Description(
         n_rows=shape[0],
@@ -96,40 +96,62 @@ def _described(name: str, shape: tuple[int, int], dtype: np.dtype, rows: Callabl
         dtype=str(dtype),
         n_nonfinite=shape[0] - seen.n,
         n_duplicates=seen.n - len(np.unique(np.concatenate(marks))),
-        fits=fits,
-        model=model,
-        curvature=float(-1 / scale**2),
-        radius=dict(zip(QUANTILES, np.quantile(np.concatenate(radii), QUANTILES).tolist(), strict=True)),
+        fits={model: found is not None for model, found in fits.items()},
+        model=None if door is None else door.model,
+        curvature=-1.0 if door is None else door.curvature,
+        radius=dict(zip(QUANTILES, np.quantile(np.concatenate(radii), QUANTILES).tolist(), strict=True)) if radii else {},
         largest_norm=seen.norm,
         n_clipped=sharing if sharing > 1 and seen.norm > 0 else 0,
     )
 
 
 def _extremes(blocks: Iterator[np.ndarray]) -> _Extremes:
-    seen = _Extremes(0, 0.0, True, True, (np.inf, np.nan))
-    for x in blocks:
-        if not len(x):
-            continue
-        time = x[:, 0] ** 2
-        nearest = int(np.argmin(time))
-        square = (float(time[nearest]), float(time[nearest] - (x[nearest, 1:] ** 2).sum()))
+    seen = _Extremes(0, 0.0, True, (np.inf, np.nan))
+    for x in filter(len, blocks):
+        nearest = x[np.argmin(np.abs(x[:, 0]))]
+        time, space = float(nearest[0]), float(_norm(nearest[None, 1:])[0])
         seen = _Extremes(
             seen.n + len(x),
-            max(seen.norm, float(np.linalg.norm(x, axis=1).max())),
-            seen.above and bool((x[:, -1] > 0).all()),
+            max(seen.norm, float(_norm(x).max())),
             seen.ahead and bool((x[:, 0] > 0).all()),
-            min(seen.square, square),
+            min(seen.square, (time * time, (time - space) * (time + space))),
         )
     return seen
 
 
-def _minkowski_square(seen: _Extremes, blocks: Callable[[], Iterator[np.ndarray]]) -> float | None:
-    """t^2 - |s|^2 where all rows (t, s) share it, as points of one hyperboloid do; 1 where it rounds to 1."""
+def _norm(x: np.ndarray) -> np.ndarray:
+    """|x|, without squares that might overflow on the way."""
+    with np.errstate(over="ignore"):  # a norm itself may
+        return np.hypot.reduce(x, axis=1, initial=0.0)
+
+
+def _fits(seen: _Extremes, blocks: Iterator[np.ndarray], columns: int) -> dict[str, Door | None]:
+    """For each model, the door through which all rows go, or None."""
+    doors = {model: Door(model, -1.0) if model != "lorentz" else _lorentz_door(seen, columns) for model in MODELS}
+    for x in filter(len, blocks):
+        doors = {model: door if door is not None and _goes(x, door, seen) else None for model, door in doors.items()}
+    return doors
+
+
+def _lorentz_door(seen: _Extremes, columns: int) -> Door | None:
+    """That of the hyperboloid on which the rows could be, whose t^2 - |s|^2 is 1 where it rounds to 1."""
     time, square = seen.square
     rounding = 8 * SINGLE * (2 * time - square)  # of t^2 + |s|^2
-    if not seen.ahead or square <= rounding or not all(_share(x, square) for x in blocks()):
+    if columns < 2 or not seen.ahead or not square > rounding:
         return None
-    return 1.0 if abs(square - 1) < 1e-4 + rounding else square
+    try:
+        return check_door("lorentz", -1.0 if abs(square - 1) < 1e-4 + rounding else -1 / square)
+    except ValueError:
+        return None
+
+
+def _goes(x: np.ndarray, door: Door, seen: _Extremes) -> bool:
+    """Whether rows are points of a model, and on the hyperboloid of all others."""
+    try:
+        refuse_outside(x, door, 0, "X")
+    except ValueError:
+        return False
+    return door.model != "lorentz" or _share(x, seen.square[1])
 
 
 def _share(x: np.ndarray, square: float) -> bool:
@@ -137,9 +159,10 @@ def _share(x: np.ndarray, square: float) -> bool:
     return not (np.abs(time - space - square) > 1e-4 * square + 8 * SINGLE * (time + space)).any()
 
 
-def _radius(x: np.ndarray, model: str) -> np.ndarray:
+def _radius(x: np.ndarray, door: Door) -> np.ndarray:
+    """Distances from the origin, at the curvature of the door."""
     # a tangent vector is as long as its point is far; sinh of it might overflow on the way
-    return np.asarray(np.linalg.norm(x, axis=1) if model == "tangent" else radius(to_hyperboloid(x, model)))
+    return _norm(x) if door.model == "tangent" else np.asarray(radius(door.enter(x))) / door.scale
 
 
 def _marks(x: np.ndarray) -> np.ndarray:
