@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
 
-from fuzz.limits import Reader
+from fuzz.limits import Asked, Reader
 from fuzz.mutation import mutated
-from fuzz.samples import MAKERS
+from fuzz.samples import MAKERS, Sample
+from fuzz.tally import Finding, Tally, counted
 
 BUDGET = 1 << 26  # bytes that a file may take while it is tried here
 MEGABYTES = 400  # that the process may grow by: the budget, the copies made of it, and what libraries keep
 SECONDS = 60.0  # for one file; all of them are small
-
-
-class Finding(NamedTuple):
-    """A file that was neither read nor refused in a sentence."""
-
-    format: str
-    seed: int
-    outcome: str
-    message: str
-
-
-class Tally(NamedTuple):
-    """What came of the files of one format."""
-
-    tried: int = 0
-    read: int = 0
-    refused: int = 0
-    megabytes: int = 0  # the most that one took
 
 
 def fuzz(
@@ -41,42 +21,24 @@ def fuzz(
     """Try files of all formats in turn for so long, or so many of each; tallies by format, and findings."""
     samples = {name: make() for name, make in MAKERS.items()}
     tallies, findings = dict.fromkeys(samples, Tally()), []
-    with Reader(megabytes=MEGABYTES, seconds=SECONDS, budget=BUDGET) as reader:
-        for number in _counted(seconds, cases):
-            for name, sample in samples.items():
-                if number % sample.every:
-                    continue
-                case = hash((seed, number)) & 0xFFFFFFFF
-                path = folder / f"case{sample.suffix}"
-                path.write_bytes(mutated(sample, list(samples.values()), Random(f"{case} {name}")))
-                answer = reader(path, sample.function)
+    with Reader(megabytes=MEGABYTES, seconds=SECONDS, budget=BUDGET, forks=True) as reader:
+        for number in counted(seconds, cases):
+            case = hash((seed, number)) & 0xFFFFFFFF
+            some = {name: sample for name, sample in samples.items() if number % sample.every == 0}
+            asked = [_damaged(folder, name, sample, list(samples.values()), case) for name, sample in some.items()]
+            for name, (path, *_), answer in zip(some, asked, reader.several(asked), strict=True):
                 outcome = answer["outcome"]
-                tally = tallies[name]
-                tallies[name] = Tally(
-                    tally.tried + 1,
-                    tally.read + (outcome == "read"),
-                    tally.refused + (outcome == "refused"),
-                    max(tally.megabytes, answer["megabytes"]),
-                )
+                tallies[name] = tallies[name].after(outcome, answer["megabytes"])
                 if outcome not in ("read", "refused"):
                     findings.append(Finding(name, case, outcome, answer["message"]))
                     if keep:
-                        path.replace(folder / f"{outcome}-{case}{sample.suffix}")
+                        path.replace(folder / f"{outcome}-{case}{some[name].suffix}")
                 path.unlink(missing_ok=True)
     return tallies, findings
 
 
-def _counted(seconds: float | None, cases: int | None) -> Iterator[int]:
-    start, number = time.monotonic(), 0
-    while (cases is None or number < cases) and (seconds is None or time.monotonic() - start < seconds):
-        yield number
-        number += 1
-
-
-def as_table(tallies: dict[str, Tally], findings: list[Finding]) -> str:
-    """The tallies as a table for a page."""
-    lines = ["| format | files | read | refused | found | most memory |", "|---|--:|--:|--:|--:|--:|"]
-    found = {name: sum(finding.format == name for finding in findings) for name in tallies}
-    rows = [(name, tally.tried, tally.read, tally.refused, found[name], tally.megabytes) for name, tally in tallies.items()]
-    rows.append(("all", *(sum(row[k] for row in rows) for k in range(1, 5)), max((row[5] for row in rows), default=0)))
-    return "\n".join(lines + [f"| {n} | {a:,} | {b:,} | {c:,} | {d:,} | {m} MB |" for n, a, b, c, d, m in rows])
+def _damaged(folder: Path, name: str, sample: Sample, samples: list[Sample], case: int) -> Asked:
+    """A file of a format after the damage of a case."""
+    path = folder / f"case-{name.replace(' ', '-').replace(',', '')}{sample.suffix}"
+    path.write_bytes(mutated(sample, samples, Random(f"{case} {name}")))
+    return Asked(path, sample.function)

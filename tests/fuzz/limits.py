@@ -10,42 +10,73 @@ import json
 import os
 import resource
 import select
+import signal
 import subprocess
 import sys
+import tempfile
+import traceback
 import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 TESTS = Path(__file__).resolve().parents[1]
+
+
+class Asked(NamedTuple):
+    """A file, the function of `horopca.io` that is to read it, and its options."""
+
+    path: Path
+    function: str = "load"
+    options: Mapping[str, Any] = MappingProxyType({})
 
 
 class Reader:
     """Reads files in a process that may take `megabytes` more than it does at its start, and `seconds` for each."""
 
-    def __init__(self, megabytes: int = 1024, seconds: float = 30.0, budget: float | None = None) -> None:
-        self.settings, self.seconds = {"megabytes": megabytes, "budget": budget}, seconds
-        self.process: subprocess.Popen[str] | None = None
+    def __init__(self, megabytes: int = 1024, seconds: float = 30.0, budget: float | None = None, forks: bool = False) -> None:
+        self.settings, self.seconds = {"megabytes": megabytes, "budget": budget, "forks": forks}, seconds
+        self.process: subprocess.Popen[bytes] | None = None
+        self.said = b""  # by the process, and not yet heard
 
     def __call__(self, path: Path, function: str = "load", **options: Any) -> dict[str, Any]:
         """{"outcome": "read", "refused", "error", "hang" or "crash", "message": ..., "megabytes": ...}."""
-        process = self.process or self._started()
-        process.stdin.write(json.dumps({"path": str(path), "function": function, "options": options}) + "\n")
-        process.stdin.flush()
-        ready, _, _ = select.select([process.stdout], [], [], self.seconds)
-        line = process.stdout.readline() if ready else ""
-        if line:
-            return json.loads(line)
-        self.close()
-        return {"outcome": "crash" if ready else "hang", "message": f"ended with {process.returncode}", "megabytes": 0}
+        return next(self.several([Asked(path, function, options)]))
+
+    def several(self, asked: Sequence[Asked]) -> Iterator[dict[str, Any]]:
+        """The same for several files, which the process reads one after another; where it ends, another one goes on."""
+        left = list(asked)
+        while left:
+            process = self.process or self._started()
+            lines = [json.dumps({"path": str(path), "function": f, "options": dict(o)}) for path, f, o in left]
+            process.stdin.write("".join(f"{line}\n" for line in lines).encode())
+            process.stdin.flush()
+            while left and self.process is not None:
+                left = left[1:]
+                yield self._answer(process)
+
+    def _answer(self, process: subprocess.Popen[bytes]) -> dict[str, Any]:
+        while b"\n" not in self.said:
+            ready, _, _ = select.select([process.stdout], [], [], self.seconds)
+            more = os.read(process.stdout.fileno(), 1 << 16) if ready else b""
+            if not more:
+                self.close()
+                outcome = "crash" if ready else "hang"
+                return {"outcome": outcome, "message": f"ended with {process.returncode}", "megabytes": 0}
+            self.said += more
+        line, self.said = self.said.split(b"\n", 1)
+        return json.loads(line)
 
     def _started(self) -> subprocess.Popen[str]:
         paths = [str(TESTS), str(TESTS.parent / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         command = [sys.executable, "-m", "fuzz.limits", json.dumps(self.settings)]
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=environment)
-        assert self.process.stdout.readline() == "ready\n"
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment)
+        self.said = b""
+        assert self.process.stdout.readline() == b"ready\n"
         return self.process
 
     def close(self) -> None:
@@ -61,8 +92,9 @@ class Reader:
         self.close()
 
 
-def _serve(megabytes: int, budget: float | None) -> None:
+def _serve(megabytes: int, budget: float | None, forks: bool) -> None:
     from horopca import io
+    from horopca.io import apart
 
     for library in ("h5py", "pyarrow.parquet", "pyarrow.feather"):  # what the readers load takes no part in the limit
         import_module(library)
@@ -72,16 +104,48 @@ def _serve(megabytes: int, budget: float | None) -> None:
     used = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmSize")) << 10
     resource.setrlimit(resource.RLIMIT_AS, (used + (megabytes << 20), resource.RLIM_INFINITY))
     warnings.simplefilter("error")
+    forked = Forks()
+    if forks:  # a process that is a copy of this one reads what a new one would, and need not load the libraries again
+        apart.subprocess.run = forked.run
     print("ready", file=answers, flush=True)
     for line in sys.stdin:
         asked = json.loads(line)
         with open("/proc/self/clear_refs", "w") as reset:
             reset.write("5")  # the peak begins anew
-        before = _status("VmRSS")
+        before, forked.kilobytes = _status("VmRSS"), 0
         with contextlib.nullcontext() if budget is None else io.memory_limit(budget):
             answer = _tried(getattr(io, asked["function"]), asked["path"], asked["options"])
-        answer["megabytes"] = (_status("VmHWM") - before) >> 10
+        answer["megabytes"] = max(_status("VmHWM"), forked.kilobytes) - before >> 10
         print(json.dumps(answer), file=answers, flush=True)
+
+
+class Forks:
+    """What `horopca.io.apart` starts processes with, as copies of this one."""
+
+    kilobytes = 0  # the most that one has taken
+
+    def run(self, command: list[str], timeout: float, **_: Any) -> subprocess.CompletedProcess[bytes]:
+        from horopca.io.apart import answer
+
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+            child = os.fork()
+            if not child:
+                os.dup2(out.fileno(), 1)
+                os.dup2(errors.fileno(), 2)
+                signal.alarm(int(timeout))
+                try:
+                    answer(json.loads(command[-1]))
+                except BaseException:
+                    os.write(2, traceback.format_exc().encode())
+                    os._exit(1)
+            _, status, usage = os.wait4(child, 0)
+            self.kilobytes = max(self.kilobytes, usage.ru_maxrss)
+            code = os.waitstatus_to_exitcode(status)
+            if code == -signal.SIGALRM:
+                raise subprocess.TimeoutExpired(command, timeout)
+            out.seek(0)
+            errors.seek(0)
+            return subprocess.CompletedProcess(command, code, out.read(), errors.read())
 
 
 def _status(name: str) -> int:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 X = np.random.default_rng(0).uniform(-0.5, 0.5, (7, 3))
-SLOW = 20
+SLOW = 8
 NAMES = ["cat", "lion", "été", "burmese cat", "x/y", "7", 'q"uote']
 
 
@@ -53,7 +53,7 @@ class Sample(NamedTuple):
     function: str = "load"
     is_text: bool = False
     is_zip: bool = False
-    every: int = 1  # how many rounds there are for one of these: some formats are read by a process of their own
+    every: int = 1  # how many rounds there are for one of these: some are read by a process of their own
 
 
 def _written(suffix: str, write: Callable[[Path], object]) -> bytes:

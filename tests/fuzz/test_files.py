@@ -5,9 +5,10 @@ from random import Random
 
 import pytest
 
-from fuzz.files import as_table, fuzz
+from fuzz.files import fuzz
 from fuzz.mutation import mutated
 from fuzz.samples import MAKERS
+from fuzz.tally import as_table
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the limits and the measure of memory are of Linux")
 
@@ -19,7 +20,7 @@ def test_damaged_files_are_read_or_refused(tmp_path):
     assert sum(tally.read for tally in tallies.values()) > 0.05 * sum(tally.tried for tally in tallies.values())
     assert max(tally.megabytes for tally in tallies.values()) < 200
     assert not list(tmp_path.iterdir())
-    assert as_table(tallies, findings).count("\n") == len(MAKERS) + 2
+    assert as_table("files", tallies, findings).count("\n") == len(MAKERS) + 2
 
 
 def test_undamaged_samples_are_read_and_mutation_damages(tmp_path):

@@ -1,0 +1,231 @@
+"""Arrays of every kind, given to what takes arrays: each has a finite answer, or is refused in a sentence; no warnings."""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+import horopca
+from fuzz.tally import Finding, Tally, counted
+from horopca import metrics
+from horopca._points.door import LARGEST_RADIUS, Door, check_door
+from horopca.geometry import from_hyperboloid, to_hyperboloid
+from horopca.io import describe, load, save
+
+SECONDS = 60.0  # for one array; all of them are small
+MODELS = ("poincare", "lorentz", "klein", "halfspace", "tangent")
+CURVATURES = (-1.0, -1.0, -0.3, -1e-6, -1e6, -1e-100, -1e100)
+NUMBERS = [0.0, -0.0, 1.0, -1.0, 0.5, 5e-324, 1e-160, 1e-308, 1e154, 1e160, -1e200, 1.7e308, -1.7e308, np.inf, -np.inf, np.nan]
+
+
+# ---------------------------------------------------------------- arrays
+
+
+def any_numbers(rng: np.random.Generator, columns: int) -> np.ndarray:
+    """Whatever float64 holds, and a few numbers that are worse than others."""
+    shape = (int(rng.integers(1, 7)), columns)
+    X = rng.choice([-1.0, 1.0], shape) * 10.0 ** rng.uniform(*sorted(rng.uniform(-320, 308, 2)), shape)
+    odd = rng.random(shape) < rng.choice([0.0, 0.1, 0.6])
+    return np.where(odd, rng.choice(NUMBERS, shape), X)
+
+
+def any_points(rng: np.random.Generator, columns: int, door: Door, size: int | None = None) -> np.ndarray:
+    """Points of a model, from one another as near and as far as float64 can tell: in the ball up to its rim."""
+    d, n = door.dimension(columns), int(rng.integers(2, 9)) if size is None else size
+    u = rng.standard_normal((n, d))
+    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    most = np.log10(LARGEST_RADIUS * (1 - 1e-12) / (1 if door.model in ("lorentz", "tangent") else 2))
+    radii = 10.0 ** rng.uniform(*sorted(rng.uniform(rng.choice([-300, -8, -1]), most, 2)), (n, 1))
+    if rng.random() < 0.3:
+        u = u[:1] + rng.choice([0.0, 1e-12, 1e-3]) * u  # all in one direction
+        u /= np.linalg.norm(u, axis=1, keepdims=True)
+    if rng.random() < 0.3:
+        radii[:] = radii[0]
+    X = door.leave(to_hyperboloid(radii * u, "tangent"), np.float64)
+    return X[rng.integers(0, n, n)] if rng.random() < 0.2 else X  # some of them several times
+
+
+# ---------------------------------------------------------------- what takes them
+
+
+class Case(NamedTuple):
+    """An array, with the generator for what else is drawn."""
+
+    rng: np.random.Generator
+
+    def door(self) -> Door:
+        return check_door(str(self.rng.choice(MODELS)), float(self.rng.choice(CURVATURES)))
+
+    def points(self, door: Door, columns: int | None = None) -> np.ndarray:
+        d = int(self.rng.integers(1, 5)) if columns is None else door.dimension(columns)
+        X = any_points(self.rng, door.columns(d), door)
+        single = self.rng.random() < 0.25 and np.abs(X).max() < 1e38
+        return X.astype(np.float32) if single else X
+
+
+@cache
+def _fitted(name: str, door: Door) -> Any:
+    """A fit to a few points in the middle of the space."""
+    x = to_hyperboloid(np.random.default_rng(0).uniform(-0.4, 0.4, (12, 3)))
+    return _estimator(name, door).fit(door.leave(x, np.float64))
+
+
+def _estimator(name: str, door: Door) -> Any:
+    seeded = {"HoroPCA", "PGA", "BSA"}
+    options = {"random_state": 0, "max_iter": 20} if name in seeded else {}
+    return getattr(horopca, name)(1, **options, model=door.model, curvature=door.curvature)
+
+
+def _mapped(name: str) -> Callable[[Case], Any]:
+    """Any numbers, or points, through a fit and back."""
+
+    def go(case: Case) -> Any:
+        door = case.door()
+        fit, columns = _fitted(name, door), door.columns(3)
+        X = any_numbers(case.rng, columns) if case.rng.random() < 0.5 else case.points(door, columns)
+        Y = fit.transform(X)
+        if Y.dtype != X.dtype:
+            raise AssertionError(f"{X.dtype} became {Y.dtype}")
+        return Y, fit.inverse_transform(Y)
+
+    return go
+
+
+def _fit(name: str) -> Callable[[Case], Any]:
+    """A fit to the points, their images, and what it says of itself."""
+
+    def go(case: Case) -> Any:
+        door = case.door()
+        X = case.points(door)
+        fit = _estimator(name, door).fit(X)
+        said = [value for key, value in vars(fit).items() if key.endswith("_") and isinstance(value, (float, np.ndarray))]
+        return fit.transform(X), *said
+
+    return go
+
+
+def _measured(case: Case) -> Any:
+    door = case.door()
+    place = door._asdict()
+    X = case.points(door)
+    Y = any_points(case.rng, door.columns(int(case.rng.integers(1, 4))), door, size=len(X))
+    pairs = (metrics.average_distortion, metrics.worst_case_distortion, metrics.squared_distortion)
+    if np.isnan([metric(X, Y, **place) for metric in pairs]).any():  # inf is true where points merge
+        raise AssertionError("a distortion is NaN")
+    return metrics.pair_variance(X, **place), metrics.frechet_variance(X, **place)
+
+
+def _described(case: Case) -> Any:
+    columns = int(case.rng.integers(1, 5))
+    X = any_numbers(case.rng, columns) if case.rng.random() < 0.5 else case.points(case.door())
+    found = describe(X)
+    return found.curvature, *found.radius.values()
+
+
+def _kept(case: Case) -> Any:
+    X = any_numbers(case.rng, int(case.rng.integers(1, 5)))
+    X = np.where(np.isfinite(X), X, 0.0)
+    suffix = str(case.rng.choice([".npy", ".npz", ".csv", ".tsv"]))
+    with tempfile.TemporaryDirectory() as folder:
+        back = load(save(Path(folder) / f"points{suffix}", X)).X
+    if not np.array_equal(back, X):
+        raise AssertionError(f"{suffix} did not bring back what was saved")
+    return back
+
+
+def _converted(case: Case) -> Any:
+    door = case.door()
+    x = door.enter(case.points(door))
+    return [from_hyperboloid(x, model) for model in MODELS]
+
+
+class Subject(NamedTuple):
+    """What is done to arrays, and how many rounds there are for one of these: fits are slower than maps."""
+
+    go: Callable[[Case], Any]
+    every: int = 1
+
+
+SUBJECTS = {
+    "describe": Subject(_described),
+    "save and load": Subject(_kept, 2),
+    "metrics": Subject(_measured, 2),
+    "TangentPCA, transform": Subject(_mapped("TangentPCA")),
+    "EuclideanPCA, transform": Subject(_mapped("EuclideanPCA")),
+    "HoroPCA, transform": Subject(_mapped("HoroPCA")),
+    "PGA, transform": Subject(_mapped("PGA"), 2),
+    "TangentPCA, fit": Subject(_fit("TangentPCA"), 4),
+    "EuclideanPCA, fit": Subject(_fit("EuclideanPCA"), 4),
+    "RadialPCA, fit": Subject(_fit("RadialPCA"), 8),
+    "HoroPCA, fit": Subject(_fit("HoroPCA"), 64),
+    "PGA, fit": Subject(_fit("PGA"), 64),
+    "BSA, fit": Subject(_fit("BSA"), 64),
+}
+
+
+# ---------------------------------------------------------------- trying
+
+
+def fuzz(*, seconds: float | None = None, cases: int | None = None, seed: int = 0) -> tuple[dict[str, Tally], list[Finding]]:
+    """Try arrays on all subjects in turn for so long, or so many of each; tallies by subject, and findings."""
+    tallies, findings = dict.fromkeys(SUBJECTS, Tally()), []
+    with _strict():
+        for number in counted(seconds, cases):
+            for name, subject in SUBJECTS.items():
+                if number % subject.every:
+                    continue
+                case = [seed, number, *name.encode()]
+                outcome, message = tried(subject, case)
+                tallies[name] = tallies[name].after(outcome, 0)
+                if outcome not in ("read", "refused"):
+                    findings.append(Finding(name, number, outcome, message))
+    return tallies, findings
+
+
+def tried(subject: Subject, case: list[int]) -> tuple[str, str]:
+    """What came of one array, and the message of what should not have been."""
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        answers = subject.go(Case(np.random.default_rng(case)))
+        finite = all(np.isfinite(np.asarray(answer)).all() for answer in answers)
+        return ("read", "") if finite else ("not finite", "")
+    except ValueError as refusal:
+        return ("refused", "") if str(refusal).endswith((".", "?")) else ("error", _where(refusal))
+    except TimeoutError as error:
+        return "hang", _where(error)
+    except Exception as error:  # the harness reports whatever there is
+        return "error", _where(error)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _where(error: Exception) -> str:
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} at {Path(at.filename).name}:{at.lineno}: {str(error)[:300]}"
+
+
+@contextmanager
+def _strict() -> Iterator[None]:
+    """Warnings are errors, but for searches that say that they were stopped; and a case ends when its time is over."""
+
+    def end(*_: object) -> None:
+        raise TimeoutError(f"not done after {SECONDS} s")
+
+    before = signal.signal(signal.SIGALRM, end)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            yield
+    finally:
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,47 @@
+"""What was tried, what came of it, and the table of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Finding(NamedTuple):
+    """A case that was neither answered nor refused in a sentence."""
+
+    kind: str
+    case: int
+    outcome: str
+    message: str
+
+
+class Tally(NamedTuple):
+    """What came of the cases of one kind."""
+
+    tried: int = 0
+    read: int = 0
+    refused: int = 0
+    megabytes: int = 0  # the most that one took
+
+    def after(self, outcome: str, megabytes: int) -> Tally:
+        """The tally with one case more."""
+        read, refused = self.read + (outcome == "read"), self.refused + (outcome == "refused")
+        return Tally(self.tried + 1, read, refused, max(self.megabytes, megabytes))
+
+
+def counted(seconds: float | None, cases: int | None) -> Iterator[int]:
+    """The numbers of rounds, for so long or so many."""
+    start, number = time.monotonic(), 0
+    while (cases is None or number < cases) and (seconds is None or time.monotonic() - start < seconds):
+        yield number
+        number += 1
+
+
+def as_table(heading: str, tallies: dict[str, Tally], findings: list[Finding]) -> str:
+    """The tallies as a table for a page; `heading` is that of their names."""
+    found = {name: sum(finding.kind == name for finding in findings) for name in tallies}
+    rows = [(name, tally.tried, tally.read, tally.refused, found[name], tally.megabytes) for name, tally in tallies.items()]
+    rows.append(("all", *(sum(row[k] for row in rows) for k in range(1, 5)), max((row[5] for row in rows), default=0)))
+    lines = [f"| {heading} | tried | taken | refused | found | most memory |", "|---|--:|--:|--:|--:|--:|"]
+    return "\n".join(lines + [f"| {n} | {a:,} | {b:,} | {c:,} | {d:,} | {m} MB |" for n, a, b, c, d, m in rows])
