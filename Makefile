@@ -15,7 +15,7 @@ test: .venv/.ready-dev
 bench: .venv/.ready-dev
 	$(BIN)/python -m benchmarks
 
-# Damaged files of every format for so many minutes, and a table of what came of them.
+# Odd arrays and damaged files of every format for so many minutes, and a table of what came of them.
 MINUTES ?= 5
 fuzz: .venv/.ready-dev
 	PYTHONPATH=tests $(BIN)/python -m fuzz --minutes $(MINUTES)

@@ -1,4 +1,4 @@
-"""``make fuzz MINUTES=20``: damaged files of every format for so long, and a table of what came of them."""
+"""``make fuzz MINUTES=20``: odd arrays, then damaged files of every format, and a table of what came of both."""
 
 from __future__ import annotations
 
@@ -8,25 +8,28 @@ import sys
 import tempfile
 from pathlib import Path
 
-from fuzz.files import as_table, fuzz
+from fuzz import arrays, files
+from fuzz.tally import as_table
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="make fuzz", description="Try damaged files of every format.")
+    parser = argparse.ArgumentParser(prog="make fuzz", description="Try odd arrays, and damaged files of every format.")
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--seed", type=int, default=None, help="of the random numbers; another one every time unless given")
     parser.add_argument("--keep", type=Path, help="a folder for the files that were neither read nor refused")
     options = parser.parse_args()
     seed = int.from_bytes(os.urandom(4), "little") if options.seed is None else options.seed
+    seconds = 30 * options.minutes
+    odd = arrays.fuzz(seconds=seconds, seed=seed)
     with tempfile.TemporaryDirectory() as folder:
         keep = options.keep is not None
         if keep:
             options.keep.mkdir(parents=True, exist_ok=True)
-        tallies, findings = fuzz(options.keep or Path(folder), seconds=60 * options.minutes, seed=seed, keep=keep)
-    print(as_table(tallies, findings))
-    print(f"\nSeed {seed}.")
+        damaged = files.fuzz(options.keep or Path(folder), seconds=seconds, seed=seed, keep=keep)
+    print(as_table("arrays", *odd), as_table("files", *damaged), f"Seed {seed}, {options.minutes:g} minutes.", sep="\n\n")
+    findings = [*odd[1], *damaged[1]]
     for finding in findings[:50]:
-        print(f"{finding.format}, case {finding.seed}: {finding.outcome}: {finding.message}", file=sys.stderr)
+        print(f"{finding.kind}, case {finding.case}: {finding.outcome}: {finding.message}", file=sys.stderr)
     return 1 if findings else 0
 
 

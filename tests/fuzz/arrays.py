@@ -19,8 +19,9 @@ import horopca
 from fuzz.tally import Finding, Tally, counted
 from horopca import metrics
 from horopca._points.door import LARGEST_RADIUS, Door, check_door
-from horopca.geometry import from_hyperboloid, to_hyperboloid
+from horopca.geometry import from_hyperboloid, pairwise_distance, to_hyperboloid
 from horopca.io import describe, load, save
+from horopca.statistics import frechet_mean
 
 SECONDS = 60.0  # for one array; all of them are small
 MODELS = ("poincare", "lorentz", "klein", "halfspace", "tangent")
@@ -149,6 +150,15 @@ def _converted(case: Case) -> Any:
     return [from_hyperboloid(x, model) for model in MODELS]
 
 
+def _distances(case: Case) -> Any:
+    door = case.door()
+    x = door.enter(case.points(door))
+    d, mean = pairwise_distance(x), frechet_mean(x)
+    if (np.abs(d - d.T) > 1e-9 * d).any() or not (d >= 0).all():
+        raise AssertionError("distances are no distances")
+    return d, mean.point, mean.variance
+
+
 class Subject(NamedTuple):
     """What is done to arrays, and how many rounds there are for one of these: fits are slower than maps."""
 
@@ -158,6 +168,8 @@ class Subject(NamedTuple):
 
 SUBJECTS = {
     "describe": Subject(_described),
+    "from model to model": Subject(_converted),
+    "distances": Subject(_distances),
     "save and load": Subject(_kept, 2),
     "metrics": Subject(_measured, 2),
     "TangentPCA, transform": Subject(_mapped("TangentPCA")),

@@ -32,13 +32,14 @@ def fuzz(
                 if outcome not in ("read", "refused"):
                     findings.append(Finding(name, case, outcome, answer["message"]))
                     if keep:
-                        path.replace(folder / f"{outcome}-{case}{some[name].suffix}")
+                        path.replace(folder / f"{outcome}-{path.name.replace('case', str(case), 1)}")
                 path.unlink(missing_ok=True)
     return tallies, findings
 
 
 def _damaged(folder: Path, name: str, sample: Sample, samples: list[Sample], case: int) -> Asked:
     """A file of a format after the damage of a case."""
-    path = folder / f"case-{name.replace(' ', '-').replace(',', '')}{sample.suffix}"
-    path.write_bytes(mutated(sample, samples, Random(f"{case} {name}")))
+    random = Random(f"{case} {name}")
+    path = folder / f"case-{name.replace(', ', '-').replace(' ', '-')}{random.choice(sample.endings)}"
+    path.write_bytes(mutated(sample, samples, random))
     return Asked(path, sample.function)

@@ -18,6 +18,7 @@ import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -114,7 +115,7 @@ def _serve(megabytes: int, budget: float | None, forks: bool) -> None:
             reset.write("5")  # the peak begins anew
         before, forked.kilobytes = _status("VmRSS"), 0
         with contextlib.nullcontext() if budget is None else io.memory_limit(budget):
-            answer = _tried(getattr(io, asked["function"]), asked["path"], asked["options"])
+            answer = _tried(attrgetter(asked["function"])(io), asked["path"], asked["options"])
         answer["megabytes"] = max(_status("VmHWM"), forked.kilobytes) - before >> 10
         print(json.dumps(answer), file=answers, flush=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import zipfile
 import zlib
@@ -10,6 +11,7 @@ from random import Random
 
 from fuzz.samples import Sample
 
+GZIP = b"\x1f\x8b"
 NUMBERS = [0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 1 << 40, (1 << 63) - 1, (1 << 64) - 1]
 WORDS = [
     "nan",
@@ -94,6 +96,8 @@ def mutated(sample: Sample, others: list[Sample], random: Random) -> bytes:
     if sample.is_zip and random.random() < 0.6:
         return _inside_zip(sample.content, others, random)
     content = bytearray(sample.content)
+    if content.startswith(GZIP) and random.random() < 0.6:
+        return gzip.compress(bytes(_damaged(bytearray(gzip.decompress(content)), True, others, random)), mtime=0)
     if random.random() < 0.3:
         content = _inside_zlib(content, others, random)
     return bytes(_damaged(content, sample.is_text, others, random))

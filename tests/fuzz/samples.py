@@ -20,6 +20,7 @@ NAMES = ["cat", "lion", "été", "burmese cat", "x/y", "7", 'q"uote']
 _HEADER = b'{"__metadata__":{"format":"pt"},"w":{"dtype":"F64","shape":[7,3],"data_offsets":[0,168]}}'
 SAFETENSORS = len(_HEADER).to_bytes(8, "little") + _HEADER + X.tobytes()
 NEWICK = b"((cat:1,lion:2)felines:0.5,(dog:1.5,wolf_grey:0)95:,'sea cow':3)root;"
+NEXUS = b"#NEXUS\nBegin trees;\n translate 1 cat, 2 lion;\n tree a = ((1,2),dog);\nEnd;\n"
 PHYLOXML = b"""<?xml version="1.0"?><phyloxml xmlns="http://www.phyloxml.org"><phylogeny rooted="true"><clade>
 <clade branch_length="0.06"><clade><name>A</name><branch_length>0.102</branch_length></clade><clade><taxonomy><scientific_name>
 Bos taurus</scientific_name></taxonomy></clade></clade><clade><name>C</name></clade></clade></phylogeny></phyloxml>"""
@@ -46,10 +47,10 @@ id: part_of
 
 
 class Sample(NamedTuple):
-    """The bytes of a file, the ending of its name, and the function of `horopca.io` that reads it."""
+    """The bytes of a file, the endings that its name may have, and the function of `horopca.io` that reads it."""
 
     content: bytes
-    suffix: str
+    endings: tuple[str, ...]
     function: str = "load"
     is_text: bool = False
     is_zip: bool = False
@@ -144,39 +145,65 @@ def _table(delimiter: str, header: bool) -> bytes:
     return "\n".join(head + [delimiter.join([name, *map(str, x)]) for name, x in zip(quoted, X, strict=True)]).encode()
 
 
+def _packed(sample: Sample) -> Sample:
+    """The same file under gzip."""
+    return Sample(gzip.compress(sample.content, mtime=0), tuple(f"{ending}.gz" for ending in sample.endings), sample.function)
+
+
+def _text(content: bytes, *endings: str, function: str = "load") -> Sample:
+    return Sample(content, endings, function, is_text=True)
+
+
+def _zip(content: bytes, *endings: str, function: str = "load") -> Sample:
+    return Sample(content, endings, function, is_zip=True)
+
+
+def _slow(suffix: str, write: Callable[[Path], object]) -> Sample:
+    return Sample(_written(suffix, write), (suffix,), every=SLOW)
+
+
+def _adjacency(path: Path, way: str) -> None:
+    from scipy.sparse import coo_array, save_npz
+
+    save_npz(path, coo_array(([1.0, 2.0, 0.5], ([0, 1, 2], [1, 2, 3])), shape=(4, 4)).asformat(way))
+
+
+TEXTS: dict[str, Sample] = {
+    "csv": _text(_table(",", True), ".csv"),
+    "tsv": _text(_table("\t", False), ".tsv"),
+    "word2vec, text": _text(_word2vec(False), ".txt", ".vec", ".w2v"),
+    "edges": _text(b"source,target,weight\ncat,feline,1\nlion,feline,0.5\nfeline,mammal,2\n", ".edges", function="load_edges"),
+    "Newick": _text(NEWICK, ".nwk", ".newick", ".tree", ".tre", ".nhx", function="load_edges"),
+    "Nexus": _text(NEXUS, ".nex", ".nexus", function="load_edges"),
+    "PhyloXML": _text(PHYLOXML, ".xml", ".phyloxml", function="load_edges"),
+    "OBO": _text(OBO, ".obo", function="load_edges"),
+}
+CHECKPOINTS = (".pth", ".pt", ".best", ".ckpt")
 MAKERS: dict[str, Callable[[], Sample]] = {
-    "npy": lambda: Sample(_written(".npy", lambda path: np.save(path, X)), ".npy"),
-    "npz": lambda: Sample(_npz(X=X, labels=np.array(NAMES)), ".npz", is_zip=True),
-    "npz, objects": lambda: Sample(_npz(X=X, labels=np.array(NAMES, dtype=object)), ".npz", is_zip=True),
-    "csv": lambda: Sample(_table(",", True), ".csv", is_text=True),
-    "tsv": lambda: Sample(_table("\t", False), ".tsv", is_text=True),
-    "word2vec, text": lambda: Sample(_word2vec(False), ".vec", is_text=True),
-    "word2vec, binary": lambda: Sample(_word2vec(True), ".bin"),
-    "labels": lambda: Sample("\n".join(NAMES).encode(), ".txt", "load_labels", is_text=True),
-    "torch": lambda: Sample(_written(".pth", lambda path: _checkpoint(path, False)), ".pth", is_zip=True),
-    "torch, legacy": lambda: Sample(_written(".pth", lambda path: _checkpoint(path, True)), ".pth"),
-    "safetensors": lambda: Sample(SAFETENSORS, ".safetensors"),
-    "gensim": lambda: Sample(_written(".kv", _keyed), ".kv"),
-    "mat 5": lambda: Sample(_written(".mat", lambda path: _mat(path, False)), ".mat"),
-    "mat 5, packed": lambda: Sample(_written(".mat", lambda path: _mat(path, True)), ".mat"),
-    "mat 7.3": lambda: Sample(_written(".mat", _mat73), ".mat", every=SLOW),
-    "h5ad": lambda: Sample(_written(".h5ad", _h5ad), ".h5ad", every=SLOW),
-    "feather": lambda: Sample(_written(".feather", lambda path: _frame(path, "columns")), ".feather", every=SLOW),
-    "parquet": lambda: Sample(_written(".parquet", lambda path: _frame(path, "columns")), ".parquet", every=SLOW),
-    "parquet, lists": lambda: Sample(_written(".parquet", lambda path: _frame(path, "lists")), ".parquet", every=SLOW),
-    "edges": lambda: Sample(
-        b"source,target,weight\ncat,feline,1\nlion,feline,0.5\nfeline,mammal,2\n", ".edges", "load_edges", True
-    ),
-    "Newick": lambda: Sample(NEWICK, ".nwk", "load_edges", is_text=True),
-    "Nexus": lambda: Sample(
-        b"#NEXUS\nBegin trees;\n translate 1 cat, 2 lion;\n tree a = ((1,2),dog);\nEnd;\n", ".nex", "load_edges", True
-    ),
-    "PhyloXML": lambda: Sample(PHYLOXML, ".xml", "load_edges", is_text=True),
-    "OBO": lambda: Sample(OBO, ".obo", "load_edges", is_text=True),
-    "edges, gz": lambda: Sample(gzip.compress(b"cat feline\nlion feline\n" * 20, mtime=0), ".edges.gz", "load_edges"),
-    "csv, gz": lambda: Sample(gzip.compress(_table(",", True), mtime=0), ".csv.gz"),
-    "fit, HoroPCA": lambda: Sample(_written(".npz", lambda path: _fit(path, "HoroPCA")), ".npz", "load_fitted", is_zip=True),
-    "fit, TangentPCA": lambda: Sample(
-        _written(".npz", lambda path: _fit(path, "TangentPCA")), ".npz", "load_fitted", is_zip=True
-    ),
+    "npy": lambda: Sample(_written(".npy", lambda path: np.save(path, X)), (".npy",)),
+    "npz": lambda: _zip(_npz(X=X, labels=np.array(NAMES)), ".npz"),
+    "npz, objects": lambda: _zip(_npz(X=X, labels=np.array(NAMES, dtype=object)), ".npz"),
+    **{name: lambda text=text: text for name, text in TEXTS.items()},
+    **{f"{name}, packed": lambda text=text: _packed(text) for name, text in TEXTS.items()},
+    "word2vec, binary": lambda: Sample(_word2vec(True), (".bin",)),
+    "labels": lambda: _text("\n".join(NAMES).encode(), ".txt", function="load_labels"),
+    "torch": lambda: _zip(_written(".pth", lambda path: _checkpoint(path, False)), *CHECKPOINTS),
+    "torch, legacy": lambda: Sample(_written(".pth", lambda path: _checkpoint(path, True)), CHECKPOINTS),
+    "safetensors": lambda: Sample(SAFETENSORS, (".safetensors",)),
+    "gensim": lambda: Sample(_written(".kv", _keyed), (".kv",)),
+    "mat 5": lambda: Sample(_written(".mat", lambda path: _mat(path, False)), (".mat",)),
+    "mat 5, packed": lambda: Sample(_written(".mat", lambda path: _mat(path, True)), (".mat",)),
+    "mat 7.3": lambda: _slow(".mat", _mat73),
+    "h5ad": lambda: _slow(".h5ad", _h5ad),
+    "feather": lambda: _slow(".feather", lambda path: _frame(path, "columns")),
+    "parquet": lambda: _slow(".parquet", lambda path: _frame(path, "columns")),
+    "parquet, lists": lambda: _slow(".parquet", lambda path: _frame(path, "lists")),
+    "fit, HoroPCA": lambda: _zip(_written(".npz", lambda path: _fit(path, "HoroPCA")), ".npz", function="load_fitted"),
+    "fit, TangentPCA": lambda: _zip(_written(".npz", lambda path: _fit(path, "TangentPCA")), ".npz", function="load_fitted"),
+    **{
+        f"adjacency, {way}": lambda way=way: _zip(
+            _written(".npz", lambda path: _adjacency(path, way)), ".npz", function="edges.load_adjacency"
+        )
+        for way in ("csr", "csc", "coo", "bsr", "dia")
+    },
 }

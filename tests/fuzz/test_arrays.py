@@ -1,5 +1,7 @@
 """Arrays of every kind: what is saved comes back bit for bit, and what a reduction takes it maps to finite points."""
 
+import os
+import signal
 import warnings
 
 import numpy as np
@@ -8,14 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from fuzz.arrays import Subject, fuzz
+from fuzz.tally import as_table
 from horopca import EuclideanPCA, TangentPCA
-from horopca.io import load, save
+from horopca.io import describe, load, save
 
 FLOATS = st.sampled_from([np.float32, np.float64])
 ANY = st.floats(width=32, allow_nan=False, allow_infinity=False)
 INSIDE = st.floats(-0.5625, 0.5625, width=32, allow_subnormal=True)  # three such coordinates lie inside the unit ball
-# numbers whose squares are numbers, and what is no number
-FAR = st.floats(-1e150, 1e150, allow_subnormal=True) | st.sampled_from([np.nan, np.inf])
+ODD = st.floats() | st.sampled_from([1e154, 1e200, -1.7e308, np.nan, np.inf, -np.inf])  # whatever float64 holds
 WORDS = st.text(st.characters(exclude_characters="\0\r\n", exclude_categories=["Cs"]), min_size=1, max_size=8)
 
 
@@ -50,12 +53,42 @@ def test_points_of_the_ball_have_finite_images(method, X):
 
 
 @settings(max_examples=30)
-@given(X=arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 4)), elements=FAR))
+@given(X=arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 4)), elements=ODD))
 def test_whatever_is_no_point_is_a_sentence(X):
     fit = TangentPCA(1).fit(np.random.default_rng(0).uniform(-0.4, 0.4, (9, 3)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        try:
-            assert np.isfinite(fit.transform(X)).all()
-        except ValueError as refusal:
-            assert str(refusal)[-1] in ".?"
+        for function in (fit.transform, lambda X: describe(X).curvature):
+            try:
+                assert np.isfinite(function(X)).all()
+            except ValueError as refusal:
+                assert str(refusal)[-1] in ".?"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the limit of time is of POSIX")
+def test_arrays_of_every_kind_are_answered_or_refused():
+    tallies, findings = fuzz(cases=65, seed=0)
+    assert not findings, "\n".join(map(str, findings))
+    assert all(tally.tried == tally.read + tally.refused > 0 for tally in tallies.values())
+    assert sum(tally.read for tally in tallies.values()) > 0.3 * sum(tally.tried for tally in tallies.values())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the limit of time is of POSIX")
+def test_the_harness_finds_what_it_is_there_for(monkeypatch):
+    def go(case):
+        what = case.rng.integers(5)
+        if what == 0:
+            warnings.warn("beware", stacklevel=1)
+        elif what == 1:
+            raise ValueError("no sentence")
+        elif what == 2:
+            raise KeyError("key")
+        elif what == 3:
+            signal.raise_signal(signal.SIGALRM)  # as when the time is over
+        return [np.nan]
+
+    monkeypatch.setattr("fuzz.arrays.SUBJECTS", {"all wrong": Subject(go)})
+    tallies, findings = fuzz(cases=40, seed=0)
+    assert tallies["all wrong"].tried == len(findings) == 40
+    assert {finding.outcome for finding in findings} == {"error", "not finite", "hang"}
+    assert "| all wrong | 40 | 0 | 0 | 40 | 0 MB |" in as_table("arrays", tallies, findings)

@@ -1,6 +1,7 @@
 """A few hundred damaged files of every format: each is read, or refused in a sentence that names it. `make fuzz` tries more."""
 
 import sys
+from operator import attrgetter
 from random import Random
 
 import pytest
@@ -9,6 +10,10 @@ from fuzz.files import fuzz
 from fuzz.mutation import mutated
 from fuzz.samples import MAKERS
 from fuzz.tally import as_table
+from horopca import io
+from horopca.io import READABLE
+from horopca.io.edges import TREES
+from horopca.io.reading import PACKABLE
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the limits and the measure of memory are of Linux")
 
@@ -23,12 +28,19 @@ def test_damaged_files_are_read_or_refused(tmp_path):
     assert as_table("files", tallies, findings).count("\n") == len(MAKERS) + 2
 
 
-def test_undamaged_samples_are_read_and_mutation_damages(tmp_path):
-    from horopca import io
+def test_every_format_that_is_read_is_damaged():
+    tried = {(sample.function, ending) for sample in (make() for make in MAKERS.values()) for ending in sample.endings}
+    read = {("load", ending) for ending in (*READABLE, *(f"{ending}.gz" for ending in PACKABLE))}
+    trees = {("load_edges", f"{ending}{packed}") for ending in (*TREES, ".edges") for packed in ("", ".gz")}
+    others = {("load_labels", ".txt"), ("load_fitted", ".npz"), ("edges.load_adjacency", ".npz")}
+    assert tried == read | trees | others
 
+
+def test_undamaged_samples_are_read_and_mutation_damages(tmp_path):
     for make in MAKERS.values():
         sample = make()
-        path = tmp_path / f"sample{sample.suffix}"
-        path.write_bytes(sample.content)
-        getattr(io, sample.function)(path)
+        for ending in sample.endings:
+            path = tmp_path / f"sample{ending}"
+            path.write_bytes(sample.content)
+            attrgetter(sample.function)(io)(path)
     assert mutated(sample, [sample], Random(0)) == mutated(sample, [sample], Random(0)) != sample.content

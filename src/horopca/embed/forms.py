@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
-from scipy.sparse import coo_array, issparse, load_npz
+from scipy.sparse import coo_array, issparse
 
 from ..io import EdgeList, load_edges
+from ..io.edges import load_adjacency
 from ..io.trees import Node, linked
 from .graphs import Graph, Relations, check_relations, connected
 
@@ -61,14 +61,9 @@ def as_graph(source: Any, *, largest_component: bool = False) -> Graph:
 
 
 def _from_file(path: str | Path) -> Relations:
-    if Path(path).suffix != ".npz":
-        return _from_edge_list(load_edges(path))
-    try:
-        return _from_adjacency(load_npz(path))  # which unpickles nothing
-    except OSError:
-        raise
-    except (ValueError, KeyError, TypeError, BadZipFile) as error:
-        raise ValueError(f"{path} is damaged, or holds no sparse matrix written by scipy.sparse.save_npz.") from error
+    if Path(path).suffix == ".npz":
+        return _from_adjacency(load_adjacency(Path(path)))
+    return _from_edge_list(load_edges(path))
 
 
 def _from_edge_list(edges: EdgeList) -> Relations:

@@ -92,6 +92,12 @@ def parse_npy(content: bytes, path: Path) -> np.ndarray:
 # ---------------------------------------------------------------- archives
 
 
+def read_members(path: Path, why: str = DAMAGED) -> dict[str, np.ndarray]:
+    """All arrays of an archive by their names, or a sentence with the reason."""
+    with open_archive(path, Budget(path), why) as archive:
+        return {name.removesuffix(".npy"): parse_npy(archive.read(name), path) for name in archive.sizes}
+
+
 def read_npz(path: Path, key: str | None) -> Table:
     with open_archive(path, Budget(path), DAMAGED) as archive:
         members = {name.removesuffix(".npy"): name for name in archive.sizes}

@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array
 
-from .files import existing
+from .arrays import read_members
+from .budget import Budget
+from .files import as_text, existing, refusals
 from .lines import ending, lines, open_text
 from .trees import Linked, read_newick, read_obo, read_phyloxml
 
@@ -28,6 +31,17 @@ TREES: dict[str, Callable[[Path], Linked]] = {
 }
 
 
+# format of a sparse matrix -> (its class in SciPy, the members that make one)
+SPARSE = {
+    "csr": (csr_array, ("data", "indices", "indptr")),
+    "csc": (csc_array, ("data", "indices", "indptr")),
+    "bsr": (bsr_array, ("data", "indices", "indptr")),
+    "dia": (dia_array, ("data", "offsets")),
+    "coo": (coo_array, ("data", "row", "col")),
+}
+NO_MATRIX = "is damaged, or holds no sparse matrix written by scipy.sparse.save_npz"
+
+
 class EdgeList(NamedTuple):
     """A graph in a file."""
 
@@ -40,6 +54,24 @@ class _Line(NamedTuple):
     number: int
     ends: tuple[str, str]
     weight: float | None
+
+
+def load_adjacency(path: Path) -> coo_array:
+    """The sparse matrix that `scipy.sparse.save_npz` has written; every place in it is checked, and nothing is unpickled."""
+    path = existing(path)
+    members = read_members(path, NO_MATRIX)
+    with refusals(path, NO_MATRIX, ValueError, KeyError, TypeError, IndexError, OverflowError):
+        kind, names = SPARSE[as_text(members["format"].item())]
+        rows, columns = (int(side) for side in members["shape"])
+        Budget(path).claim(64 * max(rows, columns))  # what a graph of so many nodes takes
+        data, *places = (members[name] for name in names)
+        if data.dtype.kind not in "fiub" or any(place.dtype.kind not in "iu" for place in places):
+            raise TypeError("These are no numbers, or no places.")
+        content = (data, tuple(places)) if kind is coo_array else (data, *places)
+        matrix = kind(content, shape=(rows, columns))
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)  # or a wrong place would be looked up in memory
+        return coo_array(matrix)
 
 
 def load_edges(path: str | Path) -> EdgeList:

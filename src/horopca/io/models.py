@@ -31,8 +31,7 @@ from ..estimators.network import Layer
 from ..geometry import Frame
 from ..projections import Spine
 from ..projections.horospherical import Slide
-from .archives import open_archive
-from .arrays import parse_npy
+from .arrays import read_members
 from .budget import Budget
 from .files import Refusal, as_text, existing, refusals
 from .output import atomic_output
@@ -151,7 +150,7 @@ def load_fitted(path: str | Path) -> Any:
     The estimator, fitted. A ``random_state`` that was not a number is None.
     """
     path = existing(path)
-    return unpack(read_members(path), path)
+    return unpack(read_members(path, "is damaged, cut short, or not written by horopca"), path)
 
 
 # ---------------------------------------------------------------- to a file
@@ -223,12 +222,6 @@ def write_members(path: Path, members: Mapping[str, Any]) -> None:
 
 
 # ---------------------------------------------------------------- from a file
-
-
-def read_members(path: Path) -> dict[str, np.ndarray]:
-    """All arrays of an archive that `write_members` has written, or a sentence."""
-    with open_archive(path, Budget(path), "is damaged, cut short, or not written by horopca") as archive:
-        return {name.removesuffix(".npy"): parse_npy(archive.read(name), path) for name in archive.sizes}
 
 
 def unpack(members: Mapping[str, np.ndarray], path: Path) -> Any:

@@ -23,9 +23,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
-from .arrays import map_npy
+from .arrays import map_npy, read_members
 from .files import existing
-from .models import as_member, from_member, pack, read_members, unpack, write_members
+from .models import as_member, from_member, pack, unpack, write_members
 from .output import check_output
 from .partial import beside, claimed, folder_to_disk, to_disk
 from .text import DELIMITERS
