@@ -488,9 +488,10 @@ def test_points_outside_the_ball_are_refused(X):
     X[17] *= 1.2 / np.linalg.norm(X[17])
     with pytest.raises(ValueError, match=r"X must lie inside the unit ball, but 1 of .*row 17 has norm 1\.2.*model='lorentz'"):
         HoroPCA().fit(X)
-    X[17] = np.eye(1, X.shape[1])
-    with pytest.raises(ValueError, match="norm >= 1"):
+    X[17] = 1.0001 * np.eye(1, X.shape[1])
+    with pytest.raises(ValueError, match=r"norm >= 1 .*beyond by at most 0\.0001, .*horopca\.geometry\.clip\(X, 1e-5\) moves"):
         HoroPCA().fit(X)
+    assert HoroPCA(max_iter=1, n_init=1).fit_transform(geometry.clip(X, 1e-5)).shape == (len(X), 2)
     with pytest.raises(ValueError, match=r"the ball of radius 0\.5"):
         HoroPCA(curvature=-4).fit(X)
 

@@ -25,6 +25,17 @@ def test_models_go_there_and_back(model, d):
     assert np.allclose(to_hyperboloid(from_hyperboloid(x, model), model), x, rtol=1e-10)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("radius", [1.0, 2.0])
+def test_clipped_rows_are_inside_and_the_others_as_they_were(dtype, radius):
+    q = directions(40, 5) * radius
+    X = np.concatenate([q * 0.5, q, q * 1.001]).astype(dtype)
+    clipped = geo.clip(X, 1e-5, radius=radius)
+    assert clipped.dtype == dtype and np.array_equal(clipped[:40], X[:40])
+    size = np.linalg.norm(clipped.astype(float), axis=1)[40:]
+    assert (size < radius).all() and (size > radius * (1 - 8 * max(1e-5, np.finfo(dtype).eps))).all()
+
+
 @pytest.mark.parametrize("model", ["lorentz", "halfspace", "tangent"])
 def test_models_without_a_boundary_go_far(model):
     x = cloud(50, 3, radius=300, seed=4)

@@ -15,12 +15,13 @@ from array_api_compat import array_namespace
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import assert_all_finite
 
-from ..geometry import MODELS, Chunk, from_hyperboloid, to_hyperboloid
+from ..geometry import MODELS, Chunk, clip, from_hyperboloid, to_hyperboloid
 from ..geometry._arrays import Array, dot, norm, to_numpy
 
 HYPERBOLOID_SLACK = 1e-4  # Of t^2, for a point of the hyperboloid: six digits are enough, since only the space part is used.
 FLATTEST = 1e-100  # The least size of a curvature; the largest is its inverse.
 SYMMETRY = 1e-6  # By so much, relative to the largest, distances may differ from their transposes, or from 0 on the diagonal.
+NEAR_RIM = 0.01  # Of the radius: so far outside the ball points may be for want of digits. Those of float16 have three.
 LARGEST_RADIUS = 175.0
 """Points are at most so far from the origin. Seen from any of their means they are then at most twice as far, and the square of
 a coordinate, or the product of two, stays in float64."""
@@ -61,7 +62,7 @@ class Door(NamedTuple):
         xp = array_namespace(x)
         X = from_hyperboloid(x, self.model) / self._coordinate_scale()
         if self.model in ("poincare", "klein"):
-            X = _inside(X, 1 / self.scale, float(xp.finfo(dtype).eps))
+            X = clip(X, 4 * float(xp.finfo(dtype).eps), radius=1 / self.scale)  # what the dtype cannot tell from the boundary
         _refuse_too_large(X, dtype)
         return xp.astype(X, dtype, copy=False)
 
@@ -72,15 +73,6 @@ class Door(NamedTuple):
     def columns(self, dimension: int) -> int:
         """The number of columns of points of a space of this dimension."""
         return dimension + MODELS[self.model].extra_columns
-
-
-def _inside(X: Array, radius: float, eps: float) -> Array:
-    """X (float64) with the rows that a dtype of precision eps cannot tell from the boundary moved inside by a few eps."""
-    xp = array_namespace(X)
-    size, most = norm(X)[:, None], radius * (1 - 4 * eps)
-    if not bool(xp.any(size > most)):
-        return X
-    return xp.where(size > most, X * (most / xp.where(size > 0, size, xp.ones_like(size))), X)
 
 
 def _refuse_too_large(X: Array, dtype: Any) -> None:
@@ -217,12 +209,24 @@ def _check_ball(X: Array, door: Door, start: int, name: str, reach: float) -> No
         return
     size, radius = np.hypot.reduce(to_numpy(X), axis=1, initial=0.0), 1 / door.scale
     ball = "the unit ball" if door.curvature == -1 else f"the ball of radius {radius:.6g}"
-    larger = 1.01 * float(size.max())
+    remedy = _ball_remedy(float(size.max()), door, name)
+    _refuse(
+        bad, start, f"{name} must lie inside {ball}", f"have norm >= {radius:.6g}", lambda k: f"has norm {size[k]:.6g}", remedy
+    )
+
+
+def _ball_remedy(largest: float, door: Door, name: str) -> str:
+    """What to do about rows outside, the largest of this norm: rounding takes them just beyond the rim, other models far."""
+    over, radius = largest - 1 / door.scale, "" if door.curvature == -1 else f", radius={1 / door.scale:.6g}"
+    if over * door.scale < NEAR_RIM:
+        return (
+            f"They are on its rim or beyond by at most {over:.2g}, as rounding does it: horopca.geometry.clip({name}, "
+            f"1e-5{radius}) moves them inside (on the command line, --clip 1e-5)."
+        )
+    larger = 1.01 * largest
     other = -1 / larger / larger
     hint = f"; for a larger ball pass its curvature, e.g. curvature={other:.3g} (radius {larger:.3g})"
-    law, remedy = f"{name} must lie inside {ball}", "For Lorentz coordinates pass model='lorentz'"
-    remedy += f"{hint if other <= -FLATTEST else ''}."
-    _refuse(bad, start, law, f"have norm >= {radius:.6g}", lambda k: f"has norm {size[k]:.6g}", remedy)
+    return f"For Lorentz coordinates pass model='lorentz'{hint if other <= -FLATTEST else ''}."
 
 
 def _check_lorentz(X: Array, door: Door, start: int, name: str, reach: float) -> None:

@@ -32,7 +32,7 @@ from .isometries import (
     translate_ideal_to_origin,
     translate_to_origin,
 )
-from .models import MODELS, from_hyperboloid, lift, to_hyperboloid
+from .models import MODELS, clip, from_hyperboloid, lift, to_hyperboloid
 
 __all__ = [
     "MODELS",
@@ -42,6 +42,7 @@ __all__ = [
     "boost",
     "boost_to_origin",
     "busemann",
+    "clip",
     "distance",
     "distance_blocks",
     "exp",
