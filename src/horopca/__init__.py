@@ -7,13 +7,16 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import datasets, embed, geometry, io, metrics, plots, projections, statistics  # noqa: F401
     from .estimators import *  # noqa: F403
     from .explorer import explore  # noqa: F401
+    from .io import anndata  # noqa: F401
     from .metrics.comparison import compare  # noqa: F401
 
 __version__ = "0.1.0"
@@ -21,18 +24,31 @@ __version__ = "0.1.0"
 # loaded when first asked for, so that `horopca --help` does not wait for scikit-learn; and all estimators by their names
 _ROOMS = ("datasets", "embed", "geometry", "io", "metrics", "plots", "projections", "statistics")
 _HOMES = {"compare": "metrics.comparison", "explore": "explorer"}
+_ALIASES = {"anndata": "io.anndata"}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return import_module(f".{name}", __name__)
+    if name in _ROOMS or name in _ALIASES:
+        return import_module(f".{_ALIASES.get(name, name)}", __name__)
     if name in _HOMES:
         return getattr(import_module(f".{_HOMES[name]}", __name__), name)
     if name == "__all__":
-        return sorted([*_ROOMS, *_HOMES, "__version__", *_estimators().__all__])
+        return sorted([*_ROOMS, *_HOMES, *_ALIASES, "__version__", *_estimators().__all__])
     if not name.startswith("_") and name in _estimators().__all__:
         return getattr(_estimators(), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class _Alias(ModuleType):
+    """A module of a room under a second name, loaded when something of it is asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(import_module(f".{_ALIASES[self.__name__.rpartition('.')[2]]}", __package__), name)
+
+
+sys.modules |= {f"{__name__}.{name}": _Alias(f"{__name__}.{name}") for name in _ALIASES}  # for `import horopca.anndata`
 
 
 def __dir__() -> list[str]:

@@ -12,14 +12,13 @@ from rich.table import Table
 from ..metrics.classification import CLASSIFIERS, Scores, compare_classifiers
 from .files import read
 from .options import (
+    Reading,
     json_option,
-    key_option,
-    model_options,
     points_argument,
     quiet_option,
+    reading_options,
     reads,
     seed_option,
-    settled,
     several,
 )
 from .saying import print_json, watched
@@ -39,9 +38,8 @@ from .texts import read_words
     "-k", "--components", "n_components", type=click.IntRange(min=1), help="Features of each whitening.  [default: its own]"
 )
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Folds of the cross-validation.")
-@model_options
+@reading_options
 @seed_option
-@key_option
 @json_option
 @quiet_option
 def classify(
@@ -50,10 +48,8 @@ def classify(
     methods: list[str] | None,
     n_components: int | None,
     folds: int,
-    model: str | None,
-    curvature: float | None,
+    reading: Reading,
     seed: int,
-    key: str | None,
     as_json: bool,
 ) -> None:
     """Compare classifiers of the points in INPUT by cross-validation.
@@ -67,10 +63,12 @@ def classify(
       horopca classify vectors.npy --labels classes.txt --methods "eSVM,Busemann + eSVM"
       horopca classify words.csv --folds 10 --json
     """
-    table = read(input, key)
+    table = read(input, reading)
     classes = table.labels if labels is None else read_words(labels, len(table.X), "label")
     if classes is None:
-        raise ValueError(f"{input} holds no labels. Pass a file with one for each row: --labels FILE.")
+        raise ValueError(
+            f"{input} holds no labels. Name its column, --label-column NAME, or a file with one for each row, --labels FILE."
+        )
     _refuse_missing(classes, labels or input)
     with watched(f"Comparing classifiers of {len(table.X):,} points from {input.name}") as bar:
         found = compare_classifiers(
@@ -81,7 +79,7 @@ def classify(
             splits=folds,
             random_state=seed,
             progress=bar.tell,
-            **settled(model, curvature, table.model),
+            **reading.place(table.model),
         )
     n_folds = len(found[0].scores["accuracy"])
     if as_json:

@@ -22,15 +22,14 @@ from ..metrics.comparison import METHODS, Reduction, default_methods, reductions
 from .drawing import PICTURES, figure_for, saved
 from .files import Output, check_files, read, write_files
 from .options import (
+    Reading,
     force_option,
     input_file,
     json_option,
-    key_option,
-    model_options,
     quiet_option,
+    reading_options,
     reads,
     seed_option,
-    settled,
     several,
     writes,
 )
@@ -78,9 +77,8 @@ COLUMNS = {
 )
 @writes("--plot", help="Where to draw a disk for each method: .png, .pdf or .svg. Needs 2 among -k.")
 @reads("--labels", help="Labels of the rows, one to a line, for the picture.")
-@model_options
+@reading_options
 @seed_option
-@key_option
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print a table with commas, and nothing else, on standard output.")
 @quiet_option
@@ -91,10 +89,8 @@ def compare(
     methods: list[str] | None,
     plot: Path | None,
     labels: Path | None,
-    model: str | None,
-    curvature: float | None,
+    reading: Reading,
     seed: int,
-    key: str | None,
     as_json: bool,
     as_csv: bool,
     force: bool,
@@ -118,8 +114,8 @@ def compare(
         raise click.UsageError(f"--plot draws disks and needs 2 among -k, but -k is {', '.join(map(str, n_components))}.")
     check_files({"INPUT": input, "--labels": labels}, [Output("--plot", plot, PICTURES)], force=force)
     figure = figure_for(plot)
-    points, texts = _points(input, labels, key, seed)
-    place = settled(model, curvature, points.model)
+    points, texts = _points(input, labels, reading, seed)
+    place = reading.place(points.model)
     found = watched_reductions(points.X, n_components, methods or default_methods(), random_state=seed, **place)
     if figure is not None:
         _draw(figure, [row for row in found if row.record["n_components"] == 2], texts, place)
@@ -134,11 +130,11 @@ def compare(
         print_records(records, f"{n:,} points, {columns} columns, Fréchet variance {frechet_variance(points.X, **place):.2f}")
 
 
-def _points(input: Path | None, labels: Path | None, key: str | None, seed: int) -> tuple[Points, Texts]:
+def _points(input: Path | None, labels: Path | None, reading: Reading, seed: int) -> tuple[Points, Texts]:
     if input is None:
         tree = make_hierarchy(random_state=seed)
         return Points(tree.points), Texts(tree.labels, edges=tree.edges)
-    table = read(input, key)
+    table = read(input, reading)
     return table, texts_of(table, labels)
 
 

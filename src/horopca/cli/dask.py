@@ -23,7 +23,7 @@ def reduce_chunked(request: Request) -> Reduced:
     """Points in a store that the workers of a cluster can read, and images in another that they can write."""
     start, some = time.perf_counter(), None
     with cluster(str(request.address)):
-        X = open_store(request.input, request.key)
+        X = open_store(request.input, request.reading.key)
         n, estimator = X.shape[0], request.estimator(None)
         with working(f"Reducing {n:,} points from {request.input.name}"):
             estimator = estimator if request.kept is not None else estimator.fit(X)

@@ -11,9 +11,11 @@ import rich_click as click
 
 from .. import embed as embeddings
 from ..io import FORMATS
+from ..io.anndata import how
 from ..io.files import named
 from .files import STDOUT, Output, check_files, write_files
 from .options import (
+    Reading,
     choice,
     force_option,
     json_option,
@@ -21,7 +23,6 @@ from .options import (
     points_argument,
     quiet_option,
     seed_option,
-    settled,
     together,
     writes,
 )
@@ -124,10 +125,10 @@ def embed(
         labels_out = next(iter(files_beside(output, Texts(names=[]))), None)
     check_files({"GRAPH": graph}, [Output("-o", output, FORMATS), Output("--labels-out", labels_out)], force=force)
     start = time.perf_counter()
-    fitted = fit_embedding(graph, method, dimensions, seed, {**settings, **settled(model, curvature)})
+    fitted = fit_embedding(graph, method, dimensions, seed, {**settings, **Reading(model, curvature).place()})
     seconds = time.perf_counter() - start
     names = [str(name) for name in fitted.names_]
-    points = point_writers(output, fitted.embedding_, Texts(names=names))[:1]
+    points = point_writers(output, fitted.embedding_, Texts(names=names), key=f"X_{fitted.model}", about=how(fitted))[:1]
     write_files([*points, (labels_out, word_writer(names))], force=force)
     about = {"graph": graph, "output": output, "labels_out": labels_out, "seconds": seconds, "seed": seed}
     _tell(method, fitted, about, as_json)

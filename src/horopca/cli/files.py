@@ -6,15 +6,20 @@ import os
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import rich_click as click
 
+from .._points.door import check_door
+from ..geometry import clip
 from ..io import Table, atomic_output, check_output, load
 from ..io.files import named
+from .options import PLAIN, Reading
 
 STDOUT = Path("-")
 STDOUT_FORMAT = ".csv"
@@ -87,6 +92,28 @@ def _written(path: Path) -> Iterator[None]:
 # ---------------------------------------------------------------- reading
 
 
-def read(path: Path, key: str | None = None, *, allow_nonfinite: bool = False) -> Table:
+def read(path: Path, reading: Reading = PLAIN, *, allow_nonfinite: bool = False) -> Table:
+    """The table in a file, its points clipped to the ball if that is asked for, which is told."""
     with named(path):
-        return load(path, key=key, allow_nonfinite=allow_nonfinite)
+        table = load(
+            path,
+            key=reading.key,
+            names=reading.name_column,
+            labels=reading.label_column,
+            values=reading.value_column or (),
+            allow_nonfinite=allow_nonfinite,
+        )
+    return table if reading.clip is None else _clipped(table, reading, reading.clip, path)
+
+
+def _clipped(table: Table, reading: Reading, margin: float, path: Path) -> Table:
+    door = check_door(**reading.place(table.model))
+    if door.model not in ("poincare", "klein"):
+        raise click.UsageError(f"--clip is for points of a ball, but those of {path} are of the model {door.model}.")
+    sizes, radius = np.linalg.norm(table.X, axis=1), 1 / door.scale
+    X, over = clip(table.X, margin, radius=radius), sizes.max() - radius
+    moved = int((X != table.X).any(axis=1).sum())
+    if moved:
+        where = f"beyond the rim by up to {over:.2g}" if over > 0 else "near the rim"
+        warnings.warn(f"{moved} of {len(X)} rows of {path}, {where}, were moved inside by --clip.", stacklevel=2)
+    return table._replace(X=X)

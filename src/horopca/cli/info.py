@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import rich_click as click
 
-from .._points.door import FLATTEST, LARGEST_RADIUS
+from .._points.door import FLATTEST, LARGEST_RADIUS, NEAR_RIM
+from ..io import Table
 from ..io.description import Description, describe, describe_file
 from ..io.files import named
 from ..io.streaming import can_stream
 from .files import read
-from .options import json_option, key_option, points_argument
+from .options import PLAIN, Reading, json_option, points_argument, reading_options
 from .saying import print_json, print_rows
+from .texts import texts_of
 
 
 @click.command()
 @points_argument()
-@key_option
+@reading_options
 @json_option
-def info(input: Path, key: str | None, as_json: bool) -> None:
+def info(input: Path, reading: Reading, as_json: bool) -> None:
     """Say what INPUT holds: its size, the models its rows fit, how far out they lie.
 
     A .npy of floats is read a block at a time, and may be larger than memory.
@@ -30,26 +33,35 @@ def info(input: Path, key: str | None, as_json: bool) -> None:
       horopca info words.tsv --json
       cut -f 2- words.tsv | horopca info -
     """
-    labels = None
-    if key is None and can_stream(input):
+    beside: dict[str, Any] = {}
+    if reading == PLAIN and can_stream(input):
         with named(input):
             found = describe_file(input)
     else:
-        table = read(input, key, allow_nonfinite=True)
-        found, labels = describe(table.X), table.labels
+        table = read(input, reading, allow_nonfinite=True)
+        found, beside = describe(table.X), _beside(table)
     if as_json:
-        print_json({"input": input, **found._asdict(), "n_labels": len(set(labels or ()))})
+        print_json({"input": input, **found._asdict(), **beside})
     else:
-        print_rows(_in_words(found, labels), title=str(input))
+        print_rows(_in_words(found, beside), title=str(input))
 
 
-def _in_words(found: Description, labels: list[str] | None) -> dict[str, str]:
+def _beside(table: Table) -> dict[str, Any]:
+    """What a table holds beside its points, as a program has it: how many classes, and columns by their names."""
+    texts = texts_of(table)
+    columns = {"words": list(table.words), "values": list(table.values)}
+    return {"n_labels": len(set(texts.labels or ())), "has_names": texts.names is not None, **columns}
+
+
+def _in_words(found: Description, beside: dict[str, Any]) -> dict[str, str]:
     """The lines of `horopca info`."""
     curvature = "" if found.curvature == -1 else f" --curvature {found.curvature:.6g}"
     rows = {
         "rows": f"{found.n_rows:,}",
         "columns": f"{found.n_columns}, {found.dtype}",
-        "labels": f"{len(set(labels))} different" if labels else "none",
+        "names": "yes" if beside.get("has_names") else "none",
+        "labels": f"{beside['n_labels']} different" if beside.get("n_labels") else "none",
+        "other columns": ", ".join([*beside.get("words", ()), *beside.get("values", ())]) or "none",
         "could be": ", ".join(name for name, fit in found.fits.items() if fit) or "in no model at curvature -1",
         "best guess": "none" if found.model is None else f"--model {found.model}{curvature}",
         "radius": "  ".join(f"{value:.3g}" for value in found.radius.values()) + "   (minimum, quartiles, maximum)",
@@ -59,7 +71,9 @@ def _in_words(found: Description, labels: list[str] | None) -> dict[str, str]:
         "NaN or infinite": f"{found.n_nonfinite} rows",
     }
     if found.model in ("tangent", None):
-        rows["as a ball"] = _holds(1 / found.largest_norm)
+        over = found.largest_norm - 1
+        near = f"some rows are on the rim or beyond by up to {over:.2g}: --clip 1e-5 moves them inside"
+        rows["as a ball"] = near if over < NEAR_RIM else _holds(1 / found.largest_norm)
     if found.model is None:
         del rows["radius"]
         rows["as tangent"] = _holds(LARGEST_RADIUS / found.largest_norm)

@@ -6,8 +6,9 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import rich_click as click
 from click import Context, Parameter, get_current_context
@@ -38,6 +39,25 @@ def _standard_input() -> Path:
         tabs = b"\t" in file.readline(LONGEST_LINE)
     context.meta[STDIN] = path.rename(path.with_suffix(".tsv" if tabs else ".csv"))
     return Path(context.meta[STDIN])
+
+
+class Reading(NamedTuple):
+    """How the points of a file are meant: which of its arrays and columns, in which model."""
+
+    model: str | None = None
+    curvature: float | None = None
+    clip: float | None = None
+    key: str | None = None
+    name_column: str | None = None
+    label_column: str | None = None
+    value_column: str | None = None
+
+    def place(self, said: str | None = None) -> dict[str, Any]:
+        """The model and the curvature: what is asked for, else what the file has `said`, else a ball of curvature -1."""
+        return {"model": self.model or said or MODELS[0], "curvature": -1.0 if self.curvature is None else self.curvature}
+
+
+PLAIN = Reading()
 
 
 def several(one: Any) -> Callable[[Any], list[Any]]:
@@ -93,7 +113,6 @@ def _be_quiet(ctx: Context, param: Parameter, value: bool) -> None:
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random numbers."
 )
-key_option = click.option("--key", help="Which array to read of a file that holds several.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on standard output.")
 force_option = click.option("--force", is_flag=True, help="Overwrite existing files.")
 quiet_option = click.option(
@@ -113,6 +132,32 @@ model_options = together(
         click.option("--curvature", type=float, help="Curvature of the space, below 0.  [default: -1]"),
     ]
 )
+_reading_options = together(
+    [
+        model_options,
+        click.option(
+            "--clip", type=click.FloatRange(0, 0.1, min_open=True), metavar="SHARE", help="Move rows on the rim inside: 1e-5."
+        ),
+        click.option("--key", help="Which array to read of a file that holds several: obsm/X_poincare."),
+        click.option("--name-column", metavar="NAME", help="Column of the names.  [default: by its header, or all different]"),
+        click.option(
+            "--label-column", metavar="NAME", help="Column of the classes.  [default: by its header, or not all different]"
+        ),
+        click.option("--value-column", metavar="NAME", help="Column of numbers that are no coordinates, to colour by."),
+    ]
+)
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a command that reads points, given to it as one `reading`."""
+
+    @wraps(command)
+    def with_reading(**options: Any) -> Any:
+        return command(reading=Reading(**{name: options.pop(name) for name in Reading._fields}), **options)
+
+    return _reading_options(with_reading)
+
+
 text_options = together(
     [
         reads("--labels", help="Classes of the points, one to a line.  [default: a column of words in the file]"),
@@ -120,8 +165,3 @@ text_options = together(
         reads("--edges", help="Edges, two nodes to a line: row numbers from 0, or names."),
     ]
 )
-
-
-def settled(model: str | None, curvature: float | None, said: str | None = None) -> dict[str, Any]:
-    """The model and the curvature of points: what is asked for, else what their file says, else a ball of curvature -1."""
-    return {"model": model or said or MODELS[0], "curvature": -1.0 if curvature is None else curvature}

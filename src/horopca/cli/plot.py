@@ -8,22 +8,22 @@ from typing import Any
 import rich_click as click
 
 from .. import plots
+from ..io import Table
 from .drawing import PICTURES, figure_for, saved
 from .files import Output, check_files, read, write_files
 from .options import (
+    Reading,
     choice,
     force_option,
-    key_option,
-    model_options,
     points_argument,
     quiet_option,
+    reading_options,
     reads,
-    settled,
     text_options,
     writes,
 )
 from .saying import print_rows
-from .texts import Texts, row_of, texts_of
+from .texts import row_of, texts_of
 
 
 @click.command()
@@ -40,8 +40,7 @@ from .texts import Texts, row_of, texts_of
 @click.option("--palette", help="Colours of the classes, such as '#0072B2,#E69F00'.")
 @click.option("--title", help="Heading of the picture.")
 @writes("-o", "--output", help="Where to draw: .png, .pdf or .svg.  [default: the name of POINTS with .png, here]")
-@model_options
-@key_option
+@reading_options
 @quiet_option
 @force_option
 def plot(
@@ -56,9 +55,7 @@ def plot(
     palette: str | None,
     title: str | None,
     output: Path | None,
-    model: str | None,
-    curvature: float | None,
-    key: str | None,
+    reading: Reading,
     force: bool,
 ) -> None:
     """Draw the points of the plane in POINTS.
@@ -75,26 +72,35 @@ def plot(
     output = Path(f"{points.stem}.png") if output is None else output
     inputs = {"POINTS": points, "--labels": labels, "--names": names, "--edges": edges, "--values": values}
     check_files(inputs, [Output("-o", output, PICTURES)], force=force)
-    if view == "ball" and (values or centre or grid):
-        raise click.UsageError("--values, --centre and --grid are of the plane, and --view ball has none of them.")
+    if view == "ball" and (values or reading.value_column or centre or grid):
+        raise click.UsageError(
+            "--values, --value-column, --centre and --grid are of the plane, and --view ball has none of them."
+        )
     figure = figure_for(output)
-    table = read(points, key)
+    table = read(points, reading)
     texts = texts_of(table, labels, names, edges)
     options: dict[str, Any] = {"edges": texts.edges, "palette": None if palette is None else palette.split(","), "title": title}
-    options |= {"labels": texts.labels if values is None else None, **settled(model, curvature, table.model)}
+    numbers = _numbers(table, values, reading)
+    options |= {"labels": texts.labels if not numbers else None, **reading.place(table.model)}
     if view == "ball":
         plots.plot_ball(table.X, ax=figure.add_subplot(projection="3d"), **options)
     else:
-        options |= {"view": view, "names": texts.names, "grid": grid, **_plane_options(texts, values, centre)}
+        options |= {
+            "view": view,
+            "names": texts.names,
+            "grid": grid,
+            "centre": row_of(centre, texts.names, "--centre"),
+            **numbers,
+        }
         plots.plot_plane(table.X, ax=figure.subplots(), **options)
     write_files([(output, saved(figure))], force=force)
     print_rows({"points": f"{len(table.X):,}", "drawn in": str(output)})
 
 
-def _plane_options(texts: Texts, values: Path | None, centre: str | None) -> dict[str, Any]:
-    numbers = None if values is None else read(values, allow_nonfinite=True)
-    return {
-        "centre": row_of(centre, texts.names, "--centre"),
-        "values": None if numbers is None else numbers.X[:, 0],
-        "value_name": numbers.names[0] if numbers is not None and numbers.names else None,
-    }
+def _numbers(table: Table, file: Path | None, reading: Reading) -> dict[str, Any]:
+    """What to colour by: the first column of a file, or a column of the table that was asked for."""
+    if file is None:
+        column = reading.value_column
+        return {} if column is None else {"values": table.values[column], "value_name": column}
+    found = read(file, allow_nonfinite=True)
+    return {"values": found.X[:, 0], "value_name": found.names[0] if found.names else None}

@@ -19,10 +19,9 @@ from .options import (
     components,
     force_option,
     json_option,
-    key_option,
-    model_options,
     points_argument,
     quiet_option,
+    reading_options,
     reads,
     seed_option,
     text_options,
@@ -54,7 +53,7 @@ REDUCERS: dict[str, Callable[[Request], Reduced]] = {
 @writes("--plot", help="Where to draw the disk: .png, .pdf or .svg. Needs -k 2.")
 @text_options
 @click.option("--title", help="Heading of the picture.")
-@model_options
+@reading_options
 @click.option("--method", type=click.Choice(list(METHODS)), help="The reduction, as in `horopca compare`.  [default: horopca]")
 @click.option("--spine", type=click.Choice(SPINES), help="The paper's projections, or all.  [default: ideal]")
 @click.option("--strategy", type=click.Choice(tuple(STRATEGIES)), help="Components together, or in turn.  [default: joint]")
@@ -67,7 +66,6 @@ REDUCERS: dict[str, Callable[[Request], Reduced]] = {
 )
 @click.option("--max-iter", type=click.IntRange(min=1), help="Most steps of a search.  [default: the method's own]")
 @seed_option
-@key_option
 @writes("--save-fit", help="Where to keep the fit, for later points: .npz.")
 @reads("--from-fit", help="A fit that was kept, to be applied instead of a new one.")
 @click.option("--restart", is_flag=True, help="Begin a large file anew, where an interrupted run could be resumed.")
@@ -127,9 +125,11 @@ def reduce(as_json: bool, **options: Any) -> None:
 
 def _refuse(request: Request, as_json: bool) -> None:
     """What can be told to be wrong before any work."""
-    for name in ("labels", "names", "edges", "restart"):
-        if request.address is not None and getattr(request, name):
-            raise click.UsageError(f"--{name} cannot be given with --dask.")
+    given = {name: getattr(request, name) for name in ("labels", "names", "edges", "restart")}
+    given |= {name: getattr(request.reading, name) for name in ("clip", "name_column", "label_column", "value_column")}
+    for name, value in given.items():
+        if request.address is not None and value:
+            raise click.UsageError(f"--{name.replace('_', '-')} cannot be given with --dask.")
     if request.output == STDOUT and as_json:
         raise click.UsageError("-o - and --json would both be on standard output: write one of them to a file.")
     request.check()

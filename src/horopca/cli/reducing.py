@@ -16,18 +16,20 @@ import rich_click as click
 from .._points.door import check_door
 from ..estimators.base import HyperbolicReduction
 from ..io import FORMATS, load_fitted
+from ..io.anndata import how
 from ..io.files import named
 from ..io.stores import check_store
 from ..metrics import average_distortion, continuity, neighbours_kept, trustworthiness
 from ..metrics.comparison import METHODS, make
 from .drawing import PICTURES
 from .files import Output, Writer, check_files, read
-from .options import settled
+from .options import Reading
 from .saying import working
 from .texts import Texts, files_beside, point_writers, texts_of
 
 SEARCH = ("spine", "strategy", "objective", "stretch", "max_iter")  # arguments of some of the methods
-OPTIONS = {"n_components": "-k"} | {n: f"--{n.replace('_', '-')}" for n in ("method", "model", "curvature", *SEARCH)}
+OPTIONS = {"n_components": "-k"} | {n: f"--{n.replace('_', '-')}" for n in ("method", *SEARCH)}
+PLACE = ("model", "curvature")
 NEIGHBOURS = 10  # of a point, that are looked for in its image
 PAIRS = 4_000_000  # the distortion of up to so many pairs is exact, of more it is measured on a sample of so many
 
@@ -48,11 +50,9 @@ class Request:
     labels: Path | None
     names: Path | None
     edges: Path | None
-    key: str | None
+    reading: Reading
     method: str | None
     n_components: int | float | None
-    model: str | None
-    curvature: float | None
     spine: str | None
     strategy: str | None
     objective: str | None
@@ -78,8 +78,10 @@ class Request:
         """The fit in a file, or None; no option may ask for another."""
         if self.from_fit is None:
             return None
-        for name, option in OPTIONS.items():
-            if getattr(self, name) is not None:
+        asked = {name: getattr(self.reading if name in PLACE else self, name) for name in (*OPTIONS, *PLACE)}
+        for name, value in asked.items():
+            option = OPTIONS.get(name, f"--{name}")
+            if value is not None:
                 raise click.UsageError(f"{option} cannot be given with --from-fit: the fit in {self.from_fit} has it already.")
         with named(self.from_fit):
             fit = load_fitted(self.from_fit)
@@ -98,7 +100,7 @@ class Request:
             return self.kept
         method = self.method or "horopca"
         asked = {name: getattr(self, name) for name in SEARCH if getattr(self, name) is not None}
-        preset, place = METHODS[method].options, settled(self.model, self.curvature, said)
+        preset, place = METHODS[method].options, self.reading.place(said)
         open_to = {name: value for name, value in asked.items() if name not in preset}
         estimator = make(method, self.components, random_state=self.seed, **place, **open_to)
         for name in asked:
@@ -123,7 +125,7 @@ class Reduced(NamedTuple):
 
 def reduce_in_memory(request: Request) -> Reduced:
     """Points in a file that is read at once."""
-    table = read(request.input, request.key)
+    table = read(request.input, request.reading)
     texts, n = texts_of(table, request.labels, request.names, request.edges), len(table.X)
     request.check([Output("the file of words beside -o,", path) for path in files_beside(request.output, texts)])
     estimator, start = request.estimator(table.model), time.perf_counter()
@@ -132,7 +134,9 @@ def reduce_in_memory(request: Request) -> Reduced:
         seconds = time.perf_counter() - start
         distortion, error = _distortion(table.X, Y, estimator, request.seed)
         more = neighbour_figures(table.X, Y, estimator, request.seed)
-    return Reduced(estimator, n, distortion, error, seconds, Y, texts, point_writers(request.output, Y, texts), more)
+    base = request.input if request.input.suffix.lower() == ".h5ad" else None
+    h5ad = {"key": f"X_{request.method or 'horopca'}", "base": base, "about": how(estimator, request.reading.key)}
+    return Reduced(estimator, n, distortion, error, seconds, Y, texts, point_writers(request.output, Y, texts, **h5ad), more)
 
 
 def neighbour_figures(X: np.ndarray, Y: np.ndarray, estimator: Any, seed: int) -> dict[str, float]:

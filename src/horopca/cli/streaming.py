@@ -17,6 +17,7 @@ from ..io.partial import beside
 from ..io.streaming import STREAMED, Source, fit_to
 from ..statistics import relative_change
 from .files import Output
+from .options import Reading
 from .reducing import Reduced, Request
 from .saying import watched
 
@@ -26,9 +27,10 @@ DRAWN_ROWS = 1 << 18  # at most so many points are drawn, evenly chosen
 
 def is_streamed(request: Request) -> bool:
     """Whether the file is large, and all that is asked for can be had a block at a time."""
-    whole = (request.key, request.labels, request.names, request.edges)
+    only_place = request.reading == Reading(request.reading.model, request.reading.curvature)
+    whole = only_place and request.labels is None and request.names is None and request.edges is None
     streams = request.output is None or request.output.suffix.lower() in STREAMED
-    return streams and all(option is None for option in whole) and is_large(request.input)
+    return streams and whole and is_large(request.input)
 
 
 def unfinished(output: Path | None) -> list[Output]:

@@ -10,7 +10,7 @@ import numpy as np
 from ..explorer.edges import load_row_edges
 from ..io import Table, load_labels, save
 from ..io.files import named
-from .files import STDOUT, Writer
+from .files import Writer
 
 
 class Texts(NamedTuple):
@@ -22,11 +22,11 @@ class Texts(NamedTuple):
 
 
 def texts_of(table: Table, labels: Path | None = None, names: Path | None = None, edges: Path | None = None) -> Texts:
-    """What the files of the options say, and else the file of points, whose words are names if all are different."""
+    """What the files of the options say, and else the file of points. Words that are all different are no classes."""
     n, words = len(table.X), table.labels
-    unique = words is not None and len(set(words)) == len(words)
+    unique = words is not None and len(set(words)) == n
     classes = read_words(labels, n, "label") if labels is not None else None if unique else words
-    called = read_words(names, n, "name") if names is not None else table.row_names or (words if unique else None)
+    called = read_words(names, n, "name") if names is not None else table.row_names
     if edges is None:
         return Texts(classes, called)
     with named(edges):
@@ -54,23 +54,18 @@ def row_of(called: str | None, names: list[str] | None, option: str) -> int | No
 
 
 def files_beside(output: Path | None, texts: Texts) -> dict[Path, list[str]]:
-    """Files for the words that a file of points has no room for: an .npy has none, others have one column."""
-    if output is None:
+    """Files for the words that an .npy has no room for."""
+    if output is None or output.suffix.lower() != ".npy":
         return {}
     words = {"labels": texts.labels, "names": texts.names}
-    if output.suffix.lower() != ".npy":
-        words["labels" if texts.labels is not None else "names"] = None
-    left = {kind: found for kind, found in words.items() if found is not None}
-    if left and output == STDOUT:
-        raise ValueError("-o - has one column for words, but the points have names and labels: write to a file instead.")
-    return {output.with_suffix(f".{kind}.txt"): found for kind, found in left.items()}
+    return {output.with_suffix(f".{kind}.txt"): found for kind, found in words.items() if found is not None}
 
 
-def point_writers(output: Path | None, Y: Any, texts: Texts) -> list[tuple[Path | None, Writer]]:
-    """What writes the points, with the words that the file has room for, and those beside it."""
-    column = None if output is None or output.suffix.lower() == ".npy" else texts.labels or texts.names
+def point_writers(output: Path | None, Y: Any, texts: Texts, **h5ad: Any) -> list[tuple[Path | None, Writer]]:
+    """What writes the points with their words, in one file or, where that has no room for them, beside it."""
+    more = h5ad if output is not None and output.suffix.lower() == ".h5ad" else {}
     beside = [(path, word_writer(words)) for path, words in files_beside(output, texts).items()]
-    return [(output, lambda path: save(path, Y, column)), *beside]
+    return [(output, lambda path: save(path, Y, texts.labels, names=texts.names, **more)), *beside]
 
 
 def word_writer(words: list[str]) -> Writer:

@@ -12,13 +12,12 @@ from ..explorer import explore
 from ..io import Table
 from .files import Output, check_files, read, write_files
 from .options import (
+    Reading,
     force_option,
-    key_option,
-    model_options,
     points_argument,
     quiet_option,
+    reading_options,
     reads,
-    settled,
     text_options,
     writes,
 )
@@ -37,8 +36,7 @@ PAGES = (".html", ".htm")
 @click.option("--title", help="Heading of the page.  [default: the name of POINTS]")
 @writes("-o", "--output", help="Where to write the page.  [default: the name of POINTS with .html, here]")
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
-@model_options
-@key_option
+@reading_options
 @quiet_option
 @force_option
 def view(
@@ -52,9 +50,7 @@ def view(
     title: str | None,
     output: Path | None,
     show: bool,
-    model: str | None,
-    curvature: float | None,
-    key: str | None,
+    reading: Reading,
     force: bool,
 ) -> None:
     """Make a page in which to move around the points of the plane in POINTS.
@@ -71,7 +67,7 @@ def view(
     output = Path(f"{points.stem}.html") if output is None else output
     inputs = {"POINTS": points, "--labels": labels, "--names": names, "--edges": edges, "--values": values}
     check_files({**inputs, "--original": original}, [Output("-o", output, PAGES)], force=force)
-    table = read(points, key)
+    table = read(points, reading)
     texts = texts_of(table, labels, names, edges)
     with working(f"Making a page of {len(table.X):,} points"):
         page = explore(
@@ -79,11 +75,11 @@ def view(
             texts.labels,
             names=texts.names,
             edges=texts.edges,
-            values=None if values is None else _columns(read(values, allow_nonfinite=True)),
+            values=dict(table.values) if values is None else _columns(read(values, allow_nonfinite=True)),
             original=None if original is None else read(original).X,
             root=row_of(root, texts.names, "--root"),
             title=title or points.stem,
-            **settled(model, curvature, table.model),
+            **reading.place(table.model),
         )
     write_files([(output, page.save)], force=force)
     print_rows({"points": f"{page.n_points:,}", "written to": str(output), "size": f"{len(page.html) / 1e6:.1f} MB"})

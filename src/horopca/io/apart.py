@@ -85,7 +85,8 @@ def _received(content: bytes) -> Table:
     if "refusal" in head:
         raise Refusal(head["refusal"])
     X = np.frombuffer(rest, head.pop("dtype")).reshape(head.pop("shape"))
-    return Table(X.copy(), **head)
+    values = {name: np.array(column) for name, column in head.pop("values").items()}
+    return Table(X.copy(), **head, values=values)
 
 
 # ---------------------------------------------------------------- in the process apart
@@ -109,7 +110,8 @@ def answer(asked: dict[str, Any]) -> None:
 
 def _write(table: Table, out: BinaryIO) -> None:
     X = np.ascontiguousarray(table.X)
-    head = {**table._asdict(), "words": dict(table.words), "dtype": X.dtype.str, "shape": X.shape}
+    values = {name: column.tolist() for name, column in table.values.items()}
+    head = {**table._asdict(), "words": dict(table.words), "values": values, "dtype": X.dtype.str, "shape": X.shape}
     del head["X"]
     out.write(json.dumps(head).encode() + b"\n")
     out.write(X.data)

@@ -12,13 +12,14 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from .archives import Archive, open_archive
+from .archives import open_archive
 from .budget import Budget
-from .files import Refusal, Table, as_text, listed, matrix, refusals
+from .files import Refusal, Table, as_text, choose, matrix, refusals
 from .pickles import as_array, read_pickle
 
 DAMAGED = "is damaged, cut short, or not written by numpy.save or numpy.savez"
 OBJECTS = "holds Python objects, which could run code when read and are refused: save an array of numbers"
+WORDS = ("names", "labels")  # arrays that are read beside the points
 HEAD = 1 << 14  # bytes in which a header ends
 # what NumPy raises at a header that is none: it is parsed as a line of Python
 HEADER_ERRORS = (ValueError, TypeError, KeyError, SyntaxError, OverflowError, RecursionError, MemoryError, tokenize.TokenError)
@@ -99,25 +100,16 @@ def read_members(path: Path, why: str = DAMAGED) -> dict[str, np.ndarray]:
 
 
 def read_npz(path: Path, key: str | None) -> Table:
+    """An array of an archive, with the arrays `names` and `labels` beside it."""
     with open_archive(path, Budget(path), DAMAGED) as archive:
         members = {name.removesuffix(".npy"): name for name in archive.sizes}
-        name = _choose(archive, members, key, path)
+        matrices = {name for name, member in members.items() if len(_shape(archive.read(member, HEAD), path)) == 2}
+        usable = {name: name for name in members if key is not None or name in matrices or not matrices}
+        name = choose(usable, key, path, "array")
         X = matrix(parse_npy(archive.read(members[name]), path), path)
-        labels = archive.read(members["labels"]) if "labels" in members and name != "labels" else None
-    return Table(X, None if labels is None else _labels(labels, len(X), path))
-
-
-def _choose(archive: Archive, members: dict[str, str], key: str | None, path: Path) -> str:
-    """The name of the array to read."""
-    if key is not None and key not in members:
-        raise Refusal(f"{path} has no array {key!r}; it holds {listed(members, 'nothing')}.")
-    for choice in (key, *(members if len(members) == 1 else ()), "X", "embeddings"):
-        if choice in members:
-            return str(choice)
-    matrices = [name for name, member in members.items() if len(_shape(archive.read(member, HEAD), path)) == 2]
-    if len(matrices) != 1:
-        raise Refusal(f"{path} holds {listed(members, 'no array')}: say which to read with key=.")
-    return matrices[0]
+        beside = {other: archive.read(members[other]) for other in WORDS if other in members and other != name}
+    words = {other: _words(content, len(X), other, path) for other, content in beside.items()}
+    return Table(X, words={other: column for other, column in words.items() if column is not None})
 
 
 def _shape(head: bytes, path: Path) -> tuple[int, ...]:
@@ -128,8 +120,8 @@ def _shape(head: bytes, path: Path) -> tuple[int, ...]:
         return ()
 
 
-def _labels(content: bytes, n: int, path: Path) -> list[str] | None:
-    """The labels in a member: n of them, numbers or strings, these perhaps as objects, as a data frame has them."""
+def _words(content: bytes, n: int, name: str, path: Path) -> list[str] | None:
+    """The words in a member: n of them, numbers or strings, these perhaps as objects, as a data frame has them."""
     file = io.BytesIO(content)
     header = _header(file, path)
     if math.prod(header.shape) != n:
@@ -140,5 +132,5 @@ def _labels(content: bytes, n: int, path: Path) -> list[str] | None:
     else:
         values = parse_npy(content, path).ravel().tolist()
     if len(values) != n or not all(isinstance(value, str | bytes | int | float) for value in values):
-        raise Refusal(f"{path} has an array 'labels' of something else than words and numbers: save it as strings.")
+        raise Refusal(f"{path} has an array {name!r} of something else than words and numbers: save it as strings.")
     return [as_text(value) for value in values]

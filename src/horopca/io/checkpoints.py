@@ -18,7 +18,7 @@ import numpy as np
 from .archives import open_archive
 from .arrays import map_npy
 from .budget import Budget
-from .files import Refusal, Table, as_text, listed, matrix
+from .files import Refusal, Table, as_text, choose, matrix
 from .pickles import Inert, as_array, read_pickle
 
 MAGIC = 0x1950A86A20F9469CFC6C  # begins the format from before 2020, a row of pickles
@@ -43,15 +43,16 @@ DEEPEST = 64  # dictionaries within dictionaries that are looked into
 def read_checkpoint(path: Path, key: str | None) -> Table:
     """The points of a checkpoint, with the names and the model of one of the Poincaré-embeddings tool."""
     content = _zipped(path) if _is_zip(path) else _legacy(path)
-    X = matrix(_chosen(dict(_matrices(content, path)), key, path, content), path)
+    foreign = f" but an object of {content.name}, which was not executed" if isinstance(content, Inert) else ""
+    X = matrix(choose(dict(_matrices(content, path)), key, path, "matrix", foreign), path)
     if not isinstance(content, dict):
         return Table(X)
     conf = content.get("conf")
     conf = conf.state if isinstance(conf, Inert) else conf
     manifold = content.get("manifold") or (conf.get("manifold") if isinstance(conf, dict) else None)
     model = MANIFOLDS.get(manifold) if isinstance(manifold, str) else None
-    labels = next((content[name] for name in NAMES if _is_names(content.get(name), len(X))), None)
-    return Table(X, None if labels is None else [as_text(label) for label in labels], model=model)
+    words = {name: [as_text(word) for word in content[name]] for name in NAMES if _is_names(content.get(name), len(X))}
+    return Table(X, model=model, words=words)
 
 
 def _is_names(value: Any, n: int) -> bool:
@@ -71,20 +72,6 @@ def _matrices(content: Any, path: Path) -> Iterator[tuple[str, np.ndarray]]:
         if isinstance(value, dict) and id(value) not in seen and len(name) < DEEPEST:
             seen.add(id(value))
             waiting += [((*name, str(part)[:80]), item) for part, item in reversed(value.items())]
-
-
-def _chosen(tensors: dict[str, np.ndarray], key: str | None, path: Path, content: Any) -> np.ndarray:
-    if key is not None:
-        if key not in tensors:
-            raise Refusal(f"{path} has no matrix {key!r}; it holds {listed(tensors)}.")
-        return tensors[key]
-    if len(tensors) == 1:
-        return next(iter(tensors.values()))
-    for name in ("embeddings", "model.lt.weight", "lt.weight", "weight", "X"):
-        if name in tensors:
-            return tensors[name]
-    foreign = f" but an object of {content.name}, which was not executed" if isinstance(content, Inert) else ""
-    raise Refusal(f"{path} holds {listed(tensors, 'no matrix')}{foreign}: say which to read with key=.")
 
 
 # ---------------------------------------------------------------- tensors
@@ -230,7 +217,7 @@ def read_keyed_vectors(path: Path, key: str | None) -> Table:
         vectors = map_npy(beside)
     names = state.get("index_to_key") or state.get("index2word")
     X = matrix(vectors, path)
-    return Table(X, [as_text(name) for name in names] if _is_names(names, len(X)) else None)
+    return Table(X, words={"name": [as_text(name) for name in names]} if _is_names(names, len(X)) else {})
 
 
 def _is_keyed(value: Any) -> bool:

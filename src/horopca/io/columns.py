@@ -82,13 +82,14 @@ def as_points(table: Any, path: Path) -> Table:
     lists = _named(table.schema, types.is_list, types.is_large_list, types.is_fixed_size_list)
     called = [name for name in table.column_names if name.lower() in LABEL_NAMES and name not in lists]
     words = {name: _words(table.column(name)) for name in dict.fromkeys([*text, *called])}
-    if len(lists) == 1:
-        return Table.with_words(matrix(_stacked(table.column(lists[0]), path), path), words)
     numeric = [name for name in _named(table.schema, types.is_integer, types.is_floating) if name not in words]
+    columns = [table.column(name).to_numpy() for name in numeric]
+    if len(lists) == 1:
+        values = dict(zip(numeric, (column.astype(float) for column in columns), strict=True))
+        return Table(matrix(_stacked(table.column(lists[0]), path), path), words=words, values=values)
     if not numeric:
         raise Refusal(f"{path} has neither columns of numbers nor one column of lists of numbers.")
-    columns = [table.column(name).to_numpy() for name in numeric]
-    return Table.with_words(matrix(np.stack(columns, axis=1), path), words, numeric)
+    return Table(matrix(np.stack(columns, axis=1), path), names=numeric, words=words)
 
 
 def _named(schema: Any, *kinds: Any) -> list[str]:

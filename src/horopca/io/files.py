@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 CLASS_HEADERS = {"label", "labels", "class", "category"}  # of columns of words: classes,
-NAME_HEADERS = {"name", "id", "index", "node", "__index_level_0__"}  # and names
+NAME_HEADERS = {"name", "names", "id", "index", "node", "objects", "__index_level_0__"}  # and names
 LABEL_NAMES = CLASS_HEADERS | NAME_HEADERS
+PREFERRED = ("X", "embeddings", "model.lt.weight", "lt.weight", "weight")  # what points are called, beside other arrays
 
 
 class Refusal(ValueError):
@@ -28,19 +29,40 @@ class Table(NamedTuple):
     labels: list[str] | None = None  # n: classes, that several rows share; or, where there are none, the names of the rows
     names: list[str] | None = None  # d, of the columns of X
     model: str | None = None  # where the file says in which model its points are
-    row_names: list[str] | None = None  # n, all different
+    row_names: list[str] | None = None  # n, all different unless told to be names
     words: Mapping[str, list[str]] = MappingProxyType({})  # every column of words, n of them, by its name
+    values: Mapping[str, np.ndarray] = MappingProxyType({})  # and of numbers that are no coordinates
 
-    @classmethod
-    def with_words(cls, X: np.ndarray, words: Mapping[str, list[str]], names: list[str] | None = None) -> Table:
-        """Points with columns of words: names if all are different, and else classes; by their headers first of all."""
-        unique = [name for name, column in words.items() if len(set(column)) == len(column)]
-        called = next((name for name in unique if name.lower() in NAME_HEADERS), None)
+    def sorted_out(self, names: str | None = None, labels: str | None = None) -> Table:
+        """The table with its columns of words told apart: names if all are different, and else classes; by their headers
+        first of all, or as told."""
+        unique = [name for name, column in self.words.items() if name != labels and len(set(column)) == len(column)]
+        called = [name for name in unique if name.lower() in NAME_HEADERS]
         free = [name for name in unique if name.lower() not in CLASS_HEADERS]
-        named = called or next(iter(free), None)
-        others = [name for name in words if name != named]
-        label = next((name for name in others if name.lower() in CLASS_HEADERS), next(iter(others), named))
-        return cls(X, None if label is None else words[label], names, None, None if named is None else words[named], words)
+        named = names or next(iter([*called, *free, *unique]), None)
+        others = [name for name in self.words if name != named]
+        classes = [name for name in others if name.lower() in CLASS_HEADERS]
+        label = labels or next(iter([*classes, *others]), named)
+        return self._replace(labels=self.words.get(label or ""), row_names=self.words.get(named or ""))
+
+    def as_told(self, names: str | None, labels: str | None, values: Sequence[str], path: Path) -> Table:
+        """The table with columns as a user says that they are; those that stood among the coordinates are taken out."""
+        words = [name for name in (names, labels) if name is not None]
+        columns = self.names or []
+        for name in (*words, *values):
+            if name not in (*columns, *self.words, *self.values):
+                raise Refusal(f"{path} has no column {name!r}; it has {listed([*columns, *self.words, *self.values])}.")
+            if name in values and name in self.words:
+                raise Refusal(f"{path} has words in its column {name!r}, which cannot be values.")
+        kept = [j for j, name in enumerate(columns) if name not in (*words, *values)]
+        if columns and not kept:
+            raise Refusal(f"{path} has no column left for coordinates.")
+        numbers = {**self.values, **{name: self.X[:, j] for j, name in enumerate(columns) if j not in kept}}
+        spoken = {name: [f"{number:.15g}" for number in numbers[name]] for name in words if name in numbers}
+        table = self._replace(words={**self.words, **spoken}, values=numbers)
+        if len(kept) < len(columns):
+            table = table._replace(X=self.X[:, kept], names=[columns[j] for j in kept])
+        return table.sorted_out(names, labels)
 
 
 def existing(path: str | Path) -> Path:
@@ -85,14 +107,14 @@ def listed(names: Iterable[str], none: str = "none") -> str:
     return ", ".join(name[:80] for name in first[:20]) + (", ..." if len(first) > 20 else "") or none
 
 
-def choose(arrays: Mapping[str, Any], key: str | None, path: Path, what: str) -> Any:
+def choose(arrays: Mapping[str, Any], key: str | None, path: Path, what: str, note: str = "") -> Any:
     """The array that is asked for, the only one, or the one that is called as points are called."""
     if key is not None and key not in arrays:
-        raise Refusal(f"{path} has no {what} {key!r}; it holds {listed(arrays)}.")
-    for choice in (key, *(arrays if len(arrays) == 1 else ()), "X", "embeddings"):
+        raise Refusal(f"{path} has no {what} {key!r}; it holds {listed(arrays, 'none')}.")
+    for choice in (key, *(arrays if len(arrays) == 1 else ()), *PREFERRED):
         if choice in arrays:
             return arrays[choice]
-    raise Refusal(f"{path} holds {listed(arrays)}: say which {what} to read with key=.")
+    raise Refusal(f"{path} holds {listed(arrays, f'no {what}')}{note}: say which {what} to read with key=.")
 
 
 def as_text(value: Any) -> str:

@@ -19,12 +19,14 @@ ERRORS = (RuntimeError, KeyError, ValueError, TypeError, NotImplementedError, Ov
 
 
 @contextmanager
-def open_hdf(path: Path) -> Iterator[Any]:
-    import h5py
-
+def open_hdf(path: Path, mode: str = "r") -> Iterator[Any]:
+    try:
+        import h5py
+    except ImportError as error:
+        raise ImportError(f"{path} is an HDF5 file, which needs h5py: pip install h5py.") from error
     with refusals(path, "is damaged, cut short, or not an HDF5 file", *ERRORS):
         try:
-            with h5py.File(path, "r") as file:
+            with h5py.File(path, mode) as file:
                 yield file
         except OSError as error:
             if error.errno is not None:
@@ -33,7 +35,7 @@ def open_hdf(path: Path) -> Iterator[Any]:
 
 
 def read_h5ad(path: Path, key: str | None) -> Table:
-    """An array of `obsm` of an AnnData file, with the names of the observations."""
+    """An array of `obsm` of an AnnData file, with the names and the columns of the observations."""
     budget = Budget(path)
     with open_hdf(path) as file:
         top = members(file, path)
@@ -41,17 +43,16 @@ def read_h5ad(path: Path, key: str | None) -> Table:
         X = matrix(numbers(choose(arrays, (key or "").removeprefix("obsm/") or None, path, "array of obsm"), budget), path)
         obs = members(top.get("obs"), path)
         index = as_text(top["obs"].attrs.get("_index", "_index")) if obs else ""
-        columns = {
-            name: column(obs, name, path, budget)
-            for name in dict.fromkeys([index, *map(as_text, obs)])
-            if _is_words(obs.get(name))
-        }
-    return Table.with_words(X, {name: words for name, words in columns.items() if words is not None and len(words) == len(X)})
+        values = {name: numbers(item, budget).astype(float) for name, item in obs.items() if _is_numbers(item, len(X))}
+        spoken = [name for name in dict.fromkeys([index, *obs]) if name in obs and name not in values]
+        columns = {as_text(name): column(obs, name, path, budget) for name in spoken}
+    words = {name: words for name, words in columns.items() if words is not None and len(words) == len(X)}
+    return Table(X, words=words, values={as_text(name): found for name, found in values.items()})
 
 
-def _is_words(item: Any) -> bool:
-    """Whether a column of the observations is one of words: strings, or categories."""
-    return item is not None and (not is_array(item) or item.dtype.kind in "OS")
+def _is_numbers(item: Any, n: int) -> bool:
+    """Whether a column of the observations is one of numbers; the others are of words or of categories."""
+    return is_array(item) and item.shape == (n,) and item.dtype.kind in "fiub"
 
 
 def read_mat_73(path: Path, key: str | None) -> Table:
@@ -60,9 +61,8 @@ def read_mat_73(path: Path, key: str | None) -> Table:
     with open_hdf(path) as file:
         usable = {name: item for name, item in members(file, path).items() if is_matrix(item)}
         X = matrix(numbers(choose(usable, key, path, "matrix"), budget).T, path)  # columns come first there
-        label = next((name for name in usable if name.lower() in LABEL_NAMES), None)
-        values = None if label is None or usable[label].size != len(X) else numbers(usable[label], budget).ravel()
-    return Table(X, None if values is None else [as_text(value) for value in values])
+        spoken = [name for name in usable if name.lower() in LABEL_NAMES and usable[name].size == len(X)]
+        return Table(X, words={name: [as_text(value) for value in numbers(usable[name], budget).ravel()] for name in spoken})
 
 
 def members(group: Any, path: Path) -> dict[str, Any]:

@@ -58,8 +58,8 @@ def read_mat(path: Path, key: str | None) -> Table:
     found, budget = variables(path), Budget(path)
     usable = {name: variable for name, variable in found.items() if variable.is_matrix}
     X = matrix(read(choose(usable, key, path, "matrix"), path, budget), path)
-    label = next((name for name in found if name.lower() in LABEL_NAMES), None)
-    return Table(X, None if label is None else as_labels(read(found[label], path, budget), len(X)))
+    spoken = {name: as_words(read(found[name], path, budget), len(X)) for name in found if name.lower() in LABEL_NAMES}
+    return Table(X, words={name: column for name, column in spoken.items() if column is not None})
 
 
 def refuse_level_4(head: bytes, path: Path) -> None:
@@ -227,8 +227,8 @@ def _sparse(variable: Variable, parts: list[Element], budget: Budget) -> np.ndar
     return np.asarray(found.toarray())
 
 
-def as_labels(value: Any, n: int) -> list[str] | None:
-    """n labels from what a variable holds: strings, or a row or a column of numbers."""
+def as_words(value: Any, n: int) -> list[str] | None:
+    """n words from what a variable holds: strings, or a row or a column of numbers."""
     if value is None or len(value := value if isinstance(value, list) else value.ravel()) != n:
         return None
     return [as_text(item) for item in value]

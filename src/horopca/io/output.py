@@ -4,47 +4,59 @@ from __future__ import annotations
 
 import csv
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from .anndata import write_h5ad
 from .files import as_text, named
 from .text import DELIMITERS
 
-FORMATS = (".npy", ".npz", ".csv", ".tsv")
+Words = Mapping[str, list[str]]  # columns of words by their names: "names", "labels"
 
 
-def save(path: str | Path, X: Any, labels: Sequence[Any] | None = None, *, force: bool = False) -> Path:
-    """Write points to a ``.npy``, ``.npz``, ``.csv`` or ``.tsv`` file, whole or not at all.
+def save(
+    path: str | Path,
+    X: Any,
+    labels: Sequence[Any] | None = None,
+    *,
+    names: Sequence[Any] | None = None,
+    force: bool = False,
+    **h5ad: Any,
+) -> Path:
+    """Write points to a ``.npy``, ``.npz``, ``.csv``, ``.tsv`` or ``.h5ad`` file, whole or not at all.
 
-    Labels go into the array ``labels`` of an ``.npz`` and the last column of a text file; an ``.npy`` has no
+    Labels and names go into arrays of an ``.npz``, columns of a text file and observations of an ``.h5ad``; an ``.npy`` has no
     room for them.  An existing file is replaced only with ``force=True``.  Returns the path.
+
+    Of an ``.h5ad``, ``key`` is the array of `obsm` ("X_horopca"), ``base`` an ``.h5ad`` whose other content is kept, and
+    ``about`` what is put into `uns`.
     """
     X = np.asarray(X)
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise ValueError(f"X must be a matrix of numbers, but it has shape {X.shape} and dtype {X.dtype}.")
-    if labels is not None and len(labels) != len(X):
-        raise ValueError(f"labels must have one entry per row, but has {len(labels)} for {len(X)} rows.")
+    given = {"names": names, "labels": labels}
+    for kind, column in given.items():
+        if column is not None and len(column) != len(X):
+            raise ValueError(f"{kind} must have one entry per row, but has {len(column)} for {len(X)} rows.")
+    words = {kind: [as_text(word) for word in column] for kind, column in given.items() if column is not None}
     with atomic_output(path, force=force, formats=FORMATS) as temporary:
-        suffix = temporary.suffix.lower()
-        if suffix in DELIMITERS:
-            _write_text(temporary, X, labels, DELIMITERS[suffix])
-        else:
-            _write_numpy(temporary, X, labels)
+        WRITERS[temporary.suffix.lower()](temporary, X, words, **h5ad)
     return Path(path)
 
 
-def _write_numpy(path: Path, X: np.ndarray, labels: Sequence[Any] | None) -> None:
+def _write_npy(path: Path, X: np.ndarray, words: Words) -> None:
     with open(path, "wb") as file:
-        if path.suffix.lower() == ".npy":
-            np.save(_Plain(file), X, allow_pickle=False)
-        elif labels is None:
-            np.savez(file, X=X)
-        else:
-            np.savez(file, X=X, labels=np.array([as_text(label) for label in labels]))
+        np.save(_Plain(file), X, allow_pickle=False)
+
+
+def _write_npz(path: Path, X: np.ndarray, words: Words) -> None:
+    with open(path, "wb") as file:
+        arrays: dict[str, Any] = {kind: np.array(column) for kind, column in words.items()}
+        np.savez(file, X=X, **arrays)
 
 
 class _Plain:
@@ -54,12 +66,25 @@ class _Plain:
         self.write = file.write
 
 
-def _write_text(path: Path, X: np.ndarray, labels: Sequence[Any] | None, delimiter: str) -> None:
+def _write_text(path: Path, X: np.ndarray, words: Words) -> None:
+    before, behind = (words[kind] if kind in words else None for kind in ("names", "labels"))
     with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-        writer.writerow([f"x{j + 1}" for j in range(X.shape[1])] + ([] if labels is None else ["label"]))
+        writer = csv.writer(file, delimiter=DELIMITERS[path.suffix.lower()], lineterminator="\n")
+        head = [f"x{j + 1}" for j in range(X.shape[1])]
+        writer.writerow(([] if before is None else ["name"]) + head + ([] if behind is None else ["label"]))
         for i, row in enumerate(X):  # str of a NumPy float is the shortest decimal that reads back the same
-            writer.writerow([str(value) for value in row] + ([] if labels is None else [as_text(labels[i])]))
+            numbers = [str(value) for value in row]
+            writer.writerow(([] if before is None else [before[i]]) + numbers + ([] if behind is None else [behind[i]]))
+
+
+# ending of a file's name -> what writes it
+WRITERS: dict[str, Callable[..., None]] = {
+    ".npy": _write_npy,
+    ".npz": _write_npz,
+    **dict.fromkeys(DELIMITERS, _write_text),
+    ".h5ad": write_h5ad,
+}
+FORMATS = tuple(WRITERS)
 
 
 def check_output(path: str | Path, *, force: bool = False, formats: Sequence[str] = ()) -> Path:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .apart import apart
 from .arrays import read_npy, read_npz
 from .checkpoints import read_checkpoint, read_keyed_vectors
-from .files import Table, existing, listed, matrix, refuse_nonfinite
+from .files import Table, existing, matrix, refuse_nonfinite
 from .lines import ending
 from .matlab import read_mat
 from .safetensors import read_safetensors
@@ -40,7 +40,15 @@ READABLE = tuple(READERS)
 PACKABLE = (".csv", ".tsv", ".txt", ".vec", ".w2v")  # may have .gz behind
 
 
-def load(path: str | Path, *, key: str | None = None, labels: str | None = None, allow_nonfinite: bool = False) -> Table:
+def load(
+    path: str | Path,
+    *,
+    key: str | None = None,
+    names: str | None = None,
+    labels: str | None = None,
+    values: str | Sequence[str] = (),
+    allow_nonfinite: bool = False,
+) -> Table:
     """Read the points in a file, one to a row.
 
     Parameters
@@ -48,32 +56,34 @@ def load(path: str | Path, *, key: str | None = None, labels: str | None = None,
     path : str or Path
         Of one of these formats, by the ending of its name:
 
-        - ``.npy``; ``.npz``, whose array ``labels`` is read too;
+        - ``.npy``; ``.npz``, whose arrays ``names`` and ``labels`` are read too;
         - ``.csv`` or ``.tsv``, with or without a header line and columns of words (recognised by their text, or by a
           name such as "label"), also packed, ``.csv.gz``;
-        - ``.txt`` or ``.vec``, word2vec's text: a name and its numbers on each line; ``.bin``, word2vec's binary;
+        - ``.txt``, ``.vec`` or ``.w2v``, word2vec's text: a name and its numbers on each line; ``.bin``, word2vec's binary;
         - ``.pth``, ``.pth.best``, ``.pt`` or ``.ckpt``, checkpoints of torch: tensors, lists of strings and plain values
           are taken from them, anything else is passed over unexecuted; those of the Poincaré-embeddings tool bring their
           names and say whether they are Lorentz; torch itself is not needed; ``.safetensors``;
-        - ``.kv``, gensim's, read as data; ``.w2v`` is word2vec's text;
+        - ``.kv``, gensim's, read as data;
         - ``.mat``, MATLAB's (the old format, and the new one with h5py);
-        - ``.h5ad``, AnnData's: an array of ``obsm``, with the names of the observations (needs h5py);
-        - ``.parquet`` or ``.feather``: numeric columns, or one column of lists, and a column of names (needs pyarrow).
+        - ``.h5ad``, AnnData's: an array of ``obsm``, with the names and columns of the observations (needs h5py);
+        - ``.parquet`` or ``.feather``: numeric columns, or one column of lists, and columns of words (needs pyarrow).
     key : str, optional
         Which array to take of a format that can hold several.  Without it: the only one, the one called ``X`` or
         ``embeddings``, or the only matrix.
-    labels : str, optional
-        Which column of words to take as labels, by its name: of a table, or of the observations of an ``.h5ad``. Without it:
-        one called "label", "class" or "category", or the first whose words several rows share.
+    names, labels : str, optional
+        Which column holds the names of the rows, and which their classes. Without these: by a header such as "name" or "id",
+        "label", "class" or "category"; else names are the first words that are all different, and classes the first others.
+    values : str or sequence of str, optional
+        Columns of numbers that are no coordinates.
     allow_nonfinite : bool
         Let NaN and infinity through, for a caller that reports them itself.
 
     Returns
     -------
     Table
-        ``X`` (float32 stays float32, every other number becomes float64); ``labels``, ``names`` of the columns, the
-        ``model`` of the points and ``row_names`` (words that are all different), or None where the file does not say;
-        ``words``, all columns of words by their names.
+        ``X`` (float32 stays float32, every other number becomes float64); ``row_names``, ``labels`` (the names, where there
+        are no classes), ``names`` of the columns and the ``model`` of the points, or None where the file does not say;
+        ``words`` and ``values``, all columns that are no coordinates, by their names.
 
     Examples
     --------
@@ -94,11 +104,8 @@ def load(path: str | Path, *, key: str | None = None, labels: str | None = None,
     if key is not None and not several:
         choosable = ", ".join(name for name, (_, many) in READERS.items() if many)
         raise ValueError(f"key={key!r} selects an array of a file that can hold several ({choosable}), but {path} is not one.")
-    table = reader(path, key)
-    if labels is not None:
-        if labels not in table.words:
-            raise ValueError(f"{path} has no column of words {labels!r}; it has {listed(table.words)}.")
-        table = table._replace(labels=table.words[labels])
+    values = (values,) if isinstance(values, str) else tuple(values)
+    table = reader(path, key).as_told(names, labels, values, path)
     if not allow_nonfinite:
         refuse_nonfinite(table.X, path)
     return table

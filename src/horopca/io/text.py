@@ -42,7 +42,7 @@ def read_text(path: Path, delimiter: str) -> Table:
     first = [name.lstrip("# ") for name in head[0][1]]
     names = [name for j, name in enumerate(first) if j not in (*words, index)] if header else None
     called = [(first[j] if header else "") or f"column {j + 1}" for j in words]
-    return Table.with_words(X, dict(zip(called, columns, strict=True)), names)
+    return Table(X, names=names, words=dict(zip(called, columns, strict=True)))
 
 
 def _layout(head: list[list[str]], path: Path) -> tuple[bool, list[int], int | None]:

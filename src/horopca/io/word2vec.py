@@ -37,7 +37,7 @@ def read_word2vec_text(path: Path) -> Table:
             labels.append(" ".join(fields[:-d]))
     if claim and len(labels) != claim[0]:
         raise ValueError(f"{path} says in its first line that it holds {claim[0]} points, but it holds {len(labels)}.")
-    return Table(np.array(numbers).reshape(-1, d), labels if any(labels) else None)
+    return Table(np.array(numbers).reshape(-1, d), words={"name": labels} if any(labels) else {})
 
 
 def _claim(fields: list[str]) -> tuple[int, int] | None:
@@ -85,4 +85,4 @@ def read_word2vec_binary(path: Path) -> Table:
             labels.append(as_text(content[at:blank].lstrip(b"\n")))
             X[i] = np.frombuffer(content[blank + 1 : stop], dtype="<f4")
             at = stop
-    return Table(X, labels)
+    return Table(X, words={"name": labels})
