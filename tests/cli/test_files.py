@@ -1,19 +1,23 @@
 """Nothing is lost: no output replaces what a command reads or writes beside it, and outputs come all or not at all."""
 
+import json
 import os
 
 import dask.array as da
+import numpy as np
 import pytest
 
 from horopca import TangentPCA
 from horopca.cli.files import Output, check_files, is_same
 from horopca.datasets import make_hierarchy
+from horopca.geometry import clip
 from horopca.io import load, save, save_fitted
 from horopca.io.stores import open_store, save_store
 
-from .running import refused, run
+from .running import refused, run, said
 
 TREE = make_hierarchy(3, 3, 5, random_state=0)
+NAMES = [f"node {i}" for i in range(40)]
 PLANE = TangentPCA(2).fit_transform(TREE.points)
 
 
@@ -26,8 +30,8 @@ def folder(tmp_path, monkeypatch):
     save("plane.csv", PLANE)
     save_fitted(TangentPCA(2).fit(TREE.points), "fit.npz")
     (tmp_path / "labels.tsv").write_text("\n".join(TREE.labels))
-    (tmp_path / "names.html").write_text("\n".join(f"node {i}" for i in range(40)))
-    (tmp_path / "names.png").write_text("\n".join(f"node {i}" for i in range(40)))
+    (tmp_path / "names.html").write_text("\n".join(NAMES))
+    (tmp_path / "names.png").write_text("\n".join(NAMES))
     (tmp_path / "tree.csv").write_text("a,b\nb,c\n")
     (tmp_path / "soft.npy").symlink_to("x.npy")
     os.link("x.npy", "hard.npy")
@@ -160,9 +164,39 @@ def test_words_that_a_file_has_no_room_for_are_written_beside_it(folder):
     assert (folder / "a.names.txt").read_text().splitlines() == names
     assert (folder / "a.labels.txt").read_text().splitlines() == TREE.labels
     assert run("reduce", "x.npz", "--method", "tpca", "--names", "names.png", "-o", "b.csv").exit_code == 0
-    assert load("b.csv").labels == TREE.labels and (folder / "b.names.txt").read_text().splitlines() == names
+    assert load("b.csv").labels == TREE.labels and load("b.csv").row_names == names and not (folder / "b.names.txt").exists()
     assert run("reduce", "x.npy", "--method", "tpca", "-o", "c.npy").exit_code == 0
     assert not (folder / "c.names.txt").exists() and not (folder / "c.labels.txt").exists()
     (folder / "d.labels.txt").write_text("precious")
     refused(run("reduce", "x.npz", "--method", "tpca", "-o", "d.npy"), "d.labels.txt exists already")
     assert not (folder / "d.npy").exists()
+
+
+def test_points_on_the_rim_are_moved_inside_if_asked_for(folder):
+    X = TREE.points.astype(np.float32)
+    X[3] = X[3] / np.linalg.norm(X[3]) * np.float32(1.0001)
+    np.save("rim.npy", X)
+    refused(run("reduce", "rim.npy", "--method", "tpca"), "beyond by at most 0.0001, as rounding does it")
+    assert "--clip 1e-5 moves them inside" in " ".join(run("info", "rim.npy").stdout.split())
+    result = run("reduce", "rim.npy", "--method", "tpca", "--clip", "1e-5", "-o", "a.npy")
+    assert result.exit_code == 0 and "1 of 40 rows of rim.npy, beyond the rim by up to 0.0001, were moved inside" in said(
+        result
+    )
+    assert np.array_equal(np.load("a.npy"), TangentPCA(2).fit_transform(clip(X, 1e-5)))
+    assert "Warning" not in run("reduce", "x.npy", "--method", "tpca", "--clip", "1e-5").stderr
+    np.save("wide.npy", 2 * X)
+    assert run("reduce", "wide.npy", "--method", "tpca", "--clip", "1e-5", "--curvature", "-0.25").exit_code == 0
+    refused(run("plot", "rim.npy", "--clip", "1e-5", "--model", "lorentz"), "--clip is for points of a ball", code=2)
+
+
+def test_columns_are_told_on_the_command_line(folder):
+    rows = [f"{name},{x[0]},{x[1]},{1900 + i},{i % 2}" for i, (name, x) in enumerate(zip(NAMES, TREE.points, strict=True))]
+    (folder / "told.csv").write_text("\n".join(["word,a,b,year,kind", *rows]))
+    told = ("--name-column", "word", "--label-column", "kind", "--value-column", "year")
+    found = json.loads(run("info", "told.csv", *told, "--json").stdout)
+    assert found["n_columns"] == 2 and found["n_labels"] == 2 and found["values"] == ["year", "kind"]
+    assert run("reduce", "told.csv", *told, "--method", "tpca", "-o", "out.csv").exit_code == 0
+    assert load("out.csv").row_names == NAMES and set(load("out.csv").labels) == {"0", "1"}
+    assert run("plot", "told.csv", *told, "-o", "a.png").exit_code == 0
+    assert run("view", "told.csv", *told, "-o", "a.html").exit_code == 0
+    refused(run("classify", "told.csv", "--label-column", "class"), "no column 'class'; it has a, b, year, kind, word")

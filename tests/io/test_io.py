@@ -94,8 +94,38 @@ def test_any_number_of_label_columns_and_the_one_that_is_asked_for(tmp_path):
     assert table.X.shape == (3, 2) and table.labels == ["u", "v", "v"] and table.row_names == ["7", "8", "9"]
     assert list(table.words) == ["id", "kind", "category", "size"]
     assert load(tmp_path / "points.csv", labels="size").labels == ["big", "big", "small"]
-    with pytest.raises(ValueError, match="no column of words 'x'; it has id, kind, category, size"):
-        load(tmp_path / "points.csv", labels="x")
+    with pytest.raises(ValueError, match="no column 'z'; it has x, y, id, kind, category, size"):
+        load(tmp_path / "points.csv", labels="z")
+
+
+def test_columns_are_what_they_are_told_to_be(tmp_path):
+    text = "word,x,year,y,cluster,kind\na,.1,1990,.2,0,u\na,.3,1991,.4,1,v\nb,.5,1992,.6,1,w\n"
+    path = write(tmp_path / "points.csv", text)
+    plain = load(path)
+    assert plain.names == ["x", "year", "y", "cluster"] and plain.row_names == ["u", "v", "w"] and plain.labels == list("aab")
+    table = load(path, names="word", labels="cluster", values="year")
+    assert np.array_equal(table.X, [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]) and table.names == ["x", "y"]
+    assert table.row_names == list("aab") and table.labels == list("011")  # names need not differ if they are told to be names
+    assert table.values["year"].tolist() == [1990, 1991, 1992] and table.words["kind"] == list("uvw")
+    assert load(path, values=["year", "cluster"]).X.shape == (3, 2)
+    for told, sentence in (
+        ({"values": "kind"}, "words in its column 'kind', which cannot be values"),
+        ({"values": ["x", "y", "year", "cluster"]}, "no column left for coordinates"),
+        ({"names": "nobody"}, "no column 'nobody'; it has x, year, y, cluster, word, kind"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            load(path, **told)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".csv", ".tsv", ".h5ad"])
+def test_names_and_classes_are_kept_apart(tmp_path, suffix):
+    names = [f"row {i}" for i in range(6)]
+    table = load(save(tmp_path / f"both{suffix}", X, LABELS, names=names))
+    assert np.array_equal(table.X, X) and table.row_names == names and table.labels == LABELS
+    table = load(save(tmp_path / f"names{suffix}", X, names=names))
+    assert table.row_names == names and table.labels == names
+    with pytest.raises(ValueError, match="names must have one entry per row, but has 2 for 6 rows"):
+        save(tmp_path / f"few{suffix}", X, names=["a", "b"])
 
 
 def test_one_row_is_a_table(tmp_path):

@@ -75,7 +75,7 @@ def view(
             texts.labels,
             names=texts.names,
             edges=texts.edges,
-            values=dict(table.values) if values is None else _columns(read(values, allow_nonfinite=True)),
+            values=dict(table.values) or None if values is None else _columns(read(values, allow_nonfinite=True)),
             original=None if original is None else read(original).X,
             root=row_of(root, texts.names, "--root"),
             title=title or points.stem,
