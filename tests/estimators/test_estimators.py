@@ -17,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from horopca import HoroPCA, geometry, metrics
+from horopca import HoroPCA, TangentPCA, geometry, metrics
 from horopca._points.door import check_door
 from horopca._points.places import check_rows
 from horopca.datasets import make_hierarchy
@@ -486,12 +486,12 @@ def test_wrong_options_are_refused_in_a_sentence(X, options, sentence):
 def test_points_outside_the_ball_are_refused(X):
     X = X.copy()
     X[17] *= 1.2 / np.linalg.norm(X[17])
-    with pytest.raises(ValueError, match=r"X must lie inside the unit ball, but 1 of .*row 17 has norm 1\.2.*model='lorentz'"):
+    with pytest.raises(ValueError, match=r"X must lie inside the unit ball, but row 17 has norm 1\.2.*model='lorentz'"):
         HoroPCA().fit(X)
     X[17] = 1.0001 * np.eye(1, X.shape[1])
-    with pytest.raises(ValueError, match=r"norm >= 1 .*beyond by at most 0\.0001, .*horopca\.geometry\.clip\(X, 1e-5\) moves"):
+    with pytest.raises(ValueError, match=r"1\.0001\..*at most 0\.0001, .*horopca\.geometry\.clip\(X, 1e-5\) moves"):
         HoroPCA().fit(X)
-    assert HoroPCA(max_iter=1, n_init=1).fit_transform(geometry.clip(X, 1e-5)).shape == (len(X), 2)
+    assert TangentPCA(2).fit_transform(geometry.clip(X, 1e-5)).shape == (len(X), 2)
     with pytest.raises(ValueError, match=r"the ball of radius 0\.5"):
         HoroPCA(curvature=-4).fit(X)
 
