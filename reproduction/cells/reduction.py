@@ -23,9 +23,9 @@ from .systems import SYSTEMS
 SARKARS = ("paper", "lorentz")  # as the paper makes it; and as far out as float64 can tell points apart
 
 
-def cloud(graph: str, dimension: int = 10, sarkar: str = "") -> dict[str, Any]:
+def cloud(graph: str, dimension: int = 10, sarkar: str = "", run: int = 0) -> dict[str, Any]:
     """What there is to keep: the variances of the points that are reduced."""
-    X, model = _points(graph, dimension, sarkar)
+    X, model = _points(graph, dimension, sarkar, run)
     return {
         "frechet_variance": frechet_variance(X, model=model),
         "pair_variance": pair_variance(X, model=model),
@@ -36,8 +36,8 @@ def cloud(graph: str, dimension: int = 10, sarkar: str = "") -> dict[str, Any]:
 def reduce_embedding(
     graph: str, system: str, run: int, components: int = 2, dimension: int = 10, sarkar: str = ""
 ) -> dict[str, Any]:
-    """The paper's optimised embedding, or Sarkar's (`SARKARS`), reduced."""
-    X, model = _points(graph, dimension, sarkar)
+    """The paper's optimised embedding, or Sarkar's (`SARKARS`), reduced; the paper's Sarkar is drawn anew for each run."""
+    X, model = _points(graph, dimension, sarkar, run)
     return _reduced(X, SYSTEMS[system].make(components, run, model=model), keep=run == 0 and dimension == 10 and not sarkar)
 
 
@@ -83,10 +83,12 @@ def hierarchy_seen(X: np.ndarray, Y: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _points(graph: str, dimension: int, sarkar: str) -> tuple[np.ndarray, str]:
+def _points(graph: str, dimension: int, sarkar: str, run: int) -> tuple[np.ndarray, str]:
     if sarkar == "lorentz":
         return _sarkar(graph), "lorentz"
-    return (capped(sarkar_in_ball(data.graph(graph), dimension)) if sarkar else data.embedding(graph, dimension)), "poincare"
+    if sarkar == "paper":
+        return capped(sarkar_in_ball(data.graph(graph), dimension, seed=run)), "poincare"
+    return data.embedding(graph, dimension), "poincare"
 
 
 @lru_cache(maxsize=4)

@@ -23,18 +23,24 @@ BY = "reduction.reduce_embedding"
 DRAWN = ("pca", "tpca", "pga", "hmds", "orthonormal", "horopca")
 
 
-def runs_of(system: str, size: Size) -> range:
-    return range(1 if size.quick or not SYSTEMS[system].chance else size.runs)
+def runs_of(system: str, size: Size, drawn: bool = False) -> range:
+    """The runs of a system; where the points themselves are `drawn`, every one has several."""
+    return range(1 if size.quick or not (drawn or SYSTEMS[system].chance) else size.runs)
 
 
-def system_cells(experiment: str, systems: Iterable[str], size: Size, factor: float = 1.0, **fixed: Any) -> list[Cell]:
-    """The cells of systems on each graph, and of what the graph's points have to keep."""
+def system_cells(
+    experiment: str, systems: Iterable[str], size: Size, factor: float = 1.0, *, drawn: bool = False, **fixed: Any
+) -> list[Cell]:
+    """The cells of systems on each graph, and of what the graph's points, which may be `drawn`, have to keep."""
     tag = "".join(f".{value}" for value in fixed.values())
     cells = []
     for graph, file in paper.GRAPHS.items():
-        cells.append(Cell(experiment, f"{file}{tag}.cloud", "reduction.cloud", {"graph": graph, **fixed}, 0.3))
+        for run in runs_of("pca", size, drawn):
+            arguments, last = {"graph": graph, **fixed}, f".{run}" if drawn else ""
+            arguments |= {"run": run} if drawn else {}
+            cells.append(Cell(experiment, f"{file}{tag}.cloud{last}", "reduction.cloud", arguments, 0.3))
         for system in systems:
-            for run in runs_of(system, size):
+            for run in runs_of(system, size, drawn):
                 arguments = {"graph": graph, "system": system, "run": run, **fixed}
                 cells.append(Cell(experiment, f"{file}{tag}.{system}.{run}", BY, arguments, factor * SECONDS.get(system, 1.0)))
     return cells
@@ -81,8 +87,8 @@ def system_rows(results: Results, printed: Mapping[str, Any], today: Mapping[str
     for graph in paper.GRAPHS:
         means = {name: d.mean() for name in have if len(d := figures(results, graph, name, **fixed)[0])}
         least[graph] = min(means, key=means.__getitem__, default="")
-    clouds = {g: results.first("reduction.cloud", graph=g, **fixed) for g in paper.GRAPHS}
-    rows = [["*the data*", *(f"– / {c['frechet_variance']:.2f}" if (c := clouds[g]) else ABSENT for g in paper.GRAPHS)]]
+    clouds = [results.values("frechet_variance", "reduction.cloud", graph=g, **fixed) for g in paper.GRAPHS]
+    rows = [["*the data*", *(f"– / {spread(values)}" for values in clouds)]]
     shown: set[str] = set()
     for name in have:
         key = SYSTEMS[name].published
