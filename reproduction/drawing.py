@@ -109,8 +109,7 @@ def histograms(figure: Any, data: Mapping[str, np.ndarray]) -> None:
 
 
 def dimension_curves(figure: Any, data: Mapping[tuple[str, str], Mapping[str, Mapping[int, np.ndarray]]]) -> None:
-    """A line of panels for each data set: distortion, on a logarithmic scale, and Fréchet variance; bands from "
-    "least to largest."""
+    """A line of panels for each data set: distortion, on a logarithmic scale, and Fréchet variance; bands from least to most."""
     graphs = list(dict.fromkeys(graph for graph, _ in data))
     figure.set_size_inches(12, 4.6 * len(graphs))
     panels = figure.subplots(len(graphs), 2, squeeze=False)

@@ -88,15 +88,15 @@ def _head(records: Sequence[Record]) -> str:
     return (
         "# The paper, reproduced\n\n"
         "*HoroPCA: Hyperbolic Dimensionality Reduction via Horospherical Projections* (Chami, Gu, Nguyen, Ré, ICML 2021): "
-        "its claims, each with what we find; every table and figure, computed again beside the published one; every theorem, "
-        "checked in numbers; and a list of everything in it, with the place where it is implemented, tested and reproduced.\n\n"
-        "    make reproduce                              # all of it; goes on where it was interrupted\n"
-        "    python -m reproduction run reduction        # one table; merges into the page\n"
-        "    python -m reproduction table reduction      # prints it, from the committed results.json\n\n"
+        "its claims, each with what we find; every table and figure, computed again beside the published one; every "
+        "theorem, checked in numbers; and a list of everything in it, with the place where it is implemented, tested and "
+        "reproduced.\n\n"
+        "    make reproduce                              # all of it; goes on where it was interrupted\n    python -m "
+        "reproduction run reduction        # one table; merges into the page\n    python -m reproduction table reduction   "
+        "   # prints it, from the committed results.json\n\n"
         "This page is made from [reproduction/results.json](../reproduction/results.json), and a test holds the two "
-        f"together. {_held(records)} They took {hours:.1f} hours of processor time: {by}, on {on}. Data is fetched from "
-        "its public home "
-        "when first asked for, or taken from the folder that HOROPCA_DATA names.\n\n"
+        f"together. {_held(records)} They took {hours:.1f} hours of processor time: {by}, on {on}. Data is fetched from its "
+        "public home when first asked for, or taken from the folder that HOROPCA_DATA names.\n\n"
         "Figures are *average distortion / Fréchet variance* unless said otherwise; ± is the standard deviation over runs. "
         "*In print* is the paper's figure. *Published code, today* is what the authors' code gives when run now, with its "
         "fixed seed, changed only where torch has removed a call. *As written* is the method that the paper's text "
@@ -110,8 +110,8 @@ def _held(records: Sequence[Record]) -> str:
     whole = {name: len(experiment.cells(Size())) for name, experiment in EXPERIMENTS.items()}
     short = [f"{name} {have[name]} of {count}" for name, count in whole.items() if have[name] < count]
     if not short:
-        return f"It holds all {len(records)} parts of it, five runs of whatever depends on chance."
+        return f"It holds all {len(records)} parts of it, as many runs of whatever depends on chance as each table says."
     return (
-        f"It holds {len(records)} of {sum(whole.values())} parts; not all of {', '.join(short)}: each table says how many runs "
-        "it shows."
+        f"It holds {len(records)} of {sum(whole.values())} parts; not all of {', '.join(short)}: each table says how many "
+        "runs it shows."
     )

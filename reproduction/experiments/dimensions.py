@@ -63,10 +63,9 @@ def curve(results: Results, graph: str, system: str, quantity: str = "distortion
 def _section(results: Results) -> Section:
     graphs = [g for g in GRAPHS if any(curve(results, g, name) for name in CHOSEN)]
     parts = [
-        f"50-dimensional embeddings reduced to 1 to 50 components; {runs_held(results, BY)}, the bands of the picture "
-        "being the "
-        "least and the largest of them. (At 50 of 50 every projection is the identity, so that its distortion is zero; PGA and "
-        "BSA are not computed there. The paper shows curves and prints no figures.)",
+        f"50-dimensional embeddings reduced to 1 to 50 components; {runs_held(results, BY)}, the bands of the picture being "
+        "the least and the largest of them. (At 50 of 50 every projection is the identity, so that its distortion is zero; "
+        "PGA and BSA are not computed there. The paper shows curves and prints no figures.)",
         "{dimensions}",
     ]
     for graph in graphs:

@@ -53,9 +53,9 @@ def _section(results: Results) -> Section:
             [_name(kind), *(_ours(results, kind, g) for g in paper.GRAPHS)] for kind in KINDS if PUBLISHED[kind] == published
         ]
     text = (
-        "Average distortion of graph distances in 2 / 10 / 50 dimensions. Ours, and the second row of the paper's files, are "
-        f"measured at the scale that makes it least; {runs_held(results, 'embedding.embed')}, the largest deviation over runs "
-        f"being {_widest(results):.3f}.\n\n" + table(["", *paper.GRAPHS], rows)
+        "Average distortion of graph distances in 2 / 10 / 50 dimensions. Ours, and the second row of the paper's files, "
+        f"are measured at the scale that makes it least; {runs_held(results, 'embedding.embed')}, the largest deviation "
+        f"over runs being {_widest(results):.3f}.\n\n" + table(["", *paper.GRAPHS], rows)
     )
     clipped = [g for g in ("phylo tree", "CS Ph.D.") if len(distortions(results, PLAIN, g, 10))]
     return Section(f"{text}\n\n### What the clip costs\n\n{_clip_text(results, clipped)}" if clipped else text)
@@ -99,9 +99,10 @@ def _clip_text(results: Results, graphs: list[str]) -> str:
     shares = {g: f["clipped"] for g in paper.GRAPHS if (f := results.first("published_file", graph=g, dimension=10))}
     said = ", ".join(f"{share:.0%} of {graph}" for graph, share in shares.items() if share > 0)
     return (
-        "The paper's embeddings were optimised in a ball clipped at norm 1 − 10⁻⁵, radius 12.2, so that no two nodes are more "
-        f"than 24.4 apart; in its files {said} sit on the clip. Where ours reaches beyond it, bringing it back there costs "
-        "what it has won; where it does not, the published figure is that of a search that ended early.\n\n" + table(head, rows)
+        "The paper's embeddings were optimised in a ball clipped at norm 1 − 10⁻⁵, radius 12.2, so that no two nodes are "
+        f"more than 24.4 apart; in its files {said} sit on the clip. Where ours reaches beyond it, bringing it back there "
+        "costs what it has won; where it does not, the published figure is that of a search that ended early.\n\n"
+        + table(head, rows)
     )
 
 

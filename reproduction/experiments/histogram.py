@@ -37,10 +37,9 @@ def _section(results: Results) -> Section:
     drawn = results.first("project_on_lines", sigma=DRAWN, run=0) or {"horospherical": [], "geodesic": []}
     text = (
         f"{paper.HISTOGRAM_POINTS} points of the plane, normal tangent vectors at the origin of standard deviation σ "
-        "carried over "
-        f"by the exponential map, projected on the lines through the origin towards {paper.HISTOGRAM_DIRECTIONS} random ideal "
-        "points; average distortion, mean ± standard deviation over draws. (The paper does not give σ; it shows a histogram "
-        "and prints no figures.)\n\n"
+        "carried over by the exponential map, projected on the lines through the origin towards "
+        f"{paper.HISTOGRAM_DIRECTIONS} random ideal points; average distortion, mean ± standard deviation over draws. (The "
+        "paper does not give σ; it shows a histogram and prints no figures.)\n\n"
         + table(["", "horospherical", "geodesic", "directions in which the horospherical is less"], rows)
         + "\n\n{histogram}"
     )

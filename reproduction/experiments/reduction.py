@@ -128,20 +128,14 @@ def runs_held(results: Results, function: str, **fixed: Any) -> str:
 def _section(results: Results) -> Section:
     parts = [
         "Average distortion (less is better) / Fréchet variance (more is better, up to that of the data); "
-        f"{runs_held(results, BY)}; "
-        "in bold the least distortion. *Greedy* is the paper's equation (5), one ideal point after another; "
-        "*orthonormal* is what its "
-        "published code searches, all ideal points at once and kept orthonormal; `HoroPCA()` searches all at once, "
-        "freely. hAE *as described* "
-        "is one layer each way and the reconstruction alone, which leaves the scale of the code open; "
-        "`HyperbolicAutoencoder()` has a "
-        "hidden layer and keeps distances in its loss. Maps that also lengthen distances (the autoencoders) can have "
-        "more variance than "
-        "the data.",
+        f"{runs_held(results, BY)}; in bold the least distortion. *Greedy* is the paper's equation (5), one ideal point "
+        "after another; *orthonormal* is what its published code searches, all ideal points at once and kept orthonormal; "
+        "`HoroPCA()` searches all at once, freely. hAE *as described* is one layer each way and the reconstruction alone, "
+        "which leaves the scale of the code open; `HyperbolicAutoencoder()` has a hidden layer and keeps distances in its "
+        "loss. Maps that also lengthen distances (the autoencoders) can have more variance than the data.",
         table(["", *paper.GRAPHS], system_rows(results, paper.REDUCTION, paper.TODAY)),
-        "`RadialPCA()` (radii kept, the PCA of the directions) and a random projection of the half-space (the best of "
-        "60) are there "
-        "for scale: maps that may lengthen distances win back what every projection loses.",
+        "`RadialPCA()` (radii kept, the PCA of the directions) and a random projection of the half-space (the best of 60) "
+        "are there for scale: maps that may lengthen distances win back what every projection loses.",
         "{reduction}",
         "{reduction-disks}",
         "### Where the ideal points go",
@@ -215,8 +209,8 @@ def _noises(results: Results) -> str:
                 texts.append(f"{spread(d)} / {spread(v)}" if len(d) else ABSENT)
             rows.append([f"σ = {noise:g}", *texts])
     return (
-        "The paper adds “Gaussian noise” to the base point and does not say how much. Standard deviations along each "
-        "axis of the tangent space, in units of length:\n\n"
+        "The paper adds “Gaussian noise” to the base point and does not say how much. Standard deviations along each axis "
+        "of the tangent space, in units of length:\n\n"
         + table(["", *paper.GRAPHS], rows)
         + "\n\nNoise costs what the paper says it costs; no one level gives the printed figures on all four sets."
     )
@@ -292,9 +286,9 @@ def _rows_text(results: Results) -> str:
         said.append(f"{TITLES[method]}: met to the printed digits on {met}; by chance {chance}")
     return (
         "* **PCA and tPCA: rows for columns.** The published code takes the first two *rows* of the matrix whose *columns* "
-        "are the eigenvectors. Rows change with the arbitrary signs of the columns (so print and today differ), and the table "
-        "has the nearest of all 512 choices. That is a search, and can succeed by chance: the same search for the figures of "
-        f"random planes succeeds as often as given here, on the four data sets in turn. {'. '.join(said)}."
+        "are the eigenvectors. Rows change with the arbitrary signs of the columns (so print and today differ), and the "
+        "table has the nearest of all 512 choices. That is a search, and can succeed by chance: the same search for the "
+        f"figures of random planes succeeds as often as given here, on the four data sets in turn. {'. '.join(said)}."
     )
 
 

@@ -14,12 +14,13 @@ from .reduction import BY, runs_held, system_cells, system_rows
 
 SKIPPED = ("pga-noise", "bsa-noise", "hae", "hae-ours")  # not in the paper's table
 HEADS = {
-    "paper": "### As the paper makes it\n\nScale 3.5, children in random directions, drawn anew for each run, placed by "
-    "inversions of float64 coordinates in the ball. From about depth ten on nodes fall on the rim; norms are brought back to 1 − 10⁻¹⁵ (radius 35.2), and distances "
+    "paper": "### As the paper makes it\n\n"
+    "Scale 3.5, children in random directions, drawn anew for each run, placed by inversions of float64 coordinates in the "
+    "ball. From about depth ten on nodes fall on the rim; norms are brought back to 1 − 10⁻¹⁵ (radius 35.2), and distances "
     "are measured as what they are, up to 70. Average distortion / Fréchet variance, {runs}.",
-    "lorentz": '### Unsaturated\n\n`SarkarEmbedding(10, model="lorentz")`: evenly spread directions, on the hyperboloid, at '
-    "the "
-    "scale with the least distortion of graph distances. The paper has no such table; {runs}.",
+    "lorentz": "### Unsaturated\n\n"
+    '`SarkarEmbedding(10, model="lorentz")`: evenly spread directions, on the hyperboloid, at the scale with the least '
+    "distortion of graph distances. The paper has no such table; {runs}.",
 }
 
 
@@ -46,8 +47,8 @@ def _section(results: Results) -> Section:
             if kind == "paper":
                 theirs = ", ".join(f"{short(d)} / {v} on {g}" for g, (d, v) in paper.SARKAR_TODAY.items())
                 parts.append(
-                    "Random directions make other embeddings than the paper's. On those that the published code makes with its "
-                    f"seed, `HoroPCA()` has {theirs}."
+                    "Random directions make other embeddings than the paper's. On those that the published code makes with "
+                    f"its seed, `HoroPCA()` has {theirs}."
                 )
     if results.where("saturated_sarkar"):
         parts += ["### Two figures that are of no method", _saturation(results)]
@@ -72,11 +73,10 @@ def _saturation(results: Results) -> str:
     largest = (2 * np.arctanh(RIM)) ** 2
     return (
         f"**Phylo tree, .01.** The published code places {outside} of its {nodes} nodes at norm 1 or more, outside the "
-        "ball: its "
-        "inversions run out of digits. It measures by Moebius addition with norms cut off at 1 − 10⁻¹⁵, where nothing is "
-        f"farther than 35.2 from anything (ten edges); between nodes outside, distances are 0/0 made finite by a clamp. "
-        "Most pairs then are at the largest distance there is before and after any map that leaves them at the rim, and count "
-        "as kept perfectly; the printed variance, 1190, is the square of 34.5. It is the figure of no method.\n\n"
+        "ball: its inversions run out of digits. It measures by Moebius addition with norms cut off at 1 − 10⁻¹⁵, where "
+        "nothing is farther than 35.2 from anything (ten edges); between nodes outside, distances are 0/0 made finite by a "
+        "clamp. Most pairs then are at the largest distance there is before and after any map that leaves them at the rim, "
+        "and count as kept perfectly; the printed variance, 1190, is the square of 34.5. It is the figure of no method.\n\n"
         f"**CS Ph.D., hMDS 1241.34.** That is (2 artanh(1 − 10⁻¹⁵))² = {largest:.2f}: every node at the cut-off.\n\n"
         "What the cut-off does, measured on our own saturated embedding:\n\n" + table(["", *paper.GRAPHS], rows)
     )

@@ -88,15 +88,15 @@ def _section(results: Results) -> Section:
     halves = min((len({a["run"] for a, _ in results if a["classifiers"] == kind}) for kind in kinds), default=0)
     versions = len({arguments["version"] for arguments, _ in results})
     parts = [
-        f"{versions} embeddings of each network in the Poincaré disk, {halves} stratified halvings of each; whitening learnt "
-        "and C chosen in the training half alone. In percent, mean ± standard deviation over the embeddings; the best of each "
-        "column in bold. The paper prints one figure; its caption says accuracy, its text average precision, and it agrees "
-        "best with the area under the precision-recall curve in trapezoids, as the code published with the data computes it "
-        "(the argument is in [whitening.md](whitening.md)).",
+        f"{versions} embeddings of each network in the Poincaré disk, {halves} stratified halvings of each; whitening "
+        "learnt and C chosen in the training half alone. In percent, mean ± standard deviation over the embeddings; the "
+        "best of each column in bold. The paper prints one figure; its caption says accuracy, its text average precision, "
+        "and it agrees best with the area under the precision-recall curve in trapezoids, as the code published with the "
+        "data computes it (the argument is in [whitening.md](whitening.md)).",
         network_tables(results),
         *([_degenerate(results, networks)] if all(len(held(results, n)) == len(ROWS) for n in networks) else []),
-        "**PGA.** In the plane two principal geodesics span everything, so that whitening by PGA is whitening by tangent PCA; "
-        "the paper's low figures for PGA have no counterpart.",
+        "**PGA.** In the plane two principal geodesics span everything, so that whitening by PGA is whitening by tangent "
+        "PCA; the paper's low figures for PGA have no counterpart.",
         "{whitening}",
     ]
     bars = {
@@ -120,13 +120,13 @@ def _degenerate(results: Results, networks: list[str]) -> str:
     told = lambda row: ", ".join(f"{scores(results, n, row, 'average precision').mean():.1f}" for n in networks)
     medians = ", ".join(f"{np.median(correlations(results, n, 'HoroPCA, greedy')):.2f}" for n in networks)
     return (
-        "**Along HoroPCA's directions, as written.** In the plane K = d = 2, and the objective is degenerate: a pair of ideal "
-        "points whose spine has all the data on one side keeps every distance, wherever the pair is. What the search "
-        "returns is "
-        "often two ideal points close together, whose coordinates say the same thing twice: their absolute correlation has "
-        f"the median {medians} on {', '.join(networks)}. The average precision along them is {told('HoroPCA, greedy')}, and "
-        f"along a random orthonormal pair {told('a random orthonormal pair')}. Directions chosen for what they tell apart "
-        f"(`BusemannWhitener`) have {told('BusemannWhitener(2)')} with two and {told('BusemannWhitener(4)')} with four."
+        "**Along HoroPCA's directions, as written.** In the plane K = d = 2, and the objective is degenerate: a pair of "
+        "ideal points whose spine has all the data on one side keeps every distance, wherever the pair is. What the search "
+        "returns is often two ideal points close together, whose coordinates say the same thing twice: their absolute "
+        f"correlation has the median {medians} on {', '.join(networks)}. The average precision along them is "
+        f"{told('HoroPCA, greedy')}, and along a random orthonormal pair {told('a random orthonormal pair')}. Directions "
+        f"chosen for what they tell apart (`BusemannWhitener`) have {told('BusemannWhitener(2)')} with two and "
+        f"{told('BusemannWhitener(4)')} with four."
     )
 
 

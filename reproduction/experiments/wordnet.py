@@ -54,14 +54,12 @@ def _section(results: Results) -> Section:
     settings = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in PUBLIC.items())
     count = [len(results.where("train_mammals", clip=clip)) for clip in (False, True)]
     parts = [
-        "10-dimensional Poincaré embeddings of WordNet's mammals (1,182 synsets, the closure of their hypernyms), reduced to "
-        "two dimensions: average distortion. The paper does not say how its embedding was trained; *public settings* are "
-        f"those of the script published with Poincaré embeddings ({settings}; trainings: {count[0]}), *clipped* the "
-        "same with norms brought "
-        f"back to 1 − 10⁻⁵ after every epoch, as that script does after every step (trainings: {count[1]}), *bundled* is the "
-        "one that comes with this package, trained more gently for a better order. The farther out an embedding lies, "
-        "the less a "
-        "projection along horospheres distorts it.",
+        "10-dimensional Poincaré embeddings of WordNet's mammals (1,182 synsets, the closure of their hypernyms), reduced "
+        "to two dimensions: average distortion. The paper does not say how its embedding was trained; *public settings* "
+        f"are those of the script published with Poincaré embeddings ({settings}; trainings: {count[0]}), *clipped* the "
+        "same with norms brought back to 1 − 10⁻⁵ after every epoch, as that script does after every step (trainings: "
+        f"{count[1]}), *bundled* is the one that comes with this package, trained more gently for a better order. The "
+        "farther out an embedding lies, the less a projection along horospheres distorts it.",
         table(["", "in print", "public settings", "clipped", "bundled"], rows),
         *_trainings(results),
         SHOWN.replace("\n", " "),
@@ -117,8 +115,7 @@ def _trainings(results: Results) -> list[str]:
     if slips:
         said.append(
             "PGA and BSA, computed rightly, bring most of these points together: they lie far from every plane through the "
-            "mean. With "
-            "the slips of the published code (see the first table) the distortion is "
+            "mean. With the slips of the published code (see the first table) the distortion is "
             f"{spread([s['pga'] for s in slips], 3)} for PGA and {spread([s['bsa'] for s in slips], 3)} for BSA, near print."
         )
     return [" ".join(said)]
