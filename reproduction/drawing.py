@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from horopca.datasets import load_mammals
+from horopca.geometry import from_hyperboloid, to_hyperboloid, translate_to_origin
 from horopca.plots import COLOURS, plot_disk, plot_equidistant
 
 OURS, PAPER = COLOURS[0], "#9A9A9A"
@@ -109,7 +110,7 @@ def histograms(figure: Any, data: Mapping[str, np.ndarray]) -> None:
 
 
 def dimension_curves(figure: Any, data: Mapping[tuple[str, str], Mapping[str, Mapping[int, np.ndarray]]]) -> None:
-    """A line of panels for each data set: distortion, on a logarithmic scale, and Fréchet variance; bands from least to most."""
+    """For each data set a line of panels: distortion, on a logarithmic scale, and Fréchet variance; bands least to most."""
     graphs = list(dict.fromkeys(graph for graph, _ in data))
     figure.set_size_inches(12, 4.6 * len(graphs))
     panels = figure.subplots(len(graphs), 2, squeeze=False)
@@ -127,6 +128,10 @@ def dimension_curves(figure: Any, data: Mapping[tuple[str, str], Mapping[str, Ma
                     [FLOOR, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0], ["0", "0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1"]
                 )
                 ax.axhline(FLOOR, color="#BBBBBB", linewidth=0.8, linestyle="dotted")
+                ax.scatter([50], [FLOOR], s=90, facecolors="none", edgecolors=INK, zorder=5)
+                ax.annotate(
+                    "nothing is lost", (50, FLOOR), (-10, 0), textcoords="offset points", ha="right", va="center", color=INK
+                )
             ax.minorticks_off()
             ax.set_title(f"{graph}: {words[quantity]}", fontsize=11, color=INK)
             ax.set_xlabel("components", color=INK)
@@ -145,9 +150,7 @@ CURVES: tuple[dict[str, Any], ...] = (
     {"color": COLOURS[5]}, {"color": COLOURS[2]}, {"color": COLOURS[4]}, {"color": "#8C564B"},
     {"color": "#8C8C8C", "linestyle": "dotted"}, {"color": COLOURS[1]}, {"color": "black", "linewidth": 2.0},
     {"color": "black", "linestyle": "dashed"}, {"color": COLOURS[0], "linewidth": 2.2},
-    {"color": COLOURS[0], "linestyle": "dashed"}, {"color": COLOURS[0], "linestyle": "dotted"},
     {"color": COLOURS[3], "linewidth": 2.2}, {"color": COLOURS[3], "linestyle": "dashed"}, {"color": "#332288"},
-    {"color": "#AA4499"}, {"color": "#8C8C8C", "linestyle": "dashed"},
 )  # fmt: skip
 
 
@@ -196,6 +199,10 @@ SHOWN = (
 def mammals_with_inset(figure: Any, Y: np.ndarray) -> None:
     """Two disks: `mammal` in the middle of the Poincaré disk; and some felines alone, by distance from `feline`."""
     mammals = load_mammals()
+    x = to_hyperboloid(Y)[[mammals.names.index(name) for name in ("mammal", "feline")]]
+    feline = from_hyperboloid(translate_to_origin(x[1], x[0]), "poincare")
+    cosine, sine = feline / np.linalg.norm(feline)
+    Y = Y @ np.array([[cosine, -sine], [sine, cosine]])  # turned until feline is to the right of mammal
     figure.set_size_inches(15, 8.2)
     panels = figure.subplots(1, 2)
     felines = np.array(sorted(mammals.names.index(name) for name in FELINES))
@@ -211,9 +218,20 @@ def mammals_with_inset(figure: Any, Y: np.ndarray) -> None:
         options = {"names": names, "edges": closure, "centre": names.index(shown[0]), "size": size}
         plot(Y[rows], [mammals.labels[k] for k in rows], ax=ax, **options)
         ax.set_title(f"{shown[0]} in the middle", fontsize=13, color=INK)
+    panels[0].set_ylim(bottom=-1.14)  # room for the names below and the note under them
+    _magnified(*panels, np.array([np.linalg.norm(feline), 0.0]))
     _move_legend_below(panels[:1], columns=9)
     if panels[1].get_legend() is not None:
         panels[1].get_legend().remove()
+
+
+def _magnified(ax: Any, inset: Any, place: np.ndarray) -> None:
+    """Lines from a place of one picture to the top and the bottom of another, which shows what is there."""
+    from matplotlib.patches import ConnectionPatch
+
+    for end in (0.03, 0.97):
+        line = ConnectionPatch(place, (0.5, end), "data", "axes fraction", axesA=ax, axesB=inset, color="#BBBBBB", zorder=0)
+        ax.figure.add_artist(line)
 
 
 def _closure(parent: np.ndarray, shown: list[int]) -> np.ndarray:
