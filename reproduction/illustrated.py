@@ -99,6 +99,9 @@ def _sliding(ax: Any) -> list[float]:
     return _drawn(ax, images)
 
 
+BESIDE = {1: (20, 6), 4: (0, 12), 7: (20, -6)}  # where the lengths of three segments are written
+
+
 def rays_and_horocycles(figure: Any) -> None:
     """Geodesics towards an ideal point, the horocycles that cross them at right angles, and equal segments between two."""
     figure.set_size_inches(6.2, 6.2)
@@ -111,12 +114,11 @@ def rays_and_horocycles(figure: Any) -> None:
         level = busemann(to_hyperboloid(curve), IDEAL)
         between = curve[(level >= -0.5) & (level <= 0.5)]  # the part between two horocycles
         ax.plot(*between.T, color=BLUE, linewidth=4, solid_capstyle="butt", zorder=4)
-        if k in (1, 4, 7):
+        if k in BESIDE:
             length = float(distance(*to_hyperboloid(between[[0, -1]])))
             place = between[len(between) // 2]
-            ax.annotate(
-                f"{length:.2f}", place, (0, 9), textcoords="offset points", ha="center", color=BLUE, fontsize=11, zorder=7
-            )
+            style: dict[str, Any] = {"ha": "center", "va": "center", "color": BLUE, "fontsize": 11, "zorder": 7}
+            ax.annotate(f"{length:.2f}", place, BESIDE[k], textcoords="offset points", **style)
     ax.scatter(*IDEAL, s=60, color=RED, zorder=6, clip_on=False)
 
 

@@ -14,9 +14,11 @@ import numpy as np
 from horopca.geometry import (
     busemann,
     distance,
+    from_hyperboloid,
     geodesic,
     geodesic_hull,
     geodesic_projection,
+    horosphere,
     inner,
     lift,
     to_hyperboloid,
@@ -123,6 +125,23 @@ def image_is_the_nearer_of_two(rng: np.random.Generator) -> float:
     other = y @ (2 * inside - np.eye(D + 1)).T  # its mirror image in P
     equal = max(np.abs(busemann(other, p) - busemann(x, p)).max() for p in q)
     return max(equal, float((distance(y, b[None]) - distance(other, b[None])).max()))
+
+
+def spheres_meet_in_the_image(rng: np.random.Generator) -> float:
+    """In the ball horospheres are spheres: met with the hull of the origin and their centres, the nearer of two points."""
+    x, q = _points(rng), _ideal(rng)
+    images, basis = from_hyperboloid(horospherical_projection(x, q), "poincare"), np.linalg.qr(q.T)[0]
+    worst = 0.0
+    for point, image in zip(x, images, strict=True):
+        centres, sizes = (np.array(part) for part in zip(*(horosphere(p, point) for p in q), strict=True))
+        c, squares = centres @ basis, np.sum(centres**2, axis=1) - sizes**2
+        planes = 2 * (c[1:] - c[0])  # two spheres meet in a plane, K of them in a line of the hull
+        start, along = np.linalg.lstsq(planes, squares[1:] - squares[0])[0], np.linalg.svd(planes)[2][-1]
+        middle = start + along * (along @ (c[0] - start))
+        half = along * np.sqrt(max(sizes[0] ** 2 - np.sum((middle - c[0]) ** 2), 0.0))
+        nearer = min((middle + half, middle - half), key=np.linalg.norm)
+        worst = max(worst, float(np.abs(basis @ nearer - image).max()))
+    return worst
 
 
 def pages_turn_rigidly(rng: np.random.Generator) -> float:
@@ -308,6 +327,6 @@ CHECKS: dict[str, Callable[[np.random.Generator], float]] = {
         pages_turn_rigidly, depends_on_the_spine_alone, parameter_count, orbits_collapse,
         keeps_k_directions_and_drops_the_rest, never_lengthens, geodesic_projection_is_nearest, algorithm_of_the_appendix,
         law_of_quadrilaterals, bound_on_projected_distances, tangent_vectors_shrink, paths_shrink,
-        distances_far_apart_need_not_shrink, merges_into_horocycles, isometries_carry_over,
+        distances_far_apart_need_not_shrink, merges_into_horocycles, isometries_carry_over, spheres_meet_in_the_image,
     )
 }  # fmt: skip

@@ -61,6 +61,7 @@ STATEMENTS = (
     Statement("Propositions A.23, A.24", "the Minkowski projection, rescaled, is the nearest point", "geodesic_projection_is_nearest"),
     Statement("Algorithm 1, Propositions A.25 to A.27", "computes the horospherical projection", "algorithm_of_the_appendix"),
     Statement("Appendix C.1, centring", "an isometry of data and ideal points changes nothing", "isometries_carry_over"),
+    Statement("Appendix C.2.3", "intersecting spheres in the ball computes it as well", "spheres_meet_in_the_image"),
     Statement("Proposition B.2", "the law of quadrilaterals with two right angles", "law_of_quadrilaterals"),
     Statement("Proposition B.3, Theorem B.4", "sinh(d′/2) ≤ sinh(d/2) / cosh r under geodesic projections", "bound_on_projected_distances"),
     Statement("Corollary B.5", "tangent vectors get cosh d(x, M) times shorter", "tangent_vectors_shrink"),
