@@ -51,18 +51,23 @@ def dumbbells(figure: Any, data: Mapping[str, Sequence[tuple[str, Any, Any, Any]
 
 
 def disks(figure: Any, images: Sequence[tuple[str, np.ndarray]], labels: Any = None, edges: Any = None) -> None:
-    """Disks side by side, three to a line."""
-    columns = min(3, len(images))
-    lines = -(-len(images) // columns)
-    figure.set_size_inches(3.6 * columns, 3.9 * lines)
-    panels = figure.subplots(lines, columns, squeeze=False).ravel()
-    for ax, (title, Y) in zip(panels, images, strict=False):
+    """Disks side by side."""
+    for ax, (title, Y) in zip(_panels(figure, len(images), 3.6, 3.9), images, strict=True):
         plot_disk(Y, labels, edges=edges, ax=ax, size=float(np.clip(250 / np.sqrt(len(Y)), 2, 25)))
         ax.set_title(title, fontsize=10, color=INK)
         if ax.get_legend() is not None:
             ax.get_legend().remove()
-    for ax in panels[len(images) :]:
+
+
+def _panels(figure: Any, count: int, width: float, height: float) -> list[Any]:
+    """So many axes of a size in inches, three to a line."""
+    columns = min(3, count)
+    lines = -(-count // columns)
+    figure.set_size_inches(width * columns, height * lines)
+    panels = list(figure.subplots(lines, columns, squeeze=False).ravel())
+    for ax in panels[count:]:
         ax.remove()
+    return panels[:count]
 
 
 def whitening_bars(figure: Any, data: Mapping[str, Sequence[tuple[str, np.ndarray, Any]]]) -> None:
@@ -175,16 +180,11 @@ def mammal_disks(figure: Any, images: Sequence[tuple[str, np.ndarray]]) -> None:
     """Disks with the hierarchy as geodesics, the branches in colours and a few names."""
     mammals = load_mammals()
     names = [name if name in NAMED else "" for name in mammals.names]
-    columns = min(3, len(images))
-    lines = -(-len(images) // columns)
-    figure.set_size_inches(5.0 * columns, 5.4 * lines)
-    panels = figure.subplots(lines, columns, squeeze=False).ravel()
-    for ax, (title, Y) in zip(panels, images, strict=False):
+    panels = _panels(figure, len(images), 5.0, 5.4)
+    for ax, (title, Y) in zip(panels, images, strict=True):
         plot_disk(Y, mammals.labels, names=names, edges=mammals.edges, ax=ax, size=5)
         ax.set_title(title, fontsize=12, color=INK)
-    _move_legend_below(panels[: len(images)], columns=9)
-    for ax in panels[len(images) :]:
-        ax.remove()
+    _move_legend_below(panels, columns=9)
 
 
 FELINES = (

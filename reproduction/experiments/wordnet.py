@@ -116,7 +116,8 @@ def _trainings(results: Results) -> list[str]:
         said.append(
             "PGA and BSA, computed rightly, bring most of these points together: they lie far from every plane through the "
             "mean. With the slips of the published code (see the first table) the distortion is "
-            f"{spread([s['pga'] for s in slips], 3)} for PGA and {spread([s['bsa'] for s in slips], 3)} for BSA, near print."
+            f"{spread([s['pga'] for s in slips], 3)} for PGA and {spread([s['bsa'] for s in slips], 3)} for BSA; in print "
+            f"{paper.WORDNET['pga']} and {paper.WORDNET['bsa']}."
         )
     return [" ".join(said)]
 
