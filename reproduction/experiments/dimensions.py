@@ -64,8 +64,9 @@ def _section(results: Results) -> Section:
     graphs = [g for g in GRAPHS if any(curve(results, g, name) for name in CHOSEN)]
     parts = [
         f"50-dimensional embeddings reduced to 1 to 50 components; {runs_held(results, BY)}, the bands of the picture being "
-        "the least and the largest of them. (At 50 of 50 every projection is the identity, so that its distortion is zero; "
-        "PGA and BSA are not computed there. The paper shows curves and prints no figures.)",
+        "the least and the largest of them. (With 50 of 50 nothing has to be lost, which is marked at the foot of the "
+        "picture; PGA and BSA are the identity there and are not computed. With 10 and 20 components there are two runs, with "
+        "50 one: chance has little left to choose. The paper shows curves and prints no figures.)",
         "{dimensions}",
     ]
     for graph in graphs:
