@@ -66,7 +66,7 @@ def _section(results: Results) -> Section:
         f"50-dimensional embeddings reduced to 1 to 50 components; {runs_held(results, BY)}, the bands of the picture being "
         "the least and the largest of them. (With 50 of 50 nothing has to be lost, which is marked at the foot of the "
         "picture; PGA and BSA are the identity there and are not computed. With 10 and 20 components there are two runs, with "
-        "50 one: chance has little left to choose. The paper shows curves and prints no figures.)",
+        "50 one, at the most: chance has little left to choose. The paper shows curves and prints no figures.)",
         "{dimensions}",
     ]
     for graph in graphs:
