@@ -31,6 +31,15 @@ class Sample(NamedTuple):
         """The first n points: a random subset, since the rows were shuffled."""
         return Sample(self.columns[:, :n], self.floor[:n], None if self.whole is None else self.whole[:, :n])
 
+    def order(self) -> np.ndarray:
+        """An order of the points that looks random and is the same however they come, wherever they were moved from."""
+        s = to_numpy(self.columns[1:, :])
+        return np.argsort(0.5 ** np.arange(len(s)) @ s, kind="stable")[np.random.default_rng(0).permutation(self.size)]
+
+    def take(self, rows: np.ndarray) -> Sample:
+        """Some of the points, in the order of their numbers."""
+        return Sample(self.columns[:, rows], self.floor[rows], None if self.whole is None else self.whole[:, rows])
+
     def points(self) -> Array:
         """The points (n, D+1), with all their coordinates."""
         return (self.columns if self.whole is None else self.whole).T

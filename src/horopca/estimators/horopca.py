@@ -114,7 +114,8 @@ class HoroPCA(HyperbolicReduction):
     tol : float, default=1e-10
         A climb ends when a step improves the objective by less than this fraction.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the order of the points and the starts.
+        Seeds the sample that more than 16384 points are searched on. On fewer nothing depends on it, nor on the order of the
+        points.
     n_jobs : int or None, default=None
         Threads for more than a few thousand points; -1: one per core. None: as many as the library of linear algebra
         is set to use (``threadpoolctl.threadpool_limits``, ``OMP_NUM_THREADS``).
@@ -234,8 +235,9 @@ class HoroPCA(HyperbolicReduction):
     def _fit_components(self, rows: Rows, K: int) -> Ending:
         self.__dict__.pop("_reservoir", None)
         rng, n = check_generator(self.random_state), rows.shape[0]
-        some = rows.take(rng.choice(n, size=min(n, SEARCH_ROWS), replace=False))
-        return self._learn(some, rows if n > len(some) else None, n, K, rng)
+        if n <= SEARCH_ROWS:
+            return self._learn(rows.take(np.arange(n)), None, n, K, np.random.default_rng(0))
+        return self._learn(rows.take(rng.choice(n, size=SEARCH_ROWS, replace=False)), rows, n, K, rng)
 
     @one_blas_thread()
     def partial_fit(self, X: Any, y: Any = None) -> HoroPCA:
@@ -287,7 +289,7 @@ class HoroPCA(HyperbolicReduction):
             for name in ("_answer", "_n_features_out"):  # of an earlier fit
                 self.__dict__.pop(name, None)
         new, ending = self._reservoir.after(rows, SEARCH_ROWS), None
-        m, rng = len(new.points), np.random.default_rng((new.seed, 1))
+        m, rng = len(new.points), np.random.default_rng(0)
         fresh = not hasattr(self, "_answer") or K != self.n_components_
         if m >= max(2, K) and (new.changed > np.sqrt(m) or fresh):
             ending = self._learn(new.points, None, new.seen, K, rng, warm=getattr(self, "_answer", None))
@@ -301,7 +303,7 @@ class HoroPCA(HyperbolicReduction):
     def _learn(
         self, some: np.ndarray, rows: Rows | None, seen: int, K: int, rng: np.random.Generator, warm: Answer | None = None
     ) -> Ending:
-        """Fit K components to the points `some` (m, d+1), in random order; if they are a sample of `rows`, to all of these.
+        """Fit K components to the points `some` (m, d+1); if they are a random sample of `rows`, to all of these.
 
         They stand for so many `seen`; `warm` is an earlier answer to begin from.
         """
@@ -309,6 +311,9 @@ class HoroPCA(HyperbolicReduction):
         # the search stands at the mean of the sample, which is the same to the last bit wherever the rows are
         frame = Frame(mean.point, principal_axes(Seen(some[:STAND_ROWS], mean.point))[0])
         sample = as_sample(frame.enter(some))
+        if rows is None:
+            order = sample.order()
+            some, sample = some[order], sample.take(order)
         whole = None if rows is None else Whole(rows, some, frame, sample, rng)
         plan = self._plan(sample, rows, frame, whole, warm, K)
         flag = STRATEGIES[self.strategy](sample, K, self.spine, self._goal(), plan, rng)
