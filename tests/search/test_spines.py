@@ -15,7 +15,7 @@ from horopca._objectives.pairs import AllPairs, Shifts, some_offsets
 from horopca._objectives.sample import as_sample
 from horopca._search.climb import Ascent
 from horopca._search.families import FreeSpines, IdealSpines, OneMore, ideal_cone, parameters_in_ideal
-from horopca._search.flock import climb_many
+from horopca._search.flock import climb_many, hop_many
 from horopca._search.spines import _ending
 from horopca._search.starts import drawn_back, exchanged, random_starts, spectral_basis
 from horopca.datasets import make_hierarchy
@@ -113,6 +113,30 @@ def test_seeds_orders_and_isometric_copies_agree(spine, objective):
         for seed, copy in enumerate(copies)
     ]
     assert np.ptp(scores) <= 1e-3 * abs(np.mean(scores)) * (5 if objective == "distortion" else 1)
+
+
+@pytest.mark.parametrize("options", [{}, {"strategy": "greedy"}, {"spine": "free", "objective": "distortion", "stretch": True}])
+def test_nothing_depends_on_the_seed_or_the_order_of_few_rows(options):
+    X = SETS["tree"]()[:40]
+    first, second = (
+        HoroPCA(2, random_state=seed, **options).fit(Z)
+        for seed, Z in ((0, X), (1, X[np.random.default_rng(0).permutation(40)]))
+    )
+    for a, b in zip(first.spine_, second.spine_, strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_hops_lead_up():
+    """Of a comb of peaks under a hill, the climb finds the nearest, hops a higher one; never a lower."""
+
+    def comb(x):
+        return np.cos(9 * x[:, 0, 0]) - x[:, 0, 0] ** 2, (-9 * np.sin(9 * x) - 2 * x)
+
+    starts = np.array([[[2.0]], [[-1.5]], [[0.0]]])
+    landed = climb_many(comb, starts, 40)[1]
+    hopped = comb(hop_many(lambda x: climb_many(comb, x, 40), starts, 8, [1.0, 0.3] * 3, np.random.default_rng(0)))[0]
+    assert hopped.min() > np.sort(landed)[0] and hopped[0] == pytest.approx(1)
+    assert np.all(np.diff(hopped) <= 0)
 
 
 def test_equals_are_told_of():

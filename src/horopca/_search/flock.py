@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -47,6 +47,25 @@ def climb_many(objective: Callable, starts: np.ndarray, evaluations: int) -> tup
         length = np.where(good, 1.0, length * np.where(np.isfinite(found), shorter, 0.1))
         ahead = np.where(good[:, None], _direction(g, steps, bends, weights, scale, place), ahead)
     return x.reshape(shape), value
+
+
+def hop_many(climb: Callable, starts: np.ndarray, hops: int, lengths: Sequence[float], rng: np.random.Generator) -> np.ndarray:
+    """The points (S, ...) that runners come to, best first, when each makes some hops of every length in turn.
+
+    `climb` takes points (S, ...) to where they climb to, and the values there. Of its hops, each in a random half of its
+    numbers, a runner keeps the one that leads highest, if that is higher than where it was.
+    """
+    x, value = climb(starts)
+    every = np.arange(len(x))
+    for length in lengths:
+        ahead = np.repeat(x, hops, axis=0)
+        ahead = ahead + length * (rng.random(ahead.shape) < 0.5) * rng.standard_normal(ahead.shape)
+        points, found = (part.reshape(len(x), hops, *part.shape[1:]) for part in climb(ahead))
+        best = found.argmax(axis=1)
+        higher = found[every, best] > value
+        x = np.where(higher[:, None, None], points[every, best], x)
+        value = np.where(higher, found[every, best], value)
+    return x[np.argsort(-value, kind="stable")]
 
 
 def _direction(

@@ -18,7 +18,7 @@ from .._objectives.sample import Sample
 from ..projections import Spine, spine_basis, spine_from_basis
 from .climb import Ascent, Heat, climb, corrected, race
 from .families import Family, FreeSpines, IdealSpines, OneMore, compose, ideal_cone, parameters_in_ideal, whole_space
-from .flock import climb_many
+from .flock import climb_many, hop_many
 from .starts import drawn_back, exchanged, light_like, random_starts, some_directions, sure_starts
 
 LEAST_PAIRS = 1 << 12  # A round but the last counts at least so many pairs: of few points all.
@@ -34,7 +34,11 @@ ADDED_PAIRS = 1 << 14  # on so many pairs.
 MANY_AXES = 64  # In more dimensions than this all rounds but the last are run in the first principal axes, so many of them,
 AXES_PER_COMPONENT = 4  # or so many for each component.
 MANY_COMPONENTS = 8  # For more components than this a quarter of the starts will do: there is less to miss.
-STRETCHED = 2.2  # The stretch of a start.
+HOP_PAIRS = 1 << 26  # Of so few points that so many pairs allow it, the best runners hop on from where they are,
+HOPPERS, HOPS = 16, 8  # so many of them, so many times in each round,
+FAR, NEAR = 1.0, 0.3  # in turn so far,
+LANDING = {0.01: 25, 0.003: 30}  # and climb again: evaluations for each softness.
+STRETCHED = (1.5, 2.2)  # The stretches of starts, in turn.
 AS_GOOD = 1e-3  # Optima nearer than this fraction are told of as equals,
 APART = 0.1  # if their spines differ by an angle of more than this.
 SAME = 0.02  # Runners whose spines differ by less than this angle are on the way to one optimum.
@@ -125,6 +129,25 @@ class Search(NamedTuple):
             field = points[best]
         return list(field)
 
+    def hopped(self, field: list[np.ndarray]) -> list[np.ndarray]:
+        """Bases that the best runners come to by hopping, best first; as they are where there are many points.
+
+        An objective with a kink at every pair has, on few points, better optima than those that starts lead to.
+        """
+        n, d = self.sample.size, self.sample.dimension
+        rounds = HOP_PAIRS // (HOPPERS * HOPS * sum(LANDING.values()) * n * n // 2)
+        if rounds == 0 or not OBJECTIVES[self.objective].rugged:
+            return field
+        over = [(self.many(n, n, softness), evaluations) for softness, evaluations in LANDING.items()]
+
+        def land(bases: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            found, values = np.concatenate([_orthonormal(bases[:, :, : d + 1]), bases[:, :, d + 1 :]], axis=2), np.zeros(0)
+            for objective, evaluations in over:
+                found, values = climb_many(objective, found, evaluations)
+            return found, values
+
+        return list(hop_many(land, np.stack(field[:HOPPERS]), HOPS, [FAR, NEAR] * (rounds // 2), self.rng))
+
     def different(self, family: Family, field: Sequence[np.ndarray], keep: int) -> list[np.ndarray]:
         """The best of some points whose spines are not the same, best first."""
         bases = np.stack([family.basis(theta)[0] for theta in field])
@@ -173,7 +196,8 @@ def search_joint(sample: Sample, K: int, spine: str, objective: str, plan: Plan,
     search, free = Search(sample, objective, plan, rng), spine == "free"
     family: Family = FreeSpines() if free else IdealSpines()
     into = (lambda basis: basis) if free else parameters_in_ideal
-    field = [into(basis) for basis in _ahead(search, K, free)]
+    field = _ahead(search, K, free)
+    field = [into(basis) for basis in (search.hopped(field) if free else field)]
     field = search.different(family, field, search.finalists())
     if plan.warm is not None:
         field.append(into(plan.warm[-1]))
@@ -196,8 +220,9 @@ def _ahead(search: Search, K: int, free: bool) -> list[np.ndarray]:
     sure = [*sure_starts(search.sample, K), *([] if many else [_exchanged(search, K, free)])]
     stretched = search.objective == "stretch"
     if stretched:
-        column = np.full((K, 1), np.log(STRETCHED) / K)
-        looked_at, sure = ([np.hstack([basis, column]) for basis in bases] for bases in (looked_at, sure))
+        columns = [np.full((K, 1), np.log(stretch) / K) for stretch in STRETCHED]
+        looked_at = [np.hstack([basis, columns[k % 2]]) for k, basis in enumerate(looked_at)]
+        sure = [np.hstack([basis, column]) for basis in sure for column in columns]
     field = search.flocked(FreeSpines(), [*sure, *search.screened(looked_at, n if free else (n + 1) // 2)])
     if not stretched:
         back = [parameters_in_ideal(basis) for basis in sure]
@@ -213,6 +238,11 @@ def _exchanged(search: Search, K: int, free: bool) -> np.ndarray:
     kind = "distortion" if search.objective == "stretch" else search.objective
     many = search._replace(objective=kind).many(rows, max(SCREENED_SHIFTS // 2, LEAST_PAIRS // rows // 2), 0.1)
     return exchanged(search.sample.head(rows), K, lambda A: many(np.stack(A), gradient=False)[0], search.rng, free)
+
+
+def _orthonormal(bases: np.ndarray) -> np.ndarray:
+    """Orthonormal bases (S, K, d+1) of the same spans."""
+    return np.swapaxes(np.linalg.qr(np.swapaxes(bases, 1, 2))[0], 1, 2)
 
 
 def _angle(A: np.ndarray, B: np.ndarray) -> float:

@@ -63,7 +63,8 @@ SAMPLE_PAIRS = 1 << 17  # and so many if its answer is corrected afterwards.
 SAMPLE_TOL = 1e-7  # Such an answer is climbed to no better than this: a sample says less of all rows.
 DISTANCES_KEPT = 128  # The distortion counts so many pairs for each point, since their true distances are kept.
 AUTO_STARTS = 16  # So many starts are climbed from by default on a thousand points or more,
-MOST_AUTO_STARTS = 64  # and up to so many on fewer, where they cost little.
+MOST_AUTO_STARTS = 64  # and up to so many on fewer, where they cost little;
+RUGGED_ROWS = 1 << 12  # so many too on up to so many points, if an objective has many optima.
 
 
 class Answer(NamedTuple):
@@ -104,7 +105,7 @@ class HoroPCA(HyperbolicReduction):
         Negative; the ball has radius 1/sqrt(-curvature).
     n_init : "auto" or int, default="auto"
         How many promising starts are climbed (eight times as many are looked at); "auto" is 16,
-        and up to 64 on fewer than a thousand points.
+        and up to 64 on fewer than a thousand points, or four thousand if ``objective="distortion"``.
     pairs : "auto", "all" or int, default="auto"
         Pairs per point in the last climb; "auto" takes all pairs of up to 2048 points and about a million of more. More than
         16384 points are searched on a random sample of so many, and the answer is corrected by a pass over all of
@@ -236,7 +237,7 @@ class HoroPCA(HyperbolicReduction):
         self.__dict__.pop("_reservoir", None)
         rng, n = check_generator(self.random_state), rows.shape[0]
         if n <= SEARCH_ROWS:
-            return self._learn(rows.take(np.arange(n)), None, n, K, np.random.default_rng(0))
+            return self._learn(_sorted(rows.take(np.arange(n))), None, n, K, np.random.default_rng(0))
         return self._learn(rows.take(rng.choice(n, size=SEARCH_ROWS, replace=False)), rows, n, K, rng)
 
     @one_blas_thread()
@@ -333,7 +334,9 @@ class HoroPCA(HyperbolicReduction):
 
     def _plan(self, sample: Sample, rows: Rows | None, frame: Frame, whole: Whole | None, warm: Answer | None, K: int) -> Plan:
         """How to search a sample: if it is one of rows, the answer is taken to these afterwards."""
-        n, auto = sample.size, min(MOST_AUTO_STARTS, max(AUTO_STARTS, AUTO_STARTS * 1024 // sample.size))
+        n = sample.size
+        rugged = OBJECTIVES[self._goal()].rugged and n <= RUGGED_ROWS
+        auto = MOST_AUTO_STARTS if rugged else min(MOST_AUTO_STARTS, max(AUTO_STARTS, AUTO_STARTS * 1024 // n))
         tol = self.tol if rows is None else max(self.tol, SAMPLE_TOL)
         plan = Plan(check_starts(self.n_init, auto), self._shifts(n, K, rows is not None), self.max_iter, tol, teller(self))
         if whole is not None:
@@ -502,6 +505,11 @@ class HoroPCA(HyperbolicReduction):
         else:
             value = pair_variance(images) if offsets is None else sampled_pair_variance(images, offsets)[0]
         return value / rows.door.scale**2
+
+
+def _sorted(x: np.ndarray) -> np.ndarray:
+    """Points (n, d+1) in an order that depends on them alone, so that all that follows is the same to the last bit."""
+    return x[np.argsort(x @ np.sqrt(1 + np.arange(x.shape[1])), kind="stable")]
 
 
 def _onto(spine: Spine, mean: np.ndarray, x: Array) -> Array:
