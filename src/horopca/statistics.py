@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from array_api_compat import device
@@ -60,6 +60,7 @@ def added(first: Any, second: Any) -> Any:
     return tuple(map(added, first, second)) if isinstance(first, tuple) else first + second
 
 
+@runtime_checkable
 class Points(Protocol):
     """Points of H^d on the hyperboloid at curvature -1, wherever they live: in memory, on a device, on a cluster.
 
@@ -135,13 +136,13 @@ class Seen:
 
 def as_points(x: Array | Points) -> Points:
     """An array (n, d+1) as points; points as they are."""
-    return x if hasattr(x, "fold") else Cloud(x)
+    return x if isinstance(x, Points) else Cloud(x)
 
 
 class Mean(NamedTuple):
     """A Fréchet mean and how the search for it ended."""
 
-    point: Array  # (d+1,)
+    point: Any  # (d+1,), in the library of the points
     variance: float  # mean squared distance to it
     n_iter: int
     converged: bool

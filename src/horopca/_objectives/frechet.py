@@ -5,21 +5,18 @@ At the mean the derivative in the mean vanishes, so the gradient is that of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from array_api_compat import array_namespace
 
 from ..geometry import from_hyperboloid, to_hyperboloid
-from ..geometry._arrays import Array, to_numpy
+from ..geometry._arrays import Array, array_namespace, to_numpy
 from ..projections.horospherical import slide_with_pullback
 from ..statistics import frechet_mean
 from .pairs import AllPairs, Shifts
 from .profiles import TINY
-from .sample import Sample
+from .sample import Objective, Sample
 
 
-def frechet_objective(sample: Sample, pairs: AllPairs | Shifts, softness: float = 0.0) -> Callable:
+def frechet_objective(sample: Sample, pairs: AllPairs | Shifts, softness: float = 0.0) -> Objective:
     """Mean squared distance of the images from their mean: A -> (value, gradient). It needs no pairs."""
     last: dict[int, np.ndarray] = {}  # the mean of the images before, near which the next one is
 

@@ -8,21 +8,18 @@ to add a row to OBJECTIVES.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace
 
 from ..geometry import pairwise_distance
-from ..geometry._arrays import Array
-from ..projections.horospherical import Products, Pullback, slide_with_pullback, stretch_with_pullback
+from ..geometry._arrays import Array, array_namespace
+from ..projections.horospherical import Products, Slid, slide_with_pullback, stretch_with_pullback
 from ..statistics import pair_distances
 from .frechet import frechet_objective
 from .pairs import AllPairs, Shifts
 from .profiles import RATIO, SQUARE, Profile, closeness, log_variance, mean_over_pairs
-from .sample import Sample
-
-Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
+from .sample import Objective, Sample
 
 KEPT_SQUARE = 512  # up to so many points the distances of all pairs are kept
 SHARPEST = 3e-3  # the softness of the distortion with a stretch, in the last climb
@@ -34,7 +31,7 @@ class Term(NamedTuple):
     profile: Profile
     factor: float
     distances: bool = False  # whether the profile asks for the true distances
-    slide: Callable[[Products, np.ndarray], tuple[Array, Array, Pullback]] = slide_with_pullback
+    slide: Callable[[Products, np.ndarray], Slid] = slide_with_pullback
 
 
 class Goal(NamedTuple):
@@ -99,7 +96,7 @@ def pair_objective(term: Term, sample: Sample, pairs: AllPairs | Shifts) -> Obje
     return objective
 
 
-def true_distances(sample: Sample, pairs: AllPairs | Shifts) -> tuple[Callable, int]:
+def true_distances(sample: Sample, pairs: AllPairs | Shifts) -> tuple[Callable[[Any], Any], int]:
     """1 / d for the pairs of a block (0 where the points coincide), and how many pairs of all do not coincide.
 
     Distances of shifts are kept, one for each pair; those of all pairs are kept up to KEPT_SQUARE points, and above

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
-from ..geometry._arrays import Array
+from ..geometry._arrays import Array, array_namespace
 
 BLOCK_PAIRS = 1 << 13  # pairs worked on at a time: the dozen temporaries of a block stay in a core's cache and, at 64
 # kilobytes, in memory that the process has already (larger ones are given back and asked for anew: three times as slow),
@@ -21,11 +21,11 @@ DEVICE_PAIRS = 1 << 22  # and an accelerator has work for longer than it takes t
 class Block(NamedTuple):
     """Some pairs: the columns of a stack (k, n) at their two ends, broadcastable to (k, ., .), and where their terms go."""
 
-    first: Array
-    second: Array
+    first: Any
+    second: Any
     extra: Any  # index of these pairs in an array of one number per pair
     halve: slice | None  # the columns of the block whose pairs come twice
-    collect: Callable[[Array, Array, int], None]  # (total, terms, sign): terms at the first ends, sign * terms at the second
+    collect: Callable[[Any, Any, int], None]  # (total, terms, sign): terms at the first ends, sign * terms at the second
 
 
 class AllPairs(NamedTuple):
@@ -50,7 +50,7 @@ class AllPairs(NamedTuple):
             height = max(1, min(2 * _block_pairs(stack) // (self.n - start), self.n // 8 + 1))
             rows, columns = slice(start, min(start + height, self.n)), slice(start, self.n)
 
-            def collect(total: Array, terms: Array, sign: int, rows: slice = rows, columns: slice = columns) -> None:
+            def collect(total: Any, terms: Any, sign: int, rows: slice = rows, columns: slice = columns) -> None:
                 total[:, rows] += terms @ ones[columns]
                 total[:, columns] += sign * (ones[rows] @ terms)
 
@@ -84,7 +84,9 @@ class Shifts(NamedTuple):
             for start in range(0, n, width):
                 stop = min(start + width, n)
 
-                def collect(total: Array, terms: Array, sign: int, shifts=shifts, start=start, stop=stop) -> None:
+                def collect(
+                    total: Any, terms: Any, sign: int, shifts: Any = shifts, start: int = start, stop: int = stop
+                ) -> None:
                     total[:, start:stop] += xp.sum(terms, axis=1)
                     terms = terms if sign > 0 else -terms
                     for j, o in enumerate(shifts):
@@ -126,7 +128,9 @@ class Across(NamedTuple):
                 shifts = self.offsets[k : k + height]
                 begins = [(start + o) % m for o in shifts]
 
-                def collect(total: Array, terms: Array, sign: int, begins=begins, start=start, stop=stop) -> None:
+                def collect(
+                    total: Any, terms: Any, sign: int, begins: Any = begins, start: int = start, stop: int = stop
+                ) -> None:
                     total[:, start:stop] += xp.sum(terms, axis=1)
                     terms = terms if sign > 0 else -terms
                     for j, a in enumerate(begins):

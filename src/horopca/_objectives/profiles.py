@@ -7,13 +7,13 @@ have sinh^2(d/2) = (|beta - beta'|^2 + (eta - eta')^2) / (4 eta eta').
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
 from .._points.cuda import mean_over_many_pairs, usable_for
-from ..geometry._arrays import Array
+from ..geometry._arrays import Array, array_namespace
 from .pairs import Across, AllPairs, Shifts
 
 Pairs = AllPairs | Shifts | Across
@@ -55,7 +55,7 @@ def closeness(softness: float) -> Profile:
 
 
 def mean_over_pairs(
-    beta: Array, eta: Array, pairs: Pairs, profile: Profile, inverse: Callable | None = None
+    beta: Array, eta: Array, pairs: Pairs, profile: Profile, inverse: Callable[[Any], Any] | None = None
 ) -> tuple[float, Array, Array]:
     """Mean of a profile of the projected pairs, and its gradients in beta (K-1, n) and eta (n,).
 

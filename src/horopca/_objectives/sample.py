@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
-from ..geometry._arrays import Array, dot, from_numpy, norm, to_numpy, unit
+from ..geometry._arrays import Array, array_namespace, dot, from_numpy, norm, to_numpy, unit
+
+Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]  # of a basis, or of parameters, to a value and its gradient
 
 CLOSE = 1e-7  # a product below this fraction of its terms has lost digits, and is taken another way
 
@@ -15,17 +18,17 @@ CLOSE = 1e-7  # a product below this fraction of its terms has lost digits, and 
 class Sample(NamedTuple):
     """Points (n, d+1) as columns, and the least that t - s.u can be for each and any unit vector u: e^{-radius}."""
 
-    columns: Array  # (d+1, n)
-    floor: Array  # (n,)
-    whole: Array | None = None  # (D+1, n): the points themselves, where `columns` are only their first coordinates
+    columns: Any  # (d+1, n)
+    floor: Any  # (n,)
+    whole: Any = None  # (D+1, n): the points themselves, where `columns` are only their first coordinates
 
     @property
     def size(self) -> int:
-        return self.columns.shape[1]
+        return int(self.columns.shape[1])
 
     @property
     def dimension(self) -> int:
-        return self.columns.shape[0] - 1
+        return int(self.columns.shape[0]) - 1
 
     def head(self, n: int) -> Sample:
         """The first n points: a random subset, since the rows were shuffled."""
@@ -40,7 +43,7 @@ class Sample(NamedTuple):
         """Some of the points, in the order of their numbers."""
         return Sample(self.columns[:, rows], self.floor[rows], None if self.whole is None else self.whole[:, rows])
 
-    def points(self) -> Array:
+    def points(self) -> Any:
         """The points (n, D+1), with all their coordinates."""
         return (self.columns if self.whole is None else self.whole).T
 
@@ -74,7 +77,7 @@ class Sample(NamedTuple):
         size = np.linalg.norm(s, axis=1, keepdims=True)
         return np.where(size > 0, s / np.where(size > 0, size, 1.0), np.eye(1, s.shape[1]))
 
-    def products(self, M: np.ndarray) -> Array:
+    def products(self, M: np.ndarray) -> Any:
         """Euclidean products (k, n) of the rows of M (k, d+1) with the points."""
         return from_numpy(M, like=self.columns) @ self.columns
 

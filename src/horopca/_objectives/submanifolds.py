@@ -19,7 +19,7 @@ import numpy as np
 
 from ..geometry.hulls import NEAREST_LIGHT
 from ..projections import Spine, spine_basis, spine_from_basis
-from .sample import Sample
+from .sample import Objective, Sample
 
 Profile = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
@@ -77,7 +77,7 @@ def mean_over_points(sample: Sample, A: np.ndarray, profile: Profile) -> tuple[f
     return float(np.mean(values)), np.linalg.pinv(A @ V.T / np.sum(V * V, axis=1)).T @ G
 
 
-def explained_objective(sample: Sample) -> Callable:
+def explained_objective(sample: Sample) -> Objective:
     """Mean squared distance from the origin, less that to the submanifold: A -> (value, gradient).
 
     The first is a constant. With it the maximum is not 0 where all points lie in the submanifold, and a climb can tell
@@ -92,12 +92,12 @@ def explained_objective(sample: Sample) -> Callable:
     return objective
 
 
-def spread_objective(sample: Sample) -> Callable:
+def spread_objective(sample: Sample) -> Objective:
     """Mean squared distance from the origin of the projections on a submanifold through it: A -> (value, gradient)."""
     return lambda A: mean_over_points(sample, A, distance_within)
 
 
-def flag_objective(sample: Sample) -> Callable:
+def flag_objective(sample: Sample) -> Objective:
     """The sum over k = 1 .. K of `explained_objective` for the submanifold of the first k+1 rows of A."""
     total = _total(sample)
 

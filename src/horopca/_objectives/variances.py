@@ -49,7 +49,7 @@ def slid(x: np.ndarray, spine: Spine) -> np.ndarray:
     """Images (n, K+1) on the hyperboloid of H^K of points x (n, d+1)."""
     images, lost = Slide.along(spine).images(Chunk.of(x))
     images[lost] = to_hyperboloid(slide(x[lost], spine), "halfspace")
-    return images
+    return np.asarray(images)
 
 
 def _shifted_mean(y: np.ndarray, offsets: tuple[int, ...]) -> float:

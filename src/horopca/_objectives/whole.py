@@ -14,7 +14,7 @@ distance between the two; one pass is enough. A mean over points (the variance a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import device
@@ -23,13 +23,13 @@ from .._points.memory import Rows
 from ..geometry import Chunk, Frame
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy, with_rows
 from ..geometry.isometries import BOOSTABLE_TIME
-from ..projections.horospherical import slide_with_pullback, stretch_with_pullback
+from ..projections.horospherical import Products, slide_with_pullback, stretch_with_pullback
 from ..statistics import Cloud, exp_from, newton_terms
 from .frechet import mean_of_images, on_hyperboloid, squares_from
-from .objectives import OBJECTIVES, SHARPEST, Objective, Term, inverse
+from .objectives import OBJECTIVES, SHARPEST, Term, inverse
 from .pairs import Across, some_offsets
 from .profiles import mean_over_pairs
-from .sample import CLOSE, Sample, pole_product
+from .sample import CLOSE, Objective, Sample, pole_product
 
 SAME = 1e-6  # A row and a point of the sample at less than this distance are taken for one.
 SHIFTS = 4  # A row is paired with at least so many points of the sample,
@@ -44,11 +44,11 @@ class Placed(NamedTuple):
     frame: Frame
     matrix: np.ndarray
 
-    def products(self, M: np.ndarray) -> Array:
+    def products(self, M: np.ndarray) -> Any:
         return self.chunk.products(from_numpy(M @ self.matrix, self.chunk.t))
 
     def gather(self, weights: Array) -> np.ndarray:
-        return to_numpy(self.chunk.gather(weights)) @ self.matrix.T
+        return np.asarray(to_numpy(self.chunk.gather(weights)) @ self.matrix.T)
 
     def sharpened(self, c: Array, v0: float, w: np.ndarray) -> Array:
         xp = array_namespace(c)
@@ -96,8 +96,11 @@ class Whole:
         beta, eta, _ = slide_with_pullback(self.sample, A)
         task, n = self._task(), self.rows.shape[0]
         mean = mean_of_images(beta, eta)
-        images = lambda chunk: Cloud(on_hyperboloid(*slide_with_pullback(task.placed(chunk)[0], A)[:2]))
-        steps = lambda chunk: tuple(chunk.t.shape[0] * term for term in newton_terms(images(chunk), mean))
+
+        def steps(chunk: Chunk) -> Any:
+            images = Cloud(on_hyperboloid(*slide_with_pullback(task.placed(chunk)[0], A)[:2]))
+            return tuple(chunk.t.shape[0] * term for term in newton_terms(images, mean))
+
         _, gradient, hessian = self.rows.fold(steps)
         mean = exp_from(mean, np.linalg.solve(hessian, gradient))
 
@@ -143,10 +146,10 @@ class Task(NamedTuple):
         return Placed(moved, Frame(eye[0], eye[1:, 1:]), eye), pairs
 
 
-def _terms(task: Task, term: Term, A: np.ndarray, beta: np.ndarray, eta: np.ndarray) -> Callable:
+def _terms(task: Task, term: Term, A: np.ndarray, beta: np.ndarray, eta: np.ndarray) -> Callable[[Chunk], tuple[Any, ...]]:
     """What a chunk adds, with the images (beta, eta) of the sample: number of pairs, value, gradients in A and in them."""
 
-    def terms(chunk: Chunk) -> tuple:
+    def terms(chunk: Chunk) -> tuple[Any, ...]:
         placed, pairs = task.placed(chunk)
         b, e, pullback = term.slide(placed, A)
         xp, n = array_namespace(e), e.shape[0]
@@ -162,7 +165,7 @@ def _terms(task: Task, term: Term, A: np.ndarray, beta: np.ndarray, eta: np.ndar
     return terms
 
 
-def _true_distances(chunk: Chunk, some: np.ndarray, pairs: Across) -> tuple[int, Callable]:
+def _true_distances(chunk: Chunk, some: np.ndarray, pairs: Across) -> tuple[int, Callable[[Any], Any]]:
     """How many of the pairs do not coincide, and 1 / d for those of a block (0 where they do).
 
     A row that is itself in the sample may be a rounding away from itself.
@@ -175,10 +178,12 @@ def _true_distances(chunk: Chunk, some: np.ndarray, pairs: Across) -> tuple[int,
     return apart, lambda block: xp.stack([known[o][block[0]] for o in block[1]])
 
 
-def _squares(task: Task, slide: Callable, beta: np.ndarray, eta: np.ndarray) -> Callable:
+def _squares(
+    task: Task, slide: Callable[[Products], tuple[Any, Any]], beta: np.ndarray, eta: np.ndarray
+) -> Callable[[Chunk], tuple[int, float, float]]:
     """What a chunk adds: number of pairs, squared projected distances, squared distances."""
 
-    def squares(chunk: Chunk) -> tuple:
+    def squares(chunk: Chunk) -> tuple[int, float, float]:
         placed, pairs = task.placed(chunk)
         b, e = slide(placed)
         xp = array_namespace(e)
@@ -196,6 +201,6 @@ def _squares(task: Task, slide: Callable, beta: np.ndarray, eta: np.ndarray) -> 
 def _partners(some: np.ndarray, pairs: Across, like: Array) -> Iterator[tuple[int, Array]]:
     """For each shift, the rows of `some` that stand opposite the rows of a chunk."""
     xp = array_namespace(like)
-    some, where = from_numpy(some, like), xp.arange(pairs.first, device=device(like))
+    others, where = from_numpy(some, like), xp.arange(pairs.first, device=device(like))
     for o in pairs.offsets:
-        yield o, xp.take(some, (where + o) % pairs.others, axis=0)
+        yield o, xp.take(others, (where + o) % pairs.others, axis=0)

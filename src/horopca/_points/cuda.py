@@ -11,10 +11,10 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_cupy_array, is_torch_array
+from array_api_compat import is_cupy_array, is_torch_array
 
 from ..geometry import MODELS
-from ..geometry._arrays import Array
+from ..geometry._arrays import Array, array_namespace
 from .door import LARGEST_RADIUS
 
 MOST_COMPONENTS = 8  # For more components than this a product of matrices is as good as a kernel.
@@ -148,9 +148,9 @@ def as_torch(a: Any) -> Any:
     """A tensor that shares the memory of an array on a CUDA device."""
     if is_torch_array(a):
         return a
-    import torch
+    from torch.utils.dlpack import from_dlpack
 
-    return torch.from_dlpack(a if min(a.strides) >= 0 else a.copy())  # torch knows no negative strides
+    return from_dlpack(a if min(a.strides) >= 0 else a.copy())  # torch knows no negative strides
 
 
 def as_library_of(like: Any, tensor: Any) -> Any:

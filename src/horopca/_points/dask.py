@@ -18,11 +18,12 @@ import cloudpickle
 import dask
 import dask.array as da
 import numpy as np
+from dask.base import compute
 from dask.delayed import Delayed, delayed
 from sklearn.utils.validation import validate_data
 
 from ..geometry import Chunk, lift
-from ..geometry._arrays import Array, array_namespace
+from ..geometry._arrays import AnyArray, Array, array_namespace
 from ..statistics import T, added, row_slices
 from .door import LARGEST_RADIUS, Door, refuse_outside
 from .memory import CHUNK_ELEMENTS, Asked, Rows, chunk_slices
@@ -35,7 +36,7 @@ BRANCHES = 8  # So many results are put together at a time, in a tree.
 GATHERED_ROWS = 1 << 15  # More rows than this are not brought to one place.
 SETTINGS = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}  # The sample of the rows is meant to be in a graph.
 
-Check = Callable[[Array, int], None]  # of rows and the number of the first
+Check = Callable[[AnyArray, int], None]  # of rows and the number of the first
 
 
 def as_dask_array(X: Any, name: str) -> da.Array:
@@ -144,7 +145,7 @@ class DaskRows(Rows):
 
     def _computed(self, tasks: Any) -> tuple[Any, ...]:
         with one_blas_thread(), dask.config.set(SETTINGS):
-            return dask.compute(*tasks, traverse=False)
+            return compute(*tasks, traverse=False)
 
 
 class Work(NamedTuple):
@@ -159,11 +160,11 @@ class Work(NamedTuple):
 class Mapped(NamedTuple):
     """What becomes of the rows of a lazy array."""
 
-    function: Callable[[Chunk], Array]
+    function: Callable[[Chunk], AnyArray]
     door: Door
     check: Check | None
     starts: np.ndarray
-    like: Array  # no rows of the result
+    like: AnyArray  # no rows of the result
 
 
 def _node(value: Any) -> Delayed:
@@ -201,7 +202,7 @@ def _taken(block: Array, indices: np.ndarray, start: int, check: Check | None) -
     return np.asarray(block[indices - start, :])
 
 
-def _mapped(block: Array, mapped: Mapped, block_id: tuple[int, int]) -> Array:
+def _mapped(block: Array, mapped: Mapped, block_id: tuple[int, int]) -> AnyArray:
     """The images of a chunk, a few thousand rows at a time."""
     images, start = [mapped.like], int(mapped.starts[block_id[0]])
     for rows in chunk_slices(block):

@@ -11,12 +11,11 @@ from math import fsum
 from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import assert_all_finite
 
 from ..geometry import MODELS, Chunk, clip, from_hyperboloid, to_hyperboloid
-from ..geometry._arrays import Array, dot, to_numpy
+from ..geometry._arrays import Array, array_namespace, dot, to_numpy
 
 HYPERBOLOID_SLACK = 1e-4  # Of t^2, for a point of the hyperboloid: six digits are enough, since only the space part is used.
 FLATTEST = 1e-100  # The least size of a curvature; the largest is its inverse.

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from array_api_compat import array_namespace
-
-from ..geometry._arrays import Array
+from ..geometry._arrays import Array, array_namespace
 from . import cuda
 from .door import LARGEST_RADIUS
 from .memory import Asked, Rows

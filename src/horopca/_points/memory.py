@@ -8,11 +8,11 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_numpy_array
+from array_api_compat import device, is_numpy_array
 from sklearn.utils.validation import check_array, validate_data
 
 from ..geometry import Chunk
-from ..geometry._arrays import Array, to_numpy
+from ..geometry._arrays import Array, array_namespace, to_numpy
 from ..statistics import T, added, row_slices
 from .door import LARGEST_RADIUS, Door, refuse_outside
 from .threads import allowed_threads, one_blas_thread
@@ -53,7 +53,7 @@ class Rows:
 
     def __init__(self, X: Any, door: Door, n_jobs: int | None = None) -> None:
         self.X, self.door = X, door
-        self.shape = (X.shape[0], door.dimension(X.shape[1]) + 1)
+        self.shape: tuple[int, int] = (X.shape[0], door.dimension(X.shape[1]) + 1)
         large = is_numpy_array(X) and X.size > 4 * THREAD_ELEMENTS
         self.threads = allowed_threads(n_jobs) if large else 1
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
+Report = Callable[[int, int, float], None]  # is told the number of a heat, how many ran, and the best value
 
 MEMORY = 50  # pairs of L-BFGS: as many as a small problem has parameters, where it is then a full quasi-Newton method
 
@@ -74,7 +75,7 @@ def corrected(
         left = left - size / curvature * bent
         before, size = size, float(np.sum(left * left))
         along = left + size / before * along
-    return point + step
+    return np.asarray(point + step)
 
 
 def _ending(result: OptimizeResult) -> tuple[bool, str]:
@@ -99,7 +100,7 @@ def run(objective: Objective, runner: Ascent, max_iter: int, tol: float) -> Asce
 
 
 def race(
-    starts: Sequence[np.ndarray], heats: Iterable[Heat], *, tol: float, report: Callable = lambda *_: None, run: Run = run
+    starts: Sequence[np.ndarray], heats: Iterable[Heat], *, tol: float, report: Report = lambda *_: None, run: Run = run
 ) -> list[Ascent]:
     """Climb from many starts, a little at a time, dropping the worse ones after each heat; those left, best first.
 

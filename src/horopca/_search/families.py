@@ -22,6 +22,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from .._objectives.sample import Objective
 from ..geometry import lift
 from ..projections import spine_from_basis
 
@@ -104,7 +105,7 @@ class OneMore(NamedTuple):
 
         def pullback(G: np.ndarray) -> np.ndarray:
             g = G[..., -1, :] @ self.spread
-            return (g - np.sum(g * u, axis=-1, keepdims=True) * u) / size
+            return np.asarray((g - np.sum(g * u, axis=-1, keepdims=True) * u) / size)
 
         return A, pullback
 
@@ -153,7 +154,7 @@ def whole_space(d: int) -> tuple[np.ndarray, np.ndarray]:
     return np.zeros(d + 1), np.eye(d + 1)
 
 
-def compose(objective: Callable, family: Family) -> Callable:
+def compose(objective: Objective, family: Family) -> Objective:
     """The objective of a basis as an objective of the parameters of a family."""
 
     def composed(theta: np.ndarray) -> tuple[float, np.ndarray]:

@@ -11,7 +11,9 @@ ENOUGH = 1e-4  # Of the gain that the gradient promises, a step must bring this 
 FIRST_STEP = 0.1  # The length of the first step of a runner.
 
 
-def climb_many(objective: Callable, starts: np.ndarray, evaluations: int) -> tuple[np.ndarray, np.ndarray]:
+def climb_many(
+    objective: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], starts: np.ndarray, evaluations: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Maximise by L-BFGS from many starts (S, ...) together; the points (S, ...) and values (S,) after so many evaluations.
 
     `objective` takes points (S, ...) to values (S,) and gradients. A step that does not bring enough is shortened, while the

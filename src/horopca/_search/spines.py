@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .._objectives.many import Many, over_many
-from .._objectives.objectives import OBJECTIVES, SHARPEST, Objective
+from .._objectives.objectives import OBJECTIVES, SHARPEST
 from .._objectives.pairs import some_pairs
-from .._objectives.sample import Sample
+from .._objectives.sample import Objective, Sample
 from ..projections import Spine, spine_basis, spine_from_basis
-from .climb import Ascent, Heat, climb, corrected, race
+from .climb import Ascent, Heat, Report, climb, corrected, race
 from .families import Family, FreeSpines, IdealSpines, OneMore, compose, ideal_cone, parameters_in_ideal, whole_space
 from .flock import climb_many, hop_many
 from .starts import drawn_back, exchanged, light_like, random_starts, some_directions, sure_starts
@@ -45,6 +45,9 @@ SAME = 0.02  # Runners whose spines differ by less than this angle are on the wa
 MERGED = 1e-7  # Below this kappa the ideal points of a spine count as one.
 
 
+Tilt = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
 class Plan(NamedTuple):
     """How hard to search: starts that are climbed, pairs of the last climb, its iterations and tolerance."""
 
@@ -52,8 +55,8 @@ class Plan(NamedTuple):
     shifts: int  # of the last climb; as many as there are: all pairs
     max_iter: int
     tol: float
-    report: Callable
-    tilt: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None  # of a sample's gradient to that of all rows
+    report: Report
+    tilt: Tilt | None = None  # of a sample's gradient to that of all rows
     exact: Objective | None = None  # over all pairs of all rows, for a last climb
     warm: list[np.ndarray] | None = None  # bases of an earlier answer: one more start
     place: Callable[[Sample], Sample] | None = None  # takes a sample to where many pairs of it cost less
@@ -331,7 +334,7 @@ def _flag_inside(search: Search, basis: np.ndarray, free: bool) -> list[np.ndarr
     return [np.column_stack([inner[:, 0], inner[:, 1:] @ axes.T]) for inner in bases]
 
 
-def _corrected(best: Ascent, objective: Objective, family: Family, tilt: Callable) -> Ascent:
+def _corrected(best: Ascent, objective: Objective, family: Family, tilt: Tilt) -> Ascent:
     """Moved to the optimum of all rows: that of the sample's objective, tilted by the difference of their gradients."""
     A, pullback = family.basis(best.point)
     value, G = objective(A)

@@ -32,7 +32,7 @@ def some_directions(sample: Sample, shape: tuple[int, ...], rng: np.random.Gener
     if picks is None:
         picks = rng.integers(n, size=shape)
     u = all_of_them[picks] + (SHAKEN if shaken else 1e-9) * rng.standard_normal((*shape, sample.dimension))
-    return u / np.linalg.norm(u, axis=-1, keepdims=True)
+    return np.asarray(u / np.linalg.norm(u, axis=-1, keepdims=True))
 
 
 def random_starts(sample: Sample, K: int, count: int, rng: np.random.Generator) -> list[np.ndarray]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import block_diag
 
-from .._objectives.sample import Sample
+from .._objectives.sample import Objective, Sample
 from .._objectives.submanifolds import (
     Profile,
     distance_to,
@@ -26,7 +26,7 @@ from .._objectives.submanifolds import (
 )
 from ..geometry import boost, boost_to_origin, lift, lorentz_frame
 from ..geometry.hulls import split_basis
-from .climb import Ascent, Heat, Run, climb, race, run
+from .climb import Ascent, Heat, Report, Run, climb, race, run
 from .ending import Ending
 from .families import Anywhere, Family, Inside, OneMore, ThroughOrigin, compose
 
@@ -38,10 +38,13 @@ BLOCK = 32  # candidates compared at a time
 SWEEPS = 6
 
 
+Measure = Callable[[Sample], Objective]  # an objective, once it is told the points
+
+
 class Goal(NamedTuple):
     """What to optimise: the objective, and the profile that ranks hulls of data points (the smaller the better)."""
 
-    objective: Callable[[Sample], Callable]
+    objective: Measure
     profile: Profile
     sign: int
 
@@ -58,7 +61,7 @@ class Effort(NamedTuple):
     n_init: int
     max_iter: int
     tol: float
-    report: Callable
+    report: Report
 
 
 class Nested(NamedTuple):
@@ -142,7 +145,7 @@ def _frame(A: np.ndarray, anchor: int) -> np.ndarray:
     f = lift(lorentz_frame(A[: anchor + 1])[0, 1:])
     seen = A @ boost_to_origin(f)
     directions = np.concatenate([split_basis(seen[: anchor + 1])[2], seen[anchor + 1 :, 1:]])
-    return block_diag(1, np.linalg.qr(directions.T, mode="complete")[0].T) @ boost(f)
+    return np.asarray(block_diag(1, np.linalg.qr(directions.T, mode="complete")[0].T) @ boost(f))
 
 
 def nested_frame(bases: list[np.ndarray], anchor: int) -> np.ndarray:
@@ -159,7 +162,7 @@ def nested_frame(bases: list[np.ndarray], anchor: int) -> np.ndarray:
 
 def _coordinates(A: np.ndarray, frame: np.ndarray) -> np.ndarray:
     """Coordinates (k, K+1) of the projections of vectors A (k, d+1) in a Lorentz-orthonormal frame (K+1, d+1)."""
-    products = A[:, 1:] @ frame[:, 1:].T - np.outer(A[:, 0], frame[:, 0])
+    products: np.ndarray = A[:, 1:] @ frame[:, 1:].T - np.outer(A[:, 0], frame[:, 0])
     products[:, 0] *= -1
     return products
 
@@ -206,13 +209,13 @@ def _few(sample: Sample, most: int) -> int:
 
 def _points(sample: Sample, indices: Sequence[int]) -> np.ndarray:
     """Data points (k, d+1), scaled to time 1."""
-    return (sample.columns[:, indices] / sample.columns[0, indices]).T
+    return np.asarray((sample.columns[:, indices] / sample.columns[0, indices]).T)
 
 
 def _towards(sample: Sample, indices: Sequence[int]) -> np.ndarray:
     """Directions (k, d) of data points from the origin: unit vectors, or 0."""
     s = sample.columns[1:, indices].T
-    return s / np.maximum(np.linalg.norm(s, axis=1, keepdims=True), 1e-300)
+    return np.asarray(s / np.maximum(np.linalg.norm(s, axis=1, keepdims=True), 1e-300))
 
 
 def _with_one_more(
@@ -245,7 +248,9 @@ def _drawn(sample: Sample, count: int, n_init: int, rng: np.random.Generator) ->
     return [rng.choice(m, count, replace=m < count).tolist() for _ in range(n_init)]
 
 
-def _exchanged(sample: Sample, given: np.ndarray, count: int, goal: Goal, n_init: int, rng) -> list[list[int]]:
+def _exchanged(
+    sample: Sample, given: np.ndarray, count: int, goal: Goal, n_init: int, rng: np.random.Generator
+) -> list[list[int]]:
     """Sets of `count` data points whose hull, with `given`, no exchange of one point improves."""
     found: dict[tuple[int, ...], None] = {}
     for hull in _drawn(sample, count, n_init, rng):
@@ -288,7 +293,7 @@ def _in_order(sample: Sample, given: np.ndarray, hull: list[int], goal: Goal) ->
 # ---------------------------------------------------------------- the climb
 
 
-def _race(sample: Sample, starts: list[np.ndarray], objective: Callable, effort: Effort, run: Run = run) -> Ascent:
+def _race(sample: Sample, starts: list[np.ndarray], objective: Measure, effort: Effort, run: Run = run) -> Ascent:
     """Look at every start, climb a little from the better ones on few of the points, then all the way on more, then on all.
 
     The best start is tried again if it was better: up to EVERY points, what is found is never worse than what one can list.
@@ -308,19 +313,19 @@ def _race(sample: Sample, starts: list[np.ndarray], objective: Callable, effort:
     return racing([looked_at[0].point], heats[1:])[0]
 
 
-def _in_family(objective: Callable, family: Family) -> Callable:
+def _in_family(objective: Measure, family: Family) -> Measure:
     return lambda sample: compose(objective(sample), family)
 
 
 def _race_in_frames(
-    sample: Sample, space: np.ndarray, starts: list[np.ndarray], anchor: int, objective: Callable, effort: Effort
+    sample: Sample, space: np.ndarray, starts: list[np.ndarray], anchor: int, objective: Measure, effort: Effort
 ) -> Ascent:
     """As `_race`, each climb in coordinates in which it starts at the origin, along the axes: far out, that makes all steps
     of one size. The starts are bases (K+1, m+1) in the frame `space` (m+1, d+1), the point of the result is a basis (K+1, d+1).
     """
     family: Family = Anywhere() if anchor else ThroughOrigin()
 
-    def run(goal: Callable, runner: Ascent, max_iter: int, tol: float) -> Ascent:
+    def run(goal: Objective, runner: Ascent, max_iter: int, tol: float) -> Ascent:
         if max_iter == 0:
             return runner._replace(value=goal(runner.point @ space)[0])
         frame = _frame(runner.point, anchor)

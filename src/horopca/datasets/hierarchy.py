@@ -79,7 +79,7 @@ def make_hierarchy(
 
 
 def _unit(v: np.ndarray) -> np.ndarray:
-    return v / np.linalg.norm(v, axis=-1, keepdims=True)
+    return np.asarray(v / np.linalg.norm(v, axis=-1, keepdims=True))
 
 
 def _check_sizes(branching: int, depth: int, n_features: int, step: float, spread: float) -> None:

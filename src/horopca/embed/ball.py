@@ -39,7 +39,7 @@ def gyrate(a: np.ndarray, b: np.ndarray, v: np.ndarray) -> np.ndarray:
     aa, bb = np.sum(a * a, axis=1), np.sum(b * b, axis=1)
     A = bv * (1 + 2 * ab) - av * bb
     B = -bv * aa - av
-    return v + 2 * (A[:, None] * a + B[:, None] * b) / (1 + 2 * ab + aa * bb)[:, None]
+    return np.asarray(v + 2 * (A[:, None] * a + B[:, None] * b) / (1 + 2 * ab + aa * bb)[:, None])
 
 
 def moved(points: Ball, xi: np.ndarray) -> tuple[Ball, Callable[[np.ndarray], np.ndarray]]:
@@ -58,7 +58,7 @@ def moved(points: Ball, xi: np.ndarray) -> tuple[Ball, Callable[[np.ndarray], np
         g = gyrate(y, z, gradient)  # the inverse of gyr[z, y]
         u = xi / safe[:, None]
         along = np.sum(g * u, axis=1)[:, None] * u
-        return along + np.where(size > 0, np.sinh(safe) / safe, 1.0)[:, None] * (g - along)
+        return np.asarray(along + np.where(size > 0, np.sinh(safe) / safe, 1.0)[:, None] * (g - along))
 
     return after, pullback
 

@@ -40,7 +40,7 @@ class GraphEmbedding(BaseEstimator, ABC):
     random_state: Any
     verbose: int
     embedding_: np.ndarray
-    names_: list
+    names_: list[Any]
 
     @abstractmethod
     def fit(self, graph: Any, y: Any = None) -> GraphEmbedding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ class Graph(NamedTuple):
 
     @property
     def is_tree(self) -> bool:
-        return self.adjacency.nnz == 2 * (self.size - 1)
+        return bool(self.adjacency.nnz == 2 * (self.size - 1))
 
 
 class Tree(NamedTuple):
@@ -80,9 +81,9 @@ def check_relations(found: Relations) -> None:
             f"The weights of graph must be between {1 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}, but {u!r} - {v!r} has "
             f"{weights[first]:g}. Take another unit of length."
         )
-    if len({str(name) for name in names}) < len(names):
-        seen: set[str] = set()
-        twice = next(str(name) for name in names if str(name) in seen or seen.add(str(name)))  # type: ignore[func-returns-value]
+    times = Counter(map(str, names))
+    if len(times) < len(names):
+        twice = next(name for name, count in times.items() if count > 1)
         raise ValueError(f"The nodes of graph must have different names, but two are written {twice!r}.")
 
 
@@ -131,7 +132,7 @@ def _symmetric(found: Relations) -> csr_array:
 
 def shortest_paths(adjacency: csr_array, sources: np.ndarray | int | None = None) -> np.ndarray:
     """Lengths of the shortest paths from the sources (all nodes by default) to all nodes, (m, n), or (n,) from one."""
-    return dijkstra(adjacency, directed=False, indices=sources)
+    return np.asarray(dijkstra(adjacency, directed=False, indices=sources))
 
 
 def rooted(adjacency: csr_array, root: int) -> Tree:

@@ -24,7 +24,7 @@ class Pairs(NamedTuple):
     @property
     def keys(self) -> np.ndarray:
         """One number for each pair, in rising order."""
-        return self.pairs[:, 0] * self.n + self.pairs[:, 1]
+        return np.asarray(self.pairs[:, 0] * self.n + self.pairs[:, 1])
 
 
 def unique_pairs(pairs: np.ndarray, n: int) -> Pairs:
@@ -33,7 +33,7 @@ def unique_pairs(pairs: np.ndarray, n: int) -> Pairs:
     return Pairs(np.stack(np.divmod(keys, n), axis=1), n)
 
 
-def closure_of(pairs: np.ndarray, names: list) -> np.ndarray:
+def closure_of(pairs: np.ndarray, names: list[Any]) -> np.ndarray:
     """All (u, v) such that a path of pairs leads from u to v; refuses circles."""
     above: list[list[int]] = [[] for _ in names]
     for u, v in pairs.tolist():
@@ -48,7 +48,7 @@ def closure_of(pairs: np.ndarray, names: list) -> np.ndarray:
     return np.array([(u, v) for u, found in enumerate(ancestors) for v in sorted(found or ())], dtype=np.int64)
 
 
-def _parents_first(above: list[list[int]], names: list) -> Iterator[int]:
+def _parents_first(above: list[list[int]], names: list[Any]) -> Iterator[int]:
     """Every node after all those above it."""
     below: list[list[int]] = [[] for _ in above]
     for u, parents in enumerate(above):

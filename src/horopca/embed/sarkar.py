@@ -275,4 +275,4 @@ def _reflected(v: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     h = a - b
     square = np.sum(h * h, axis=1)
     factor = 2 * np.sum(v * h, axis=1) / np.where(square > 0, square, 1.0)
-    return v - np.where(square > 0, factor, 0.0)[:, None] * h
+    return np.asarray(v - np.where(square > 0, factor, 0.0)[:, None] * h)

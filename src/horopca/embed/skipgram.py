@@ -191,7 +191,7 @@ def _first_polar(n: int, d: int, rng: np.random.Generator) -> Polar:
 def _drawn(weights: np.ndarray, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
     """Nodes drawn in proportion to their weights."""
     ladder = np.cumsum(weights)
-    return np.searchsorted(ladder, rng.random(shape) * ladder[-1], side="right")
+    return np.asarray(np.searchsorted(ladder, rng.random(shape) * ladder[-1], side="right"))
 
 
 def _step(nodes: Polar, contexts: Polar, u: np.ndarray, targets: np.ndarray, rate: float, reach: float) -> float:

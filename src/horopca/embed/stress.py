@@ -71,7 +71,7 @@ def _errors(q: np.ndarray, inverse: np.ndarray, softness: float) -> tuple[np.nda
 
 def squared_differences(zi: np.ndarray, zj: np.ndarray) -> np.ndarray:
     """|z - z'|^2 of all pairs from a matrix product, and again from the differences where the product has cancelled."""
-    square = np.add.outer(np.einsum("nd,nd->n", zi, zi), np.einsum("nd,nd->n", zj, zj))
+    square: np.ndarray = np.add.outer(np.einsum("nd,nd->n", zi, zi), np.einsum("nd,nd->n", zj, zj))
     square -= 2 * (zi @ zj.T)
     if square.min() < CANCELLED:
         i, j = np.nonzero(square < CANCELLED)

@@ -44,7 +44,7 @@ class Targets(NamedTuple):
 
     @property
     def every_pair(self) -> bool:
-        return self.distances.shape[0] == self.distances.shape[1]
+        return bool(self.distances.shape[0] == self.distances.shape[1])
 
     def tiling(self, dtype: type = np.float32) -> Tiling:
         """The pairs in tiles; single precision of ratios of distances is enough for a search."""

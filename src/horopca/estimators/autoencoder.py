@@ -180,7 +180,7 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         s = run(self._frame.leave(y)[:, 1:], _like(self._decoder, y), self.activation)
         return translate(lift(s @ from_numpy(self._axes, y)), from_numpy(self._mean, y))
 
-    def _score(self, rows: Any) -> float:
+    def _score(self, rows: Rows) -> float:
         def total(chunk: Chunk) -> float:
             x = chunk.points()
             error = distance(x, self._embed(self._project(x)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -63,7 +63,7 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """Refuse options of the method that make no sense."""
 
     @one_blas_thread()
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the components from points.
 
         Parameters
@@ -143,14 +143,14 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             if hasattr(self, name):
                 setattr(self, name, np.diff(getattr(self, name), prepend=0.0))
 
-    def _on_device(self, rows: Rows) -> Array | None:
+    def _on_device(self, rows: Rows) -> Any:
         """What `transform` returns, by a kernel of `_points.cuda`; None where there is none for such a map."""
         return None
 
-    def _images(self, chunk: Chunk) -> Array:
+    def _images(self, chunk: Chunk) -> Any:
         """Images (n, K+1) of a chunk of points."""
         return self._project(chunk.points())
 
-    def _map(self, rows: Rows, function: Callable[[Chunk], Array]) -> Any:
+    def _map(self, rows: Rows, function: Callable[[Chunk], Any]) -> Any:
         door, dtype = rows.door, rows.X.dtype
         return rows.map(lambda chunk: door.leave(function(chunk), dtype))

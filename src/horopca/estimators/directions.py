@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import qr
 
-from .._objectives.sample import Sample
+from .._objectives.sample import Objective, Sample
 from .._search.climb import Ascent, Heat, climb, race
 from .._search.ending import Ending
 from ..geometry._arrays import unit
@@ -30,7 +30,7 @@ class Directions(NamedTuple):
     ending: Ending
 
 
-def busemann_columns(sample: Sample, q: np.ndarray) -> tuple[np.ndarray, Callable]:
+def busemann_columns(sample: Sample, q: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
     """Busemann coordinates (n, m) of a sample along ideal points q (m, d), and the pullback to gradients in q."""
     s = sample.columns[1:, :].T
     level = sample.columns[0, :, None] - s @ q.T
@@ -39,7 +39,7 @@ def busemann_columns(sample: Sample, q: np.ndarray) -> tuple[np.ndarray, Callabl
     return np.log(level), lambda G: -np.where(lowest, 0, G / level).T @ s
 
 
-def generalised_variance(sample: Sample, given: np.ndarray) -> Callable:
+def generalised_variance(sample: Sample, given: np.ndarray) -> Objective:
     """log det of the covariance of coordinates, of what those along `given` (k, d) leave unexplained of them.
 
     Returns theta (m, d) -> (value, gradient), for the coordinates along the directions of the rows of theta.
@@ -107,7 +107,7 @@ def _starts(sample: Sample, count: int, rng: np.random.Generator) -> list[np.nda
 
 def _centred(sample: Sample, q: np.ndarray) -> np.ndarray:
     columns = busemann_columns(sample, q)[0]
-    return columns - columns.mean(axis=0)
+    return np.asarray(columns - columns.mean(axis=0))
 
 
 def _news(sample: Sample, q: np.ndarray) -> np.ndarray:

@@ -83,7 +83,7 @@ class EuclideanPCA(LinearReduction):
         rows = check_rows(X, fitted_door(self), estimator=self)
 
         def total(chunk: Chunk) -> float:
-            z = from_hyperboloid(self._flat(*self._products(chunk)), "poincare")
+            z: Any = from_hyperboloid(self._flat(*self._products(chunk)), "poincare")
             return float(array_namespace(z).sum(z * z))
 
         return rows.fold(total) / rows.shape[0]

@@ -14,6 +14,7 @@ from .._points.door import Door, check_count, check_door, check_number
 from .._points.means import mean_of
 from .._points.memory import Rows
 from .._points.places import check_rows
+from .._search.climb import Report
 from .._search.ending import Ending
 from ..geometry._arrays import to_numpy
 from ..statistics import Mean, pair_variance
@@ -124,7 +125,10 @@ def pair_variances(clouds: Sequence[np.ndarray]) -> np.ndarray:
         return np.array([pair_variance(y) for y in clouds])
     pairs = MEASURED_PAIRS // max(1, len(clouds) // 4)
     groups = np.array_split(np.arange(n), max(1, n * n // (2 * pairs)))
-    inside = lambda y: sum(len(g) * pair_variance(y[g]) * len(g) / (len(g) - 1) for g in groups) / n
+
+    def inside(y: np.ndarray) -> float:
+        return sum(len(g) * pair_variance(y[g]) * len(g) / (len(g) - 1) for g in groups) / n
+
     return np.array([inside(y) for y in clouds]) * (n - 1) / n
 
 
@@ -159,7 +163,7 @@ def mean_ending(mean: Mean) -> Ending:
     return Ending.of(mean, "The points may lie too far out for the Fréchet mean.")
 
 
-def teller(estimator: Any) -> Any:
+def teller(estimator: Any) -> Report:
     """The report of a search: lines on stderr if verbose."""
 
     def tell(number: int, runners: int, value: float) -> None:

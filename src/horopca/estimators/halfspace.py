@@ -10,7 +10,7 @@ from .._points.door import check_count, check_generator
 from .._points.memory import Rows
 from .._search.ending import Ending
 from ..geometry import distance, from_hyperboloid, lift, translate, translate_to_origin
-from ..geometry._arrays import Array, array_namespace, dot, from_numpy
+from ..geometry._arrays import AnyArray, Array, array_namespace, dot, from_numpy
 from ..statistics import principal_axes
 from .fitting import mean_ending, store_mean
 from .linear import TRUSTED, LinearReduction
@@ -124,7 +124,7 @@ class HalfSpaceProjection(LinearReduction):
         high = (1 + xp.sum(beside * beside, axis=0)) / low
         return lift(xp.concat([beside.T, ((high - low) / 2)[:, None]], axis=1))
 
-    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
+    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> AnyArray:
         return (2 * error < TRUSTED / 4 * self._low(t, b, rest)) & (error * self.scale_ < TRUSTED / 4)
 
     def _embed(self, y: Array) -> Array:

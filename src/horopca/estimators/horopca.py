@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -241,7 +241,7 @@ class HoroPCA(HyperbolicReduction):
         return self._learn(rows.take(rng.choice(n, size=SEARCH_ROWS, replace=False)), rows, n, K, rng)
 
     @one_blas_thread()
-    def partial_fit(self, X: Any, y: Any = None) -> HoroPCA:
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from one more batch of a stream of points.
 
         A uniform sample of at most 16384 of all points seen is kept. A fit to it is made when more than the square root
@@ -367,18 +367,19 @@ class HoroPCA(HyperbolicReduction):
         self._answer, self._mean = Answer(frame, flag.bases), mean
         self.mean_ = in_model(self, mean)
         q = nested_ideal_points(bases)
-        self._directions = None if q is None else q @ frame.axes
+        directions = None if q is None else q @ frame.axes
         spines = [_turned(spine_from_basis(basis, stretch), frame.axes) for basis in bases]
         if moved:
             there = Frame(mean, np.eye(d))
             spines = [spine_from_basis(basis @ between(frame, there).T, stretch) for basis in bases]
             if self.spine == "ideal":  # rounding must not carry it beyond infinity
                 spines = [spine._replace(kappa=max(spine.kappa, 0.0) if k else 0.0) for k, spine in enumerate(spines)]
-            if q is not None:
-                self._directions = translate_ideal_to_origin(translate_ideal(self._directions, frame.mean), mean)
+            if directions is not None:
+                directions = translate_ideal_to_origin(translate_ideal(directions, frame.mean), mean)
         self.nested_spines_, self.spine_ = spines, spines[-1]
         self.stretch_, self.stretch_bound_ = stretch, 2 * float(np.log(stretch)) / fitted_door(self).scale
-        self.ideal_points_ = None if q is None else translate_ideal(self._directions, mean)
+        self._directions = directions
+        self.ideal_points_ = None if directions is None else translate_ideal(directions, mean)
 
     def _stand(self, x: np.ndarray) -> None:
         """Keep where to look at the images from, of each of the nested projections, for points x as seen from the mean."""
@@ -431,13 +432,13 @@ class HoroPCA(HyperbolicReduction):
     def _project(self, x: Array) -> Array:
         return self._frame.enter(_onto(self.spine_, self._mean, x))
 
-    def _images(self, chunk: Chunk) -> Array:
+    def _images(self, chunk: Chunk) -> Any:
         images, lost = self._slide.images(chunk)
         if not bool(array_namespace(lost).any(lost)):
             return images
         return with_rows(images, lost, self._project(chunk.points(lost)))
 
-    def _on_device(self, rows: Rows) -> Array | None:
+    def _on_device(self, rows: Rows) -> Any:
         door = rows.door
         if not usable_for(rows.X, door.model, self.n_components_):
             return None
@@ -477,7 +478,7 @@ class HoroPCA(HyperbolicReduction):
             )
         scale, dtype = rows.door.scale, rows.X.dtype
 
-        def coordinates(chunk: Chunk) -> Array:
+        def coordinates(chunk: Chunk) -> Any:
             x = chunk.points()
             xp = array_namespace(x)
             columns = [busemann(x, from_numpy(q, x)) for q in directions]

@@ -12,12 +12,13 @@ have lost their digits to cancellation are moved to the centre first, the carefu
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from .._points.memory import Rows
 from ..geometry import Chunk, Frame, boost_to_origin, lift, translate, translate_to_origin
-from ..geometry._arrays import Array, array_namespace, concat_time, dot, from_numpy, to_numpy, with_rows
+from ..geometry._arrays import AnyArray, Array, array_namespace, concat_time, dot, from_numpy, to_numpy, with_rows
 from ..geometry.isometries import BOOSTABLE_TIME
 from ..statistics import Seen, frame_of
 from .base import HyperbolicReduction
@@ -78,7 +79,7 @@ class LinearReduction(HyperbolicReduction):
         s = self._frame.leave(y)[:, 1:] @ from_numpy(self.components_, y)
         return translate(lift(s), from_numpy(self._centre, y))
 
-    def _products(self, chunk: Chunk) -> tuple[Array, Array, Array]:
+    def _products(self, chunk: Chunk) -> tuple[Any, Any, Any]:
         """`_coordinates` of a chunk of points, as products with the rows themselves."""
         xp = array_namespace(chunk.t)
         L = boost_to_origin(self._centre)
@@ -95,7 +96,7 @@ class LinearReduction(HyperbolicReduction):
         again = self._coordinates(x)
         return with_rows(t, lost, again[0]), with_rows(y[1:, :].T, lost, again[1].T).T, with_rows(rest, lost, again[2])
 
-    def _images(self, chunk: Chunk) -> Array:
+    def _images(self, chunk: Chunk) -> Any:
         y = self._flat(*self._products(chunk))
         turn = from_numpy(self._frame.matrix()[1:], y)
         images = lift(y @ turn.T)
@@ -110,7 +111,7 @@ class LinearReduction(HyperbolicReduction):
             self.__dict__.setdefault("_centre", self._mean)
         self.__dict__.setdefault("_frame", Frame(np.eye(1, self.n_components_ + 1)[0], np.eye(self.n_components_)))
 
-    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
+    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> AnyArray:
         """Which products, each off by at most `error`, give an image that is off by at most TRUSTED."""
         return error * t < TRUSTED / 4 * (1 + rest)
 

@@ -49,12 +49,12 @@ class Problems(NamedTuple):
 
     def margins(self, w: np.ndarray) -> np.ndarray:
         """y <w, x>, shape (B, n), for normals w (B, d+1)."""
-        return self.side * (w @ self.x.T)
+        return np.asarray(self.side * (w @ self.x.T))
 
     def objective(self, w: np.ndarray) -> np.ndarray:
         """The objective itself, with its corner, shape (B,)."""
         size = np.sum(w[:, 1:] ** 2, axis=1) - w[:, 0] ** 2
-        return size / 2 + np.maximum(MARGIN - np.arcsinh(self.margins(w)), 0) @ self.cost
+        return np.asarray(size / 2 + np.maximum(MARGIN - np.arcsinh(self.margins(w)), 0) @ self.cost)
 
     def value_and_gradient(self, theta: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
         """The rounded objective, shapes (B,) and (B, d+1)."""
@@ -78,7 +78,7 @@ class Problems(NamedTuple):
         weights = self.cost * (bend / root**2 + slope * m / root**3)
         jacobian = np.tile(np.eye(theta.shape[1]), (len(theta), 1, 1))  # of the normal in theta
         jacobian[:, 0, 0], jacobian[:, 0, 1:] = size * cos, sin[:, None] * u
-        H = np.stack([(self.x.T * weight) @ self.x for weight in weights])
+        H: np.ndarray = np.stack([(self.x.T * weight) @ self.x for weight in weights])
         H = np.swapaxes(jacobian, 1, 2) @ H @ jacobian
         H[:, 0, 0] -= g * size * sin + size**2 * (cos * cos - sin * sin)
         H[:, 0, 1:] += ((g - 2 * size * sin) * cos)[:, None] * u

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from array_api_compat import array_namespace, is_array_api_obj
+from array_api_compat import is_array_api_obj
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -15,7 +15,7 @@ from .._points.memory import Rows
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from ..geometry import Chunk, boost_to_origin, lift, translate
-from ..geometry._arrays import Array, concat_time, from_numpy, to_numpy
+from ..geometry._arrays import AnyArray, Array, array_namespace, concat_time, from_numpy, to_numpy
 from ..statistics import Points, Seen, frame_of
 from .fitting import (
     check_components,
@@ -124,7 +124,7 @@ class HyperbolicMDS(LinearReduction):
         return tags
 
     @one_blas_thread()
-    def fit(self, X: Any, y: Any = None) -> HyperbolicMDS:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from points, or place points at given distances.
 
         Parameters
@@ -156,7 +156,7 @@ class HyperbolicMDS(LinearReduction):
         _warn_of_drowned(int(np.sum(sizes[:K] > unseen)), K, EPS * np.exp(reach), reach)
         return mean_ending(mean)
 
-    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
+    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> AnyArray:
         return error < TRUSTED / 4
 
     # ---- from distances
@@ -208,7 +208,7 @@ class HyperbolicMDS(LinearReduction):
                 f"X must hold distances of at most {FARTHEST_IMAGE / scale:g} (float64 holds no more), but its largest is "
                 f"{D.max():.6g}. Divide the distances by a scale, or pass a curvature nearer to 0."
             )
-        return D * scale
+        return np.asarray(D * scale)
 
     def transform(self, X: Any) -> Any:
         """Project points, or place points at given distances from those of the fit.

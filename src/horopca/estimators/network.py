@@ -27,8 +27,8 @@ SHAKE = 0.02  # the weights start at the identity, shaken by so much: the princi
 class Layer(NamedTuple):
     """A hyperbolic fully connected layer: weights (m, d) and a bias (m,), the space part of a point."""
 
-    W: Array
-    b: Array
+    W: Any
+    b: Any
 
 
 def _elu(v: Array) -> Array:
@@ -180,7 +180,7 @@ def _stacks(weights: list[Array]) -> tuple[list[Layer], list[Layer]]:
 
 
 def _shifts(n: int, count: int, rng: np.random.Generator) -> list[int]:
-    return rng.integers(1, max(n, 2), size=count).tolist()
+    return [int(o) for o in rng.integers(1, max(n, 2), size=count)]
 
 
 def _loss(s: Any, weights: list[Any], shifts: list[int], variance: float, plan: Plan) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 from .._points.memory import Rows
 from .._search.ending import Ending
 from ..geometry import lift, translate, translate_to_origin
-from ..geometry._arrays import Array, array_namespace, from_numpy, norm, unit
+from ..geometry._arrays import AnyArray, Array, array_namespace, from_numpy, norm, unit
 from .fitting import mean_ending, measured_rows, store_mean
 from .linear import TRUSTED, LinearReduction, leading_axes, moments
 
@@ -96,7 +96,7 @@ class RadialPCA(LinearReduction):
             unit(lean.T) * size[:, None]
         )  # a direction that leans nowhere has no image: such a point goes to the middle
 
-    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
+    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> AnyArray:
         # an error in b turns the image, the more the shorter b is; near the mean, one in t is an error of the radius
         xp = array_namespace(b)
         size, lean = self._leaning(b, rest)

@@ -212,7 +212,7 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         values = to_numpy(self.decision_function(X))
-        return self.classes_[values.argmax(axis=1) if values.ndim == 2 else (values > 0).astype(int)]
+        return np.asarray(self.classes_[values.argmax(axis=1) if values.ndim == 2 else (values > 0).astype(int)])
 
     @available_if(lambda self: self.probability)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -227,7 +227,7 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
-        return self._platt.predict_proba(to_numpy(check_rows(X, fitted_door(self), estimator=self).all()))
+        return np.asarray(self._platt.predict_proba(to_numpy(check_rows(X, fitted_door(self), estimator=self).all())))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy on points X of classes y. A class that `fit` has not seen counts as an error, with a warning."""
@@ -240,7 +240,7 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=2,
             )
-        return super().score(X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))
 
 
 def _starts(x: np.ndarray, side: np.ndarray, cost: np.ndarray) -> np.ndarray:
@@ -284,4 +284,4 @@ def check_labels(y: Any, n: int, *, fewest: int = 1, why: str = "") -> np.ndarra
             f"Each class of y must have at least {fewest} members{why}, but class {classes.tolist()[members.argmin()]!r} has "
             f"{members.min()}. Add some, merge it with another class, or leave it out."
         )
-    return y
+    return np.asarray(y)

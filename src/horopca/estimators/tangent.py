@@ -88,7 +88,7 @@ class TangentPCA(LinearReduction):
         rows = check_rows(X, fitted_door(self), estimator=self)
 
         def total(chunk: Chunk) -> float:
-            r = radius(self._flat(*self._products(chunk)))
+            r: Any = radius(self._flat(*self._products(chunk)))
             return float(array_namespace(r).sum(r * r))
 
         return rows.fold(total) / rows.shape[0] / rows.door.scale**2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from operator import and_
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -57,7 +57,7 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
         """Points (n, d+1) seen from the mean that have coordinates c (n, K)."""
 
     @one_blas_thread()
-    def fit(self, X: Any, y: Any = None) -> Whitener:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the coordinates of the points X, their mean and their variance.
 
         Parameters
@@ -127,7 +127,7 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
         rows = check_rows(X, fitted_door(self), estimator=self)
         whiten, dtype = np.linalg.inv(self._colour), rows.X.dtype
 
-        def features(chunk: Chunk) -> Array:
+        def features(chunk: Chunk) -> Any:
             x = chunk.points()
             centred = self._coordinates(x) - from_numpy(self._centre, x)
             return array_namespace(x).astype(centred @ from_numpy(whiten, x), dtype, copy=False)
@@ -157,7 +157,7 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
             raise ValueError("Y must be finite, but holds NaN or infinity. Drop or repair such rows.")
         door, dtype = fitted_door(self), rows.X.dtype
 
-        def points(chunk: Chunk) -> Array:
+        def points(chunk: Chunk) -> Any:
             features = chunk.X
             c = features @ from_numpy(self._colour, features) + from_numpy(self._centre, features)
             return door.leave(translate(self._points(c), from_numpy(self._mean, c)), dtype)

@@ -94,7 +94,7 @@ def _squared_differences(u: Array, v: Array) -> Array:
     # explicit differences: through the Gram matrix two close directions would lose half their digits
     xp = array_namespace(u, v)
     if is_numpy_namespace(xp):
-        return cdist(u, v, "sqeuclidean")
+        return xp.asarray(cdist(u, v, "sqeuclidean"))
     total = xp.zeros((u.shape[0], v.shape[0]), dtype=u.dtype, device=u.device)
     for k in range(u.shape[1]):
         turn = u[:, None, k] - v[None, :, k]

@@ -174,7 +174,7 @@ def _variances(X: Any, sampling: dict[str, Any]) -> tuple[float, float]:
 
 def make(name: str, n_components: int | float, **settings: Any) -> HyperbolicReduction:
     """The estimator of a method, unfitted; `settings` it does not have (a closed form has no seed) are left out."""
-    kind = getattr(estimators, METHODS[name].estimator)
+    kind: type[HyperbolicReduction] = getattr(estimators, METHODS[name].estimator)
     known = {key: value for key, value in settings.items() if key in kind._get_param_names()}
     return kind(n_components, **METHODS[name].options, **known)
 

@@ -136,4 +136,5 @@ def _sample(before: Any, after: Any, n_pairs: int, random_state: Any) -> tuple[n
         order, most = rng.permutation(n), (n - 1) // 2
         offsets = 1 + rng.permutation(most)[: min(most, max(1, n_pairs // n))]
     parts = list(pair_distances(before.take(order), after.take(order), offsets=offsets))
-    return tuple(np.concatenate([np.ravel(part[k]) for part in parts]) for k in (0, 1))  # type: ignore[return-value]
+    first, second = (np.concatenate([np.ravel(part[k]) for part in parts]) for k in (0, 1))
+    return first, second

@@ -15,7 +15,7 @@ H^K. To stretch it by sigma >= 1 is to multiply c and b by sigma: for distances 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -95,7 +95,7 @@ class Slide(NamedTuple):
         """What rounding may have taken of the products with a point, per unit of its time."""
         return CANCELLED * float(np.abs(self.vectors).sum(axis=1).max())
 
-    def images(self, chunk: Chunk) -> tuple[Array, Array]:
+    def images(self, chunk: Chunk) -> tuple[Any, Any]:
         """Images (n, K+1) on the hyperboloid of H^K, and which of them are not to be trusted."""
         xp = array_namespace(chunk.t)
         with np.errstate(over="ignore", invalid="ignore"):  # of points that are then not to be trusted
@@ -105,7 +105,7 @@ class Slide(NamedTuple):
         image = xp.concat([((high + r) / 2)[None, :], b, ((high - r) / 2)[None, :]], axis=0)
         return lift((from_numpy(self.turn[1:], c) @ image).T), lost
 
-    def _kept(self, chunk: Chunk) -> tuple[Array, Array, Array, Array]:
+    def _kept(self, chunk: Chunk) -> tuple[Any, Any, Any, Any]:
         """c (n,), b (K-1, n) and r (n,) of points, and which of them have lost their digits."""
         y = chunk.products(from_numpy(self.vectors, chunk.t))
         xp = array_namespace(y)
@@ -121,7 +121,7 @@ class Slide(NamedTuple):
 class Products(Protocol):
     """What the projection with a gradient asks of points: products with vectors, and sums with weights."""
 
-    def products(self, M: np.ndarray) -> Array:
+    def products(self, M: np.ndarray) -> Any:
         """Euclidean products (k, n) of the rows of M (k, d+1) with the points."""
 
     def gather(self, weights: Array) -> np.ndarray:
@@ -131,10 +131,11 @@ class Products(Protocol):
         """c = v0 t - s.w, taken from light-cone coordinates where it has lost its digits."""
 
 
-Pullback = Callable[[Array, Array], np.ndarray]
+Pullback = Callable[[Any, Any], np.ndarray]  # from gradients in beta and eta
+Slid = tuple[Any, Any, Pullback]  # beta, eta, in the library of the points, and their pullback
 
 
-def slide_with_pullback(points: Products, A: np.ndarray) -> tuple[Array, Array, Pullback]:
+def slide_with_pullback(points: Products, A: np.ndarray) -> Slid:
     """Images of points under the projection with spine span(A), A of shape (K, d+1).
 
     Returns beta (K-1, n) and eta (n,), coordinates in the upper half-space of H^K, and the pullback that takes gradients in
@@ -145,7 +146,7 @@ def slide_with_pullback(points: Products, A: np.ndarray) -> tuple[Array, Array, 
     return beta, eta, lambda g_beta, g_eta: pullback(g_beta, g_eta)[0]
 
 
-def stretch_with_pullback(points: Products, A: np.ndarray) -> tuple[Array, Array, Pullback]:
+def stretch_with_pullback(points: Products, A: np.ndarray) -> Slid:
     """The same with a stretch: the last column of A, shape (K, d+2), adds up to its logarithm."""
     beta, eta, pullback = _slide_with_pullback(points, A[:, :-1], float(np.exp(A[:, -1].sum())))
 
@@ -156,7 +157,9 @@ def stretch_with_pullback(points: Products, A: np.ndarray) -> tuple[Array, Array
     return beta, eta, stretched
 
 
-def _slide_with_pullback(points: Products, A: np.ndarray, stretch: float) -> tuple[Array, Array, Callable]:
+def _slide_with_pullback(
+    points: Products, A: np.ndarray, stretch: float
+) -> tuple[Any, Any, Callable[[Any, Any], tuple[np.ndarray, float]]]:
     """Images, and the map from gradients in them to those in A (K, d+1) and in the logarithm of the stretch."""
     v0, w, U = split_basis(A)
     length = float(np.linalg.norm(w))

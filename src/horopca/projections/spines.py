@@ -77,7 +77,7 @@ def unit_rows(q: np.ndarray) -> np.ndarray:
         raise ValueError(
             f"Ideal points must be unit vectors, but row {bad.argmax()} has norm {sizes[bad.argmax()]:g} and no direction."
         )
-    return q / sizes[:, None]
+    return np.asarray(q / sizes[:, None])
 
 
 def _perpendicular(U: np.ndarray, d: int) -> np.ndarray:
@@ -85,7 +85,7 @@ def _perpendicular(U: np.ndarray, d: int) -> np.ndarray:
     missed = np.eye(d) - U.T @ U
     n = missed[np.diag(missed).argmax()]
     n = n - (n @ U.T) @ U
-    return n / np.linalg.norm(n)
+    return np.asarray(n / np.linalg.norm(n))
 
 
 def spine_basis(spine: Spine) -> np.ndarray:
@@ -102,7 +102,7 @@ def ideal_points(spine: Spine) -> np.ndarray | None:
     if kappa < 0:
         return None
     p = n * (1 - kappa) / (1 + kappa)
-    return p + 2 * np.sqrt(kappa) / (1 + kappa) * _simplex(len(U) + 1) @ U
+    return np.asarray(p + 2 * np.sqrt(kappa) / (1 + kappa) * _simplex(len(U) + 1) @ U)
 
 
 def nested_ideal_points(bases: list[np.ndarray]) -> np.ndarray | None:
@@ -131,4 +131,4 @@ def _simplex(K: int) -> np.ndarray:
     centred = np.eye(K) - 1 / K
     axes = np.linalg.svd(centred)[2][: K - 1]
     corners = centred @ axes.T
-    return corners / np.linalg.norm(corners, axis=1, keepdims=True) if K > 1 else corners
+    return np.asarray(corners / np.linalg.norm(corners, axis=1, keepdims=True) if K > 1 else corners)

@@ -1,0 +1,33 @@
+"""What types promise. mypy checks this file too: what goes in as an array of one library comes out as one of the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from horopca.geometry import distance, from_hyperboloid, lift, translate
+from horopca.geometry._arrays import AnyArray, array_namespace
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def of_numpy(s: NDArray[np.float64], m: NDArray[np.float64]) -> NDArray[np.float64]:
+    return distance(lift(s), translate(lift(s), m))
+
+
+def of_torch(s: Tensor, m: Tensor) -> Tensor:
+    return from_hyperboloid(translate(lift(s), m), "klein")
+
+
+def of_any(s: AnyArray) -> AnyArray:
+    return array_namespace(s).sqrt(1 + s[..., 0] * s[..., 0])
+
+
+def test_arrays_of_every_library_have_what_is_asked_of_them(xp: Any) -> None:
+    s = xp.asarray([[3.0, 4.0]])
+    assert isinstance(s, AnyArray)
+    assert isinstance(of_any(s), type(s))
+    assert not isinstance([[3.0, 4.0]], AnyArray)
