@@ -8,14 +8,17 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable
 from math import fsum
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import assert_all_finite
 
-from ..geometry import MODELS, Chunk, clip, from_hyperboloid, to_hyperboloid
+from ..geometry import MODELS, Chunk, ModelName, clip, from_hyperboloid, to_hyperboloid
 from ..geometry._arrays import Array, array_namespace, dot, to_numpy
+
+MetricName = Literal["hyperbolic", "precomputed"]
+METRICS = get_args(MetricName)
 
 HYPERBOLOID_SLACK = 1e-4  # Of t^2, for a point of the hyperboloid: six digits are enough, since only the space part is used.
 FLATTEST = 1e-100  # The least size of a curvature; the largest is its inverse.
@@ -30,7 +33,7 @@ FARTHEST_IMAGE = 2 * LARGEST_RADIUS  # Images are seen from the mean: so far out
 class Door(NamedTuple):
     """A model of hyperbolic space and its curvature."""
 
-    model: str
+    model: ModelName
     curvature: float
 
     @property
@@ -93,7 +96,7 @@ def check_door(model: str, curvature: float) -> Door:
             f"curvature must be a negative number (of size {FLATTEST:g} to {1 / FLATTEST:g}), but is {curvature!r}. A ball of "
             "radius R has curvature -1/R**2; hyperbolic space of the textbooks has -1."
         )
-    return Door(model, float(curvature))
+    return Door(cast("ModelName", model), float(curvature))
 
 
 def check_choice(name: str, value: Any, choices: Any) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from .._points.door import LARGEST_RADIUS, Door, check_count, check_door
+from ..geometry import ModelName
 
 
 class Reach(NamedTuple):
@@ -33,9 +34,9 @@ class GraphEmbedding(BaseEstimator, ABC):
     """An embedding of the nodes of a graph: `fit` learns it, row i of `embedding_` is the node `names_[i]`."""
 
     n_components: int
-    scale: float | str
-    max_radius: float | str | None
-    model: str
+    scale: float | Literal["auto"]
+    max_radius: float | Literal["auto"] | None
+    model: ModelName
     curvature: float
     random_state: Any
     verbose: int

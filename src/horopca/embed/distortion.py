@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from .._points.door import Door, check_count
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from ..estimators.fitting import report_end
-from ..geometry import lift
+from ..geometry import ModelName, lift
 from ..statistics import principal_axes
 from .ball import from_ball, to_ball
 from .base import REACH, GraphEmbedding, check_positive, through
@@ -95,11 +95,11 @@ class DistortionEmbedding(GraphEmbedding):
         self,
         n_components: int = 2,
         *,
-        scale: float | str = "auto",
-        max_radius: float | str | None = "auto",
-        model: str = "poincare",
+        scale: float | Literal["auto"] = "auto",
+        max_radius: float | Literal["auto"] | None = "auto",
+        model: ModelName = "poincare",
         curvature: float = -1.0,
-        n_init: int | str = "auto",
+        n_init: int | Literal["auto"] = "auto",
         max_iter: int = 10000,
         tol: float = 0.02,
         largest_component: bool = False,

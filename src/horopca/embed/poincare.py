@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from .._points.door import Door, check_count
 from .._points.threads import one_blas_thread
-from ..geometry import lift
+from ..geometry import ModelName, lift
 from .ball import from_ball, moved, to_ball, within
 from .base import GraphEmbedding, check_positive
 from .forms import as_relations
@@ -91,9 +91,9 @@ class PoincareEmbedding(GraphEmbedding):
         learning_rate: float = 0.03,
         negatives: int = 50,
         batch_size: int = 50,
-        scale: float | str = "auto",
-        max_radius: float | str | None = "auto",
-        model: str = "poincare",
+        scale: float | Literal["auto"] = "auto",
+        max_radius: float | Literal["auto"] | None = "auto",
+        model: ModelName = "poincare",
         curvature: float = -1.0,
         random_state: Any = None,
         verbose: int = 0,

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._points.door import check_door
 from .._points.places import check_rows
-from ..geometry import distance_blocks
+from ..geometry import ModelName, distance_blocks
 from ..geometry._arrays import to_numpy
 
 MOST_RANKED = 1 << 14  # nodes whose relations are ranked; of more, a random sample of so many
@@ -75,7 +75,7 @@ class Reconstruction(NamedTuple):
 
 
 def reconstruction(
-    X: Any, pairs: Any, *, model: str = "poincare", curvature: float = -1.0, random_state: Any = None
+    X: Any, pairs: Any, *, model: ModelName = "poincare", curvature: float = -1.0, random_state: Any = None
 ) -> Reconstruction:
     """Rank the nodes related to each node among all others by their distance from it (Nickel and Kiela, 2017).
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
 from .._points.door import LARGEST_RADIUS, Door
-from ..geometry import distance, from_hyperboloid, origin, radius, to_hyperboloid, translate
+from ..geometry import ModelName, distance, from_hyperboloid, origin, radius, to_hyperboloid, translate
 from .ball import from_ball, gyrate, to_ball, within
 from .base import REACH, GraphEmbedding, through
 from .forms import as_graph
@@ -85,9 +85,9 @@ class SarkarEmbedding(GraphEmbedding):
         self,
         n_components: int = 2,
         *,
-        scale: float | str = "auto",
-        max_radius: float | str | None = "auto",
-        model: str = "poincare",
+        scale: float | Literal["auto"] = "auto",
+        max_radius: float | Literal["auto"] | None = "auto",
+        model: ModelName = "poincare",
         curvature: float = -1.0,
         root: Any = None,
         largest_component: bool = False,

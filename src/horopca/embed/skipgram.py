@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
 from .._points.door import check_count
-from ..geometry import to_hyperboloid
+from ..geometry import ModelName, to_hyperboloid
 from .base import GraphEmbedding, check_positive
 from .forms import as_graph
 from .graphs import Graph
@@ -89,9 +89,9 @@ class HyperbolicSkipGram(GraphEmbedding):
         epochs: int = 5,
         learning_rate: float = 0.1,
         batch_size: int = 1000,
-        scale: float | str = "auto",
-        max_radius: float | str | None = "auto",
-        model: str = "poincare",
+        scale: float | Literal["auto"] = "auto",
+        max_radius: float | Literal["auto"] | None = "auto",
+        model: ModelName = "poincare",
         curvature: float = -1.0,
         largest_component: bool = False,
         random_state: Any = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -12,7 +12,7 @@ from .._points.memory import Rows
 from .._points.places import check_rows
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
-from ..geometry import Chunk, distance, lift, translate, translate_to_origin
+from ..geometry import Chunk, ModelName, distance, lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..statistics import FRAME_ROWS, frame_of, principal_axes
 from .base import HyperbolicReduction
@@ -95,15 +95,15 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         n_components: int | None = 2,
         *,
         hidden: tuple[int, ...] = (32,),
-        activation: str = "elu",
+        activation: Literal["elu", "tanh", "relu", "identity"] = "elu",
         isometry: float = 1.0,
         learning_rate: float = 1e-2,
         batch_size: int = 1024,
         max_iter: int = 500,
         patience: int = 200,
         validation_fraction: float = 0.1,
-        device: str = "auto",
-        model: str = "poincare",
+        device: Literal["auto", "cpu", "cuda", "mps"] = "auto",
+        model: ModelName = "poincare",
         curvature: float = -1.0,
         random_state: Any = None,
         verbose: int = 0,

@@ -15,7 +15,7 @@ from .._points.memory import Rows
 from .._points.places import check_rows
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
-from ..geometry import Chunk
+from ..geometry import Chunk, ModelName
 from ..geometry._arrays import Array
 from .fitting import begin_fit, check_components, fewest_components, fitted_door, report_end
 
@@ -32,7 +32,7 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     """
 
     n_components: Any  # int, float in (0, 1) or None
-    model: str
+    model: ModelName
     curvature: float
     explained_variance_ratio_: np.ndarray
 

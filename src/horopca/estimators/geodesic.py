@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class GeodesicReduction(LinearReduction):
 
     base_point: Any
     base_noise: float
-    n_init: int | str
+    n_init: int | Literal["auto"]
     max_iter: int
     tol: float
     random_state: Any

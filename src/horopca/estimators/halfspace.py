@@ -9,7 +9,7 @@ import numpy as np
 from .._points.door import check_count, check_generator
 from .._points.memory import Rows
 from .._search.ending import Ending
-from ..geometry import distance, from_hyperboloid, lift, translate, translate_to_origin
+from ..geometry import ModelName, distance, from_hyperboloid, lift, translate, translate_to_origin
 from ..geometry._arrays import AnyArray, Array, array_namespace, dot, from_numpy
 from ..statistics import principal_axes
 from .fitting import mean_ending, store_mean
@@ -79,7 +79,7 @@ class HalfSpaceProjection(LinearReduction):
         n_components: int | float | None = 2,
         *,
         n_draws: int = 60,
-        model: str = "poincare",
+        model: ModelName = "poincare",
         curvature: float = -1.0,
         random_state: Any = None,
     ) -> None:

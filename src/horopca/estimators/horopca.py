@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -25,6 +25,7 @@ from .._search.spines import Flag, Plan, search_greedy, search_joint
 from ..geometry import (
     Chunk,
     Frame,
+    ModelName,
     between,
     boost_to_origin,
     busemann,
@@ -179,14 +180,14 @@ class HoroPCA(HyperbolicReduction):
         self,
         n_components: int | float | None = 2,
         *,
-        spine: str = "ideal",
-        strategy: str = "joint",
-        objective: str = "variance",
+        spine: Literal["ideal", "free"] = "ideal",
+        strategy: Literal["joint", "greedy"] = "joint",
+        objective: Literal["variance", "distortion", "frechet"] = "variance",
         stretch: bool = False,
-        model: str = "poincare",
+        model: ModelName = "poincare",
         curvature: float = -1.0,
-        n_init: int | str = "auto",
-        pairs: int | str = "auto",
+        n_init: int | Literal["auto"] = "auto",
+        pairs: int | Literal["auto", "all"] = "auto",
         max_iter: int = 500,
         tol: float = 1e-10,
         random_state: Any = None,

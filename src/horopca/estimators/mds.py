@@ -10,11 +10,11 @@ from array_api_compat import is_array_api_obj
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._points.door import FARTHEST_IMAGE, check_choice, check_distances
+from .._points.door import FARTHEST_IMAGE, METRICS, MetricName, check_choice, check_distances
 from .._points.memory import Rows
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
-from ..geometry import Chunk, boost_to_origin, lift, translate
+from ..geometry import Chunk, ModelName, boost_to_origin, lift, translate
 from ..geometry._arrays import AnyArray, Array, array_namespace, concat_time, from_numpy, to_numpy
 from ..statistics import Points, Seen, frame_of
 from .fitting import (
@@ -30,7 +30,6 @@ from .fitting import (
 )
 from .linear import TRUSTED, LinearReduction
 
-METRICS = ("hyperbolic", "precomputed")
 EPS = float(np.finfo(float).eps)
 NEAR = 10.0  # cosh of the distance from the origin of a centre that points need not be moved to: a digit or two are lost
 LOST = 1e-2  # how large a coordinate may be that the rounding of the largest drowns, before we say so
@@ -109,8 +108,8 @@ class HyperbolicMDS(LinearReduction):
         self,
         n_components: int | float | None = 2,
         *,
-        metric: str = "hyperbolic",
-        model: str = "poincare",
+        metric: MetricName = "hyperbolic",
+        model: ModelName = "poincare",
         curvature: float = -1.0,
     ) -> None:
         self.n_components = n_components

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -11,6 +11,7 @@ from .._objectives.sample import Sample
 from .._points.door import check_choice
 from .._points.places import check_rows
 from .._search.submanifolds import GOALS, Effort, Nested, search_greedy, search_joint
+from ..geometry import ModelName
 from .fitting import fitted_door
 from .geodesic import GeodesicReduction
 
@@ -89,13 +90,13 @@ class PGA(GeodesicReduction):
         self,
         n_components: int | float | None = 2,
         *,
-        strategy: str = "joint",
-        objective: str = "variance",
+        strategy: Literal["joint", "greedy"] = "joint",
+        objective: Literal["variance", "residual"] = "variance",
         base_point: Any = "mean",
         base_noise: float = 0.0,
-        model: str = "poincare",
+        model: ModelName = "poincare",
         curvature: float = -1.0,
-        n_init: int | str = "auto",
+        n_init: int | Literal["auto"] = "auto",
         max_iter: int = 1000,
         tol: float = 1e-8,
         random_state: Any = None,

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._points.memory import Rows
 from .._search.ending import Ending
-from ..geometry import lift, translate, translate_to_origin
+from ..geometry import ModelName, lift, translate, translate_to_origin
 from ..geometry._arrays import AnyArray, Array, array_namespace, from_numpy, norm, unit
 from .fitting import mean_ending, measured_rows, store_mean
 from .linear import TRUSTED, LinearReduction, leading_axes, moments
@@ -70,7 +70,7 @@ class RadialPCA(LinearReduction):
     True
     """
 
-    def __init__(self, n_components: int | float | None = 2, *, model: str = "poincare", curvature: float = -1.0) -> None:
+    def __init__(self, n_components: int | float | None = 2, *, model: ModelName = "poincare", curvature: float = -1.0) -> None:
         self.n_components = n_components
         self.model = model
         self.curvature = curvature

@@ -20,7 +20,7 @@ from .._points.door import check_generator, check_number
 from .._points.places import check_rows
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
-from ..geometry import lift, translate_to_origin
+from ..geometry import ModelName, lift, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..statistics import frechet_mean, principal_axes
 from .fitting import begin_fit, check_climb, fitted_door, report_end
@@ -99,7 +99,7 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
         *,
         class_weight: Any = None,
         probability: bool = False,
-        model: str = "poincare",
+        model: ModelName = "poincare",
         curvature: float = -1.0,
         max_iter: int = 1000,
         tol: float = 1e-8,

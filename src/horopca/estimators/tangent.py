@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._points.memory import Rows
 from .._points.places import check_rows
 from .._search.ending import Ending
-from ..geometry import Chunk, from_hyperboloid, radius, translate_to_origin
+from ..geometry import Chunk, ModelName, from_hyperboloid, radius, translate_to_origin
 from ..geometry._arrays import Array, array_namespace
 from .fitting import fitted_door, mean_ending, measured_rows, store_mean
 from .linear import LinearReduction, leading_axes, moments
@@ -61,7 +61,7 @@ class TangentPCA(LinearReduction):
     (121, 2)
     """
 
-    def __init__(self, n_components: int | float | None = 2, *, model: str = "poincare", curvature: float = -1.0) -> None:
+    def __init__(self, n_components: int | float | None = 2, *, model: ModelName = "poincare", curvature: float = -1.0) -> None:
         self.n_components = n_components
         self.model = model
         self.curvature = curvature

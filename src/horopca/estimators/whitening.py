@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from operator import and_
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -18,6 +18,7 @@ from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from ..geometry import (
     Chunk,
+    ModelName,
     busemann,
     from_hyperboloid,
     lift,
@@ -41,7 +42,7 @@ FLAT = 1e-7  # a coordinate whose deviation is below this fraction of the larges
 class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Coordinates of points seen from their Fréchet mean, normalised. Subclasses say which coordinates."""
 
-    model: str
+    model: ModelName
     curvature: float
 
     @abstractmethod
@@ -242,11 +243,11 @@ class BusemannWhitener(Whitener):
         self,
         n_components: int | None = None,
         *,
-        strategy: str = "joint",
+        strategy: Literal["joint", "greedy"] = "joint",
         decorrelate: bool = False,
-        model: str = "poincare",
+        model: ModelName = "poincare",
         curvature: float = -1.0,
-        n_init: int | str = "auto",
+        n_init: int | Literal["auto"] = "auto",
         max_iter: int = 500,
         tol: float = 1e-6,
         random_state: Any = None,
@@ -363,7 +364,7 @@ class TangentWhitener(Whitener):
     array([1., 1.])
     """
 
-    def __init__(self, n_components: int | None = None, *, model: str = "poincare", curvature: float = -1.0) -> None:
+    def __init__(self, n_components: int | None = None, *, model: ModelName = "poincare", curvature: float = -1.0) -> None:
         self.n_components = n_components
         self.model = model
         self.curvature = curvature

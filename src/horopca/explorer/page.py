@@ -16,7 +16,7 @@ import numpy as np
 
 from .._points.door import FARTHEST_IMAGE, check_count, check_door
 from .._points.places import check_rows
-from ..geometry import radius, translate_to_origin
+from ..geometry import ModelName, radius, translate_to_origin
 from ..io import atomic_output
 from ..plots.given import checked_edges
 from ..plots.palette import COLOURS, DARK_COLOURS, DARK_OTHER, OTHER, RAMPS
@@ -95,7 +95,7 @@ def explore(
     palette: Any = None,
     root: int | None = None,
     title: str = "Points in the hyperbolic plane",
-    model: str = "poincare",
+    model: ModelName = "poincare",
     curvature: float = -1.0,
     n_neighbors: int = 10,
 ) -> Page:

@@ -32,12 +32,13 @@ from .isometries import (
     translate_ideal_to_origin,
     translate_to_origin,
 )
-from .models import MODELS, clip, from_hyperboloid, lift, to_hyperboloid
+from .models import MODELS, ModelName, clip, from_hyperboloid, lift, to_hyperboloid
 
 __all__ = [
     "MODELS",
     "Chunk",
     "Frame",
+    "ModelName",
     "between",
     "boost",
     "boost_to_origin",

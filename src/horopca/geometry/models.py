@@ -16,7 +16,7 @@ The space part s is the primary coordinate: t is always sqrt(1 + |s|^2), so a po
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ._arrays import Array, array_namespace, concat_time, dot, norm
 
@@ -123,7 +123,9 @@ class Model(NamedTuple):
         return lift(space * self.radial(dot(space, space))[1][..., None])
 
 
-MODELS = {
+ModelName = Literal["poincare", "lorentz", "klein", "halfspace", "tangent"]
+
+MODELS: dict[str, Model] = {
     "poincare": Model(hyperboloid_to_poincare, 0, _poincare_radial),
     "lorentz": Model(_hyperboloid_to_lorentz, 1, _lorentz_radial),
     "klein": Model(hyperboloid_to_klein, 0, _klein_radial),
@@ -132,7 +134,7 @@ MODELS = {
 }
 
 
-def to_hyperboloid(X: Array, model: str = "poincare") -> Array:
+def to_hyperboloid(X: Array, model: ModelName = "poincare") -> Array:
     """Points of `model` on the hyperboloid, (..., d+1) with time first.
 
     >>> import numpy as np
@@ -142,7 +144,7 @@ def to_hyperboloid(X: Array, model: str = "poincare") -> Array:
     return _model(model).to_hyperboloid(X)
 
 
-def from_hyperboloid(x: Array, model: str = "poincare") -> Array:
+def from_hyperboloid(x: Array, model: ModelName = "poincare") -> Array:
     """Points of the hyperboloid in `model`."""
     return _model(model).from_hyperboloid(x)
 

@@ -21,7 +21,7 @@ from .._points.places import check_rows
 from .._points.threads import one_blas_thread
 from ..estimators import PGA, BusemannWhitener, HyperbolicSVC, TangentWhitener
 from ..estimators.svm import check_labels
-from ..geometry import from_hyperboloid
+from ..geometry import ModelName, from_hyperboloid
 
 __all__ = ["CLASSIFIERS", "METRICS", "Scores", "compare_classifiers", "macro_average_precision"]
 
@@ -131,7 +131,7 @@ def compare_classifiers(
     y: Any,
     *,
     classifiers: Iterable[str] = tuple(CLASSIFIERS),
-    model: str = "poincare",
+    model: ModelName = "poincare",
     curvature: float = -1.0,
     n_components: int | None = None,
     splits: Any = 5,

@@ -12,6 +12,7 @@ from .. import estimators
 from .._points.door import check_count, check_door
 from .._points.places import check_rows
 from ..estimators.base import HyperbolicReduction
+from ..geometry import ModelName
 from .distances import average_distortion, frechet_variance, pair_variance
 from .neighbours import continuity, neighbours_kept, trustworthiness
 
@@ -68,7 +69,7 @@ def compare(
     n_components: int | Sequence[int] = 2,
     methods: Sequence[str] | None = None,
     *,
-    model: str = "poincare",
+    model: ModelName = "poincare",
     curvature: float = -1.0,
     random_state: int = 0,
 ) -> Any:
@@ -116,7 +117,7 @@ def reductions(
     n_components: int | Sequence[int] = 2,
     methods: Sequence[str] | None = None,
     *,
-    model: str = "poincare",
+    model: ModelName = "poincare",
     curvature: float = -1.0,
     random_state: int = 0,
 ) -> Iterator[Reduction]:

@@ -13,10 +13,20 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 import numpy as np
 from sklearn.utils import check_array
 
-from .._points.door import FARTHEST_IMAGE, Door, check_choice, check_count, check_distances, check_door, check_generator
+from .._points.door import (
+    FARTHEST_IMAGE,
+    METRICS,
+    Door,
+    MetricName,
+    check_choice,
+    check_count,
+    check_distances,
+    check_door,
+    check_generator,
+)
 from .._points.means import mean_of
 from .._points.places import check_rows
-from ..geometry import Chunk, distance
+from ..geometry import Chunk, ModelName, distance
 from ..geometry._arrays import to_numpy
 from ..statistics import mean_of_blocks, pair_distances, relative_change
 
@@ -30,7 +40,6 @@ __all__ = [
     "worst_case_distortion",
 ]
 
-METRICS = ("hyperbolic", "precomputed")
 EXACT_ROWS = 1 << 14  # Up to so many rows all pairs are counted, unless told otherwise.
 AUTO_PAIRS = 1 << 22  # Of more rows, so many pairs are counted.
 EVERY_PAIR = 1 << 62  # No array has more pairs than this.
@@ -42,9 +51,9 @@ DRAWN_ELEMENTS = 1 << 24  # All rows drawn have at most so many elements.
 class Options(TypedDict, total=False):
     """What is said of the arrays, and of the pairs to count."""
 
-    model: str
+    model: ModelName
     curvature: float
-    metric: str
+    metric: MetricName
     n_pairs: int | None
     random_state: Any
 
@@ -59,9 +68,9 @@ def average_distortion(
     X: Any,
     Y: Any,
     *,
-    model: str = "poincare",
+    model: ModelName = "poincare",
     curvature: float = -1.0,
-    metric: str = "hyperbolic",
+    metric: MetricName = "hyperbolic",
     n_pairs: int | None = None,
     return_error: bool = False,
     random_state: Any = None,
@@ -97,9 +106,9 @@ def squared_distortion(
     X: Any,
     Y: Any,
     *,
-    model: str = "poincare",
+    model: ModelName = "poincare",
     curvature: float = -1.0,
-    metric: str = "hyperbolic",
+    metric: MetricName = "hyperbolic",
     n_pairs: int | None = None,
     random_state: Any = None,
 ) -> float:
@@ -109,7 +118,7 @@ def squared_distortion(
 
 
 def worst_case_distortion(
-    X: Any, Y: Any, *, model: str = "poincare", curvature: float = -1.0, metric: str = "hyperbolic"
+    X: Any, Y: Any, *, model: ModelName = "poincare", curvature: float = -1.0, metric: MetricName = "hyperbolic"
 ) -> float:
     """Largest over smallest ratio ``d(Y) / d(X)`` over all pairs: 1 for a scaled isometry, inf where two points merge."""
     low, high = np.inf, 0.0
@@ -125,9 +134,9 @@ def mean_squared_error(
     X: Any,
     Y: Any,
     *,
-    model: str = "poincare",
+    model: ModelName = "poincare",
     curvature: float = -1.0,
-    metric: str = "hyperbolic",
+    metric: MetricName = "hyperbolic",
     n_pairs: int | None = None,
     random_state: Any = None,
 ) -> float:
@@ -138,9 +147,9 @@ def mean_squared_error(
 def pair_variance(
     X: Any,
     *,
-    model: str = "poincare",
+    model: ModelName = "poincare",
     curvature: float = -1.0,
-    metric: str = "hyperbolic",
+    metric: MetricName = "hyperbolic",
     n_pairs: int | None = None,
     random_state: Any = None,
 ) -> float:
@@ -149,13 +158,13 @@ def pair_variance(
     return _mean(pairs, lambda d: d * d)[0] * (pairs.n - 1) / pairs.n
 
 
-def frechet_variance(X: Any, *, model: str = "poincare", curvature: float = -1.0) -> float:
+def frechet_variance(X: Any, *, model: ModelName = "poincare", curvature: float = -1.0) -> float:
     """Mean squared distance to the Fréchet mean."""
     rows = check_rows(X, check_door(model, curvature))
     return mean_of(rows).variance / -curvature
 
 
-def unexplained_variance(X: Any, X_back: Any, *, model: str = "poincare", curvature: float = -1.0) -> float:
+def unexplained_variance(X: Any, X_back: Any, *, model: ModelName = "poincare", curvature: float = -1.0) -> float:
     """Mean squared distance between points and what is left of them, e.g. ``inverse_transform(transform(X))``."""
     door = check_door(model, curvature)
     before, after = check_rows(X, door), check_rows(X_back, door, name="X_back")
@@ -197,7 +206,12 @@ def _draw(n: int, pairs: int, groups: int, most: int, random_state: Any) -> _Dra
 
 
 def _pairs(
-    inputs: tuple[Any, ...], model: str, curvature: float, metric: str, n_pairs: int | None, random_state: Any = None
+    inputs: tuple[Any, ...],
+    model: ModelName,
+    curvature: float,
+    metric: MetricName,
+    n_pairs: int | None,
+    random_state: Any = None,
 ) -> _Pairs:
     """The pairs of one or two arrays: of points, or of distances."""
     check_choice("metric", metric, METRICS)
@@ -215,7 +229,7 @@ def _pairs(
     return _Pairs(n, blocks, draw is not None)
 
 
-def check_clouds(inputs: tuple[Any, ...], door: Door, metric: str, names: tuple[str, ...] = ("X", "Y")) -> list[Any]:
+def check_clouds(inputs: tuple[Any, ...], door: Door, metric: MetricName, names: tuple[str, ...] = ("X", "Y")) -> list[Any]:
     """One or two arrays of points, or of distances, with as many rows as each other, or a sentence."""
     clouds: list[Any] = []
     for X, name in zip(inputs, names, strict=False):

@@ -11,12 +11,12 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
-from .._points.door import check_choice, check_count, check_door, check_generator
-from ..geometry import pairwise_distance
+from .._points.door import METRICS, MetricName, check_choice, check_count, check_door, check_generator
+from ..geometry import ModelName, pairwise_distance
 from ..geometry._arrays import to_numpy
 from ..geometry.hyperboloid import BLOCK_ELEMENTS
 from ..statistics import standard_error
-from .distances import METRICS, check_clouds
+from .distances import check_clouds
 
 __all__ = ["continuity", "false_neighbours", "neighbours_kept", "trustworthiness"]
 
@@ -28,9 +28,9 @@ class Options(TypedDict, total=False):
     """What is said of the arrays, and of the points to look at."""
 
     n_neighbors: int
-    model: str
+    model: ModelName
     curvature: float
-    metric: str
+    metric: MetricName
     n_points: int | None
     random_state: Any
 
@@ -44,9 +44,9 @@ def neighbours_kept(
     Y: Any,
     *,
     n_neighbors: int = 10,
-    model: str = "poincare",
+    model: ModelName = "poincare",
     curvature: float = -1.0,
-    metric: str = "hyperbolic",
+    metric: MetricName = "hyperbolic",
     n_points: int | None = None,
     return_error: bool = False,
     random_state: Any = None,
@@ -91,9 +91,9 @@ def trustworthiness(
     Y: Any,
     *,
     n_neighbors: int = 10,
-    model: str = "poincare",
+    model: ModelName = "poincare",
     curvature: float = -1.0,
-    metric: str = "hyperbolic",
+    metric: MetricName = "hyperbolic",
     n_points: int | None = None,
     return_error: bool = False,
     random_state: Any = None,
@@ -122,9 +122,9 @@ def continuity(
     Y: Any,
     *,
     n_neighbors: int = 10,
-    model: str = "poincare",
+    model: ModelName = "poincare",
     curvature: float = -1.0,
-    metric: str = "hyperbolic",
+    metric: MetricName = "hyperbolic",
     n_points: int | None = None,
     return_error: bool = False,
     random_state: Any = None,
@@ -142,9 +142,9 @@ def false_neighbours(
     Y: Any,
     *,
     n_neighbors: int = 10,
-    model: str = "poincare",
+    model: ModelName = "poincare",
     curvature: float = -1.0,
-    metric: str = "hyperbolic",
+    metric: MetricName = "hyperbolic",
 ) -> dict[str, np.ndarray]:
     """For each point, what its neighbourhood in Y is worth. Arguments as in `neighbours_kept`.
 
@@ -178,9 +178,9 @@ class _Compared:
         X: Any,
         Y: Any,
         k: int,
-        model: str,
+        model: ModelName,
         curvature: float,
-        metric: str,
+        metric: MetricName,
         names: tuple[str, str] = ("X", "Y"),
     ) -> None:
         check_choice("metric", metric, METRICS)

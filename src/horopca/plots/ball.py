@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..geometry import from_hyperboloid, geodesic
+from ..geometry import ModelName, from_hyperboloid, geodesic
 from .figures import by_label, draw_legend, new_figure, proportion, text_size, theme_of
 from .given import checked_edges, checked_points, one_per_point
 from .palette import Theme
@@ -24,7 +24,7 @@ def plot_ball(
     *,
     edges: Any = None,
     palette: Any = None,
-    model: str = "poincare",
+    model: ModelName = "poincare",
     curvature: float = -1.0,
     ax: Axes3D | None = None,
     size: float | None = None,

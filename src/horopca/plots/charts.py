@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from .._points.door import check_count, check_door
 from .._points.places import check_rows
+from ..geometry import ModelName
 from ..statistics import pair_distances
 from .figures import draw_colour_bar, new_figure, proportion, ramp, text_size, theme_of
 
@@ -68,7 +69,7 @@ def plot_distortion(
     X: Any,
     Y: Any,
     *,
-    model: str = "poincare",
+    model: ModelName = "poincare",
     curvature: float = -1.0,
     n_pairs: int = 200_000,
     random_state: Any = None,

@@ -7,14 +7,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..geometry import busemann, from_hyperboloid, geodesic, lift, to_hyperboloid
+from ..geometry import ModelName, busemann, from_hyperboloid, geodesic, lift, to_hyperboloid
 
 __all__ = ["geodesic_arcs", "geodesic_lines", "horocycle_arcs"]
 
 Arcs: TypeAlias = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 
 
-def geodesic_arcs(a: Any, b: Any, n_points: int = 33, *, model: str = "poincare") -> np.ndarray:
+def geodesic_arcs(a: Any, b: Any, n_points: int = 33, *, model: ModelName = "poincare") -> np.ndarray:
     """Geodesics from each a (m, 2) to each b (m, 2), as points (m, n_points, 2) evenly spaced to the eye.
 
     Parameters

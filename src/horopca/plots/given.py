@@ -8,7 +8,7 @@ import numpy as np
 
 from .._points.door import FARTHEST_IMAGE, check_choice, check_door
 from .._points.places import check_rows
-from ..geometry import translate_to_origin
+from ..geometry import ModelName, translate_to_origin
 from .curves import on_hyperboloid
 from .palette import SCALES
 
@@ -40,7 +40,7 @@ def check_given(
     values: Any = None,
     centre: Any = None,
     grid: str | None = None,
-    model: str = "poincare",
+    model: ModelName = "poincare",
     curvature: float = -1.0,
     size: Any = None,
     palette: Any = None,
@@ -69,7 +69,7 @@ def check_given(
     return Given(x, classes, called, pairs, numbers, grid, size, unit, palette, scale, ends)
 
 
-def checked_points(Y: Any, model: str = "poincare", curvature: float = -1.0, d: int = 2) -> np.ndarray:
+def checked_points(Y: Any, model: ModelName = "poincare", curvature: float = -1.0, d: int = 2) -> np.ndarray:
     """Points of the plane (or of space, d = 3) on the hyperboloid, or a sentence."""
     door = check_door(model, curvature)
     Y = np.asarray(Y, dtype=np.float64)
@@ -130,7 +130,7 @@ def _checked_limits(limits: Any, scale: str) -> tuple[float, float]:
     return float(numbers[0]), float(numbers[1])
 
 
-def _centre(centre: Any, x: np.ndarray, model: str, curvature: float) -> np.ndarray:
+def _centre(centre: Any, x: np.ndarray, model: ModelName, curvature: float) -> np.ndarray:
     if np.ndim(centre) == 0:
         if not isinstance(centre, int | np.integer) or not 0 <= centre < len(x):
             raise ValueError(f"centre must be a row of Y, 0 to {len(x) - 1}, or a point, but is {centre!r}.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._points.door import check_choice
-from ..geometry import from_hyperboloid, radius
+from ..geometry import ModelName, from_hyperboloid, radius
 from .curves import geodesic_arcs
 from .figures import (
     MANY,
@@ -53,7 +53,7 @@ def plot_disk(
     palette: Any = None,
     centre: int | Any = None,
     grid: str | None = None,
-    model: str = "poincare",
+    model: ModelName = "poincare",
     curvature: float = -1.0,
     ax: Axes | None = None,
     size: Any = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..geometry import from_hyperboloid, radius
+from ..geometry import ModelName, from_hyperboloid, radius
 from .curves import geodesic_arcs, on_hyperboloid
 from .figures import draw_lines, proportion, text_size
 from .palette import Theme
@@ -24,7 +24,7 @@ class View(NamedTuple):
     """A model as it is drawn: what it is called, its coordinates, its frame, and where rings of given radii fall."""
 
     title: str
-    model: str
+    model: ModelName
     frame: Callable[[Axes, np.ndarray, Theme], float]  # limits and boundary, for points xy; returns the picture's radius
     ring: Callable[[np.ndarray], np.ndarray]  # from hyperbolic radius to radius in the picture
     ringed: bool = False  # rings are always drawn: without them the picture has no scale
@@ -129,14 +129,14 @@ def draw_grid(ax: Axes, kind: str, view: View, size: float, unit: float, theme: 
     return None
 
 
-def rings(model: str, radii: np.ndarray) -> list[np.ndarray]:
+def rings(model: ModelName, radii: np.ndarray) -> list[np.ndarray]:
     """Circles (n, 2) of hyperbolic radii around the centre, in the coordinates of a model."""
     angle = np.linspace(0, 2 * np.pi, 181)
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     return [_from_disk(np.tanh(r / 2) * circle, model) for r in radii]
 
 
-def rays(model: str, size: float) -> list[np.ndarray]:
+def rays(model: ModelName, size: float) -> list[np.ndarray]:
     """Twelve rays from the centre, to the rim or to the end of the picture."""
     turns = np.arange(12) * np.pi / 6
     ends = np.stack([np.cos(turns), np.sin(turns)], axis=1)
@@ -145,12 +145,12 @@ def rays(model: str, size: float) -> list[np.ndarray]:
     return [_from_disk(np.linspace(0, 1, 100)[:, None] * end * (1 - 1e-9), model) for end in ends]
 
 
-def geodesic_grid(model: str) -> list[np.ndarray]:
+def geodesic_grid(model: ModelName) -> list[np.ndarray]:
     """The geodesics that cross the axes at right angles at distances 0, 1, 2, ..."""
     ends = np.array([[np.tanh(k), 1 / np.cosh(k)] for k in range(-6, 7)]) * (1 - 1e-9)  # ideal, on the upper side
     arcs = geodesic_arcs(ends, ends * [1, -1], 129)
     return [_from_disk(curve, model) for curve in [*arcs, *arcs[..., ::-1]]]
 
 
-def _from_disk(curve: np.ndarray, model: str) -> np.ndarray:
+def _from_disk(curve: np.ndarray, model: ModelName) -> np.ndarray:
     return np.asarray(from_hyperboloid(on_hyperboloid(curve), model))
