@@ -122,12 +122,12 @@ def _extremes(blocks: Iterator[np.ndarray]) -> _Extremes:
 def _norm(x: np.ndarray) -> np.ndarray:
     """|x|, without squares that might overflow on the way."""
     with np.errstate(over="ignore"):  # a norm itself may
-        return np.hypot.reduce(x, axis=1, initial=0.0)
+        return np.asarray(np.hypot.reduce(x, axis=1, initial=0.0))
 
 
 def _fits(seen: _Extremes, blocks: Iterator[np.ndarray], columns: int) -> dict[str, Door | None]:
     """For each model, the door through which all rows go, or None."""
-    doors = {model: Door(model, -1.0) if model != "lorentz" else _lorentz_door(seen, columns) for model in MODELS}
+    doors = {model: check_door(model, -1.0) if model != "lorentz" else _lorentz_door(seen, columns) for model in MODELS}
     for x in filter(len, blocks):
         doors = {model: door if door is not None and _goes(x, door, seen) else None for model, door in doors.items()}
     return doors
