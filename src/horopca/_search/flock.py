@@ -10,10 +10,10 @@ MEMORY = 12  # Steps that each runner remembers.
 ENOUGH = 1e-4  # Of the gain that the gradient promises, a step must bring this fraction.
 FIRST_STEP = 0.1  # The length of the first step of a runner.
 
+Many = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # of points (S, ...) to values (S,) and gradients, or the like
 
-def climb_many(
-    objective: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], starts: np.ndarray, evaluations: int
-) -> tuple[np.ndarray, np.ndarray]:
+
+def climb_many(objective: Many, starts: np.ndarray, evaluations: int) -> tuple[np.ndarray, np.ndarray]:
     """Maximise by L-BFGS from many starts (S, ...) together; the points (S, ...) and values (S,) after so many evaluations.
 
     `objective` takes points (S, ...) to values (S,) and gradients. A step that does not bring enough is shortened, while the
@@ -51,7 +51,7 @@ def climb_many(
     return x.reshape(shape), value
 
 
-def hop_many(climb: Callable, starts: np.ndarray, hops: int, lengths: Sequence[float], rng: np.random.Generator) -> np.ndarray:
+def hop_many(climb: Many, starts: np.ndarray, hops: int, lengths: Sequence[float], rng: np.random.Generator) -> np.ndarray:
     """The points (S, ...) that runners come to, best first, when each makes some hops of every length in turn.
 
     `climb` takes points (S, ...) to where they climb to, and the values there. Of its hops, each in a random half of its
@@ -67,7 +67,7 @@ def hop_many(climb: Callable, starts: np.ndarray, hops: int, lengths: Sequence[f
         higher = found[every, best] > value
         x = np.where(higher[:, None, None], points[every, best], x)
         value = np.where(higher, found[every, best], value)
-    return x[np.argsort(-value, kind="stable")]
+    return np.asarray(x[np.argsort(-value, kind="stable")])
 
 
 def _direction(
