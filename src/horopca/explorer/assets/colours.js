@@ -65,25 +65,6 @@ function dimmed(colours, lit, page) {
   return colours.map((colour, i) => (lit(i) ? colour : faint(colour)));
 }
 
-const MANY_POINTS = 5000, LAYERS = 8;
-
-/** An order of painting, many points of which are put into a few layers, each by colour: a canvas changes colours slowly.
- *
- * Every layer is a random part of the points, and begins with another colour, so that none comes out on top.
- */
-function layered(order, colours) {
-  if (order.length < MANY_POINTS) return order;
-  const size = Math.ceil(order.length / LAYERS), kinds = new Map();
-  for (const i of order) if (!kinds.has(colours[i])) kinds.set(colours[i], kinds.size);
-  for (let layer = 0; layer < LAYERS; layer++) {
-    const part = order.subarray(layer * size, (layer + 1) * size), first = Math.floor((layer * kinds.size) / LAYERS);
-    const rank = (i) => ((layer % 2 ? kinds.size - kinds.get(colours[i]) : kinds.get(colours[i])) + first) % kinds.size;
-    const keys = Float64Array.from(part, (i) => rank(i) * 2 ** 32 + i).sort();
-    for (let k = 0; k < part.length; k++) part[k] = keys[k] % 2 ** 32;
-  }
-  return order;
-}
-
 /** The same order of painting on every visit, and none that the rows decide. */
 function shuffled(n) {
   const order = Uint32Array.from({ length: n }, (_, i) => i);
