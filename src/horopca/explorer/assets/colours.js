@@ -20,8 +20,9 @@ function colourings(data) {
     list.push({ key: `column-${k}`, words: column.name, ramp: "value", values: data[`column-${k}`], ranges: column.ranges });
   });
   list.push({ key: "radius", words: "Radius", ramp: "value", values: data.radius, ranges: data.radii });
-  for (const { key, name, note } of data.trust || []) {
-    list.push({ key, words: name, note, ramp: "distrust", values: data[key], ranges: { linear: [0, 1] }, percent: true, trust: true });
+  for (const { key, name, note, good } of data.measures || []) { // of very many points some measures are known in the mean only
+    const values = data[key];
+    list.push({ key, words: name, note, ramp: good ? "trust" : "distrust", values, ranges: { linear: [0, 1] }, percent: true, trust: true });
   }
   list.push({ key: "plain", words: "One colour" });
   return list;
