@@ -10,7 +10,7 @@ import pytest
 from clouds import cloud
 from horopca import HoroPCA
 from horopca.geometry import from_hyperboloid
-from horopca.io import load, load_fitted, partial, reduce_file, save, streaming
+from horopca.io import load, load_fitted, partial, reduce_file, save, save_fitted, streaming
 
 from .running import refused, run
 
@@ -98,8 +98,51 @@ def test_failures_are_sentences(points, out, tmp_path, monkeypatch):
     refused(run("reduce", points, "-o", out), "out.npy.partial: No space left on device; 128 rows are kept")
 
 
+@pytest.mark.parametrize("fails", ["_summary", "save_fitted", "draw_plane", "_in_words"])
+def test_all_of_a_large_job_or_nothing(tmp_path, points, out, monkeypatch, fails):
+    """Whatever fails behind the last row, no output has its name; the same command then goes on from there."""
+    plot, fit = tmp_path / "plot.svg", tmp_path / "fit.npz"
+    command = ("reduce", points, "-o", out, "--plot", plot, "--save-fit", fit, "--json")
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "somewhere")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"horopca.cli.reduce.{fails}", full)
+        failed = run(*command)
+    refused(failed, "No space left on device. What is done is kept in")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.npy.partial", "out.npy.partial.npz", "points.npy"]
+    assert json.loads(run(*command).stdout)["resumed_at"] == N
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.npz", "out.npy", "plot.svg", "points.npy"]
+    assert np.array_equal(np.load(out), load_fitted(fit).transform(POINTS))
+
+
+def test_an_output_that_somebody_writes_meanwhile_keeps_all_others_away(tmp_path, points, out, monkeypatch):
+    plot, fit = tmp_path / "plot.svg", tmp_path / "fit.npz"
+
+    def meanwhile(estimator, path):
+        plot.write_text("precious")
+        return save_fitted(estimator, path)
+
+    monkeypatch.setattr("horopca.cli.reduce.save_fitted", meanwhile)
+    refused(run("reduce", points, "-o", out, "--plot", plot, "--save-fit", fit), "plot.svg exists already")
+    assert plot.read_text() == "precious" and not out.exists() and not fit.exists()
+
+
+def test_an_input_that_changes_at_the_last_moment_leaves_nothing(tmp_path, points, out, monkeypatch):
+    fit = tmp_path / "fit.npz"
+
+    def meanwhile(estimator, path):
+        os.utime(points, ns=(0, 0))
+        return save_fitted(estimator, path)
+
+    monkeypatch.setattr("horopca.cli.reduce.save_fitted", meanwhile)
+    refused(run("reduce", points, "-o", out, "--save-fit", fit), "has changed while it was reduced: nothing was written")
+    assert [path.name for path in tmp_path.iterdir()] == ["points.npy"]
+
+
 def test_other_outputs_and_labels_take_the_whole_file(tmp_path, points, monkeypatch):
-    monkeypatch.setattr("horopca.cli.streaming.reduce_file", lambda *_, **__: pytest.fail("it was streamed"))
+    monkeypatch.setattr("horopca.cli.streaming.unnamed_reduction", lambda *_, **__: pytest.fail("it was streamed"))
     (tmp_path / "labels.txt").write_text("\n".join("ab"[i % 2] for i in range(N)))
     assert run("reduce", points, "-o", tmp_path / "out.npz").exit_code == 0
     assert run("reduce", points, "-o", tmp_path / "out.csv", "--labels", tmp_path / "labels.txt").exit_code == 0

@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 
 from .._points.places import check_rows
-from ..io.stores import open_store, save_store
+from ..io.stores import atomic_folder, check_store, open_store, write_store
 from .reducing import Reduced, Request
 from .saying import working
 from .streaming import DRAWN_ROWS, sampled_distortion
@@ -19,7 +19,7 @@ from .streaming import DRAWN_ROWS, sampled_distortion
 ANSWER = 10  # seconds that a scheduler has
 
 
-def reduce_chunked(request: Request) -> Reduced:
+def reduce_chunked(request: Request, unnamed: ExitStack) -> Reduced:
     """Points in a store that the workers of a cluster can read, and images in another that they can write."""
     start, some = time.perf_counter(), None
     with cluster(str(request.address)):
@@ -32,7 +32,8 @@ def reduce_chunked(request: Request) -> Reduced:
             if request.plot is not None:
                 some = estimator.transform(rows.raw(np.arange(0, n, -(-n // DRAWN_ROWS))))
             if request.output is not None:
-                save_store(request.output, estimator.transform(X), force=request.force)
+                path = check_store(request.output, force=request.force)
+                write_store(unnamed.enter_context(atomic_folder(path, force=request.force)), estimator.transform(X))
     return Reduced(estimator, n, distortion, error, time.perf_counter() - start, some)
 
 

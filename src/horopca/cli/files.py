@@ -58,10 +58,13 @@ def is_same(path: Path, other: Path) -> bool:
     return a == b or a in b.parents or b in a.parents or (a.exists() and b.exists() and a.samefile(b))
 
 
-def write_files(writers: Iterable[tuple[Path | None, Writer]], *, force: bool) -> None:
-    """Write several files, all of them or none: each beside its place, then all are put there. No path, no file."""
+def write_files(writers: Iterable[tuple[Path | None, Writer]], *, force: bool, unnamed: ExitStack | None = None) -> None:
+    """Write several files, all of them or none: each beside its place, then all are put there. No path, no file.
+
+    `unnamed` are outputs that are written already, and get their names when it is closed.
+    """
     with ExitStack() as stack:
-        spoken = []
+        spoken, named = [], []
         for path, write in writers:
             if path == STDOUT:
                 path = Path(stack.enter_context(tempfile.TemporaryDirectory())) / f"stdout{STDOUT_FORMAT}"
@@ -69,6 +72,11 @@ def write_files(writers: Iterable[tuple[Path | None, Writer]], *, force: bool) -
             if path is not None:
                 with _written(path):
                     write(stack.enter_context(atomic_output(path, force=force)) if path not in spoken else path)
+                named += [] if path in spoken else [path]
+        for path in named:
+            check_output(path, force=force)  # somebody may have written it meanwhile, and nothing has its name yet
+        if unnamed is not None:
+            unnamed.close()
         for path in spoken:
             with open(path, "rb") as file:
                 shutil.copyfileobj(file, sys.stdout.buffer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +29,11 @@ from .options import (
     writes,
 )
 from .reducing import NEIGHBOURS, SEARCH, Reduced, Request, kept_dimensions, reduce_in_memory
-from .saying import is_quiet, print_json, print_rows
+from .saying import in_json, is_quiet, print_rows
 from .streaming import is_streamed, reduce_streamed
 
-# where the points are -> what reduces them there
-REDUCERS: dict[str, Callable[[Request], Reduced]] = {
+# where the points are -> what reduces them there; what it has written gets its name when the stack is closed
+REDUCERS: dict[str, Callable[[Request, ExitStack], Reduced]] = {
     "memory": reduce_in_memory,
     "stream": reduce_streamed,
     "cluster": reduce_chunked,
@@ -102,22 +103,17 @@ def reduce(as_json: bool, **options: Any) -> None:
     _refuse(request, as_json)
     figure = figure_for(request.plot)
     where = "cluster" if request.address is not None else "stream" if is_streamed(request) else "memory"
-    reduced = REDUCERS[where](request)
-    if figure is not None:
-        place = {"model": reduced.estimator.model, "curvature": reduced.estimator.curvature}
-        draw_plane(figure, reduced.images, reduced.texts, title=request.title, **place)
-    summary = {"input": request.input, **_summary(reduced, request), **_files(request)}
-    rows = _in_words(summary)
-    write_files(
-        [
-            *reduced.writers,
-            (request.plot, saved(figure)),
-            (request.save_fit, lambda path: save_fitted(reduced.estimator, path)),
-        ],
-        force=request.force,
-    )
+    with ExitStack() as unnamed:
+        reduced = REDUCERS[where](request, unnamed)
+        if figure is not None:
+            place = {"model": reduced.estimator.model, "curvature": reduced.estimator.curvature}
+            draw_plane(figure, reduced.images, reduced.texts, title=request.title, **place)
+        summary = {"input": request.input, **_summary(reduced, request), **_files(request)}
+        rows, text = _in_words(summary), in_json(summary)
+        others = [(request.plot, saved(figure)), (request.save_fit, lambda path: save_fitted(reduced.estimator, path))]
+        write_files([*reduced.writers, *others], force=request.force, unnamed=unnamed)
     if as_json:
-        return print_json(summary)
+        return click.echo(text)
     print_rows(rows, err=request.output == STDOUT)
     if not (request.output or request.plot or request.save_fit or is_quiet()):
         click.echo("Nothing was written: -o FILE keeps the points, --plot FILE draws them.", err=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -123,7 +124,7 @@ class Reduced(NamedTuple):
     more: dict[str, Any] = {}  # noqa: RUF012  # what else to report
 
 
-def reduce_in_memory(request: Request) -> Reduced:
+def reduce_in_memory(request: Request, unnamed: ExitStack) -> Reduced:
     """Points in a file that is read at once."""
     table = read(request.input, request.reading)
     texts, n = texts_of(table, request.labels, request.names, request.edges), len(table.X)

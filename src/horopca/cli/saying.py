@@ -42,11 +42,11 @@ def sentences(meta: Mapping[str, Any] = MappingProxyType({})) -> Iterator[None]:
             click.echo(f"Interrupted: {stopped}" if str(stopped) else "Interrupted.", err=True)
             raise SystemExit(130) from None
         except OSError as error:
-            _end(f"{error.filename}: {error.strerror}." if error.filename else error.strerror or str(error), meta)
+            _end(f"{error.filename}: {error.strerror}." if error.filename else error.strerror or str(error), meta, error)
         except MemoryError as error:
-            _end(f"There is not enough memory for this. {error}".strip(), meta)
+            _end(f"There is not enough memory for this. {error}".strip(), meta, error)
         except (ValueError, ImportError) as error:
-            _end(str(error) or f"{type(error).__name__}.", meta)
+            _end(str(error) or f"{type(error).__name__}.", meta, error)
         if not meta.get(QUIET):
             for sentence in summarised(raised, meta.get("horopca.options", {})):
                 click.echo(f"Warning: {sentence}", err=True)
@@ -70,7 +70,8 @@ def interruptible() -> Iterator[None]:
         sys.unraisablehook = before
 
 
-def _end(sentence: str, meta: Mapping[str, Any]) -> NoReturn:
+def _end(sentence: str, meta: Mapping[str, Any], error: BaseException) -> NoReturn:
+    sentence = " ".join([sentence, *getattr(error, "__notes__", ())])
     sentence = in_options(sentence, meta.get("horopca.options", {})).replace(str(meta.get(STDIN, "\0")), "standard input")
     click.echo(f"Error: {sentence}", err=True)
     raise SystemExit(1)
@@ -161,7 +162,11 @@ def print_rows(rows: Mapping[str, str], title: str | None = None, *, err: bool =
 
 
 def print_json(values: Mapping[str, Any]) -> None:
-    click.echo(json.dumps(plain(values), indent=2, allow_nan=False))
+    click.echo(in_json(values))
+
+
+def in_json(values: Mapping[str, Any]) -> str:
+    return json.dumps(plain(values), indent=2, allow_nan=False)
 
 
 def plain(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,9 @@ import numpy as np
 
 from .._points.door import check_door
 from ..geometry import distance
-from ..io import is_large, reduce_file
+from ..io import is_large
 from ..io.partial import beside
-from ..io.streaming import STREAMED, Source, fit_to
+from ..io.streaming import STREAMED, Source, fit_to, unnamed_reduction
 from ..statistics import relative_change
 from .files import Output
 from .options import Reading
@@ -43,7 +43,7 @@ def _anything(path: Path, *, force: bool) -> Path:
     return path
 
 
-def reduce_streamed(request: Request) -> Reduced:
+def reduce_streamed(request: Request, unnamed: ExitStack) -> Reduced:
     """Points in a file that is mapped for the fit, then read and reduced a block at a time."""
     request.check(unfinished(request.output))
     start, source = time.perf_counter(), Source.of(request.input)
@@ -53,8 +53,8 @@ def reduce_streamed(request: Request) -> Reduced:
             fit_to(estimator, source)
         else:
             options: dict[str, Any] = {"force": request.force, "restart": request.restart, "progress": bar.tell, "say": bar.say}
-            with _resumable(request.output):
-                done = reduce_file(request.input, request.output, estimator, **options)
+            unnamed.enter_context(_resumable(request.output))
+            done = unnamed.enter_context(unnamed_reduction(request.input, request.output, estimator, **options))
             estimator, more = done.estimator, {"resumed_at": done.resumed_at}
         distortion, error = sampled_distortion(source.take, source.shape[0], estimator, request.seed)
     step = -(-source.shape[0] // DRAWN_ROWS)
@@ -77,11 +77,14 @@ def sampled_distortion(take: Callable[[np.ndarray], np.ndarray], n: int, estimat
 
 @contextmanager
 def _resumable(output: Path) -> Iterator[None]:
-    """Say after an interruption that the work is not lost."""
+    """Say after a failure that the work is not lost."""
     try:
         yield
-    except KeyboardInterrupt:
-        if not beside(output, ".partial.npz").exists():
+    except BaseException as error:
+        if not beside(output, ".partial.npz").exists() or "resumes there" in str(error):
             raise
-        kept = beside(output, ".partial")
-        raise KeyboardInterrupt(f"what is done is kept in {kept}, and the same command resumes there.") from None
+        kept = f"what is done is kept in {beside(output, '.partial')}, and the same command resumes there."
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(kept) from None
+        error.add_note(f"{kept[0].upper()}{kept[1:]}")
+        raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -121,3 +122,29 @@ def atomic_output(path: str | Path, *, force: bool = False, formats: Sequence[st
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+# ---------------------------------------------------------------- a block of rows at a time
+
+
+def _as_npy(Y: np.ndarray, start: int, n: int) -> bytes:
+    head = io.BytesIO()
+    if start == 0:
+        descr = np.lib.format.dtype_to_descr(Y.dtype)
+        np.lib.format.write_array_header_1_0(head, {"descr": descr, "fortran_order": False, "shape": (n, Y.shape[1])})
+    return head.getvalue() + Y.tobytes()
+
+
+def _as_text(Y: np.ndarray, start: int, delimiter: str) -> bytes:
+    # str of a NumPy float is the shortest decimal that reads back the same
+    lines = [delimiter.join(map(str, row)) for row in Y]
+    head = [] if start else [delimiter.join(f"x{j + 1}" for j in range(Y.shape[1]))]
+    return "".join(f"{line}\n" for line in head + lines).encode()
+
+
+# ending -> (block, its first row, number of all rows) -> what to write
+BLOCKS: Mapping[str, Callable[[np.ndarray, int, int], bytes]] = {
+    ".npy": _as_npy,
+    ".csv": lambda Y, start, n: _as_text(Y, start, DELIMITERS[".csv"]),
+    ".tsv": lambda Y, start, n: _as_text(Y, start, DELIMITERS[".tsv"]),
+}

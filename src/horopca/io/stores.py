@@ -64,11 +64,16 @@ def save_store(path: str | Path, Y: da.Array, *, force: bool = False) -> Path:
     """
     path = check_store(path, force=force)
     with atomic_folder(path, force=force) as temporary:
-        if path.suffix.lower() == ".zarr":
-            _save_zarr(temporary, Y)
-        else:
-            _dask_array().to_npy_stack(str(temporary), _dask_array().rechunk(Y, {1: -1}), axis=0)
+        write_store(temporary, Y)
     return path
+
+
+def write_store(path: Path, Y: da.Array) -> None:
+    """Have the workers write a Dask array into a folder that is not there yet, by the ending of its name."""
+    if path.suffix.lower() == ".zarr":
+        _save_zarr(path, Y)
+    else:
+        _dask_array().to_npy_stack(str(path), _dask_array().rechunk(Y, {1: -1}), axis=0)
 
 
 def check_store(path: str | Path, *, force: bool = False) -> Path:

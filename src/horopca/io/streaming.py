@@ -10,13 +10,12 @@ first file is renamed and the second removed.
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, NoReturn
+from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -26,14 +25,15 @@ from .. import __version__
 from .arrays import map_npy, read_members
 from .files import existing
 from .models import as_member, from_member, pack, unpack, write_members
-from .output import check_output
+from .output import BLOCKS, check_output
 from .partial import beside, claimed, folder_to_disk, to_disk
-from .text import DELIMITERS
 
 LARGE = 1 << 26  # bytes: a larger .npy file is not read at once
 BLOCK_BYTES = 1 << 25  # of the input in one step, at most
-STREAMED = (".npy", *DELIMITERS)
+STREAMED = tuple(BLOCKS)
 TAKEN_ROWS = 1 << 10  # single rows taken from one mapping: each brings in some 64 KB around it
+Progress: TypeAlias = Callable[[int, int], None]
+Say: TypeAlias = Callable[[str], None]
 CHANGES = {"version": "by another version of horopca", "input": "on another input", "options": "with other options"}
 
 
@@ -52,8 +52,8 @@ def reduce_file(
     *,
     force: bool = False,
     restart: bool = False,
-    progress: Callable[[int, int], None] = lambda done, total: None,
-    say: Callable[[str], None] = lambda sentence: None,
+    progress: Progress = lambda done, total: None,
+    say: Say = lambda sentence: None,
 ) -> Streamed:
     """Fit an estimator to the rows of a ``.npy`` file, of any size, and write their images to another file.
 
@@ -94,6 +94,15 @@ def reduce_file(
     >>> np.load(folder / "plane.npy").shape
     (121, 2)
     """
+    with unnamed_reduction(input, output, estimator, force=force, restart=restart, progress=progress, say=say) as done:
+        return done
+
+
+@contextmanager
+def unnamed_reduction(
+    input: str | Path, output: str | Path, estimator: Any, *, force: bool, restart: bool, progress: Progress, say: Say
+) -> Iterator[Streamed]:
+    """What `reduce_file` does, but the output gets its name when the block ends, and can be resumed if that fails."""
     source = Source.of(input)
     output = check_output(output, force=force, formats=STREAMED)
     request = {"version": __version__, "input": source.fingerprint(), "options": _options(estimator, output)}
@@ -106,8 +115,8 @@ def reduce_file(
         progress(resumed_at, source.shape[0])
         for done in job.blocks(state):
             progress(done, source.shape[0])
+        yield Streamed(state.estimator, source.shape[0], resumed_at)
         job.finish(force)
-    return Streamed(state.estimator, source.shape[0], resumed_at)
 
 
 class Source(NamedTuple):
@@ -182,9 +191,7 @@ class State(NamedTuple):
 class Job:
     """A reduction under way: its input, its output, and the partial file that this process holds."""
 
-    def __init__(
-        self, source: Source, output: Path, request: dict[str, Any], file: BinaryIO, say: Callable[[str], None]
-    ) -> None:
+    def __init__(self, source: Source, output: Path, request: dict[str, Any], file: BinaryIO, say: Say) -> None:
         self.source, self.output, self.request, self.file, self.say = source, output, request, file, say
         self.partial, self.journal = beside(output, ".partial"), beside(output, ".partial.npz")
 
@@ -264,7 +271,7 @@ class Job:
 
     def blocks(self, state: State) -> Iterator[int]:
         """Transform and write what is left, a block at a time; the number of rows done after each."""
-        n, write = self.source.shape[0], WRITERS[self.output.suffix.lower()]
+        n, write = self.source.shape[0], BLOCKS[self.output.suffix.lower()]
         for start in range(self.rows(state), n, state.block_rows):
             X = self._block(state, start)
             content = write(self._images(state.estimator, X, start), start, n)
@@ -320,32 +327,6 @@ class Job:
             beside(self.journal, ".new").unlink(missing_ok=True)
             kept = f"; {rows:,} rows are kept in {self.partial}, and the same command resumes there" if rows else ""
             raise OSError(error.errno, f"{error.strerror}{kept}", str(path)) from error
-
-
-# ---------------------------------------------------------------- what is written
-
-
-def _as_npy(Y: np.ndarray, start: int, n: int) -> bytes:
-    head = io.BytesIO()
-    if start == 0:
-        descr = np.lib.format.dtype_to_descr(Y.dtype)
-        np.lib.format.write_array_header_1_0(head, {"descr": descr, "fortran_order": False, "shape": (n, Y.shape[1])})
-    return head.getvalue() + Y.tobytes()
-
-
-def _as_text(Y: np.ndarray, start: int, delimiter: str) -> bytes:
-    # str of a NumPy float is the shortest decimal that reads back the same
-    lines = [delimiter.join(map(str, row)) for row in Y]
-    head = [] if start else [delimiter.join(f"x{j + 1}" for j in range(Y.shape[1]))]
-    return "".join(f"{line}\n" for line in head + lines).encode()
-
-
-# ending -> (block, its first row, number of all rows) -> what to write
-WRITERS: Mapping[str, Callable[[np.ndarray, int, int], bytes]] = {
-    ".npy": _as_npy,
-    ".csv": lambda Y, start, n: _as_text(Y, start, DELIMITERS[".csv"]),
-    ".tsv": lambda Y, start, n: _as_text(Y, start, DELIMITERS[".tsv"]),
-}
 
 
 # ---------------------------------------------------------------- before the work
