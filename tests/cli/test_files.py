@@ -200,3 +200,19 @@ def test_columns_are_told_on_the_command_line(folder):
     assert run("plot", "told.csv", *told, "-o", "a.png").exit_code == 0
     assert run("view", "told.csv", *told, "-o", "a.html").exit_code == 0
     refused(run("classify", "told.csv", "--label-column", "class"), "no column 'class'; it has a, b, year, kind, word")
+
+
+@pytest.mark.parametrize("command", ["info", "plot", "reduce", "view", "compare"])
+def test_files_of_another_kind_are_called_what_they_are(tmp_path, command):
+    (tmp_path / "t.nwk").write_text("((a,b),c);")
+    fit = save_fitted(TangentPCA(2).fit(TREE.points), tmp_path / "fit.npz")
+    out = ("-o", tmp_path / "out.html") if command == "view" else ()
+    refused(run(command, tmp_path / "t.nwk", *out), "t.nwk holds a graph, and no points: horopca.embed")
+    refused(run(command, fit, *out), "fit.npz holds a fit that was kept, and no points: horopca.io.load_fitted")
+
+
+def test_a_graph_is_no_file_of_points_and_a_picture_neither(tmp_path):
+    points = save(tmp_path / "p.npy", TREE.points)
+    refused(run("embed", points, "-o", tmp_path / "out.npz"), "p.npy is a file of points, but a graph was expected")
+    refused(run("embed", tmp_path / "absent.npy", "-o", tmp_path / "out.npz"), "There is no file")
+    refused(run("plot", tmp_path / "a.png"), "a.png is a picture.", code=2)

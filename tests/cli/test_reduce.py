@@ -214,7 +214,12 @@ def test_the_stretch_and_the_objectives(points):
         for more in ((), ("--stretch",))
     )
     assert stretched["stretch"] and not plain["stretch"] and stretched["distortion"] < plain["distortion"]
-    refused(run("reduce", points, "--stretch"), "--stretch")
+    alone = json.loads(run("reduce", points, "--stretch", "--json").stdout)
+    assert {**alone, "seconds": 0} == {**stretched, "seconds": 0}
+    free = json.loads(run("reduce", points, "--method", "horopca-free", "--stretch", "--json").stdout)
+    assert free["distortion"] == alone["distortion"]
+    refused(run("reduce", points, "--stretch", "--spine", "ideal"), "--stretch needs --spine free")
+    refused(run("reduce", points, "--stretch", "--objective", "variance"), "but these are 'free', 'variance' and 'joint'")
     refused(run("reduce", points, "--method", "tpca", "--stretch"), "--stretch is not an option of --method tpca", code=2)
     found = json.loads(run("reduce", points, "--objective", "frechet", "--json").stdout)
     assert found["objective"] == "frechet" and 0 < found["variance_kept"] <= 1
@@ -229,3 +234,16 @@ def test_what_is_kept_of_neighbours_is_told(tmp_path, points):
     assert f"{found['neighbours_kept']:.1%} of 10 kept" in said and f"continuity {found['continuity']:.3f}" in said
     few = save(tmp_path / "few.npy", TREE.points[:15])
     assert "neighbours" not in run("reduce", few, "--method", "tpca").stdout
+
+
+@pytest.mark.parametrize("k", ["0", "-1", "1.5", "nan", "inf", "abc", ""])
+def test_components_that_are_none(points, k):
+    sentence = "is neither a whole number from 1, nor a share of the variance between 0 and 1, nor the word all."
+    refused(run("reduce", points, "-k", k), sentence, code=2)
+    refused(run("compare", points, "-k", f"2,{k}"), "is not a whole number from 1.", code=2)
+
+
+def test_all_components_and_too_many(points):
+    assert json.loads(run("reduce", points, "-k", "all", "--method", "tpca", "--json").stdout)["n_components"] == 5
+    refused(run("reduce", points, "-k", str(10**20)), "a share of the variance between 0 and 1, or all, but is 1" + "0" * 20)
+    refused(run("reduce", points, "-k", "all", "--plot", "a.png"), "needs -k 2, but -k is all.", code=2)

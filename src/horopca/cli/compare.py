@@ -23,6 +23,7 @@ from .drawing import PICTURES, figure_for, saved
 from .files import Output, check_files, read, write_files
 from .options import (
     Reading,
+    count,
     force_option,
     input_file,
     json_option,
@@ -63,7 +64,7 @@ COLUMNS = {
     "-k",
     "--components",
     "n_components",
-    type=several(click.IntRange(min=1)),
+    type=several(count),
     default="2",
     show_default=True,
     metavar="K,K",

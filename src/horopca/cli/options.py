@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import sys
 import tempfile
@@ -60,21 +61,35 @@ class Reading(NamedTuple):
 PLAIN = Reading()
 
 
-def several(one: Any) -> Callable[[Any], list[Any]]:
-    """Values with commas between them, each of one type of click's."""
+def several(one: Callable[[str], Any]) -> Callable[[Any], list[Any]]:
+    """Values with commas between them, each of one type."""
 
     def convert(value: Any) -> list[Any]:
         parts = value.split(",") if isinstance(value, str) else value
-        return list(dict.fromkeys(one.convert(part.strip(), None, None) for part in parts))
+        return list(dict.fromkeys(one(part.strip()) for part in parts))
 
     return convert
 
 
-def components(value: str) -> int | float:
-    """How many dimensions to keep, or below 1 the share of the variance."""
-    number = float(value)
-    if not (0 < number < 1 or (number >= 1 and number == int(number))):
-        raise click.BadParameter(f"{value} is neither a whole number from 1 nor a share of the variance between 0 and 1.")
+def count(value: str) -> int:
+    """A whole number from 1."""
+    if not value.isdecimal() or int(value) < 1:
+        raise click.BadParameter(f"{value!r} is not a whole number from 1.")
+    return int(value)
+
+
+def components(value: str) -> int | float | str:
+    """How many dimensions to keep; or below 1 the share of the variance; or all."""
+    if value == "all":
+        return value
+    try:
+        number = int(value) if value.strip().isdecimal() else float(value)
+    except ValueError:
+        number = math.nan
+    if not (0 < number < 1 or (1 <= number < math.inf and number == int(number))):
+        raise click.BadParameter(
+            f"{value!r} is neither a whole number from 1, nor a share of the variance between 0 and 1, nor the word all."
+        )
     return number if number < 1 else int(number)
 
 

@@ -70,6 +70,8 @@ def plot(
       horopca plot words.tsv --edges tree.tsv --centre cat
       horopca plot plane.npy --view klein --values sizes.csv --grid geodesic
     """
+    if points.suffix.lower() in PICTURES:
+        raise click.UsageError(f"POINTS must be a file with one point per row, but {points} is a picture.")
     output = Path(f"{points.stem}.png") if output is None else output
     inputs = {"POINTS": points, "--labels": labels, "--names": names, "--edges": edges, "--values": values}
     check_files(inputs, [Output("-o", output, PICTURES)], force=force)

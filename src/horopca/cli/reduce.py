@@ -48,7 +48,7 @@ REDUCERS: dict[str, Callable[[Request, ExitStack], Reduced]] = {
     "n_components",
     type=components,
     metavar="K",
-    help="Dimensions to keep, or (0.9) the share of the variance.  [default: 2]",
+    help="Dimensions to keep, or (0.9) the share of the variance, or all.  [default: 2]",
 )
 @writes("-o", "--output", help="Where to write the points: .npy, .npz, .csv or .tsv; - is standard output.")
 @writes("--plot", help="Where to draw the disk: .png, .pdf or .svg. Needs -k 2.")
@@ -63,7 +63,7 @@ REDUCERS: dict[str, Callable[[Request, ExitStack], Reduced]] = {
     "--stretch",
     is_flag=True,
     default=None,
-    help="Stretch the image to keep distances. Needs --spine free --objective distortion.",
+    help="Stretch the image to keep distances: with --spine free --objective distortion.",
 )
 @click.option("--max-iter", type=click.IntRange(min=1), help="Most steps of a search.  [default: the method's own]")
 @seed_option
@@ -90,7 +90,7 @@ def reduce(as_json: bool, **options: Any) -> None:
     Examples:
       horopca reduce vectors.npy -o plane.npy
       horopca reduce words.tsv --plot words.png --spine free
-      horopca reduce vectors.npy --spine free --objective distortion --stretch
+      horopca reduce vectors.npy --stretch -o plane.npy
       horopca reduce words.tsv --method tpca --plot words.png --edges tree.tsv --title Words
       horopca reduce net.npz --key weight --model lorentz --curvature -0.5
       horopca reduce vectors.npy --json | jq .distortion
@@ -130,7 +130,7 @@ def _refuse(request: Request, as_json: bool) -> None:
         raise click.UsageError("-o - and --json would both be on standard output: write one of them to a file.")
     request.check()
     if request.plot is not None and request.components != 2:
-        raise click.UsageError(f"--plot draws the plane and needs -k 2, but -k is {request.components}.")
+        raise click.UsageError(f"--plot draws the plane and needs -k 2, but -k is {request.components or 'all'}.")
     request.estimator()
 
 

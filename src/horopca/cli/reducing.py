@@ -29,6 +29,7 @@ from .saying import working
 from .texts import Texts, files_beside, point_writers, texts_of
 
 SEARCH = ("spine", "strategy", "objective", "stretch", "max_iter")  # arguments of some of the methods
+STRETCHED = {"spine": "free", "objective": "distortion"}  # what a stretch goes with, unless other options are given
 OPTIONS = {"n_components": "-k"} | {n: f"--{n.replace('_', '-')}" for n in ("method", *SEARCH)}
 PLACE = ("model", "curvature")
 NEIGHBOURS = 10  # of a point, that are looked for in its image
@@ -53,7 +54,7 @@ class Request:
     edges: Path | None
     reading: Reading
     method: str | None
-    n_components: int | float | None
+    n_components: int | float | str | None
     spine: str | None
     strategy: str | None
     objective: str | None
@@ -91,9 +92,11 @@ class Request:
         return fit
 
     @property
-    def components(self) -> int | float:
-        """How many dimensions are kept, or which share of the variance."""
-        return kept_dimensions(self.kept) if self.kept is not None else self.n_components or 2
+    def components(self) -> int | float | None:
+        """How many dimensions are kept, or which share of the variance; None is all."""
+        if self.kept is not None:
+            return kept_dimensions(self.kept)
+        return None if isinstance(self.n_components, str) else self.n_components or 2
 
     def estimator(self, said: str | None = None) -> Any:
         """The kept fit, or an estimator to be fitted to points whose file says that they are in this model."""
@@ -102,7 +105,8 @@ class Request:
         method = self.method or "horopca"
         asked = {name: getattr(self, name) for name in SEARCH if getattr(self, name) is not None}
         preset, place = METHODS[method].options, self.reading.place(said)
-        open_to = {name: value for name, value in asked.items() if name not in preset}
+        implied = STRETCHED if asked.get("stretch") and METHODS[method].estimator == "HoroPCA" else {}
+        open_to = {name: value for name, value in (implied | asked).items() if name not in preset}
         estimator = make(method, self.components, random_state=self.seed, **place, **open_to)
         for name in asked:
             if name in preset or name not in estimator.get_params():

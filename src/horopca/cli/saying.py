@@ -84,9 +84,9 @@ def in_options(sentence: str, options: Mapping[str, str]) -> str:
         name, equals, value = word.partition("=")
         if name not in options or not (equals or words[i + 1 : i + 2] == ["must"]):
             continue
-        flag = value.startswith("True")
-        words[i] = options[name] + (value[4:] if flag else f" {value}".rstrip().replace("'", "").replace('"', ""))
-    return " ".join(words)
+        said = value.removeprefix("True").replace("'", "").replace('"', "")
+        words[i] = f"{options[name]} {said}" if any(letter.isalnum() for letter in said) else options[name] + said
+    return " ".join(words).replace("None for all", "all")
 
 
 def summarised(raised: list[warnings.WarningMessage], options: Mapping[str, str]) -> list[str]:

@@ -16,11 +16,15 @@ from scipy.sparse import coo_array, issparse
 
 from ..io import EdgeList, load_edges
 from ..io.edges import load_adjacency
+from ..io.files import existing
+from ..io.lines import ending
+from ..io.reading import PACKABLE, READABLE
 from ..io.trees import Node, linked
 from .graphs import Graph, Relations, check_relations, connected
 
 SOURCES = ("source", "child", "from", "id1", "u", "node1", "start")  # the first names of columns of children,
 ENDS = ("target", "parent", "to", "id2", "v", "node2", "end")  # and of their parents
+POINTS = set(READABLE) - {*PACKABLE, ".npz"}  # endings of files in which there are no edges
 LENGTHS = ("weight", "length", "distance")
 
 
@@ -63,6 +67,10 @@ def as_graph(source: Any, *, largest_component: bool = False) -> Graph:
 def _from_file(path: str | Path) -> Relations:
     if Path(path).suffix == ".npz":
         return _from_adjacency(load_adjacency(Path(path)))
+    if ending(existing(path)) in POINTS:
+        raise ValueError(
+            f"{path} is a file of points, but a graph was expected: a list of edges, a tree, or an .npz with a sparse matrix."
+        )
     return _from_edge_list(load_edges(path))
 
 

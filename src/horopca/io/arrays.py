@@ -103,6 +103,9 @@ def read_npz(path: Path, key: str | None) -> Table:
     """An array of an archive, with the arrays `names` and `labels` beside it."""
     with open_archive(path, Budget(path), DAMAGED) as archive:
         members = {name.removesuffix(".npy"): name for name in archive.sizes}
+        if key is None and "model" in members and "array0" in members:
+            fitted = "horopca.io.load_fitted (on the command line, --from-fit) takes it"
+            raise Refusal(f"{path} holds a fit that was kept, and no points: {fitted}.")
         matrices = {name for name, member in members.items() if len(_shape(archive.read(member, HEAD), path)) == 2}
         usable = {name: name for name in members if key is not None or name in matrices or not matrices}
         name = choose(usable, key, path, "array")

@@ -8,7 +8,8 @@ from pathlib import Path
 from .apart import apart
 from .arrays import read_npy, read_npz
 from .checkpoints import read_checkpoint, read_keyed_vectors
-from .files import Table, existing, matrix, refuse_nonfinite
+from .edges import TREES
+from .files import Refusal, Table, existing, matrix, refuse_nonfinite
 from .lines import ending
 from .matlab import read_mat
 from .safetensors import read_safetensors
@@ -96,6 +97,10 @@ def load(
     """
     path = existing(path)
     suffix = ending(path)
+    if suffix in TREES or suffix == ".edges":
+        raise Refusal(
+            f"{path} holds a graph, and no points: horopca.embed (on the command line, horopca embed) places its nodes."
+        )
     if suffix not in READERS or (path.suffix.lower() == ".gz" and suffix not in PACKABLE):
         raise ValueError(
             f"The format of {path} is not known: its name must end in {', '.join(READERS)}; text may have .gz behind."

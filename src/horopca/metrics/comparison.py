@@ -173,7 +173,7 @@ def _variances(X: Any, sampling: dict[str, Any]) -> tuple[float, float]:
     return frechet_variance(X, model=sampling["model"], curvature=sampling["curvature"]), pair_variance(X, **sampling)
 
 
-def make(name: str, n_components: int | float, **settings: Any) -> HyperbolicReduction:
+def make(name: str, n_components: int | float | None, **settings: Any) -> HyperbolicReduction:
     """The estimator of a method, unfitted; `settings` it does not have (a closed form has no seed) are left out."""
     kind: type[HyperbolicReduction] = getattr(estimators, METHODS[name].estimator)
     known = {key: value for key, value in settings.items() if key in kind._get_param_names()}
