@@ -4,13 +4,33 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo test bench fuzz reproduce lint clean
+.PHONY: demo test lowest covered mutants bench fuzz reproduce lint clean
 
 demo: .venv/.ready-demo
 	$(BIN)/horopca demo --force
 
+# A process for each core, and in each of them one thread: more would only wait for each other.
+PYTEST = OMP_NUM_THREADS=1 $(1)/python -m pytest -n auto --dist worksteal
 test: .venv/.ready-dev
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(call PYTEST,$(BIN)) $(COVERAGE)
+
+# The tests of the inner rooms with the lowest versions that pyproject.toml allows. (The warning: how scikit-learn 1.6 hands
+# its checks to pytest will not always do.)
+INNER = $(addprefix tests/,geometry projections test_statistics.py objectives/test_objectives.py estimators/test_estimators.py \
+	estimators/test_mds.py io/test_io.py io/test_fits.py)
+lowest: .venv-lowest/.ready
+	$(call PYTEST,.venv-lowest/bin) -W 'ignore:Passing a non-Collection iterable' $(INNER)
+
+# How much of each room the tests have reached, after `make test COVERAGE='--cov --cov-report='`.
+covered:
+	@for room in src/horopca/*/ src/horopca/statistics.py; do \
+		printf '%-14s%4s %%\n' "$$(basename $$room .py)" "$$($(BIN)/coverage report --format=total --include="$$room*")"; \
+	done
+	@printf '%-14s%4s %%\n' total "$$($(BIN)/coverage report --format=total)"
+
+# One small change of the code at a time, and whether the tests of its room notice: hours for all of them.
+mutants: .venv/.ready-dev
+	OMP_NUM_THREADS=1 nice -n 19 $(BIN)/python tests/mutants.py $(MUTANTS)
 
 bench: .venv/.ready-dev
 	$(BIN)/python -m benchmarks
@@ -31,7 +51,7 @@ lint: .venv/.ready-dev
 	$(BIN)/mypy
 
 clean:
-	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv
@@ -44,3 +64,13 @@ $(BIN)/python:
 .venv/.ready-dev: pyproject.toml | $(BIN)/python
 	$(INSTALL) '.[dev]'
 	touch $@ .venv/.ready-demo
+
+# The lowest versions, and beside them the package and everything else as it is in .venv.
+SITE = $$($(1)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+.venv-lowest/.ready: pyproject.toml .venv/.ready-dev
+	rm -rf .venv-lowest
+	$(BIN)/python -m venv .venv-lowest
+	sed -n '/^dependencies = \[/,/^\]/s/^ *"\(.*\)>=\(.*\)",/\1==\2/p' pyproject.toml > .venv-lowest/versions.txt
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --requirement .venv-lowest/versions.txt
+	printf '%s\n' "$$PWD/src" "$(call SITE,$(BIN))" > "$(call SITE,.venv-lowest/bin)/everything-else.pth"
+	touch $@

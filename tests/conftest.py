@@ -1,4 +1,4 @@
-"""What all tests share: settings, and every array library."""
+"""What all tests share: settings, every array library, and what makes a test quick that is not about what takes long."""
 
 import os
 from functools import partial
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-# before SciPy is imported: scikit-learn's checks then try arrays of other libraries as well
+# before SciPy is imported (so nothing here imports the package): scikit-learn then checks arrays of other libraries as well
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 # the same examples every time, and as much time for each as a busy machine may need
@@ -27,3 +27,38 @@ def xp(request):
     if not torch.cuda.is_available():
         pytest.skip("needs a CUDA GPU")
     return SimpleNamespace(asarray=partial(torch.asarray, device="cuda"), float32=torch.float32, float64=torch.float64)
+
+
+@pytest.fixture
+def quick_search(monkeypatch):
+    """HoroPCA with two starts: for files and words, not for optima."""
+    monkeypatch.setattr("horopca.estimators.horopca.MOST_AUTO_STARTS", 2)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch, quick_search):
+    """A file of a few kilobytes is read in eight blocks, as larger ones are in more: that of `blocks`."""
+    monkeypatch.setattr("horopca.io.streaming.BLOCK_BYTES", 128 * 6 * 8)
+    monkeypatch.setattr("horopca.io.streaming.LARGE", 1000)
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out.npy"
+
+
+@pytest.fixture(scope="module")
+def few_costs():
+    """Two values of C for classifiers to choose from."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("horopca.metrics.classification.COSTS", (0.1, 10.0))
+        yield
+
+
+@pytest.fixture(scope="module")
+def compared_classifiers(few_costs):
+    """All classifiers on the points of `hierarchies.classes`."""
+    from hierarchies import classes
+    from horopca.metrics.classification import compare_classifiers
+
+    return compare_classifiers(*classes(), splits=2)

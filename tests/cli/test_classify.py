@@ -2,32 +2,17 @@
 
 import json
 
-import numpy as np
 import pytest
 
-from horopca.datasets import make_hierarchy
+from hierarchies import classes
 from horopca.geometry import from_hyperboloid, to_hyperboloid
 from horopca.io import save
-from horopca.metrics.classification import CLASSIFIERS, compare_classifiers
 
 from .running import refused, run
 
-TREE = make_hierarchy(branching=3, depth=2, n_features=2, random_state=0)
-X, Y = np.repeat(TREE.points[1:], 2, axis=0), [label for label in TREE.labels[1:] for _ in range(2)]
-X = X * np.random.default_rng(0).uniform(0.9, 1.0, size=(len(X), 1))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_costs():
-    """Two values of C to choose from."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("horopca.metrics.classification.COSTS", (0.1, 10.0))
-        yield
-
-
-@pytest.fixture(scope="module")
-def found(few_costs):
-    return compare_classifiers(X, Y, splits=2)
+X, Y = classes()
+pytestmark = pytest.mark.usefixtures("few_costs")
+QUICK = ("--folds", 2, "--methods", "eSVM,tangent PCA + eSVM")  # where only the words matter
 
 
 @pytest.fixture
@@ -42,39 +27,31 @@ def labels(tmp_path):
     return path
 
 
-@pytest.fixture
-def quick(monkeypatch):
-    """Two of the classifiers, for commands of which only the words matter."""
-    for name in ("hSVM", "PGA + eSVM", "Busemann + eSVM"):
-        monkeypatch.delitem(CLASSIFIERS, name)
-    monkeypatch.setitem(compare_classifiers.__kwdefaults__, "classifiers", tuple(CLASSIFIERS))
-
-
-def test_classify_prints_the_comparison(points, labels, quick):
-    result = run("classify", points, "--labels", labels, "--folds", 2)
+def test_classify_prints_the_comparison(points, labels):
+    result = run("classify", points, "--labels", labels, *QUICK)
     assert result.exit_code == 0, result.output
     for word in ("24 points, 3 classes, 2 folds", "accuracy", "average precision", "tangent PCA + eSVM", "±"):
         assert word in result.stdout
     assert result.stderr == ""
 
 
-def test_classify_prints_json_that_is_the_library_s(points, labels, found):
+def test_classify_prints_json_that_is_the_library_s(points, labels, compared_classifiers):
     result = json.loads(run("classify", points, "--labels", labels, "--folds", 2, "--json").stdout)
     assert result["folds"] == 2 and result["classes"] == {f"branch {k}": 8 for k in (1, 2, 3)}
-    for expected in found:
+    for expected in compared_classifiers:
         scores = result["classifiers"][expected.classifier]
         assert scores["accuracy"]["mean"] == pytest.approx(expected.scores["accuracy"].mean())
         assert scores["average_precision"]["std"] == pytest.approx(expected.scores["average precision"].std())
 
 
-def test_classify_reads_labels_from_the_points_file(tmp_path, quick):
+def test_classify_reads_labels_from_the_points_file(tmp_path):
     path = save(tmp_path / "points.csv", X, Y)
-    assert "3 classes" in run("classify", path, "--folds", 2).stdout
+    assert "3 classes" in run("classify", path, *QUICK).stdout
 
 
-def test_classify_knows_models(tmp_path, labels, quick):
+def test_classify_knows_models(tmp_path, labels):
     path = save(tmp_path / "points.npy", from_hyperboloid(to_hyperboloid(X), "klein"))
-    assert run("classify", path, "--labels", labels, "--folds", 2, "--model", "klein").exit_code == 0
+    assert run("classify", path, "--labels", labels, *QUICK, "--model", "klein").exit_code == 0
 
 
 def test_classify_refuses_in_sentences(tmp_path, points, labels):

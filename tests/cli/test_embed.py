@@ -11,14 +11,6 @@ from horopca.io import load, load_labels
 
 from .running import run, said
 
-
-@pytest.fixture
-def tree(tmp_path):
-    path = tmp_path / "tree.edges"
-    path.write_text("cat\tfeline\nlion\tfeline\nsea cow\tmammal\nfeline\tmammal\n")
-    return path
-
-
 NAMES = ["cat", "feline", "lion", "sea cow", "mammal"]
 
 

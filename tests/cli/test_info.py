@@ -6,19 +6,12 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from horopca.datasets import make_hierarchy
+from hierarchies import TREE
 from horopca.geometry import radius, to_hyperboloid
 from horopca.io import describe, save
 from horopca.io.description import describe_file
 
 from .running import refused, run
-
-TREE = make_hierarchy(3, 3, 5, random_state=0)
-
-
-@pytest.fixture
-def points(tmp_path):
-    return save(tmp_path / "points.npy", TREE.points)
 
 
 def test_info_in_words(points):

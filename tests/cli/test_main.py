@@ -16,6 +16,7 @@ import pytest
 from click import Context
 from sklearn.exceptions import ConvergenceWarning
 
+from hierarchies import TREE
 from horopca.cli import COMMANDS, main
 from horopca.cli.saying import in_options, summarised
 from horopca.datasets import make_hierarchy
@@ -24,21 +25,8 @@ from horopca.io import load, save
 
 from .running import refused, run, said
 
-TREE = make_hierarchy(3, 3, 5, random_state=0)
 ROOT = Path(__file__).parents[2]
 CALL = re.compile(rf"([a-z]+ .*\| )?horopca ({'|'.join(COMMANDS)}) ")
-
-
-@pytest.fixture
-def points(tmp_path):
-    return save(tmp_path / "points.npy", TREE.points)
-
-
-@pytest.fixture
-def tree(tmp_path):
-    path = tmp_path / "tree.edges"
-    path.write_text("cat\tfeline\nlion\tfeline\nsea cow\tmammal\nfeline\tmammal\n")
-    return path
 
 
 def shell(*arguments, **options):

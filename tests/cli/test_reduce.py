@@ -6,27 +6,16 @@ import sys
 import numpy as np
 import pytest
 
+from hierarchies import TREE
 from horopca import metrics
 from horopca._points.door import check_door
-from horopca.datasets import make_hierarchy
 from horopca.geometry import distance, from_hyperboloid, to_hyperboloid
 from horopca.io import load, save
 from horopca.metrics.comparison import METHODS, make
 
 from .running import PNG, refused, run
 
-TREE = make_hierarchy(3, 3, 5, random_state=0)
-
-
-@pytest.fixture(autouse=True)
-def quick_search(monkeypatch):
-    """Two starts: these tests are about files and words, not about optima."""
-    monkeypatch.setattr("horopca.estimators.horopca.AUTO_STARTS", 2, raising=False)
-
-
-@pytest.fixture
-def points(tmp_path):
-    return save(tmp_path / "points.npy", TREE.points)
+pytestmark = pytest.mark.usefixtures("quick_search")
 
 
 @pytest.fixture

@@ -7,47 +7,18 @@ import os
 import numpy as np
 import pytest
 
-from clouds import cloud
+from blocks import BLOCK, POINTS, N, begun
 from horopca import HoroPCA
-from horopca.geometry import from_hyperboloid
-from horopca.io import load, load_fitted, partial, reduce_file, save, save_fitted, streaming
+from horopca.io import load, load_fitted, partial, save, save_fitted, streaming
 
 from .running import refused, run
 
-N, D, BLOCK = 1000, 6, 128  # eight blocks, the last of them short
-POINTS = from_hyperboloid(cloud(N, D, radius=2.0), "poincare")
-
-
-@pytest.fixture(autouse=True)
-def small_blocks(monkeypatch):
-    monkeypatch.setattr("horopca.io.streaming.BLOCK_BYTES", BLOCK * D * 8)
-    monkeypatch.setattr("horopca.io.streaming.LARGE", 1000)
-    monkeypatch.setattr("horopca.estimators.horopca.AUTO_STARTS", 2, raising=False)
+pytestmark = pytest.mark.usefixtures("small_blocks")
 
 
 @pytest.fixture
 def points(tmp_path):
     return save(tmp_path / "points.npy", POINTS)
-
-
-@pytest.fixture
-def out(tmp_path):
-    return tmp_path / "out.npy"
-
-
-class Stop(Exception):
-    pass
-
-
-def begun(points, out, estimator):
-    """A reduction interrupted after three blocks."""
-
-    def progress(done, total):
-        if done >= 3 * BLOCK:
-            raise Stop
-
-    with pytest.raises(Stop):
-        reduce_file(points, out, estimator, progress=progress)
 
 
 def test_a_large_file_gives_what_a_small_one_gives(tmp_path, points, out, monkeypatch):

@@ -736,7 +736,7 @@ def test_the_closure_is_networkx_s():
     dag.add_edge(50, 3)
     found = closure_of(np.array(dag.edges), list(dag.nodes))
     assert {tuple(pair) for pair in found.tolist()} == set(nx.transitive_closure_dag(dag).edges)
-    with pytest.raises(ValueError, match="without circles, but 0 is in one, or below one"):
+    with pytest.raises(ValueError, match=r"without circles, but [1-3] is in one"):
         PoincareEmbedding(2, closure=True).fit(nx.DiGraph([(0, 1), (1, 2), (2, 3), (3, 1)]))
 
 

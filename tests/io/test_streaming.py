@@ -10,44 +10,16 @@ import textwrap
 import numpy as np
 import pytest
 
-from clouds import cloud
+from blocks import BLOCK, POINTS, D, N, Stop, begun, stop_after
 from horopca import HoroPCA, TangentPCA
-from horopca.geometry import from_hyperboloid
 from horopca.io import is_large, load, reduce_file, save, streaming
 
-N, D, BLOCK = 1000, 6, 128  # eight blocks, the last of them short
-POINTS = from_hyperboloid(cloud(N, D, radius=2.0), "poincare")
-
-
-@pytest.fixture(autouse=True)
-def small_blocks(monkeypatch):
-    monkeypatch.setattr("horopca.io.streaming.BLOCK_BYTES", BLOCK * D * 8)
-    monkeypatch.setattr("horopca.io.streaming.LARGE", 1000)
-    monkeypatch.setattr("horopca.estimators.horopca.AUTO_STARTS", 2, raising=False)
+pytestmark = pytest.mark.usefixtures("small_blocks")
 
 
 @pytest.fixture
 def points(tmp_path):
     return save(tmp_path / "points.npy", POINTS)
-
-
-@pytest.fixture
-def out(tmp_path):
-    return tmp_path / "out.npy"
-
-
-class Stop(Exception):
-    pass
-
-
-def stop_after(blocks, failure=Stop):
-    """A report of progress that fails once so many blocks are done."""
-
-    def progress(done, total):
-        if done >= blocks * BLOCK:
-            raise failure
-
-    return progress
 
 
 def counted(monkeypatch):
@@ -173,13 +145,8 @@ def test_a_killed_process_costs_one_block(points, out, tmp_path, syncs):
 # ---------------------------------------------------------------- what cannot be resumed
 
 
-def begun(points, out, estimator=None, blocks=3):
-    with pytest.raises(Stop):
-        reduce_file(points, out, estimator or TangentPCA(2), progress=stop_after(blocks))
-
-
 def test_another_input_begins_anew(points, out):
-    begun(points, out)
+    begun(points, out, TangentPCA(2))
     other = POINTS.copy()
     other[500] /= 2
     save(points, other, force=True)
@@ -191,7 +158,7 @@ def test_another_input_begins_anew(points, out):
 
 @pytest.mark.parametrize("row", [3, 500, -1])
 def test_a_row_changed_under_the_same_size_and_time_is_seen(points, out, row):
-    begun(points, out)
+    begun(points, out, TangentPCA(2))
     time = points.stat().st_mtime_ns
     other = POINTS.copy()
     other[row] /= 2
@@ -210,7 +177,7 @@ def test_a_row_changed_under_the_same_size_and_time_is_seen(points, out, row):
     ],
 )
 def test_another_request_begins_anew(points, out, monkeypatch, words, estimator, version):
-    begun(points, out)
+    begun(points, out, TangentPCA(2))
     if version:
         monkeypatch.setattr("horopca.io.streaming.__version__", version)
     said = []
@@ -219,14 +186,14 @@ def test_another_request_begins_anew(points, out, monkeypatch, words, estimator,
 
 
 def test_restart_begins_anew(points, out):
-    begun(points, out)
+    begun(points, out, TangentPCA(2))
     assert reduce_file(points, out, TangentPCA(2), restart=True).resumed_at == 0
 
 
 @pytest.mark.parametrize("block", [0, 2])
 def test_damaged_bytes_among_those_written_are_made_again(points, out, tmp_path, block):
     reduce_file(points, tmp_path / "whole.npy", TangentPCA(2))
-    begun(points, out)
+    begun(points, out, TangentPCA(2))
     with open(tmp_path / "out.npy.partial", "r+b") as file:
         file.seek(128 + block * BLOCK * 2 * 8 + 100)
         file.write(b"\xff")
@@ -291,7 +258,7 @@ def test_an_input_cut_short_before_and_during_the_fit_is_a_sentence(points, out,
 
 @pytest.mark.parametrize("damage", ["journal", "partial"])
 def test_damaged_remains_begin_anew(points, out, tmp_path, damage):
-    begun(points, out)
+    begun(points, out, TangentPCA(2))
     file = tmp_path / {"journal": "out.npy.partial.npz", "partial": "out.npy.partial"}[damage]
     file.write_bytes(file.read_bytes()[:300])
     said = []

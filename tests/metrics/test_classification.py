@@ -10,26 +10,12 @@ import pytest
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from horopca.datasets import make_hierarchy
+from hierarchies import classes
 from horopca.geometry import to_hyperboloid
 from horopca.metrics.classification import CLASSIFIERS, compare_classifiers, macro_average_precision
 
-TREE = make_hierarchy(branching=3, depth=2, n_features=2, random_state=0)
-X, Y = np.repeat(TREE.points[1:], 2, axis=0), [label for label in TREE.labels[1:] for _ in range(2)]
-X = X * np.random.default_rng(0).uniform(0.9, 1.0, size=(len(X), 1))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_costs():
-    """Two values of C to choose from."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("horopca.metrics.classification.COSTS", (0.1, 10.0))
-        yield
-
-
-@pytest.fixture(scope="module")
-def found(few_costs):
-    return compare_classifiers(X, Y, splits=2)
+X, Y = classes()
+pytestmark = pytest.mark.usefixtures("few_costs")
 
 
 def test_macro_average_precision():
@@ -41,9 +27,9 @@ def test_macro_average_precision():
     assert macro_average_precision(y, columns, np.array(["a", "b", "absent"])) == 1
 
 
-def test_all_classifiers_in_order(found):
-    assert [result.classifier for result in found] == list(CLASSIFIERS)
-    for result in found:
+def test_all_classifiers_in_order(compared_classifiers):
+    assert [result.classifier for result in compared_classifiers] == list(CLASSIFIERS)
+    for result in compared_classifiers:
         assert all(values.shape == (2,) and np.all((values > 0.5) & (values <= 1)) for values in result.scores.values())
 
 
@@ -69,10 +55,10 @@ def test_nothing_is_learnt_from_the_test_part():
     assert np.array_equal(*decisions)
 
 
-def test_model_and_curvature_change_nothing(found):
+def test_model_and_curvature_change_nothing(compared_classifiers):
     lorentz = 2 * to_hyperboloid(X)
     again = compare_classifiers(lorentz, Y, splits=2, model="lorentz", curvature=-0.25)
-    for a, b in zip(found, again, strict=True):
+    for a, b in zip(compared_classifiers, again, strict=True):
         assert np.allclose(a.scores["average precision"], b.scores["average precision"], atol=0.02), a.classifier
 
 

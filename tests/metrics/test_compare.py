@@ -6,15 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from hierarchies import TREE
 from horopca import TangentPCA, compare, estimators, metrics
-from horopca.datasets import make_hierarchy
 from horopca.estimators.base import HyperbolicReduction
 from horopca.geometry import from_hyperboloid, to_hyperboloid
-from horopca.io import save
 from horopca.metrics.comparison import METHODS, default_methods, make, reductions
 from horopca.plots import plot_comparison
 
-TREE = make_hierarchy(3, 3, 5, random_state=0)
 FAST = ["tpca", "pca", "hmds"]  # closed forms
 FIELDS = {
     "method",
@@ -31,11 +29,6 @@ FIELDS = {
     "seconds",
     "converged",
 }
-
-
-@pytest.fixture
-def points(tmp_path):
-    return save(tmp_path / "points.npy", TREE.points)
 
 
 @pytest.fixture

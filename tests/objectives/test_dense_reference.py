@@ -59,8 +59,7 @@ def test_dense_gradient_moves_as_ours(X):
 
 def test_dense_fit_does_not_pass_ours(X):
     ours = HoroPCA(2, random_state=0).fit(X).explained_variance_.sum()
-    fits = [dense.fit_dense(X, seed=seed) for seed in range(2)]
-    best = max(fits, key=lambda fit: fit.variance)
+    best = dense.fit_dense(X, steps=150)
     assert best.variance > 0.95 * ours  # the reference is no straw man
     assert best.variance <= ours * (1 + 1e-9)
     # from where the reference ended, our climb goes up, in the same family

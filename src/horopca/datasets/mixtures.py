@@ -10,7 +10,7 @@ from .._points.door import check_count
 from ..geometry import from_hyperboloid, to_hyperboloid, translate
 from .hierarchy import make_hierarchy
 
-FARTHEST = 30.0  # hyperbolic radius that the ball holds with some digits to spare
+FARTHEST_DRAWN = 30.0  # Clusters are drawn within this radius: the ball holds it with some digits to spare.
 
 
 class Clusters(NamedTuple):
@@ -121,8 +121,8 @@ def _check_lengths(distance: float, scale: float, d: int) -> None:
         raise ValueError(f"The centres must be 0 or more from the origin, but are {distance}.")
     if not 0 < scale < np.inf:
         raise ValueError(f"scale must be a positive number, but is {scale}.")
-    if distance + scale * (np.sqrt(d) + 6) > FARTHEST:
+    if distance + scale * (np.sqrt(d) + 6) > FARTHEST_DRAWN:
         raise ValueError(
-            f"Centres at distance {distance:g} with scale {scale:g} in {d} dimensions put points beyond radius {FARTHEST:g}, "
-            "where they round to the boundary of the ball. Take smaller ones."
+            f"Centres at distance {distance:g} with scale {scale:g} in {d} dimensions put points beyond radius "
+            f"{FARTHEST_DRAWN:g}, where they round to the boundary of the ball. Take smaller ones."
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,36 +35,18 @@ def unique_pairs(pairs: np.ndarray, n: int) -> Pairs:
 
 def closure_of(pairs: np.ndarray, names: list[Any]) -> np.ndarray:
     """All (u, v) such that a path of pairs leads from u to v; refuses circles."""
-    above: list[list[int]] = [[] for _ in names]
+    above: dict[int, set[int]] = {node: set() for node in range(len(names))}
     for u, v in pairs.tolist():
-        above[u].append(v)
-    ancestors: list[set[int] | None] = [None] * len(names)
-    for node in _parents_first(above, names):
-        found: set[int] = set()
-        for v in above[node]:
-            found.add(v)
-            found |= ancestors[v] or set()
-        ancestors[node] = found
-    return np.array([(u, v) for u, found in enumerate(ancestors) for v in sorted(found or ())], dtype=np.int64)
-
-
-def _parents_first(above: list[list[int]], names: list[Any]) -> Iterator[int]:
-    """Every node after all those above it."""
-    below: list[list[int]] = [[] for _ in above]
-    for u, parents in enumerate(above):
-        for v in parents:
-            below[v].append(u)
-    waiting = [len(parents) for parents in above]
-    ready = [u for u, count in enumerate(waiting) if not count]
-    for node in ready:
-        yield node
-        for u in below[node]:
-            waiting[u] -= 1
-            if not waiting[u]:
-                ready.append(u)
-    if len(ready) < len(above):
-        name = names[next(u for u, count in enumerate(waiting) if count)]
-        raise ValueError(f"The closure of relations needs them without circles, but {name!r} is in one, or below one.")
+        above[u].add(v)
+    ancestors: dict[int, set[int]] = {}
+    try:
+        for node in TopologicalSorter(above).static_order():  # every node after all those above it
+            ancestors[node] = above[node].union(*(ancestors[v] for v in above[node]))
+    except CycleError as error:
+        raise ValueError(
+            f"The closure of relations needs them without circles, but {names[error.args[1][0]]!r} is in one."
+        ) from error
+    return np.array([(u, v) for u in above for v in sorted(ancestors[u])], dtype=np.int64)
 
 
 class Reconstruction(NamedTuple):

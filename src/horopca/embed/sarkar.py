@@ -21,7 +21,7 @@ from .targets import Fit, Targets, best_scale, measure, targets_of
 GRID = 16  # scales looked at before the best is refined
 SHORT_EDGE = 0.05  # length of a middling edge at the smallest of them
 REFINEMENTS = 10  # evaluations
-FARTHEST = 100.0  # radius of the largest scale looked at: points that part beyond 36 have one direction in float64
+FARTHEST_LEAF = 100.0  # Of the largest scale looked at: points that part beyond radius 36 have one direction in float64.
 TUNED_ON = 1 << 17  # pairs on which scales are compared
 
 
@@ -188,7 +188,7 @@ def best_tau(
 ) -> float:
     """The scale with the least distortion of what comes out of the door, points within radius `far`."""
     targets = targets.thinned(TUNED_ON)
-    longest = min(2 * far, FARTHEST) / float(tree.depth.max())  # the deepest leaves may be drawn in
+    longest = min(2 * far, FARTHEST_LEAF) / float(tree.depth.max())  # the deepest leaves may be drawn in
 
     def loss(log_tau: float) -> float:
         x = drawn_in(place(tree, d, float(np.exp(log_tau))), far)

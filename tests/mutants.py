@@ -1,0 +1,302 @@
+"""Mutants: one small change of the code at a time, and whether the tests of its room notice. Run by `make mutants`.
+
+A comparison is turned, an operator exchanged, a constant raised by one, a condition decided beforehand, a result
+dropped, a statement left out. A mutant that no test kills is a survivor: a test is missing, or the code says more than it
+has to, or the change makes no difference. Those of the last kind stand in `mutants.txt`, each with its reason.
+
+The first process imports what takes long to import, but not the package; every mutant is a child of it that imports the
+package with the change made, and runs the tests that reach the changed line, the quickest first, up to one that fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import importlib
+import importlib.machinery
+import importlib.util
+import os
+import pickle
+import random
+import resource
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import coverage
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "horopca"
+KNOWN = Path(__file__).with_suffix(".txt")
+ROOMS = {  # rooms, and the tests that have to notice
+    "geometry": ["tests/geometry", "src/horopca/geometry"],
+    "projections": ["tests/projections", "src/horopca/projections"],
+    "_objectives": ["tests/objectives"],
+    "_points": ["tests/points"],
+}
+ELSEWHERE = {"cuda.py", "kernels.py"}  # tried on a device alone
+HEAVY = ["numpy", "scipy.optimize", "scipy.spatial", "sklearn.svm", "torch", "pandas", "mpmath", "array_api_strict"]
+SECONDS = 120  # of processor time for a mutant; one that takes longer is killed, as an endless loop is
+
+SWAPS: dict[type[ast.AST], list[type[ast.AST]]] = {
+    ast.Add: [ast.Sub], ast.Sub: [ast.Add], ast.Mult: [ast.Div], ast.Div: [ast.Mult], ast.FloorDiv: [ast.Mult],
+    ast.Mod: [ast.Mult], ast.Pow: [ast.Mult], ast.MatMult: [], ast.LShift: [ast.RShift], ast.BitAnd: [ast.BitOr],
+    ast.BitOr: [ast.BitAnd], ast.Lt: [ast.LtE, ast.GtE], ast.LtE: [ast.Lt, ast.Gt], ast.Gt: [ast.GtE, ast.LtE],
+    ast.GtE: [ast.Gt, ast.Lt], ast.Eq: [ast.NotEq], ast.NotEq: [ast.Eq], ast.Is: [ast.IsNot], ast.IsNot: [ast.Is],
+    ast.In: [ast.NotIn], ast.NotIn: [ast.In], ast.And: [ast.Or], ast.Or: [ast.And],
+}  # fmt: skip
+Change = tuple[str, ast.AST]
+
+
+class Mutant(NamedTuple):
+    """The `variant`-th change of the `node`-th node of a file."""
+
+    path: Path
+    node: int
+    variant: int
+    line: int
+    last: int  # the line on which the statement ends
+    change: str
+
+    def name(self) -> str:
+        """File, code and change: what stands in the list of the known ones, whatever the number of the line."""
+        text = self.path.read_text(encoding="utf-8").splitlines()[self.line - 1].strip()
+        return f"{self.path.relative_to(PACKAGE)} | {text} | {self.change}"
+
+
+def changes(node: ast.AST) -> Iterator[Change]:
+    """What may be put in the place of a node, each with a few words."""
+    if isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
+        for other in SWAPS.get(type(node.op), []):
+            yield f"{said(node)} with {other.__name__}", with_field(node, "op", other())
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        for other in SWAPS[type(node.ops[0])]:
+            yield f"{said(node)} with {other.__name__}", with_field(node, "ops", [other()])
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.Not | ast.Invert):
+        yield f"{said(node)} without its sign", node.operand
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and node.value is not None:
+        other = not node.value if isinstance(node.value, bool) else node.value + 1
+        yield f"{node.value} as {other}", ast.Constant(other)
+    if isinstance(node, ast.If | ast.IfExp):
+        for decided in (True, False):
+            yield f"if {said(node.test)} taken as {decided}", with_field(node, "test", ast.Constant(decided))
+    if isinstance(node, ast.Return) and node.value is not None and said(node.value) != "None":
+        yield "return None", with_field(node, "value", ast.Constant(None))
+    drops = isinstance(node, ast.Raise | ast.AugAssign) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
+    if drops or (isinstance(node, ast.Assign) and not isinstance(node.targets[0], ast.Name | ast.Tuple)):
+        yield f"{said(node)} left out", ast.Pass()
+
+
+def said(node: ast.AST) -> str:
+    text = " ".join(ast.unparse(node).split())
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def with_field(node: ast.AST, name: str, value: object) -> ast.AST:
+    return type(node)(**{**{field: getattr(node, field, None) for field in node._fields}, name: value})
+
+
+def left_alone(tree: ast.AST) -> set[int]:
+    """The nodes (by id) that nothing depends on when the code runs: annotations, and the words of an error."""
+    alone: set[int] = set()
+    for node in ast.walk(tree):
+        parts = [getattr(node, "annotation", None), getattr(node, "returns", None)]
+        parts += [node.exc] if isinstance(node, ast.Raise) else [node] if isinstance(node, ast.JoinedStr) else []
+        alone.update(id(inner) for part in parts if isinstance(part, ast.AST) for inner in ast.walk(part))
+    return alone
+
+
+def mutants_of(path: Path) -> Iterator[Mutant]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    alone = left_alone(tree)
+    for number, node in enumerate(ast.walk(tree)):
+        if id(node) not in alone:
+            for variant, (change, _) in enumerate(changes(node)):
+                yield Mutant(path, number, variant, node.lineno, getattr(node, "end_lineno", node.lineno), change)
+
+
+class Exchange(ast.NodeTransformer):
+    """One node put in the place of another."""
+
+    def __init__(self, old: ast.AST, new: ast.AST) -> None:
+        self.old, self.new = old, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return ast.copy_location(self.new, node) if node is self.old else self.generic_visit(node)
+
+
+def mutated_tree(mutant: Mutant) -> ast.Module:
+    tree = ast.parse(mutant.path.read_text(encoding="utf-8"))
+    node = list(ast.walk(tree))[mutant.node]
+    return ast.fix_missing_locations(Exchange(node, list(changes(node))[mutant.variant][1]).visit(tree))
+
+
+class Loader(importlib.machinery.SourceFileLoader):
+    """Loads the mutant in place of its module."""
+
+    def __init__(self, name: str, mutant: Mutant) -> None:
+        super().__init__(name, str(mutant.path))
+        self.mutant = mutant
+
+    def get_code(self, fullname: str):
+        return compile(mutated_tree(self.mutant), str(self.mutant.path), "exec", dont_inherit=True)
+
+
+class Finder:
+    """Finds the mutant when its module is imported."""
+
+    def __init__(self, mutant: Mutant) -> None:
+        parts = mutant.path.relative_to(PACKAGE.parent).with_suffix("").parts
+        self.name, self.mutant = ".".join(parts[:-1] if parts[-1] == "__init__" else parts), mutant
+
+    def find_spec(self, name: str, path=None, target=None):
+        if name != self.name:
+            return None
+        package = [str(self.mutant.path.parent)] if self.mutant.path.name == "__init__.py" else None
+        place = str(self.mutant.path)
+        return importlib.util.spec_from_file_location(
+            name, place, loader=Loader(name, self.mutant), submodule_search_locations=package
+        )
+
+
+class Chosen:
+    """A plugin: only these tests, the quickest first. Notes the seconds of each, and the one that failed."""
+
+    def __init__(self, seconds: dict[str, float] | None = None, wanted: set[str] | None = None) -> None:
+        self.known, self.wanted = seconds or {}, wanted
+        self.seconds: dict[str, float] = {}
+        self.failed: list[str] = []
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list) -> None:
+        if self.wanted is not None:
+            items[:] = [item for item in items if item.nodeid in self.wanted]
+        items.sort(key=lambda item: self.known.get(item.nodeid, 0.0))
+
+    def pytest_runtest_logreport(self, report) -> None:
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
+        if report.failed:
+            self.failed.append(report.nodeid)
+
+    def pytest_collectreport(self, report) -> None:
+        if report.failed:
+            self.failed.append(report.nodeid or "collection")
+
+
+def in_a_child(work: Callable[[], object], seconds: int) -> object:
+    """What a forked child makes of the work; None if it died or took more than so many seconds of processor time."""
+    with tempfile.TemporaryFile() as answer:
+        child = os.fork()
+        if not child:
+            os.setpgid(0, 0)
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+            signal.alarm(20 * seconds)  # one that waits for ever
+            silence = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(silence, 1)
+            os.dup2(silence, 2)
+            with contextlib.suppress(BaseException):
+                pickle.dump(work(), answer)
+                answer.flush()
+            os._exit(0)
+        os.waitpid(child, 0)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)  # what the child may have left running
+        answer.seek(0)
+        with contextlib.suppress(EOFError):
+            return pickle.load(answer)
+
+
+OPTIONS = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
+
+
+def reach(room: str, folder: Path) -> tuple[dict[str, float], dict[str, dict[int, list[str]]]]:
+    """The seconds of each test of a room, and by file and line the tests that reach it."""
+
+    def work():
+        os.environ["COVERAGE_FILE"] = str(folder / "coverage")
+        chosen = Chosen()
+        options = [f"--cov=horopca.{room}", "--cov-context=test", "--cov-report="]
+        status = pytest.main([*ROOMS[room], *OPTIONS, *options], plugins=[chosen])
+        return int(status), chosen.seconds, chosen.failed
+
+    status, seconds, failed = in_a_child(work, 3600) or (1, {}, ["the tests themselves"])
+    if status:
+        raise SystemExit(f"The tests of {room} do not pass as they are: {failed}.")
+    data = coverage.CoverageData(str(folder / "coverage"))
+    data.read()
+    lines = {Path(file).name: data.contexts_by_lineno(file) for file in data.measured_files() if f"/{room}/" in file}
+    return seconds, lines
+
+
+def tests_for(mutant: Mutant, lines: dict[str, dict[int, list[str]]]) -> set[str] | None:
+    """The tests that reach a mutant; all (None) if it is reached when the module is imported; none if it is never."""
+    at = lines.get(mutant.path.name, {})
+    contexts = {context for line in range(mutant.line, mutant.last + 1) for context in at.get(line, [])}
+    if "" in contexts:
+        return None
+    return {context.split("|")[0] for context in contexts}
+
+
+def verdict(mutant: Mutant, room: str, seconds: dict[str, float], lines: dict) -> str:
+    """The test that kills the mutant, or "" if it survives."""
+    wanted = tests_for(mutant, lines)
+    if wanted is not None and not wanted:
+        return ""
+
+    def work():
+        sys.meta_path.insert(0, Finder(mutant))
+        chosen = Chosen(seconds, wanted)
+        files = sorted({test.split("::")[0] for test in wanted}) if wanted else ROOMS[room]
+        status = pytest.main([*files, *OPTIONS], plugins=[chosen])
+        return "" if status == 0 else chosen.failed[0] if chosen.failed else "an error"
+
+    killer = in_a_child(work, SECONDS)
+    return "too long, or the process died" if killer is None else str(killer)
+
+
+def known() -> dict[str, str]:
+    """The survivors that make no difference, and why."""
+    rows = (line for line in KNOWN.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#"))
+    return dict(row.rsplit(" | ", 1) for row in rows)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rooms", nargs="*", default=list(ROOMS), help="of " + ", ".join(ROOMS))
+    parser.add_argument("--sample", type=int, help="try so many of each room's mutants, drawn with a fixed seed")
+    parser.add_argument("--only", default="", help="try those whose name (file | line | change) holds this")
+    given = parser.parse_args()
+    os.chdir(ROOT)
+    for module in HEAVY:
+        importlib.import_module(module)
+    reasons, unexplained = known(), 0
+    for room in given.rooms:
+        paths = sorted(path for path in (PACKAGE / room).rglob("*.py") if path.name not in ELSEWHERE)
+        everyone = [mutant for path in paths for mutant in mutants_of(path) if given.only in mutant.name()]
+        tried = random.Random(0).sample(everyone, min(given.sample or len(everyone), len(everyone)))
+        with tempfile.TemporaryDirectory() as folder:
+            seconds, lines = reach(room, Path(folder))
+        killed, explained = 0, 0
+        for mutant in tried:
+            killer = verdict(mutant, room, seconds, lines)
+            if killer:
+                killed += 1
+            elif mutant.name() in reasons:
+                explained += 1
+            else:
+                unexplained += 1
+                print(f"SURVIVED  {mutant.name()}  (line {mutant.line})", flush=True)
+            if given.only and killer:
+                print(f"killed    {mutant.name()}  by {killer}", flush=True)
+        print(f"{room}: {len(tried)} of {len(everyone)} mutants, {killed} killed, {explained} known to make no difference, "
+              f"{len(tried) - killed - explained} survived", flush=True)  # fmt: skip
+    return int(unexplained > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
