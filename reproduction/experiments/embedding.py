@@ -54,8 +54,8 @@ def _section(results: Results) -> Section:
         ]
     text = (
         "Average distortion of graph distances in 2 / 10 / 50 dimensions. Ours, and the second row of the paper's files, "
-        f"are measured at the scale that makes it least; {runs_held(results, 'embedding.embed')}, the largest deviation "
-        f"over runs being {_widest(results):.3f}.\n\n" + table(["", *paper.GRAPHS], rows)
+        f"are measured at the scale that makes it least; {runs_held(results, 'embedding.embed')}{_widest(results)}.\n\n"
+        + table(["", *paper.GRAPHS], rows)
     )
     clipped = [g for g in ("phylo tree", "CS Ph.D.") if len(distortions(results, PLAIN, g, 10))]
     return Section(f"{text}\n\n### What the clip costs\n\n{_clip_text(results, clipped)}" if clipped else text)
@@ -76,9 +76,10 @@ def _ours(results: Results, kind: str, graph: str) -> str:
     return " / ".join(short(values.mean() if len(values) else None) for values in found)
 
 
-def _widest(results: Results) -> float:
+def _widest(results: Results) -> str:
     found = [distortions(results, k, g, d) for k in KINDS for g in paper.GRAPHS for d in paper.DIMENSIONS]
-    return max((float(values.std()) for values in found if len(values)), default=0.0)
+    widest = max((float(values.std()) for values in found if len(values) > 1), default=None)
+    return "" if widest is None else f", the largest deviation over runs being {widest:.3f}"
 
 
 def _clip_text(results: Results, graphs: list[str]) -> str:

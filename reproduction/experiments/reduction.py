@@ -88,7 +88,7 @@ def system_rows(results: Results, printed: Mapping[str, Any], today: Mapping[str
         means = {name: d.mean() for name in have if len(d := figures(results, graph, name, **fixed)[0])}
         least[graph] = min(means, key=means.__getitem__, default="")
     clouds = [results.values("frechet_variance", "reduction.cloud", graph=g, **fixed) for g in paper.GRAPHS]
-    rows = [["*the data*", *(f"– / {spread(values)}" for values in clouds)]]
+    rows = [["*the data*", *(f"– / {spread(values)}" if len(values) else ABSENT for values in clouds)]]
     shown: set[str] = set()
     for name in have:
         key = SYSTEMS[name].published

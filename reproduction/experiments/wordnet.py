@@ -52,7 +52,7 @@ def _section(results: Results) -> Section:
         mine = [spread(distortions(results, system, clip), 3) for clip in (False, True, None)]
         rows.append([SYSTEMS[system].title, f"{known:.3f}" if known is not None else ABSENT, *mine])
     settings = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in PUBLIC.items())
-    count = [len(results.where("train_mammals", clip=clip)) for clip in (False, True)]
+    count = [_trainings_shown(results, clip) for clip in (False, True)]
     parts = [
         "10-dimensional Poincaré embeddings of WordNet's mammals (1,182 synsets, the closure of their hypernyms), reduced "
         "to two dimensions: average distortion. The paper does not say how its embedding was trained; *public settings* "
@@ -100,6 +100,12 @@ def _drawn(results: Results, system: str) -> dict[str, Any] | None:
     fixed = {"system": system, "run": 0}
     found = results.where("reduce_trained", clip=False, **fixed) + results.where("reduce_mammals", **fixed)
     return next((image for image in found if "points" in image), None)
+
+
+def _trainings_shown(results: Results, clip: bool) -> str:
+    """How many trainings there are reductions of, in figures."""
+    counts = [len(distortions(results, system, clip)) for system in ORDER]
+    return f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else str(max(counts))
 
 
 def _trainings(results: Results) -> list[str]:
