@@ -47,20 +47,27 @@ SYSTEMS = {
     "bsa-noise": System("BSA, base off by σ = 0.5", _seeded(BSA, base_point="mean", base_noise=0.5), published="bsa-noise"),
     "hae": System("hAE, as described", _seeded(HyperbolicAutoencoder, hidden=(), isometry=0.0), published="hae"),
     "hmds": System("hMDS", _plain(HyperbolicMDS), chance=False, published="hmds"),
-    "greedy": System("HoroPCA, greedy", _seeded(HoroPCA, strategy="greedy"), published="horopca"),
+    "greedy": System("HoroPCA, greedy", _seeded(HoroPCA, strategy="greedy"), chance=False, published="horopca"),
     "orthonormal": System("HoroPCA, orthonormal", _seeded(OrthonormalHoroPCA), "code", published="horopca"),
-    "horopca": System("`HoroPCA()`", _seeded(HoroPCA), "ours"),
-    "free": System('`HoroPCA(spine="free")`', _seeded(HoroPCA, spine="free"), "ours"),
+    "horopca": System("`HoroPCA()`", _seeded(HoroPCA), "ours", chance=False),
+    "free": System('`HoroPCA(spine="free")`', _seeded(HoroPCA, spine="free"), "ours", chance=False),
     "frechet": System(
-        '`HoroPCA(spine="free", objective="frechet")`', _seeded(HoroPCA, spine="free", objective="frechet"), "ours"
+        '`HoroPCA(spine="free", objective="frechet")`',
+        _seeded(HoroPCA, spine="free", objective="frechet"),
+        "ours",
+        chance=False,
     ),
     "distortion": System(
-        '`HoroPCA(spine="free", objective="distortion")`', _seeded(HoroPCA, spine="free", objective="distortion"), "ours"
+        '`HoroPCA(spine="free", objective="distortion")`',
+        _seeded(HoroPCA, spine="free", objective="distortion"),
+        "ours",
+        chance=False,
     ),
     "stretch": System(
         '`HoroPCA(spine="free", objective="distortion", stretch=True)`',
         _seeded(HoroPCA, spine="free", objective="distortion", stretch=True),
         "ours",
+        chance=False,
     ),
     "radial": System("`RadialPCA()`", _plain(RadialPCA), "other", chance=False),
     "halfspace": System("`HalfSpaceProjection()`, random", _seeded(HalfSpaceProjection), "other"),

@@ -121,18 +121,19 @@ def runs_held(results: Results, function: str, **fixed: Any) -> str:
             runs[str({name: value for name, value in arguments.items() if name != "run"})] += 1
     least, most = min(runs.values(), default=1), max(runs.values(), default=1)
     if least < most:
-        return f"{least} to {most} runs of what depends on chance, seeds from 0 on"
+        return f"{least} to {most} runs, seeds from 0 on"
     return f"{most} runs, seeds 0 to {most - 1}" if most > 1 else "one run, seed 0"
 
 
 def _section(results: Results) -> Section:
     parts = [
         "Average distortion (less is better) / Fréchet variance (more is better, up to that of the data); "
-        f"{runs_held(results, BY)}; in bold the least distortion. *Greedy* is the paper's equation (5), one ideal point "
-        "after another; *orthonormal* is what its published code searches, all ideal points at once and kept orthonormal; "
-        "`HoroPCA()` searches all at once, freely. hAE *as described* is one layer each way and the reconstruction alone, "
-        "which leaves the scale of the code open; `HyperbolicAutoencoder()` has a hidden layer and keeps distances in its "
-        "loss. Maps that also lengthen distances (the autoencoders) can have more variance than the data.",
+        f"{runs_held(results, BY)}, of what depends on chance, as `HoroPCA` does not; in bold the least distortion. "
+        "*Greedy* is the paper's equation (5), one ideal point after another; *orthonormal* is what its published code "
+        "searches, all ideal points at once and kept orthonormal; `HoroPCA()` searches all at once, freely. hAE *as "
+        "described* is one layer each way and the reconstruction alone, which leaves the scale of the code open; "
+        "`HyperbolicAutoencoder()` has a hidden layer and keeps distances in its loss. Maps that also lengthen distances "
+        "(the autoencoders) can have more variance than the data.",
         table(["", *paper.GRAPHS], system_rows(results, paper.REDUCTION, paper.TODAY)),
         "`RadialPCA()` (radii kept, the PCA of the directions) and a random projection of the half-space (the best of 60) "
         "are there for scale: maps that may lengthen distances win back what every projection loses.",

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from reproduction.cells import ball, data, defects, orthonormal, whitening
 from reproduction.cells import histogram as histogram_cells
-from reproduction.cells.reduction import SARKARS, hierarchy_seen
+from reproduction.cells.reduction import SARKARS, hierarchy_seen, reduce_embedding
+from reproduction.cells.systems import SYSTEMS
 from reproduction.nouns import Cell
 from reproduction.run import Answer, compute
 
@@ -101,6 +102,13 @@ def test_a_reduction_says_what_it_keeps_and_where_the_ideal_points_are(small_dat
     assert isinstance(cloud, Answer) and isinstance(found, Answer), (cloud, found)
     assert found.result["angle"] == pytest.approx(90)
     assert found.result["frechet_variance"] <= cloud.result["frechet_variance"], "a projection lengthens nothing"
+
+
+@pytest.mark.parametrize("system", ["pca", "greedy", "horopca"])
+def test_systems_without_chance_have_one_run(small_data, system):
+    assert not SYSTEMS[system].chance
+    one, other = (reduce_embedding("diseases", system, run) for run in (0, 1))
+    assert {**one, "points": None} == {**other, "points": None}
 
 
 def test_what_is_seen_of_a_hierarchy():
