@@ -63,7 +63,17 @@ def test_no_spread_draws_straight_rays():
 def test_the_seed_decides():
     same, again, other = (make_hierarchy(random_state=seed).points for seed in (0, 0, 1))
     assert np.array_equal(same, again) and not np.allclose(same, other)
-    assert make_hierarchy(random_state=np.random.default_rng(0)).points.shape == same.shape
+    for kind in (np.random.RandomState, np.random.default_rng):
+        twice = [make_hierarchy(random_state=kind(0)).points for _ in range(2)]
+        assert np.array_equal(*twice) and twice[0].shape == same.shape
+    for make in (
+        make_hierarchy,
+        make_wrapped_normals,
+        make_hierarchical_normals,
+        lambda random_state: random_tree(9, random_state=random_state),
+    ):
+        with pytest.raises(ValueError, match=r"random_state must be a whole number .* but is 'dice'"):
+            make(random_state="dice")
 
 
 @pytest.mark.parametrize(

@@ -343,6 +343,9 @@ def test_a_stream_begins_with_one_point_and_ends_with_fit():
         pca.partial_fit(X[:, :2])
     assert pca.fit(X[:20]).n_samples_seen_ == 20
     assert pca.partial_fit(X).n_samples_seen_ == 60
+    before = pca.score(X)
+    assert pca.set_params(objective="distortion").score(X) == before  # the fit was for the variance
+    assert -1 < pca.partial_fit(X[:1]).score(X) < 0
 
 
 def test_bad_batches_leave_the_stream_as_it_was():

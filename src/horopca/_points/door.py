@@ -135,6 +135,12 @@ def check_generator(random_state: Any) -> np.random.Generator:
         ) from None
 
 
+def seeded_generator(random_state: Any) -> np.random.Generator:
+    """The same for data that are made: of a whole number NumPy's own, so that a seed means the points that it always has."""
+    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0
+    return np.random.default_rng(int(random_state)) if whole else check_generator(random_state)
+
+
 def check_distances(D: np.ndarray, name: str = "X", *, symmetric: bool = True) -> np.ndarray:
     """D as distances, between the points of one cloud if it is to be symmetric, or a sentence."""
     if (D < 0).any():

@@ -34,7 +34,8 @@ class Asked(NamedTuple):
     def check_shape(self, X: Array) -> None:
         """Refuse an array with too few rows, or too few columns for its model."""
         if X.shape[0] < self.min_rows:
-            raise ValueError(f"{self.name} must have at least {self.min_rows} rows, but has {X.shape[0]}.")
+            rows = f"{self.min_rows} row{'s' * (self.min_rows > 1)}"
+            raise ValueError(f"{self.name} must have at least {rows}, but has {X.shape[0]} (n_samples = {X.shape[0]}).")
         if self.door.dimension(X.shape[1]) < 1:
             raise ValueError(
                 f"{self.name} must have at least 2 columns for model='lorentz' (time, then space), but has {X.shape[1]} "
@@ -116,7 +117,7 @@ def chunk_slices(X: Array, threads: int = 1) -> Iterable[slice]:
 
 def enter(X: Any, asked: Asked) -> Rows:
     """Whatever NumPy makes an array of, as rows."""
-    options = {"dtype": [np.float64, np.float32], "ensure_min_samples": asked.min_rows, "ensure_all_finite": False}
+    options = {"dtype": [np.float64, np.float32], "ensure_min_samples": 0, "ensure_all_finite": False}
     if asked.estimator is not None:
         X = validate_data(asked.estimator, X, reset=asked.reset, **options)
     else:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._points.door import seeded_generator
 from ..geometry import from_hyperboloid, origin, to_hyperboloid, translate, translate_to_origin
 
 
@@ -44,7 +45,7 @@ def make_hierarchy(
     spread : float
         A child leaves its parent in the direction away from its grandparent, plus `spread` times a random unit
         vector: 0 draws a star of straight rays, a large value a cloud.
-    random_state : int, Generator or None
+    random_state : int, RandomState, Generator or None
         Seed of the directions.
 
     Returns
@@ -61,7 +62,7 @@ def make_hierarchy(
     ['branch 1', 'branch 2', 'root']
     """
     _check_sizes(branching, depth, n_features, step, spread)
-    rng = np.random.default_rng(random_state)
+    rng = seeded_generator(random_state)
     n = sum(branching**level for level in range(depth + 1))
     parent = (np.arange(n) - 1) // branching
     branch = np.arange(n)  # of the root: 1, 2, ... at depth 1, inherited below

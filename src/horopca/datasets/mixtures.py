@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._points.door import check_count
+from .._points.door import check_count, seeded_generator
 from ..geometry import from_hyperboloid, to_hyperboloid, translate
 from .hierarchy import make_hierarchy
 
@@ -48,7 +48,7 @@ def make_wrapped_normals(
         Of the centres from the origin, in random directions.
     scale : float
         Standard deviation of the normal distributions along every axis.
-    random_state : int, Generator or None
+    random_state : int, RandomState, Generator or None
 
     Returns
     -------
@@ -64,7 +64,7 @@ def make_wrapped_normals(
     n, d = check_count("n_samples", n_samples, 1), check_count("n_features", n_features, 1)
     m = check_count("n_clusters", n_clusters, 1)
     _check_lengths(distance, scale, d)
-    rng = np.random.default_rng(random_state)
+    rng = seeded_generator(random_state)
     directions = rng.standard_normal((m, d))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     return _around(to_hyperboloid(distance * directions, "tangent"), np.arange(n) % m, scale, rng)
@@ -90,7 +90,7 @@ def make_hierarchical_normals(
         Of the tree: see `make_hierarchy`. Row i of ``centres`` is the parent of rows i * branching + 1 ...
     scale : float
         Standard deviation of the normal distributions along every axis.
-    random_state : int, Generator or None
+    random_state : int, RandomState, Generator or None
 
     Returns
     -------
@@ -104,7 +104,7 @@ def make_hierarchical_normals(
     """
     n, d = check_count("n_samples", n_samples, 1), check_count("n_features", n_features, 2)
     _check_lengths(step * depth, scale, d)
-    rng = np.random.default_rng(random_state)
+    rng = seeded_generator(random_state)
     tree = make_hierarchy(branching, depth, d, step=step, random_state=rng)
     return _around(to_hyperboloid(tree.points), np.arange(n) % len(tree.points), scale, rng)
 

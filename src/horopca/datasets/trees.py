@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._points.door import check_choice, check_count
+from .._points.door import check_choice, check_count, seeded_generator
 
 LARGEST = 10_000_000  # nodes
 
@@ -64,7 +64,7 @@ def random_tree(n_nodes: int, *, kind: str = "uniform", random_state: Any = None
         "uniform": every tree on n labelled nodes with equal probability (depth of the order of sqrt n). "recursive":
         each node joins a node drawn from those before it (depth of the order of log n). "preferential": drawn in
         proportion to one more than their numbers of children, which makes a few large hubs.
-    random_state : int, Generator or None
+    random_state : int, RandomState, Generator or None
 
     Examples
     --------
@@ -73,7 +73,7 @@ def random_tree(n_nodes: int, *, kind: str = "uniform", random_state: Any = None
     """
     check_choice("kind", kind, KINDS)
     n = check_count("n_nodes", n_nodes, 1, LARGEST)
-    return RootedTree(KINDS[kind](n, np.random.default_rng(random_state)))
+    return RootedTree(KINDS[kind](n, seeded_generator(random_state)))
 
 
 def _recursive(n: int, rng: np.random.Generator) -> np.ndarray:

@@ -8,7 +8,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
 from .._points.door import LARGEST_RADIUS, Door, check_count, check_door
 from ..geometry import ModelName
@@ -86,11 +85,6 @@ class GraphEmbedding(BaseEstimator, ABC):
     def _scale(self, door: Door) -> float | None:
         """The scale that was asked for, at curvature -1; None: the best."""
         return None if self.scale == "auto" else check_positive("scale", self.scale, "'auto' or ") * door.scale
-
-    def _rng(self) -> np.random.Generator:
-        if isinstance(self.random_state, np.random.Generator):
-            return self.random_state
-        return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
     def _say(self, text: str) -> None:
         if self.verbose:

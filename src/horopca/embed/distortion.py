@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .._points.door import Door, check_count
+from .._points.door import Door, check_count, check_generator
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from ..estimators.fitting import report_end
@@ -135,7 +135,7 @@ class DistortionEmbedding(GraphEmbedding):
         starts = (1 if d >= ROOM else 2) if self.n_init == "auto" else check_count("n_init", self.n_init, 0)
         max_iter, tol = check_count("max_iter", self.max_iter, 1), check_positive("tol", self.tol)
         far, scale = self._far(door), self._scale(door)
-        graph, rng = as_graph(graph, largest_component=self.largest_component), self._rng()
+        graph, rng = as_graph(graph, largest_component=self.largest_component), check_generator(self.random_state)
         targets = targets_of(graph, rng, least_sources=max(64, 4 * d))
         tree = best_tree(graph, targets)
         with one_blas_thread():

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .._points.door import Door, check_count
+from .._points.door import Door, check_count, check_generator
 from .._points.threads import one_blas_thread
 from ..geometry import ModelName, lift
 from .ball import from_ball, moved, to_ball, within
@@ -133,7 +133,7 @@ class PoincareEmbedding(GraphEmbedding):
         if self.closure:
             edges = closure_of(edges, names)
         related = unique_pairs(edges if directed else np.concatenate([edges, edges[:, ::-1]]), len(names))
-        rng = self._rng()
+        rng = check_generator(self.random_state)
         x = lift(rng.uniform(-START, START, size=(len(names), d)))
         with one_blas_thread():
             for epoch in range(plan.epochs):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._points.door import check_door
+from .._points.door import check_door, seeded_generator
 from .._points.places import check_rows
 from ..geometry import ModelName, distance_blocks
 from ..geometry._arrays import to_numpy
@@ -68,7 +68,7 @@ def reconstruction(
     pairs : array of int, shape (m, 2)
         Rows (u, v) of X that are related.
     model, curvature : of X
-    random_state : int, Generator or None
+    random_state : int, RandomState, Generator or None
         Seeds the sample of 16384 nodes that stand for all where more have relations.
 
     Returns
@@ -91,7 +91,7 @@ def reconstruction(
         raise ValueError(f"pairs must be whole numbers of shape (m, 2), but have shape {pairs.shape} and dtype {pairs.dtype}.")
     if pairs.min() < 0 or pairs.max() >= n:
         raise ValueError(f"pairs must be rows of X, from 0 to {n - 1}, but run from {pairs.min()} to {pairs.max()}.")
-    return ranked(x, unique_pairs(pairs, n), np.random.default_rng(random_state))
+    return ranked(x, unique_pairs(pairs, n), seeded_generator(random_state))
 
 
 def ranked(x: np.ndarray, related: Pairs, rng: np.random.Generator) -> Reconstruction:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from .._points.door import LARGEST_RADIUS, Door
+from .._points.door import LARGEST_RADIUS, Door, check_generator
 from ..geometry import ModelName, distance, from_hyperboloid, origin, radius, to_hyperboloid, translate
 from .ball import from_ball, gyrate, to_ball, within
 from .base import REACH, GraphEmbedding, through
@@ -120,7 +120,7 @@ class SarkarEmbedding(GraphEmbedding):
         door, d = self._door(), self._dimension()
         asked, far = self._scale(door), self._far(door)
         graph = as_graph(graph, largest_component=self.largest_component)
-        targets = targets_of(graph, self._rng())
+        targets = targets_of(graph, check_generator(self.random_state))
         tree = best_tree(graph, targets, None if self.root is None else _position(graph, self.root))
         tau = best_tau(tree, d, targets, door, far, self._say) if asked is None else _check_tau(asked, tree, d, far, door)
         self.embedding_, x = through(drawn_in(place(tree, d, tau), far), door)

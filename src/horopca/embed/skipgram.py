@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from .._points.door import check_count
+from .._points.door import check_count, check_generator
 from ..geometry import ModelName, to_hyperboloid
 from .base import GraphEmbedding, check_positive
 from .forms import as_graph
@@ -129,7 +129,7 @@ class HyperbolicSkipGram(GraphEmbedding):
         door, d = self._door(), self._dimension()
         self._check_options()
         unit, far = self._scale(door) or 1.0, self._far(door)
-        graph, rng = as_graph(graph, largest_component=self.largest_component), self._rng()
+        graph, rng = as_graph(graph, largest_component=self.largest_component), check_generator(self.random_state)
         walks = random_walks(graph, self.n_walks, self.walk_length, rng)
         pairs = pairs_within(walks, self.window)
         visits = np.bincount(walks.ravel(), minlength=graph.size) ** DAMPING

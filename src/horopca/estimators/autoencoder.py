@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from .._points.door import check_choice, check_count, check_generator, check_number
 from .._points.memory import Rows
-from .._points.places import check_rows
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from ..geometry import Chunk, ModelName, distance, lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..statistics import FRAME_ROWS, frame_of, principal_axes
 from .base import HyperbolicReduction
-from .fitting import fitted_door, store_mean
+from .fitting import store_mean
 from .network import ACTIVATIONS, Layer, Plan, run, train
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -90,6 +88,8 @@ class HyperbolicAutoencoder(HyperbolicReduction):
     (121, 2)
     """
 
+    objective = "residual"
+
     def __init__(
         self,
         n_components: int | None = 2,
@@ -141,7 +141,7 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         self._encoder, self._decoder = training.encoder, training.decoder
         self._frame = frame_of(self._encode(x[:: -(-len(x) // FRAME_ROWS)]))
         self.loss_curve_ = training.losses
-        self.reconstruction_error_ = -self._score(rows)
+        self.reconstruction_error_ = self._error(rows)
         remedy = "Lower learning_rate, or leave out the farthest points."
         return Ending(training.n_iter, training.converged and mean.converged, training.status, remedy)
 
@@ -180,18 +180,15 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         s = run(self._frame.leave(y)[:, 1:], _like(self._decoder, y), self.activation)
         return translate(lift(s @ from_numpy(self._axes, y)), from_numpy(self._mean, y))
 
-    def _score(self, rows: Rows) -> float:
+    def _error(self, rows: Rows) -> float:
+        """Mean squared distance between points and their reconstructions, in the user's unit of length."""
+
         def total(chunk: Chunk) -> float:
             x = chunk.points()
             error = distance(x, self._embed(self._project(x)))
             return float(array_namespace(error).sum(error * error))
 
-        return -rows.fold(total) / rows.shape[0] / rows.door.scale**2
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Minus the mean squared distance between points X and their reconstructions."""
-        check_is_fitted(self)
-        return self._score(check_rows(X, fitted_door(self), estimator=self))
+        return rows.fold(total) / rows.shape[0] / rows.door.scale**2
 
 
 def _like(layers: list[Layer], x: Array) -> list[Layer]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Protocol, Self, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -18,6 +18,16 @@ from .._search.ending import Ending
 from ..geometry import Chunk, ModelName
 from ..geometry._arrays import Array
 from .fitting import begin_fit, check_components, fewest_components, fitted_door, report_end
+from .scores import score_of
+
+
+class FitTransform(Protocol):
+    """`fit` and `transform` in one: as scikit-learn's, with types."""
+
+    @overload
+    def __call__(self, X: Array, y: Any = None) -> Array: ...
+    @overload
+    def __call__(self, X: Any, y: Any = None) -> Any: ...
 
 
 class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
@@ -28,13 +38,17 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     ``reference_points_``). ``n_components_`` is how many there are. ``explained_variance_`` is what each component adds to
     the pair variance (mean squared distance over ordered pairs) of the images, ``explained_variance_ratio_`` the same as
     fractions of ``total_variance_``, that of the points: as in scikit-learn, their sums are what is kept. (A map that may
-    lengthen distances can keep more than there was, and a component then add less than nothing.)
+    lengthen distances can keep more than there was, and a component then add less than nothing.) ``objective_`` is what the
+    fit was for, and `score` measures.
     """
 
     n_components: Any  # int, float in (0, 1) or None
     model: ModelName
     curvature: float
+    objective: str = "variance"  # what a fit is for, where that is no choice of the user's
     explained_variance_ratio_: np.ndarray
+    n_components_: int
+    fit_transform: FitTransform
 
     def _fit_components(self, rows: Rows, K: int) -> Ending:
         """Learn K components from points."""
@@ -90,7 +104,7 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             endings.append(self._fit_components(rows, asked))
         else:
             asked = fewest_components(learn, min(d, n), asked)
-        self.n_components_ = asked
+        self.n_components_, self.objective_ = asked, self.objective
         self._n_features_out = rows.door.columns(asked)
         report_end(self, endings[-1])
         return self
@@ -129,12 +143,43 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """
         check_is_fitted(self)
         rows = check_rows(Y, fitted_door(self), name="Y", reach=FARTHEST_IMAGE)
-        if rows.X.shape[1] != self._n_features_out:
+        held = self._dimensions()
+        if rows.shape[1] - 1 not in held:
+            few, most = (rows.door.columns(k) for k in (held[0], held[-1]))
             raise ValueError(
-                f"Y must have {self._n_features_out} columns, as the output of transform on all components has, but has "
+                f"Y must have {most if few == most else f'{few} to {most}'} columns, as the output of transform has, but has "
                 f"{rows.X.shape[1]}."
             )
         return self._map(rows, lambda chunk: self._embed(chunk.points()))
+
+    def _dimensions(self) -> range:
+        """The dimensions of the images that `_embed` takes back."""
+        return range(self.n_components_, self.n_components_ + 1)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """How well the images stand for points X, by what the fit was for, larger being better.
+
+        ``objective_`` says what that was. "variance": the pair variance of the images, which on the points of the fit is
+        the sum of ``explained_variance_``. "frechet": their variance about their mean. "distortion": minus their average
+        distortion. "residual": minus the mean squared distance between the points and `inverse_transform` of the images.
+        Above 3000 points, over a fixed sample of them. Scores of one objective can be compared, whatever the estimators.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            At least two points, in the estimator's model and curvature.
+        y : ignored
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        rows = check_rows(X, fitted_door(self), estimator=self, min_rows=2)
+        return score_of(rows, self._fitted_objective(), self._project, self._embed)
+
+    def _fitted_objective(self) -> str:
+        return getattr(self, "objective_", self.objective)  # a fit of an earlier version, in a file, does not say
 
     def _translate_first_version(self) -> None:
         """Bring what a fit of version 0.1.0 has learnt, in a file, to the names and meanings of today."""

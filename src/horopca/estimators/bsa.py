@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from .._objectives.sample import Sample
 from .._points.door import check_choice
-from .._points.places import check_rows
 from .._search.submanifolds import Effort, Nested, search_flag, search_last
 from ..geometry import ModelName
-from .fitting import fitted_door
 from .geodesic import GeodesicReduction
 
 STRATEGIES = {"flag": search_flag, "last": search_last}
@@ -88,6 +85,8 @@ class BSA(GeodesicReduction):
     (3, 10)
     """
 
+    objective = "residual"
+
     def __init__(
         self,
         n_components: int | float | None = 2,
@@ -124,9 +123,3 @@ class BSA(GeodesicReduction):
 
     def _keep(self, points: np.ndarray) -> None:
         self.reference_points_ = self._door().leave(points, points.dtype)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Minus the mean squared distance between points X and their projections."""
-        check_is_fitted(self)
-        rows = check_rows(X, fitted_door(self), estimator=self)
-        return -float(self._residuals(rows)[-1])

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from sklearn.utils.validation import check_is_fitted
-
 from .._points.memory import Rows
-from .._points.places import check_rows
 from .._search.ending import Ending
-from ..geometry import Chunk, ModelName, from_hyperboloid, translate_to_origin
-from ..geometry._arrays import Array, array_namespace
-from .fitting import fitted_door, mean_ending, measured_rows, store_mean
+from ..geometry import ModelName, from_hyperboloid, translate_to_origin
+from ..geometry._arrays import Array
+from .fitting import mean_ending, measured_rows, store_mean
 from .linear import LinearReduction, leading_axes, moments
 
 
@@ -76,14 +71,3 @@ class EuclideanPCA(LinearReduction):
     def _factor(t: Array, square: Array, rest: Array) -> Array:
         # W z in the ball is W s / (1 + |s'|^2 / 2(1+t)) on the hyperboloid, s' the part that W drops: exact at the boundary
         return 1 / (1 + rest / (1 + t) / 2)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """What is optimised: the mean squared norm of the projections of points X, in the unit ball around the mean."""
-        check_is_fitted(self)
-        rows = check_rows(X, fitted_door(self), estimator=self)
-
-        def total(chunk: Chunk) -> float:
-            z: Any = from_hyperboloid(self._flat(*self._products(chunk)), "poincare")
-            return float(array_namespace(z).sum(z * z))
-
-        return rows.fold(total) / rows.shape[0]

@@ -122,11 +122,6 @@ class GeodesicReduction(LinearReduction):
         # a submanifold inside another is no nearer to the points: only rounding can break the order
         return np.minimum.accumulate(rows.fold(squares) / rows.shape[0] / rows.door.scale**2)
 
-    def _spread(self, rows: Rows) -> float:
-        """Mean squared distance of the projections from the centre, in the user's unit of length."""
-        squares = lambda chunk: float(np.sum(to_numpy(radius(self._flat(*self._products(chunk)))) ** 2))
-        return rows.fold(squares) / rows.shape[0] / rows.door.scale**2
-
 
 def _around(frame: np.ndarray, base: np.ndarray) -> np.ndarray:
     """Points (K+1, d+1) that span what a Lorentz-orthonormal frame (K+1, d+1), as seen from a base point, does.

@@ -74,6 +74,8 @@ class HalfSpaceProjection(LinearReduction):
     (121, 2)
     """
 
+    objective = "distortion"
+
     def __init__(
         self,
         n_components: int | float | None = 2,

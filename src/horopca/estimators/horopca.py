@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._objectives.objectives import OBJECTIVES, SHARPEST
-from .._objectives.pairs import AllPairs, some_offsets
+from .._objectives.pairs import AllPairs
 from .._objectives.sample import Sample, as_sample
-from .._objectives.variances import EXACT_ROWS, REPORTED_PAIRS, measured_variances, slid
+from .._objectives.variances import measured_variances, slid
 from .._objectives.whole import Whole
 from .._points.cuda import images_of_rows, usable_for
 from .._points.door import check_choice, check_count, check_generator
@@ -42,13 +42,9 @@ from ..projections.spines import Spine, nested_ideal_points, spine_from_basis
 from ..statistics import (
     Mean,
     Seen,
-    average_distortion,
     frame_of,
     frechet_mean,
-    frechet_variance,
-    pair_variance,
     principal_axes,
-    sampled_pair_variance,
 )
 from .base import HyperbolicReduction
 from .fitting import check_climb, check_components, check_starts, fitted_door, in_model, report_end, store_variances, teller
@@ -248,7 +244,8 @@ class HoroPCA(HyperbolicReduction):
         A uniform sample of at most 16384 of all points seen is kept. A fit to it is made when more than the square root
         of their number have come in since the last one, which is about what its standard error lets one see; it takes
         about a second, so that large batches cost less. Like `fit`, it may end in one of several optima that are nearly
-        as good. `fit` forgets the stream. A batch that is refused changes nothing.
+        as good. `fit` forgets the stream. A batch that is refused changes nothing. Parameters that are set between batches
+        count from the next such fit on; with another ``n_components`` or ``objective`` that is made at once.
 
         Parameters
         ----------
@@ -292,10 +289,10 @@ class HoroPCA(HyperbolicReduction):
                 self.__dict__.pop(name, None)
         new, ending = self._reservoir.after(rows, SEARCH_ROWS), None
         m, rng = len(new.points), np.random.default_rng(0)
-        fresh = not hasattr(self, "_answer") or K != self.n_components_
+        fresh = not hasattr(self, "_answer") or (K, self.objective) != (self.n_components_, self._fitted_objective())
         if m >= max(2, K) and (new.changed > np.sqrt(m) or fresh):
             ending = self._learn(new.points, None, new.seen, K, rng, warm=getattr(self, "_answer", None))
-            self.n_components_, self._n_features_out = K, door.columns(K)
+            self.n_components_, self._n_features_out, self.objective_ = K, door.columns(K), self.objective
             new = new._replace(changed=0)
         self._reservoir, self.n_samples_seen_ = new, new.seen
         return ending
@@ -418,7 +415,8 @@ class HoroPCA(HyperbolicReduction):
         Returns
         -------
         array of shape (n_samples, n_components) (one column more for ``model="lorentz"``)
-            In the model, curvature, dtype, array library and device of X.
+            In the model, curvature, dtype, array library and device of X; `inverse_transform` takes it back, whichever
+            the components.
         """
         check_is_fitted(self)
         if n_components is None or n_components == self.n_components_:
@@ -427,8 +425,15 @@ class HoroPCA(HyperbolicReduction):
         if not hasattr(self, "nested_spines_"):
             raise ValueError("n_components needs the nested spines, but this fit was kept by version 0.1.0, without. Fit anew.")
         rows, mean = check_rows(X, fitted_door(self), estimator=self), self._mean
-        spine, frame = self.nested_spines_[k - 1], self._frames[k - 1]
+        spine, frame = self._nested(k)
         return self._map(rows, lambda chunk: frame.enter(_onto(spine, mean, chunk.points())))
+
+    def _nested(self, k: int) -> tuple[Spine, Frame]:
+        """The spine of the first k components, and the frame of its images."""
+        return (self.spine_, self._frame) if k == self.n_components_ else (self.nested_spines_[k - 1], self._frames[k - 1])
+
+    def _dimensions(self) -> range:
+        return range(1, self.n_components_ + 1) if hasattr(self, "nested_spines_") else super()._dimensions()
 
     def _project(self, x: Array) -> Array:
         return self._frame.enter(_onto(self.spine_, self._mean, x))
@@ -452,8 +457,8 @@ class HoroPCA(HyperbolicReduction):
         return images
 
     def _embed(self, y: Array) -> Array:
-        images = from_hyperboloid(self._frame.leave(y), "halfspace")
-        return translate(unslide(images, self.spine_), from_numpy(self._mean, y))
+        spine, frame = self._nested(y.shape[1] - 1)
+        return translate(unslide(from_hyperboloid(frame.leave(y), "halfspace"), spine), from_numpy(self._mean, y))
 
     def busemann(self, X: Any) -> Any:
         """Busemann coordinates of points along the principal directions: Euclidean features, zero at ``mean_``.
@@ -486,27 +491,6 @@ class HoroPCA(HyperbolicReduction):
             return xp.astype(xp.stack(columns, axis=1) / scale, dtype, copy=False)
 
         return Seen(rows, self._mean).map(coordinates)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """How well the projection keeps points X, larger being better.
-
-        The pair variance of their projections for ``objective="variance"``, their variance about the mean for "frechet",
-        minus their average distortion for "distortion". Above 3000 points, over a fixed sample of them. These are on different
-        scales: compare estimators of one objective only.
-        """
-        check_is_fitted(self)
-        rows = check_rows(X, fitted_door(self), estimator=self, min_rows=2)
-        n, rng = rows.shape[0], np.random.default_rng(0)
-        x = rows.all() if n <= EXACT_ROWS else rows.take(rng.choice(n, size=min(n, SEARCH_ROWS), replace=False))
-        images = self._project(x)
-        offsets = None if n <= EXACT_ROWS else some_offsets(len(x), max(8, REPORTED_PAIRS // len(x)), rng)
-        if self.objective == "distortion":
-            return -average_distortion(x, images, offsets)[0]
-        if self.objective == "frechet":
-            value = frechet_variance(images)
-        else:
-            value = pair_variance(images) if offsets is None else sampled_pair_variance(images, offsets)[0]
-        return value / rows.door.scale**2
 
 
 def _sorted(x: np.ndarray) -> np.ndarray:

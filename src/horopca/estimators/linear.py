@@ -35,7 +35,6 @@ class LinearReduction(HyperbolicReduction):
     _centre: np.ndarray  # (d+1,)
     _frame: Frame  # of the images
     _mean: np.ndarray  # (d+1,)
-    n_components_: int
 
     @staticmethod
     def _factor(t: Array, square: Array, rest: Array) -> Array:

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._points.door import FARTHEST_IMAGE, METRICS, MetricName, check_choice, check_distances
-from .._points.memory import Rows
+from .._points.memory import Asked, Rows
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from ..geometry import Chunk, ModelName, boost_to_origin, lift, translate
@@ -37,7 +37,7 @@ LOST = 1e-2  # how large a coordinate may be that the rounding of the largest dr
 
 def _has_points(estimator: HyperbolicMDS) -> bool:
     if estimator.metric == "precomputed":
-        raise AttributeError("inverse_transform needs points, but metric='precomputed' knows distances only.")
+        raise AttributeError("inverse_transform and score need points, but metric='precomputed' knows distances only.")
     return True
 
 
@@ -199,7 +199,8 @@ class HyperbolicMDS(LinearReduction):
     def _check_distances(self, X: Any, *, reset: bool) -> np.ndarray:
         """X as distances at curvature -1, square and symmetric in a fit, or a sentence."""
         X = to_numpy(X) if _foreign(X) else X
-        D = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=2 if reset else 1)
+        D = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=0)
+        Asked(fitted_door(self), min_rows=2 if reset else 1).check_shape(D)
         check_distances(D, symmetric=reset)
         scale = fitted_door(self).scale
         if D.max(initial=0) * scale > FARTHEST_IMAGE:
@@ -245,6 +246,8 @@ class HyperbolicMDS(LinearReduction):
         array of shape (n_samples, n_features)
         """
         return super().inverse_transform(Y)
+
+    score = available_if(_has_points)(LinearReduction.score)
 
 
 def _foreign(X: Any) -> bool:

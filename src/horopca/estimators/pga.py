@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from .._objectives.sample import Sample
 from .._points.door import check_choice
-from .._points.places import check_rows
 from .._search.submanifolds import GOALS, Effort, Nested, search_greedy, search_joint
 from ..geometry import ModelName
-from .fitting import fitted_door
 from .geodesic import GeodesicReduction
 
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
@@ -124,11 +121,3 @@ class PGA(GeodesicReduction):
 
     def _search(self, sample: Sample, K: int, effort: Effort, rng: np.random.Generator) -> Nested:
         return STRATEGIES[self.strategy](sample, K, self.objective, effort, rng)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """The objective for points X, larger being better: minus the residual for ``objective="residual"``."""
-        check_is_fitted(self)
-        rows = check_rows(X, fitted_door(self), estimator=self)
-        if self.objective == "variance":
-            return self._spread(rows)
-        return -float(self._residuals(rows)[-1])

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from sklearn.utils.validation import check_is_fitted
-
 from .._points.memory import Rows
-from .._points.places import check_rows
 from .._search.ending import Ending
-from ..geometry import Chunk, ModelName, from_hyperboloid, radius, translate_to_origin
+from ..geometry import ModelName, from_hyperboloid, translate_to_origin
 from ..geometry._arrays import Array, array_namespace
-from .fitting import fitted_door, mean_ending, measured_rows, store_mean
+from .fitting import mean_ending, measured_rows, store_mean
 from .linear import LinearReduction, leading_axes, moments
 
 
@@ -81,17 +76,6 @@ class TangentPCA(LinearReduction):
         length = xp.sqrt(square) * shrunk
         safe = xp.where(length > 0, length, xp.ones_like(length))
         return shrunk * xp.where(length > 0, xp.sinh(safe) / safe, xp.ones_like(length))
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """What is optimised: the mean squared length of the tangent vectors of points X projected on the components."""
-        check_is_fitted(self)
-        rows = check_rows(X, fitted_door(self), estimator=self)
-
-        def total(chunk: Chunk) -> float:
-            r: Any = radius(self._flat(*self._products(chunk)))
-            return float(array_namespace(r).sum(r * r))
-
-        return rows.fold(total) / rows.shape[0] / rows.door.scale**2
 
 
 def _shrunk(t: Array) -> Array:

@@ -30,6 +30,7 @@ from ..geometry import (
 from ..geometry._arrays import Array, array_namespace, dot, from_numpy, to_numpy
 from ..projections import Spine, spine_from_ideal_points, unslide
 from ..statistics import Seen, principal_axes
+from .base import FitTransform
 from .directions import search_directions
 from .fitting import begin_fit, check_climb, check_starts, fitted_door, mean_ending, report_end, store_mean
 
@@ -44,6 +45,7 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
 
     model: ModelName
     curvature: float
+    fit_transform: FitTransform
 
     @abstractmethod
     def _learn(self, rows: Rows) -> Ending:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from .._points.door import check_count, check_door
+from .._points.door import check_count, check_door, check_generator
 from .._points.places import check_rows
 from ..geometry import ModelName
 from ..statistics import pair_distances
@@ -87,7 +86,7 @@ def plot_distortion(
     model, curvature : of X and Y
     n_pairs : int
         Draw about so many random pairs (at least n) where there are more.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
     ax : matplotlib axes, optional
 
     Examples
@@ -133,9 +132,9 @@ def _sample(before: Any, after: Any, n_pairs: int, random_state: Any) -> tuple[n
     offsets = None
     order = np.arange(n)
     if n * (n - 1) // 2 > n_pairs and n > 3:
-        rng = check_random_state(random_state)
+        rng = check_generator(random_state)
         order, most = rng.permutation(n), (n - 1) // 2
-        offsets = 1 + rng.permutation(most)[: min(most, max(1, n_pairs // n))]
+        offsets = (1 + rng.permutation(most)[: min(most, max(1, n_pairs // n))]).tolist()
     parts = list(pair_distances(before.take(order), after.take(order), offsets=offsets))
     first, second = (np.concatenate([np.ravel(part[k]) for part in parts]) for k in (0, 1))
     return first, second

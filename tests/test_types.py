@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from horopca import HoroPCA
 from horopca.geometry import distance, from_hyperboloid, lift, translate
 from horopca.geometry._arrays import AnyArray, array_namespace
 
@@ -20,6 +21,10 @@ def of_numpy(s: NDArray[np.float64], m: NDArray[np.float64]) -> NDArray[np.float
 
 def of_torch(s: Tensor, m: Tensor) -> Tensor:
     return from_hyperboloid(translate(lift(s), m), "klein")
+
+
+def reduced(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    return HoroPCA(model="lorentz").fit(X).fit_transform(X)
 
 
 def of_any(s: AnyArray) -> AnyArray:
