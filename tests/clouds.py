@@ -29,3 +29,9 @@ def rotation(d: int, *, seed: int = 0) -> np.ndarray:
 def turned(x: np.ndarray, Q: np.ndarray) -> np.ndarray:
     """Points of the hyperboloid turned about the origin."""
     return lift(x[:, 1:] @ Q.T)
+
+
+def spread(pga, X, model="poincare"):
+    """What PGA maximises: the mean squared distance of the projections from the base point."""
+    back, base = (to_hyperboloid(P, model) for P in (pga.inverse_transform(pga.transform(X)), pga.base_point_))
+    return np.mean(distance(back, base) ** 2)

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from clouds import rotation
+from clouds import rotation, spread
 from horopca import (
     BSA,
     PGA,
@@ -155,11 +155,6 @@ def test_every_kind_of_random_state(X, name):
     assert np.array_equal(*twice)
     with pytest.raises(ValueError, match=r"random_state must be a whole number .* but is 'dice'"):
         reduction(name, random_state="dice").fit(X)
-
-
-def spread(pga, X):
-    """What PGA maximises: the mean squared distance of the projections from the base point."""
-    return np.mean(distance(to_hyperboloid(pga.inverse_transform(pga.transform(X))), to_hyperboloid(pga.base_point_)) ** 2)
 
 
 @pytest.mark.parametrize("options", [{}, {"strategy": "greedy"}, {"objective": "residual"}, {"base_noise": 0.3}])

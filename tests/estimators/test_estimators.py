@@ -160,7 +160,7 @@ def test_the_nested_projections_have_their_ways_back(X, model, spine):
         back = pca.inverse_transform(Y)
         assert np.allclose(pca.transform(back, n_components=k), Y, atol=1e-7)
         assert metrics.pair_variance(back, model=model) == pytest.approx(metrics.pair_variance(Y, model=model), rel=1e-7)
-    with pytest.raises(ValueError, match="Y must have [12] to [34] columns, as the output of transform has, but has 5"):
+    with pytest.raises(ValueError, match=r"Y must have [12] to [34] columns, as the output of transform has, but has 5"):
         pca.inverse_transform(geometry.from_hyperboloid(geometry.to_hyperboloid(X[:, : 5 - (model == "lorentz")]), model))
 
 
