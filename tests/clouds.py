@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from horopca.geometry import lift
+from horopca.geometry import distance, lift, to_hyperboloid
 
 
 def cloud(n: int, d: int, *, radius: float = 3.0, seed: int = 0) -> np.ndarray:
