@@ -19,7 +19,7 @@ import horopca
 from fuzz.tally import Finding, Tally, counted
 from horopca import metrics
 from horopca._points.door import LARGEST_RADIUS, Door, check_door
-from horopca.geometry import from_hyperboloid, pairwise_distance, to_hyperboloid
+from horopca.geometry import from_hyperboloid, pairwise_distance, to_hyperboloid, translate
 from horopca.io import describe, load, save
 from horopca.statistics import frechet_mean
 
@@ -75,10 +75,11 @@ class Case(NamedTuple):
 
 
 @cache
-def _fitted(name: str, door: Door) -> Any:
-    """A fit to a few points in the middle of the space."""
+def _fitted(name: str, door: Door, away: float) -> Any:
+    """A fit to a few points around one, so far from the origin."""
     x = to_hyperboloid(np.random.default_rng(0).uniform(-0.4, 0.4, (12, 3)))
-    return _estimator(name, door).fit(door.leave(x, np.float64))
+    centre = to_hyperboloid(np.array([0.6, 0.0, 0.8]) * away, "tangent")
+    return _estimator(name, door).fit(door.leave(translate(x, centre), np.float64))
 
 
 def _estimator(name: str, door: Door) -> Any:
@@ -91,8 +92,9 @@ def _mapped(name: str) -> Callable[[Case], Any]:
     """Any numbers, or points, through a fit and back."""
 
     def go(case: Case) -> Any:
-        door = case.door()
-        fit, columns = _fitted(name, door), door.columns(3)
+        door = Door(str(case.rng.choice(MODELS)), float(case.rng.choice([-1.0, -1e-100])))
+        away = float(case.rng.choice([0.0, 6.0, 13.0] if door.model in ("poincare", "klein") else [0.0, 13.0, 80.0]))
+        fit, columns = _fitted(name, door, away), door.columns(3)
         X = any_numbers(case.rng, columns) if case.rng.random() < 0.5 else case.points(door, columns)
         Y = fit.transform(X)
         if Y.dtype != X.dtype:

@@ -19,7 +19,9 @@ from click.testing import CliRunner
 from fuzz.limits import Reader
 from horopca import TangentPCA
 from horopca.cli import main
-from horopca.io import load, memory_limit, save_fitted
+from horopca.io import READABLE, load, memory_limit, save_fitted
+from horopca.io.edges import TREES
+from horopca.io.reading import PACKABLE
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the limits and the measure of memory are of Linux")
 X = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 3))
@@ -316,6 +318,109 @@ def test_names_of_observations_that_are_one_long_name(tmp_path, refused):
     raw[where : where + 16 * n] = raw[where : where + 16] * n
     (tmp_path / "a.h5ad").write_bytes(raw)
     refused(tmp_path / "a.h5ad", "in memory")
+
+
+# ---------------------------------------------------------------- every format
+
+
+def feather(path):
+    pa, write = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.feather").write_feather
+    write(pa.table({f"x{j}": np.zeros(1 << 22) for j in range(9)}), path, compression="zstd")
+    return path.read_bytes()
+
+
+def container(path, userblock):
+    with pytest.importorskip("h5py").File(path, "w", userblock_size=userblock) as file:
+        for name in ("obsm/X", "X"):
+            file.create_dataset(name, (1 << 26, 16), "f8", chunks=(1 << 16, 16), compression="gzip")
+    raw = path.read_bytes()
+    return (b"MATLAB 7.3 MAT-file".ljust(124) + struct.pack("<HH", 0x0200, 0x4D49) + raw[128:]) if userblock else raw
+
+
+def claimed(dtype, shape):
+    header = json.dumps({"w": {"dtype": dtype, "shape": shape, "data_offsets": [0, 1 << 40]}}).encode()
+    return len(header).to_bytes(8, "little") + header
+
+
+NOTE = b"\x80\x02Nr\xff\xff\xff\x3f."
+NESTED = b"(" * 200_000
+# endings -> a small file that would take a lot if it were believed, or is a knot
+CLAIMS = {
+    (".npy",): lambda path: npy({"descr": "<f8", "fortran_order": False, "shape": (1 << 31, 16)}, b"x"),
+    (".npz",): lambda path: zipped(
+        path, {"X.npy": npy({"descr": "<f8", "fortran_order": False, "shape": (1 << 31, 16)})}
+    ).read_bytes(),
+    (".csv", ".tsv"): lambda path: b"," * 3_000_000,
+    (".txt", ".vec", ".w2v"): lambda path: b"2000000000 300\n" + b"a " * 1_000_000,
+    (".bin",): lambda path: b"2000000000 300\ncat " + b"x" * 2000,
+    (".pth", ".pt", ".best", ".ckpt", ".kv"): lambda path: NOTE,
+    (".safetensors",): lambda path: claimed("F64", [1 << 31, 16]),
+    (".mat",): lambda path: container(path, 512),
+    (".h5ad",): lambda path: container(path, 0),
+    (".feather",): feather,
+    (".parquet",): lambda path: b"PAR1" + b"\xff" * 4000 + b"\xff\xff\xff\x7fPAR1",
+    (".nwk", ".newick", ".tree", ".tre", ".nhx"): lambda path: NESTED,
+    (".nex", ".nexus"): lambda path: b"#NEXUS\nbegin trees;\ntree a = " + NESTED,
+    (".xml", ".phyloxml"): lambda path: b"<phyloxml><phylogeny>" + b"<clade>" * 300_000,
+    (".obo",): lambda path: b"[Term]\nid: " + b"a" * 2_000_000 + b"\nis_a: b\n" * 200_000,
+}
+
+
+def test_claims_are_made_in_every_format_that_is_read():
+    assert sorted(ending for endings in CLAIMS for ending in endings) == sorted({*READABLE, *TREES})
+
+
+@pytest.mark.parametrize("endings", CLAIMS, ids=lambda endings: endings[0])
+def test_no_claim_is_believed(tmp_path, reader, endings):
+    content = CLAIMS[endings](tmp_path / f"made{endings[0]}")
+    assert len(content) < 5e6
+    for ending in endings:
+        path = tmp_path / f"a{ending}"
+        path.write_bytes(content)
+        answer = reader(path, "load_edges" if ending in TREES else "load")
+        assert answer["outcome"] in ("read", "refused") and answer["megabytes"] < MEGABYTES, answer
+        assert answer["outcome"] == "refused" or ending in TREES, answer
+
+
+@pytest.mark.parametrize("ending", [*PACKABLE, *TREES, ".edges"])
+def test_packed_text_that_swells(tmp_path, refused, ending):
+    """A line, and more of it than the budget has, from a few megabytes."""
+    whole = b"\x1f\x8b\x08" + bytes(6) + b"\xff" + zeros(4000) + bytes(8)
+    (tmp_path / f"a{ending}.gz").write_bytes(whole)
+    refused(tmp_path / f"a{ending}.gz", f"a{ending}.gz", function="load" if ending in PACKABLE else "load_edges")
+
+
+ENTRIES = {"data": np.ones(3), "indices": np.array([1, 2, 3]), "indptr": np.array([0, 1, 2, 3, 3]), "shape": np.array([4, 4])}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"indptr": np.array([0, 1, 2, 825_032_707, 0])},
+        {"indptr": np.array([0, 1, 1 << 49, -1, -1])},
+        {"indptr": np.array([0, 5, 1 << 40, 1 << 41, 3])},
+        {"indices": np.array([1, 2, 1 << 40])},
+        {"indices": np.array([1, -2, 3])},
+        {"indices": np.array([0.5, 1, 2])},
+        {"shape": np.array([1 << 40, 1 << 40])},
+        {"shape": np.array([4])},
+        {"data": np.array(["a", "b", "c"])},
+        {"format": np.array("coo"), "row": np.array([0, 1, 2]), "col": np.array([0, 1, 1 << 40])},
+        {"format": np.array("coo"), "row": np.array([0, 1, 2]), "col": np.array([0, 1, 2]), "shape": np.array([1 << 40] * 2)},
+        {"format": np.array("xyz")},
+    ],
+    ids=lambda wrong: "-".join(wrong),
+)
+def test_places_in_a_sparse_matrix_that_are_none(tmp_path, refused, wrong):
+    np.savez(tmp_path / "a.npz", **{"format": np.array("csr"), **ENTRIES, **wrong})
+    refused(tmp_path / "a.npz", "a.npz", function="edges.load_adjacency")
+
+
+def test_a_sparse_matrix_that_swells(tmp_path, refused):
+    arrays = {f"{name}.npy": npy({"descr": "<f8", "fortran_order": False, "shape": (3,)}, bytes(24)) for name in ENTRIES}
+    content = zeros(4000)
+    path = zipped(tmp_path / "a.npz", {**arrays, "format.npy": content})
+    refused(swollen(path, "format.npy", content, 4000 << 20), "would take", function="edges.load_adjacency")
 
 
 def test_pickles_are_never_run(tmp_path, refused):

@@ -14,13 +14,14 @@ from horopca import (
     EuclideanPCA,
     HoroPCA,
     HyperbolicMDS,
+    RadialPCA,
     TangentPCA,
     TangentWhitener,
     metrics,
 )
 from horopca._points.door import FARTHEST_IMAGE, LARGEST_RADIUS, Door, check_count
 from horopca._points.places import check_rows
-from horopca.geometry import distance, from_hyperboloid, lift, radius, to_hyperboloid
+from horopca.geometry import distance, from_hyperboloid, lift, radius, to_hyperboloid, translate
 from horopca.statistics import frechet_mean
 
 ON_THE_RIM = (float.fromhex("0x1.a43a32814b576p-5"), float.fromhex("0x1.ff536f2a87023p-1"))
@@ -122,6 +123,21 @@ def test_every_method_works_as_far_out_as_the_door_lets_in(kind, name):
         assert np.isfinite(estimator.inverse_transform(Y)).all()
         assert np.isfinite(getattr(estimator, "explained_variance_", 0.0)).all()
         assert np.isfinite(getattr(estimator, "total_variance_", 0.0))
+
+
+@pytest.mark.parametrize("method", [TangentPCA, EuclideanPCA, RadialPCA])
+@pytest.mark.parametrize("r", [5.0, 20.0, 35.0, 48.7, 100.0, LARGEST_RADIUS - 1])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_points_around_one_far_out_are_seen_from_it(method, r):
+    """Where products with the rows leave nothing but rounding, of either sign."""
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        u = rng.standard_normal((1, 1 + seed % 4))
+        centre = to_hyperboloid(r * u / np.linalg.norm(u), "tangent")
+        near = translate(to_hyperboloid(rng.choice([0.0, 1e-3, 0.1]) * rng.standard_normal((5, u.shape[1])), "tangent"), centre)
+        fit = method(1, model="lorentz").fit(near)
+        images = to_hyperboloid(fit.transform(near), "lorentz")
+        assert distance(images, fit._project(near)).max() < 1e-8  # point by point, without products
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -88,7 +88,7 @@ class LinearReduction(HyperbolicReduction):
             y = chunk.products(from_numpy(vectors, chunk.t))
             t, square = y[0, :], xp.sum(y[1:, :] ** 2, axis=0)
             rest = t * t - 1 - square
-            lost = ~(self._sound(t, y[1:, :], rest, error) & (rest >= 0))
+            lost = ~((t > 0) & (rest >= 0) & self._sound(t, y[1:, :], rest, error))  # t < 0: nothing but rounding is left
         if not bool(xp.any(lost)):
             return t, y[1:, :], rest
         x = translate_to_origin(chunk.points(lost), from_numpy(self._centre, chunk.t))

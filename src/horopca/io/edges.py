@@ -69,8 +69,10 @@ def load_adjacency(path: Path) -> coo_array:
             raise TypeError("These are no numbers, or no places.")
         content = (data, tuple(places)) if kind is coo_array else (data, *places)
         matrix = kind(content, shape=(rows, columns))
-        if hasattr(matrix, "check_format"):
-            matrix.check_format(full_check=True)  # or a wrong place would be looked up in memory
+        if hasattr(matrix, "indptr"):  # a wrong place would be looked up in memory, and SciPy looks at few of an empty matrix
+            matrix.check_format(full_check=True)
+            if (matrix.indptr[1:] < matrix.indptr[:-1]).any():
+                raise ValueError("The rows end before they begin.")
         return coo_array(matrix)
 
 
