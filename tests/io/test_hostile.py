@@ -155,7 +155,7 @@ def test_the_limit_can_be_raised_and_lowered(tmp_path):
     path = tmp_path / "a.npz"
     np.savez_compressed(path, X=np.zeros((1 << 12, 1 << 8)))
     assert load(path).X.shape == (1 << 12, 1 << 8)
-    with memory_limit(1e6), pytest.raises(ValueError, match=r"would take 8\.39 MB or more in memory, where 1 MB are allowed"):
+    with memory_limit(1e6), pytest.raises(ValueError, match=r"would take 8\.4\d? MB or more in memory, where 1 MB are allowed"):
         load(path)
     with pytest.raises(ValueError, match="nbytes must be"), memory_limit(0):
         pass
@@ -296,7 +296,7 @@ def test_containers_that_swell_or_hold_nothing(tmp_path, refused):
         group = file.create_group("obsm")
         group["X"], group["Y"] = h5py.Empty("f8"), h5py.Empty("S10")
         file["obs"] = h5py.Empty("f8")
-    refused(tmp_path / "b.h5ad", "holds none")
+    refused(tmp_path / "b.h5ad", "holds no array of obsm")
     with h5py.File(tmp_path / "c.h5ad", "w") as file:
         file.create_group("obsm")["X"] = X
         obs = file.create_group("obs")
