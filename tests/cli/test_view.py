@@ -57,6 +57,27 @@ def test_view_writes_what_explore_makes(folder):
     assert "beasts.html" in result.stdout and f"{len(Y)}" in result.stdout and result.stderr == ""
 
 
+def test_view_takes_details_pictures_sizes_and_a_palette(folder):
+    (folder / "pictures").mkdir()
+    (folder / "pictures" / "one.png").write_bytes(b"a picture")
+    write(folder / "pictures" / "list.txt", "one.png\n" + "\n" * (len(Y) - 1))
+    write(folder / "details.txt", "\n".join(f"about {name}" for name in NAMES))
+    write(folder / "sizes.csv", "\n".join(str(i + 1) for i in range(len(Y))))
+    more = ("--details", "details.txt", "--images", "pictures/list.txt", "--sizes", "sizes.csv", "--palette", "#112233,#445566")
+    result = view("plane.npy", "--labels", "labels.txt", *more)
+    assert result.exit_code == 0, result.output
+    page = explore(
+        Y,
+        LABELS,
+        details=[f"about {name}" for name in NAMES],
+        images=[folder / "pictures" / "one.png"] + [None] * (len(Y) - 1),
+        sizes=np.arange(1, len(Y) + 1),
+        palette=["#112233", "#445566"],
+        title="plane",
+    )
+    assert (folder / "plane.html").read_text(encoding="utf-8") == page.html
+
+
 def test_view_names_the_page_after_its_points_and_overwrites_only_when_told(folder):
     assert view("plane.npy").exit_code == 0 and "<title>plane</title>" in (folder / "plane.html").read_text(encoding="utf-8")
     again = view("plane.npy")
@@ -97,12 +118,17 @@ def test_open_asks_for_a_browser(folder, monkeypatch, there):
         (["plane.npy", "-o", "page.pdf"], "must end in .html"),
         (["plane.npy", "-o", "no/page.html"], "there is no folder no"),
         (["plane.npy", "--root", "cat"], "--root must be the name or the row number of a point, but is 'cat'"),
+        (["plane.npy", "--details", "short.txt"], "must hold one text for each of the"),
+        (["plane.npy", "--images", "images.txt"], "there is no absent.png"),
+        (["plane.npy", "--sizes", "plane.npy"], "--sizes must hold one column"),
+        (["plane.npy", "--palette", "red"], "palette must hold colours"),
         (["plane.npy", "--model", "lorentz"], "at least 2 columns|hyperboloid|Y must be points of the plane"),
     ],
 )
 def test_wrong_requests_end_in_a_sentence(folder, arguments, sentence):
     write(folder / "short.txt", "a\nb\n")
     write(folder / "far.txt", "0 1000\n")
+    write(folder / "images.txt", "absent.png\n" * len(Y))
     np.save("short.npy", Y[:3])
     np.save("deep.npy", np.zeros((5, 3)))
     before = sorted(folder.iterdir())

@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 
 import horopca
-from horopca.explorer import explore, neighbours
+from horopca.explorer import explore
 from horopca.explorer.edges import load_row_edges
-from horopca.explorer.neighbours import local_distortion, nearest_neighbours
-from horopca.explorer.original import strangers
+from horopca.explorer.original import local_distortion
 from horopca.geometry import distance, from_hyperboloid, lift, pairwise_distance, to_hyperboloid, translate
+from horopca.metrics import continuity, false_neighbours, trustworthiness
+from horopca.metrics.nearest import nearest_neighbours
 from horopca.plots import class_colours
 from horopca.statistics import frechet_mean
 from taxonomy import mammals
@@ -122,28 +123,6 @@ def test_the_page_starts_at_the_root_of_a_tree_or_at_the_mean():
 # ---------------------------------------------------------------- neighbours
 
 
-@pytest.mark.parametrize("few", [10_000, 0], ids=["all distances", "candidates"])
-def test_neighbours_are_the_nearest(monkeypatch, few):
-    monkeypatch.setattr(neighbours, "FEW", few)
-    u = rng.standard_normal((300, 5))
-    x = lift(u / np.linalg.norm(u, axis=1)[:, None] * np.sinh(rng.uniform(0, 12, 300))[:, None])
-    x[17] = x[40]
-    indices, distances = nearest_neighbours(x, 6)
-    d = pairwise_distance(x)
-    np.fill_diagonal(d, np.inf)
-    # the same sum in another order: a few units in the last place
-    assert np.allclose(distances, np.sort(d, axis=1)[:, :6], rtol=1e-12, atol=1e-15)
-    assert np.allclose(np.take_along_axis(d, indices, axis=1), distances, rtol=1e-12, atol=1e-15)
-    assert not (indices == np.arange(300)[:, None]).any() and indices[17, 0] == 40
-
-
-def test_points_too_deep_for_a_euclidean_search_are_still_told_apart(monkeypatch):
-    monkeypatch.setattr(neighbours, "FEW", 0)
-    angle = np.arange(40) * np.exp(-20.0)
-    x = lift(np.sinh(20.0) * np.stack([np.cos(angle), np.sin(angle)], axis=1))
-    assert (np.abs(nearest_neighbours(x, 1)[0][:, 0] - np.arange(40)) == 1).all()
-
-
 def test_local_distortion():
     indices, distances = nearest_neighbours(X, 4)
     assert local_distortion(translate(X, X[5]), indices, distances).max() < 1e-12  # an isometry distorts nothing
@@ -164,7 +143,7 @@ def test_the_original_space_decides_who_is_a_neighbour():
     found = held(explore(Y, original=original, n_neighbors=4))
     indices, distances = nearest_neighbours(to_hyperboloid(original), 4)
     assert found["k"] == 4 and np.array_equal(found["neighbours"].reshape(-1, 4), indices)
-    # ten binary digits are kept
+    # nine binary digits are kept
     assert np.allclose(found["spans"].reshape(-1, 4), distances, rtol=2.0**-10)
     assert np.allclose(found["distortion"], local_distortion(X, indices, distances), rtol=2.0**-10)
     scaled = held(explore(2 * Y, original=2 * original, curvature=-0.25, n_neighbors=4))
@@ -297,13 +276,31 @@ def test_several_columns_texts_pictures_and_sizes(tmp_path):
         explore(Y[:1], images=["cat.exe"])
 
 
-def test_strangers_are_counted():
+def test_the_page_holds_the_figures_of_the_metrics():
     original = rng.uniform(-0.3, 0.3, (len(Y), 6))
     found = held(explore(Y, original=original, n_neighbors=4))
-    here, there = nearest_neighbours(to_hyperboloid(Y), 4)[0], nearest_neighbours(to_hyperboloid(original), 4)[0]
-    expected = [len(set(a) - set(b)) / 4 for a, b in zip(here.tolist(), there.tolist(), strict=True)]
-    assert np.array_equal(found["false"], np.float32(expected)) and np.array_equal(strangers(here, there), expected)
+    expected = false_neighbours(original, Y, n_neighbors=4)
+    expected["false"] = 1 - expected["kept"]
+    for key in ("false", "trust", "continuity"):
+        assert np.allclose(found[key], expected[key], rtol=2.0**-10)
+    notes = {about["key"]: about["note"] for about in found["measures"]}
+    assert f"On average {trustworthiness(original, Y, n_neighbors=4):.1%}." in notes["trust"]
+    assert f"On average {continuity(original, Y, n_neighbors=4):.1%}." in notes["continuity"]
     assert found["dimension"] == 6 and np.array_equal(found["original"], to_hyperboloid(original)[:, 1:].ravel())
+
+
+def test_of_very_many_points_trust_is_that_of_a_sample(monkeypatch):
+    original = rng.uniform(-0.3, 0.3, (400, 6))
+    flat = original[:, :2]
+    whole = held(explore(flat, original=original))
+    monkeypatch.setattr("horopca.explorer.original.EXACT_POINTS", 10)
+    monkeypatch.setattr("horopca.explorer.original.SAMPLED", 100)
+    found = held(explore(flat, original=original))
+    assert np.array_equal(found["false"], whole["false"])
+    assert "trust" in whole and "continuity" in whole and "trust" not in found and "continuity" not in found
+    note = next(about["note"] for about in found["measures"] if about["key"] == "trust")
+    mean, error = (float(text) for text in re.search(r"On average ([\d.]+)% ± ([\d.]+)% \(of 100 points\)", note).groups())
+    assert abs(mean - 100 * trustworthiness(original, flat)) < 5 * error
 
 
 def test_what_the_page_does_not_hold_is_said(monkeypatch):

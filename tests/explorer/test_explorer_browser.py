@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from horopca.explorer import explore
-from horopca.explorer.neighbours import nearest_neighbours
 from horopca.geometry import from_hyperboloid, pairwise_distance, to_hyperboloid, translate_to_origin
+from horopca.metrics.nearest import nearest_neighbours
 from horopca.plots import class_colours
 from horopca.plots.palette import RAMPS
 

@@ -173,6 +173,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return _reading_options(with_reading)
 
 
+palette_option = click.option("--palette", help="Colours of the classes, such as '#0072B2,#E69F00'.")
 text_options = together(
     [
         reads("--labels", help="Classes of the points, one to a line.  [default: a column of words in the file]"),

@@ -15,6 +15,7 @@ from .options import (
     Reading,
     choice,
     force_option,
+    palette_option,
     points_argument,
     quiet_option,
     reading_options,
@@ -37,7 +38,7 @@ from .texts import row_of, texts_of
 )
 @click.option("--centre", help="Name or row number of the point to put at the centre.")
 @click.option("--grid", type=click.Choice(("polar", "geodesic")), help="Draw a grid around the centre.")
-@click.option("--palette", help="Colours of the classes, such as '#0072B2,#E69F00'.")
+@palette_option
 @click.option("--title", help="Heading of the picture.")
 @writes("-o", "--output", help="Where to draw: .png, .pdf or .svg.  [default: the name of POINTS with .png, here]")
 @reading_options

@@ -6,6 +6,7 @@ import webbrowser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import rich_click as click
 
 from ..explorer import explore
@@ -14,6 +15,7 @@ from .files import Output, check_files, read, write_files
 from .options import (
     Reading,
     force_option,
+    palette_option,
     points_argument,
     quiet_option,
     reading_options,
@@ -22,7 +24,7 @@ from .options import (
     writes,
 )
 from .saying import print_rows, working
-from .texts import row_of, texts_of
+from .texts import read_words, row_of, texts_of
 
 PAGES = (".html", ".htm")
 
@@ -32,6 +34,10 @@ PAGES = (".html", ".htm")
 @text_options
 @reads("--values", help="Numbers to colour by, a column each: .npy, .npz, .csv or .tsv.")
 @reads("--original", help="The points before the reduction: neighbours and distortions are then those of the original space.")
+@reads("--details", help="Texts about the points, one to a line; addresses of the web become links.")
+@reads("--images", help="Pictures to put into the page: their files, one to a line, as seen from this file.")
+@reads("--sizes", help="Numbers that the areas of the marks are in proportion to, one to a row.")
+@palette_option
 @click.option("--root", help="Name or row number of the point to start from.")
 @click.option("--title", help="Heading of the page.  [default: the name of POINTS]")
 @writes("-o", "--output", help="Where to write the page.  [default: the name of POINTS with .html, here]")
@@ -46,6 +52,10 @@ def view(
     edges: Path | None,
     values: Path | None,
     original: Path | None,
+    details: Path | None,
+    images: Path | None,
+    sizes: Path | None,
+    palette: str | None,
     root: str | None,
     title: str | None,
     output: Path | None,
@@ -66,7 +76,8 @@ def view(
     """
     output = Path(f"{points.stem}.html") if output is None else output
     inputs = {"POINTS": points, "--labels": labels, "--names": names, "--edges": edges, "--values": values}
-    check_files({**inputs, "--original": original}, [Output("-o", output, PAGES)], force=force)
+    inputs |= {"--original": original, "--details": details, "--images": images, "--sizes": sizes}
+    check_files(inputs, [Output("-o", output, PAGES)], force=force)
     table = read(points, reading)
     texts = texts_of(table, labels, names, edges)
     with working(f"Making a page of {len(table.X):,} points"):
@@ -77,6 +88,10 @@ def view(
             edges=texts.edges,
             values=dict(table.values) or None if values is None else _columns(read(values, allow_nonfinite=True)),
             original=None if original is None else read(original).X,
+            details=None if details is None else read_words(details, len(table.X), "text"),
+            images=None if images is None else _pictures(images, len(table.X)),
+            sizes=None if sizes is None else _numbers(sizes),
+            palette=None if palette is None else palette.split(","),
             root=row_of(root, texts.names, "--root"),
             title=title or points.stem,
             **reading.place(table.model),
@@ -85,6 +100,18 @@ def view(
     print_rows({"points": f"{page.n_points:,}", "written to": str(output), "size": f"{len(page.html) / 1e6:.1f} MB"})
     if show and not webbrowser.open(output.resolve().as_uri()):
         click.echo(f"No browser could be started here: open {output} yourself.", err=True)
+
+
+def _pictures(path: Path, n: int) -> list[Path | None]:
+    """The files that a list names, from the folder that it is in; an empty line is none."""
+    return [path.parent / line.strip() if line.strip() else None for line in read_words(path, n, "picture")]
+
+
+def _numbers(path: Path) -> np.ndarray:
+    X = read(path, allow_nonfinite=True).X
+    if X.shape[1] != 1:
+        raise ValueError(f"--sizes must hold one column of numbers, but {path} holds {X.shape[1]}.")
+    return X[:, 0]
 
 
 def _columns(table: Table) -> dict[str, Any]:

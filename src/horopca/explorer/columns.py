@@ -28,6 +28,7 @@ def columns_of(values: Any, usual: str) -> dict[str, Any]:
 def add_labels(header: Header, arrays: Arrays, labels: Any, n: int, palette: Any) -> None:
     """Classes in the order of the legend, with their colours on a light and on a dark page, and a code for each point."""
     header["labelings"] = []
+    class_colours([], palette)  # a palette without labels is checked too
     for k, (name, column) in enumerate({} if labels is None else columns_of(labels, "Label").items()):
         texts = label_texts(one_per_point(column, "labels", n) or [])
         light, dark = (class_colours(texts, palette, theme) for theme in ("light", "dark"))
@@ -110,4 +111,6 @@ def _data_uri(image: Any) -> str:
     path, kind = Path(image), mimetypes.guess_type(str(image))[0] or ""
     if not kind.startswith("image/"):
         raise ValueError(f"images must be paths of pictures, data URIs or None, but one is {str(image)[:60]!r}.")
+    if not path.is_file():
+        raise FileNotFoundError(f"images must be files that are there, but there is no {path}.")
     return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"

@@ -35,6 +35,6 @@ def smallest_integers(codes: np.ndarray) -> np.ndarray:
 
 
 def rounded(values: np.ndarray) -> np.ndarray:
-    """float32 with ten binary digits, three decimal ones, for what is only read: it compresses to half the size."""
+    """float32 with nine binary digits, a thousandth, for what is only read: it compresses to half the size."""
     bits = np.asarray(values, dtype=np.float32).view(np.uint32)
-    return ((bits + 0x1000) & np.uint32(0xFFFFE000)).view(np.float32)
+    return ((bits + 0x2000) & np.uint32(0xFFFFC000)).view(np.float32)

@@ -33,6 +33,7 @@ SCRIPTS = (
     "geometry", "data", "colours", "scene", "paint-gl", "paint-2d", "export", "state", "pointer", "selection", "refitting",
     "panels", "main",
 )  # fmt: skip
+COMMENT = re.compile(r"^ *(//|/\*\*|\*).*\n", re.MULTILINE)  # lines of a script that the page need not carry
 
 
 class Page:
@@ -214,15 +215,18 @@ def _assemble(title: str, data: str) -> str:
     def read(name: str) -> str:
         return (folder / name).read_text(encoding="utf-8")
 
+    def code(name: str) -> str:
+        return COMMENT.sub("", read(f"{name}.js"))
+
     style = read("style.css")
-    script = '(() => {\n"use strict";\n' + "\n".join(read(f"{name}.js") for name in SCRIPTS) + "})();\n"
+    script = '(() => {\n"use strict";\n' + "\n".join(code(name) for name in SCRIPTS) + "})();\n"
     fields = {
         "title": html.escape(str(title).encode(errors="replace").decode()),
         "style": style,
         "style_hash": _sha256(style),
         "script": script,
         "script_hash": _sha256(script),
-        "worker": read("refit.js"),
+        "worker": code("refit"),
         "data": data,
     }
     return re.sub(r"\{(\w+)\}", lambda match: fields[match[1]], read("page.html"))

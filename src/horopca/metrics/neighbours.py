@@ -78,7 +78,7 @@ def neighbours_kept(
     >>> 0.3 < neighbours_kept(X, HoroPCA(2, random_state=0).fit_transform(X)) < 1
     True
     """
-    compared = _Compared(X, Y, n_neighbors, model, curvature, metric)
+    compared = _checked(X, Y, n_neighbors, model, curvature, metric)
     return _summary(compared, "kept", n_points, return_error, random_state)
 
 
@@ -109,7 +109,7 @@ def trustworthiness(
     >>> trustworthiness(X, X[[4, 1, 2, 3, 0]], n_neighbors=1).__round__(3)  # the ends exchanged
     0.533
     """
-    compared = _Compared(X, Y, n_neighbors, model, curvature, metric)
+    compared = _checked(X, Y, n_neighbors, model, curvature, metric)
     return _summary(compared, "trust", n_points, return_error, random_state)
 
 
@@ -133,7 +133,7 @@ def continuity(
 
     The trustworthiness of X as a picture of Y. Arguments as in `neighbours_kept`.
     """
-    compared = _Compared(Y, X, n_neighbors, model, curvature, metric, names=("Y", "X"))
+    compared = _checked(Y, X, n_neighbors, model, curvature, metric, names=("Y", "X"))
     return _summary(compared, "trust", n_points, return_error, random_state)
 
 
@@ -161,42 +161,32 @@ def false_neighbours(
     >>> false_neighbours(X, X[[4, 1, 2, 3, 0]], n_neighbors=2)["false"]
     array([1, 1, 0, 0, 1])
     """
-    there = _Compared(X, Y, n_neighbors, model, curvature, metric)
-    back = there.reversed()
-    points = np.arange(there.n)
+    there = _checked(X, Y, n_neighbors, model, curvature, metric)
+    points, back = np.arange(there.n), Compared(there.clouds[::-1], there.k, there.precomputed)
     kept, trust = there.values(points)
-    k = there.k
-    false = np.rint(k * (1 - kept)).astype(int)
+    false = np.rint(there.k * (1 - kept)).astype(int)
     return {"false": false, "kept": kept, "trust": trust, "continuity": back.values(points)[1]}
 
 
-class _Compared:
-    """Two clouds of n points, and k neighbours of each point to compare."""
+def _checked(
+    X: Any, Y: Any, k: int, model: ModelName, curvature: float, metric: MetricName, names: tuple[str, str] = ("X", "Y")
+) -> Compared:
+    """What a user passed, ready to be compared, or a sentence."""
+    check_choice("metric", metric, METRICS)
+    clouds = check_clouds((X, Y), check_door(model, curvature), metric, names)
+    n = clouds[0].shape[0]
+    k = check_count("n_neighbors", k, 1, max((n - 1) // 2, 1), f" (fewer than half of the {n} points)")
+    if n < 3:
+        raise ValueError(f"X and Y must have at least 3 points to compare neighbours, but have {n}.")
+    precomputed = metric == "precomputed"
+    return Compared(clouds if precomputed else [to_numpy(rows.all()) for rows in clouds], k, precomputed)
 
-    def __init__(
-        self,
-        X: Any,
-        Y: Any,
-        k: int,
-        model: ModelName,
-        curvature: float,
-        metric: MetricName,
-        names: tuple[str, str] = ("X", "Y"),
-    ) -> None:
-        check_choice("metric", metric, METRICS)
-        clouds = check_clouds((X, Y), check_door(model, curvature), metric, names)
-        self.n = clouds[0].shape[0]
-        self.k = check_count("n_neighbors", k, 1, max((self.n - 1) // 2, 1), f" (fewer than half of the {self.n} points)")
-        if self.n < 3:
-            raise ValueError(f"X and Y must have at least 3 points to compare neighbours, but have {self.n}.")
-        self.precomputed = metric == "precomputed"
-        self.clouds = clouds if self.precomputed else [to_numpy(rows.all()) for rows in clouds]
 
-    def reversed(self) -> _Compared:
-        """The same with the clouds exchanged."""
-        other = object.__new__(_Compared)
-        other.__dict__.update(self.__dict__, clouds=self.clouds[::-1])
-        return other
+class Compared:
+    """Two clouds of n points on the hyperboloid (or their distances), before and after, and k neighbours of each to compare."""
+
+    def __init__(self, clouds: list[np.ndarray], k: int, precomputed: bool = False) -> None:
+        self.clouds, self.k, self.precomputed, self.n = clouds, k, precomputed, len(clouds[0])
 
     def values(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """For some of the points: the share of neighbours kept, and the trustworthiness."""
@@ -223,7 +213,7 @@ class _Compared:
 
 
 def _summary(
-    compared: _Compared, which: Literal["kept", "trust"], n_points: int | None, return_error: bool, random_state: Any
+    compared: Compared, which: Literal["kept", "trust"], n_points: int | None, return_error: bool, random_state: Any
 ) -> float | tuple[float, float]:
     """The mean of one of the values over all points or some, with its standard error if that is wanted."""
     n = compared.n

@@ -42,6 +42,7 @@ RAMPS: dict[str, dict[str, tuple[str, ...]]] = {
         "dark": ("#3A4C5C", "#7F6A3B", "#C58400", "#F07A1C", "#FFC9A3"),
     },
 }
+RAMPS["trust"] = {theme: ramp[::-1] for theme, ramp in RAMPS["distrust"].items()}  # where the high end is the good one
 SCALES = ("linear", "log", "diverging")
 
 

@@ -20,8 +20,9 @@ function colourings(data) {
     list.push({ key: `column-${k}`, words: column.name, ramp: "value", values: data[`column-${k}`], ranges: column.ranges });
   });
   list.push({ key: "radius", words: "Radius", ramp: "value", values: data.radius, ranges: data.radii });
-  for (const { key, name, note } of data.trust || []) {
-    list.push({ key, words: name, note, ramp: "distrust", values: data[key], ranges: { linear: [0, 1] }, percent: true, trust: true });
+  for (const { key, name, note, good } of data.measures || []) { // of very many points some measures are known in the mean only
+    const values = data[key];
+    list.push({ key, words: name, note, ramp: good ? "trust" : "distrust", values, ranges: { linear: [0, 1] }, percent: true, trust: true });
   }
   list.push({ key: "plain", words: "One colour" });
   return list;
@@ -63,25 +64,6 @@ function dimmed(colours, lit, page) {
     return cache.get(colour);
   };
   return colours.map((colour, i) => (lit(i) ? colour : faint(colour)));
-}
-
-const MANY_POINTS = 5000, LAYERS = 8;
-
-/** An order of painting, many points of which are put into a few layers, each by colour: a canvas changes colours slowly.
- *
- * Every layer is a random part of the points, and begins with another colour, so that none comes out on top.
- */
-function layered(order, colours) {
-  if (order.length < MANY_POINTS) return order;
-  const size = Math.ceil(order.length / LAYERS), kinds = new Map();
-  for (const i of order) if (!kinds.has(colours[i])) kinds.set(colours[i], kinds.size);
-  for (let layer = 0; layer < LAYERS; layer++) {
-    const part = order.subarray(layer * size, (layer + 1) * size), first = Math.floor((layer * kinds.size) / LAYERS);
-    const rank = (i) => ((layer % 2 ? kinds.size - kinds.get(colours[i]) : kinds.get(colours[i])) + first) % kinds.size;
-    const keys = Float64Array.from(part, (i) => rank(i) * 2 ** 32 + i).sort();
-    for (let k = 0; k < part.length; k++) part[k] = keys[k] % 2 ** 32;
-  }
-  return order;
 }
 
 /** The same order of painting on every visit, and none that the rows decide. */

@@ -52,7 +52,9 @@ function exportPNG(app) {
   context.rect(0, 0, dpr * crop.width, dpr * crop.height);
   context.clip();
   context.setTransform(dpr, 0, 0, dpr, -dpr * crop.x, -dpr * crop.y);
-  paintFlat(context, app.scene, frame, theme, app.paint);
+  paintBackdrop(context, app.scene, frame, theme);
+  paintEdges(context, app.scene, frame, theme);
+  paintPoints(context, app.scene, theme, app.paint);
   paintInk(context, app.scene, frame, theme, app.marks, app.paint);
   context.restore();
   context.setTransform(dpr, 0, 0, dpr, dpr * (crop.width + 12), 24 * dpr);

@@ -1,12 +1,13 @@
 // The explorer: holds the state, draws when it changes.
 
 const LEAST_ZOOM = 0.4, MOST_ZOOM = 2000;
+const MANY = 20000, REST = 120; // points of which names are placed once the view has rested for so many milliseconds
 const PALETTE = ["page", "disk", "rim", "line", "ink", "soft", "edge", "accent", "wrong"];
 
 function newApp(data) {
   const app = {
     data, scene: newScene(data), colourings: colourings(data), start: { ...polar(...data.home), turn: 0 },
-    hover: -1, marks: [], flight: null, morph: null, stale: "all", asked: 0, shown: new Uint8Array(data.n).fill(1),
+    hover: -1, marks: [], flight: null, morph: null, stale: "all", asked: 0, restless: false, shown: new Uint8Array(data.n).fill(1),
     lit: -1, lasso: null, lassoing: false, trail: [], hidden: new Set(), scale: "linear",
   };
   const ink = $("ink"), inkContext = ink.getContext("2d");
@@ -26,12 +27,16 @@ function newApp(data) {
     if (!app.asked) app.asked = requestAnimationFrame(step);
   };
 
+  let resting = 0;
   function step(now) {
     app.asked = 0;
     if (app.flight) advance(now);
     if (app.morph) app.advanceMorph(now);
+    app.restless = data.n > MANY && app.stale === "all";
     app.render();
+    clearTimeout(resting);
     if (app.flight || app.morph) app.draw();
+    else if (app.restless) resting = setTimeout(() => app.draw("ink"), REST);
     else {
       app.keepAddress();
       fillNote(app);
@@ -45,11 +50,11 @@ function newApp(data) {
       project(scene, data, app.view, app.model, frame, app.shown);
       scene.rings = ringsOf(data, app.model, frame);
       chooseEdges(scene, data, app.model, frame, app.shown);
-      chooseMarks(scene, frame, app.paint);
+      chooseMarks(scene, frame);
       const faint = app.isLit() ? { ...app.theme, edgeAlpha: 0.35 * app.theme.edgeAlpha } : app.theme;
       app.painter.paint(scene, frame, faint, app.paint);
     }
-    placeNames(scene, data, frame, inkContext, app.marks, app.isLit());
+    placeNames(scene, data, frame, inkContext, app.marks, app.isLit(), data.n > MANY && app.stale === "all");
     inkContext.setTransform(frame.dpr, 0, 0, frame.dpr, 0, 0);
     inkContext.clearRect(0, 0, frame.width, frame.height);
     paintInk(inkContext, scene, frame, app.theme, app.marks, app.paint, app.lasso);
@@ -160,13 +165,12 @@ function newApp(data) {
 
   /** Colours as they are painted: the rest dim; in the order in which they are: dim ones and grey ones below, no order else. */
   app.tint = () => {
-    const lit = app.isLit(), grey = packed(rgb(greyOf(data, app.theme.name))), { shuffle, order } = app.scene;
+    const lit = app.isLit(), grey = packed(rgb(greyOf(data, app.theme.name))), { shuffle, order, rank } = app.scene;
     app.paint = lit ? dimmed(app.colours, lit, app.theme.disk) : app.colours;
     let at = 0;
     for (const above of [false, true]) {
-      const begun = at;
-      for (const i of shuffle) if ((lit ? lit(i) : app.colours[i] !== grey) === above) order[at++] = i;
-      layered(order.subarray(begun, at), app.paint);
+      if (above) app.scene.first = at;
+      for (const i of shuffle) if ((lit ? lit(i) : app.colours[i] !== grey) === above) { rank[i] = at; order[at++] = i; }
     }
     app.draw();
   };
@@ -279,7 +283,7 @@ function publicFace(app) {
     renderer: app.painter.kind,
     state: () => ({
       zoom: app.zoom, model: app.model, pin: app.pin, hover: app.hover, colour: app.colouring.key, hidden: [...app.hidden],
-      theme: app.theme.name, flying: app.flight !== null || app.morph !== null || Boolean(app.refitting), scale: app.scale,
+      theme: app.theme.name, flying: app.flight !== null || app.morph !== null || app.restless || Boolean(app.refitting), scale: app.scale,
       names: scene.names.map(({ text }) => text), rings: scene.rings.map(({ text }) => text), selected: [...app.rows],
     }),
     rings: () => { drawn(); return scene.rings.map(({ pixels, text }) => [pixels, Number(text)]); },

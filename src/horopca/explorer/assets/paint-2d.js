@@ -3,24 +3,35 @@
 const rgba = ([r, g, b], a = 1) => `rgb(${r} ${g} ${b} / ${a})`;
 
 function flatPainter(canvas) {
-  const context = canvas.getContext("2d", { alpha: false });
+  const context = canvas.getContext("2d", { alpha: false, willReadFrequently: true }); // held where the processor paints
+  const behind = document.createElement("canvas"), backdrop = behind.getContext("2d", { alpha: false });
+  let kept = "";
   return {
     kind: "2d",
     paint(scene, frame, theme, colours) {
-      context.setTransform(frame.dpr, 0, 0, frame.dpr, 0, 0);
-      paintFlat(context, scene, frame, theme, colours);
+      const { width, height, dpr, cx, cy, scale, open } = frame, rings = scene.rings.map(({ pixels }) => pixels);
+      const wanted = JSON.stringify([width, height, dpr, cx, cy, scale, open, theme.name, rings]);
+      if (wanted !== kept) { // the same while the view moves
+        [behind.width, behind.height] = [canvas.width, canvas.height];
+        backdrop.setTransform(dpr, 0, 0, dpr, 0, 0);
+        paintBackdrop(backdrop, scene, frame, theme);
+        kept = wanted;
+      }
+      context.setTransform(1, 0, 0, 1, 0, 0);
+      context.drawImage(behind, 0, 0);
+      context.setTransform(dpr, 0, 0, dpr, 0, 0);
+      paintEdges(context, scene, frame, theme);
+      paintPoints(context, scene, theme, colours);
     },
     finish: () => context.getImageData(0, 0, 1, 1),
   };
 }
 
-function paintFlat(context, scene, frame, theme, colours) {
-  context.fillStyle = rgba(theme.page);
+/** The page, the disk and its rings. */
+function paintBackdrop(context, scene, frame, theme) {
+  context.fillStyle = rgba(frame.open ? theme.disk : theme.page);
   context.fillRect(0, 0, frame.width, frame.height);
-  if (frame.open) {
-    context.fillStyle = rgba(theme.disk);
-    context.fillRect(0, 0, frame.width, frame.height);
-  } else {
+  if (!frame.open) {
     const inside = context.createRadialGradient(frame.cx, frame.cy, 0, frame.cx, frame.cy, frame.scale);
     for (const part of [0, 0.25, 0.5, 0.75, 1]) {
       inside.addColorStop(part, rgba(theme.disk.map((v, k) => v + (theme.rim[k] - v) * part ** 4)));
@@ -40,8 +51,6 @@ function paintFlat(context, scene, frame, theme, colours) {
     context.arc(frame.cx, frame.cy, pixels, 0, 2 * Math.PI);
     context.stroke();
   }
-  paintEdges(context, scene, frame, theme);
-  paintPoints(context, scene, theme, colours);
 }
 
 function traceArc(context, arc) {
@@ -65,24 +74,56 @@ function paintEdges(context, scene, frame, theme) {
   }
 }
 
+const CROWD = 2000; // marks from which the small ones are blended into the pixels: a canvas takes a microsecond for each
+
+/** The points in their order of painting; in a crowd first the specks of those below, then their large marks, then those above. */
 function paintPoints(context, scene, theme, colours) {
-  const square = scene.marked > 20000 ? 1.6 : 0.9; // a size at which nobody sees corners
+  const { marks, marked, size, below } = scene, large = new Uint32Array(marked), crowded = marked > CROWD;
+  for (const [from, to] of [[0, below], [below, marked]]) {
+    let count = 0;
+    for (let k = from; k < to; k++) if (!crowded || size[marks[k]] >= SPECK) large[count++] = marks[k];
+    if (count < to - from) paintSpecks(context, scene, theme, colours, from, to);
+    paintLarge(context, scene, theme, colours, large.subarray(0, count));
+  }
+}
+
+function paintLarge(context, { px, py, size }, theme, colours, rows) {
   let last = -1;
   context.globalAlpha = theme.opacity;
   context.strokeStyle = rgba(theme.disk);
   context.lineWidth = 1;
-  for (let k = 0; k < scene.marked; k++) {
-    const i = scene.marks[k], size = scene.size[i];
+  for (const i of rows) {
     if (colours[i] !== last) context.fillStyle = css((last = colours[i]));
-    if (size < square) context.fillRect(scene.px[i] - size, scene.py[i] - size, 2 * size, 2 * size);
-    else {
-      context.beginPath();
-      context.arc(scene.px[i], scene.py[i], size, 0, 2 * Math.PI);
-      context.fill();
-      if (size > 3) context.stroke();
-    }
+    context.beginPath();
+    context.arc(px[i], py[i], size[i], 0, 2 * Math.PI);
+    context.fill();
+    if (size[i] > 3) context.stroke();
   }
   context.globalAlpha = 1;
+}
+
+/** Small round marks, each pixel by how much of it they cover. */
+function paintSpecks(context, { marks, px, py, size }, theme, colours, from, to) {
+  const { a: grow, e, f } = context.getTransform(), { width, height } = context.canvas;
+  const image = context.getImageData(0, 0, width, height), pixels = new Uint32Array(image.data.buffer);
+  const strength = 256 * theme.opacity;
+  for (let k = from; k < to; k++) {
+    const i = marks[k], r = size[i] * grow, x = px[i] * grow + e - 0.5, y = py[i] * grow + f - 0.5, reach = r + 0.5;
+    if (size[i] >= SPECK) continue;
+    const left = Math.max(0, Math.ceil(x - reach)), right = Math.min(width - 1, Math.floor(x + reach));
+    const top = Math.max(0, Math.ceil(y - reach)), bottom = Math.min(height - 1, Math.floor(y + reach));
+    const both = colours[i] & 0xff00ff, green = colours[i] & 0xff00; // red and blue are blended in one product
+    for (let v = top; v <= bottom; v++) {
+      for (let u = left; u <= right; u++) {
+        const cover = reach - Math.sqrt((u - x) * (u - x) + (v - y) * (v - y));
+        if (cover <= 0) continue;
+        const part = Math.round(strength * Math.min(1, cover)), at = v * width + u, old = pixels[at];
+        const rb = old & 0xff00ff, g = old & 0xff00;
+        pixels[at] = 0xff000000 | ((rb + (Math.imul(both - rb, part) >> 8)) & 0xff00ff) | ((g + (Math.imul(green - g, part) >> 8)) & 0xff00);
+      }
+    }
+  }
+  context.putImageData(image, 0, 0);
 }
 
 /** What lies over the points: numbers of rings, geodesics to the neighbours of the marked points, names, the lasso. */

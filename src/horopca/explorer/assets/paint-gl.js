@@ -1,6 +1,6 @@
 // WebGL2: the disk, the edges as ribbons cut into straight pieces, the points as round sprites.
 
-const MOST_PIECES = 80000; // of ribbon in one frame
+const MOST_PIECES = 80000, RING_PIECES = 160; // of ribbon in one frame, and in one ring
 
 const HEAD = "#version 300 es\nprecision highp float;\nuniform vec2 viewport; uniform float dpr;\n";
 
@@ -10,11 +10,10 @@ void main() {
   at = clamp(disk.xy + corner * (disk.z + 2.0 + 1e5 * open), vec2(-2.0), viewport + 2.0);
   gl_Position = vec4(at.x / viewport.x * 2.0 - 1.0, 1.0 - at.y / viewport.y * 2.0, 0.0, 1.0);
 }`;
-const DISK_FRAGMENT = `${HEAD}uniform vec3 disk, fill, rim, line; uniform float open; uniform float rings[16]; in vec2 at; out vec4 colour;
+const DISK_FRAGMENT = `${HEAD}uniform vec3 disk, fill, rim, line; uniform float open; in vec2 at; out vec4 colour;
 void main() {
   float away = distance(at, disk.xy), part = away / disk.z;
   vec3 inside = mix(fill, rim, (1.0 - open) * part * part * part * part);
-  for (int k = 0; k < 16; k++) inside = mix(inside, line, 0.45 * clamp(1.0 - abs(away - rings[k]), 0.0, 1.0));
   float ring = (1.0 - open) * clamp(1.2 - abs(away - disk.z), 0.0, 1.0);
   float cover = max(open, clamp((disk.z - away) * dpr + 0.5, 0.0, 1.0));
   colour = vec4(mix(inside * cover, line, ring), max(cover, ring));
@@ -75,7 +74,7 @@ function glPainter(canvas, n, m) {
   const gl = canvas.getContext("webgl2", { antialias: false, alpha: false, powerPreference: "high-performance" });
   const disk = compile(gl, DISK_VERTEX, DISK_FRAGMENT), edge = compile(gl, EDGE_VERTEX, EDGE_FRAGMENT);
   const point = compile(gl, POINT_VERTEX, POINT_FRAGMENT);
-  const marks = new ArrayBuffer(16 * n), ribbons = new Float32Array(16 * Math.min(MOST_BENDS * m, MOST_PIECES));
+  const marks = new ArrayBuffer(16 * n), ribbons = new Float32Array(16 * Math.max(RING_PIECES * MOST_RINGS, Math.min(MOST_BENDS * m, MOST_PIECES)));
   const places = new Float32Array(marks), tints = new Uint32Array(marks);
   const pointArray = vertexArray(gl, marks.byteLength, [[3, gl.FLOAT, false, 0], [4, gl.UNSIGNED_BYTE, true, 12]]);
   const edgeArray = vertexArray(gl, ribbons.byteLength, [[4, gl.FLOAT, false, 0]]);
@@ -94,13 +93,13 @@ function glPainter(canvas, n, m) {
     return at;
   }
 
-  function drawEdges(scene, frame, theme) {
+  function drawLines(cut, scene, frame, width, colour, alpha) {
     const at = begin(edge, frame);
-    gl.uniform1f(at("width"), theme.edgeWidth);
-    gl.uniform4f(at("ink"), ...theme.edge.map((v) => v / 255), theme.edgeAlpha);
+    gl.uniform1f(at("width"), width);
+    gl.uniform4f(at("ink"), ...colour.map((v) => v / 255), alpha);
     gl.bindVertexArray(edgeArray.vao);
     gl.bindBuffer(gl.ARRAY_BUFFER, edgeArray.buffer);
-    const pieces = (frame.open ? cutBentRibbons : cutRibbons)(ribbons, scene, frame, theme.edgeWidth / 2 + 0.6 / frame.dpr);
+    const pieces = cut(ribbons, scene, frame, width / 2 + 0.6 / frame.dpr);
     gl.bufferSubData(gl.ARRAY_BUFFER, 0, ribbons, 0, 16 * pieces);
     gl.drawElements(gl.TRIANGLES, 6 * pieces, gl.UNSIGNED_INT, 0);
   }
@@ -133,12 +132,10 @@ function glPainter(canvas, n, m) {
         gl.uniform3f(at(name), ...colour.map((v) => v / 255));
       }
       gl.uniform1f(at("open"), frame.open ? 1 : 0);
-      const rings = new Float32Array(16).fill(-9);
-      scene.rings.slice(0, 16).forEach(({ pixels }, k) => { rings[k] = pixels; });
-      gl.uniform1fv(at("rings"), rings);
       gl.bindVertexArray(null);
       gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
-      if (scene.edges.count) drawEdges(scene, frame, theme);
+      drawLines(cutRings, scene, frame, 1, theme.line, 0.45);
+      if (scene.edges.count) drawLines(frame.open ? cutBentRibbons : cutRibbons, scene, frame, theme.edgeWidth, theme.edge, theme.edgeAlpha);
       drawPoints(scene, frame, theme, colours);
     },
     finish: () => gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)),
@@ -174,24 +171,24 @@ function cutRibbons(ribbons, { edges, zx, zy }, { cx, cy, scale }, half) {
     let x = cx + scale * zx[a], y = cy - scale * zy[a];
     const c = Math.cos(first) * chord, s = Math.sin(first) * chord, bx = zx[b] - zx[a], by = zy[b] - zy[a];
     let dx = c * bx - s * by, dy = -(s * bx + c * by); // the first chord on the screen
-    const step = count === 1 ? length : Math.sqrt(dx * dx + dy * dy), out = half / (step || 1);
-    let nx = -dy * out, ny = dx * out;
-    for (let k = 0; k < count; k++, pieces++) {
-      const at = 16 * pieces;
-      ribbons[at] = x + nx; ribbons[at + 1] = y + ny; ribbons[at + 4] = x - nx; ribbons[at + 5] = y - ny;
-      x += dx; y += dy;
-      ribbons[at + 8] = x + nx; ribbons[at + 9] = y + ny; ribbons[at + 12] = x - nx; ribbons[at + 13] = y - ny;
-      ribbons[at + 2] = ribbons[at + 10] = half;
-      ribbons[at + 6] = ribbons[at + 14] = -half;
-      ribbons[at + 3] = ribbons[at + 7] = ribbons[at + 11] = ribbons[at + 15] = strength;
-      const tx = cos * dx + sin * dy, ux = cos * nx + sin * ny;
-      dy = cos * dy - sin * dx;
-      ny = cos * ny - sin * nx;
-      dx = tx;
-      nx = ux;
+    for (let k = 0; k < count; k++) {
+      putPiece(ribbons, pieces++, x, y, x + dx, y + dy, half, strength);
+      x += dx;
+      y += dy;
+      [dx, dy] = [cos * dx + sin * dy, cos * dy - sin * dx];
     }
   }
   return pieces;
+}
+
+/** Four corners of a straight piece from (x, y) to (u, v). */
+function putPiece(ribbons, piece, x, y, u, v, half, strength) {
+  const out = half / (Math.hypot(u - x, v - y) || 1), nx = (y - v) * out, ny = (u - x) * out, at = 16 * piece;
+  ribbons[at] = x + nx; ribbons[at + 1] = y + ny; ribbons[at + 4] = x - nx; ribbons[at + 5] = y - ny;
+  ribbons[at + 8] = u + nx; ribbons[at + 9] = v + ny; ribbons[at + 12] = u - nx; ribbons[at + 13] = v - ny;
+  ribbons[at + 2] = ribbons[at + 10] = half;
+  ribbons[at + 6] = ribbons[at + 14] = -half;
+  ribbons[at + 3] = ribbons[at + 7] = ribbons[at + 11] = ribbons[at + 15] = strength;
 }
 
 /** The same for the edges of the equidistant disk, which are no arcs. */
@@ -201,12 +198,19 @@ function cutBentRibbons(ribbons, scene, frame, half) {
   for (let e = 0; e < edges.count && pieces < most; e++) {
     const path = pathOnScreen(scene, frame, edges.ends[2 * e], edges.ends[2 * e + 1], edges.length[e]);
     const strength = Math.min(1, 0.25 + edges.length[e] / 40);
-    for (let k = 0; k + 3 < path.length && pieces < most; k += 2, pieces++) {
-      const [x, y, u, v] = [path[k], path[k + 1], path[k + 2], path[k + 3]], out = half / (Math.hypot(u - x, v - y) || 1);
-      const nx = (y - v) * out, ny = (u - x) * out, at = 16 * pieces;
-      ribbons.set([x + nx, y + ny, half, strength, x - nx, y - ny, -half, strength,
-        u + nx, v + ny, half, strength, u - nx, v - ny, -half, strength], at);
+    for (let k = 0; k + 3 < path.length && pieces < most; k += 2) {
+      putPiece(ribbons, pieces++, path[k], path[k + 1], path[k + 2], path[k + 3], half, strength);
     }
+  }
+  return pieces;
+}
+
+/** The same for the rings. */
+function cutRings(ribbons, { rings }, { cx, cy }, half) {
+  const place = (r, k) => [cx + r * Math.cos((2 * Math.PI * k) / RING_PIECES), cy + r * Math.sin((2 * Math.PI * k) / RING_PIECES)];
+  let pieces = 0;
+  for (const { pixels } of rings) {
+    for (let k = 0; k < RING_PIECES; k++) putPiece(ribbons, pieces++, ...place(pixels, k), ...place(pixels, k + 1), half, 1);
   }
   return pieces;
 }

@@ -133,7 +133,7 @@ function fillLegend(app) {
   $("colour").value = colouring.key;
   if (colouring.labeling) scale.replaceChildren(...classRows(app));
   else if (colouring.values) scale.replaceChildren(...rampRows(app));
-  else scale.replaceChildren();
+  else scale.replaceChildren(...noteRow(colouring));
   rove(scale);
   scale.scrollTop = top;
   buttons()[focused]?.focus();
@@ -165,8 +165,10 @@ function rampRows(app) {
   const scale = choices.length < 2 ? null : h("select", { id: "scaling", "aria-label": "Scale" },
     ...choices.map((value) => h("option", { value, text: value, selected: value === app.scale })));
   scale?.addEventListener("change", () => app.setScale(scale.value));
-  return [bar, h("div", { class: "ends" }, ...ends), scale, colouring.note && h("p", { class: "note", text: colouring.note })].filter(Boolean);
+  return [bar, h("div", { class: "ends" }, ...ends), scale, ...noteRow(colouring)].filter(Boolean);
 }
+
+const noteRow = ({ note }) => (note ? [h("p", { class: "note", text: note })] : []);
 
 // ---------------------------------------------------------------- card
 
@@ -176,7 +178,9 @@ function fillCard(app) {
   if (!mark) return;
   const { i, pinned } = mark, facts = [["Radius", digits(data.radius[i])]];
   (data.columns || []).forEach(({ name }, k) => facts.push([name, digits(data[`column-${k}`][i])]));
-  if (!app.refitted) for (const { key, name } of data.trust || []) facts.push([name, Number.isFinite(data[key][i]) ? percent(data[key][i]) : "–"]);
+  for (const { words, values, trust } of app.colourings) {
+    if (trust && values && !app.refitted) facts.push([words, Number.isFinite(values[i]) ? percent(values[i]) : "–"]);
+  }
   const close = { class: "close", "aria-label": "Let go", title: "Let go (Esc)", text: "✕", onclick: () => app.setPin(-1) };
   const coloured = app.colouring.labeling ? css(app.colours[i]) : null;
   card.replaceChildren(...[

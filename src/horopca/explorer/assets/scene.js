@@ -9,11 +9,13 @@ function newScene(data) {
   return {
     x: new Float64Array(n), y: new Float64Array(n), // on the hyperboloid of the view
     zx: new Float64Array(n), zy: new Float64Array(n), // in the disk
+    left: new Float32Array(n), // of a length there at the most
     px: new Float32Array(n), py: new Float32Array(n), // on the screen, CSS pixels
     size: new Float32Array(n), // radius of the mark, 0 where it is not drawn
-    shuffle: shuffled(n), order: new Uint32Array(n), // the last is on top
-    marks: new Uint32Array(n), marked: 0, pixels: new Uint32Array(0), // the points to draw, in this order, and how many
-    edges: { count: 0, ends: new Uint32Array(2 * m), turn: new Float64Array(m), length: new Float32Array(m) },
+    shuffle: shuffled(n), order: new Uint32Array(n), rank: new Uint32Array(n), // the last is on top; where in this order a row is
+    first: 0, // where in it those above begin, who are neither dim nor grey
+    marks: new Uint32Array(n), marked: 0, below: 0, ranks: new Uint32Array(n), topmost: new Uint32Array(0), // the points to draw, and how many
+    edges: { count: 0, of: null, stretch: null, ends: new Uint32Array(2 * m), turn: new Float64Array(m), length: new Float32Array(m) },
     edgesInView: 0, rings: [], names: [], wanted: 0, named: new Set(), weight: weightsOf(data), score: new Float32Array(n), widths: new Map(),
   };
 }
@@ -32,7 +34,7 @@ function weightsOf(data) {
 
 /** Where all points are, seen from the view. `frame`: cx, cy, scale (pixels per unit of the disk), width, height. */
 function project(scene, data, view, model, frame, shown) {
-  const { x, y, zx, zy, px, py, size } = scene, { cx, cy, scale, width, height, reach } = frame, { time, open } = MODELS[model];
+  const { x, y, zx, zy, left, px, py, size } = scene, { cx, cy, scale, width, height, reach } = frame, { time, open } = MODELS[model];
   lookAt(data.points, view, x, y);
   let near = 1;
   for (let i = 0, n = data.n; i < n; i++) {
@@ -41,6 +43,7 @@ function project(scene, data, view, model, frame, shown) {
     if (t === Infinity) t = Math.hypot(x[i], y[i]); // at distance 355 from the centre squares overflow
     if (open) { const r = square < Infinity ? Math.sqrt(square) : t; z = r > 0.01 ? Math.log(r + t) / (r * reach) : r > 1e-9 ? Math.asinh(r) / (r * reach) : 1 / reach; }
     else z = 1 / (time + t);
+    left[i] = z;
     zx[i] = x[i] * z;
     zy[i] = y[i] * z;
     const u = cx + scale * zx[i], v = cy - scale * zy[i];
@@ -50,20 +53,21 @@ function project(scene, data, view, model, frame, shown) {
     size[i] = out ? 0 : open ? 0.45 : 2 / (1 + t); // what is left of a length here, for now
     if (size[i] > 0.15) near++;
   }
-  const grow = Math.min(6.5, Math.max(2.2, 15 / near ** 0.2)) * Math.min(2, Math.max(1, frame.zoom ** 0.3));
+  const least = 2.2 * Math.min(1, (1e5 / near) ** 0.25); // of millions, smaller specks
+  const grow = Math.min(6.5, Math.max(least, 15 / near ** 0.2)) * Math.min(2, Math.max(1, frame.zoom ** 0.3));
   const own = data.sizes;
   for (let i = 0; i < data.n; i++) if (size[i] > 0) size[i] = grow * (0.13 + 0.87 * size[i]) * (own ? own[i] : 1);
 }
 
 const RING_STEPS = [100, 50, 20, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
-const RING_ROOM = 32; // pixels between rings at least
+const RING_ROOM = 32, MOST_RINGS = 16; // pixels between rings at least
 
 /** Rings around the centre at whole distances in the user's unit: radius in pixels, and the distance. */
 function ringsOf(data, model, { width, height, scale, reach }) {
   const { ring, open } = MODELS[model], far = open ? Math.hypot(width, height) / 2 : scale - RING_ROOM / 2;
   for (const step of RING_STEPS) {
     const found = [];
-    for (let k = 1, last = 0; k < 60 && found.length < 16; k++) {
+    for (let k = 1, last = 0; k < 60 && found.length < MOST_RINGS; k++) {
       const pixels = scale * ring((k * step) / data.unit, reach);
       if (pixels > far || pixels - last < RING_ROOM) break;
       found.push({ pixels, text: digits(Number((k * step).toPrecision(6))) });
@@ -74,39 +78,56 @@ function ringsOf(data, model, { width, height, scale, reach }) {
   return [];
 }
 
-/** The points to draw: on the screen, and not a speck on a pixel that has its colour already. */
-function chooseMarks(scene, frame, colours) {
-  const { px, py, size, order, marks } = scene, width = Math.ceil(frame.width) + 20;
+const SPECK = 1.5; // radius of a mark below which one hides another on its pixel
+
+/** The points to draw, in the order of painting: those on the screen, and of specks on one pixel only the topmost. */
+function chooseMarks(scene, frame) {
+  const { px, py, size, order, rank, ranks, marks } = scene, width = Math.ceil(frame.width) + 20;
   const area = width * (Math.ceil(frame.height) + 20);
-  if (scene.pixels.length !== area) scene.pixels = new Uint32Array(area);
-  else scene.pixels.fill(0);
-  scene.marked = 0;
-  for (let k = 0; k < order.length; k++) {
-    const i = order[k];
+  if (scene.topmost.length !== area) scene.topmost = new Uint32Array(area);
+  else scene.topmost.fill(0);
+  const { topmost } = scene;
+  let count = 0;
+  for (let i = 0, n = px.length; i < n; i++) { // in the order of rows, which lie together in memory
     if (size[i] === 0) continue;
-    if (size[i] < 1.5) {
-      const at = (Math.floor(py[i]) + 10) * width + Math.floor(px[i]) + 10;
-      if (scene.pixels[at] === colours[i]) continue;
-      scene.pixels[at] = colours[i];
-    }
-    marks[scene.marked++] = i;
+    if (size[i] >= SPECK) { ranks[count++] = rank[i]; continue; }
+    const at = (Math.floor(py[i]) + 10) * width + Math.floor(px[i]) + 10;
+    if (rank[i] >= topmost[at]) topmost[at] = rank[i] + 1;
   }
+  for (let at = 0; at < area; at++) if (topmost[at]) ranks[count++] = topmost[at] - 1;
+  ranks.subarray(0, count).sort();
+  scene.marked = count;
+  scene.below = 0;
+  for (let k = 0; k < count; k++) {
+    marks[k] = order[ranks[k]];
+    if (ranks[k] < scene.first) scene.below = k + 1;
+  }
+}
+
+const SHORTEST_EDGE = 1.2; // pixels: nobody sees a shorter one
+
+/** e^L - 1 of every edge of length L: no model shows one longer than so many times what is left of a length at its end. */
+function stretchesOf({ edges, points }) {
+  return Float32Array.from({ length: edges.length / 2 }, (_, e) => {
+    const half = Math.sqrt(gap(pointAt(points, edges[2 * e]), pointAt(points, edges[2 * e + 1]))) / 2; // sinh(L / 2)
+    return (half + Math.sqrt(1 + half * half)) ** 2 - 1;
+  });
 }
 
 /** The edges to draw, those too short to see left out. Both ends must be shown. */
 function chooseEdges(scene, data, model, frame, shown) {
-  const { zx, zy, edges, size } = scene, { scale, width, height, cx, cy } = frame;
-  const pairs = data.edges || [], arcs = model === "poincare", open = MODELS[model].open;
+  if (!data.edges) return;
+  const { zx, zy, edges, left } = scene, { scale, width, height, cx, cy } = frame, pairs = data.edges;
+  const arcs = model === "poincare", open = MODELS[model].open;
+  if (edges.of !== data.points) [edges.of, edges.stretch] = [data.points, stretchesOf(data)];
+  const { stretch } = edges;
   let count = 0, ink = 0;
-  scene.edgesInView = 0;
   for (let e = 0; e < pairs.length; e += 2) {
     const a = pairs[e], b = pairs[e + 1];
+    if (!open && scale * left[a] * stretch[e >> 1] < SHORTEST_EDGE) continue; // most of them, and without a look at the other end
     if (!shown[a] || !shown[b]) continue;
-    if (!open && size[a] < 0.4 && size[b] < 0.4 && size[a] > 0 && size[b] > 0) { // specks at both ends
-      if (Math.abs(zx[a] - zx[b]) + Math.abs(zy[a] - zy[b]) < 1.2 / scale) continue;
-    }
     const dx = scale * (zx[b] - zx[a]), dy = scale * (zy[b] - zy[a]), length = Math.sqrt(dx * dx + dy * dy);
-    if (length < 1.2) continue;
+    if (length < SHORTEST_EDGE) continue;
     const mx = cx + (scale * (zx[a] + zx[b])) / 2, my = cy - (scale * (zy[a] + zy[b])) / 2; // the arc is within length of it
     if (mx < -length || my < -length || mx > width + length || my > height + length) continue;
     edges.ends[2 * count] = a;
@@ -119,19 +140,22 @@ function chooseEdges(scene, data, model, frame, shown) {
   edges.count = count > MOST_EDGES || ink > MOST_INK ? keepLongest(edges, count) : count;
 }
 
+/** As many of the longest as one frame draws; of those that are about as long, an even part. */
 function keepLongest(edges, count) {
-  const binOf = (length) => Math.min(255, Math.floor(16 * Math.log2(length))), counts = new Uint32Array(257);
+  const binOf = (length) => Math.min(255, Math.floor(16 * Math.log2(length))), counts = new Uint32Array(256);
   for (let e = 0; e < count; e++) counts[binOf(edges.length[e])]++;
-  let bin = 256, kept = 0, ink = 0;
-  while (bin > 0) {
-    kept += counts[bin - 1];
-    ink += counts[bin - 1] * 2 ** (bin / 16);
-    if (kept > MOST_EDGES || ink > MOST_INK) break;
-    bin--;
+  let bin = 255, edgesLeft = MOST_EDGES, inkLeft = MOST_INK;
+  const room = () => Math.min(edgesLeft, inkLeft / 2 ** ((bin + 1) / 16));
+  for (; bin > 0 && counts[bin] <= room(); bin--) {
+    edgesLeft -= counts[bin];
+    inkLeft -= counts[bin] * 2 ** ((bin + 1) / 16);
   }
-  kept = 0;
+  const part = room() / Math.max(counts[bin], 1);
+  let kept = 0, due = 0;
   for (let e = 0; e < count; e++) {
-    if (binOf(edges.length[e]) < bin) continue;
+    const own = binOf(edges.length[e]);
+    if (own < bin || (own === bin && (due += part) < 1)) continue;
+    if (own === bin) due -= 1;
     edges.ends[2 * kept] = edges.ends[2 * e];
     edges.ends[2 * kept + 1] = edges.ends[2 * e + 1];
     edges.turn[kept] = edges.turn[e];
@@ -142,8 +166,10 @@ function keepLongest(edges, count) {
 
 const clipped = (name) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name);
 
-/** The names that fit: of marked points, of their neighbours, then the most telling. What was there stays: no flicker. */
-function placeNames(scene, data, frame, context, marks, lit) {
+/** The names that fit: of marked points, of their neighbours, then the most telling. What was there stays: no flicker.
+ *
+ * Of very many points, while the view moves (`fast`), only the names that are there already are looked at. */
+function placeNames(scene, data, frame, context, marks, lit, fast) {
   const boxes = [], { named, score } = scene, marked = marks.map(({ i }) => i).filter((i) => scene.size[i] > 0);
   const near = marks.flatMap(({ here, there }) => (there || here).map(([j]) => j)).filter((j) => scene.size[j] > 0);
   scene.names = [];
@@ -153,7 +179,8 @@ function placeNames(scene, data, frame, context, marks, lit) {
     for (const j of new Set(near)) if (!marked.includes(j)) putName(scene, data, j, 12, false, boxes, frame, context);
     marked.push(...near);
     const room = Math.min(90, Math.round((frame.free.width * frame.free.height) / 8500));
-    for (const i of candidates(scene, data, frame, marked, lit)) {
+    const wished = fast ? [...named].filter((i) => scene.size[i] > 0 && !marked.includes(i)) : candidates(scene, data, frame, marked, lit);
+    for (const i of wished) {
       if (scene.names.length >= room) break;
       putName(scene, data, i, score[i] > 0.45 ? 13 : score[i] > 0.15 ? 12 : 11, false, boxes, frame, context);
     }

@@ -1,4 +1,4 @@
-"""Nearest neighbours in hyperbolic space, and what a reduction did to their distances."""
+"""Nearest neighbours in hyperbolic space."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 from ..geometry import distance, distance_blocks, radius
 from ..statistics import BLOCK_ROWS
 
-__all__ = ["local_distortion", "nearest_neighbours"]
+__all__ = ["nearest_neighbours", "strangers"]
 
 FEW = 4096  # points up to which all distances are computed
 DEEPEST = 12.5  # radius up to which a Euclidean search tells hyperbolic neighbours apart
@@ -60,12 +60,14 @@ def _sorted(indices: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.
     return np.take_along_axis(indices, order, axis=1), np.take_along_axis(distances, order, axis=1)
 
 
-def local_distortion(y: np.ndarray, indices: np.ndarray, distances: np.ndarray) -> np.ndarray:
-    """Mean of |d' - d| / d over the neighbours of each point, d in the original and d' in y; NaN where all d are 0."""
-    total, count = np.zeros(len(y)), np.zeros(len(y))
-    for j in range(indices.shape[1]):
-        d = distances[:, j]
-        apart = d > 0
-        change = np.abs(distance(y, y[indices[:, j]]) - d) / np.where(apart, d, 1.0)
-        total, count = total + np.where(apart, change, 0.0), count + apart
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+def strangers(x: np.ndarray, here: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    """The share (n,) of the neighbours `here` (n, k) that are farther from a point of x (n, d+1) than its `reach` (n,).
+
+    With the distance of the k-th nearest for a reach: the share of false neighbours, for as many points as can be searched.
+
+    >>> from horopca.geometry import lift
+    >>> strangers(lift(np.array([[0.0], [1.0], [5.0]])), np.array([[1], [2], [1]]), np.array([1.0, 1.0, 9.0]))
+    array([0., 1., 0.])
+    """
+    edge = reach * (1 + 1e-12)  # the k-th itself may round beyond its own distance
+    return np.asarray(np.mean([distance(x, x[column]) > edge for column in here.T], axis=0))
