@@ -162,6 +162,11 @@ function somePairs(n, shifts, random) {
   return { first: Uint32Array.from(first), second: Uint32Array.from(second) };
 }
 
+const SMALL = 400; // points up to which all pairs are looked at
+
+/** All pairs of few points, and of many about `count` of them. */
+const pairsFor = (n, count, random) => somePairs(n, n <= SMALL ? n : Math.max(8, Math.round(count / n)), random);
+
 function distanceBetween({ x, m }, i, j) {
   let r = 0, q = 0;
   for (let k = 1; k < m; k++) { r += x[i * m + k] ** 2; q += x[j * m + k] ** 2; }
@@ -269,21 +274,33 @@ function startsFor({ n, m, x }, count, random) {
 
 const firstOf = ({ m, x }, n) => ({ n, m, x: x.subarray(0, n * m) });
 
-/** The best spine found for points near the origin: many starts on a few pairs, the better ones on more. */
+/** A basis beside another: its span with some of every other direction in it. */
+function beside(A, m, random) {
+  const size = (k) => Math.hypot(...A.subarray(k * m, (k + 1) * m)) / Math.sqrt(m), far = 2 * random.uniform();
+  return A.map((v, k) => v + far * size(Math.floor(k / m)) * random.normal());
+}
+
+/** The best spine found for points near the origin: many starts on a few pairs, the better ones on more, then hops from the best. */
 function searchSpine(points, goal, random) {
-  const { n } = points;
+  const { n, m } = points, small = n <= SMALL;
   const heat = (rows, shifts) => {
     const part = firstOf(points, Math.min(rows, n));
     return objectiveOf(part, somePairs(part.n, shifts, random), goal);
   };
   const best = (runs, keep) => runs.filter(({ value }) => Number.isFinite(value)).sort((a, b) => b.value - a.value).slice(0, keep);
   const look = heat(256, 8), try1 = heat(512, 8), try2 = heat(1024, 12);
-  const last = objectiveOf(points, somePairs(n, n <= 400 ? n : Math.max(8, Math.round(24000 / n)), random), goal);
+  const last = objectiveOf(points, pairsFor(n, 24000, random), goal);
   const many = Math.min(90, Math.max(12, Math.round(30000 / n))); // of few points more climbs cost nothing
   let field = best(startsFor(points, 4 * many, random).map((point) => ({ point, value: look(point).value })), many);
   field = best(field.map(({ point }) => climb(try1, point, 12, 1e-6)), Math.round(many / 3));
-  field = best(field.map(({ point }) => climb(try2, point, 30, 1e-8)), n <= 400 ? 4 : 2);
-  return best(field.map(({ point }) => climb(last, point, n <= 400 ? 200 : 50, 1e-10)), 1)[0].point;
+  field = best(field.map(({ point }) => climb(try2, point, 30, 1e-8)), small ? 4 : 2);
+  let found = best(field.map(({ point }) => climb(last, point, small ? 200 : 50, 1e-10)), 1)[0];
+  for (let hop = 0; hop < (small ? 40 : 6); hop++) {
+    const trial = small ? last : try2, near = climb(trial, beside(found.point, m, random), small ? 60 : 30, 1e-8);
+    const next = small || near.value > trial(found.point).value ? climb(last, near.point, small ? 40 : 30, 1e-10) : near;
+    if (next !== near && next.value > found.value) found = next;
+  }
+  return small ? found.point : climb(objectiveOf(points, pairsFor(n, 100000, random), goal), found.point, 12, 1e-7).point;
 }
 
 // ---------------------------------------------------------------- what the page asks for
@@ -322,7 +339,7 @@ function refit({ original, d, rows, goal, before }) {
   const out = new Float64Array(2 * all.n);
   for (let i = 0; i < all.n; i++) { out[2 * i] = moved[3 * i + 1]; out[2 * i + 1] = moved[3 * i + 2]; }
   const some = (values) => Float64Array.from([...order].flatMap((i) => [values[2 * i], values[2 * i + 1]]));
-  const pairs = somePairs(chosen.n, chosen.n <= 400 ? chosen.n : Math.max(8, Math.round(24000 / chosen.n)), random);
+  const pairs = pairsFor(chosen.n, 100000, random);
   return { plane: out, basis: A, centre, was: keptBy(chosen, some(before), pairs), is: keptBy(chosen, some(out), pairs) };
 }
 
