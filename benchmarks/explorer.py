@@ -1,11 +1,16 @@
-"""The explorer's page: its size, and the time of a frame while the view moves, in headless chromium without a graphics card.
+"""The explorer's page in headless chromium without a graphics card: its size, a frame while the view moves, a refit.
 
-python -m benchmarks.explorer
+python -m benchmarks.explorer                            # 1,000 to 1,000,000 points
+python -m benchmarks.explorer --before ../old-checkout   # the pages of another checkout beside, frame by frame in the same run
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -13,76 +18,125 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from horopca import HoroPCA
 from horopca.datasets import make_hierarchy
 from horopca.explorer import explore
 
 SWITCHES = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update"
-FRAMES = 40
-TARGETS = {10_000: 30, 100_000: 250}  # milliseconds
+ROUNDS, FRAMES = 5, 8
+VIEWS = ("#model=poincare", "#model=equidistant", "?draw=webgl2#model=poincare")  # by itself a page takes 2d here
+TARGETS = {10_000: 30, 100_000: 250, 1_000_000: 1000}  # milliseconds of a frame, 2d
+EARLIER = {100_000: "34 to 41"}  # milliseconds, 2d and Poincaré, at commit 3b8fc15 on two quiet cores
 SIZE = {"width": 1280, "height": 800}
 
 
-def page_of(n: int, edges: bool):
-    """A tree in the plane with names and labels, ten children to a node."""
-    tree = make_hierarchy(10, 5, 2, step=1.8, random_state=0)
-    pairs = tree.edges[: n - 1]
-    names = [f"node {i}" for i in range(n)]
-    return explore(tree.points[:n], tree.labels[:n], names=names, edges=pairs if edges else None, root=0)
+def data_of(n: int, edges: bool) -> dict[str, np.ndarray]:
+    """A tree in the plane with labels, ten children to a node."""
+    tree = make_hierarchy(10, 5 if n <= 111_111 else 6, 2, step=1.8, random_state=0)
+    return {"Y": tree.points[:n], "labels": tree.labels[:n], "edges": tree.edges[: n - 1 if edges else 0]}
 
 
-def frame_times(browser, path: Path, query: str) -> tuple[str, np.ndarray, float]:
-    """Which renderer was used, milliseconds per frame until it was painted, and milliseconds between frames on the screen."""
+def write_page(source: str, path: str) -> None:
+    """The page of the arrays in a file, as the horopca of this process makes it."""
+    data = np.load(source)
+    edges = data["edges"] if len(data["edges"]) else None
+    names = [f"node {i}" for i in range(len(data["Y"]))]
+    explore(data["Y"], data["labels"].tolist(), names=names, edges=edges, root=0).save(path)
+
+
+def pages_of(n: int, edges: bool, folder: Path, before: Path | None) -> dict[str, Path]:
+    """The page of this checkout and, if there is one, that of another."""
+    source, paths = folder / f"{n}-{edges}.npz", {"now": folder / f"{n}-{edges}.html"}
+    np.savez(source, **data_of(n, edges))
+    write_page(str(source), str(paths["now"]))
+    if before is not None:
+        paths["before"] = folder / f"{n}-{edges}-before.html"
+        command = [sys.executable, __file__, "--page", str(source), str(paths["before"])]
+        subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": str(before / "src")})
+    return paths
+
+
+def opened(browser, path: Path, query: str):
     page = browser.new_page(viewport=SIZE)
+    page.set_default_timeout(300_000)
     page.goto(path.as_uri() + query)
     while not page.evaluate("'horopca' in window"):
         page.wait_for_timeout(20)
-    page.evaluate("horopca.time(10)")  # shaders are compiled, code is warm
-    times = np.array(page.evaluate(f"horopca.time({FRAMES})"))
-    between = page.evaluate(
-        "new Promise((done) => { let k = 0, first = 0; const step = (now) => {"
-        " first = first || now; horopca.nudge(); k++ < 20 ? requestAnimationFrame(step) : done((now - first) / 20); };"
-        " requestAnimationFrame(step); })"
-    )
-    renderer = page.evaluate("horopca.renderer")
+    page.evaluate("horopca.time(5)")  # shaders are compiled, code is warm
+    return page
+
+
+def frame_times(browser, paths: dict[str, Path], query: str) -> tuple[str, dict[str, np.ndarray]]:
+    """Which renderer was used, and milliseconds per frame until it was painted: of each page by turns."""
+    pages = {name: opened(browser, path, query) for name, path in paths.items()}
+    times: dict[str, list[float]] = {name: [] for name in pages}
+    for _ in range(ROUNDS):
+        for name, page in pages.items():
+            times[name] += page.evaluate(f"horopca.time({FRAMES})")
+    renderer = pages["now"].evaluate("horopca.renderer")
+    for page in pages.values():
+        page.close()
+    return renderer, {name: np.array(found) for name, found in times.items()}
+
+
+def measure_frames(browser, folder: Path, before: Path | None) -> Table:
+    table = Table(title=f"A frame of the explorer at {SIZE['width']} x {SIZE['height']}, software rendering, milliseconds")
+    for column in ("points", "edges", "page, MB", "renderer", "model", "median", "95 %", "before", "ratio", "target"):
+        table.add_column(column, justify="right")
+    for n in (1_000, 10_000, 100_000, 1_000_000):
+        for edges in (False, True):
+            paths = pages_of(n, edges, folder, before)
+            for query in VIEWS:
+                known = before is None or "equidistant" not in query  # earlier pages had no such model
+                renderer, times = frame_times(browser, paths if known else {"now": paths["now"]}, query)
+                now, high = np.median(times["now"]), np.quantile(times["now"], 0.95)
+                usual = EARLIER.get(n, "") if renderer == "2d" and "poincare" in query else ""
+                then = f"{np.median(times['before']):.1f}" if "before" in times else usual
+                ratio = f"{now / np.median(times['before']):.2f}" if "before" in times else ""
+                limit = TARGETS.get(n) if renderer == "2d" else None
+                target = "" if limit is None else f"< {limit}{'' if now < limit else ' MISSED'}"
+                cells = f"{n:,}", f"{n - 1:,}" if edges else "0", f"{paths['now'].stat().st_size / 1e6:.2f}", renderer
+                table.add_row(*cells, query.split("=")[-1], f"{now:.1f}", f"{high:.1f}", then, ratio, target)
+    return table
+
+
+def measure_refits(browser, folder: Path) -> Table:
+    """A selection of all of 2,000 points in ten dimensions, refitted."""
+    table = Table(title="A refit of 2,000 points in ten dimensions in the browser, seconds")
+    for column in ("goal", "median of 5", "target"):
+        table.add_column(column, justify="right")
+    rng = np.random.default_rng(0)
+    X = rng.normal(0, 1.2, (2000, 10)) * np.linspace(1.6, 0.4, 10)
+    Y = HoroPCA(2, model="tangent", random_state=0).fit_transform(X)
+    page = opened(browser, explore(Y, original=X, model="tangent").save(folder / "refit.html"), "")
+    page.evaluate("horopca.select(Array.from({ length: horopca.n }, (_, i) => i))")
+    for goal in ("variance", "distortion"):
+        median = np.median([page.evaluate(f"horopca.refit('{goal}')")["seconds"] for _ in range(5)])
+        table.add_row(goal, f"{median:.2f}", f"< 1{'' if median < 1 else ' MISSED'}")
     page.close()
-    return renderer, times, between
+    return table
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description="Frames and refits of the explorer's page.")
+    parser.add_argument("--before", type=Path, help="another checkout, whose pages are measured beside")
+    parser.add_argument("--page", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.page:
+        return write_page(*options.page)
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        print("The explorer's benchmark needs playwright: pip install playwright.")
-        return
+        return print("The explorer's benchmark needs playwright: pip install playwright.")
     executable = shutil.which("chromium") or shutil.which("google-chrome")
     if executable is None:
-        print("The explorer's benchmark needs chromium, and there is none here.")
-        return
-    table = Table(title=f"A frame of the explorer at {SIZE['width']} x {SIZE['height']}, software rendering, milliseconds")
-    for column in ("points", "edges", "page, MB", "renderer", "model", "median", "95 %", "between frames", "target"):
-        table.add_column(column, justify="right")
+        return print("The explorer's benchmark needs chromium, and there is none here.")
+    console = Console(width=120)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=SWITCHES.split())
-        for n in (1_000, 10_000, 20_000, 100_000):
-            for edges in (False, True):
-                page = page_of(n, edges)
-                path = page.save(Path(folder) / f"{n}-{edges}.html")
-                for query in ("#model=poincare", "#model=equidistant", "?draw=webgl2#model=poincare"):  # by itself 2d here
-                    renderer, times, between = frame_times(browser, path, query)
-                    cells = (
-                        f"{n:,}",
-                        f"{n - 1:,}" if edges else "0",
-                        f"{len(page.html) / 1e6:.2f}",
-                        renderer,
-                        query.split("=")[-1],
-                    )
-                    low, high = np.median(times), np.quantile(times, 0.95)
-                    target = (
-                        f"< {TARGETS[n]}{'' if low < TARGETS[n] else ' MISSED'}" if n in TARGETS and renderer == "2d" else ""
-                    )
-                    table.add_row(*cells, f"{low:.1f}", f"{high:.1f}", f"{between:.1f}", target)
+        console.print(measure_refits(browser, Path(folder)))
+        console.print(measure_frames(browser, Path(folder), options.before))
         browser.close()
-    Console(width=120).print(table)
 
 
 if __name__ == "__main__":

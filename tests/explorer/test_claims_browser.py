@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from horopca import HoroPCA
 from horopca.explorer import explore
 from horopca.geometry import distance, from_hyperboloid, pairwise_distance, radius, to_hyperboloid
-from horopca.metrics import average_distortion
+from horopca.metrics import average_distortion, false_neighbours
 from horopca.metrics.nearest import nearest_neighbours
 from horopca.plots import class_colours
 from horopca.plots.palette import RAMPS
@@ -110,12 +111,27 @@ def test_strangers_are_marked_on_the_card(visit):
     assert f"False neighbours\n{100 * share:.1f} %" in page.inner_text("#card dl")
 
 
+@pytest.mark.parametrize(("key", "name"), [("trust", "Trustworthiness"), ("continuity", "Continuity")])
+def test_trustworthiness_and_continuity_are_shown(visit, key, name):
+    page = visit("reduced")
+    expected = false_neighbours(ORIGINAL, Y, n_neighbors=5)[key]
+    page.select_option("#colour", label=name)
+    assert f"On average {expected.mean():.1%}." in page.inner_text("#scale")
+    page.evaluate(f"horopca.flyTo({CAT})")
+    settle(page)
+    shown_there = float(re.search(rf"{name}\n([\d.]+) %", page.inner_text("#card dl"))[1])
+    assert shown_there == pytest.approx(100 * expected[CAT], abs=0.16)  # a thousandth of it, and a digit of it
+    best, worst = int(expected.argmax()), int(expected.argmin())
+    light = lambda i: sum(int(page.evaluate(f"horopca.colour({i})")[k : k + 2], 16) for k in (1, 3, 5))
+    assert light(worst) < light(best)  # what is not to be trusted stands out
+
+
 def test_a_reduction_that_is_exact_looks_so(browser, tmp_path):
     path = explore(Y, original=Y * 0.999999).save(tmp_path / "exact.html")
     page = browser.new_page(viewport={"width": 1000, "height": 700})
     page.goto(path.as_uri())
     until(page, "'horopca' in window")
-    for colouring in ("false", "distortion"):
+    for colouring in ("false", "trust", "continuity", "distortion"):
         page.select_option("#colour", colouring)
         colours = {page.evaluate(f"horopca.colour({i})").upper() for i in range(len(Y))}
         assert colours == {RAMPS["distrust"]["light"][0]}  # not stretched to dark red

@@ -1,0 +1,124 @@
+"""What leaves the page: drawings that other programs show alike, and the selection in a notebook. In a real browser."""
+
+import ctypes.util
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sys
+from importlib.resources import files
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from horopca.explorer import explore
+
+from .browsing import CAT, LABELS, NAMES, Y, find, save, state, until
+
+PRIMATES = [i for i, label in enumerate(LABELS) if label == "primate"]
+SVG = "{http://www.w3.org/2000/svg}"
+# what every program draws: no filters, no paint-order, no dominant-baseline, no styles in CSS
+ELEMENTS = {"svg", "title", "clipPath", "rect", "g", "circle", "path", "text"}
+ATTRIBUTES = {
+    "svg": {"viewBox", "width", "height", "font-family"},
+    "clipPath": {"id"},
+    "g": {"clip-path", "fill-opacity", "transform"},
+    "rect": {"x", "y", "width", "height", "fill"},
+    "circle": {"cx", "cy", "r", "fill", "stroke", "stroke-opacity"},
+    "path": {"d", "fill", "stroke", "stroke-opacity", "stroke-width"},
+    "text": {
+        "x", "y", "font-size", "font-weight", "fill", "stroke", "stroke-width", "stroke-linejoin", "text-anchor", "aria-hidden",
+    },
+}  # fmt: skip
+PROGRAMS = {
+    "rsvg": ["rsvg-convert", "view.svg", "-o", "view.png"],
+    "inkscape": ["inkscape", "view.svg", "-o", "view.png"],
+    "cairosvg": [sys.executable, "-m", "cairosvg", "view.svg", "-o", "view.png"],
+}
+
+
+@pytest.fixture
+def drawing(visit, tmp_path):
+    """A drawing of a page, saved by it."""
+
+    def saved(name, hash):
+        page = visit(name, hash=hash)
+        find(page, "cat")
+        save(page, "#svg").save_as(tmp_path / "view.svg")
+        return tmp_path / "view.svg"
+
+    return saved
+
+
+VIEWS = [("mammals", "#model=poincare"), ("mammals", "#model=klein&theme=dark"), ("sunk", "#model=equidistant")]
+
+
+@pytest.mark.parametrize(("name", "hash"), VIEWS)
+def test_a_drawing_holds_only_what_every_program_draws(drawing, name, hash):
+    for element in ElementTree.parse(drawing(name, hash)).getroot().iter():
+        tag = element.tag.removeprefix(SVG)
+        assert tag in ELEMENTS and set(element.attrib) <= ATTRIBUTES.get(tag, set())
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize(("name", "hash"), VIEWS)
+def test_a_drawing_looks_the_same_elsewhere(drawing, browser, name, hash, program):
+    from PIL import Image
+
+    command = PROGRAMS[program]
+    there = shutil.which(command[0])
+    if program == "cairosvg":
+        there = importlib.util.find_spec("cairosvg") and ctypes.util.find_library("cairo")
+    if not there:
+        pytest.skip(f"{program} is not installed")
+    path = drawing(name, hash)
+    subprocess.run(command, cwd=path.parent, check=True, capture_output=True)
+    width, height = (float(re.search(f'{side}="([\\d.]+)"', path.read_text())[1]) for side in ("width", "height"))
+    page = browser.new_page(viewport={"width": int(np.ceil(width)), "height": int(np.ceil(height))})
+    page.goto(path.as_uri())
+    page.screenshot(path=path.with_name("browser.png"))
+    page.close()
+    ours, theirs = (np.array(Image.open(path.with_name(file)).convert("RGB"), int) for file in ("browser.png", "view.png"))
+    high, wide = np.minimum(ours.shape, theirs.shape)[:2]
+    assert np.abs(np.subtract(ours.shape, theirs.shape)).max() <= 1
+    apart = np.abs(ours[:high, :wide] - theirs[:high, :wide]).max(axis=2)
+    # edges of shapes and letters are smoothed in another way; what is drawn elsewhere or not at all would be far more
+    assert (apart > 60).mean() < 0.015 and apart.mean() < 3
+
+
+MODEL = """
+  window.model = {
+    values: { html: HTML, selection: [] }, heard: {}, saved: 0,
+    get(key) { return this.values[key]; },
+    set(key, value) { this.values[key] = value; this.heard[`change:${key}`]?.(); },
+    on(event, act) { this.heard[event] = act; },
+    off(event) { delete this.heard[event]; },
+    save_changes() { this.saved++; },
+  };
+"""
+
+
+def test_a_selection_goes_to_a_notebook_and_comes_from_it(browser):
+    """The widget's script beside a model as anywidget gives it: what Jupyter does, without Jupyter."""
+    page = browser.new_page(viewport={"width": 1000, "height": 700})
+    page.set_content("<div id='cell'></div>")
+    page.evaluate(MODEL.replace("HTML", json.dumps(explore(Y, LABELS, names=NAMES).html)))
+    script = (files("horopca.explorer") / "assets" / "widget.js").read_text(encoding="utf-8")
+    page.evaluate(
+        "async (code) => { const address = URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));"
+        " window.leave = (await import(address)).default.render({ model, el: document.getElementById('cell') }); }",
+        script,
+    )
+    frame = page.frames[1]
+    until(frame, "'horopca' in window")
+    frame.locator("#scale .row", has_text="primate").locator(".pick").click()
+    until(page, "model.saved > 0")
+    assert page.evaluate("model.get('selection')") == PRIMATES
+    page.evaluate(f"model.set('selection', [{CAT}, 0])")
+    until(frame, "horopca.state().selected.length === 2")
+    assert state(frame)["selected"] == sorted([CAT, 0])
+    page.evaluate("leave()")
+    assert page.evaluate("Object.keys(model.heard)") == []
+    page.close()
