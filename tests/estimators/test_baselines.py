@@ -201,10 +201,20 @@ def test_a_score_is_of_what_the_fit_was_for(X, name):
         assert scaled.score(2 * X) == pytest.approx((1 if estimator.objective_ == "distortion" else 4) * expected, rel=1e-6)
 
 
-def test_a_score_is_of_the_fit_and_not_of_what_is_set_since(X):
-    pga = PGA(2, n_init=2, random_state=0).fit(X)
-    before = pga.score(X)
-    assert pga.set_params(objective="residual").score(X) == before
+@pytest.mark.parametrize(
+    ("estimator", "other"),
+    [
+        (PGA(2, n_init=2, random_state=0), {"objective": "residual"}),
+        (HyperbolicMDS(2), {"metric": "precomputed"}),
+        (HyperbolicAutoencoder(2, max_iter=10, random_state=0), {"activation": "relu"}),
+    ],
+)
+def test_a_fit_does_not_change_with_what_is_set_since(X, estimator, other):
+    fitted = clone(estimator).fit(X)
+    score, Y, back = fitted.score(X), fitted.transform(X), fitted.inverse_transform(fitted.transform(X))
+    fitted.set_params(**other)
+    assert fitted.score(X) == score
+    assert np.array_equal(fitted.transform(X), Y) and np.array_equal(fitted.inverse_transform(Y), back)
 
 
 def test_distances_alone_have_no_score():

@@ -14,7 +14,7 @@ from ..geometry import Chunk, ModelName, distance, lift, translate, translate_to
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..statistics import FRAME_ROWS, frame_of, principal_axes
 from .base import HyperbolicReduction
-from .fitting import store_mean
+from .fitting import as_fitted, store_mean
 from .network import ACTIVATIONS, Layer, Plan, run, train
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -138,7 +138,7 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         self._axes, variances = principal_axes(x)
         with one_blas_thread():
             training = train(x[:, 1:] @ self._axes.T, K, float(variances.sum()), self._check_plan(), rng)
-        self._encoder, self._decoder = training.encoder, training.decoder
+        self._encoder, self._decoder, self.activation_ = training.encoder, training.decoder, self.activation
         self._frame = frame_of(self._encode(x[:: -(-len(x) // FRAME_ROWS)]))
         self.loss_curve_ = training.losses
         self.reconstruction_error_ = self._error(rows)
@@ -171,13 +171,13 @@ class HyperbolicAutoencoder(HyperbolicReduction):
     def _encode(self, x: Array) -> Array:
         """Codes (n, K+1) of points seen from the mean."""
         s = x[:, 1:] @ from_numpy(self._axes.T.copy(), x)
-        return lift(run(s, _like(self._encoder, x), self.activation))
+        return lift(run(s, _like(self._encoder, x), as_fitted(self, "activation")))
 
     def _project(self, x: Array) -> Array:
         return self._frame.enter(self._encode(translate_to_origin(x, from_numpy(self._mean, x))))
 
     def _embed(self, y: Array) -> Array:
-        s = run(self._frame.leave(y)[:, 1:], _like(self._decoder, y), self.activation)
+        s = run(self._frame.leave(y)[:, 1:], _like(self._decoder, y), as_fitted(self, "activation"))
         return translate(lift(s @ from_numpy(self._axes, y)), from_numpy(self._mean, y))
 
     def _error(self, rows: Rows) -> float:

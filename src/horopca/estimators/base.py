@@ -17,7 +17,7 @@ from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from ..geometry import Chunk, ModelName
 from ..geometry._arrays import Array
-from .fitting import begin_fit, check_components, fewest_components, fitted_door, report_end
+from .fitting import as_fitted, begin_fit, check_components, fewest_components, fitted_door, report_end
 from .scores import score_of
 
 
@@ -176,10 +176,7 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """
         check_is_fitted(self)
         rows = check_rows(X, fitted_door(self), estimator=self, min_rows=2)
-        return score_of(rows, self._fitted_objective(), self._project, self._embed)
-
-    def _fitted_objective(self) -> str:
-        return getattr(self, "objective_", self.objective)  # a fit of an earlier version, in a file, does not say
+        return score_of(rows, as_fitted(self, "objective"), self._project, self._embed)
 
     def _translate_first_version(self) -> None:
         """Bring what a fit of version 0.1.0 has learnt, in a file, to the names and meanings of today."""

@@ -33,10 +33,14 @@ def begin_fit(estimator: Any, X: Any, min_rows: int = 2) -> Rows:
     return rows
 
 
+def as_fitted(estimator: Any, name: str) -> Any:
+    """A parameter as it was when the estimator was fitted, if that is kept, whatever it was set to since."""
+    return getattr(estimator, f"{name}_", getattr(estimator, name))
+
+
 def fitted_door(estimator: Any) -> Door:
-    """The door of the fit, whatever `model` and `curvature` were set to since."""
-    model, curvature = (getattr(estimator, f"{name}_", getattr(estimator, name)) for name in ("model", "curvature"))
-    return check_door(model, curvature)
+    """The door of the fit."""
+    return check_door(as_fitted(estimator, "model"), as_fitted(estimator, "curvature"))
 
 
 # ---------------------------------------------------------------- the number of components

@@ -47,7 +47,17 @@ from ..statistics import (
     principal_axes,
 )
 from .base import HyperbolicReduction
-from .fitting import check_climb, check_components, check_starts, fitted_door, in_model, report_end, store_variances, teller
+from .fitting import (
+    as_fitted,
+    check_climb,
+    check_components,
+    check_starts,
+    fitted_door,
+    in_model,
+    report_end,
+    store_variances,
+    teller,
+)
 
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
 SPINES = ("ideal", "free")
@@ -289,7 +299,7 @@ class HoroPCA(HyperbolicReduction):
                 self.__dict__.pop(name, None)
         new, ending = self._reservoir.after(rows, SEARCH_ROWS), None
         m, rng = len(new.points), np.random.default_rng(0)
-        fresh = not hasattr(self, "_answer") or (K, self.objective) != (self.n_components_, self._fitted_objective())
+        fresh = not hasattr(self, "_answer") or (K, self.objective) != (self.n_components_, as_fitted(self, "objective"))
         if m >= max(2, K) and (new.changed > np.sqrt(m) or fresh):
             ending = self._learn(new.points, None, new.seen, K, rng, warm=getattr(self, "_answer", None))
             self.n_components_, self._n_features_out, self.objective_ = K, door.columns(K), self.objective

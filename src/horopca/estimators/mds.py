@@ -18,6 +18,7 @@ from ..geometry import Chunk, ModelName, boost_to_origin, lift, translate
 from ..geometry._arrays import AnyArray, Array, array_namespace, concat_time, from_numpy, to_numpy
 from ..statistics import Points, Seen, frame_of
 from .fitting import (
+    as_fitted,
     check_components,
     fitted_door,
     in_model,
@@ -36,7 +37,7 @@ LOST = 1e-2  # how large a coordinate may be that the rounding of the largest dr
 
 
 def _has_points(estimator: HyperbolicMDS) -> bool:
-    if estimator.metric == "precomputed":
+    if as_fitted(estimator, "metric") == "precomputed":
         raise AttributeError("inverse_transform and score need points, but metric='precomputed' knows distances only.")
     return True
 
@@ -136,9 +137,11 @@ class HyperbolicMDS(LinearReduction):
         self
         """
         check_choice("metric", self.metric, METRICS)
-        if self.metric != "precomputed":
-            return super().fit(X)
-        report_end(self, self._fit_distances(X))
+        if self.metric == "precomputed":
+            report_end(self, self._fit_distances(X))
+        else:
+            super().fit(X)
+        self.metric_ = self.metric
         return self
 
     # ---- from points
@@ -225,7 +228,7 @@ class HyperbolicMDS(LinearReduction):
             In the model, curvature, dtype, array library and device of X.
         """
         check_is_fitted(self)
-        if self.metric != "precomputed":
+        if as_fitted(self, "metric") != "precomputed":
             return super().transform(X)
         D = self._check_distances(X, reset=False)
         Y = self._frame.enter(self._place(D))

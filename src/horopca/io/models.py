@@ -96,7 +96,7 @@ KINDS: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("coordinate_mean_", "coordinate_scale_", "mean_direction_", "mean_point", "centre_point"), _is_array),
     "n_iter_": lambda value: _is_count(value) or _is_array(value),
     "converged_": lambda value: isinstance(value, bool | np.bool_),
-    **dict.fromkeys(("status_", "model_", "objective_"), lambda value: isinstance(value, str)),
+    **dict.fromkeys(("status_", "model_", "objective_", "metric_", "activation_"), lambda value: isinstance(value, str)),
     "image_frame": lambda value: isinstance(value, Frame),
     "spine_": lambda value: isinstance(value, Spine),
     "nested_spines_": lambda value: isinstance(value, list) and all(isinstance(item, Spine) for item in value),
