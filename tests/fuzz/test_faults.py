@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from horopca.io import reduce_file, save, save_fitted
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits are of POSIX")
 POINTS = np.random.default_rng(0).uniform(-0.3, 0.3, (3000, 5))
 SETUP = """
-import json, os, resource, sys, time
+import json, os, resource, subprocess, sys, time
 import numpy as np
 from horopca import TangentPCA
 from horopca.io import load_fitted, reduce_file, save, save_fitted, streaming
@@ -53,9 +54,9 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS.parent / "
 class Runner:
     """A process that has imported what there is to import, and from which children are forked."""
 
-    def __init__(self, **options):
+    def __init__(self, *before, **options):
         pipe = subprocess.PIPE
-        command = [sys.executable, "-c", SETUP]
+        command = [*before, sys.executable, "-c", SETUP]
         self.process = subprocess.Popen(
             command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT, **options
         )
@@ -119,7 +120,8 @@ def test_killed_at_any_moment(tmp_path, points, whole, runner, seed):
         runner.end()
         assert points.read_bytes() == content
         assert not out.exists() or out.read_bytes() == whole
-    assert runner.run(STREAM + " if not os.path.exists(out) else None", points=points, out=out) == (0, "")
+    # once more in any case: a job that was killed behind its last step has left its journal
+    assert runner.run(STREAM.replace("progress", "force=True, progress"), points=points, out=out) == (0, "")
     assert out.read_bytes() == whole
     assert not list(tmp_path.glob("out.npy.*"))
 
@@ -142,6 +144,53 @@ def test_a_disk_that_fills_up_and_is_emptied_again(tmp_path, points, whole, runn
         assert status == 0 or "File too large" in said
     assert out.read_bytes() == whole
     assert not list(tmp_path.glob("out.npy.*"))
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder, and a runner for which a file system of 80 KB is mounted there; nobody else sees it."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    if sys.platform != "linux" or os.geteuid() != 0 or shutil.which("unshare") is None:
+        pytest.skip("only root mounts file systems, and only Linux has them for one process")
+    small = Runner("unshare", "--mount")
+    try:
+        mount = "subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=80k', 'tmpfs', folder], check=True)"
+        if not small.ready or small.run(mount, folder=folder)[0] != 0:
+            pytest.skip("a file system cannot be mounted here")
+        yield folder, small
+    finally:
+        small.close()
+
+
+def test_a_disk_of_eighty_kilobytes(tmp_path, points, small_disk):
+    folder, small = small_disk
+    for suffix, code in WRITERS.items():  # each more than 100 KB
+        out = folder / f"out{suffix}"
+        assert small.run("open(out, 'w').write('precious')", out=out)[0] == 0
+        assert small.run(code, points=points, out=out) == (1, f"{out}: No space left on device")
+        assert small.run("print(os.listdir(folder), open(out).read())", folder=folder, out=out) == (
+            0,
+            f"['{out.name}'] precious",
+        )
+        assert small.run("os.unlink(out)", out=out)[0] == 0
+
+
+def test_a_job_on_a_disk_that_fills_up_and_is_made_larger(tmp_path, points, small_disk, monkeypatch):
+    monkeypatch.setattr("horopca.io.streaming.BLOCK_BYTES", 1 << 13)
+    whole = tmp_path / "whole.csv"
+    reduce_file(points, whole, TangentPCA(2))
+    folder, small = small_disk
+    out, again = folder / "out.csv", tmp_path / "again.csv"
+    status, said = small.run(STREAM, points=points, out=out)
+    assert status == 1 and said.startswith(f"{out}.partial") and "No space left on device; " in said and "rows are kept" in said
+    left = "['out.csv.partial', 'out.csv.partial.npz']"
+    assert small.run("print(sorted(os.listdir(folder)))", folder=folder) == (0, left)
+    assert small.run("subprocess.run(['mount', '-o', 'remount,size=1m', folder], check=True)", folder=folder) == (0, "")
+    assert small.run(STREAM, points=points, out=out) == (0, "")
+    assert small.run("print(os.listdir(folder))", folder=folder) == (0, "['out.csv']")
+    assert small.run("open(again, 'wb').write(open(out, 'rb').read())", out=out, again=again)[0] == 0
+    assert again.read_bytes() == whole.read_bytes()
 
 
 def test_a_folder_that_cannot_be_written(tmp_path, points):
@@ -177,21 +226,24 @@ def test_a_pipe_that_is_closed_is_no_traceback(points, command):
 
 
 def test_two_writers_and_one_of_them_killed(tmp_path, points, whole, runner):
-    out, second = tmp_path / "out.npy", Runner()
+    """The first stands at a gate behind its first block, and does not get any further."""
+    out, gate, second = tmp_path / "out.npy", tmp_path / "gate", Runner()
+    os.mkfifo(gate)
+    there = "(print('there', flush=True), open(gate).read())"
+    waiting = f"reduce_file(points, out, TangentPCA(2), progress=lambda done, total: done and {there})"
     try:
-        child = runner.start(STREAM, points=points, out=out)
-        second.start(STREAM, points=points, out=out)
-        time.sleep(0.1)
-        with contextlib.suppress(ProcessLookupError):
+        with open(os.open(gate, os.O_RDWR)):  # as long as it is open, there may be something to read
+            child = runner.start(waiting, points=points, out=out, gate=gate)
+            assert runner.process.stdout.readline() == "there\n"
+            status, said = second.run(STREAM, points=points, out=out)
+            assert status == 1 and f"{out} is being written by another process" in said
             os.kill(child, signal.SIGKILL)
-        runner.end()
-        status, said = second.end()
-        assert status == 0 or "is being written by another process" in said
+            runner.end()
+        assert not out.exists()
+        assert second.run(STREAM, points=points, out=out) == (0, "")
     finally:
         second.close()
-    if not out.exists():
-        reduce_file(points, out, TangentPCA(2))
-    assert out.read_bytes() == whole
+    assert out.read_bytes() == whole and not list(tmp_path.glob("out.npy.*"))
 
 
 def test_a_fit_is_kept_whole_or_not_at_all(tmp_path, runner):

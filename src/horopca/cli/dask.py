@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 
@@ -55,8 +56,23 @@ def cluster(address: str) -> Iterator[None]:
                 f"No Dask scheduler answers at {address}: start one with `dask scheduler` and `dask worker ADDRESS`, or pass "
                 f"--dask local. ({error})"
             ) from error
-        with client:
+        with client, _silence():
             try:
                 yield
-            except distributed.KilledWorker as error:
+            except library.KilledWorker as error:
                 raise OSError(f"Workers of the Dask cluster died at the work, perhaps for want of memory: {error}") from error
+            except Exception as error:
+                if client.status == "running" and not isinstance(error, CancelledError):
+                    raise
+                lost = f"The Dask scheduler at {address} was lost during the work"
+                raise OSError(f"{lost}, and nothing was written: run it again when there is one.") from error
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Nothing of what Dask logs when workers or schedulers die: what there is to know is in the sentence."""
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)

@@ -1,0 +1,162 @@
+"""Faults of a cluster: a worker killed, or the scheduler lost, while the rows are fitted to, mapped or written.
+
+Each happens at a named point of the work: in the task that comes there first. Where a worker dies, the output is complete and
+the same to the bit; where the scheduler does, it is absent, what was there before is as it was, and the same command on another
+cluster writes it.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from fuzz.limits import TESTS
+from horopca.cli import main
+from horopca.io.stores import open_store
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="forks and signals are of POSIX")
+pytest.importorskip("distributed")
+X = np.random.default_rng(0).uniform(-0.3, 0.3, (4000, 4))
+
+# Imports what there is to import, and forks a process for each line that it is told.
+SERVER = """
+import asyncio, json, os, signal, sys
+import numpy
+from distributed import Scheduler, Worker
+import horopca._points.dask, horopca.cli.dask, horopca.estimators, horopca.io.stores
+
+def at(module, name, armed, victims):
+    # kill the processes, this one or the scheduler and this one, in the first call of a function after it was armed
+    real = getattr(module, name)
+    def deadly(*arguments, **options):
+        try:
+            os.unlink(armed)
+        except FileNotFoundError:
+            return real(*arguments, **options)
+        for victim in victims() or [os.getpid()]:
+            os.kill(victim, signal.SIGKILL)
+        os.kill(os.getpid(), signal.SIGKILL)
+    deadly.__module__, deadly.__qualname__, deadly.__name__ = real.__module__, real.__qualname__, real.__name__
+    setattr(module, name, deadly)
+
+POINTS = {
+    "fit": (horopca.io.stores, "_read_part"), "transform": (horopca._points.dask, "_mapped"), "write": (numpy, "save")
+}
+
+async def live(kind, address, folder):
+    victim = f"{folder}/victim"
+    if kind == "worker":
+        for name, (module, function) in POINTS.items():
+            at(module, function, f"{folder}/{name}", lambda: [int(open(victim).read())] if os.path.exists(victim) else [])
+    made = Worker(address, nthreads=1) if kind == "worker" else Scheduler(host="127.0.0.1", port=0, dashboard=False)
+    async with made as server:
+        print(server.address, os.getpid(), flush=True)
+        await server.finished()
+
+for line in sys.stdin:
+    if not os.fork():
+        try:
+            asyncio.run(live(*json.loads(line)))
+        finally:
+            print("ended", 0, flush=True)
+            os._exit(0)
+"""
+
+
+class Cluster:
+    """A scheduler and workers, which die at a point of the work if a file with its name is in the folder."""
+
+    def __init__(self, folder, workers):
+        self.folder, self.pids = folder, []
+        paths = os.pathsep.join([str(TESTS.parent / "src"), *filter(None, sys.path)])
+        environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
+        command, pipe = [sys.executable, "-c", SERVER], subprocess.PIPE
+        self.server = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=environment)
+        self.address = self._started("scheduler", None)
+        for _ in range(workers):
+            self._started("worker", self.address)
+
+    def _started(self, kind, address):
+        self.server.stdin.write(json.dumps([kind, address, str(self.folder)]) + "\n")
+        self.server.stdin.flush()
+        where, pid = self.server.stdout.readline().split()
+        assert where != "ended"
+        self.pids.append(int(pid))
+        return where
+
+    def arm(self, point, scheduler=False):
+        if scheduler:
+            (self.folder / "victim").write_text(str(self.pids[0]))
+        (self.folder / point).touch()
+
+    def reduce(self, *arguments):
+        return CliRunner().invoke(main, ["reduce", "--dask", self.address, *map(str, arguments)])
+
+    def close(self):
+        for pid in self.pids:  # children of the server, which has not looked after them: their numbers are still theirs
+            os.kill(pid, signal.SIGKILL)
+        self.server.kill()
+        self.server.communicate()
+
+
+@pytest.fixture
+def cluster(tmp_path_factory):
+    clusters = []
+
+    def begin(workers):
+        clusters.append(Cluster(tmp_path_factory.mktemp("cluster"), workers))
+        return clusters[-1]
+
+    yield begin
+    for begun in clusters:
+        begun.close()
+
+
+@pytest.fixture
+def store(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for k in range(4):
+        np.save(folder / f"{k}.npy", X[1000 * k : 1000 * (k + 1)])
+    return folder
+
+
+def test_a_worker_that_dies_and_the_bits_that_are_written(tmp_path, store, cluster):
+    alive = cluster(workers=4)
+    calm = alive.reduce(store, "-o", tmp_path / "calm", "--method", "tpca")
+    assert calm.exit_code == 0, calm.output
+    whole = open_store(tmp_path / "calm").compute()
+    for point in ("fit", "transform", "write"):
+        alive.arm(point)
+        done = alive.reduce(store, "-o", tmp_path / point, "--method", "tpca")
+        assert done.exit_code == 0, done.output
+        assert not (alive.folder / point).exists()  # somebody has come there
+        assert np.array_equal(open_store(tmp_path / point).compute(), whole)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["calm", "fit", "in", "transform", "write"]
+
+
+@pytest.mark.parametrize("point", ["fit", "transform", "write"])
+def test_a_scheduler_that_is_lost(tmp_path, store, cluster, point):
+    out, fit = tmp_path / "out", tmp_path / "fit.npz"
+    out.mkdir()
+    np.save(out / "0.npy", X[:1])
+    alive = cluster(workers=1)
+    alive.arm(point, scheduler=True)
+    command = (store, "-o", out, "--save-fit", fit, "--method", "tpca", "--force")
+    lost = alive.reduce(*command)
+    assert lost.exit_code == 1 and "Traceback" not in lost.output
+    assert f"The Dask scheduler at {alive.address} was lost during the work" in " ".join(lost.output.split()), lost.output
+    assert not (alive.folder / point).exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+    assert np.array_equal(open_store(out).compute(), X[:1])
+    if point == "write":  # and again, where there is another one
+        again = cluster(workers=1)
+        assert again.reduce(*command).exit_code == 0
+        here = again.reduce(store, "-o", tmp_path / "b", "--from-fit", fit)
+        assert here.exit_code == 0, here.output
+        assert np.array_equal(open_store(out).compute(), open_store(tmp_path / "b").compute())
