@@ -242,6 +242,14 @@ def tests_for(mutant: Mutant, lines: dict[str, dict[int, list[str]]]) -> set[str
     return {context.split("|")[0] for context in contexts}
 
 
+def places(room: str, wanted: set[str] | None) -> list[str]:
+    """Where the wanted tests are: files of tests, but folders of examples, for a file that it is given pytest loads itself."""
+    if wanted is None:
+        return ROOMS[room]
+    files = {test.split("::")[0] for test in wanted}
+    return sorted({file if file.startswith("tests/") else str(Path(file).parent) for file in files})
+
+
 def verdict(mutant: Mutant, room: str, seconds: dict[str, float], lines: dict) -> str:
     """The test that kills the mutant, or "" if it survives."""
     wanted = tests_for(mutant, lines)
@@ -251,9 +259,8 @@ def verdict(mutant: Mutant, room: str, seconds: dict[str, float], lines: dict) -
     def work():
         sys.meta_path.insert(0, Finder(mutant))
         chosen = Chosen(seconds, wanted)
-        files = sorted({test.split("::")[0] for test in wanted}) if wanted else ROOMS[room]
-        status = pytest.main([*files, *OPTIONS], plugins=[chosen])
-        return "" if status == 0 else chosen.failed[0] if chosen.failed else "an error"
+        status = pytest.main([*places(room, wanted), *OPTIONS], plugins=[chosen])
+        return "" if status in (0, 5) else chosen.failed[0] if chosen.failed else "an error"  # 5: there were no tests
 
     killer = in_a_child(work, SECONDS)
     return "too long, or the process died" if killer is None else str(killer)

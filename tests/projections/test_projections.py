@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from clouds import cloud, directions, rotation, turned
 from horopca._objectives.sample import as_sample
 from horopca.geometry import (
+    Chunk,
     busemann,
     distance,
     from_hyperboloid,
     geodesic_hull,
     geodesic_projection,
     horosphere,
+    hull_points,
     lift,
     pairwise_distance,
     to_hyperboloid,
@@ -34,7 +36,7 @@ from horopca.projections import (
     spine_from_ideal_points,
     unslide,
 )
-from horopca.projections.horospherical import slide_with_pullback
+from horopca.projections.horospherical import Slide, slide_with_pullback
 
 KD = [(1, 1), (1, 3), (2, 2), (2, 4), (3, 5), (5, 5)]
 
@@ -272,3 +274,15 @@ def test_every_array_library_slides_alike(xp, kappa):
     y = slide(xp.asarray(x), spine)
     assert np.allclose(to_numpy(y), slide(x, spine), rtol=1e-13)
     assert np.allclose(to_numpy(unslide(y, spine)), unslide(slide(x, spine), spine), rtol=1e-13)
+
+
+@pytest.mark.parametrize("off", [0, 1e-6, 1e-4, 1e-2])
+def test_products_are_trusted_only_where_they_are_as_good_as_the_careful_way(off):
+    """On the spine c^2 - 4 kappa (1 + B) is a difference of equal numbers: half the digits of the image would be lost."""
+    spine = spine_from_ideal_points(q := directions(3, 5))
+    on = hull_points(cloud(200, 2, radius=4), geodesic_hull(ideal_points=q))
+    x = lift(on[:, 1:] + off * np.random.default_rng(1).standard_normal((200, 5)))
+    images, lost = Slide.along(spine).images(Chunk.of(x))
+    careful = to_hyperboloid(slide(x, spine), "halfspace")
+    assert lost.any() and (off < 1e-3 or not lost.all())
+    assert np.all(distance(images, careful)[~lost] < 1e-10)
