@@ -16,7 +16,7 @@ from horopca._objectives.sample import as_sample
 from horopca._search.climb import Ascent
 from horopca._search.families import FreeSpines, IdealSpines, OneMore, ideal_cone, parameters_in_ideal
 from horopca._search.flock import climb_many, hop_many
-from horopca._search.spines import _ending
+from horopca._search.spines import _corrected, _ending
 from horopca._search.starts import drawn_back, exchanged, random_starts, spectral_basis
 from horopca.datasets import make_hierarchy
 from horopca.geometry import from_hyperboloid, to_hyperboloid, translate_to_origin
@@ -149,6 +149,17 @@ def test_the_convergence_of_a_sequence_is_that_of_all_its_climbs():
     good, bad = Ascent(np.ones(1), 1.0, 3, True, "converged"), Ascent(np.ones(1), 1.0, 9, False, "stopped after 9 iterations")
     assert not _ending([bad, good]).converged and _ending([bad, good]).status == bad.status
     assert _ending([good, good]).converged
+
+
+@pytest.mark.parametrize(("tilt", "gains"), [(0.5, True), (10.0, False)])
+def test_a_step_to_the_optimum_of_all_rows_is_not_taken_without_gain(tilt, gains):
+    """The top of tilt x - cosh(x) is at asinh(tilt); one Newton step from 0 goes to x = tilt, for large ones far beyond it."""
+    hill = lambda A: (-float(np.sum(np.cosh(A))), -np.sinh(A))
+    best = Ascent(np.zeros((1, 2)), 0.0, 5, True, "converged")
+    moved = _corrected(best, hill, FreeSpines(), lambda A, _: np.full_like(A, tilt))
+    gain = hill(moved.point)[0] + tilt * float(moved.point.sum()) - hill(best.point)[0]
+    assert (gain > 0) == gains and moved.value == pytest.approx(gain)
+    assert gains or moved == best
 
 
 # ---------------------------------------------------------------- the parts
