@@ -50,16 +50,15 @@ def images_along(X: np.ndarray, q: np.ndarray) -> np.ndarray:
 # ---------------------------------------------------------------- one component
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([1e-3, 1e-5, 1e-8]))
 def test_a_single_component_is_never_below_the_best_direction_of_a_point(seed, rim):
     X = clipped(seed, n=30, d=3, rim=rim)
     y = translate_to_origin(to_hyperboloid(X), frechet_mean(to_hyperboloid(X)).point)[:, 1:]
     listed = max(2 * np.var(images_along(X, s / np.linalg.norm(s))) for s in y)
-    for strategy in ("joint", "greedy"):
-        found = HoroPCA(1, strategy=strategy, random_state=0).fit(X)
-        assert found.explained_variance_[0] >= listed * (1 - 1e-8)  # a peak at radius 19 is resolved so far
-        assert found.converged_
+    found = HoroPCA(1, random_state=0).fit(X)
+    assert found.explained_variance_[0] >= listed * (1 - 1e-8)  # a peak at radius 19 is resolved so far
+    assert found.converged_
 
 
 def test_the_largest_of_narrow_maxima_is_found():
@@ -81,10 +80,10 @@ def kept(X, K, **options):
 def test_a_larger_family_and_more_components_never_end_below(name):
     X = SETS[name]()
     d, before = X.shape[1], 0.0
+    greedy = kept(X, d, strategy="greedy").explained_variance_.cumsum()
     for K in range(1, d + 1):
         ideal, free = (kept(X, K, spine=spine).explained_variance_.sum() for spine in ("ideal", "free"))
-        greedy = kept(X, K, strategy="greedy").explained_variance_.sum()
-        assert free >= ideal * (1 - 1e-4) and ideal >= greedy * (1 - 1e-4) and ideal >= before * (1 - 1e-4)
+        assert free >= ideal * (1 - 1e-4) and ideal >= greedy[K - 1] * (1 - 1e-4) and ideal >= before * (1 - 1e-4)
         before = ideal
     assert np.isclose(free, pair_variance(X), rtol=1e-6)  # all dimensions keep all
 
@@ -107,7 +106,7 @@ def test_seeds_orders_and_isometric_copies_agree(spine, objective):
     X = SETS["tree"]()
     rng = np.random.default_rng(0)
     moved = geometry.translate(to_hyperboloid(X @ rotation(5)), to_hyperboloid(np.full((1, 5), 0.2))[0])
-    copies = [X, X, X[rng.permutation(len(X))], from_hyperboloid(moved, "poincare")]
+    copies = [X, from_hyperboloid(moved[rng.permutation(len(X))], "poincare")]
     scores = [
         HoroPCA(2, spine=spine, objective=objective, random_state=seed).fit(copy).score(copy)
         for seed, copy in enumerate(copies)
