@@ -61,7 +61,7 @@ class Few:
         """Values (S,) and gradients (S, k, .) at bases A; no gradients but zeros if they are not asked for."""
         stretch = np.exp(A[:, :, -1].sum(axis=1))[:, None] if self.stretched else np.ones((len(A), 1))
         B = A[:, :, : len(self.columns)]
-        V, g = _orthonormal(B)
+        V, g = split_many(B)
         c, b = self._coordinates(V, g, stretch)
         size = 1 + np.sum(b * b, axis=1)
         root = np.sqrt(np.maximum(c * c + g * size, 1e-24 * c * c))
@@ -121,7 +121,7 @@ class Few:
         return scale * value, scale * pull
 
 
-def _orthonormal(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def split_many(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """`geometry.hulls.split_basis` of many bases (S, k, d+1) at once: V of the same shape, and g = |w|^2 - v0^2 (S, 1)."""
     mirror = A[:, :, 0].copy()  # Householder's: it gives all of the time to the first row
     size = np.linalg.norm(mirror, axis=1)

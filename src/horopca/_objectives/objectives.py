@@ -21,7 +21,7 @@ from .pairs import AllPairs, Shifts
 from .profiles import RATIO, SQUARE, Profile, closeness, log_variance, mean_over_pairs
 from .sample import Objective, Sample
 
-KEPT_SQUARE = 512  # up to so many points the distances of all pairs are kept
+KEPT_SQUARE = 1024  # up to so many points the distances of all pairs are kept
 SHARPEST = 3e-3  # the softness of the distortion with a stretch, in the last climb
 
 

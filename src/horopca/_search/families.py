@@ -22,9 +22,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from .._objectives.many import split_many
 from .._objectives.sample import Objective
 from ..geometry import lift
-from ..projections import spine_from_basis
 
 Pullback = Callable[[np.ndarray], np.ndarray]
 
@@ -79,11 +79,16 @@ def _transposed(a: np.ndarray) -> np.ndarray:
     return np.swapaxes(a, -1, -2)
 
 
-def parameters_in_ideal(basis: np.ndarray) -> np.ndarray:
-    """The parameters in `IdealSpines` of a spine, or of the nearest with merged ideal points if it lies beyond infinity."""
-    n, kappa, U, _ = spine_from_basis(basis)
-    p = (1 - max(kappa, 0.0)) / (1 + max(kappa, 0.0))
-    return np.concatenate([n[None] * p / (1 + np.sqrt(1 - p * p)), U])
+def parameters_in_ideal(bases: np.ndarray) -> np.ndarray:
+    """The parameters (..., K, d) in `IdealSpines` of the spines of bases (..., K, d+1), K >= 2.
+
+    For a spine that lies beyond infinity, those of the nearest with merged ideal points.
+    """
+    V, g = split_many(bases.reshape(-1, *bases.shape[-2:]))
+    theta, v0 = V[:, :, 1:].copy(), V[:, 0, :1]
+    height = np.where(g < 0, v0, np.linalg.norm(theta[:, 0], axis=1, keepdims=True))  # |p| = |w| / height <= 1
+    theta[:, 0] /= height + np.sqrt(np.maximum(-g, 0.0))  # p / (1 + sqrt(1 - |p|^2))
+    return theta.reshape(*bases.shape[:-1], -1)
 
 
 class OneMore(NamedTuple):

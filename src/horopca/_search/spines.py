@@ -90,7 +90,8 @@ class Search(NamedTuple):
     def first_rounds(self) -> list[Round]:
         """A few steps of all promising starts together, and more of the better ones."""
         n, shifts = self.plan.n_init, max(8, LEAST_PAIRS // self.sample.size)
-        return [Round(1024, shifts, 10, max(2, n // 3), 0.1), Round(2048, shifts, 36, self.finalists(), 0.03)]
+        rows = 1024 if OBJECTIVES[self.objective].rugged else SCREENED_ROWS
+        return [Round(rows, shifts, 10, max(2, n // 3), 0.1), Round(2048, shifts, 36, self.finalists(), 0.03)]
 
     def finalists(self) -> int:
         """How many runners come to the last rounds: more where there are many optima, and where they cost little."""
@@ -208,7 +209,10 @@ def search_joint(sample: Sample, K: int, spine: str, objective: str, plan: Plan,
     basis = family.basis(best.point)[0]
     inside = basis[:, : sample.dimension + 1]
     light = Search(
-        sample.head(4096), "variance" if objective == "stretch" else objective, _light(plan, K * sample.dimension), rng
+        sample.head(FEW_ROWS if K > MANY_COMPONENTS else 4096),
+        "variance" if objective == "stretch" else objective,
+        _light(plan, K * sample.dimension),
+        rng,
     )
     return Flag([*_flag_inside(light, inside, free), basis], best)
 
@@ -228,9 +232,8 @@ def _ahead(search: Search, K: int, free: bool) -> list[np.ndarray]:
         sure = [np.hstack([basis, column]) for basis in sure for column in columns]
     field = search.flocked(FreeSpines(), [*sure, *search.screened(looked_at, n if free else (n + 1) // 2)])
     if not stretched:
-        back = [parameters_in_ideal(basis) for basis in sure]
-        real = search.screened([drawn_back(basis) for basis in looked_at], (n + 1) // 2 if free else n)
-        ideal = search.flocked(IdealSpines(), [*back, *(parameters_in_ideal(basis) for basis in real)])
+        real = search.screened(list(drawn_back(np.stack(looked_at))), (n + 1) // 2 if free else n)
+        ideal = search.flocked(IdealSpines(), list(parameters_in_ideal(np.stack([*sure, *real]))))
         field += [IdealSpines().basis(theta)[0] for theta in ideal]
     return [np.hstack([basis[:, : m + 1], np.zeros((K, d - m)), basis[:, m + 1 :]]) for basis in field]
 

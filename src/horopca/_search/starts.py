@@ -44,7 +44,7 @@ def random_starts(sample: Sample, K: int, count: int, rng: np.random.Generator) 
         found += [light_like(q) for q in corners]
         poles = some_directions(sample, (count // 6, K), rng, shaken)
         poles[:, 0] *= rng.uniform(-1, 1, size=(len(poles), 1))
-        found += [IdealSpines().basis(theta)[0] for theta in poles]
+        found += list(IdealSpines().basis(poles)[0])
         q = some_directions(sample, (count // 6, K), rng, shaken)
         tilt = rng.uniform(-1, 1, size=(*q.shape[:2], 1)) * (rng.uniform(size=(len(q), 1, 1)) < 0.5)
         found += list(np.concatenate([tilt, q], axis=2))
@@ -55,8 +55,8 @@ def _axes(d: int, K: int) -> list[np.ndarray]:
     """Spines along the principal axes with one of them as the pole, on either side."""
     axes = np.eye(d)[: min(d, K + 1)]
     turned = (np.roll(axes, -k, axis=0)[:K] for k in range(len(axes)))
-    poles = (theta * np.where(np.arange(K) == 0, side, 1.0)[:, None] for theta in turned for side in (0.5, -0.5))
-    return [IdealSpines().basis(theta)[0] for theta in poles]
+    poles = [theta * np.where(np.arange(K) == 0, side, 1.0)[:, None] for theta in turned for side in (0.5, -0.5)]
+    return list(IdealSpines().basis(np.stack(poles))[0])
 
 
 def sure_starts(sample: Sample, K: int) -> list[np.ndarray]:
@@ -106,6 +106,6 @@ def exchanged(
     return basis
 
 
-def drawn_back(basis: np.ndarray) -> np.ndarray:
-    """The basis of the same spine, or of the nearest with merged ideal points if it lies beyond infinity."""
-    return IdealSpines().basis(parameters_in_ideal(basis))[0]
+def drawn_back(bases: np.ndarray) -> np.ndarray:
+    """Bases (S, K, d+1) of the same spines, or of the nearest with merged ideal points where they lie beyond infinity."""
+    return np.asarray(IdealSpines().basis(parameters_in_ideal(bases))[0])

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._objectives.objectives import OBJECTIVES, SHARPEST
+from .._objectives.objectives import KEPT_SQUARE, OBJECTIVES, SHARPEST
 from .._objectives.pairs import AllPairs
 from .._objectives.sample import Sample, as_sample
 from .._objectives.variances import measured_variances, slid
@@ -67,8 +67,8 @@ STAND_ROWS = 1 << 12  # The search stands at the mean, and in the principal axes
 SEARCH_ROWS = 1 << 14  # More points than this are searched on a random sample of so many.
 LAST_PAIRS = 1 << 20  # The last climb counts so many pairs for each evaluation,
 SAMPLE_PAIRS = 1 << 17  # and so many if its answer is corrected afterwards.
-SAMPLE_TOL = 1e-7  # Such an answer is climbed to no better than this: a sample says less of all rows.
-DISTANCES_KEPT = 128  # The distortion counts so many pairs for each point, since their true distances are kept.
+SAMPLE_TOL = 1e-7  # Where not all pairs are counted it goes on to no better than this: some say less of all of them.
+DISTANCES_KEPT = 128  # The distortion of more than KEPT_SQUARE points counts so many pairs for each, whose distances are kept.
 AUTO_STARTS = 16  # So many starts are climbed from by default on a thousand points or more,
 MOST_AUTO_STARTS = 64  # and up to so many on fewer, where they cost little;
 RUGGED_ROWS = 1 << 12  # so many too on up to so many points, if an objective has many optima.
@@ -345,8 +345,9 @@ class HoroPCA(HyperbolicReduction):
         n = sample.size
         rugged = OBJECTIVES[self._goal()].rugged and n <= RUGGED_ROWS
         auto = MOST_AUTO_STARTS if rugged else min(MOST_AUTO_STARTS, max(AUTO_STARTS, AUTO_STARTS * 1024 // n))
-        tol = self.tol if rows is None else max(self.tol, SAMPLE_TOL)
-        plan = Plan(check_starts(self.n_init, auto), self._shifts(n, K, rows is not None), self.max_iter, tol, teller(self))
+        shifts = self._shifts(n, K, rows is not None)
+        tol = max(self.tol, SAMPLE_TOL) if shifts < n and self.pairs == "auto" else self.tol
+        plan = Plan(check_starts(self.n_init, auto), shifts, self.max_iter, tol, teller(self))
         if whole is not None:
             plan = plan._replace(tilt=whole.tilt(self._goal()))
         if rows is not None and usable_for(rows.X):
@@ -362,7 +363,7 @@ class HoroPCA(HyperbolicReduction):
     def _shifts(self, n: int, K: int, sampled: bool) -> int:
         """Pairs of each of n points in the last climb."""
         if self.pairs == "auto" or (self.pairs == "all" and sampled):
-            if self.objective == "distortion":
+            if self.objective == "distortion" and n > KEPT_SQUARE:
                 return DISTANCES_KEPT // 4 if sampled else DISTANCES_KEPT
             return n if n <= 2048 and K <= 8 else max(1, (SAMPLE_PAIRS if sampled else LAST_PAIRS) // (n * max(1, K // 4)))
         return n if self.pairs == "all" else int(self.pairs)
