@@ -80,7 +80,9 @@ class Few:
         F[:, 0, 0] = np.sum(g_r * size / root, axis=1) / 4
         G = stretch[:, :, None] * (g_y @ self.columns.T) + 2 * F @ V
         G[:, :, 0] *= -1
-        G = np.swapaxes(np.linalg.pinv(B @ np.swapaxes(V, 1, 2)), 1, 2) @ G
+        change = B @ np.swapaxes(V, 1, 2)
+        change = np.where(np.isfinite(change), change, 0.0)  # of a runner that has overflown, whose value says so
+        G = np.swapaxes(np.linalg.pinv(change), 1, 2) @ G
         slope = np.broadcast_to(np.trace(gamma, axis1=1, axis2=2)[:, None, None], (*A.shape[:2], A.shape[2] - B.shape[2]))
         return value, np.concatenate([G, slope], axis=2)
 

@@ -34,9 +34,9 @@ ADDED_PAIRS = 1 << 14  # on so many pairs.
 MANY_AXES = 64  # In more dimensions than this all rounds but the last are run in the first principal axes, so many of them,
 AXES_PER_COMPONENT = 4  # or so many for each component.
 MANY_COMPONENTS = 8  # For more components than this a quarter of the starts will do: there is less to miss.
-HOP_PAIRS = 1 << 26  # Of so few points that so many pairs allow it, the best runners hop on from where they are,
-HOPPERS, HOPS = 16, 8  # so many of them, so many times in each round,
-FAR, NEAR = 1.0, 0.3  # in turn so far,
+HOP_ROWS = 64  # Of so few points the best runners, with a stretch, hop on from where they are:
+HOPPERS, HOPS = 16, 8  # so many of them, so many times,
+FAR_AND_NEAR = (1.0, 0.3, 1.0, 0.3, 1.0, 0.3)  # once for each of these lengths,
 LANDING = {0.01: 25, 0.003: 30}  # and climb again: evaluations for each softness.
 STRETCHED = (1.5, 2.2)  # The stretches of starts, in turn.
 AS_GOOD = 1e-3  # Optima nearer than this fraction are told of as equals,
@@ -134,13 +134,12 @@ class Search(NamedTuple):
         return list(field)
 
     def hopped(self, field: list[np.ndarray]) -> list[np.ndarray]:
-        """Bases that the best runners come to by hopping, best first; as they are where there are many points.
+        """Bases that the best runners come to by hopping, best first; as they are where there are many points, or no kinks.
 
         An objective with a kink at every pair has, on few points, better optima than those that starts lead to.
         """
         n, d = self.sample.size, self.sample.dimension
-        rounds = HOP_PAIRS // (HOPPERS * HOPS * sum(LANDING.values()) * n * n // 2)
-        if rounds == 0 or not OBJECTIVES[self.objective].rugged:
+        if n > HOP_ROWS or self.objective != "stretch":
             return field
         over = [(self.many(n, n, softness), evaluations) for softness, evaluations in LANDING.items()]
 
@@ -150,7 +149,7 @@ class Search(NamedTuple):
                 found, values = climb_many(objective, found, evaluations)
             return found, values
 
-        return list(hop_many(land, np.stack(field[:HOPPERS]), HOPS, [FAR, NEAR] * (rounds // 2), self.rng))
+        return list(hop_many(land, np.stack(field[:HOPPERS]), HOPS, FAR_AND_NEAR, self.rng))
 
     def different(self, family: Family, field: Sequence[np.ndarray], keep: int) -> list[np.ndarray]:
         """The best of some points whose spines are not the same, best first."""
