@@ -22,7 +22,7 @@ from .profiles import RATIO, SQUARE, Profile, closeness, log_variance, mean_over
 from .sample import Objective, Sample
 
 KEPT_SQUARE = 1024  # up to so many points the distances of all pairs are kept
-SHARPEST = 3e-3  # the softness of the distortion with a stretch, in the last climb
+SHARPEST = 1e-3  # the softness of the distortion with a stretch, in the last climb
 
 
 class Term(NamedTuple):

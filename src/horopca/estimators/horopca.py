@@ -70,8 +70,9 @@ SAMPLE_PAIRS = 1 << 17  # and so many if its answer is corrected afterwards.
 SAMPLE_TOL = 1e-7  # Where not all pairs are counted it goes on to no better than this: some say less of all of them.
 DISTANCES_KEPT = 128  # The distortion of more than KEPT_SQUARE points counts so many pairs for each, whose distances are kept.
 AUTO_STARTS = 16  # So many starts are climbed from by default on a thousand points or more,
-MOST_AUTO_STARTS = 64  # and up to so many on fewer, where they cost little;
-RUGGED_ROWS = 1 << 12  # so many too on up to so many points, if an objective has many optima.
+MOST_AUTO_STARTS = 64  # and up to so many on fewer, where they cost little.
+RUGGED_STARTS = {"distortion": 64, "stretch": 96}  # So many if an objective has many optima,
+RUGGED_ROWS = 1 << 12  # on up to so many points.
 
 
 class Answer(NamedTuple):
@@ -112,7 +113,8 @@ class HoroPCA(HyperbolicReduction):
         Negative; the ball has radius 1/sqrt(-curvature).
     n_init : "auto" or int, default="auto"
         How many promising starts are climbed (eight times as many are looked at); "auto" is 16,
-        and up to 64 on fewer than a thousand points, or four thousand if ``objective="distortion"``.
+        and up to 64 on fewer than a thousand points; 64 on fewer than four thousand if ``objective="distortion"``, 96 with a
+        stretch.
     pairs : "auto", "all" or int, default="auto"
         Pairs per point in the last climb; "auto" takes all pairs of up to 2048 points and about a million of more. More than
         16384 points are searched on a random sample of so many, and the answer is corrected by a pass over all of
@@ -343,8 +345,9 @@ class HoroPCA(HyperbolicReduction):
     def _plan(self, sample: Sample, rows: Rows | None, frame: Frame, whole: Whole | None, warm: Answer | None, K: int) -> Plan:
         """How to search a sample: if it is one of rows, the answer is taken to these afterwards."""
         n = sample.size
-        rugged = OBJECTIVES[self._goal()].rugged and n <= RUGGED_ROWS
-        auto = MOST_AUTO_STARTS if rugged else min(MOST_AUTO_STARTS, max(AUTO_STARTS, AUTO_STARTS * 1024 // n))
+        auto = min(MOST_AUTO_STARTS, max(AUTO_STARTS, AUTO_STARTS * 1024 // n))
+        if n <= RUGGED_ROWS:
+            auto = max(auto, RUGGED_STARTS.get(self._goal(), auto))
         shifts = self._shifts(n, K, rows is not None)
         tol = max(self.tol, SAMPLE_TOL) if shifts < n and self.pairs == "auto" else self.tol
         plan = Plan(check_starts(self.n_init, auto), shifts, self.max_iter, tol, teller(self))
