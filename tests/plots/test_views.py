@@ -129,3 +129,26 @@ def test_the_legend_of_a_comparison_is_not_cropped():
     assert len(legend.get_texts()) == 15 and box.x0 >= -1 and box.x1 <= figure.bbox.x1 + 1 and box.y0 >= -1
     for ax in figure.axes:
         assert not ax.get_window_extent().overlaps(box)
+
+
+def test_names_run_neither_into_the_note_nor_into_other_axes():
+    figure = new_figure(interactive=False)
+    figure.set_size_inches(8, 4)
+    panels = figure.subplots(1, 2)
+    turn = np.linspace(0, 2 * np.pi, 60, endpoint=False)
+    rim = 9 * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    for ax in panels:
+        plot_disk(rim, names=[f"a rather long name {k}" for k in range(60)], model="tangent", ax=ax)
+    inset = panels[0].inset_axes((0.3, 0.3, 0.4, 0.4))
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
+    for k, ax in enumerate(panels):
+        (artist,) = (artist for artist in ax.get_children() if artist.get_gid() == "names")
+        (note,) = (text for text in ax.texts if text.get_gid() == "note")
+        boxes = [text.get_window_extent(renderer) for text in artist.get_texts()]
+        assert len(boxes) > 5
+        below = note.get_window_extent(renderer)
+        assert below.y0 >= 0 and below.x1 <= ax.bbox.x1  # inside the figure, from the first drawing on
+        for other in (below, panels[1 - k].bbox, inset.bbox):
+            assert not any(box.padded(-2).overlaps(other) for box in boxes)  # letters are as wide as they are measured, about

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -56,6 +57,12 @@ def proportion(ax: Axes) -> float:
 def text_size(ax: Axes, usual: float) -> float:
     """A size of text in proportion to the axes, but legible."""
     return max(LEGIBLE, usual * proportion(ax))
+
+
+def in_lines(ax: Axes, text: str, usual: float) -> str:
+    """A text of a usual size, broken into lines no wider than the axes: a wider one would keep panels from being laid out."""
+    width = ax.get_position(original=True).width * figure_of(ax).get_size_inches()[0] * 72
+    return fill(text, max(20, int(width / (0.6 * text_size(ax, usual)))))  # a letter is less than 0.6 of its size wide
 
 
 def draw_lines(ax: Axes, segments: Any, colour: Any, width: float, zorder: float = 1, **options: Any) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figures import figure_of, plain, proportion, text_size, theme_of
+from .figures import figure_of, in_lines, plain, proportion, text_size, theme_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,17 +40,22 @@ def draw_names(ax: Axes, xy: np.ndarray, names: list[str], weight: np.ndarray, m
 
         @allow_rasterization  # type: ignore[untyped-decorator, unused-ignore]
         def draw(self, renderer: Any) -> None:
-            self.texts = _placed(ax, xy, names, weight, marks, renderer)
             wanted = sum(1 for name in names if name)
-            left = f"{len(self.texts):,} of {wanted:,} names fit" if len(self.texts) < wanted else ""
-            note.set_text("; ".join(part for part in (said, left) if part))
+            say(f"{wanted:,} of {wanted:,} names fit")  # at its longest
+            taken = [*_hindrances(ax, renderer), np.array(note.get_window_extent(renderer).extents)]
+            self.texts = _placed(ax, xy, names, weight, marks, taken)
+            say(f"{len(self.texts):,} of {wanted:,} names fit" if len(self.texts) < wanted else "")
             for text in self.texts:
                 text.draw(renderer)
 
         def get_texts(self) -> list[Text]:
             return self.texts
 
-    said = note.get_text()
+    said = note.get_text().replace("\n", " ")
+
+    def say(more: str) -> None:
+        note.set_text(in_lines(ax, "; ".join(part for part in (said, more) if part), 6))
+
     artist = Names()
     artist.texts = []
     artist.set_gid("names")
@@ -59,8 +64,19 @@ def draw_names(ax: Axes, xy: np.ndarray, names: list[str], weight: np.ndarray, m
     ax.add_artist(artist)
 
 
-def _placed(ax: Axes, xy: np.ndarray, names: list[str], weight: np.ndarray, marks: np.ndarray, renderer: Any) -> list[Text]:
-    """The names that fit, as texts in pixels."""
+def _hindrances(ax: Axes, renderer: Any) -> list[np.ndarray]:
+    """Boxes in pixels that no name may run into: the legend, and other axes of the figure that do not lie behind these."""
+    low, high = ax.bbox.get_points()
+    behind = [other for other in figure_of(ax).axes if (other.bbox.min <= low + 1).all() and (other.bbox.max >= high - 1).all()]
+    others = [other.bbox for other in (*figure_of(ax).axes, *ax.child_axes) if other not in behind]
+    legend = ax.get_legend()
+    return [np.array(box.extents) for box in (others if legend is None else [*others, legend.get_window_extent(renderer)])]
+
+
+def _placed(
+    ax: Axes, xy: np.ndarray, names: list[str], weight: np.ndarray, marks: np.ndarray, taken: list[np.ndarray]
+) -> list[Text]:
+    """The names that fit beside what is taken, as texts in pixels."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.patheffects import withStroke
     from matplotlib.textpath import text_to_path
@@ -71,8 +87,6 @@ def _placed(ax: Axes, xy: np.ndarray, names: list[str], weight: np.ndarray, mark
         return []
     pixels = ax.transData.transform(xy)
     reach = np.sqrt(np.broadcast_to(marks, len(xy)) / np.pi) * unit
-    legend = ax.get_legend()
-    taken = [np.array(legend.get_window_extent(renderer).extents)] if legend is not None else []
     frame, properties = np.array(figure.bbox.extents), FontProperties(size=font)
     found: list[Text] = []
     halo = [withStroke(linewidth=1.4 * proportion(ax), foreground=theme.halo, alpha=0.8)]  # over edges

@@ -18,6 +18,7 @@ from .figures import (
     draw_colour_bar,
     draw_legend,
     draw_lines,
+    in_lines,
     new_figure,
     plain,
     proportion,
@@ -220,8 +221,8 @@ def _plot(name: str, given: Given, ax: Axes | None, value_name: str | None, titl
 
 def _draw_note(ax: Axes, text: str, theme: Theme) -> Text:
     """What the picture leaves out, in its lower left corner."""
-    style: dict[str, Any] = {"fontsize": text_size(ax, 6), "color": theme.edge, "va": "top", "ha": "left", "wrap": True}
-    return ax.text(0, -0.005, text, transform=ax.transAxes, zorder=5, gid="note", **style)
+    style: dict[str, Any] = {"fontsize": text_size(ax, 6), "color": theme.edge, "va": "top", "ha": "left"}
+    return ax.text(0, -0.005, in_lines(ax, text, 6), transform=ax.transAxes, zorder=5, gid="note", **style)
 
 
 def _mark_areas(ax: Axes, given: Given, view: View) -> np.ndarray:
