@@ -218,7 +218,7 @@ def mammals_with_inset(figure: Any, Y: np.ndarray) -> None:
         options = {"names": names, "edges": closure, "centre": names.index(shown[0]), "size": size}
         plot(Y[rows], [mammals.labels[k] for k in rows], ax=ax, **options)
         ax.set_title(f"{shown[0]} in the middle", fontsize=13, color=INK)
-    panels[0].set_ylim(bottom=-1.14)  # room for the names below and the note under them
+    panels[0].set(xlim=(-1.08, 1.4), ylim=(-1.14, 1.1))  # room for names all around, most of it beside feline
     _magnified(*panels, np.array([np.linalg.norm(feline), 0.0]))
     _move_legend_below(panels[:1], columns=9)
     if panels[1].get_legend() is not None:
