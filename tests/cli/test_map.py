@@ -2,9 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from horopca.cli import map as command
+from horopca.cli.map import branches
 from horopca.geometry import radius, to_hyperboloid
 
 from .running import PNG, refused, run
@@ -77,4 +79,26 @@ def test_only_the_largest_component_is_drawn(folder):
     (folder / "two.edges").write_text("a b\nx y\ny z\n")
     result = run("map", "two.edges", "-d", 2, "--method", "sarkar", "--largest-component")
     assert result.exit_code == 0, result.output
-    refused(run("map", "two.edges", "-d", 2, "-o", "b.html"), "pass --largest-component (on the")
+    refused(run("map", "two.edges", "-d", 2, "-o", "b.html"), "pass --largest-component.")
+
+
+def test_a_tree_is_coloured_by_its_branches():
+    #  0 is the root; 1 and 2 its children; 1 has 3 to 8, 2 has 9 and 10
+    parent = [0, 0, 1, 1, 1, 1, 1, 1, 2, 2]
+    edges = np.stack([parent, np.arange(1, 11)], axis=1)
+    names = ["root", "inner 1", "two", *(f"leaf {k}" for k in range(3, 11))]
+    found = branches(edges, names)
+    assert found == [None, None, None, *names[3:]]  # divided until there are eight, here leaves
+    wide = branches(np.stack([np.zeros(30, dtype=int), np.arange(1, 31)], axis=1), [str(k) for k in range(31)])
+    assert sum(label is not None for label in wide) == 20
+    twins = branches(np.array([[0, 1], [0, 2], [1, 3]]), ["r", "inner 1", "b", "x"])
+    assert twins == [None, None, "b", "x"]
+    for other in ([[0, 1], [2, 3]], [[0, 1], [0, 2], [1, 2]], [[0, 1], [1, 2], [2, 0]]):
+        assert branches(np.array(other), list("abcd")) is None
+
+
+def test_a_branch_without_a_name_is_called_by_a_leaf():
+    edges = np.array([(0, k) for k in range(1, 10)] + [(1, 10), (1, 11)])
+    names = ["root", "inner 1", *(f"b{k}" for k in range(2, 10)), "cat", "lion"]
+    found = branches(edges, names)
+    assert found[1] == found[10] == found[11] == "cat …" and found[2] == "b2"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,8 @@ from .view import PAGES
 BEST = "horopca-stretch"  # of the reductions, at keeping distances
 RADIUS = 6.0  # that a disk shows, if no other is asked for
 REDUCTIONS = (BEST, *(name for name in METHODS if name != BEST))
+FEW_BRANCHES, MOST_BRANCHES = 8, 20  # of a tree, that have colours of their own
+UNNAMED = re.compile(r"inner \d+")
 PAIRS = 4_000_000  # of points, over which a distortion is measured at most
 
 
@@ -78,7 +82,7 @@ def map(
         Y = X if dimensions == 2 else make(reduction, 2, random_state=seed).fit_transform(X)
         distortion: Any = average_distortion(X, Y, n_pairs=PAIRS if len(X) ** 2 > PAIRS else None, random_state=seed)
     draw_plane(figure, Y, texts, title=title)
-    page = explore(Y, names=texts.names, edges=texts.edges, original=X, title=title)
+    page = explore(Y, labels=texts.labels, names=texts.names, edges=texts.edges, original=X, title=title)
     seconds = time.perf_counter() - start
     write_files([(output, page.save), (plot, saved(figure))], force=force)
     found = figures(method, fitted)
@@ -92,10 +96,49 @@ def map(
 
 
 def _texts(fitted: Any, graph: Path) -> Texts:
-    """The names of the embedded nodes, and the edges between them, from parents to children where the graph says so."""
-    with named(graph):
+    """The names of the embedded nodes, the edges between them from parents to children, and in a tree the branch of each."""
+    with named(graph), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it was read before
         relations = as_relations(graph)
     row = {name: i for i, name in enumerate(fitted.names_)}
     pairs = [(row.get(relations.names[v]), row.get(relations.names[u])) for u, v in relations.edges]
     edges = np.array([pair for pair in pairs if None not in pair], dtype=np.int64).reshape(-1, 2)
-    return Texts(names=[str(name) for name in fitted.names_], edges=edges)
+    names = [str(name) for name in fitted.names_]
+    return Texts(branches(edges, names), names, edges)
+
+
+def branches(edges: np.ndarray, names: list[str]) -> list[Any] | None:
+    """The large branch of a tree that each node belongs to, by its name; None for what is above them, and for other graphs.
+
+    The largest branch is divided until there are several. Where its node has no name of its own, a branch is called by a leaf.
+    """
+    below: list[list[int]] = [[] for _ in names]
+    for parent, child in edges.tolist():
+        below[parent].append(child)
+    roots = set(range(len(names))).difference(edges[:, 1].tolist())
+    if len(roots) != 1 or len(edges) != len(names) - 1 or len(set(edges[:, 1].tolist())) != len(edges):
+        return None
+    inside = {node: _descendants(node, below) for node in below[roots.pop()]}
+    if sum(len(members) for members in inside.values()) != len(edges):  # the others lead round in a circle
+        return None
+    while len(inside) < FEW_BRANCHES:
+        largest = max(inside, key=lambda node: len(inside[node]))
+        if not below[largest] or len(inside) - 1 + len(below[largest]) > MOST_BRANCHES:
+            break
+        del inside[largest]
+        inside |= {node: _descendants(node, below) for node in below[largest]}
+    found: list[Any] = [None] * len(names)
+    for node in sorted(inside, key=lambda node: len(inside[node]))[-MOST_BRANCHES:]:
+        leaf = next(member for member in inside[node] if not below[member])
+        title = f"{names[leaf]} …" if UNNAMED.fullmatch(names[node]) else names[node]
+        for member in inside[node]:
+            found[member] = title
+    return found
+
+
+def _descendants(node: int, below: list[list[int]]) -> list[int]:
+    """A node and those below it."""
+    found = [node]
+    for member in found:
+        found += below[member]
+    return found

@@ -18,7 +18,7 @@ from .base import REACH, GraphEmbedding, check_positive, through
 from .forms import as_graph
 from .graphs import Tree
 from .relaxation import Plan, relaxed
-from .sarkar import best_tau, best_tree, drawn_in, given_up, place
+from .sarkar import best_tau, best_tree, drawn_in, place
 from .targets import Fit, Targets, measure, targets_of
 
 CLOUD = 0.1  # size of the cloud of random points at a start
@@ -76,7 +76,7 @@ class DistortionEmbedding(GraphEmbedding):
         Mean over pairs of ``|d / (distance_scale_ * graph distance) - 1|``, measured on ``embedding_`` (above 2048 nodes,
         on the pairs of a random sample of nodes with all).
     distortion_given_up_ : float
-        How much smaller the distortion of Sarkar's construction would be without `max_radius`; 0 if it would not.
+        How much smaller the distortion would be without `max_radius`, found by a shorter search: at least so much.
     n_iter_ : int
         Steps of the best after the starts were compared.
     converged_ : bool
@@ -142,8 +142,9 @@ class DistortionEmbedding(GraphEmbedding):
             search = Search(targets, door, far, scale, rng, self._say)
             runners = [*search.placed(tree, d), *(search.opened(d, d if k % 2 else max(d, ROOM)) for k in range(starts))]
             best = search.settled(min(runners, key=_distortion), max_iter, tol)
+            given_up = max(0.0, best.fit.distortion - search.without_limit(best, tree).fit.distortion)
         self.names_ = graph.names
-        self.distortion_given_up_ = given_up(best.fit.distortion, tree, d, targets, door, far)
+        self.distortion_given_up_ = given_up
         self.embedding_, _ = through(best.x[np.argsort(targets.order)], door)
         self.distance_scale_, self.distortion_ = best.fit.scale / door.scale, best.fit.distortion
         report_end(self, Ending.of(best, f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g})."))
@@ -213,6 +214,14 @@ class Search:
         return best._replace(
             n_iter=steps, converged=converged, status="converged" if converged else f"stopped after {steps} steps"
         )
+
+    def without_limit(self, best: Runner, tree: Tree) -> Runner:
+        """What becomes of the best points, and of Sarkar's construction, where no radius but the model's own limits them."""
+        held = min(REACH[self.door.model].held, BALL_HOLDS)
+        if self.far >= held:
+            return best
+        free = Search(self.targets, self.door, held, self.scale, self.rng, self.say)
+        return min(best, *free.placed(tree, best.x.shape[1] - 1), free._after(SETTLING, best), key=_distortion)
 
     def _after(self, plan: Plan, start: Runner, d: int | None = None) -> Runner:
         fixed, d = self.scale is not None, d or start.x.shape[1] - 1

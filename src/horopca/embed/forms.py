@@ -20,7 +20,7 @@ from ..io.files import existing
 from ..io.lines import ending
 from ..io.reading import PACKABLE, READABLE
 from ..io.trees import Node, linked
-from .graphs import Graph, Relations, check_relations, connected
+from .graphs import Graph, Relations, check_relations, connected, without_loops
 
 SOURCES = ("source", "child", "from", "id1", "u", "node1", "start")  # the first names of columns of children,
 ENDS = ("target", "parent", "to", "id2", "v", "node2", "end")  # and of their parents
@@ -34,6 +34,7 @@ class Form(NamedTuple):
     called: str
     is_it: Callable[[Any], bool]
     read: Callable[[Any], Relations]
+    is_told: bool = True  # whether it says which node is the parent; else edges are turned where that alone makes a tree
 
 
 def as_relations(source: Any) -> Relations:
@@ -42,9 +43,9 @@ def as_relations(source: Any) -> Relations:
         return source
     for form in FORMS:
         if form.is_it(source):
-            found = form.read(source)
+            found = without_loops(form.read(source))
             check_relations(found)
-            return found
+            return found if form.is_told else _child_first(found)
     known = ", ".join(form.called for form in FORMS)
     raise ValueError(f"graph must be one of these: {known}; but is of type {type(source).__name__}.")
 
@@ -75,7 +76,7 @@ def _from_file(path: str | Path) -> Relations:
 
 
 def _from_edge_list(edges: EdgeList) -> Relations:
-    return Relations(edges.names, _child_first(edges.edges, len(edges.names)), edges.weights, True)
+    return Relations(edges.names, edges.edges, edges.weights, True)
 
 
 def _from_pairs(pairs: Iterable[Any], lengths: Iterable[Any] | None = None) -> Relations:
@@ -86,7 +87,7 @@ def _from_pairs(pairs: Iterable[Any], lengths: Iterable[Any] | None = None) -> R
     if lengths is None and any(len(row) == 3 for row in rows):
         lengths = [row[2] if len(row) == 3 else 1.0 for row in rows]
     found = np.array(edges, dtype=np.int64).reshape(-1, 2)
-    return Relations(list(position), _child_first(found, len(position)), None if lengths is None else _numbers(lengths), True)
+    return Relations(list(position), found, None if lengths is None else _numbers(lengths), True)
 
 
 def _from_frame(frame: Any) -> Relations:
@@ -130,10 +131,12 @@ def _from_parents(source: Iterable[Any]) -> Relations:
     return Relations(list(range(n)), np.array(edges, dtype=np.int64).reshape(-1, 2), None, True)
 
 
-def _child_first(edges: np.ndarray, n: int) -> np.ndarray:
-    """The edges, turned round if they make a tree with the parent first and none with the child first."""
+def _child_first(found: Relations) -> Relations:
+    """Directed edges, turned round if they make a tree with the parent first and none with the child first."""
+    n, edges = len(found.names), found.edges
     above, below = (np.bincount(ends, minlength=n) for ends in edges.T)
-    return edges[:, ::-1] if above.max(initial=0) > 1 and below.max(initial=0) <= 1 and len(edges) == n - 1 else edges
+    turned = found.directed and above.max(initial=0) > 1 and below.max(initial=0) <= 1 and len(edges) == n - 1
+    return found._replace(edges=edges[:, ::-1]) if turned else found
 
 
 def _refuse_circles(edges: list[tuple[int, int]], names: list[Any]) -> None:
@@ -157,7 +160,7 @@ def _from_networkx(graph: Any) -> Relations:
     edges = np.array([(position[u], position[v]) for u, v, _ in data], dtype=np.int64).reshape(-1, 2)
     directed = bool(graph.is_directed())
     weights = _numbers(weight for _, _, weight in data)
-    return Relations(names, _child_first(edges, len(names)) if directed else edges, weights, directed)
+    return Relations(names, edges, weights, directed)
 
 
 def _from_adjacency(matrix: Any) -> Relations:
@@ -254,9 +257,10 @@ FORMS = (
         "the path of a file (see load_edges; or an .npz of scipy.sparse.save_npz)",
         lambda s: isinstance(s, str | Path),
         _from_file,
+        is_told=False,
     ),
-    Form("an EdgeList of load_edges", lambda s: isinstance(s, EdgeList), _from_edge_list),
-    Form("a networkx graph", _has("nodes", "is_directed"), _from_networkx),
+    Form("an EdgeList of load_edges", lambda s: isinstance(s, EdgeList), _from_edge_list, is_told=False),
+    Form("a networkx graph", _has("nodes", "is_directed"), _from_networkx, is_told=False),
     Form("a SciPy sparse adjacency matrix", issparse, _from_adjacency),
     Form("a tree of Bio.Phylo", _has("clade", "find_clades"), _tree("clades", "branch_length", lambda n: n.name, "clade")),
     Form("a clade of Bio.Phylo", _has("clades", "find_clades"), _tree("clades", "branch_length", lambda n: n.name)),
@@ -268,10 +272,10 @@ FORMS = (
     Form("a tree of scikit-bio", _has("children", "length", "is_tip"), _tree("children", "length", lambda n: n.name)),
     Form("a tree of ete", _has("children", "dist", "traverse"), _tree("children", "dist", lambda n: n.name)),
     Form("a DistanceMatrix of scikit-bio", _has("ids", "data", "condensed_form"), _from_distances),
-    Form("a data frame with columns source and target", _has("columns", "iloc"), _from_frame),
+    Form("a data frame with columns source and target", _has("columns", "iloc"), _from_frame, is_told=False),
     Form("a mapping from child to parent or from parent to children", lambda s: isinstance(s, Mapping), _from_mapping),
     Form("a linkage matrix of SciPy", _is_linkage, _from_linkage),
-    Form("pairs (child, parent), or triples with a length", _is_pairs, _from_pairs),
+    Form("pairs (child, parent), or triples with a length", _is_pairs, _from_pairs, is_told=False),
     Form(
         "a square array of lengths or of distances",
         lambda s: isinstance(s, np.ndarray) and s.ndim == 2 and s.shape[0] == s.shape[1],

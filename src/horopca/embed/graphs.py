@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from typing import Any, NamedTuple
 
@@ -11,7 +12,18 @@ from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spannin
 
 LARGEST_WEIGHT = 1e100  # whose square is a number, too; the smallest is its inverse
 
-__all__ = ["Graph", "Relations", "Tree", "centre", "check_relations", "connected", "rooted", "shortest_paths", "spanning_trees"]
+__all__ = [
+    "Graph",
+    "Relations",
+    "Tree",
+    "centre",
+    "check_relations",
+    "connected",
+    "rooted",
+    "shortest_paths",
+    "spanning_trees",
+    "without_loops",
+]
 
 
 class Relations(NamedTuple):
@@ -62,14 +74,20 @@ class Tree(NamedTuple):
 # ---------------------------------------------------------------- checking
 
 
+def without_loops(found: Relations) -> Relations:
+    """The relations but those of nodes with themselves, which lists of hypernyms often have, and which is told."""
+    loops = found.edges[:, 0] == found.edges[:, 1]
+    if not loops.any():
+        return found
+    name = found.names[found.edges[int(loops.argmax()), 0]]
+    warnings.warn(f"graph joins {int(loops.sum())} node(s) to themselves, e.g. {name!r}: this is left out.", stacklevel=2)
+    return found._replace(edges=found.edges[~loops], weights=None if found.weights is None else found.weights[~loops])
+
+
 def check_relations(found: Relations) -> None:
     names, edges, weights = found[:3]
     if not names or not len(edges):
         raise ValueError(f"graph must have at least one edge, but has {len(names)} node(s) and none.")
-    loops = np.flatnonzero(edges[:, 0] == edges[:, 1])
-    if loops.size:
-        name = names[edges[loops[0], 0]]
-        raise ValueError(f"graph must have no self-loops, but has {len(loops)}, e.g. at {name!r}. Remove them.")
     if weights is not None and not (weights > 0).all():
         first = int(np.argmin(weights > 0))
         u, v = (names[i] for i in edges[first])
@@ -101,7 +119,7 @@ def connected(found: Relations, *, largest_component: bool = False) -> Graph:
             raise ValueError(
                 f"graph must be connected, but has {count} components, the largest with {sizes.max()} of {len(names)} nodes "
                 f"(no path leads from {names[0]!r} to {names[other]!r}). To embed the largest alone pass "
-                "largest_component=True (on the command line --largest-component)."
+                "largest_component=True."
             )
         names, adjacency = [names[i] for i in keep], adjacency[keep][:, keep]
     if len(names) < 2:

@@ -199,18 +199,19 @@ def _keys(found: Any, kinds: dict[str, tuple[str, int]], path: Path) -> list[str
 
 
 def read_keyed_vectors(path: Path, key: str | None) -> Table:
-    """The vectors of gensim's ``KeyedVectors.save``, and their names; large ones are in an ``.npy`` file beside it."""
+    """The vectors of gensim's ``KeyedVectors.save``, or of a model, and their names; large ones are in an ``.npy`` beside."""
     budget = Budget(path)
     if not budget.size:
         raise Refusal(f"{path} is empty.")
     with open(path, "rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as file:
         content = read_pickle(file, budget)
-    state = content.state if isinstance(content, Inert) else None
-    state = next((item.state for item in (state or {}).values() if _is_keyed(item)), state) if isinstance(state, dict) else None
-    if not isinstance(state, dict):
+    parts: dict[str, Any] = content.state if isinstance(content, Inert) and isinstance(content.state, dict) else {}
+    keyed = [("", content), *((f".{name}", part) for name, part in parts.items())]
+    within, state = next(((name, part.state) for name, part in keyed if _is_keyed(part)), ("", None))
+    if state is None:
         raise Refusal(f"{path} holds no vectors of gensim's: expected what KeyedVectors.save or a model's save writes.")
     vectors = as_array(state.get("vectors"))
-    beside = path.with_name(f"{path.name}.vectors.npy")
+    beside = path.with_name(f"{path.name}{within}.vectors.npy")
     if not isinstance(vectors, np.ndarray):
         if not beside.is_file():
             raise Refusal(f"{path} has its vectors in {beside.name}, which is not beside it.")
@@ -221,5 +222,6 @@ def read_keyed_vectors(path: Path, key: str | None) -> Table:
 
 
 def _is_keyed(value: Any) -> bool:
-    """Whether this is the object with the vectors inside a model."""
-    return isinstance(value, Inert) and isinstance(value.state, dict) and "vectors" in value.state
+    """Whether this is the object with vectors and their names."""
+    state = value.state if isinstance(value, Inert) else None
+    return isinstance(state, dict) and ("index_to_key" in state or "index2word" in state)

@@ -153,8 +153,6 @@ def _edge(number: int, text: str, delimiter: str | None, path: Path) -> _Line:
         raise ValueError(f"{where}: expected two names, and perhaps a weight, but found {len(fields)} value(s): {text[:60]!r}.")
     if not (fields[0] and fields[1]):
         raise ValueError(f"{where}: a name is missing: {text[:60]!r}.")
-    if fields[0] == fields[1]:
-        raise ValueError(f"{where}: {fields[0][:40]!r} is joined to itself; remove the line.")
     return _Line(number, (fields[0], fields[1]), _weight(fields[2], where) if len(fields) == 3 else None)
 
 

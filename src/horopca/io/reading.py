@@ -32,6 +32,7 @@ READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
     ".ckpt": (read_checkpoint, True),
     ".safetensors": (read_safetensors, True),
     ".kv": (read_keyed_vectors, False),
+    ".model": (read_keyed_vectors, False),
     ".mat": (read_mat, True),
     ".h5ad": (apart("hdf", "read_h5ad", "h5py", "an HDF5 file"), True),
     ".feather": (apart("columns", "read_feather", "pyarrow", "a Feather file"), False),
@@ -64,7 +65,7 @@ def load(
         - ``.pth``, ``.pth.best``, ``.pt`` or ``.ckpt``, checkpoints of torch: tensors, lists of strings and plain values
           are taken from them, anything else is passed over unexecuted; those of the Poincaré-embeddings tool bring their
           names and say whether they are Lorentz; torch itself is not needed; ``.safetensors``;
-        - ``.kv``, gensim's, read as data;
+        - ``.kv`` or ``.model``, gensim's vectors or a model with them, read as data;
         - ``.mat``, MATLAB's (the old format, and the new one with h5py);
         - ``.h5ad``, AnnData's: an array of ``obsm``, with the names and columns of the observations (needs h5py);
         - ``.parquet`` or ``.feather``: numeric columns, or one column of lists, and columns of words (needs pyarrow).
