@@ -1,14 +1,18 @@
-"""Embeddings of the paper's graphs and of WordNet's mammals, beside the paper's and gensim's.
+"""Embeddings of the paper's graphs, of phylogenies and of WordNet's mammals, beside the paper's, plain Adam's and gensim's.
 
-    HOROPCA_DATA=... python -m benchmarks.embeddings
+    HOROPCA_DATA=... python -m benchmarks.embeddings [TREE ...]
 
-takes a few minutes on one core; the rows of gensim need it installed.
+takes some minutes on one core. The phylogenies are those in scikit-bio's package, and files that you name (Newick, Nexus,
+PhyloXML); the rows of Adam and of gensim need torch and gensim.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,11 +22,14 @@ from rich.table import Table
 
 from horopca.datasets import fetch_graph, load_mammals
 from horopca.embed import DistortionEmbedding, PoincareEmbedding, SarkarEmbedding, reconstruction
+from horopca.embed.forms import as_graph
+from horopca.embed.graphs import shortest_paths
 from horopca.io import EdgeList
 
 from .data import NAMES
 
 DIMENSIONS = (2, 10, 50)
+ADAM_STEPS = 3000
 EPOCHS = 50  # of the race against gensim
 
 # average distortion in 2, 10 and 50 dimensions that ours must not exceed
@@ -75,6 +82,69 @@ def _cells(make: Callable[[int], Any], name: str, targets: tuple[float, ...]) ->
     return " / ".join(values), " / ".join(seconds)
 
 
+def phylogenies(files: list[Path]) -> Table:
+    """Weighted trees: ours, within the default radius and without one, and plain Adam on the same objective."""
+    files = [*_trees_of_scikit_bio(), *files]
+    table = Table(title="Average distortion of weighted phylogenies in 2 / 10 dimensions, seconds of processor time below")
+    for column in ("", *(file.stem for file in files)):
+        table.add_column(column, justify="left" if not column else "right")
+    rows: list[tuple[str, Callable[[Path, int], float]]] = [
+        ("DistortionEmbedding", lambda file, d: DistortionEmbedding(d, random_state=0).fit(file).distortion_),
+        ("  any radius", lambda file, d: DistortionEmbedding(d, max_radius=None, random_state=0).fit(file).distortion_),
+        (
+            "SarkarEmbedding, any radius",
+            lambda file, d: SarkarEmbedding(d, max_radius=None, random_state=0).fit(file).distortion_,
+        ),
+        ("Adam", adam),
+    ]
+    for label, measured in rows:
+        found = [[_timed(measured, file, d) for d in DIMENSIONS[:2]] for file in files]
+        table.add_row(label, *(" / ".join(f"{value:.4f}" for value, _ in cell) for cell in found))
+        table.add_row("", *(" / ".join(f"{seconds:.1f}" for _, seconds in cell) for cell in found))
+    return table
+
+
+def _trees_of_scikit_bio() -> list[Path]:
+    spec = find_spec("skbio")
+    folder = Path(str(spec.origin)).parent / "tree" / "tests" / "data" if spec is not None else Path("nowhere")
+    return [folder / name for name in ("mp100.nj.nwk", "mp100.upgma.nwk", "mp100.bme.nwk") if (folder / name).exists()]
+
+
+def _timed(measured: Callable[[Path, int], float], file: Path, d: int) -> tuple[float, float]:
+    start = time.process_time()
+    return measured(file, d), time.process_time() - start
+
+
+def adam(file: Path, d: int) -> float:
+    """The distortion that torch's Adam reaches from a small cloud, on all pairs at once, with a learnt scale and any radius."""
+    try:
+        import torch
+    except ImportError:
+        return float("nan")
+    wanted = torch.tensor(shortest_paths(as_graph(file).adjacency, None))
+    i, j = torch.triu_indices(*wanted.shape, 1)
+    wanted = wanted[i, j]
+    torch.manual_seed(0)
+    v = (0.1 * torch.randn(int(j.max()) + 1, d, dtype=torch.float64)).requires_grad_()
+    log_scale = torch.zeros((), dtype=torch.float64, requires_grad=True)
+    optimiser = torch.optim.Adam([v, log_scale], lr=0.05)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, ADAM_STEPS)
+    best = float("inf")
+    for _ in range(ADAM_STEPS):
+        size = torch.linalg.norm(v, dim=1, keepdim=True)
+        s = v * torch.sinh(size) / size
+        t = torch.sqrt(1 + (s * s).sum(dim=1))
+        gap = ((s[i] - s[j]) ** 2).sum(dim=1) - (t[i] - t[j]) ** 2
+        distances = 2 * torch.asinh(torch.sqrt(gap.clamp(min=1e-24)) / 2)
+        loss = (distances / (torch.exp(log_scale) * wanted) - 1).abs().mean()
+        best = min(best, float(loss))
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        schedule.step()
+    return best
+
+
 def mammals() -> Table:
     """Reconstruction of the closure of the mammals in five dimensions."""
     data = load_mammals()
@@ -111,6 +181,7 @@ def _gensim(names: list[str], pairs: np.ndarray) -> tuple[str, ...]:
 def main() -> None:
     console = Console(width=170)
     console.print(mammals())
+    console.print(phylogenies([Path(name) for name in sys.argv[1:]]))
     console.print(distortions())
 
 
