@@ -100,7 +100,6 @@ def refused(result, sentence, folder, *, left, code=1):
     [
         ("", "holds no edges"),
         ("a b\nc d\n", "--largest-component"),
-        ("a b\nb b\n", "graph.edges, line 2: 'b' is joined to itself"),
         ("a b 1\nb c -1\n", "graph.edges, line 2: a weight is a length"),
         ("a b\nb\n", "graph.edges, line 2: expected two names"),
         ("a b\n" + "x" * (1 << 23), "line 2: a line of over"),
