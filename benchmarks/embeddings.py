@@ -137,7 +137,7 @@ def adam(file: Path, d: int) -> float:
         gap = ((s[i] - s[j]) ** 2).sum(dim=1) - (t[i] - t[j]) ** 2
         distances = 2 * torch.asinh(torch.sqrt(gap.clamp(min=1e-24)) / 2)
         loss = (distances / (torch.exp(log_scale) * wanted) - 1).abs().mean()
-        best = min(best, float(loss))
+        best = min(best, float(loss.detach()))
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
