@@ -79,24 +79,23 @@ def frame_times(browser, paths: dict[str, Path], query: str) -> tuple[str, dict[
     return renderer, {name: np.array(found) for name, found in times.items()}
 
 
-def measure_frames(browser, folder: Path, before: Path | None) -> Table:
-    table = Table(title=f"A frame of the explorer at {SIZE['width']} x {SIZE['height']}, software rendering, milliseconds")
-    for column in ("points", "edges", "page, MB", "renderer", "model", "median", "95 %", "before", "ratio", "target"):
+def measure_frames(browser, n: int, folder: Path, before: Path | None) -> Table:
+    table = Table(title=f"A frame of {n:,} points at {SIZE['width']} x {SIZE['height']}, software rendering, milliseconds")
+    for column in ("edges", "page, MB", "renderer", "model", "median", "95 %", "before", "ratio", "target"):
         table.add_column(column, justify="right")
-    for n in (1_000, 10_000, 100_000, 1_000_000):
-        for edges in (False, True):
-            paths = pages_of(n, edges, folder, before)
-            for query in VIEWS:
-                known = before is None or "equidistant" not in query  # earlier pages had no such model
-                renderer, times = frame_times(browser, paths if known else {"now": paths["now"]}, query)
-                now, high = np.median(times["now"]), np.quantile(times["now"], 0.95)
-                usual = EARLIER.get(n, "") if renderer == "2d" and "poincare" in query else ""
-                then = f"{np.median(times['before']):.1f}" if "before" in times else usual
-                ratio = f"{now / np.median(times['before']):.2f}" if "before" in times else ""
-                limit = TARGETS.get(n) if renderer == "2d" else None
-                target = "" if limit is None else f"< {limit}{'' if now < limit else ' MISSED'}"
-                cells = f"{n:,}", f"{n - 1:,}" if edges else "0", f"{paths['now'].stat().st_size / 1e6:.2f}", renderer
-                table.add_row(*cells, query.split("=")[-1], f"{now:.1f}", f"{high:.1f}", then, ratio, target)
+    for edges in (False, True):
+        paths = pages_of(n, edges, folder, before)
+        for query in VIEWS:
+            known = "equidistant" not in query  # earlier pages had no such model
+            renderer, times = frame_times(browser, paths if known else {"now": paths["now"]}, query)
+            now, high = np.median(times["now"]), np.quantile(times["now"], 0.95)
+            usual = EARLIER.get(n, "") if renderer == "2d" and known else ""
+            then = f"{np.median(times['before']):.1f}" if "before" in times else usual
+            ratio = f"{now / np.median(times['before']):.2f}" if "before" in times else ""
+            limit = TARGETS.get(n) if renderer == "2d" else None
+            target = "" if limit is None else f"< {limit}{'' if now < limit else ' MISSED'}"
+            cells = f"{n - 1:,}" if edges else "0", f"{paths['now'].stat().st_size / 1e6:.2f}", renderer
+            table.add_row(*cells, query.split("=")[-1], f"{now:.1f}", f"{high:.1f}", then, ratio, target)
     return table
 
 
@@ -120,6 +119,7 @@ def measure_refits(browser, folder: Path) -> Table:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Frames and refits of the explorer's page.")
     parser.add_argument("--before", type=Path, help="another checkout, whose pages are measured beside")
+    parser.add_argument("--points", type=int, nargs="+", default=[1_000, 10_000, 100_000, 1_000_000], help="how many")
     parser.add_argument("--page", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.page:
@@ -135,7 +135,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=SWITCHES.split())
         console.print(measure_refits(browser, Path(folder)))
-        console.print(measure_frames(browser, Path(folder), options.before))
+        for n in options.points:
+            console.print(measure_frames(browser, n, Path(folder), options.before))
         browser.close()
 
 
