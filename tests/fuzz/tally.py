@@ -39,9 +39,14 @@ def counted(seconds: float | None, cases: int | None) -> Iterator[int]:
 
 
 def as_table(heading: str, tallies: dict[str, Tally], findings: list[Finding]) -> str:
-    """The tallies as a table for a page; `heading` is that of their names."""
+    """The tallies as a table for a page; `heading` is that of their names. Memory is told of where it was measured."""
     found = {name: sum(finding.kind == name for finding in findings) for name in tallies}
-    rows = [(name, tally.tried, tally.read, tally.refused, found[name], tally.megabytes) for name, tally in tallies.items()]
-    rows.append(("all", *(sum(row[k] for row in rows) for k in range(1, 5)), max((row[5] for row in rows), default=0)))
-    lines = [f"| {heading} | tried | taken | refused | found | most memory |", "|---|--:|--:|--:|--:|--:|"]
-    return "\n".join(lines + [f"| {n} | {a:,} | {b:,} | {c:,} | {d:,} | {m} MB |" for n, a, b, c, d, m in rows])
+    rows = [(name, tally.tried, tally.read, tally.refused, found[name]) for name, tally in tallies.items()]
+    rows.append(("all", *(sum(row[k] for row in rows) for k in range(1, 5))))
+    most = [tally.megabytes for tally in tallies.values()]
+    memory = [f" {megabytes} MB |" for megabytes in (*most, max(most))] if any(most) else [""] * len(rows)
+    lines = [f"| {heading} | tried | taken | refused | found |", "|---|--:|--:|--:|--:|"]
+    if any(most):
+        lines = [f"{lines[0]} most memory |", f"{lines[1]}--:|"]
+    lines += [f"| {n} | {a:,} | {b:,} | {c:,} | {d:,} |{more}" for (n, a, b, c, d), more in zip(rows, memory, strict=True)]
+    return "\n".join(lines)

@@ -132,9 +132,18 @@ def test_data_frames_unknown_sizes_and_integers():
     unknown = D.to_dask_array()
     assert np.isnan(unknown.shape[0])
     np.testing.assert_allclose(TangentPCA(2).fit_transform(unknown).compute(), expected, atol=1e-12)
+    assert metrics.pair_variance(unknown) == pytest.approx(metrics.pair_variance(frame))
     assert np.isnan(unknown.shape[0])  # the user's array is as it was
     whole = np.random.default_rng(0).integers(-3, 4, size=(60, 3))
     assert TangentPCA(2, model="tangent").fit_transform(da.from_array(whole, chunks=(20, 3))).dtype == np.float64
+
+
+def test_a_first_batch_that_is_refused_leaves_the_earlier_fit():
+    pca = HoroPCA(2, n_init=1, random_state=0).fit(X[:500])
+    before = pca.transform(X[:500])
+    with pytest.raises(ValueError, match="row 300 has norm"):
+        pca.partial_fit(da.from_array(np.where(np.arange(500)[:, None] == 300, 2.0, X[:500]), chunks=(100, 5)))
+    np.testing.assert_array_equal(pca.transform(X[:500]), before)
 
 
 # ---------------------------------------------------------------- lazily, and without the rows

@@ -17,6 +17,7 @@ from horopca import (
     RadialPCA,
     TangentPCA,
     TangentWhitener,
+    explore,
     metrics,
 )
 from horopca._points.door import FARTHEST_IMAGE, LARGEST_RADIUS, Door, check_count
@@ -186,3 +187,7 @@ def test_counts_have_an_upper_end_even_if_it_is_zero():
     assert check_count("root", 0, 0, 0) == 0
     with pytest.raises(ValueError, match="root must be a whole number from 0 to 0, but is 1"):
         check_count("root", 1, 0, 0)
+    with pytest.raises(ValueError, match=r"root must be a whole number from 0 to 0 \(a row of Y\), but is 1"):
+        explore([[0.1, 0.2]], root=1)
+    with pytest.raises(ValueError, match="tol must be a positive number, but is None"):
+        BusemannWhitener(tol=None).fit([[0.0, 0.1], [0.2, 0.0], [0.3, 0.3]])

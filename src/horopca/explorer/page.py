@@ -194,7 +194,7 @@ def _home(y: np.ndarray, edges: np.ndarray | None, root: int | None) -> np.ndarr
     if root is None:
         root = _root_of_tree(edges, len(y)) if edges is not None else None
     else:
-        root = check_count("root", root, 0, max(len(y) - 1, 1), " (a row of Y)")
+        root = check_count("root", root, 0, len(y) - 1, " (a row of Y)")
     return np.asarray(frechet_mean(y).point if root is None else y[root])
 
 
