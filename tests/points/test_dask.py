@@ -373,7 +373,9 @@ def test_a_worker_that_dies_changes_nothing_but_the_time(workers, tmp_path):
     for name in ("mean_", "ideal_points_", "explained_variance_", "total_variance_"):
         np.testing.assert_allclose(getattr(rough, name), getattr(calm, name), rtol=1e-12, atol=1e-12)
     here = HoroPCA(2, n_init=1, random_state=0).fit(X)
-    np.testing.assert_allclose(calm.ideal_points_, here.ideal_points_, atol=1e-8)
+    np.testing.assert_allclose(
+        calm.transform(X), here.transform(X), atol=1e-8
+    )  # ideal points that all but merge may change sides
 
 
 def test_a_task_s_refusal_reaches_the_user(workers):

@@ -72,7 +72,7 @@ def accepted(X: np.ndarray, door: Door) -> bool:
 
 def test_the_rim_itself_is_outside():
     for model in ("poincare", "klein"):
-        with pytest.raises(ValueError, match=r"unit ball, but row 1 has norm 1\. For"):
+        with pytest.raises(ValueError, match=r"unit ball, but row 1 has norm 1\. That is its rim, or beyond by at most 0,"):
             check_rows(np.array([[0.0, 0.5], [0.0, 1.0]]), Door(model, -1.0))
         with pytest.raises(ValueError, match=r"2 of rows 0 to 2 have norm >= 1 \(row 1 has norm 1\)\. For"):
             check_rows(np.array([[0.0, 0.5], [0.0, 1.0], [2.0, 0.0]]), Door(model, -1.0))

@@ -228,7 +228,7 @@ def _ball_remedy(largest: float, door: Door, name: str) -> str:
     over, radius = largest - 1 / door.scale, "" if door.curvature == -1 else f", radius={1 / door.scale:.6g}"
     if over * door.scale < NEAR_RIM:
         return (
-            f"They are on its rim or beyond by at most {over:.2g}, as rounding does it: horopca.geometry.clip({name}, "
+            f"That is its rim, or beyond by at most {over:.2g}, as rounding does it: horopca.geometry.clip({name}, "
             f"1e-5{radius}) moves them inside (on the command line, --clip 1e-5)."
         )
     larger = 1.01 * largest

@@ -98,7 +98,7 @@ class Slide(NamedTuple):
     def images(self, chunk: Chunk) -> tuple[Any, Any]:
         """Images (n, K+1) on the hyperboloid of H^K, and which of them are not to be trusted."""
         xp = array_namespace(chunk.t)
-        with np.errstate(over="ignore", invalid="ignore"):  # of points that are then not to be trusted
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # of points that are then not to be trusted
             c, b, r, lost = self._kept(chunk)
         b, r = xp.where(lost[None, :], xp.zeros_like(b), b), xp.where(lost, xp.ones_like(r), r)
         high = (1 + xp.sum(b * b, axis=0)) / r
