@@ -7,7 +7,7 @@ const PALETTE = ["page", "disk", "rim", "line", "ink", "soft", "edge", "accent",
 function newApp(data) {
   const app = {
     data, scene: newScene(data), colourings: colourings(data), start: { ...polar(...data.home), turn: 0 },
-    hover: -1, marks: [], flight: null, morph: null, stale: "all", asked: 0, restless: false, shown: new Uint8Array(data.n).fill(1),
+    hover: -1, marks: [], flight: null, morph: null, stale: "all", asked: 0, restless: data.n > MANY, shown: new Uint8Array(data.n).fill(1),
     lit: -1, lasso: null, lassoing: false, trail: [], hidden: new Set(), scale: "linear",
   };
   const ink = $("ink"), inkContext = ink.getContext("2d");
@@ -22,7 +22,7 @@ function newApp(data) {
   // ------------------------------------------------------------ drawing
 
   app.draw = (what = "all") => {
-    if (what === "all") app.stale = "all";
+    if (what === "all") [app.stale, app.restless] = ["all", data.n > MANY];
     app.stale = app.stale || what;
     if (!app.asked) app.asked = requestAnimationFrame(step);
   };
@@ -32,12 +32,13 @@ function newApp(data) {
     app.asked = 0;
     if (app.flight) advance(now);
     if (app.morph) app.advanceMorph(now);
-    app.restless = data.n > MANY && app.stale === "all";
+    const moved = data.n > MANY && app.stale === "all";
     app.render();
     clearTimeout(resting);
     if (app.flight || app.morph) app.draw();
-    else if (app.restless) resting = setTimeout(() => app.draw("ink"), REST);
+    else if (moved) resting = setTimeout(() => app.draw("ink"), REST);
     else {
+      app.restless = false;
       app.keepAddress();
       fillNote(app);
       paintOverview(app);
