@@ -1,0 +1,79 @@
+"""What moves many points at once against what moves them one by one: boosts, frames, chunks that are not written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clouds import cloud, rotation
+from horopca.geometry import (
+    MODELS,
+    Chunk,
+    Frame,
+    between,
+    boost,
+    boost_to_origin,
+    distance,
+    from_hyperboloid,
+    origin,
+    radius,
+    to_hyperboloid,
+    translate,
+    translate_to_origin,
+)
+
+RADIAL = [name for name, model in MODELS.items() if model.radial is not None]
+
+
+def chunk_of(x, model, start=0):
+    """The same points, as the rows of a model."""
+    X, (_, extra, radial) = from_hyperboloid(x, model), MODELS[model]
+    t, stretch = radial(np.sum(X[:, extra:] ** 2, axis=1))
+    return Chunk(X[:, extra:], stretch, t, start)
+
+
+def test_a_boost_is_the_matrix_of_a_translation():
+    x, m = cloud(40, 3), cloud(1, 3, seed=1)[0]
+    assert np.allclose(x @ boost(m), translate(x, m), rtol=1e-12)
+    assert np.allclose(x @ boost_to_origin(m), translate_to_origin(x, m), rtol=1e-12)
+    assert np.array_equal(boost(m), boost(m).T) and np.array_equal(boost_to_origin(m), boost_to_origin(m).T)
+
+
+def test_frames_are_isometries_with_their_mean_at_the_origin():
+    old, new = (Frame(cloud(1, 3, seed=seed)[0], rotation(3, seed=seed)) for seed in (1, 2))
+    x = cloud(40, 3)
+    seen = old.enter(x)
+    assert np.allclose(old.enter(old.mean[None]), origin(3), atol=1e-12) and np.allclose(radius(seen), distance(x, old.mean))
+    tangent = from_hyperboloid(translate_to_origin(x, old.mean), "tangent")
+    assert np.allclose(from_hyperboloid(seen, "tangent"), tangent @ old.axes.T)  # the axes become the axes
+    assert np.allclose(old.leave(seen), x, rtol=1e-12)
+    assert np.allclose(x @ old.matrix().T, seen, rtol=1e-11)
+    assert np.allclose(seen @ between(old, new).T, new.enter(x), rtol=1e-10)
+
+
+@pytest.mark.parametrize("model", RADIAL)
+def test_chunks_are_their_points(model):
+    x = cloud(40, 3, radius=4)
+    for chunk in (chunk_of(x, model, 7), Chunk.of(x, 7)):
+        assert chunk.start == 7 and np.allclose(chunk.t, x[:, 0], rtol=1e-12)
+        assert np.allclose(chunk.points(), x, rtol=1e-12) and np.allclose(chunk.points(x[:, 1] > 0), x[x[:, 1] > 0], rtol=1e-12)
+        M, weights = np.random.default_rng(0).standard_normal((2, 2, 40))
+        assert np.allclose(chunk.products(M[:, :4]), M[:, :4] @ x.T, atol=1e-9)
+        assert np.allclose(chunk.gather(weights), weights @ x, atol=1e-9)
+
+
+@pytest.mark.parametrize("apart", [0.0, 1e-9, 1e-6, 1e-3, 1.0])
+@pytest.mark.parametrize("model", RADIAL)
+def test_distances_from_a_chunk_keep_their_digits(model, apart):
+    """arccosh of a product alone would leave 1e-8 between points at radius 4 that are equal, where 1e-13 is possible."""
+    x = to_hyperboloid(from_hyperboloid(cloud(60, 3, radius=4), model), model)
+    y = translate(x, to_hyperboloid(np.array([apart, 0.0, 0.0]), "tangent"))
+    y[::2] = cloud(30, 3, radius=4, seed=3)  # and some that are not close
+    found = chunk_of(x, model).distances(y)
+    assert np.allclose(found, distance(x, y), rtol=1e-6, atol=1e-11)
+
+
+def test_points_that_round_to_the_rim_of_the_ball_are_the_last_inside():
+    for model, stretch in (("poincare", 2.0**54), ("klein", 2.0**26.5)):
+        found = MODELS[model].radial(np.array([1.0, 1 - 2.0**-53]))[1]
+        assert np.allclose(found, stretch, rtol=1e-12)
