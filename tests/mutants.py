@@ -4,8 +4,9 @@ A comparison is turned, an operator exchanged, a constant raised by one, a condi
 dropped, a statement left out. A mutant that no test kills is a survivor: a test is missing, or the code says more than it
 has to, or the change makes no difference. Those of the last kind stand in `mutants.txt`, each with its reason.
 
-The first process imports what takes long to import, but not the package; every mutant is a child of it that imports the
-package with the change made, and runs the tests that reach the changed line, the quickest first, up to one that fails.
+The tests are collected once. Every mutant is then a child of that process, in which the functions of one module have the code
+of the changed one; it runs the tests that reach the changed line, the quickest first, up to one that fails. Changes
+outside of functions are not made: constants that stand by themselves are sizes and tolerances.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ import argparse
 import ast
 import contextlib
 import importlib
-import importlib.machinery
-import importlib.util
+import inspect
 import os
 import pickle
 import random
@@ -23,7 +23,8 @@ import resource
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+import types
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,7 +41,6 @@ ROOMS = {  # rooms, and the tests that have to notice
     "_points": ["tests/points"],
 }
 ELSEWHERE = {"cuda.py", "kernels.py"}  # tried on a device alone
-HEAVY = ["numpy", "scipy.optimize", "scipy.spatial", "sklearn.svm", "torch", "pandas", "mpmath", "array_api_strict"]
 SECONDS = 120  # of processor time for a mutant; one that takes longer is killed, as an endless loop is
 
 SWAPS: dict[type[ast.AST], list[type[ast.AST]]] = {
@@ -51,6 +51,8 @@ SWAPS: dict[type[ast.AST], list[type[ast.AST]]] = {
     ast.In: [ast.NotIn], ast.NotIn: [ast.In], ast.And: [ast.Or], ast.Or: [ast.And],
 }  # fmt: skip
 Change = tuple[str, ast.AST]
+Lines = dict[str, dict[int, list[str]]]  # by file and line, the tests that reach it
+OPTIONS = ["-q", "-p", "no:cacheprovider"]
 
 
 class Mutant(NamedTuple):
@@ -111,11 +113,17 @@ def left_alone(tree: ast.AST) -> set[int]:
     return alone
 
 
+def within_functions(tree: ast.AST) -> set[int]:
+    """The nodes (by id) of the bodies of functions."""
+    bodies = (node.body for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return {id(inner) for body in bodies for statement in body for inner in ast.walk(statement)}
+
+
 def mutants_of(path: Path) -> Iterator[Mutant]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    alone = left_alone(tree)
+    alone, inside = left_alone(tree), within_functions(tree)
     for number, node in enumerate(ast.walk(tree)):
-        if id(node) not in alone:
+        if id(node) in inside and id(node) not in alone:
             for variant, (change, _) in enumerate(changes(node)):
                 yield Mutant(path, number, variant, node.lineno, getattr(node, "end_lineno", node.lineno), change)
 
@@ -136,56 +144,71 @@ def mutated_tree(mutant: Mutant) -> ast.Module:
     return ast.fix_missing_locations(Exchange(node, list(changes(node))[mutant.variant][1]).visit(tree))
 
 
-class Loader(importlib.machinery.SourceFileLoader):
-    """Loads the mutant in place of its module."""
-
-    def __init__(self, name: str, mutant: Mutant) -> None:
-        super().__init__(name, str(mutant.path))
-        self.mutant = mutant
-
-    def get_code(self, fullname: str):
-        return compile(mutated_tree(self.mutant), str(self.mutant.path), "exec", dont_inherit=True)
-
-
-class Finder:
-    """Finds the mutant when its module is imported."""
-
-    def __init__(self, mutant: Mutant) -> None:
-        parts = mutant.path.relative_to(PACKAGE.parent).with_suffix("").parts
-        self.name, self.mutant = ".".join(parts[:-1] if parts[-1] == "__init__" else parts), mutant
-
-    def find_spec(self, name: str, path=None, target=None):
-        if name != self.name:
-            return None
-        package = [str(self.mutant.path.parent)] if self.mutant.path.name == "__init__.py" else None
-        place = str(self.mutant.path)
-        return importlib.util.spec_from_file_location(
-            name, place, loader=Loader(name, self.mutant), submodule_search_locations=package
-        )
+def put_in_place(mutant: Mutant) -> None:
+    """Give the functions of a module the code of its mutant."""
+    parts = mutant.path.relative_to(PACKAGE.parent).with_suffix("").parts
+    module = importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+    other = types.ModuleType(module.__name__)
+    vars(other).update(__package__=module.__package__, __file__=module.__file__)
+    exec(compile(mutated_tree(mutant), str(mutant.path), "exec", dont_inherit=True), vars(other))
+    for old, new in functions(vars(module), vars(other), module.__name__):
+        old.__code__ = new.__code__
 
 
-class Chosen:
-    """A plugin: only these tests, the quickest first. Notes the seconds of each, and the one that failed."""
+def functions(old: Mapping[str, object], new: Mapping[str, object], module: str) -> Iterator[tuple]:
+    """The functions of two name spaces, of a module or of a class in it, that have the same name."""
+    for name, value in new.items():
+        ours, theirs = bare(old.get(name)), bare(value)
+        if isinstance(theirs, type) and theirs.__module__ == module and isinstance(ours, type):
+            yield from functions(vars(ours), vars(theirs), module)
+        elif isinstance(theirs, types.FunctionType) and theirs.__module__ == module and isinstance(ours, types.FunctionType):
+            yield ours, theirs
 
-    def __init__(self, seconds: dict[str, float] | None = None, wanted: set[str] | None = None) -> None:
-        self.known, self.wanted = seconds or {}, wanted
+
+def bare(value: object) -> object:
+    """A function without what decorates it."""
+    for name in ("__func__", "fget", "func"):
+        value = getattr(value, name, value) if not isinstance(value, types.FunctionType | type) else value
+    return inspect.unwrap(value) if callable(value) else value
+
+
+class Noted:
+    """A plugin that notes the seconds of each test, and those that fail."""
+
+    def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self.failed: list[str] = []
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items: list) -> None:
-        if self.wanted is not None:
-            items[:] = [item for item in items if item.nodeid in self.wanted]
-        items.sort(key=lambda item: self.known.get(item.nodeid, 0.0))
 
     def pytest_runtest_logreport(self, report) -> None:
         self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
         if report.failed:
             self.failed.append(report.nodeid)
 
-    def pytest_collectreport(self, report) -> None:
-        if report.failed:
-            self.failed.append(report.nodeid or "collection")
+
+class Instead(Noted):
+    """A plugin that, in place of the tests, tries every mutant with those that reach it."""
+
+    def __init__(self, mutants: list[Mutant], seconds: dict[str, float], lines: Lines, told: Callable) -> None:
+        super().__init__()
+        self.mutants, self.known, self.lines, self.told = mutants, seconds, lines, told
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session) -> bool:
+        for mutant in self.mutants:
+            wanted = tests_for(mutant, self.lines)
+            items = sorted((item for item in session.items if item.nodeid in wanted), key=lambda i: self.known[i.nodeid])
+            killer = in_a_child(lambda m=mutant, i=items: self.verdict(m, i), SECONDS) if items else ""
+            self.told(mutant, "too long, or the process died" if killer is None else str(killer))
+        return True
+
+    def verdict(self, mutant: Mutant, items: list) -> str:
+        """The test that kills the mutant, or "" if it survives."""
+        put_in_place(mutant)
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self.failed:
+                return self.failed[0]
+        return ""
 
 
 def in_a_child(work: Callable[[], object], seconds: int) -> object:
@@ -211,59 +234,27 @@ def in_a_child(work: Callable[[], object], seconds: int) -> object:
             return pickle.load(answer)
 
 
-OPTIONS = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
-
-
-def reach(room: str, folder: Path) -> tuple[dict[str, float], dict[str, dict[int, list[str]]]]:
+def reach(room: str, folder: Path) -> tuple[dict[str, float], Lines]:
     """The seconds of each test of a room, and by file and line the tests that reach it."""
 
     def work():
         os.environ["COVERAGE_FILE"] = str(folder / "coverage")
-        chosen = Chosen()
-        options = [f"--cov=horopca.{room}", "--cov-context=test", "--cov-report="]
-        status = pytest.main([*ROOMS[room], *OPTIONS, *options], plugins=[chosen])
-        return int(status), chosen.seconds, chosen.failed
+        noted = Noted()
+        options = [f"--cov=horopca.{room}", "--cov-context=test", "--cov-report=", "-x"]
+        return int(pytest.main([*ROOMS[room], *OPTIONS, *options], plugins=[noted])), noted.seconds, noted.failed
 
     status, seconds, failed = in_a_child(work, 3600) or (1, {}, ["the tests themselves"])
     if status:
         raise SystemExit(f"The tests of {room} do not pass as they are: {failed}.")
     data = coverage.CoverageData(str(folder / "coverage"))
     data.read()
-    lines = {Path(file).name: data.contexts_by_lineno(file) for file in data.measured_files() if f"/{room}/" in file}
-    return seconds, lines
+    return seconds, {Path(file).name: data.contexts_by_lineno(file) for file in data.measured_files() if f"/{room}/" in file}
 
 
-def tests_for(mutant: Mutant, lines: dict[str, dict[int, list[str]]]) -> set[str] | None:
-    """The tests that reach a mutant; all (None) if it is reached when the module is imported; none if it is never."""
+def tests_for(mutant: Mutant, lines: Lines) -> set[str]:
+    """The tests that reach a mutant."""
     at = lines.get(mutant.path.name, {})
-    contexts = {context for line in range(mutant.line, mutant.last + 1) for context in at.get(line, [])}
-    if "" in contexts:
-        return None
-    return {context.split("|")[0] for context in contexts}
-
-
-def places(room: str, wanted: set[str] | None) -> list[str]:
-    """Where the wanted tests are: files of tests, but folders of examples, for a file that it is given pytest loads itself."""
-    if wanted is None:
-        return ROOMS[room]
-    files = {test.split("::")[0] for test in wanted}
-    return sorted({file if file.startswith("tests/") else str(Path(file).parent) for file in files})
-
-
-def verdict(mutant: Mutant, room: str, seconds: dict[str, float], lines: dict) -> str:
-    """The test that kills the mutant, or "" if it survives."""
-    wanted = tests_for(mutant, lines)
-    if wanted is not None and not wanted:
-        return ""
-
-    def work():
-        sys.meta_path.insert(0, Finder(mutant))
-        chosen = Chosen(seconds, wanted)
-        status = pytest.main([*places(room, wanted), *OPTIONS], plugins=[chosen])
-        return "" if status in (0, 5) else chosen.failed[0] if chosen.failed else "an error"  # 5: there were no tests
-
-    killer = in_a_child(work, SECONDS)
-    return "too long, or the process died" if killer is None else str(killer)
+    return {context.split("|")[0] for line in range(mutant.line, mutant.last + 1) for context in at.get(line, [])}
 
 
 def known() -> dict[str, str]:
@@ -279,29 +270,25 @@ def main() -> int:
     parser.add_argument("--only", default="", help="try those whose name (file | line | change) holds this")
     given = parser.parse_args()
     os.chdir(ROOT)
-    for module in HEAVY:
-        importlib.import_module(module)
     reasons, unexplained = known(), 0
     for room in given.rooms:
         paths = sorted(path for path in (PACKAGE / room).rglob("*.py") if path.name not in ELSEWHERE)
         everyone = [mutant for path in paths for mutant in mutants_of(path) if given.only in mutant.name()]
         tried = random.Random(0).sample(everyone, min(given.sample or len(everyone), len(everyone)))
+        survivors, explained = [], []
+
+        def told(mutant: Mutant, killer: str, survivors=survivors, explained=explained) -> None:
+            if not killer:
+                (explained if mutant.name() in reasons else survivors).append(mutant)
+            if given.only or not (killer or mutant.name() in reasons):
+                print(f"line {mutant.line}: {mutant.name()}: {killer or 'SURVIVED'}", file=sys.stderr, flush=True)
+
         with tempfile.TemporaryDirectory() as folder:
             seconds, lines = reach(room, Path(folder))
-        killed, explained = 0, 0
-        for mutant in tried:
-            killer = verdict(mutant, room, seconds, lines)
-            if killer:
-                killed += 1
-            elif mutant.name() in reasons:
-                explained += 1
-            else:
-                unexplained += 1
-                print(f"SURVIVED  {mutant.name()}  (line {mutant.line})", flush=True)
-            if given.only and killer:
-                print(f"killed    {mutant.name()}  by {killer}", flush=True)
-        print(f"{room}: {len(tried)} of {len(everyone)} mutants, {killed} killed, {explained} known to make no difference, "
-              f"{len(tried) - killed - explained} survived", flush=True)  # fmt: skip
+        pytest.main([*ROOMS[room], *OPTIONS, "-p", "no:terminal"], plugins=[Instead(tried, seconds, lines, told)])
+        unexplained += len(survivors)
+        print(f"{room}: {len(tried)} of {len(everyone)} mutants, {len(tried) - len(survivors) - len(explained)} killed, "
+              f"{len(explained)} known to make no difference, {len(survivors)} survived", flush=True)  # fmt: skip
     return int(unexplained > 0)
 
 
