@@ -285,7 +285,10 @@ def main() -> int:
 
         with tempfile.TemporaryDirectory() as folder:
             seconds, lines = reach(room, Path(folder))
-        pytest.main([*ROOMS[room], *OPTIONS, "-p", "no:terminal"], plugins=[Instead(tried, seconds, lines, told)])
+        with open(os.devnull, "w", encoding="utf-8") as silence, contextlib.redirect_stdout(silence):
+            status = pytest.main([*ROOMS[room], *OPTIONS], plugins=[Instead(tried, seconds, lines, told)])
+        if status:
+            raise SystemExit(f"The tests of {room} could not be collected.")
         unexplained += len(survivors)
         print(f"{room}: {len(tried)} of {len(everyone)} mutants, {len(tried) - len(survivors) - len(explained)} killed, "
               f"{len(explained)} known to make no difference, {len(survivors)} survived", flush=True)  # fmt: skip
