@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from horopca import TangentPCA
-from horopca.cli.files import Output, check_files, is_same
+from horopca.cli.files import Output, check_files
 from horopca.datasets import make_hierarchy
 from horopca.geometry import clip
 from horopca.io import load, save, save_fitted
+from horopca.io.output import is_same
 from horopca.io.stores import open_store, save_store
 
 from .running import refused, run, said

@@ -125,7 +125,25 @@ def test_every_number_of_components(X, name, K):
         assert metrics.average_distortion(X, Y) < 1e-9
 
 
-@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize("name", ALL)
+def test_a_refused_refit_changes_nothing(X, name):
+    estimator = reduction(name).fit(X)
+    before, Y = dict(vars(estimator)), estimator.transform(X)
+    wrong = {"model": "klein", "curvature": -4.0, "n_components": 99}
+    estimator.set_params(**wrong)
+    with pytest.raises(ValueError, match=r"n_components must be .* but is 99"):
+        estimator.fit(X / 2)
+    assert vars(estimator) == {**before, **wrong}
+    assert np.array_equal(estimator.transform(X), Y)
+
+
+def test_what_lengthens_keeps_no_share(X):
+    for name in ("radial", "halfspace"):
+        with pytest.raises(ValueError, match="a whole number or None where distances may grow"):
+            reduction(name, 0.9).fit(X)
+
+
+@pytest.mark.parametrize("name", ISOMETRIC)
 def test_components_by_the_variance_that_they_keep(X, name):
     every = reduction(name, None).fit(X)
     assert every.n_components_ == X.shape[1] == every.transform(X).shape[1]

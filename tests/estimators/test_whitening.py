@@ -309,3 +309,18 @@ def test_a_search_cut_short_says_so():
     with pytest.warns(ConvergenceWarning, match=r"stopped after 1 iterations without converging. Raise max_iter \(now 1\)"):
         whitener = BusemannWhitener(max_iter=1, tol=1e-12, random_state=0).fit(TREE.points)
     assert not whitener.converged_ and "stopped" in whitener.status_
+
+
+def test_a_refused_refit_changes_nothing():
+    whitener = TangentWhitener(2).fit(TREE.points)
+    features = whitener.transform(TREE.points)
+    whitener.set_params(model="klein", n_components=99)
+    with pytest.raises(ValueError, match="n_components must be"):
+        whitener.fit(TREE.points / 2)
+    assert np.array_equal(whitener.transform(TREE.points), features)
+
+
+def test_float32_stays_and_is_said_to():
+    for whitener in (TangentWhitener(2), busemann_whitener(2)):
+        assert whitener.fit(TREE.points.astype(np.float32)).transform(TREE.points.astype(np.float32)).dtype == np.float32
+        assert "float32" in whitener.__sklearn_tags__().transformer_tags.preserves_dtype

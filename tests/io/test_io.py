@@ -357,3 +357,9 @@ def test_numbers_under_a_header_that_says_label_are_labels(tmp_path):
     table = load(path)
     assert table.X.shape == (2, 3)
     assert table.labels == ["7", "8"]
+
+
+def test_options_of_another_format(tmp_path):
+    with pytest.raises(TypeError, match=r"key belong to a file that ends in \.h5ad, but path is '.*x\.npy'"):
+        save(tmp_path / "x.npy", np.zeros((2, 2)), key="X_plane")
+    assert not list(tmp_path.iterdir())

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from clouds import cloud, rotation
 from horopca import HoroPCA, HyperbolicMDS, TangentPCA, geometry
 from horopca._objectives.many import over_many
-from horopca._objectives.objectives import OBJECTIVES
+from horopca._objectives.objectives import OBJECTIVES, Goal, Term, pair_objective
 from horopca._objectives.pairs import AllPairs, Shifts, some_offsets
+from horopca._objectives.profiles import SQUARE
 from horopca._objectives.sample import as_sample
 from horopca._search.climb import Ascent
 from horopca._search.families import FreeSpines, IdealSpines, OneMore, ideal_cone, parameters_in_ideal
@@ -175,6 +176,14 @@ def test_many_spines_at_once_are_each_alone(objective, K):
         expected, expected_G = alone(A)
         assert np.isclose(value, expected, rtol=1e-10)
         assert np.allclose(G, expected_G, rtol=1e-8, atol=1e-9 * np.abs(expected_G).max())
+
+
+def test_a_row_more_in_the_table_is_searched_as_it_says(monkeypatch):
+    """A mean over the pairs that are counted, of a single component too: only the variance has a closed form there."""
+    term = Term(SQUARE, 3.0)
+    over = lambda sample, pairs, softness: pair_objective(term, sample, pairs)
+    monkeypatch.setitem(OBJECTIVES, "another", Goal(over, lambda _: term))
+    test_many_spines_at_once_are_each_alone("another", 1)
 
 
 def test_families_take_many_parameters_at_once():

@@ -99,7 +99,7 @@ class Few:
     def _pairs(self, y: np.ndarray, r: np.ndarray, gradient: bool) -> tuple[np.ndarray, np.ndarray]:
         """Values (S,) of images y (S, k, n), heights last, r one over them; and gradients in y."""
         pull, n = np.zeros_like(y), y.shape[2]
-        if y.shape[1] == 1 and not self.term.distances:
+        if y.shape[1] == 1 and self.term.on_a_line:
             off = np.log(r)
             off = off - off.mean(axis=1, keepdims=True)
             return 2 * np.sum(off * off, axis=1) / (n - 1), -4 * (off * r)[:, None] / (n - 1)

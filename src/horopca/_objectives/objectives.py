@@ -32,14 +32,23 @@ class Term(NamedTuple):
     factor: float
     distances: bool = False  # whether the profile asks for the true distances
     slide: Callable[[Products, np.ndarray], Slid] = slide_with_pullback
+    on_a_line: bool = False  # whether its mean over all pairs of images on a line is that of `log_variance`
 
 
 class Goal(NamedTuple):
-    """An objective over some pairs of a sample; `softness` rounds the corners of one that has any."""
+    """An objective over some pairs of a sample; `softness` rounds the corners of one that has any.
+
+    The variance about the mean is the one objective that is not a mean over pairs, and has no `term`.
+    """
 
     over: Callable[[Sample, AllPairs | Shifts, float], Objective]
-    term: Callable[[float], Term] | None  # what a pair adds to it, for a softness; None for a mean over points
-    rugged: bool = False  # whether it has many optima that are nearly as good
+    term: Callable[[float], Term] | None  # what a pair adds to it, for a softness
+    starts: int = 0  # from how many starts it is searched on few points, if it has many optima that are nearly as good
+
+    @property
+    def rugged(self) -> bool:
+        """Whether it has many optima that are nearly as good."""
+        return self.starts > 0
 
 
 def variance_objective(sample: Sample, pairs: AllPairs | Shifts, softness: float = 0.0) -> Objective:
@@ -73,12 +82,12 @@ def _stretched(softness: float) -> Term:
     return Term(closeness(softness), 1.0, True, stretch_with_pullback)
 
 
-VARIANCE, FIDELITY = Term(SQUARE, 4.0), Term(RATIO, 2.0, True)
+VARIANCE, FIDELITY = Term(SQUARE, 4.0, on_a_line=True), Term(RATIO, 2.0, True)
 
 OBJECTIVES = {
     "variance": Goal(variance_objective, lambda _: VARIANCE),
-    "distortion": Goal(fidelity_objective, lambda _: FIDELITY, rugged=True),
-    "stretch": Goal(closeness_objective, _stretched, rugged=True),
+    "distortion": Goal(fidelity_objective, lambda _: FIDELITY, starts=64),
+    "stretch": Goal(closeness_objective, _stretched, starts=96),
     "frechet": Goal(frechet_objective, None),
 }
 

@@ -19,6 +19,7 @@ from .._points.door import check_door
 from ..geometry import clip
 from ..io import Table, atomic_output, check_output, load
 from ..io.files import named
+from ..io.output import is_same
 from .options import PLAIN, Reading
 
 STDOUT = Path("-")
@@ -50,12 +51,6 @@ def check_files(inputs: Mapping[str, Path | None], outputs: Iterable[Output], *,
                 raise click.UsageError(f"{option} {path} is {name} {other} as well: the result needs a file of its own.")
         check(path, force=force, **({"formats": formats} if formats else {}))
         known.append((option, path))
-
-
-def is_same(path: Path, other: Path) -> bool:
-    """Whether two paths lead to one file, or one of them into the other."""
-    a, b = path.resolve(), other.resolve()
-    return a == b or a in b.parents or b in a.parents or (a.exists() and b.exists() and a.samefile(b))
 
 
 def write_files(writers: Iterable[tuple[Path | None, Writer]], *, force: bool, unnamed: ExitStack | None = None) -> None:

@@ -26,7 +26,6 @@ from .view import PAGES
 
 BEST = "horopca-stretch"  # of the reductions, at keeping distances
 RADIUS = 6.0  # that a disk shows, if no other is asked for
-REDUCTIONS = (BEST, *(name for name in METHODS if name != BEST))
 FEW_BRANCHES, MOST_BRANCHES = 8, 20  # of a tree, that have colours of their own
 UNNAMED = re.compile(r"inner \d+")
 PAIRS = 4_000_000  # of points, over which a distortion is measured at most

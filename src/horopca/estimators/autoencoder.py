@@ -14,7 +14,7 @@ from ..geometry import Chunk, ModelName, distance, lift, translate, translate_to
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..statistics import FRAME_ROWS, frame_of, principal_axes
 from .base import HyperbolicReduction
-from .fitting import as_fitted, store_mean
+from .fitting import as_fitted, ending_after, store_mean
 from .network import ACTIVATIONS, Layer, Plan, run, train
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -143,7 +143,7 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         self.loss_curve_ = training.losses
         self.reconstruction_error_ = self._error(rows)
         remedy = "Lower learning_rate, or leave out the farthest points."
-        return Ending(training.n_iter, training.converged and mean.converged, training.status, remedy)
+        return ending_after(mean, Ending.of(training, remedy))
 
     def _check_plan(self) -> Plan:
         check_choice("activation", self.activation, ACTIVATIONS)

@@ -17,7 +17,15 @@ from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from ..geometry import Chunk, ModelName
 from ..geometry._arrays import Array
-from .fitting import as_fitted, begin_fit, check_components, fewest_components, fitted_door, report_end
+from .fitting import (
+    as_fitted,
+    begin_fit,
+    check_components,
+    fewest_components,
+    fitted_door,
+    kept_if_refused,
+    report_end,
+)
 from .scores import score_of
 
 
@@ -30,7 +38,16 @@ class FitTransform(Protocol):
     def __call__(self, X: Any, y: Any = None) -> Any: ...
 
 
-class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+    """A transformer whose columns have its name, and which takes float32 to float32."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class HyperbolicReduction(Transformer):
     """A map from H^d to H^K learnt from points. Subclasses say how it is learnt, and how points go there and back.
 
     What is learnt has one set of names. ``components_`` are unit directions (n_components_, n_dimensions) at a point of the
@@ -65,13 +82,12 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_n_features_out")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
     def _door(self) -> Door:
         return check_door(self.model, self.curvature)
+
+    def _lengthens(self) -> bool:
+        """Whether images can be farther apart than their points, so that the variance they keep is no share."""
+        return False
 
     def _check_parameters(self) -> None:
         """Refuse options of the method that make no sense."""
@@ -90,10 +106,21 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         -------
         self
         """
-        rows = begin_fit(self, X)
+        with kept_if_refused(self):
+            ending = self._learn_rows(begin_fit(self, X))
+        report_end(self, ending)
+        return self
+
+    def _learn_rows(self, rows: Rows) -> Ending:
+        """Learn as many components as are asked for."""
         self._check_parameters()
         n, d = rows.shape[0], rows.shape[1] - 1
         asked = check_components(self.n_components, d, n)
+        if self._lengthens() and isinstance(asked, float):
+            raise ValueError(
+                f"n_components must be a whole number or None where distances may grow, but is {self.n_components!r}: variance "
+                "is made there too, so that what is kept is no share of it."
+            )
         endings = []
 
         def learn(K: int) -> float:
@@ -106,8 +133,7 @@ class HyperbolicReduction(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             asked = fewest_components(learn, min(d, n), asked)
         self.n_components_, self.objective_ = asked, self.objective
         self._n_features_out = rows.door.columns(asked)
-        report_end(self, endings[-1])
-        return self
+        return endings[-1]
 
     def transform(self, X: Any) -> Any:
         """Project points on the learnt components.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,18 @@ MEASURED_ROWS = 1 << 14  # variances are measured on at most so many rows,
 EXACT_ROWS = 2048  # on all pairs of up to so many,
 MEASURED_PAIRS = 1 << 19  # and on so many pairs of more
 ONE_POINT = 1e-28  # a pair variance below this is rounding: the points are one
+
+
+@contextmanager
+def kept_if_refused(estimator: Any) -> Iterator[None]:
+    """What an estimator has learnt before stays as it is if learning anew is refused, fails or is interrupted."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:  # an interruption too
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def begin_fit(estimator: Any, X: Any, min_rows: int = 2) -> Rows:
@@ -165,6 +178,11 @@ def report_end(estimator: Any, ending: Ending) -> None:
 def mean_ending(mean: Mean) -> Ending:
     """How the fit of a method ended that has a closed form but for the mean."""
     return Ending.of(mean, "The points may lie too far out for the Fréchet mean.")
+
+
+def ending_after(mean: Mean, ending: Ending) -> Ending:
+    """How a fit ended that found a mean first: if that was not found, what follows it is of no worth."""
+    return ending if mean.converged else mean_ending(mean)
 
 
 def teller(estimator: Any) -> Report:

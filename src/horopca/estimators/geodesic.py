@@ -17,7 +17,7 @@ from .._search.submanifolds import Effort, Nested, nested_frame
 from ..geometry import Chunk, lift, radius, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, to_numpy
 from ..statistics import principal_axes
-from .fitting import check_climb, check_starts, in_model, store_mean, teller
+from .fitting import check_climb, check_starts, ending_after, in_model, store_mean, teller
 from .linear import LinearReduction
 
 SEARCH_ROWS = 1 << 13  # more points than this are searched on a random subset of so many,
@@ -60,17 +60,15 @@ class GeodesicReduction(LinearReduction):
         self.base_point_ = None if self.base_point is None else in_model(self, base)
         self.unexplained_variance_ = self._residuals(rows)
         self._keep(points)
-        return self._ending(nested.ending, mean.converged, float(radius(x).max()))
+        return ending_after(mean, self._ending(nested.ending, float(radius(x).max())))
 
     def _keep(self, points: np.ndarray) -> None:
         """Keep what else is reported of points (K+1, d+1), the first k+1 of which span the k-dimensional submanifold."""
 
-    def _ending(self, ending: Ending, mean_converged: bool, reach: float) -> Ending:
+    def _ending(self, ending: Ending, reach: float) -> Ending:
         status, converged = ending.status, ending.converged
         if reach > RESOLVED and not converged and status != f"stopped after {self.max_iter} iterations":
             status, converged = "stopped where points are too far out for float64 to tell better from worse", True
-        if not mean_converged:
-            status, converged = "lost the Fréchet mean", False
         return Ending(ending.n_iter, converged, status, f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).")
 
     def _check_parameters(self) -> None:

@@ -29,9 +29,8 @@ class HalfSpaceProjection(LinearReduction):
 
     Parameters
     ----------
-    n_components : int, float or None, default=2
-        K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). A float
-        between 0 and 1: as few as keep that share of the variance. None: all.
+    n_components : int or None, default=2
+        K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). None: all.
     n_draws : int, default=60
         How many maps are drawn.
     model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
@@ -78,7 +77,7 @@ class HalfSpaceProjection(LinearReduction):
 
     def __init__(
         self,
-        n_components: int | float | None = 2,
+        n_components: int | None = 2,
         *,
         n_draws: int = 60,
         model: ModelName = "poincare",
@@ -93,6 +92,9 @@ class HalfSpaceProjection(LinearReduction):
 
     def _check_parameters(self) -> None:
         check_count("n_draws", self.n_draws, 1)
+
+    def _lengthens(self) -> bool:
+        return True
 
     def _fit_components(self, rows: Rows, K: int) -> Ending:
         rng = check_generator(self.random_state)

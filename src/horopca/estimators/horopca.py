@@ -52,8 +52,10 @@ from .fitting import (
     check_climb,
     check_components,
     check_starts,
+    ending_after,
     fitted_door,
     in_model,
+    kept_if_refused,
     report_end,
     store_variances,
     teller,
@@ -61,7 +63,7 @@ from .fitting import (
 
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
 SPINES = ("ideal", "free")
-CRITERIA = ("variance", "distortion", "frechet")
+CRITERIA = tuple(name for name in OBJECTIVES if name != "stretch")  # which is the distortion, with an option
 
 STAND_ROWS = 1 << 12  # The search stands at the mean, and in the principal axes, of so many points of a sample.
 SEARCH_ROWS = 1 << 14  # More points than this are searched on a random sample of so many.
@@ -71,8 +73,7 @@ SAMPLE_TOL = 1e-7  # Where not all pairs are counted it goes on to no better tha
 DISTANCES_KEPT = 128  # The distortion of more than KEPT_SQUARE points counts so many pairs for each, whose distances are kept.
 AUTO_STARTS = 16  # So many starts are climbed from by default on a thousand points or more,
 MOST_AUTO_STARTS = 64  # and up to so many on fewer, where they cost little.
-RUGGED_STARTS = {"distortion": 64, "stretch": 96}  # So many if an objective has many optima,
-RUGGED_ROWS = 1 << 12  # on up to so many points.
+RUGGED_ROWS = 1 << 12  # Up to so many points, an objective that has many optima says how many starts it needs.
 
 
 class Answer(NamedTuple):
@@ -217,17 +218,15 @@ class HoroPCA(HyperbolicReduction):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _lengthens(self) -> bool:
+        return bool(self.stretch)
+
     def _check_parameters(self) -> None:
         check_choice("spine", self.spine, SPINES)
         check_choice("strategy", self.strategy, STRATEGIES)
         check_choice("objective", self.objective, CRITERIA)
         if not isinstance(self.stretch, bool | np.bool_):
             raise ValueError(f"stretch must be True or False, but is {self.stretch!r}. How much is learnt: see stretch_.")
-        if self.stretch and isinstance(self.n_components, float):
-            raise ValueError(
-                f"n_components must be a whole number or None with stretch=True, but is {self.n_components!r}: a stretch makes "
-                "variance, so that what it keeps is no share."
-            )
         if self.stretch and (self.spine, self.objective, self.strategy) != ("free", "distortion", "joint"):
             raise ValueError(
                 "stretch=True needs spine='free', objective='distortion' and strategy='joint' (it pays back distortion, in a "
@@ -269,13 +268,8 @@ class HoroPCA(HyperbolicReduction):
         -------
         self
         """
-        before = dict(vars(self))
-        try:
+        with kept_if_refused(self):
             ending = self._learn_more(X)
-        except BaseException:  # an interruption too
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
         if ending is not None:
             report_end(self, ending)
         return self
@@ -347,7 +341,7 @@ class HoroPCA(HyperbolicReduction):
         n = sample.size
         auto = min(MOST_AUTO_STARTS, max(AUTO_STARTS, AUTO_STARTS * 1024 // n))
         if n <= RUGGED_ROWS:
-            auto = max(auto, RUGGED_STARTS.get(self._goal(), auto))
+            auto = max(auto, OBJECTIVES[self._goal()].starts)
         shifts = self._shifts(n, K, rows is not None)
         tol = max(self.tol, SAMPLE_TOL) if shifts < n and self.pairs == "auto" else self.tol
         plan = Plan(check_starts(self.n_init, auto), shifts, self.max_iter, tol, teller(self))
@@ -407,10 +401,8 @@ class HoroPCA(HyperbolicReduction):
         self.variance_error_ = error / fitted_door(self).scale ** 2
 
     def _ending(self, flag: Flag, mean: Mean) -> Ending:
-        if not mean.converged:
-            return Ending(mean.n_iter, False, "found no Fréchet mean", "The points may lie too far out.")
         remedy = f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g})."
-        return Ending.of(flag.ascent, remedy)
+        return ending_after(mean, Ending.of(flag.ascent, remedy))
 
     # ------------------------------------------------------------ there and back
 

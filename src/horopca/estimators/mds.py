@@ -22,6 +22,7 @@ from .fitting import (
     check_components,
     fitted_door,
     in_model,
+    kept_if_refused,
     mean_ending,
     measured_rows,
     pair_variances,
@@ -138,7 +139,9 @@ class HyperbolicMDS(LinearReduction):
         """
         check_choice("metric", self.metric, METRICS)
         if self.metric == "precomputed":
-            report_end(self, self._fit_distances(X))
+            with kept_if_refused(self):
+                ending = self._fit_distances(X)
+            report_end(self, ending)
         else:
             super().fit(X)
         self.metric_ = self.metric

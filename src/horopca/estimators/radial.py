@@ -22,9 +22,8 @@ class RadialPCA(LinearReduction):
 
     Parameters
     ----------
-    n_components : int, float or None, default=2
-        K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). A float
-        between 0 and 1: as few as keep that share of the variance. None: all.
+    n_components : int or None, default=2
+        K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). None: all.
     model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
         The coordinates of the input, and of the output.
     curvature : float, default=-1.0
@@ -70,10 +69,13 @@ class RadialPCA(LinearReduction):
     True
     """
 
-    def __init__(self, n_components: int | float | None = 2, *, model: ModelName = "poincare", curvature: float = -1.0) -> None:
+    def __init__(self, n_components: int | None = 2, *, model: ModelName = "poincare", curvature: float = -1.0) -> None:
         self.n_components = n_components
         self.model = model
         self.curvature = curvature
+
+    def _lengthens(self) -> bool:
+        return True
 
     def _fit_components(self, rows: Rows, K: int) -> Ending:
         mean = store_mean(self, rows)

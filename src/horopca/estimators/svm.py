@@ -17,13 +17,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
 from .._points.door import check_generator, check_number
+from .._points.memory import Rows
 from .._points.places import check_rows
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from ..geometry import ModelName, lift, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
+from ..geometry.isometries import boost
 from ..statistics import frechet_mean, principal_axes
-from .fitting import begin_fit, check_climb, fitted_door, report_end
+from .fitting import begin_fit, check_climb, ending_after, fitted_door, kept_if_refused, report_end
 from .margin import Hyperplane, largest_margins
 
 PLATT_FOLDS = 5
@@ -132,7 +134,12 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
         self
         """
         self._check_options()
-        rows = begin_fit(self, X)
+        with kept_if_refused(self):
+            ending = self._learn(begin_fit(self, X), y, sample_weight)
+        report_end(self, ending)
+        return self
+
+    def _learn(self, rows: Rows, y: Any, sample_weight: Any) -> Ending:
         y = check_labels(y, rows.shape[0])
         weight = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64, ensure_non_negative=True)
         x, y, weight = to_numpy(rows.all())[weight > 0], y[weight > 0], weight[weight > 0]  # weight 0: as if not there
@@ -142,16 +149,17 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
         ending = self._separate(x, codes, cost)
         if self.probability:
             self._calibrate(x, y, weight)
-        report_end(self, ending)
-        return self
+        return ending
 
     def _check_options(self) -> None:
         check_number("C", self.C, "a positive number", above=0)
+        check_generator(self.random_state)
         check_climb(self)
 
     def _separate(self, x: np.ndarray, codes: np.ndarray, cost: np.ndarray) -> Ending:
         """One hyperplane for each class (the second of two), found in the frame of the points' mean and principal axes."""
-        self._mean = frechet_mean(x).point
+        mean = frechet_mean(x)
+        self._mean = mean.point
         moved = translate_to_origin(x, self._mean)
         axes, _ = principal_axes(moved)
         framed = lift(moved[:, 1:] @ axes.T)
@@ -164,10 +172,11 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
             planes += largest_margins(framed, sides, cost, starts, max_iter=self.max_iter, tol=self.tol)
         normals = np.array([plane.normal for plane in planes])
         self._normals = np.column_stack([normals[:, 0], normals[:, 1:] @ axes])
-        self.coef_ = self._normals @ _translation(self._mean)
+        self.coef_ = self._normals @ boost(self._mean)
         self.objective_ = np.array([plane.value for plane in planes])
         remedy = f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}), or lower C (now {self.C:g})."
-        return Ending.of_all(planes, remedy)._replace(n_iter=np.array([plane.n_iter for plane in planes]))
+        steps = np.array([plane.n_iter for plane in planes])
+        return ending_after(mean, Ending.of_all(planes, remedy))._replace(n_iter=steps)
 
     def _calibrate(self, x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
         machine = HyperbolicSVC(self.C, class_weight=self.class_weight, model="lorentz", max_iter=self.max_iter, tol=self.tol)
@@ -255,11 +264,6 @@ def _euclidean_normal(x: np.ndarray, side: np.ndarray, cost: np.ndarray) -> np.n
         warnings.simplefilter("ignore", ConvergenceWarning)  # a start need not be the best
         svm = LinearSVC(dual=False).fit(x[:, 1:] / x[:, :1], side, cost / cost.mean())
     return np.concatenate([-svm.intercept_, svm.coef_[0]])
-
-
-def _translation(m: np.ndarray) -> np.ndarray:
-    """The matrix (d+1, d+1) of the translation that takes the origin to m: symmetric, and it carries normals with points."""
-    return np.block([[m[:1, None], m[None, 1:]], [m[1:, None], np.eye(len(m) - 1) + np.outer(m[1:], m[1:]) / (1 + m[0])]])
 
 
 def check_labels(y: Any, n: int, *, fewest: int = 1, why: str = "") -> np.ndarray:

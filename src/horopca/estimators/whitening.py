@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from operator import and_
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._objectives.sample import as_sample
@@ -30,9 +29,18 @@ from ..geometry import (
 from ..geometry._arrays import Array, array_namespace, dot, from_numpy, to_numpy
 from ..projections import Spine, spine_from_ideal_points, unslide
 from ..statistics import Seen, principal_axes
-from .base import FitTransform
+from .base import FitTransform, Transformer
 from .directions import search_directions
-from .fitting import begin_fit, check_climb, check_starts, fitted_door, mean_ending, report_end, store_mean
+from .fitting import (
+    begin_fit,
+    check_climb,
+    check_starts,
+    ending_after,
+    fitted_door,
+    kept_if_refused,
+    report_end,
+    store_mean,
+)
 
 AUTO_STARTS = 6
 SEARCH_ROWS = 1 << 13  # more points than this are searched on a random subset of so many
@@ -40,7 +48,7 @@ ONE_POINT = "X must hold points that differ, but all its rows are one point: the
 FLAT = 1e-7  # a coordinate whose deviation is below this fraction of the largest has none: rounding of a second moment
 
 
-class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class Whitener(Transformer):
     """Coordinates of points seen from their Fréchet mean, normalised. Subclasses say which coordinates."""
 
     model: ModelName
@@ -73,12 +81,13 @@ class Whitener(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator,
         -------
         self
         """
-        rows = begin_fit(self, X)
-        mean = store_mean(self, rows)
-        learnt = self._learn(rows)
-        self._normalise(Seen(rows, self._mean))
-        self.n_components_ = self._n_features_out
-        report_end(self, learnt if mean.converged else mean_ending(mean))
+        with kept_if_refused(self):
+            rows = begin_fit(self, X)
+            mean = store_mean(self, rows)
+            ending = ending_after(mean, self._learn(rows))
+            self._normalise(Seen(rows, self._mean))
+            self.n_components_ = self._n_features_out
+        report_end(self, ending)
         return self
 
     def _normalise(self, moved: Seen) -> None:

@@ -44,6 +44,8 @@ def save(
         if column is not None and len(column) != len(X):
             raise ValueError(f"{kind} must have one entry per row, but has {len(column)} for {len(X)} rows.")
     words = {kind: [as_text(word) for word in column] for kind, column in given.items() if column is not None}
+    if h5ad and Path(path).suffix.lower() != ".h5ad":
+        raise TypeError(f"{', '.join(h5ad)} belong to a file that ends in .h5ad, but path is {str(path)!r}.")
     with atomic_output(path, force=force, formats=FORMATS) as temporary:
         WRITERS[temporary.suffix.lower()](temporary, X, words, **h5ad)
     return Path(path)
@@ -100,6 +102,12 @@ def check_output(path: str | Path, *, force: bool = False, formats: Sequence[str
     if path.exists() and not force:
         raise FileExistsError(f"{path} exists already; force (on the command line, --force) overwrites it.")
     return path
+
+
+def is_same(path: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, or one of them into the other."""
+    a, b = path.resolve(), other.resolve()
+    return a == b or a in b.parents or b in a.parents or (a.exists() and b.exists() and a.samefile(b))
 
 
 @contextmanager

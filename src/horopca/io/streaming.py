@@ -25,7 +25,7 @@ from .. import __version__
 from .arrays import map_npy, read_members
 from .files import existing
 from .models import as_member, from_member, pack, unpack, write_members
-from .output import BLOCKS, check_output
+from .output import BLOCKS, check_output, is_same
 from .partial import beside, claimed, folder_to_disk, to_disk
 
 LARGE = 1 << 26  # bytes: a larger .npy file is not read at once
@@ -105,6 +105,8 @@ def unnamed_reduction(
     """What `reduce_file` does, but the output gets its name when the block ends, and can be resumed if that fails."""
     source = Source.of(input)
     output = check_output(output, force=force, formats=STREAMED)
+    if is_same(output, source.path):
+        raise ValueError(f"output {output} is the input as well: the result needs a file of its own.")
     request = {"version": __version__, "input": source.fingerprint(), "options": _options(estimator, output)}
     with claimed(beside(output, ".partial")) as file:
         job = Job(source, output, request, file, say)
