@@ -105,7 +105,8 @@ class Cluster:
 
 
 @pytest.fixture
-def cluster(tmp_path_factory):
+def cluster(tmp_path_factory, monkeypatch):
+    monkeypatch.setattr("horopca.cli.dask.ANSWER", 120)  # seconds, for a machine with other things to do
     clusters = []
 
     def begin(workers):
