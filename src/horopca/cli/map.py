@@ -34,7 +34,11 @@ PAIRS = 4_000_000  # of points, over which a distortion is measured at most
 @click.command()
 @points_argument("graph")
 @embed_options
-@choice("reduction", REDUCTIONS, help="How to come to the plane, as `horopca reduce --method`.")
+@choice(
+    "reduction",
+    (BEST, *(name for name in METHODS if name != BEST)),
+    help="How to come to the plane, as `horopca reduce --method`.",
+)
 @writes("-o", "--output", help="Where to write the page.  [default: the name of GRAPH with .html, here]")
 @writes("--plot", help="Where to draw the picture: .png, .pdf or .svg.  [default: the name of the page with .png]")
 @click.option("--title", help="Heading of both.  [default: the name of GRAPH]")
