@@ -14,8 +14,8 @@ from clouds import cloud
 from horopca.datasets import make_hierarchy
 from horopca.geometry import from_hyperboloid, pairwise_distance
 from horopca.io import load_fitted, memory_limit, save_fitted
-from horopca.io.models import ESTIMATORS, PRIVATE
-from horopca.io.models import KINDS as CHECKED
+from horopca.io.fits import ESTIMATORS, PRIVATE
+from horopca.io.fits import KINDS as CHECKED
 
 TREE = make_hierarchy(3, 3, 5, random_state=0).points
 NEW = from_hyperboloid(cloud(7, 5, seed=3), "poincare")

@@ -41,7 +41,7 @@ SWEEPS = 6
 Measure = Callable[[Sample], Objective]  # an objective, once it is told the points
 
 
-class Goal(NamedTuple):
+class Aim(NamedTuple):
     """What to optimise: the objective, and the profile that ranks hulls of data points (the smaller the better)."""
 
     objective: Measure
@@ -49,9 +49,9 @@ class Goal(NamedTuple):
     sign: int
 
 
-GOALS = {
-    "variance": Goal(spread_objective, distance_within, -1),
-    "residual": Goal(explained_objective, distance_to, 1),
+AIMS = {
+    "variance": Aim(spread_objective, distance_within, -1),
+    "residual": Aim(explained_objective, distance_to, 1),
 }
 
 
@@ -79,10 +79,10 @@ def search_joint(sample: Sample, K: int, goal: str, effort: Effort, rng: np.rand
     family = ThroughOrigin()
     if sample.dimension == K:  # all of the space: only the sequence is left to find
         return search_greedy(sample, K, goal, effort, rng, CANDIDATES)
-    hulls = _exchanged(sample, _origin(sample), K, GOALS[goal], effort.n_init, rng)
-    hulls += [_grown(sample, _origin(sample), K, GOALS[goal]), *_drawn(sample, K, effort.n_init, rng)]
+    hulls = _exchanged(sample, _origin(sample), K, AIMS[goal], effort.n_init, rng)
+    hulls += [_grown(sample, _origin(sample), K, AIMS[goal]), *_drawn(sample, K, effort.n_init, rng)]
     starts = [np.eye(K, sample.dimension), *(_towards(sample, hull) for hull in hulls)]
-    best = _race(sample, starts, _in_family(GOALS[goal].objective, family), effort)
+    best = _race(sample, starts, _in_family(AIMS[goal].objective, family), effort)
     A = family.basis(best.point)[0]
     inside = _one_by_one(sample, K - 1, np.linalg.qr(A[1:].T)[0], goal, effort._replace(report=_quiet), rng, CANDIDATES)
     return Nested([*inside.bases, A], Ending.of_all([best, inside.ending]))
@@ -102,10 +102,10 @@ def _one_by_one(
     m = spread.shape[1]
     A, bases, climbs = _origin(sample), [], []
     for _ in range(K):
-        likely = list(np.argsort(_with_one_more(sample, A, [], GOALS[goal], candidates, candidates))[: 2 * effort.n_init])
+        likely = list(np.argsort(_with_one_more(sample, A, [], AIMS[goal], candidates, candidates))[: 2 * effort.n_init])
         starts = [*(_towards(sample, likely) @ spread[1:]), *np.eye(m)[:2], rng.standard_normal(m)]
         family = OneMore(A, 0 * A[0], spread)
-        best = _race(sample, [u for u in starts if u.any()], _in_family(GOALS[goal].objective, family), effort)
+        best = _race(sample, [u for u in starts if u.any()], _in_family(AIMS[goal].objective, family), effort)
         A = family.basis(best.point)[0]
         bases.append(A)
         climbs.append(best)
@@ -172,7 +172,7 @@ def _coordinates(A: np.ndarray, frame: np.ndarray) -> np.ndarray:
 
 def _hull_starts(sample: Sample, K: int, through: bool, effort: Effort, rng: np.random.Generator) -> list[np.ndarray]:
     """Bases (K+1, d+1): eigen-solutions; the best hulls of data points, by exchange; the best lines, with points added."""
-    goal = GOALS["residual"]
+    goal = AIMS["residual"]
     given, count = _origin(sample)[: int(through)], K + (not through)
     hulls = [_in_order(sample, given, hull, goal) for hull in _exchanged(sample, given, count, goal, effort.n_init, rng)]
     lines = _exchanged(sample, given, count - K + 1, goal, effort.n_init, rng)
@@ -219,7 +219,7 @@ def _towards(sample: Sample, indices: Sequence[int]) -> np.ndarray:
 
 
 def _with_one_more(
-    sample: Sample, given: np.ndarray, hull: list[int], goal: Goal, candidates: int = CANDIDATES, looked_at: int = LOOKED_AT
+    sample: Sample, given: np.ndarray, hull: list[int], goal: Aim, candidates: int = CANDIDATES, looked_at: int = LOOKED_AT
 ) -> np.ndarray:
     """The goal (the smaller the better) for the hull of `given`, the points `hull` and each candidate in turn.
 
@@ -249,7 +249,7 @@ def _drawn(sample: Sample, count: int, n_init: int, rng: np.random.Generator) ->
 
 
 def _exchanged(
-    sample: Sample, given: np.ndarray, count: int, goal: Goal, n_init: int, rng: np.random.Generator
+    sample: Sample, given: np.ndarray, count: int, goal: Aim, n_init: int, rng: np.random.Generator
 ) -> list[list[int]]:
     """Sets of `count` data points whose hull, with `given`, no exchange of one point improves."""
     found: dict[tuple[int, ...], None] = {}
@@ -268,7 +268,7 @@ def _exchanged(
 
 
 def _grown(
-    sample: Sample, given: np.ndarray, count: int, goal: Goal, hull: Sequence[int] = (), among: Sequence[int] | None = None
+    sample: Sample, given: np.ndarray, count: int, goal: Aim, hull: Sequence[int] = (), among: Sequence[int] | None = None
 ) -> list[int]:
     """The hull with the best of the data points `among` (all that are not too many) added, until it has `count`."""
     hull, most = list(hull), EVERY if among is None else CANDIDATES
@@ -280,7 +280,7 @@ def _grown(
     return hull
 
 
-def _in_order(sample: Sample, given: np.ndarray, hull: list[int], goal: Goal) -> list[int]:
+def _in_order(sample: Sample, given: np.ndarray, hull: list[int], goal: Aim) -> list[int]:
     """The points of a hull in the order in which they explain most: the best line first."""
     first: list[int] = []
     if not len(given):

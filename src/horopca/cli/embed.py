@@ -30,7 +30,7 @@ from .saying import print_json, print_rows, working
 from .texts import Texts, files_beside, point_writers, word_writer
 
 
-class Method(NamedTuple):
+class Placing(NamedTuple):
     """A way to embed: its class in `horopca.embed`, and the attributes to report with what they are called."""
 
     estimator: str
@@ -39,10 +39,10 @@ class Method(NamedTuple):
 
 KEPT = {"distortion_": "distortion", "distortion_given_up_": "of it for max radius", "distance_scale_": "scale of distances"}
 METHODS = {
-    "distortion": Method("DistortionEmbedding", KEPT),
-    "sarkar": Method("SarkarEmbedding", {**KEPT, "scale_": "edge length"}),
-    "poincare": Method("PoincareEmbedding", {"mean_rank_": "mean rank", "map_": "mean average precision"}),
-    "skipgram": Method("HyperbolicSkipGram", {"loss_": "loss"}),
+    "distortion": Placing("DistortionEmbedding", KEPT),
+    "sarkar": Placing("SarkarEmbedding", {**KEPT, "scale_": "edge length"}),
+    "poincare": Placing("PoincareEmbedding", {"mean_rank_": "mean rank", "map_": "mean average precision"}),
+    "skipgram": Placing("HyperbolicSkipGram", {"loss_": "loss"}),
 }
 
 

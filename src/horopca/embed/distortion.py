@@ -17,17 +17,17 @@ from .ball import from_ball, to_ball
 from .base import REACH, GraphEmbedding, check_positive, through
 from .forms import as_graph
 from .graphs import Tree
-from .relaxation import Plan, relaxed
+from .relaxation import Schedule, relaxed
 from .sarkar import best_tau, best_tree, drawn_in, place
 from .targets import Fit, Targets, measure, targets_of
 
 CLOUD = 0.1  # size of the cloud of random points at a start
 ROOM = 10  # dimensions in which a start is opened where fewer are asked for; the rest is taken back
-OPENING = Plan(1000, (0.15, 0.05), (0.1, 0.03))  # of a cloud in more dimensions than are asked for
-PRESSING = Plan(1000, (0.1, 0.05), (0.1, 0.1))  # while these are taken back
-DESCENT = Plan(1500, (0.1, 1e-3), (0.1, 3e-3))  # of a cloud, or of what was pressed
-SETTLING = Plan(500, (0.05, 1e-3), (0.03, 3e-3))  # of points that have their places
-ENDING = Plan(100, (1e-3, 1e-5), (3e-3, 1e-3), whole=True)
+OPENING = Schedule(1000, (0.15, 0.05), (0.1, 0.03))  # of a cloud in more dimensions than are asked for
+PRESSING = Schedule(1000, (0.1, 0.05), (0.1, 0.1))  # while these are taken back
+DESCENT = Schedule(1500, (0.1, 1e-3), (0.1, 3e-3))  # of a cloud, or of what was pressed
+SETTLING = Schedule(500, (0.05, 1e-3), (0.03, 3e-3))  # of points that have their places
+ENDING = Schedule(100, (1e-3, 1e-5), (3e-3, 1e-3), whole=True)
 BALL_HOLDS = REACH["poincare"].held  # the search is in the ball, whatever the model
 
 
@@ -139,7 +139,7 @@ class DistortionEmbedding(GraphEmbedding):
         targets = targets_of(graph, rng, least_sources=max(64, 4 * d))
         tree = best_tree(graph, targets)
         with one_blas_thread():
-            search = Search(targets, door, far, scale, rng, self._say)
+            search = Relaxation(targets, door, far, scale, rng, self._say)
             runners = [*search.placed(tree, d), *(search.opened(d, d if k % 2 else max(d, ROOM)) for k in range(starts))]
             best = search.settled(min(runners, key=_distortion), max_iter, tol)
             given_up = max(0.0, best.fit.distortion - search.without_limit(best, tree).fit.distortion)
@@ -161,7 +161,7 @@ class Runner(NamedTuple):
     status: str = "not started"
 
 
-class Search:
+class Relaxation:
     """The wanted distances of one graph, and the stages a start goes through. Points stand in the order of the targets."""
 
     def __init__(
@@ -220,10 +220,10 @@ class Search:
         held = min(REACH[self.door.model].held, BALL_HOLDS)
         if self.far >= held:
             return best
-        free = Search(self.targets, self.door, held, self.scale, self.rng, self.say)
+        free = Relaxation(self.targets, self.door, held, self.scale, self.rng, self.say)
         return min(best, *free.placed(tree, best.x.shape[1] - 1), free._after(SETTLING, best), key=_distortion)
 
-    def _after(self, plan: Plan, start: Runner, d: int | None = None) -> Runner:
+    def _after(self, plan: Schedule, start: Runner, d: int | None = None) -> Runner:
         fixed, d = self.scale is not None, d or start.x.shape[1] - 1
         points, _ = relaxed(to_ball(start.x), start.fit.scale, self.tiling, plan, self.far, self.rng, d=d, fixed=fixed)
         end = self.runner(from_ball(points))

@@ -147,8 +147,8 @@ class PoincareEmbedding(GraphEmbedding):
         self.mean_rank_, self.map_ = found
         return self
 
-    def _plan(self, door: Door) -> Plan:
-        return Plan(
+    def _plan(self, door: Door) -> Course:
+        return Course(
             check_count("epochs", self.epochs, 1),
             check_count("burn_in", self.burn_in, 0),
             check_positive("learning_rate", self.learning_rate),
@@ -159,7 +159,7 @@ class PoincareEmbedding(GraphEmbedding):
         )
 
 
-class Plan(NamedTuple):
+class Course(NamedTuple):
     """How long and how fast to learn."""
 
     epochs: int
@@ -171,7 +171,7 @@ class Plan(NamedTuple):
     far: float
 
 
-def _epoch(x: np.ndarray, related: Pairs, rate: float, plan: Plan, rng: np.random.Generator) -> float:
+def _epoch(x: np.ndarray, related: Pairs, rate: float, plan: Course, rng: np.random.Generator) -> float:
     """One pass over the relations in random order; changes the points x (n, d+1) and returns the mean loss."""
     pairs, n = related
     keys, order, total = related.keys, rng.permutation(len(pairs)), 0.0

@@ -19,7 +19,7 @@ SCALE_STEP = 0.2  # of the logarithm of the scale, against those of the points
 PRESSED = 0.9  # the part of the way after which dimensions that were lent are taken back
 
 
-class Plan(NamedTuple):
+class Schedule(NamedTuple):
     """A descent: how many steps, how long the first and the last, how soft the objective at first and at last."""
 
     steps: int
@@ -48,7 +48,7 @@ class Adam:
 
 
 def relaxed(
-    points: Ball, scale: float, tiling: Tiling, plan: Plan, far: float, rng: np.random.Generator, *, d: int, fixed: bool
+    points: Ball, scale: float, tiling: Tiling, plan: Schedule, far: float, rng: np.random.Generator, *, d: int, fixed: bool
 ) -> tuple[Ball, float]:
     """The points, in d dimensions, and the scale, unless that is fixed, after a descent within radius `far`.
 

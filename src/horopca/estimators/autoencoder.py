@@ -15,7 +15,7 @@ from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..statistics import FRAME_ROWS, frame_of, principal_axes
 from .base import HyperbolicReduction
 from .fitting import as_fitted, ending_after, store_mean
-from .network import ACTIVATIONS, Layer, Plan, run, train
+from .network import ACTIVATIONS, Layer, Recipe, run, train
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 
@@ -145,7 +145,7 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         remedy = "Lower learning_rate, or leave out the farthest points."
         return ending_after(mean, Ending.of(training, remedy))
 
-    def _check_plan(self) -> Plan:
+    def _check_plan(self) -> Recipe:
         check_choice("activation", self.activation, ACTIVATIONS)
         check_choice("device", self.device, DEVICES)
         hidden = [check_count("hidden", width, 1, why=" in each entry") for width in np.atleast_1d(self.hidden).tolist()]
@@ -155,7 +155,7 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         check_number("isometry", self.isometry, "a weight >= 0", least=0)
         if check_number("validation_fraction", self.validation_fraction, "from 0 to below 1", least=0) >= 1:
             raise ValueError(f"validation_fraction must be from 0 to below 1, but is {self.validation_fraction!r}.")
-        return Plan(
+        return Recipe(
             hidden,
             self.activation,
             self.isometry,

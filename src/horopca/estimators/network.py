@@ -91,7 +91,7 @@ def _distance(s: Array, y: Array) -> Array:
 # ---------------------------------------------------------------- training
 
 
-class Plan(NamedTuple):
+class Recipe(NamedTuple):
     """The options of a training."""
 
     hidden: list[int]
@@ -125,7 +125,7 @@ def load_torch() -> Any:
     return torch
 
 
-def train(s: np.ndarray, K: int, variance: float, plan: Plan, rng: np.random.Generator) -> Training:
+def train(s: np.ndarray, K: int, variance: float, plan: Recipe, rng: np.random.Generator) -> Training:
     """Train an encoder to K dimensions and a decoder on points s (n, d) with their mean at the origin."""
     torch = load_torch()
     device = ("cuda" if torch.cuda.is_available() else "cpu") if plan.device == "auto" else plan.device
@@ -154,7 +154,7 @@ def train(s: np.ndarray, K: int, variance: float, plan: Plan, rng: np.random.Gen
     return _ended(kept, losses, step, plan)
 
 
-def _split(s: np.ndarray, plan: Plan, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _split(s: np.ndarray, plan: Recipe, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """The points to train on and those to hold out: if these would be few, all are both."""
     count = min(int(plan.validation_fraction * len(s)), HELD_OUT_ROWS)
     order = rng.permutation(len(s))
@@ -163,7 +163,7 @@ def _split(s: np.ndarray, plan: Plan, rng: np.random.Generator) -> tuple[np.ndar
     return s[order[count:]], s[order[:count]]
 
 
-def _first_weights(d: int, K: int, plan: Plan, rng: np.random.Generator) -> list[np.ndarray]:
+def _first_weights(d: int, K: int, plan: Recipe, rng: np.random.Generator) -> list[np.ndarray]:
     """Weights and biases, in turns, of the encoder and then of the decoder."""
     sizes = [d, *plan.hidden, K, *reversed(plan.hidden), d]
     weights = []
@@ -183,7 +183,7 @@ def _shifts(n: int, count: int, rng: np.random.Generator) -> list[int]:
     return [int(o) for o in rng.integers(1, max(n, 2), size=count)]
 
 
-def _loss(s: Any, weights: list[Any], shifts: list[int], variance: float, plan: Plan) -> Any:
+def _loss(s: Any, weights: list[Any], shifts: list[int], variance: float, plan: Recipe) -> Any:
     """Relative error of the reconstructions, and of the distances from each point to those `shifts` places further."""
     encoder, decoder = _stacks(weights)
     code = run(s, encoder, plan.activation)
@@ -197,7 +197,7 @@ def _loss(s: Any, weights: list[Any], shifts: list[int], variance: float, plan: 
     return total
 
 
-def _ended(weights: list[Any], losses: list[float], step: int, plan: Plan) -> Training:
+def _ended(weights: list[Any], losses: list[float], step: int, plan: Recipe) -> Training:
     encoder, decoder = _stacks([w.detach().cpu().numpy() for w in weights])
     if not math.isfinite(losses[-1]):
         return Training(encoder, decoder, losses, step, False, f"diverged after {step} steps")

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._objectives.sample import Sample
 from .._points.door import check_choice
-from .._search.submanifolds import GOALS, Effort, Nested, search_greedy, search_joint
+from .._search.submanifolds import AIMS, Effort, Nested, search_greedy, search_joint
 from ..geometry import ModelName
 from .geodesic import GeodesicReduction
 
@@ -114,7 +114,7 @@ class PGA(GeodesicReduction):
 
     def _check_parameters(self) -> None:
         check_choice("strategy", self.strategy, STRATEGIES)
-        check_choice("objective", self.objective, GOALS)
+        check_choice("objective", self.objective, AIMS)
         if self.base_point is None:
             raise ValueError("base_point must be 'mean' or a point in the model of X, but is None. BSA needs no base point.")
         super()._check_parameters()

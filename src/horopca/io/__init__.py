@@ -8,7 +8,7 @@ from .budget import memory_limit
 from .description import Description, describe
 from .edges import EdgeList, load_edges
 from .files import Table
-from .models import load_fitted, save_fitted
+from .fits import load_fitted, save_fitted
 from .output import FORMATS, atomic_output, check_output, save
 from .reading import READABLE, load
 from .streaming import Streamed, is_large, reduce_file

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .arrays import map_npy, read_members
 from .files import existing
-from .models import as_member, from_member, pack, unpack, write_members
+from .fits import as_member, from_member, pack, unpack, write_members
 from .output import BLOCKS, check_output, is_same
 from .partial import beside, claimed, folder_to_disk, to_disk
 

@@ -28,7 +28,7 @@ __all__ = ["CLASSIFIERS", "METRICS", "Scores", "compare_classifiers", "macro_ave
 COSTS = tuple(10.0**k for k in range(-2, 4))
 
 
-class Effort(NamedTuple):
+class Tuning(NamedTuple):
     """How hard to look for the best C: over how many folds, which of COSTS, and the options of the hyperbolic machine."""
 
     folds: int
@@ -39,8 +39,8 @@ class Effort(NamedTuple):
 # 30 steps of the hyperbolic machine are not its optimum (on 781 rows of five overlapping classes the average precision was .782
 # after 30 and .787 after 50), but all five classifiers are compared in some twenty seconds of processor time.
 EFFORTS = {
-    "quick": Effort(3, slice(1, 5), {"max_iter": 30, "tol": 1e-3}),
-    "full": Effort(5, slice(None), {}),
+    "quick": Tuning(3, slice(1, 5), {"max_iter": 30, "tol": 1e-3}),
+    "full": Tuning(5, slice(None), {}),
 }
 
 
@@ -71,13 +71,13 @@ METRICS: dict[str, Metric] = {
 }
 
 
-class Task(NamedTuple):
+class Trial(NamedTuple):
     """What a classifier is built for: the door, the components of a whitening (None: its default), an effort and a seed."""
 
     door: Door
     dimension: int
     components: int | None
-    effort: Effort
+    effort: Tuning
     seed: int | None
 
     @property
@@ -106,7 +106,7 @@ def _in_ball(X: np.ndarray, door: Door) -> np.ndarray:
     return from_hyperboloid(door.enter(X), "poincare")
 
 
-CLASSIFIERS: dict[str, Callable[[Task], Any]] = {
+CLASSIFIERS: dict[str, Callable[[Trial], Any]] = {
     "eSVM": lambda task: make_pipeline(FunctionTransformer(partial(_in_ball, door=task.door)), task.linear),
     "hSVM": lambda task: task.tuned(HyperbolicSVC(**task.place, **task.effort.machine)),
     "tangent PCA + eSVM": lambda task: make_pipeline(TangentWhitener(task.reduced, **task.place), task.linear),
@@ -199,7 +199,7 @@ def compare_classifiers(
     for fold, (train, test) in enumerate(parts):
         fewest = int(np.unique(y[train], return_counts=True)[1].min())
         tuning = EFFORTS[effort]._replace(folds=min(EFFORTS[effort].folds, fewest))
-        task = Task(door, rows.shape[1] - 1, n_components, tuning, random_state)
+        task = Trial(door, rows.shape[1] - 1, n_components, tuning, random_state)
         for number, name in enumerate(classifiers):
             done, total = fold * len(classifiers) + number, n_splits * len(classifiers)
             progress(done, total, f"{name}, fold {fold + 1} of {n_splits}")

@@ -24,7 +24,7 @@ EXACT_POINTS = 1 << 13  # Of at most so many points the neighbours of all are co
 SAMPLED_POINTS = 1 << 11  # Of more points, those of so many.
 
 
-class Options(TypedDict, total=False):
+class NearOptions(TypedDict, total=False):
     """What is said of the arrays, and of the points to look at."""
 
     n_neighbors: int
@@ -36,9 +36,9 @@ class Options(TypedDict, total=False):
 
 
 @overload
-def neighbours_kept(X: Any, Y: Any, *, return_error: Literal[False] = False, **options: Unpack[Options]) -> float: ...
+def neighbours_kept(X: Any, Y: Any, *, return_error: Literal[False] = False, **options: Unpack[NearOptions]) -> float: ...
 @overload
-def neighbours_kept(X: Any, Y: Any, *, return_error: Literal[True], **options: Unpack[Options]) -> tuple[float, float]: ...
+def neighbours_kept(X: Any, Y: Any, *, return_error: Literal[True], **options: Unpack[NearOptions]) -> tuple[float, float]: ...
 def neighbours_kept(
     X: Any,
     Y: Any,
@@ -83,9 +83,9 @@ def neighbours_kept(
 
 
 @overload
-def trustworthiness(X: Any, Y: Any, *, return_error: Literal[False] = False, **options: Unpack[Options]) -> float: ...
+def trustworthiness(X: Any, Y: Any, *, return_error: Literal[False] = False, **options: Unpack[NearOptions]) -> float: ...
 @overload
-def trustworthiness(X: Any, Y: Any, *, return_error: Literal[True], **options: Unpack[Options]) -> tuple[float, float]: ...
+def trustworthiness(X: Any, Y: Any, *, return_error: Literal[True], **options: Unpack[NearOptions]) -> tuple[float, float]: ...
 def trustworthiness(
     X: Any,
     Y: Any,
@@ -114,9 +114,9 @@ def trustworthiness(
 
 
 @overload
-def continuity(X: Any, Y: Any, *, return_error: Literal[False] = False, **options: Unpack[Options]) -> float: ...
+def continuity(X: Any, Y: Any, *, return_error: Literal[False] = False, **options: Unpack[NearOptions]) -> float: ...
 @overload
-def continuity(X: Any, Y: Any, *, return_error: Literal[True], **options: Unpack[Options]) -> tuple[float, float]: ...
+def continuity(X: Any, Y: Any, *, return_error: Literal[True], **options: Unpack[NearOptions]) -> tuple[float, float]: ...
 def continuity(
     X: Any,
     Y: Any,

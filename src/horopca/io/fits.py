@@ -179,7 +179,7 @@ def pack(estimator: BaseEstimator) -> dict[str, np.ndarray]:
 def _field(attribute: str) -> str:
     """The name of an attribute in a file."""
     if attribute not in FIELDS and attribute.startswith("_"):
-        raise ValueError(f"{attribute} is private and has no name in a file: give it one in horopca.io.models.PRIVATE.")
+        raise ValueError(f"{attribute} is private and has no name in a file: give it one in horopca.io.fits.PRIVATE.")
     return FIELDS.get(attribute, attribute)
 
 
