@@ -216,4 +216,4 @@ def test_a_graph_is_no_file_of_points_and_a_picture_neither(tmp_path):
     points = save(tmp_path / "p.npy", TREE.points)
     refused(run("embed", points, "-o", tmp_path / "out.npz"), "p.npy is a file of points, but a graph was expected")
     refused(run("embed", tmp_path / "absent.npy", "-o", tmp_path / "out.npz"), "There is no file")
-    refused(run("plot", tmp_path / "a.png"), "a.png is a picture.", code=2)
+    refused(run("plot", tmp_path / "a.png"), "is a picture.", code=2)

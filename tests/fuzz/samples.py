@@ -190,7 +190,7 @@ MAKERS: dict[str, Callable[[], Sample]] = {
     "torch": lambda: _zip(_written(".pth", lambda path: _checkpoint(path, False)), *CHECKPOINTS),
     "torch, legacy": lambda: Sample(_written(".pth", lambda path: _checkpoint(path, True)), CHECKPOINTS),
     "safetensors": lambda: Sample(SAFETENSORS, (".safetensors",)),
-    "gensim": lambda: Sample(_written(".kv", _keyed), (".kv",)),
+    "gensim": lambda: Sample(_written(".kv", _keyed), (".kv", ".model")),
     "mat 5": lambda: Sample(_written(".mat", lambda path: _mat(path, False)), (".mat",)),
     "mat 5, packed": lambda: Sample(_written(".mat", lambda path: _mat(path, True)), (".mat",)),
     "mat 7.3": lambda: _slow(".mat", _mat73),

@@ -353,7 +353,7 @@ CLAIMS = {
     (".csv", ".tsv"): lambda path: b"," * 3_000_000,
     (".txt", ".vec", ".w2v"): lambda path: b"2000000000 300\n" + b"a " * 1_000_000,
     (".bin",): lambda path: b"2000000000 300\ncat " + b"x" * 2000,
-    (".pth", ".pt", ".best", ".ckpt", ".kv"): lambda path: NOTE,
+    (".pth", ".pt", ".best", ".ckpt", ".kv", ".model"): lambda path: NOTE,
     (".safetensors",): lambda path: claimed("F64", [1 << 31, 16]),
     (".mat",): lambda path: container(path, 512),
     (".h5ad",): lambda path: container(path, 0),
