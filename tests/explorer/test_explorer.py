@@ -332,7 +332,7 @@ def test_explore_is_public_and_loads_nothing_optional():
         (np.zeros((4, 3)), {}, r"2 columns for model='poincare'\), but has 3.*HoroPCA\(n_components=2\)"),
         (np.ones((4, 4)), {"model": "tangent"}, "but has 4"),
         ([[0.0, 0.5], [0.9, 0.9]], {}, r"inside the unit ball.*row 1 has norm 1\.27"),
-        ([[0.0, np.nan]], {}, "Y contains NaN"),
+        ([[0.0, np.nan]], {}, "Y must be finite, but row 0 holds NaN"),
         (Y, {"labels": ["a"]}, f"labels must have one entry per point, but has 1 for {len(Y)} points"),
         (Y, {"names": ["a", "b"]}, "names must have one entry per point, but has 2"),
         (Y, {"edges": [[0, len(Y)]]}, f"edges must join rows 0 to {len(Y) - 1} of Y, but 1 of 1 do not .* 0 and {len(Y)}"),

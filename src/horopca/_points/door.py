@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import assert_all_finite
 
 from ..geometry import MODELS, Chunk, ModelName, clip, from_hyperboloid, to_hyperboloid
 from ..geometry._arrays import Array, array_namespace, dot, to_numpy
@@ -171,8 +170,7 @@ def refuse_outside(X: Array, door: Door, start: int, name: str, reach: float = L
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is outside, and infinities of both signs are told of
         if door.model in ("poincare", "klein") and bool(array_namespace(X).all(_square(X, door) < 1 - _doubt(X))):
             return
-        if isinstance(X, np.ndarray):
-            assert_all_finite(X, input_name=name)
+        _check_finite(X, start, name)
         CHECKS[door.model](X, door, start, name, reach)
 
 
@@ -211,6 +209,15 @@ def _refuse(bad: np.ndarray, start: int, law: str, fault: str, single: Callable[
     raise ValueError(f"{law}, but {found}. {remedy}".strip())
 
 
+def _check_finite(X: Array, start: int, name: str) -> None:
+    xp = array_namespace(X)
+    if bool(xp.isfinite(xp.sum(X))):  # one that is not would have told
+        return
+    bad = to_numpy(~xp.all(xp.isfinite(X), axis=1))
+    held = "NaN or infinity"
+    _refuse(bad, start, f"{name} must be finite", f"hold {held}", lambda k: f"holds {held}", "Drop or repair such rows.")
+
+
 def _check_ball(X: Array, door: Door, start: int, name: str, reach: float) -> None:
     bad = _outside(X, door)
     if not bad.any():
@@ -227,8 +234,9 @@ def _ball_remedy(largest: float, door: Door, name: str) -> str:
     """What to do about rows outside, the largest of this norm: rounding takes them just beyond the rim, other models far."""
     over, radius = largest - 1 / door.scale, "" if door.curvature == -1 else f", radius={1 / door.scale:.6g}"
     if over * door.scale < NEAR_RIM:
+        beyond = f", or beyond by at most {over:.2g}" if over > 0 else ""
         return (
-            f"That is its rim, or beyond by at most {over:.2g}, as rounding does it: horopca.geometry.clip({name}, "
+            f"That is its rim{beyond}, as rounding does it: horopca.geometry.clip({name}, "
             f"1e-5{radius}) moves them inside (on the command line, --clip 1e-5)."
         )
     larger = 1.01 * largest
