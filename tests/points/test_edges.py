@@ -197,7 +197,5 @@ def test_rows_that_are_not_finite_are_named(xp):
     for model, d in (("poincare", 2), ("tangent", 2), ("halfspace", 2), ("lorentz", 3)):
         X = np.full((5, d), 0.1)
         X[1, 0], X[3, 1] = np.nan, np.inf
-        with pytest.raises(
-            ValueError, match=r"X must be finite, but 2 of rows 0 to 4 hold NaN or infinity \(row 1 holds"
-        ):
+        with pytest.raises(ValueError, match=r"X must be finite, but 2 of rows 0 to 4 hold NaN or infinity \(row 1 holds"):
             check_rows(xp.asarray(X), Door(model, -1.0))
