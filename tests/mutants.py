@@ -267,6 +267,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("rooms", nargs="*", default=list(ROOMS), help="of " + ", ".join(ROOMS))
     parser.add_argument("--sample", type=int, help="try so many of each room's mutants, drawn with a fixed seed")
+    parser.add_argument("--share", default="1/1", help="try a part of them, 3/16 say: for several runs beside each other")
     parser.add_argument("--only", default="", help="try those whose name (file | line | change) holds this")
     given = parser.parse_args()
     os.chdir(ROOT)
@@ -275,6 +276,8 @@ def main() -> int:
         paths = sorted(path for path in (PACKAGE / room).rglob("*.py") if path.name not in ELSEWHERE)
         everyone = [mutant for path in paths for mutant in mutants_of(path) if given.only in mutant.name()]
         tried = random.Random(0).sample(everyone, min(given.sample or len(everyone), len(everyone)))
+        part, parts = map(int, given.share.split("/"))
+        tried = tried[part - 1 :: parts]
         survivors, explained = [], []
 
         def told(mutant: Mutant, killer: str, survivors=survivors, explained=explained) -> None:
