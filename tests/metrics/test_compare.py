@@ -61,6 +61,7 @@ def test_every_usual_method_is_compared_and_every_reduction_has_a_row(quick):
     table = compare(TREE.points, 2)
     assert list(table["method"]) == default_methods() == [name for name, m in METHODS.items() if m.usual]
     assert "hae" not in default_methods()
+    assert "horopca-stretch" in default_methods()  # which the README advises
     assert compare(TREE.points, 2, ["hae"])["n_components"].tolist() == [2]
     reductions = {name for name in estimators.__all__ if issubclass(getattr(estimators, name), HyperbolicReduction)}
     assert {method.estimator for method in METHODS.values()} == reductions

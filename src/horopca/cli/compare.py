@@ -58,6 +58,9 @@ COLUMNS = {
 }
 
 
+OTHERS = [name for name in METHODS if name not in default_methods()]
+
+
 @click.command()
 @click.argument("input", type=input_file, required=False)
 @click.option(
@@ -74,7 +77,7 @@ COLUMNS = {
     "--methods",
     type=several(click.Choice(list(METHODS))),
     metavar="NAME,NAME",
-    help=f"Methods to compare, of {', '.join(METHODS)}.  [default: all that is installed]",
+    help=f"Methods to compare, of {', '.join(METHODS)}.  [default: all but {', '.join(OTHERS)}]",
 )
 @writes("--plot", help="Where to draw a disk for each method: .png, .pdf or .svg. Needs 2 among -k.")
 @reads("--labels", help="Labels of the rows, one to a line, for the picture.")

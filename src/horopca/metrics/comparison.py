@@ -36,9 +36,7 @@ METHODS = {
     "horopca": Method("HoroPCA", "HoroPCA", {}),
     "horopca-free": Method("HoroPCA, free", "HoroPCA", {"spine": "free"}),
     "horopca-distortion": Method("HoroPCA, free, distortion", "HoroPCA", {"spine": "free", "objective": "distortion"}, False),
-    "horopca-stretch": Method(
-        "HoroPCA, free, stretched", "HoroPCA", {"spine": "free", "objective": "distortion", "stretch": True}, False
-    ),
+    "horopca-stretch": Method("HoroPCA, stretched", "HoroPCA", {"spine": "free", "objective": "distortion", "stretch": True}),
     "pca": Method("Euclidean PCA", "EuclideanPCA", {}),
     "tpca": Method("Tangent PCA", "TangentPCA", {}),
     "radial": Method("Radial PCA", "RadialPCA", {}),

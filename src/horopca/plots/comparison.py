@@ -59,7 +59,7 @@ def plot_comparison(
     if captions is not None and len(captions) != len(images):
         raise ValueError(f"captions must have one entry per disk, but has {len(captions)} for {len(images)} disks.")
     figure = new_figure() if figure is None else figure
-    columns = min(len(images), 4)
+    columns = columns_for(len(images))
     lines = -(-len(images) // columns)
     figure.set_size_inches(3.1 * columns, 3.4 * lines + (0.5 if labels is not None else 0))
     panels = figure.subplots(lines, columns, squeeze=False).ravel()
@@ -79,6 +79,15 @@ def plot_comparison(
         figure.set_size_inches(*(figure.get_size_inches() + [0, 0.2 * (-(-len(names) // columns) - 1)]))
         figure.legend(legend.legend_handles, names, loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
     return figure
+
+
+def columns_for(n: int) -> int:
+    """In how many columns n disks leave the fewest places empty: three to five.
+
+    >>> [columns_for(n) for n in (2, 4, 9, 10, 11)]
+    [2, 4, 3, 5, 4]
+    """
+    return min(n, min((3, 4, 5), key=lambda columns: -n % columns))
 
 
 def aligned(images: Mapping[str, Any]) -> dict[str, np.ndarray]:
