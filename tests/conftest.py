@@ -32,7 +32,7 @@ def xp(request):
 @pytest.fixture
 def quick_search(monkeypatch):
     """HoroPCA with two starts: for files and words, not for optima."""
-    monkeypatch.setattr("horopca.estimators.horopca.MOST_AUTO_STARTS", 2)
+    monkeypatch.setattr("horopca.estimators.learning.MOST_AUTO_STARTS", 2)
 
 
 @pytest.fixture

@@ -427,6 +427,22 @@ def test_subset_or_not_the_report_and_the_mean_are_of_all_rows(monkeypatch, X):
     assert np.allclose(pca.mean_, HoroPCA(**QUICK).fit(X).mean_)
 
 
+def test_rows_that_a_kernel_lost_are_mapped_again_wherever_they_live(monkeypatch, tmp_path, X):
+    # a kernel hands back NaN for rows that it cannot tell: here a device is played by the host, with rows of a mapped file
+    np.save(tmp_path / "X.npy", X)
+    pca = HoroPCA(**QUICK).fit(X)
+    expected = pca.transform(X)
+
+    def images_of_rows(rows, model, scale, slide):
+        images = expected.copy()
+        images[::7] = np.nan
+        return images, True, False
+
+    monkeypatch.setattr("horopca.estimators.horopca.usable_for", lambda *about: True)
+    monkeypatch.setattr("horopca.estimators.horopca.images_of_rows", images_of_rows)
+    assert np.allclose(pca.transform(np.load(tmp_path / "X.npy", mmap_mode="r")), expected, atol=1e-12)
+
+
 def test_ideal_points_are_there_whenever_the_spine_is_ideal():
     """Also where the optimum has all but merged them."""
     X = make_hierarchy(branching=4, depth=3, n_features=5, random_state=1).points

@@ -10,7 +10,8 @@ from typing import Any
 import rich_click as click
 
 from .._points.door import check_door
-from ..estimators.horopca import CRITERIA, SPINES, STRATEGIES
+from ..estimators.horopca import CRITERIA, SPINES
+from ..estimators.learning import STRATEGIES
 from ..io import save_fitted
 from ..metrics.comparison import METHODS
 from .dask import reduce_chunked

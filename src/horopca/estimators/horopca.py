@@ -3,56 +3,41 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._objectives.objectives import KEPT_SQUARE, OBJECTIVES, SHARPEST
-from .._objectives.pairs import AllPairs
-from .._objectives.sample import Sample, as_sample
-from .._objectives.variances import measured_variances, slid
-from .._objectives.whole import Whole
+from .._objectives.objectives import OBJECTIVES
 from .._points.cuda import images_of_rows, usable_for
 from .._points.door import check_choice, check_count, check_generator
-from .._points.means import mean_of_many
 from .._points.memory import Rows
 from .._points.places import check_rows
 from .._points.stream import Reservoir
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
-from .._search.spines import Flag, Plan, search_greedy, search_joint
 from ..geometry import (
     Chunk,
     Frame,
     ModelName,
-    between,
     boost_to_origin,
     busemann,
     from_hyperboloid,
     to_hyperboloid,
     translate,
     translate_ideal,
-    translate_ideal_to_origin,
     translate_to_origin,
 )
-from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy, with_rows
+from ..geometry._arrays import Array, array_namespace, from_numpy, with_rows
 from ..projections.horospherical import Slide, slide, unslide
-from ..projections.spines import Spine, nested_ideal_points, spine_from_basis
-from ..statistics import (
-    Mean,
-    Seen,
-    frame_of,
-    frechet_mean,
-    principal_axes,
-)
+from ..projections.spines import Spine
+from ..statistics import Seen
 from .base import HyperbolicReduction
 from .fitting import (
     as_fitted,
     check_climb,
     check_components,
     check_starts,
-    ending_after,
     fitted_door,
     in_model,
     kept_if_refused,
@@ -60,27 +45,12 @@ from .fitting import (
     store_variances,
     teller,
 )
+from .learning import AUTO_STARTS, STRATEGIES, Answer, Wish, in_own_order, learn
 
-STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
 SPINES = ("ideal", "free")
 CRITERIA = tuple(name for name in OBJECTIVES if name != "stretch")  # which is the distortion, with an option
 
-STAND_ROWS = 1 << 12  # The search stands at the mean, and in the principal axes, of so many points of a sample.
 SEARCH_ROWS = 1 << 14  # More points than this are searched on a random sample of so many.
-LAST_PAIRS = 1 << 20  # The last climb counts so many pairs for each evaluation,
-SAMPLE_PAIRS = 1 << 17  # and so many if its answer is corrected afterwards.
-SAMPLE_TOL = 1e-7  # Where not all pairs are counted it goes on to no better than this: some say less of all of them.
-DISTANCES_KEPT = 128  # The distortion of more than KEPT_SQUARE points counts so many pairs for each, whose distances are kept.
-AUTO_STARTS = 16  # So many starts are climbed from by default on a thousand points or more,
-MOST_AUTO_STARTS = 64  # and up to so many on fewer, where they cost little.
-RUGGED_ROWS = 1 << 12  # Up to so many points, an objective that has many optima says how many starts it needs.
-
-
-class Answer(NamedTuple):
-    """What a search found: bases (k, d+1), k = 1 .. K, of nested spines, as seen from a frame."""
-
-    frame: Frame
-    bases: list[np.ndarray]
 
 
 class HoroPCA(HyperbolicReduction):
@@ -245,7 +215,7 @@ class HoroPCA(HyperbolicReduction):
         self.__dict__.pop("_reservoir", None)
         rng, n = check_generator(self.random_state), rows.shape[0]
         if n <= SEARCH_ROWS:
-            return self._learn(_sorted(rows.take(np.arange(n))), None, n, K, np.random.default_rng(0))
+            return self._learn(in_own_order(rows.take(np.arange(n))), None, n, K, np.random.default_rng(0))
         return self._learn(rows.take(rng.choice(n, size=SEARCH_ROWS, replace=False)), rows, n, K, rng)
 
     @one_blas_thread()
@@ -303,106 +273,26 @@ class HoroPCA(HyperbolicReduction):
         self._reservoir, self.n_samples_seen_ = new, new.seen
         return ending
 
-    # ------------------------------------------------------------ prepare, search, settle, measure
-
     def _learn(
         self, some: np.ndarray, rows: Rows | None, seen: int, K: int, rng: np.random.Generator, warm: Answer | None = None
     ) -> Ending:
-        """Fit K components to the points `some` (m, d+1); if they are a random sample of `rows`, to all of these.
-
-        They stand for so many `seen`; `warm` is an earlier answer to begin from.
-        """
-        mean = frechet_mean(some if rows is None else some[:STAND_ROWS])
-        # the search stands at the mean of the sample, which is the same to the last bit wherever the rows are
-        frame = Frame(mean.point, principal_axes(Seen(some[:STAND_ROWS], mean.point))[0])
-        sample = as_sample(frame.enter(some))
-        if rows is None:
-            order = sample.order()
-            some, sample = some[order], sample.take(order)
-        whole = None if rows is None else Whole(rows, some, frame, sample, rng)
-        plan = self._plan(sample, rows, frame, whole, warm, K)
-        flag = STRATEGIES[self.strategy](sample, K, self.spine, self._goal(), plan, rng)
-        if rows is not None:
-            mean = mean_of_many(rows, some[:STAND_ROWS], mean)
-        self._settle(flag, frame, to_numpy(mean.point), moved=rows is not None)
-        x = Seen(some, self._mean).map(Chunk.points)
-        self._stand(x)
-        across = None if whole is None else whole.variances(flag.bases[-1])
-        self._report_variances(*measured_variances(x, self.nested_spines_, rng, seen, across))
-        self.n_samples_seen_ = seen
-        return self._ending(flag, mean)
-
-    def _goal(self) -> str:
-        """The row of OBJECTIVES that is searched for."""
-        return "stretch" if self.stretch else self.objective
-
-    def _plan(self, sample: Sample, rows: Rows | None, frame: Frame, whole: Whole | None, warm: Answer | None, K: int) -> Plan:
-        """How to search a sample: if it is one of rows, the answer is taken to these afterwards."""
-        n = sample.size
-        auto = min(MOST_AUTO_STARTS, max(AUTO_STARTS, AUTO_STARTS * 1024 // n))
-        if n <= RUGGED_ROWS:
-            auto = max(auto, OBJECTIVES[self._goal()].starts)
-        shifts = self._shifts(n, K, rows is not None)
-        tol = max(self.tol, SAMPLE_TOL) if shifts < n and self.pairs == "auto" else self.tol
-        plan = Plan(check_starts(self.n_init, auto), shifts, self.max_iter, tol, teller(self))
-        if whole is not None:
-            plan = plan._replace(tilt=whole.tilt(self._goal()))
-        if rows is not None and usable_for(rows.X):
-            plan = plan._replace(place=lambda sample: sample.beside(rows.X))
-        if rows is not None and self.pairs == "all":
-            everything = as_sample(frame.enter(rows.all()))
-            plan = plan._replace(exact=OBJECTIVES[self._goal()].over(everything, AllPairs(everything.size), SHARPEST))
-        if warm is not None and len(warm.bases) == K and warm.bases[-1].shape[1] == sample.dimension + 1 + self.stretch:
-            there, d = between(warm.frame, frame).T, sample.dimension
-            plan = plan._replace(warm=[np.hstack([basis[:, : d + 1] @ there, basis[:, d + 1 :]]) for basis in warm.bases])
-        return plan
-
-    def _shifts(self, n: int, K: int, sampled: bool) -> int:
-        """Pairs of each of n points in the last climb."""
-        if self.pairs == "auto" or (self.pairs == "all" and sampled):
-            if self.objective == "distortion" and n > KEPT_SQUARE:
-                return DISTANCES_KEPT // 4 if sampled else DISTANCES_KEPT
-            return n if n <= 2048 and K <= 8 else max(1, (SAMPLE_PAIRS if sampled else LAST_PAIRS) // (n * max(1, K // 4)))
-        return n if self.pairs == "all" else int(self.pairs)
-
-    def _settle(self, flag: Flag, frame: Frame, mean: np.ndarray, moved: bool) -> None:
-        """Keep the nested spines as seen from the mean; if that is not where the search stood, `moved` there."""
-        d = len(frame.axes)
-        stretch = float(np.exp(flag.bases[-1][:, d + 1 :].sum()))
-        bases = [basis[:, : d + 1] for basis in flag.bases]
-        self._answer, self._mean = Answer(frame, flag.bases), mean
-        self.mean_ = in_model(self, mean)
-        q = nested_ideal_points(bases)
-        directions = None if q is None else q @ frame.axes
-        spines = [_turned(spine_from_basis(basis, stretch), frame.axes) for basis in bases]
-        if moved:
-            there = Frame(mean, np.eye(d))
-            spines = [spine_from_basis(basis @ between(frame, there).T, stretch) for basis in bases]
-            if self.spine == "ideal":  # rounding must not carry it beyond infinity
-                spines = [spine._replace(kappa=max(spine.kappa, 0.0) if k else 0.0) for k, spine in enumerate(spines)]
-            if directions is not None:
-                directions = translate_ideal_to_origin(translate_ideal(directions, frame.mean), mean)
-        self.nested_spines_, self.spine_ = spines, spines[-1]
-        self.stretch_, self.stretch_bound_ = stretch, 2 * float(np.log(stretch)) / fitted_door(self).scale
-        self._directions = directions
-        self.ideal_points_ = None if directions is None else translate_ideal(directions, mean)
-
-    def _stand(self, x: np.ndarray) -> None:
-        """Keep where to look at the images from, of each of the nested projections, for points x as seen from the mean."""
-        self._frames = [frame_of(slid(x, spine)) for spine in self.nested_spines_]
-        self._frame = self._frames[-1]
+        """Learn K components from points, as `learn` says, and keep what was learnt."""
+        goal = "stretch" if self.stretch else self.objective
+        how_hard = (self.n_init, self.pairs, self.max_iter, self.tol, teller(self))
+        learnt = learn(Wish(self.spine, self.strategy, goal, *how_hard), some, rows, seen, K, rng, warm)
+        scale, directions = fitted_door(self).scale, learnt.directions
+        self._answer, self._mean, self._directions = learnt.answer, learnt.mean, directions
+        self.mean_, self.n_samples_seen_ = in_model(self, learnt.mean), seen
+        self.nested_spines_, self.spine_ = learnt.spines, learnt.spines[-1]
+        self.stretch_, self.stretch_bound_ = learnt.stretch, 2 * float(np.log(learnt.stretch)) / scale
+        self.ideal_points_ = None if directions is None else translate_ideal(directions, learnt.mean)
+        self._frames, self._frame = learnt.frames, learnt.frames[-1]
         self._slide = Slide.along(self.spine_, boost_to_origin(self._mean), self._frame.matrix())
-
-    def _report_variances(self, values: np.ndarray, error: float) -> None:
-        """Keep the explained and the total variance (last), and their standard error, in the user's unit of length."""
-        kept = np.maximum.accumulate(values[:-1])
+        kept, total = np.maximum.accumulate(learnt.variances[:-1]), learnt.variances[-1]
         # a projection of a projection lengthens nothing, so only rounding can break the order
-        store_variances(self, kept if self.stretch else np.minimum(kept, values[-1]), values[-1])
-        self.variance_error_ = error / fitted_door(self).scale ** 2
-
-    def _ending(self, flag: Flag, mean: Mean) -> Ending:
-        remedy = f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g})."
-        return ending_after(mean, Ending.of(flag.ascent, remedy))
+        store_variances(self, kept if self.stretch else np.minimum(kept, total), total)
+        self.variance_error_ = learnt.variance_error / scale**2
+        return learnt.ending
 
     # ------------------------------------------------------------ there and back
 
@@ -459,7 +349,7 @@ class HoroPCA(HyperbolicReduction):
             rows.check()
         if lost:
             which = array_namespace(images).isnan(images[:, 0])
-            images[which] = self._map(type(rows)(rows.X[which], door), self._images)
+            images[which] = self._map(check_rows(rows.X[which], door, points=False), self._images)
         return images
 
     def _embed(self, y: Array) -> Array:
@@ -499,16 +389,6 @@ class HoroPCA(HyperbolicReduction):
         return Seen(rows, self._mean).map(coordinates)
 
 
-def _sorted(x: np.ndarray) -> np.ndarray:
-    """Points (n, d+1) in an order that depends on them alone, so that all that follows is the same to the last bit."""
-    return x[np.argsort(x @ np.sqrt(1 + np.arange(x.shape[1])), kind="stable")]
-
-
 def _onto(spine: Spine, mean: np.ndarray, x: Array) -> Array:
     """Images (n, k+1) on the hyperboloid of H^k of points x (n, d+1), with a spine as it is seen from the mean."""
     return to_hyperboloid(slide(translate_to_origin(x, from_numpy(mean, x)), spine), "halfspace")
-
-
-def _turned(spine: Spine, axes: np.ndarray) -> Spine:
-    """The spine in the frame whose axes are the rows of `axes`, brought back to the frame they are given in."""
-    return spine._replace(n=spine.n @ axes, U=spine.U @ axes)

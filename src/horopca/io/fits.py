@@ -26,7 +26,7 @@ from .. import __version__, estimators
 from .._points.door import check_door
 from .._points.stream import Reservoir
 from ..estimators.fitting import fitted_door
-from ..estimators.horopca import Answer
+from ..estimators.learning import Answer
 from ..estimators.network import Layer
 from ..geometry import Frame
 from ..projections import Spine
