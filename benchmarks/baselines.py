@@ -113,7 +113,7 @@ ROWS = [
         range(1),
     ),
     Row(
-        "HalfSpaceProjection, best of 60: distortion",
+        "HalfSpaceProjection: distortion",
         lambda seed: HalfSpaceProjection(random_state=seed),
         distortion,
         "<=",

@@ -135,7 +135,7 @@ def _section(results: Results) -> Section:
         "`HyperbolicAutoencoder()` has a hidden layer and keeps distances in its loss. Maps that also lengthen distances "
         "(the autoencoders) can have more variance than the data.",
         table(["", *paper.GRAPHS], system_rows(results, paper.REDUCTION, paper.TODAY)),
-        "`RadialPCA()` (radii kept, the PCA of the directions) and a random projection of the half-space (the best of 60) "
+        "`RadialPCA()` (radii kept, the PCA of the directions) and a random projection of the half-space (the best of many) "
         "are there for scale: maps that may lengthen distances win back what every projection loses.",
         "{reduction}",
         "{reduction-disks}",

@@ -31,6 +31,7 @@ from horopca.datasets import make_hierarchy
 from horopca.geometry import distance, from_hyperboloid, geodesic_projection, lift, pairwise_distance, to_hyperboloid
 from horopca.geometry._arrays import to_numpy
 from horopca.metrics.comparison import METHODS, make
+from horopca.statistics import frechet_mean
 
 QUICK = {
     "PGA": {"n_init": 3},
@@ -135,6 +136,16 @@ def test_a_refused_refit_changes_nothing(X, name):
         estimator.fit(X / 2)
     assert vars(estimator) == {**before, **wrong}
     assert np.array_equal(estimator.transform(X), Y)
+
+
+def test_half_spaces_look_towards_a_point_of_the_data_and_the_best_draw_is_taken(X):
+    seen = geometry.translate_to_origin(to_hyperboloid(X), frechet_mean(to_hyperboloid(X)).point)[:, 1:]
+    towards = seen / np.linalg.norm(seen, axis=1, keepdims=True)
+    few, more = (HalfSpaceProjection(n_draws=n, random_state=0).fit(X) for n in (2, 16))
+    for estimator in (few, more):
+        assert np.max(towards @ estimator.components_[0]) > 1 - 1e-6  # the mean of rows is found to a tolerance
+    assert more.distortion_ < few.distortion_  # the first draws are the same: these are compared on all pairs
+    assert abs(metrics.average_distortion(X, more.transform(X)) - more.distortion_) < 0.02  # on 2^13 pairs
 
 
 def test_what_lengthens_keeps_no_share(X):
