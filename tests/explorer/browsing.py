@@ -21,6 +21,7 @@ if not REQUIRED:
     if BROWSER is None:
         pytest.skip("there is no chromium here", allow_module_level=True)
 
+IN_BOTH = pytest.mark.parametrize("visit", ["chromium", "firefox"], indirect=True)  # the behaviours that matter most
 SWITCHES = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"

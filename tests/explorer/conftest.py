@@ -60,9 +60,39 @@ def pages(tmp_path_factory):
     return address
 
 
+@pytest.fixture(scope="session")
+def firefox(tmp_path_factory):
+    from .firefox import FIREFOX, Firefox
+
+    if FIREFOX is None:
+        pytest.skip("there is no Firefox here")
+    firefox = Firefox(tmp_path_factory.mktemp("firefox"))
+    yield firefox
+    firefox.close()
+
+
 @pytest.fixture
-def visit(browser, pages):
-    """Opens a page by name; at the end, nothing may have gone wrong in it and nothing may have been asked of a network."""
+def visit(request):
+    """Opens a page by name, in chromium or in the browser that the test is marked with: see IN_BOTH."""
+    return request.getfixturevalue(f"visit_{getattr(request, 'param', 'chromium')}")
+
+
+@pytest.fixture
+def visit_firefox(firefox, pages):
+    from .browsing import settle, until
+
+    def open_page(name, width=1280, height=800, hash="", **only_in_chromium):
+        page = firefox.opened(pages(name) + hash, width, height)
+        until(page, "'horopca' in window")
+        settle(page)
+        return page
+
+    return open_page
+
+
+@pytest.fixture
+def visit_chromium(browser, pages):
+    """At the end, nothing may have gone wrong in a page and nothing may have been asked of a network."""
     from .browsing import settle, until
 
     contexts, wrong, asked = [], [], []

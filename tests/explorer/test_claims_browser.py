@@ -21,6 +21,7 @@ from .browsing import (
     CAT,
     DEEP,
     EDGES,
+    IN_BOTH,
     LABELS,
     NAMES,
     ORIGINAL,
@@ -46,6 +47,7 @@ CARNIVORES = [i for i, label in enumerate(LABELS) if label == "carnivore"]
 # ---------------------------------------------------------------- depth
 
 
+@IN_BOTH
 def test_deep_points_are_shown_by_distance_and_the_page_says_so(visit):
     page = visit("sunk")
     assert state(page)["model"] == "equidistant"
@@ -58,6 +60,7 @@ def test_deep_points_are_shown_by_distance_and_the_page_says_so(visit):
     assert visit("mammals").inner_text("#left-out").startswith("By distance") is False
 
 
+@IN_BOTH
 @pytest.mark.parametrize("model", ["poincare", "klein", "equidistant"])
 def test_rings_are_where_their_numbers_say(visit, model):
     page = visit("mammals", hash=f"#model={model}")
@@ -67,6 +70,7 @@ def test_rings_are_where_their_numbers_say(visit, model):
     assert len(rings) >= 3 and np.allclose(rings[:, 0], scale * found(rings[:, 1]))
 
 
+@IN_BOTH
 def test_geodesics_are_true_in_the_equidistant_disk(visit):
     page = visit("sunk")
     centre, scale = disk(page)
@@ -94,6 +98,7 @@ def test_both_painters_draw_the_equidistant_disk(visit, draw):
 # ---------------------------------------------------------------- trust
 
 
+@IN_BOTH
 def test_strangers_are_marked_on_the_card(visit):
     page = visit("reduced")
     both = nearest_neighbours(X, 5)[0], nearest_neighbours(to_hyperboloid(ORIGINAL), 5)[0]
@@ -111,6 +116,7 @@ def test_strangers_are_marked_on_the_card(visit):
     assert f"False neighbours\n{100 * share:.1f} %" in page.inner_text("#card dl")
 
 
+@IN_BOTH
 @pytest.mark.parametrize(("key", "name"), [("trust", "Trustworthiness"), ("continuity", "Continuity")])
 def test_trustworthiness_and_continuity_are_shown(visit, key, name):
     page = visit("reduced")
@@ -152,6 +158,7 @@ def test_names_that_do_not_fit_are_counted(visit):
 # ---------------------------------------------------------------- selecting
 
 
+@IN_BOTH
 def test_the_lasso_selects_what_is_inside(visit):
     page = visit("mammals")
     page.evaluate(f"horopca.flyTo({NAMES.index('carnivore')})")
@@ -176,6 +183,7 @@ def test_the_lasso_selects_what_is_inside(visit):
     assert state(page)["selected"] == [] and page.is_hidden("#chosen")
 
 
+@IN_BOTH
 def test_a_class_is_lit_and_selected_and_the_rest_is_dim(visit):
     page = visit("mammals")
     row = page.locator("#scale .row", has_text="carnivore")
@@ -194,6 +202,7 @@ def test_a_class_is_lit_and_selected_and_the_rest_is_dim(visit):
     assert state(page)["selected"] == []
 
 
+@IN_BOTH
 def test_what_is_found_and_neighbours_can_be_selected(visit):
     page = visit("mammals")
     page.keyboard.press("/")
@@ -207,6 +216,7 @@ def test_what_is_found_and_neighbours_can_be_selected(visit):
     assert len(state(page)["selected"]) == 9 and CAT in state(page)["selected"]
 
 
+@IN_BOTH
 def test_the_page_flies_to_the_centre_of_a_selection_and_back(visit):
     page = visit("mammals")
     before = shown(page)
@@ -234,6 +244,7 @@ def test_the_page_flies_to_the_centre_of_a_selection_and_back(visit):
     assert np.allclose(shown(page), before, atol=1e-9)
 
 
+@IN_BOTH
 def test_a_selection_is_carried_away(visit, tmp_path):
     page = visit("rich", permissions=["clipboard-read", "clipboard-write"])
     page.evaluate(f"horopca.select({FELINES})")
@@ -252,6 +263,7 @@ def test_a_selection_is_carried_away(visit, tmp_path):
 # ---------------------------------------------------------------- columns
 
 
+@IN_BOTH
 def test_several_columns_of_labels_texts_links_and_pictures(visit):
     page = visit("rich")
     assert page.locator("#colour option").all_inner_texts()[:2] == ["branch", "letter"]
@@ -274,6 +286,7 @@ def test_several_columns_of_labels_texts_links_and_pictures(visit):
     assert page.inner_text("#scale .ends").split() == ["-3", "3"]
 
 
+@IN_BOTH
 def test_a_list_is_one_tab_stop(visit):
     page = visit("mammals")
     page.focus("#colour")
@@ -289,6 +302,7 @@ def test_a_list_is_one_tab_stop(visit):
     assert page.evaluate(f"{active}.closest('#scale') === null")
 
 
+@IN_BOTH
 def test_a_view_without_points_says_so(visit):
     page = visit("mammals")
     page.mouse.move(640, 300)
@@ -388,6 +402,7 @@ def kept(A, x, goal):
     return np.mean(e * e) if goal == "variance" else np.mean(e / d)
 
 
+@IN_BOTH
 @pytest.mark.parametrize("goal", ["variance", "distortion"])
 def test_the_objective_in_the_browser_is_that_of_the_package(visit, goal):
     page = visit("sunk")
@@ -405,6 +420,7 @@ def test_the_objective_in_the_browser_is_that_of_the_package(visit, goal):
         assert np.allclose(found["gradient"], slope, rtol=1e-4, atol=1e-4 * np.abs(slope).max())  # of differences
 
 
+@IN_BOTH
 @pytest.mark.parametrize("goal", ["variance", "distortion"])
 def test_a_selection_is_refitted_and_the_points_come_back(visit, goal):
     page = visit("sunk")

@@ -17,6 +17,7 @@ from .browsing import (
     CAT,
     EDGES,
     HOSTILE,
+    IN_BOTH,
     LABELS,
     NAMES,
     ORIGINAL,
@@ -39,6 +40,7 @@ from .browsing import (
 # ---------------------------------------------------------------- moving
 
 
+@IN_BOTH
 @pytest.mark.parametrize("model", ["poincare", "klein", "equidistant"])
 def test_a_dragged_point_stays_under_the_pointer(visit, model):
     page = visit("mammals", hash=f"#model={model}")
@@ -82,6 +84,7 @@ def test_no_navigation_changes_a_distance(visit):
     assert np.abs(found - expected[CAT]).max() < 1e-9
 
 
+@IN_BOTH
 @pytest.mark.parametrize("model", ["poincare", "klein"])
 def test_the_wheel_magnifies_what_is_under_the_pointer_and_keeps_it_there(visit, model):
     page = visit("mammals", hash=f"#model={model}")
@@ -106,6 +109,7 @@ def test_the_wheel_magnifies_what_is_under_the_pointer_and_keeps_it_there(visit,
     assert np.abs(screen(page, i) - place).max() < 1e-3 and state(page)["zoom"] == pytest.approx(zoom)
 
 
+@IN_BOTH
 def test_at_depth_what_was_crushed_opens_up(visit):
     page = visit("deep", hash="#model=poincare")
     x = deep_points()
@@ -124,6 +128,7 @@ def test_at_depth_what_was_crushed_opens_up(visit):
     assert np.abs(screen(page, 0) - centre).max() < 1e-6
 
 
+@IN_BOTH
 def test_the_farthest_points_there_are(visit):
     page = visit("far", hash="#model=poincare")
     find(page, "east")
@@ -143,6 +148,7 @@ def test_a_single_point_without_anything(visit):
     assert state(page)["pin"] == 0
 
 
+@IN_BOTH
 def test_a_double_click_flies_to_a_point_and_home_goes_back(visit):
     page = visit("mammals")
     before = shown(page)
@@ -172,6 +178,7 @@ def test_a_flight_follows_the_geodesic(visit):
     assert len(passed) > 3 and np.allclose(passed, d, atol=1e-9)
 
 
+@IN_BOTH
 def test_keys(visit):
     page = visit("mammals")
     page.focus("#ink")
@@ -206,6 +213,7 @@ def test_keys(visit):
 # ---------------------------------------------------------------- finding and reading
 
 
+@IN_BOTH
 def test_a_word_is_found_and_flown_to(visit):
     page = visit("mammals")
     centre, _ = disk(page)
@@ -227,6 +235,7 @@ def test_a_word_is_found_and_flown_to(visit):
     assert page.inner_text("#card h2") == rows[0][0] and np.abs(screen(page, NAMES.index(rows[0][0])) - centre).max() < 1e-6
 
 
+@IN_BOTH
 def test_search_with_the_arrow_keys_and_without_success(visit):
     page = visit("mammals")
     page.keyboard.press("/")
@@ -244,6 +253,7 @@ def test_search_with_the_arrow_keys_and_without_success(visit):
     assert state(page)["pin"] == NAMES.index(chosen)
 
 
+@IN_BOTH
 def test_hovering_shows_a_point_and_its_neighbours_in_the_original_space(visit):
     page = visit("reduced")
     assert page.is_hidden("#card")
@@ -265,6 +275,7 @@ def test_hovering_shows_a_point_and_its_neighbours_in_the_original_space(visit):
     assert page.is_visible("#card") and state(page)["pin"] == CAT
 
 
+@IN_BOTH
 def test_names_appear_as_space_allows(visit):
     page = visit("mammals")
     names = state(page)["names"]
@@ -339,6 +350,7 @@ def test_dark_and_light(visit):
 # ---------------------------------------------------------------- sharing and saving
 
 
+@IN_BOTH
 def test_the_address_keeps_the_view(visit):
     page = visit("mammals")
     find(page, "dolphin")
@@ -360,6 +372,7 @@ def test_the_address_keeps_the_view(visit):
     until(other, "horopca.state().model === 'poincare' && horopca.state().pin === -1")
 
 
+@IN_BOTH
 def test_an_address_without_sense_shows_the_start(visit):
     plain = visit("mammals")
     page = visit("mammals", hash="#at=x,y&zoom=-3&pin=9999&by=nothing&hide=99.x&theme=pink&model=%3Cb%3E")
@@ -370,6 +383,7 @@ def test_an_address_without_sense_shows_the_start(visit):
     assert np.array_equal(shown(page), shown(plain)) and state(page) == state(plain)
 
 
+@IN_BOTH
 def test_export_as_png(visit, tmp_path):
     from PIL import Image
 
@@ -385,6 +399,7 @@ def test_export_as_png(visit, tmp_path):
         assert (packed == int(class_colours(LABELS)[label][1:], 16)).sum() > 20
 
 
+@IN_BOTH
 def test_export_as_svg(visit, tmp_path):
     page = visit("mammals")
     download = save(page, "#svg")

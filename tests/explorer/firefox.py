@@ -1,0 +1,264 @@
+"""Firefox with the hands that the tests have in chromium: playwright drives only a Firefox of its own making.
+
+Debian's is spoken to in its own protocol, Marionette. `Page`, `Some` and the rest answer to the names that they have in
+playwright, as far as the tests that run in both browsers ask.
+"""
+
+import base64
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
+SETTINGS = {
+    "ui.prefersReducedMotion": 1,
+    "browser.shell.checkDefaultBrowser": False,
+    "browser.download.folderList": 2,  # the folder that browser.download.dir names
+    "browser.download.alwaysOpenPanel": False,
+    "dom.events.testing.asyncClipboard": True,  # to be read without a question
+}
+KEYS = {
+    "Backspace": "\ue003", "Tab": "\ue004", "Enter": "\ue007", "Shift": "\ue008", "Escape": "\ue00c", "Home": "\ue011",
+    "ArrowLeft": "\ue012", "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015",
+}  # fmt: skip
+
+
+class Firefox:
+    """A Firefox of one's own, and commands to it."""
+
+    def __init__(self, folder):
+        self.downloads = folder / "downloads"
+        self.downloads.mkdir()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        settings = SETTINGS | {"marionette.port": port, "browser.download.dir": str(self.downloads)}
+        lines = [f'user_pref("{key}", {json.dumps(value)});' for key, value in settings.items()]
+        (folder / "user.js").write_text("\n".join(lines))
+        command = [FIREFOX, "--headless", "--marionette", "--no-remote", "--profile", str(folder)]
+        size = {"MOZ_HEADLESS_WIDTH": "1600", "MOZ_HEADLESS_HEIGHT": "1200"}
+        self.running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | size)
+        self.socket, self.asked = self.connected(port), 0
+        self.read()  # it greets
+        self.ask("WebDriver:NewSession", capabilities={"alwaysMatch": {}})
+
+    @staticmethod
+    def connected(port):
+        for _ in range(600):
+            try:
+                return socket.create_connection(("127.0.0.1", port), timeout=60)
+            except OSError:
+                time.sleep(0.1)
+        raise AssertionError("Firefox did not open its port")
+
+    def read(self):
+        head = b""
+        while not head.endswith(b":"):
+            head += self.socket.recv(1)
+        left, parts = int(head[:-1]), []
+        while left:
+            parts.append(self.socket.recv(min(left, 65536)))
+            left -= len(parts[-1])
+        return json.loads(b"".join(parts))
+
+    def ask(self, command, **options):
+        self.asked += 1
+        text = json.dumps([0, self.asked, command, options]).encode()
+        self.socket.sendall(b"%d:%s" % (len(text), text))
+        _, _, error, answer = self.read()
+        assert error is None, error
+        return answer
+
+    def run(self, script, *values):
+        """The value of a script's `return`; a promise is waited for."""
+        return self.ask("WebDriver:ExecuteScript", script=script, args=list(values))["value"]
+
+    def act(self, kind, *actions):
+        source = {"type": kind, "id": kind, "actions": list(actions)}
+        if kind == "pointer":
+            source["parameters"] = {"pointerType": "mouse"}
+        self.ask("WebDriver:PerformActions", actions=[source])
+
+    def opened(self, address, width, height):
+        """A page, in a window whose inside is so large."""
+        self.ask("WebDriver:Navigate", url="about:blank")  # else one with another hash would be the same page
+        self.ask("WebDriver:ReleaseActions")
+        more = self.run("return [outerWidth - innerWidth, outerHeight - innerHeight]")
+        self.ask("WebDriver:SetWindowRect", width=width + more[0], height=height + more[1])
+        self.ask("WebDriver:Navigate", url=address)
+        return Page(self)
+
+    def close(self):
+        self.socket.close()
+        self.running.terminate()
+        self.running.wait(30)
+
+
+class Mouse:
+    def __init__(self, firefox):
+        self.firefox, self.place = firefox, (0, 0)
+
+    def move(self, x, y, steps=1):
+        (u, v), self.place = self.place, (float(x), float(y))
+        ways = [((u + (x - u) * k / steps), (v + (y - v) * k / steps)) for k in range(1, steps + 1)]
+        moves = [{"type": "pointerMove", "duration": 0, "origin": "viewport", "x": float(x), "y": float(y)} for x, y in ways]
+        self.firefox.act("pointer", *moves)
+
+    def down(self):
+        self.firefox.act("pointer", {"type": "pointerDown", "button": 0})
+
+    def up(self):
+        self.firefox.act("pointer", {"type": "pointerUp", "button": 0})
+
+    def click(self, x, y):
+        self.move(x, y)
+        self.down()
+        self.up()
+
+    def dblclick(self, x, y):
+        self.click(x, y)
+        self.click(x, y)
+
+    def wheel(self, across, down):
+        x, y = map(round, self.place)
+        scroll = {"type": "scroll", "duration": 0, "origin": "viewport", "x": x, "y": y, "deltaX": across, "deltaY": down}
+        self.firefox.act("wheel", scroll)
+
+
+class Keyboard:
+    def __init__(self, firefox):
+        self.firefox = firefox
+
+    def down(self, key):
+        self.firefox.act("key", {"type": "keyDown", "value": KEYS.get(key, key)})
+
+    def up(self, key):
+        self.firefox.act("key", {"type": "keyUp", "value": KEYS.get(key, key)})
+
+    def press(self, key):
+        self.down(key)
+        self.up(key)
+
+    def type(self, text):
+        for letter in text:
+            self.press(letter)
+
+
+class Some:
+    """Elements of the page, as an expression that lists them; what is asked of one is asked of the first."""
+
+    def __init__(self, page, all):
+        self.page, self.all = page, all
+
+    def locator(self, selector, has_text=""):
+        inside = f"[...e.querySelectorAll({json.dumps(selector)})]"
+        some = f".flatMap((e) => {inside}).filter((e) => e.textContent.includes({json.dumps(has_text)}))"
+        return Some(self.page, self.all + some)
+
+    def nth(self, k):
+        return Some(self.page, f"{self.all}.slice({k}, {k + 1})")
+
+    def count(self):
+        return self.page.evaluate(f"{self.all}.length")
+
+    def all_inner_texts(self):
+        return self.page.evaluate(f"{self.all}.map((e) => e.innerText)")
+
+    def first(self, what):
+        return self.page.evaluate(f"{self.all}[0]{what}")
+
+    def inner_text(self):
+        return self.first(".innerText")
+
+    def is_disabled(self):
+        return self.first(".disabled")
+
+    def hover(self):
+        """Onto its middle, once it is there and nothing covers it."""
+        box = f"{self.all}[0]?.getBoundingClientRect()"
+        middle = f"((b) => b && [b.x + b.width / 2, b.y + b.height / 2])({box})"
+        for _ in range(200):
+            place = self.page.evaluate(middle)
+            if place and self.page.evaluate(f"{self.all}[0].contains(document.elementFromPoint({place[0]}, {place[1]}))"):
+                return self.page.mouse.move(*place)
+            time.sleep(0.05)
+        raise AssertionError(f"{self.all} is not there, or is covered")
+
+    def click(self):
+        self.hover()
+        self.page.mouse.down()
+        self.page.mouse.up()
+
+
+class Page:
+    def __init__(self, firefox):
+        self.firefox, self.mouse, self.keyboard = firefox, Mouse(firefox), Keyboard(firefox)
+
+    def evaluate(self, expression):
+        answer = self.firefox.run(f"return Promise.resolve({expression}).then((value) => JSON.stringify(value ?? null))")
+        return json.loads(answer)
+
+    def wait_for_timeout(self, milliseconds):
+        time.sleep(milliseconds / 1000)
+
+    def locator(self, selector, has_text=""):
+        return Some(self, "[document]").locator(selector, has_text)
+
+    def click(self, selector):
+        self.locator(selector).click()
+
+    def hover(self, selector):
+        self.locator(selector).hover()
+
+    def focus(self, selector):
+        self.locator(selector).first(".focus()")
+
+    def inner_text(self, selector):
+        return self.locator(selector).inner_text()
+
+    def input_value(self, selector):
+        return self.locator(selector).first(".value")
+
+    def get_attribute(self, selector, name):
+        return self.locator(selector).first(f".getAttribute('{name}')")
+
+    def is_visible(self, selector):
+        return self.locator(selector).first("?.checkVisibility() ?? false")
+
+    def is_hidden(self, selector):
+        return not self.is_visible(selector)
+
+    def is_disabled(self, selector):
+        return self.locator(selector).is_disabled()
+
+    def select_option(self, selector, value=None, label=None):
+        wanted = f"o.value === {json.dumps(value)}" if label is None else f"o.textContent === {json.dumps(label)}"
+        choose = f"((e) => {{ e.value = [...e.options].find((o) => {wanted}).value; e.dispatchEvent(new Event('change')); }})"
+        self.evaluate(f"{choose}({self.locator(selector).all}[0])")
+
+    def go_back(self):
+        self.firefox.ask("WebDriver:Back")
+
+    def screenshot(self):
+        return base64.b64decode(self.firefox.ask("WebDriver:TakeScreenshot", full=False)["value"])
+
+    @contextmanager
+    def expect_download(self):
+        """What is downloaded meanwhile, whole."""
+        before, caught = set(self.firefox.downloads.iterdir()), SimpleNamespace(value=None)
+        yield caught
+        for _ in range(400):
+            new = set(self.firefox.downloads.iterdir()) - before
+            if (
+                len(new) == 1 and (path := new.pop()).stat().st_size
+            ):  # on its way there is a second file, and the first is empty
+                # taken away, so that the next of its name has the name to itself
+                caught.value = SimpleNamespace(suggested_filename=path.name, save_as=lambda to: shutil.move(path, to))
+                return
+            time.sleep(0.05)
+        raise AssertionError("nothing was downloaded")
