@@ -16,6 +16,8 @@ from horopca.datasets import make_hierarchy
 from horopca.estimators import network
 from horopca.geometry import from_hyperboloid
 
+pytestmark = pytest.mark.filterwarnings("ignore:HyperbolicAutoencoder ran all")  # a few steps are enough here
+
 
 @pytest.fixture(scope="module")
 def X():
@@ -42,6 +44,13 @@ def test_autoencoder_learns(X):
     assert long.n_iter_ == 150 and long.status_ == "ran all 150 steps"
 
 
+def test_autoencoder_that_has_used_all_its_steps_says_that_it_did_not_converge(X):
+    net = HyperbolicAutoencoder(max_iter=12, hidden=(), random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"ran all 12 steps without converging. Raise max_iter \(now 12\)."):
+        net.fit(X)
+    assert not net.converged_
+
+
 def test_autoencoder_without_isometry_reconstructs_better(X):
     plain, bound = (HyperbolicAutoencoder(isometry=w, max_iter=80, random_state=0).fit(X) for w in (0, 10))
     assert plain.reconstruction_error_ < bound.reconstruction_error_
@@ -51,7 +60,7 @@ def test_autoencoder_without_isometry_reconstructs_better(X):
 def test_autoencoder_stops_early():
     X = from_hyperboloid(cloud(300, 3, seed=14))
     net = HyperbolicAutoencoder(patience=10, max_iter=400, learning_rate=0.3, hidden=(), random_state=0).fit(X)
-    assert net.n_iter_ < 400 and net.status_ == f"stopped early, after {net.n_iter_} steps"
+    assert net.converged_ and net.n_iter_ < 400 and net.status_ == f"stopped early, after {net.n_iter_} steps"
     assert len(net.loss_curve_) == net.n_iter_ // 10
 
 

@@ -33,6 +33,8 @@ from horopca.geometry._arrays import to_numpy
 from horopca.metrics.comparison import METHODS, make
 from horopca.statistics import frechet_mean
 
+pytestmark = pytest.mark.filterwarnings("ignore:HyperbolicAutoencoder ran all")  # a few steps are enough here
+
 QUICK = {
     "PGA": {"n_init": 3},
     "BSA": {"n_init": 3},

@@ -118,7 +118,7 @@ def test_no_other_method_finds_less(C):
     """Against Nelder-Mead and Powell from a dozen random places, on the definition."""
     x, y = two_classes()
     svm = HyperbolicSVC(C, model="lorentz").fit(x, y)
-    assert svm.objective_[0] == pytest.approx(objective(svm.coef_[0], x, y, C), rel=1e-9)
+    assert svm.loss_[0] == pytest.approx(objective(svm.coef_[0], x, y, C), rel=1e-9)
     rng = np.random.default_rng(0)
 
     def penalised(w):
@@ -127,12 +127,12 @@ def test_no_other_method_finds_less(C):
     for method in ("Nelder-Mead", "Powell"):
         for start in rng.standard_normal((6, 4)) * [0.3, 1, 1, 1]:
             other = minimize(penalised, start, method=method, options={"maxiter": 2000}).fun
-            assert svm.objective_[0] <= other * (1 + 1e-5)  # the corner of the hinge is rounded over 1e-4
+            assert svm.loss_[0] <= other * (1 + 1e-5)  # the corner of the hinge is rounded over 1e-4
 
 
 def test_ten_times_the_iterations_find_nothing_better():
     svm, longer = (HyperbolicSVC(max_iter=k, tol=tol).fit(X, Y) for k, tol in ((1000, 1e-8), (10000, 1e-12)))
-    assert np.all(svm.objective_ <= longer.objective_ * (1 + 1e-9))
+    assert np.all(svm.loss_ <= longer.loss_ * (1 + 1e-9))
     assert svm.converged_ and svm.status_ == "converged" and np.all(svm.n_iter_ > 0)
 
 

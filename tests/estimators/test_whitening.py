@@ -136,7 +136,7 @@ def test_torch_in_torch_out(whitener):
     back = fitted.inverse_transform(F)
     assert type(F) is type(back) is torch.Tensor and F.dtype == back.dtype == torch.float32
     assert np.allclose(back.numpy(), fitted.inverse_transform(F.numpy()), atol=1e-6)
-    with pytest.raises(ValueError, match="Y must be finite"):
+    with pytest.raises(ValueError, match="Y must be finite, but 2 of rows 0 to 1 hold NaN"):
         fitted.inverse_transform(torch.full((2, 3), torch.nan))
 
 
@@ -206,7 +206,7 @@ def test_features_are_normalised_busemann_functions():
 def test_the_first_direction_is_horopca_s():
     first = busemann_whitener(1, tol=1e-12).fit(TREE.points)
     pca = HoroPCA(1, random_state=0).fit(TREE.points)
-    assert 2 * first.explained_variance_[0] == pytest.approx(pca.explained_variance_[0], rel=1e-6)
+    assert first.explained_variance_[0] == pytest.approx(pca.explained_variance_[0], rel=1e-6)
 
 
 def test_generalised_variance_and_its_gradient():

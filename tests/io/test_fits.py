@@ -17,6 +17,8 @@ from horopca.io import load_fitted, memory_limit, save_fitted
 from horopca.io.fits import ESTIMATORS, PRIVATE
 from horopca.io.fits import KINDS as CHECKED
 
+pytestmark = pytest.mark.filterwarnings("ignore:HyperbolicAutoencoder ran all")  # a few steps are enough here
+
 TREE = make_hierarchy(3, 3, 5, random_state=0).points
 NEW = from_hyperboloid(cloud(7, 5, seed=3), "poincare")
 

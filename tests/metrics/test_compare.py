@@ -13,6 +13,8 @@ from horopca.geometry import from_hyperboloid, to_hyperboloid
 from horopca.metrics.comparison import METHODS, default_methods, make, reductions
 from horopca.plots import plot_comparison
 
+pytestmark = pytest.mark.filterwarnings("ignore:HyperbolicAutoencoder ran all")  # a few steps are enough here
+
 FAST = ["tpca", "pca", "hmds"]  # closed forms
 FIELDS = {
     "method",

@@ -2,6 +2,7 @@
 
 from .autoencoder import HyperbolicAutoencoder
 from .bsa import BSA
+from .busemann import BusemannWhitener
 from .euclidean import EuclideanPCA
 from .halfspace import HalfSpaceProjection
 from .horopca import HoroPCA
@@ -10,7 +11,7 @@ from .pga import PGA
 from .radial import RadialPCA
 from .svm import HyperbolicSVC
 from .tangent import TangentPCA
-from .whitening import BusemannWhitener, TangentWhitener
+from .whitening import TangentWhitener
 
 __all__ = [
     "BSA",

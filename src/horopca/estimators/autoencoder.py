@@ -74,7 +74,16 @@ class HyperbolicAutoencoder(HyperbolicReduction):
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean, in the estimator's model: what the network sees as the origin.
     n_iter_, converged_, status_
-        How the training ended.
+        How the training ended. Converged is one that `patience` has stopped; one that has used all its steps might find better
+        with more of them.
+    objective_ : str
+        What `score` measures: "residual", the mean squared distance between the points and their reconstructions.
+    activation_ : str
+        The activation of the fit, whatever ``activation`` is set to since.
+    model_ : str
+        The model of the fit, in which `transform` reads and writes, whatever ``model`` is set to since.
+    curvature_ : float
+        The curvature of the fit, likewise.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
@@ -83,7 +92,7 @@ class HyperbolicAutoencoder(HyperbolicReduction):
     >>> from horopca import HyperbolicAutoencoder
     >>> from horopca.datasets import make_hierarchy
     >>> X = make_hierarchy(random_state=0).points
-    >>> autoencoder = HyperbolicAutoencoder(n_components=2, max_iter=10, random_state=0)
+    >>> autoencoder = HyperbolicAutoencoder(n_components=2, learning_rate=0.03, patience=10, random_state=0)
     >>> autoencoder.fit_transform(X).shape
     (121, 2)
     """
@@ -142,7 +151,8 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         self._frame = frame_of(self._encode(x[:: -(-len(x) // FRAME_ROWS)]))
         self.loss_curve_ = training.losses
         self.reconstruction_error_ = self._error(rows)
-        remedy = "Lower learning_rate, or leave out the farthest points."
+        sound = np.isfinite(training.losses[-1])
+        remedy = f"Raise max_iter (now {self.max_iter})." if sound else "Lower learning_rate, or leave out the farthest points."
         return ending_after(mean, Ending.of(training, remedy))
 
     def _check_plan(self) -> Recipe:

@@ -39,7 +39,7 @@ class BSA(GeodesicReduction):
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     n_init : "auto" or int, default="auto"
-        How many hulls of data points are improved and climbed from; "auto" is 8.
+        How many starts of each kind are climbed from: hulls of data points, improved by exchange, and random ones. "auto" is 8.
     max_iter : int, default=1000
         Iterations of the last climb.
     tol : float, default=1e-8
@@ -72,6 +72,12 @@ class BSA(GeodesicReduction):
         Mean squared distance between the points and their projections on the first k components.
     n_iter_, converged_, status_
         How the search ended.
+    objective_ : str
+        What the fit was for, and `score` measures: "residual", the mean squared distance between points and projections.
+    model_ : str
+        The model of the fit, in which `transform` reads and writes, whatever ``model`` is set to since.
+    curvature_ : float
+        The curvature of the fit, likewise.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 

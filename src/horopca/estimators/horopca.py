@@ -83,9 +83,8 @@ class HoroPCA(HyperbolicReduction):
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     n_init : "auto" or int, default="auto"
-        How many promising starts are climbed (eight times as many are looked at); "auto" is 16,
-        and up to 64 on fewer than a thousand points; 64 on fewer than four thousand if ``objective="distortion"``, 96 with a
-        stretch.
+        How many starts are climbed from: the most promising of eight times as many. "auto" is 16, and up to 64 on fewer than a
+        thousand points; 64 on fewer than four thousand if ``objective="distortion"``, 96 with a stretch.
     pairs : "auto", "all" or int, default="auto"
         Pairs per point in the last climb; "auto" takes all pairs of up to 2048 points and about a million of more. More than
         16384 points are searched on a random sample of so many, and the answer is corrected by a pass over all of
@@ -138,6 +137,12 @@ class HoroPCA(HyperbolicReduction):
         How the search ended, in words; also whether another optimum was found that is as good.
     n_samples_seen_ : int
         Points of the fit, or of all batches given to `partial_fit`.
+    objective_ : str
+        ``objective`` as it was in the fit, which `score` measures.
+    model_ : str
+        The model of the fit, in which `transform` reads and writes, whatever ``model`` is set to since.
+    curvature_ : float
+        The curvature of the fit, likewise.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 

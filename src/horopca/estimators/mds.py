@@ -89,6 +89,14 @@ class HyperbolicMDS(LinearReduction):
         aside) of those with the wrong sign, which no hyperbolic space of any dimension has room for. 0 with points.
     n_iter_, converged_, status_
         How the fit ended, in words.
+    objective_ : str
+        What the fit was for, and `score` measures: "variance", the pair variance of the images.
+    metric_ : str
+        The metric of the fit, whatever ``metric`` is set to since.
+    model_ : str
+        The model of the fit, in which `transform` reads and writes, whatever ``model`` is set to since.
+    curvature_ : float
+        The curvature of the fit, likewise.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 

@@ -151,7 +151,7 @@ def train(s: np.ndarray, K: int, variance: float, plan: Recipe, rng: np.random.G
             print(f"HyperbolicAutoencoder: step {step} of {plan.max_iter}, loss {losses[-1]:.6g}", file=sys.stderr)
         if step - last >= plan.patience or not math.isfinite(losses[-1]):
             break
-    return _ended(kept, losses, step, plan)
+    return _ended(kept, losses, step, settled=step - last >= plan.patience)
 
 
 def _split(s: np.ndarray, plan: Recipe, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -197,9 +197,10 @@ def _loss(s: Any, weights: list[Any], shifts: list[int], variance: float, plan: 
     return total
 
 
-def _ended(weights: list[Any], losses: list[float], step: int, plan: Recipe) -> Training:
+def _ended(weights: list[Any], losses: list[float], step: int, *, settled: bool) -> Training:
+    """What came of a training that ended by itself, or because there were no more steps."""
     encoder, decoder = _stacks([w.detach().cpu().numpy() for w in weights])
+    status = f"stopped early, after {step} steps" if settled else f"ran all {step} steps"
     if not math.isfinite(losses[-1]):
-        return Training(encoder, decoder, losses, step, False, f"diverged after {step} steps")
-    status = f"ran all {step} steps" if step == plan.max_iter else f"stopped early, after {step} steps"
-    return Training(encoder, decoder, losses, step, True, status)
+        settled, status = False, f"diverged after {step} steps"
+    return Training(encoder, decoder, losses, step, settled, status)

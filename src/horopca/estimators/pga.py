@@ -29,8 +29,9 @@ class PGA(GeodesicReduction):
     strategy : {"joint", "greedy"}, default="joint"
         "joint": optimise all directions together. "greedy": one after another, each given those before, as in the paper.
     objective : {"variance", "residual"}, default="variance"
-        "variance": maximise the mean squared distance of the projections from the base point. "residual": minimise the mean
-        squared distance between the points and their projections. In flat space these are one and the same.
+        What the search is for. "variance": the largest mean squared distance of the projections from the base point.
+        "residual": the least mean squared distance between the points and their projections. In flat space these are one and
+        the same.
     base_point : "mean" or array of shape (n_features,), default="mean"
         The point that the submanifolds pass through: the Fréchet mean, or a point in the estimator's model.
     base_noise : float, default=0.0
@@ -41,7 +42,7 @@ class PGA(GeodesicReduction):
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     n_init : "auto" or int, default="auto"
-        How many hulls of data points are improved and climbed from; "auto" is 8.
+        How many starts of each kind are climbed from: hulls of data points, improved by exchange, and random ones. "auto" is 8.
     max_iter : int, default=1000
         Iterations of the last climb.
     tol : float, default=1e-8
@@ -70,6 +71,13 @@ class PGA(GeodesicReduction):
         Mean squared distance between the points and their projections on the first k components.
     n_iter_, converged_, status_
         How the search ended.
+    objective_ : str
+        ``objective`` as it was in the fit, which `score` measures: "variance", the pair variance of the images (twice their
+        variance about the base point, were the space flat), or "residual".
+    model_ : str
+        The model of the fit, in which `transform` reads and writes, whatever ``model`` is set to since.
+    curvature_ : float
+        The curvature of the fit, likewise.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 

@@ -69,13 +69,17 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
     coef_ : ndarray of shape (n_problems, n_dimensions + 1)
         The normals w, time first, at curvature -1: one for two classes, else one for each class against the rest.
-    objective_ : ndarray of shape (n_problems,)
-        The minimum found.
+    loss_ : ndarray of shape (n_problems,)
+        The minimum that was found for each normal.
     n_iter_ : ndarray of shape (n_problems,)
-        Newton steps.
+        Newton steps to each normal.
     converged_ : bool
     status_ : str
         How the search ended, in words.
+    model_ : str
+        The model of the fit, in which `predict` reads, whatever ``model`` is set to since.
+    curvature_ : float
+        The curvature of the fit, likewise.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
@@ -173,7 +177,7 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
         normals = np.array([plane.normal for plane in planes])
         self._normals = np.column_stack([normals[:, 0], normals[:, 1:] @ axes])
         self.coef_ = self._normals @ boost(self._mean)
-        self.objective_ = np.array([plane.value for plane in planes])
+        self.loss_ = np.array([plane.value for plane in planes])
         remedy = f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}), or lower C (now {self.C:g})."
         steps = np.array([plane.n_iter for plane in planes])
         return ending_after(mean, Ending.of_all(planes, remedy))._replace(n_iter=steps)

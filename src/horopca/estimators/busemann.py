@@ -1,0 +1,184 @@
+"""BusemannWhitener: Busemann coordinates along principal directions as Euclidean features."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from .._objectives.sample import as_sample
+from .._points.door import check_choice, check_count, check_generator
+from .._points.memory import Rows
+from .._points.threads import one_blas_thread
+from .._search.ending import Ending
+from ..geometry import ModelName, busemann, lift, translate_ideal, translate_to_origin
+from ..geometry._arrays import Array, array_namespace, dot, from_numpy
+from ..projections import Spine, spine_from_ideal_points, unslide
+from ..statistics import principal_axes
+from .directions import search_directions
+from .fitting import check_climb, check_starts
+from .whitening import ONE_POINT, Whitener
+
+AUTO_STARTS = 6  # So many starts are climbed from by default for each direction.
+SEARCH_ROWS = 1 << 13  # More points than this are searched on a random sample of so many.
+
+
+class BusemannWhitener(Whitener):
+    """Busemann coordinates along principal directions, as Euclidean features of zero mean and unit variance.
+
+    The Busemann function of an ideal point is to hyperbolic space what the dot product with a unit vector is to Euclidean
+    space: the coordinate of a point in that direction. The directions are those whose coordinates have the largest
+    generalised variance (determinant of their covariance), so that none repeats what others say. A curved space has more
+    directions than dimensions to tell its points apart by: by default there are twice as many as dimensions, and there
+    may be any number.
+
+    The features do not change when an isometry moves the data.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        The number of directions, at most ``n_samples - 1``. None: twice the dimension of X, one for each end of each
+        axis (or as many as X has independent coordinates, if those are fewer).
+    strategy : {"joint", "greedy"}, default="joint"
+        "greedy": one direction after another, each with the largest variance that the ones before do not explain.
+        "joint": then all of them together, from there.
+    decorrelate : bool, default=False
+        False: each coordinate is normalised by itself. True: the features are uncorrelated too; the k-th is what the
+        first k - 1 coordinates leave unexplained of the k-th, normalised.
+    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+        The coordinates of the input. "tangent": tangent vectors at the origin.
+    curvature : float, default=-1.0
+        Negative; the ball has radius 1/sqrt(-curvature).
+    n_init : "auto" or int, default="auto"
+        How many starts are climbed from, for each direction: the most promising of eight times as many. "auto" is 6.
+    max_iter : int, default=500
+        Iterations of each climb.
+    tol : float, default=1e-6
+        A climb ends when a step improves the logarithm of the generalised variance by less than this fraction.
+    random_state : int, RandomState, Generator or None, default=None
+        Seeds the starts, and the subset of more than 8192 points that is searched on.
+
+    Attributes
+    ----------
+    ideal_points_ : ndarray of shape (n_components, n_dimensions)
+        The directions as unit vectors, those that add most first.
+    mean_ : ndarray of shape (n_features_in_,)
+        Fréchet mean of the training data, in the estimator's model. All Busemann functions are zero there.
+    explained_variance_ : ndarray of shape (n_components,)
+        Pair variance (mean squared difference over ordered pairs, as for all reductions) of what each coordinate, before it is
+        normalised, has that those before it do not explain: twice its variance.
+    n_components_ : int
+        How many directions there are.
+    coordinate_mean_, coordinate_scale_ : ndarray of shape (n_components,)
+        Mean and standard deviation of the coordinates before they are normalised.
+    n_iter_ : int
+        Iterations of all climbs that counted.
+    converged_ : bool
+    status_ : str
+        How the search ended, in words.
+    model_ : str
+        The model of the fit, in which `transform` reads, whatever ``model`` is set to since.
+    curvature_ : float
+        The curvature of the fit, likewise.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+
+    See Also
+    --------
+    TangentWhitener : logarithmic coordinates at the Fréchet mean.
+
+    Examples
+    --------
+    >>> from horopca import BusemannWhitener
+    >>> from horopca.datasets import make_hierarchy
+    >>> X = make_hierarchy(random_state=0).points
+    >>> features = BusemannWhitener(n_components=4, random_state=0).fit_transform(X)
+    >>> features.shape, bool(abs(features.std(axis=0) - 1).max() < 1e-12)
+    ((121, 4), True)
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        strategy: Literal["joint", "greedy"] = "joint",
+        decorrelate: bool = False,
+        model: ModelName = "poincare",
+        curvature: float = -1.0,
+        n_init: int | Literal["auto"] = "auto",
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.strategy = strategy
+        self.decorrelate = decorrelate
+        self.model = model
+        self.curvature = curvature
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _colouring(self, factor: np.ndarray) -> np.ndarray:
+        return factor if self.decorrelate else super()._colouring(factor)
+
+    def _learn(self, rows: Rows) -> Ending:
+        n, d = rows.shape[0], rows.shape[1] - 1
+        K = self._count(n, d)
+        rng = check_generator(self.random_state)
+        x = translate_to_origin(rows.take(rng.permutation(n)[:SEARCH_ROWS]), self._mean)
+        axes, _ = principal_axes(x)
+        with one_blas_thread():
+            found = search_directions(
+                as_sample(lift(x[:, 1:] @ axes.T)),
+                K,
+                joint=self.strategy == "joint",
+                n_init=check_starts(self.n_init, AUTO_STARTS),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                rng=rng,
+            )
+        if len(found.q) == 0:
+            raise ValueError(ONE_POINT)
+        if len(found.q) < K and self.n_components is not None:
+            raise ValueError(
+                f"n_components must be at most {len(found.q)}, the number of independent Busemann coordinates of X, but is "
+                f"{K}. Pass fewer, or None."
+            )
+        self._directions = found.q @ axes
+        self.ideal_points_ = translate_ideal(self._directions, self._mean)
+        return found.ending._replace(remedy=f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).")
+
+    def _count(self, n: int, d: int) -> int:
+        check_choice("strategy", self.strategy, ("joint", "greedy"))
+        check_starts(self.n_init, AUTO_STARTS)
+        check_climb(self)
+        if self.n_components is None:
+            return min(2 * d, n - 1)
+        return check_count("n_components", self.n_components, 1, n - 1, f" or None (X has {n} rows)")
+
+    def _coordinates(self, x: Array) -> Array:
+        xp = array_namespace(x)
+        return xp.stack([busemann(x, from_numpy(q, x)) for q in self._directions], axis=1)
+
+    def _points(self, c: Array) -> Array:
+        q, xp = self._directions, array_namespace(c)
+        K, d = q.shape
+        level = xp.exp(c)
+        if K > d:  # e^c = t - s.q is linear in the point: solved, in least squares if there are more equations than unknowns
+            return lift(level @ from_numpy(np.linalg.pinv(np.column_stack([np.ones(K), -q])).T[:, 1:].copy(), c))
+        spine = spine_from_ideal_points(q)
+        return unslide(_image_with_coordinates(level, q, spine), spine)
+
+
+def _image_with_coordinates(level: Array, q: np.ndarray, spine: Spine) -> Array:
+    """The image (n, K) in the upper half-space, height last, of points with t - s.q = level (n, K) along ideal points q."""
+    xp, kappa, K = array_namespace(level), spine.kappa, len(q)
+    solved = np.linalg.inv(np.column_stack([np.full(K, 1 / (1 + kappa)), -q @ spine.U.T]))
+    kept = level @ from_numpy(solved.T.copy(), level)
+    pole, across = kept[:, 0], kept[:, 1:]
+    square = pole**2 - 4 * kappa * (1 + dot(across, across))
+    root = xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))  # no such point: the nearest
+    r = ((pole + root) / 2)[:, None]
+    return xp.concat([across, xp.ones_like(r)], axis=1) / r

@@ -1,0 +1,59 @@
+"""One interface: what all estimators of the one list have in common."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from horopca import BusemannWhitener, TangentWhitener, estimators
+from horopca.datasets import make_hierarchy
+from horopca.metrics import pair_variance
+
+TREE = make_hierarchy(branching=3, depth=3, n_features=4, random_state=0)
+HURRIED = {"n_init": 2, "n_draws": 3, "patience": 10, "learning_rate": 0.1, "hidden": (), "random_state": 0}
+
+pytestmark = pytest.mark.filterwarnings("ignore:HyperbolicAutoencoder ran all")  # a few steps are enough here
+
+
+def fitted(name, **options):
+    """An estimator of the list, fitted in a hurry to a data frame, whose columns have names."""
+    kind = getattr(estimators, name)
+    known = inspect.signature(kind).parameters
+    quick = {key: value for key, value in HURRIED.items() if key in known}
+    columns = [f"x{k}" for k in range(TREE.points.shape[1])]
+    return kind(**quick, **options).fit(pd.DataFrame(TREE.points, columns=columns), TREE.labels)
+
+
+def documented(kind):
+    """The names in the section on attributes of a docstring."""
+    section = inspect.getdoc(kind).split("Attributes\n----------\n")[1].split("\n\n")[0]
+    heads = [line.split(" : ")[0] for line in section.splitlines() if not line.startswith(" ")]
+    return {name for head in heads for name in re.split(r",\s*", head)}
+
+
+@pytest.mark.parametrize("name", estimators.__all__)
+def test_what_is_learnt_is_documented(name):
+    learnt = {key for key in vars(fitted(name)) if key.endswith("_") and not key.startswith("_")}
+    assert documented(getattr(estimators, name)) == learnt
+
+
+@pytest.mark.parametrize("name", estimators.__all__)
+def test_every_fit_says_how_it_ended_and_where_it_reads(name):
+    found = fitted(name, model="tangent", curvature=-0.25)
+    assert isinstance(found.converged_, bool) and isinstance(found.status_, str) and np.all(np.asarray(found.n_iter_) >= 0)
+    assert (found.model_, found.curvature_, found.n_features_in_) == ("tangent", -0.25, 4)
+
+
+def test_variances_of_whitened_coordinates_are_those_of_pairs():
+    # uncorrelated coordinates: each adds its own pair variance, the mean squared difference over ordered pairs
+    whitener = TangentWhitener(n_components=3).fit(TREE.points)
+    coordinates = whitener.transform(TREE.points) * whitener.coordinate_scale_
+    apart = (coordinates[:, None] - coordinates) ** 2
+    assert np.allclose(whitener.explained_variance_, apart.mean(axis=(0, 1)))
+    one = BusemannWhitener(n_components=1, random_state=0).fit(TREE.points)  # on a line hyperbolic distances are differences
+    line = np.tanh(one.transform(TREE.points) * one.coordinate_scale_ / 2)
+    assert one.explained_variance_[0] == pytest.approx(pair_variance(line))
