@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import datasets, embed, geometry, io, metrics, plots, projections, statistics  # noqa: F401
+    from ._points.libraries import from_geoopt, from_hyperbolix, from_hypll  # noqa: F401
     from .estimators import *  # noqa: F403
     from .explorer import explore  # noqa: F401
     from .io import anndata  # noqa: F401
@@ -24,6 +25,7 @@ __version__ = "0.1.0"
 # loaded when first asked for, so that `horopca --help` does not wait for scikit-learn; and all estimators by their names
 _ROOMS = ("datasets", "embed", "geometry", "io", "metrics", "plots", "projections", "statistics")
 _HOMES = {"compare": "metrics.comparison", "explore": "explorer"}
+_HOMES |= dict.fromkeys(("from_geoopt", "from_hypll", "from_hyperbolix"), "_points.libraries")
 _ALIASES = {"anndata": "io.anndata"}
 
 

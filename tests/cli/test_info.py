@@ -17,7 +17,7 @@ from .running import refused, run
 def test_info_in_words(points):
     result = run("info", points)
     assert result.exit_code == 0
-    for words in ("40", "5, float64", "poincare, klein, tangent", "--model poincare", "on a clip"):
+    for words in ("40", "5, float64", "poincare, lorentz-space, klein, tangent", "poincare or lorentz-space", "on a clip"):
         assert words in result.stdout
 
 
@@ -28,19 +28,20 @@ def test_info_in_json(tmp_path):
     found = json.loads(run("info", tmp_path / "points.npz", "--json").stdout)
     assert found["model"] == "lorentz" and found["curvature"] == pytest.approx(-0.25)
     assert found["n_rows"] == 40 and found["n_nonfinite"] == 1 and found["n_labels"] == 4
-    assert found["radius"]["1.0"] == pytest.approx(2 * radius(to_hyperboloid(np.delete(TREE.points, 7, 0))).max())
+    assert found["radius"]["lorentz"]["1.0"] == pytest.approx(2 * radius(to_hyperboloid(np.delete(TREE.points, 7, 0))).max())
 
 
 def test_info_says_which_balls_could_hold_the_rows(tmp_path):
     result = run("info", save(tmp_path / "points.npy", 4 * TREE.points - 1))
-    assert "as a ball" in result.stdout and "as tangent" not in result.stdout
+    assert "as a ball" in result.stdout and "as tangent holds" not in result.stdout
 
 
 def test_rows_beyond_every_model_are_told_of(tmp_path):
     said = " ".join(run("info", save(tmp_path / "far.npy", 1e4 * (TREE.points - 1))).stdout.split())
-    assert "could be in no model at curvature -1 best guess none" in said and "radius" not in said
+    assert "could be lorentz-space evidence norms from" in said and "too long for tangent vectors" in said
     assert "as tangent holds the rows only at a curvature between -" in said
     said = " ".join(run("info", save(tmp_path / "beyond.npy", 1e200 * (TREE.points - 1))).stdout.split())
+    assert "could be in no model at curvature -1" in said and "model none" in said and "radius" not in said
     assert "as a ball holds them at no curvature as tangent holds them at no curvature" in said
 
 
@@ -50,7 +51,7 @@ def test_a_large_file_is_described_as_a_small_one_is(tmp_path, monkeypatch):
         path = save(tmp_path / "x.npy", matrix, force=True)
         monkeypatch.setattr("horopca.io.description.BLOCK_ELEMENTS", 1 << 20)
         whole = describe(matrix)
-        monkeypatch.setattr("horopca.io.description.BLOCK_ELEMENTS", 35)
+        monkeypatch.setattr("horopca.io.description.BLOCK_ELEMENTS", 60)
         assert describe_file(path) == whole and whole.n_duplicates == 8 and whole.n_nonfinite == 1
         assert json.loads(run("info", path, "--json").stdout)["n_duplicates"] == 8
     with pytest.raises(ValueError, match="at least one finite row, but none of its 3"):

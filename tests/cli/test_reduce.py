@@ -9,7 +9,7 @@ import pytest
 from hierarchies import TREE
 from horopca import metrics
 from horopca._points.door import check_door
-from horopca.geometry import distance, from_hyperboloid, to_hyperboloid
+from horopca.geometry import MODELS, distance, from_hyperboloid, to_hyperboloid
 from horopca.io import load, save
 from horopca.metrics.comparison import METHODS, make
 
@@ -62,7 +62,7 @@ def test_what_is_written_is_what_the_library_returns(tmp_path, points):
     assert np.array_equal(load(tmp_path / "out.npy").X, Y)
 
 
-@pytest.mark.parametrize("model", ["lorentz", "klein", "halfspace", "tangent"])
+@pytest.mark.parametrize("model", [model for model in MODELS if model != "poincare"])
 def test_model_and_curvature_reach_the_points_and_the_picture(tmp_path, monkeypatch, model):
     drawn = []
     monkeypatch.setattr(
@@ -236,3 +236,17 @@ def test_all_components_and_too_many(points):
     assert json.loads(run("reduce", points, "-k", "all", "--method", "tpca", "--json").stdout)["n_components"] == 5
     refused(run("reduce", points, "-k", str(10**20)), "a share of the variance between 0 and 1, or all, but is 1" + "0" * 20)
     refused(run("reduce", points, "-k", "all", "--plot", "a.png"), "needs -k 2, but -k is all.", code=2)
+
+
+def test_auto_is_the_only_model_that_the_rows_fit_or_a_refusal(tmp_path):
+    x = to_hyperboloid(TREE.points)
+    timed = save(tmp_path / "timed.npy", np.roll(x, -1, axis=1))
+    reduced = json.loads(run("reduce", timed, "--model", "auto", "--json", "--method", "tpca").stdout)
+    assert reduced["model"] == "lorentz-time-last"
+    bare = save(tmp_path / "bare.npy", x[:, 1:])
+    refused(run("reduce", bare, "--model", "auto"), "its rows could be 'lorentz-space' or 'tangent' (norms")
+    refused(
+        run("embed", bare, "--model", "auto", "-o", tmp_path / "o.npy"),
+        "--model auto is for points that are read at once",
+        code=2,
+    )

@@ -17,7 +17,7 @@ import horopca
 from horopca.explorer import explore
 from horopca.explorer.edges import load_row_edges
 from horopca.explorer.original import local_distortion
-from horopca.geometry import distance, from_hyperboloid, lift, pairwise_distance, to_hyperboloid, translate
+from horopca.geometry import MODELS, distance, from_hyperboloid, lift, pairwise_distance, to_hyperboloid, translate
 from horopca.metrics import continuity, false_neighbours, trustworthiness
 from horopca.metrics.nearest import nearest_neighbours
 from horopca.plots import class_colours
@@ -52,7 +52,7 @@ def names_of(columns):
 # ---------------------------------------------------------------- what the page holds
 
 
-@pytest.mark.parametrize("model", ["poincare", "lorentz", "klein", "halfspace", "tangent"])
+@pytest.mark.parametrize("model", MODELS)
 def test_points_arrive_to_the_last_bit_from_every_model(model):
     given = from_hyperboloid(X, model)
     found = held(explore(given, model=model))

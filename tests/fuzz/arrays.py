@@ -19,12 +19,11 @@ import horopca
 from fuzz.tally import Finding, Tally, counted
 from horopca import metrics
 from horopca._points.door import LARGEST_RADIUS, Door, check_door
-from horopca.geometry import from_hyperboloid, pairwise_distance, to_hyperboloid, translate
+from horopca.geometry import MODELS, from_hyperboloid, pairwise_distance, to_hyperboloid, translate
 from horopca.io import describe, load, save
 from horopca.statistics import frechet_mean
 
 SECONDS = 60.0  # for one array; all of them are small
-MODELS = ("poincare", "lorentz", "klein", "halfspace", "tangent")
 CURVATURES = (-1.0, -1.0, -0.3, -1e-6, -1e6, -1e-100, -1e100)
 NUMBERS = [0.0, -0.0, 1.0, -1.0, 0.5, 5e-324, 1e-160, 1e-308, 1e154, 1e160, -1e200, 1.7e308, -1.7e308, np.inf, -np.inf, np.nan]
 
@@ -45,7 +44,7 @@ def any_points(rng: np.random.Generator, columns: int, door: Door, size: int | N
     d, n = door.dimension(columns), int(rng.integers(2, 9)) if size is None else size
     u = rng.standard_normal((n, d))
     u /= np.linalg.norm(u, axis=1, keepdims=True)
-    most = np.log10(LARGEST_RADIUS * (1 - 1e-12) / (1 if door.model in ("lorentz", "tangent") else 2))
+    most = np.log10(LARGEST_RADIUS * (1 - 1e-12) / (1 if door.model.startswith("lorentz") or door.model == "tangent" else 2))
     radii = 10.0 ** rng.uniform(*sorted(rng.uniform(rng.choice([-300, -8, -1]), most, 2)), (n, 1))
     if rng.random() < 0.3:
         u = u[:1] + rng.choice([0.0, 1e-12, 1e-3]) * u  # all in one direction
@@ -65,7 +64,7 @@ class Case(NamedTuple):
     rng: np.random.Generator
 
     def door(self) -> Door:
-        return check_door(str(self.rng.choice(MODELS)), float(self.rng.choice(CURVATURES)))
+        return check_door(str(self.rng.choice(list(MODELS))), float(self.rng.choice(CURVATURES)))
 
     def points(self, door: Door, columns: int | None = None) -> np.ndarray:
         d = int(self.rng.integers(1, 5)) if columns is None else door.dimension(columns)
@@ -92,7 +91,7 @@ def _mapped(name: str) -> Callable[[Case], Any]:
     """Any numbers, or points, through a fit and back."""
 
     def go(case: Case) -> Any:
-        door = Door(str(case.rng.choice(MODELS)), float(case.rng.choice([-1.0, -1e-100])))
+        door = Door(str(case.rng.choice(list(MODELS))), float(case.rng.choice([-1.0, -1e-100])))
         away = float(case.rng.choice([0.0, 6.0, 13.0] if door.model in ("poincare", "klein") else [0.0, 13.0, 80.0]))
         fit, columns = _fitted(name, door, away), door.columns(3)
         X = any_numbers(case.rng, columns) if case.rng.random() < 0.5 else case.points(door, columns)

@@ -27,9 +27,9 @@ RADIAL = [name for name, model in MODELS.items() if model.radial is not None]
 
 def chunk_of(x, model, start=0):
     """The same points, as the rows of a model."""
-    X, (_, extra, radial) = from_hyperboloid(x, model), MODELS[model]
-    t, stretch = radial(np.sum(X[:, extra:] ** 2, axis=1))
-    return Chunk(X[:, extra:], stretch, t, start)
+    X, (_, radial, space) = from_hyperboloid(x, model), MODELS[model]
+    t, stretch = radial(np.sum(X[:, space] ** 2, axis=1))
+    return Chunk(X[:, space], stretch, t, start)
 
 
 def test_a_boost_is_the_matrix_of_a_translation():

@@ -7,7 +7,16 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from horopca import HoroPCA
 from horopca.datasets import make_hierarchy
-from horopca.geometry import busemann, distance, from_hyperboloid, radius, to_hyperboloid, translate, translate_to_origin
+from horopca.geometry import (
+    MODELS,
+    busemann,
+    distance,
+    from_hyperboloid,
+    radius,
+    to_hyperboloid,
+    translate,
+    translate_to_origin,
+)
 from horopca.metrics import average_distortion
 from horopca.plots import (
     COLOURS,
@@ -117,7 +126,7 @@ def test_klein_and_halfplane_show_the_same_points(ax):
     assert len(halfplane.collections[0].get_segments()) == len(EDGES)
 
 
-@pytest.mark.parametrize("model", ["poincare", "lorentz", "klein", "halfspace", "tangent"])
+@pytest.mark.parametrize("model", MODELS)
 def test_any_model_and_curvature_may_be_given(ax, model):
     given = from_hyperboloid(to_hyperboloid(Y), model) * (1 if model == "halfspace" else 2)
     assert np.allclose(offsets(plot_disk(given, model=model, curvature=-0.25, ax=ax)), Y)

@@ -22,7 +22,7 @@ from horopca.statistics import frechet_mean
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
 
-KERNEL_MODELS = ("poincare", "klein", "lorentz", "tangent")
+KERNEL_MODELS = ("poincare", "klein", "lorentz", "lorentz-space", "tangent")
 
 
 @pytest.fixture(scope="module")
@@ -299,7 +299,7 @@ def test_rows_near_the_boundary_go_the_careful_way(model, dtype):
 
 
 @pytest.mark.parametrize("to_device", LIBRARIES)
-@pytest.mark.parametrize("model", ["poincare", "klein", "lorentz", "tangent", "halfspace"])
+@pytest.mark.parametrize("model", geometry.MODELS)
 def test_models_at_other_curvatures(model, to_device):
     x = cloud(200, 4)
     X = Door(model, -0.3).leave(x, np.float64)
@@ -312,6 +312,8 @@ BAD = {
     "poincare": lambda X: X / np.linalg.norm(X, axis=1, keepdims=True) * 1.2,
     "klein": lambda X: X / np.linalg.norm(X, axis=1, keepdims=True),
     "lorentz": lambda X: X * np.array([1.1] + [1.0] * (X.shape[1] - 1)),
+    "lorentz-space": lambda X: X / np.linalg.norm(X, axis=1, keepdims=True) * 1e80,
+    "lorentz-time-last": lambda X: X * np.array([1.0] * (X.shape[1] - 1) + [1.1]),
     "tangent": lambda X: X / np.linalg.norm(X, axis=1, keepdims=True) * 400,
     "halfspace": lambda X: -X,
 }

@@ -24,6 +24,7 @@ from horopca._points.memory import Rows
 from horopca._points.stream import Reservoir
 from horopca._search.climb import corrected
 from horopca.geometry import (
+    MODELS,
     Frame,
     between,
     boost_to_origin,
@@ -38,8 +39,6 @@ from horopca.metrics import distances
 from horopca.projections import spine_from_basis
 from horopca.projections.horospherical import Slide, slide
 from horopca.statistics import Seen, frechet_mean, principal_axes
-
-MODELS = ["poincare", "lorentz", "klein", "halfspace", "tangent"]
 
 
 def clusters(n, d, seed=0, ordered=False):

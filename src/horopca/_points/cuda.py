@@ -29,9 +29,10 @@ SURE = {
     "poincare": 1 - 1e-12,
     "klein": 1 - 1e-12,
     "lorentz": float(np.sinh(SURELY_FAR) ** 2),
+    "lorentz-space": float(np.sinh(SURELY_FAR) ** 2),
     "tangent": SURELY_FAR**2,
 }
-"""A row with |X|^2 below this is surely a point of the model: others are looked at again, by the door."""
+"""The models with kernels. A row with |X|^2 below this is surely a point: others are looked at again, by the door."""
 
 
 def usable_for(X: Any, model: str | None = None, K: int = 0) -> bool:
@@ -46,7 +47,7 @@ def usable_for(X: Any, model: str | None = None, K: int = 0) -> bool:
     if not there or model is None:
         return bool(there)
     floating = str(X.dtype).removeprefix("torch.") in ("float32", "float64")
-    return floating and MODELS[model].radial is not None and K <= MOST_COMPONENTS and X.shape[1] <= MOST_COLUMNS
+    return floating and model in SURE and K <= MOST_COMPONENTS and X.shape[1] <= MOST_COLUMNS
 
 
 @cache
@@ -105,7 +106,7 @@ def images_of_rows(X: Array, model: str, scale: float, slide: Any) -> tuple[Any,
     tensor = as_torch(X)
     K, lorentz = len(slide.vectors), MODELS[model].extra_columns
     Y = torch.empty((tensor.shape[0], K + lorentz), dtype=tensor.dtype, device=tensor.device)
-    most = np.inf if model in ("lorentz", "tangent") else (1 - 4 * torch.finfo(tensor.dtype).eps) ** 2
+    most = (1 - 4 * torch.finfo(tensor.dtype).eps) ** 2 if model in ("poincare", "klein") else np.inf
     parts = [scale, SURE[model], slide.kappa, slide.error(), most], slide.vectors.ravel(), slide.turn[1:].ravel()
     status = _pass(tensor, Y, model, np.concatenate(parts), K, slide.kappa < 0)
     return as_library_of(X, Y), status & 0xFFFFFFFF, status >> 32

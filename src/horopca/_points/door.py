@@ -22,6 +22,8 @@ METRICS = get_args(MetricName)
 HYPERBOLOID_SLACK = 1e-4  # Of t^2, for a point of the hyperboloid: six digits are enough, since only the space part is used.
 FLATTEST = 1e-100  # The least size of a curvature; the largest is its inverse.
 SYMMETRY = 1e-6  # By so much, relative to the largest, distances may differ from their transposes, or from 0 on the diagonal.
+CERTAIN_ROWS = 8  # So many rows do not lie on the hyperboloid by chance,
+TELLING_TIME = 30.0  # if their t is below this. Farther out the hyperboloid is hard to tell from its cone.
 NEAR_RIM = 0.01  # Of the radius: so far outside the ball points may be for want of digits. Those of float16 have three.
 LARGEST_RADIUS = 175.0
 """Points are at most so far from the origin. Seen from any of their means they are then at most twice as far, and the square of
@@ -54,7 +56,7 @@ class Door(NamedTuple):
         radial = MODELS[self.model].radial
         if radial is None:
             return Chunk.of(self.enter(X), start)
-        space = xp.astype(X[:, MODELS[self.model].extra_columns :], xp.float64, copy=False)
+        space = xp.astype(X[:, MODELS[self.model].space], xp.float64, copy=False)
         t, stretch = radial(dot(space, space) * self.scale**2)
         return Chunk(space, stretch * self.scale, t, start)
 
@@ -88,14 +90,22 @@ def _refuse_too_large(X: Array, dtype: Any) -> None:
 
 
 def check_door(model: str, curvature: float) -> Door:
-    """The door of a model and a curvature, or a sentence."""
+    """The door of a model and a curvature (a number, or a 0-d array of any library), or a sentence."""
     check_choice("model", model, MODELS)
-    if not isinstance(curvature, numbers.Real) or not FLATTEST <= -float(curvature) <= 1 / FLATTEST:
+    given = as_number(curvature)
+    size = -float(given) if isinstance(given, numbers.Real) else 0.0
+    if not FLATTEST <= size <= 1 / FLATTEST:
+        other = f" Where a library says c = {-size:g} and means -c, pass curvature={size:g}." if -np.inf < size < 0 else ""
         raise ValueError(
-            f"curvature must be a negative number (of size {FLATTEST:g} to {1 / FLATTEST:g}), but is {curvature!r}. A ball of "
-            "radius R has curvature -1/R**2; hyperbolic space of the textbooks has -1."
+            f"curvature must be a negative number (of size {FLATTEST:g} to {1 / FLATTEST:g}), but is {given!r}. A ball of "
+            f"radius R has curvature -1/R**2; hyperbolic space of the textbooks has -1.{other}"
         )
-    return Door(cast("ModelName", model), float(curvature))
+    return Door(cast("ModelName", model), -size)
+
+
+def as_number(value: Any) -> Any:
+    """The number in an array or a tensor of one element, such as a learnt parameter; anything else as it is."""
+    return value.item() if hasattr(value, "item") and tuple(getattr(value, "shape", (0,))) in ((), (1,)) else value
 
 
 def check_choice(name: str, value: Any, choices: Any) -> None:
@@ -246,11 +256,9 @@ def _ball_remedy(largest: float, door: Door, name: str) -> str:
 
 
 def _check_lorentz(X: Array, door: Door, start: int, name: str, reach: float) -> None:
-    x = to_numpy(X)
-    unit = np.maximum(np.abs(x).max(axis=1), 1 / door.scale)  # of each row: in it squares are numbers
-    y, level = x / unit[:, None], (1 / door.scale / unit) ** 2
-    square = y[:, 0] ** 2 - np.sum(y[:, 1:] ** 2, axis=1)
-    bad = (np.abs(square - level) > HYPERBOLOID_SLACK * (level + y[:, 0] ** 2)) | (y[:, 0] <= 0)
+    last = door.model == "lorentz-time-last"
+    x = np.roll(to_numpy(X), int(last), axis=1)
+    square, unit, bad = _off_hyperboloid(x, door)
 
     def single(k: int) -> str:
         found = float(square[k]) * float(unit[k]) * float(unit[k])
@@ -258,9 +266,44 @@ def _check_lorentz(X: Array, door: Door, start: int, name: str, reach: float) ->
         hint = f". Its curvature would be {-1 / found:.6g}" if 0 < found < np.inf and x[k, 0] > 0 else ""
         return f"has t = {x[k, 0]:.6g}{told}{hint}"
 
-    law = f"{name} must lie on the hyperboloid t^2 - |s|^2 = {1 / door.scale**2:.6g}, t > 0 (time first)"
-    _refuse(bad, start, law, "do not", single, "For ball coordinates pass model='poincare'.")
+    first = "last" if last else "first"
+    law = f"{name} must lie on the hyperboloid t^2 - |s|^2 = {1 / door.scale**2:.6g}, t > 0 (time {first})"
+    _refuse(bad, start, law, "do not", single, _lorentz_remedy(x, door) if bad.any() else "")
     _check_radius(np.arccosh(np.maximum(x[:, 0] * door.scale, 1)), start, name, reach)
+
+
+def _off_hyperboloid(x: np.ndarray, door: Door) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """t^2 - |s|^2 of rows (t, s) in a unit of each row's own, these units, and which rows are not on the door's hyperboloid."""
+    unit = np.maximum(np.abs(x).max(axis=1), 1 / door.scale)  # in it squares are numbers
+    y, level = x / unit[:, None], (1 / door.scale / unit) ** 2
+    square = y[:, 0] ** 2 - np.sum(y[:, 1:] ** 2, axis=1)
+    return square, unit, (np.abs(square - level) > HYPERBOLOID_SLACK * (level + y[:, 0] ** 2)) | (y[:, 0] <= 0)
+
+
+def _lorentz_remedy(x: np.ndarray, door: Door) -> str:
+    """What to do about rows (t, s) that are not on the hyperboloid."""
+    last = door.model == "lorentz-time-last"
+    if not _off_hyperboloid(np.roll(x, -1 if last else 1, axis=1), door)[2].any():
+        found, model = ("first", "lorentz") if last else ("last", "lorentz-time-last")
+        return f"They do with their time {found}: pass model={model!r}."
+    return "For ball coordinates pass model='poincare'; for Lorentz coordinates without their time, model='lorentz-space'."
+
+
+def _check_space(X: Array, door: Door, start: int, name: str, reach: float) -> None:
+    x = to_numpy(X)
+    for k, model in ((0, "lorentz"), (1, "lorentz-time-last")):
+        if _surely_on_hyperboloid(np.roll(x, k, axis=1), door):
+            raise ValueError(
+                f"{name} must hold Lorentz coordinates without their time (model='lorentz-space'), but rows {start} to "
+                f"{start + len(x) - 1} have it: t^2 - |s|^2 is {1 / door.scale**2:.6g} in all of them. Pass model={model!r}."
+            )
+    _check_radius(np.arcsinh(np.hypot.reduce(x, axis=1, initial=0.0) * door.scale), start, name, reach)
+
+
+def _surely_on_hyperboloid(x: np.ndarray, door: Door) -> bool:
+    """Whether rows (t, s) are on the door's hyperboloid, enough of them where that is no matter of rounding."""
+    near = np.abs(x[:, 0]) * door.scale < TELLING_TIME
+    return x.shape[1] > 1 and int(near.sum()) >= CERTAIN_ROWS and not bool(_off_hyperboloid(x, door)[2].any())
 
 
 def _check_halfspace(X: Array, door: Door, start: int, name: str, reach: float) -> None:
@@ -286,6 +329,8 @@ CHECKS = {
     "poincare": _check_ball,
     "klein": _check_ball,
     "lorentz": _check_lorentz,
+    "lorentz-space": _check_space,
+    "lorentz-time-last": _check_lorentz,
     "halfspace": _check_halfspace,
     "tangent": _check_tangent,
 }

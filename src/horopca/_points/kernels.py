@@ -134,7 +134,7 @@ def pairs_kernel(points, offsets, sums, n, others, span, K: tl.constexpr, ALL: t
 @jit
 def _radial(square, MODEL: tl.constexpr):
     """t and stretch of points at |X|^2 = square: `Model.radial` of the model."""
-    if MODEL == "lorentz":
+    if MODEL == "lorentz" or MODEL == "lorentz-space":
         t = _root(1.0 + square)
         return t, t * 0.0 + 1.0
     if MODEL == "poincare":
@@ -151,7 +151,7 @@ def _radial(square, MODEL: tl.constexpr):
 @jit
 def _shrink(square, t, MODEL: tl.constexpr):
     """What takes the space part s of a point, |s|^2 = square, to its coordinates in the model."""
-    if MODEL == "lorentz":
+    if MODEL == "lorentz" or MODEL == "lorentz-space":
         return t * 0.0 + 1.0
     if MODEL == "poincare":
         return _reciprocal(1.0 + t)

@@ -38,8 +38,8 @@ class Asked(NamedTuple):
             raise ValueError(f"{self.name} must have at least {rows}, but has {X.shape[0]} (n_samples = {X.shape[0]}).")
         if self.door.dimension(X.shape[1]) < 1:
             raise ValueError(
-                f"{self.name} must have at least 2 columns for model='lorentz' (time, then space), but has {X.shape[1]} "
-                "feature(s)."
+                f"{self.name} must have at least 2 columns for model={self.door.model!r} (time and space), but has "
+                f"{X.shape[1]} feature(s)."
             )
 
     @property

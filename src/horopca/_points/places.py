@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from array_api_compat import is_array_api_obj
 
-from .door import LARGEST_RADIUS, Door
+from ..geometry import ModelName
+from ..geometry._arrays import to_numpy
+from .door import LARGEST_RADIUS, Door, check_door
 from .memory import Asked, Rows
+from .recognition import recognise
+
+ModelChoice = ModelName | Literal["auto"]  # "auto": the only model that rows can be, by evidence
 
 
 class Place(NamedTuple):
@@ -26,6 +31,23 @@ PLACES = (
     Place(lambda X: isinstance(X, np.memmap), "mapped"),
     Place(lambda X: True, "memory"),
 )
+
+
+def choose_door(X: Any, model: str, curvature: Any, name: str = "X") -> Door:
+    """The door of a model and a curvature; for the model "auto", of the only one that the rows of X can be, or a sentence."""
+    if model != "auto":
+        return check_door(model, curvature)
+    scale = check_door("tangent", curvature).scale
+    if PLACES[0].holds(X) or np.ndim(X) != 2 or 0 in np.shape(X):
+        raise ValueError(f"model='auto' needs the rows of {name} in memory, as a matrix, to tell what they are. Pass a model.")
+    x = to_numpy(X) if is_array_api_obj(X) else np.asarray(X, dtype=np.float64)
+    found = recognise(lambda: iter([x[np.isfinite(x).all(axis=1)] * scale]), x.shape[1])
+    if found.door is None:
+        could = " or ".join(map(repr, found.candidates)) or "of no model at this curvature"
+        raise ValueError(
+            f"model='auto' cannot tell what {name} is: its rows could be {could} ({found.evidence}). Pass a model."
+        )
+    return check_door(found.door.model, curvature)
 
 
 def check_rows(

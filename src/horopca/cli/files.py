@@ -16,6 +16,7 @@ import numpy as np
 import rich_click as click
 
 from .._points.door import check_door
+from .._points.places import choose_door
 from ..geometry import clip
 from ..io import Table, atomic_output, check_output, load
 from ..io.files import named
@@ -106,6 +107,9 @@ def read(path: Path, reading: Reading = PLAIN, *, allow_nonfinite: bool = False)
             values=reading.value_column or (),
             allow_nonfinite=allow_nonfinite,
         )
+    if reading.model == "auto":
+        curvature = -1.0 if reading.curvature is None else reading.curvature
+        table = table._replace(model=choose_door(table.X, "auto", curvature, str(path)).model)
     return table if reading.clip is None else _clipped(table, reading, reading.clip, path)
 
 

@@ -55,7 +55,6 @@ def _beside(table: Table) -> dict[str, Any]:
 
 def _in_words(found: Description, beside: dict[str, Any]) -> dict[str, str]:
     """The lines of `horopca info`."""
-    curvature = "" if found.curvature == -1 else f" --curvature {found.curvature:.6g}"
     rows = {
         "rows": f"{found.n_rows:,}",
         "columns": f"{found.n_columns}, {found.dtype}",
@@ -63,21 +62,38 @@ def _in_words(found: Description, beside: dict[str, Any]) -> dict[str, str]:
         "labels": f"{beside['n_labels']} different" if beside.get("n_labels") else "none",
         "other columns": ", ".join([*beside.get("words", ()), *beside.get("values", ())]) or "none",
         "could be": ", ".join(name for name, fit in found.fits.items() if fit) or "in no model at curvature -1",
-        "best guess": "none" if found.model is None else f"--model {found.model}{curvature}",
-        "radius": "  ".join(f"{value:.3g}" for value in found.radius.values()) + "   (minimum, quartiles, maximum)",
+        "evidence": found.evidence,
+        "model": _verdict(found),
+        **{f"radius{_as(model, found)}": _quartiles(values) for model, values in found.radius.items()},
         "largest norm": f"{found.largest_norm:.10g}",
         "on a clip": f"{found.n_clipped} rows share the largest norm" if found.n_clipped else "no",
         "duplicates": f"{found.n_duplicates} rows",
         "NaN or infinite": f"{found.n_nonfinite} rows",
     }
-    if found.model in ("tangent", None):
+    unsure = found.model in (None, "lorentz-space")  # which rows that are in no other model are
+    if unsure and not found.fits["poincare"]:
         over = found.largest_norm - 1
         near = f"some rows are on the rim or beyond by up to {over:.2g}: --clip 1e-5 moves them inside"
         rows["as a ball"] = near if over < NEAR_RIM else _holds(1 / found.largest_norm)
-    if found.model is None:
-        del rows["radius"]
+    if unsure and not found.fits["tangent"]:
         rows["as tangent"] = _holds(LARGEST_RADIUS / found.largest_norm)
     return rows
+
+
+def _verdict(found: Description) -> str:
+    """The model as an option, or the question which of several it is."""
+    if found.model is not None:
+        return f"--model {found.model}" + ("" if found.curvature == -1 else f" --curvature {found.curvature:.6g}")
+    could = " or ".join(found.candidates)
+    return f"{could}? The numbers do not say: pass the one with --model" if could else "none"
+
+
+def _as(model: str, found: Description) -> str:
+    return "" if found.model == model else f" as {model}"
+
+
+def _quartiles(values: dict[float, float]) -> str:
+    return "  ".join(f"{value:.3g}" for value in values.values()) + "   (minimum, quartiles, maximum)"
 
 
 def _holds(scale: float) -> str:

@@ -17,7 +17,7 @@ from click import Context, Parameter, get_current_context
 from .saying import QUIET, STDIN
 
 LONGEST_LINE = 1 << 16  # bytes of standard input that are looked at for a tab
-MODELS = ("poincare", "lorentz", "klein", "halfspace", "tangent")
+MODELS = ("poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent")
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -55,7 +55,12 @@ class Reading(NamedTuple):
 
     def place(self, said: str | None = None) -> dict[str, Any]:
         """The model and the curvature: what is asked for, else what the file has `said`, else a ball of curvature -1."""
-        return {"model": self.model or said or MODELS[0], "curvature": -1.0 if self.curvature is None else self.curvature}
+        if self.model == "auto" and said is None:
+            raise click.UsageError(
+                "--model auto is for points that are read at once. Name the model; horopca info says which fit."
+            )
+        asked = None if self.model == "auto" else self.model
+        return {"model": asked or said or MODELS[0], "curvature": -1.0 if self.curvature is None else self.curvature}
 
 
 PLAIN = Reading()
@@ -142,7 +147,9 @@ quiet_option = click.option(
 model_options = together(
     [
         click.option(
-            "--model", type=click.Choice(MODELS), help="Coordinates of the rows.  [default: as the file says, or poincare]"
+            "--model",
+            type=click.Choice((*MODELS, "auto")),
+            help="Coordinates of the rows; auto: those that they alone fit.  [default: as the file says, or poincare]",
         ),
         click.option("--curvature", type=float, help="Curvature of the space, below 0.  [default: -1]"),
     ]

@@ -18,6 +18,7 @@ from .dask import reduce_chunked
 from .drawing import draw_plane, figure_for, saved
 from .files import STDOUT, write_files
 from .options import (
+    MODELS,
     components,
     force_option,
     json_option,
@@ -132,7 +133,7 @@ def _refuse(request: Request, as_json: bool) -> None:
     request.check()
     if request.plot is not None and request.components != 2:
         raise click.UsageError(f"--plot draws the plane and needs -k 2, but -k is {request.components or 'all'}.")
-    request.estimator()
+    request.estimator(MODELS[0] if request.reading.model == "auto" else None)
 
 
 def _summary(reduced: Reduced, request: Request) -> dict[str, Any]:

@@ -24,6 +24,8 @@ REACH = {
     "poincare": Reach(12.0, 34.0),
     "klein": Reach(6.0, 17.0),
     "lorentz": Reach(12.0, LARGEST_RADIUS),
+    "lorentz-space": Reach(12.0, LARGEST_RADIUS),
+    "lorentz-time-last": Reach(12.0, LARGEST_RADIUS),
     "halfspace": Reach(12.0, LARGEST_RADIUS),
     "tangent": Reach(12.0, LARGEST_RADIUS),
 }
@@ -57,7 +59,7 @@ class GraphEmbedding(BaseEstimator, ABC):
 
         Returns
         -------
-        ndarray of shape (n_nodes, n_components) (one column more for ``model="lorentz"``)
+        ndarray of shape (n_nodes, n_components) (one column more for a model with time)
         """
         return self.fit(graph).embedding_
 

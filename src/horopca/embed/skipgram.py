@@ -51,7 +51,7 @@ class HyperbolicSkipGram(GraphEmbedding):
     max_radius : "auto", float or None, default="auto"
         Distance from the origin, at curvature -1, beyond which no point lies. "auto" is 12 (6 in the Klein model), which a
         picture and float32 can show; None is as far as float64 coordinates of the model hold.
-    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent"}, default="poincare"
         The coordinates of the embedding.
     curvature : float, default=-1.0
     largest_component : bool, default=False
@@ -63,7 +63,7 @@ class HyperbolicSkipGram(GraphEmbedding):
 
     Attributes
     ----------
-    embedding_ : ndarray of shape (n_nodes, n_components) (one column more for ``model="lorentz"``)
+    embedding_ : ndarray of shape (n_nodes, n_components) (one column more for a model with time)
     names_ : list of n_nodes names, in the order of the rows
     radius_ : ndarray of shape (n_nodes,)
         Distances from the origin at curvature -1.

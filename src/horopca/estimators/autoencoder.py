@@ -8,9 +8,10 @@ import numpy as np
 
 from .._points.door import check_choice, check_count, check_generator, check_number
 from .._points.memory import Rows
+from .._points.places import ModelChoice
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
-from ..geometry import Chunk, ModelName, distance, lift, translate, translate_to_origin
+from ..geometry import Chunk, distance, lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..statistics import FRAME_ROWS, frame_of, principal_axes
 from .base import HyperbolicReduction
@@ -54,7 +55,7 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         Share of the points held out for that. With fewer than 20 such points the training points take their place.
     device : {"auto", "cpu", "cuda", "mps"}, default="auto"
         Where to train; "auto" is a GPU of Nvidia's if there is one.
-    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
         The coordinates of the input, and of the output.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
@@ -112,7 +113,7 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         patience: int = 200,
         validation_fraction: float = 0.1,
         device: Literal["auto", "cpu", "cuda", "mps"] = "auto",
-        model: ModelName = "poincare",
+        model: ModelChoice = "poincare",
         curvature: float = -1.0,
         random_state: Any = None,
         verbose: int = 0,

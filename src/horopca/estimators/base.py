@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._points.door import FARTHEST_IMAGE, Door, check_door
 from .._points.memory import Rows
-from .._points.places import check_rows
+from .._points.places import ModelChoice, check_rows
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
-from ..geometry import Chunk, ModelName
+from ..geometry import Chunk
 from ..geometry._arrays import Array
 from .fitting import (
     as_fitted,
@@ -60,7 +60,7 @@ class HyperbolicReduction(Transformer):
     """
 
     n_components: Any  # int, float in (0, 1) or None
-    model: ModelName
+    model: ModelChoice
     curvature: float
     objective: str = "variance"  # what a fit is for, where that is no choice of the user's
     explained_variance_ratio_: np.ndarray
@@ -145,7 +145,7 @@ class HyperbolicReduction(Transformer):
 
         Returns
         -------
-        array of shape (n_samples, n_components) (one column more for ``model="lorentz"``)
+        array of shape (n_samples, n_components) (one column more for a model with time)
             In the model, curvature, dtype, array library and device of X.
         """
         check_is_fitted(self)
@@ -161,7 +161,7 @@ class HyperbolicReduction(Transformer):
 
         Parameters
         ----------
-        Y : array of shape (n_samples, n_components) (one column more for ``model="lorentz"``)
+        Y : array of shape (n_samples, n_components) (one column more for a model with time)
 
         Returns
         -------

@@ -8,8 +8,9 @@ import numpy as np
 
 from .._objectives.sample import Sample
 from .._points.door import check_choice
+from .._points.places import ModelChoice
 from .._search.submanifolds import Effort, Nested, search_flag, search_last
-from ..geometry import ModelName
+from .fitting import fitted_door
 from .geodesic import GeodesicReduction
 
 STRATEGIES = {"flag": search_flag, "last": search_last}
@@ -34,7 +35,7 @@ class BSA(GeodesicReduction):
         A point that all submanifolds have to contain: the Fréchet mean, or a point in the estimator's model.
     base_noise : float, default=0.0
         Standard deviation of Gaussian noise added to the base point, along each axis of its tangent space, in units of length.
-    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
         The coordinates of the input, and of the output.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
@@ -100,7 +101,7 @@ class BSA(GeodesicReduction):
         strategy: Literal["flag", "last"] = "flag",
         base_point: Any = None,
         base_noise: float = 0.0,
-        model: ModelName = "poincare",
+        model: ModelChoice = "poincare",
         curvature: float = -1.0,
         n_init: int | Literal["auto"] = "auto",
         max_iter: int = 1000,
@@ -128,4 +129,4 @@ class BSA(GeodesicReduction):
         return STRATEGIES[self.strategy](sample, K, self.base_point is not None, effort, rng)
 
     def _keep(self, points: np.ndarray) -> None:
-        self.reference_points_ = self._door().leave(points, points.dtype)
+        self.reference_points_ = fitted_door(self).leave(points, points.dtype)

@@ -9,9 +9,10 @@ import numpy as np
 from .._objectives.sample import as_sample
 from .._points.door import check_choice, check_count, check_generator
 from .._points.memory import Rows
+from .._points.places import ModelChoice
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
-from ..geometry import ModelName, busemann, lift, translate_ideal, translate_to_origin
+from ..geometry import busemann, lift, translate_ideal, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, from_numpy
 from ..projections import Spine, spine_from_ideal_points, unslide
 from ..statistics import principal_axes
@@ -45,7 +46,7 @@ class BusemannWhitener(Whitener):
     decorrelate : bool, default=False
         False: each coordinate is normalised by itself. True: the features are uncorrelated too; the k-th is what the
         first k - 1 coordinates leave unexplained of the k-th, normalised.
-    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
         The coordinates of the input. "tangent": tangent vectors at the origin.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
@@ -103,7 +104,7 @@ class BusemannWhitener(Whitener):
         *,
         strategy: Literal["joint", "greedy"] = "joint",
         decorrelate: bool = False,
-        model: ModelName = "poincare",
+        model: ModelChoice = "poincare",
         curvature: float = -1.0,
         n_init: int | Literal["auto"] = "auto",
         max_iter: int = 500,

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .._points.door import Door, check_count, check_door, check_number
 from .._points.means import mean_of
 from .._points.memory import Rows
-from .._points.places import check_rows
+from .._points.places import check_rows, choose_door
 from .._search.climb import Report
 from .._search.ending import Ending
 from ..geometry._arrays import to_numpy
@@ -40,7 +40,7 @@ def kept_if_refused(estimator: Any) -> Iterator[None]:
 
 def begin_fit(estimator: Any, X: Any, min_rows: int = 2) -> Rows:
     """X as points. What `transform` reads later is in the model and curvature of now, kept as ``model_`` and ``curvature_``."""
-    door = check_door(estimator.model, estimator.curvature)
+    door = choose_door(X, estimator.model, estimator.curvature)
     rows = check_rows(X, door, estimator=estimator, reset=True, min_rows=min_rows)
     estimator.model_, estimator.curvature_ = door
     return rows

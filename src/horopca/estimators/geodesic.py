@@ -17,7 +17,7 @@ from .._search.submanifolds import Effort, Nested, nested_frame
 from ..geometry import Chunk, lift, radius, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, to_numpy
 from ..statistics import principal_axes
-from .fitting import check_climb, check_starts, ending_after, in_model, store_mean, teller
+from .fitting import check_climb, check_starts, ending_after, fitted_door, in_model, store_mean, teller
 from .linear import LinearReduction
 
 SEARCH_ROWS = 1 << 13  # more points than this are searched on a random subset of so many,
@@ -93,8 +93,8 @@ class GeodesicReduction(LinearReduction):
                     f"base_point must be one point in the model of X, of shape ({self.n_features_in_},), but has shape "
                     f"{point.shape}."
                 )
-            base = to_numpy(check_rows(point[None], self._door(), name="base_point").all()[0])
-        noise = self.base_noise * self._door().scale * rng.standard_normal(len(base) - 1)
+            base = to_numpy(check_rows(point[None], fitted_door(self), name="base_point").all()[0])
+        noise = self.base_noise * fitted_door(self).scale * rng.standard_normal(len(base) - 1)
         return translate(to_hyperboloid(noise, "tangent"), base)
 
     def _translate_first_version(self) -> None:

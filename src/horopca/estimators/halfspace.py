@@ -9,8 +9,9 @@ import numpy as np
 
 from .._points.door import check_count, check_generator
 from .._points.memory import Rows
+from .._points.places import ModelChoice
 from .._search.ending import Ending
-from ..geometry import ModelName, distance, from_hyperboloid, lift, translate, translate_to_origin
+from ..geometry import distance, from_hyperboloid, lift, translate, translate_to_origin
 from ..geometry._arrays import AnyArray, Array, array_namespace, dot, from_numpy
 from ..statistics import principal_axes
 from .fitting import mean_ending, store_mean
@@ -39,7 +40,7 @@ class HalfSpaceProjection(LinearReduction):
         K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). None: all.
     n_draws : int, default=1000
         How many maps are drawn. All are looked at on a few hundred pairs, the best on some thousands.
-    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
         The coordinates of the input, and of the output.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
@@ -92,7 +93,7 @@ class HalfSpaceProjection(LinearReduction):
         n_components: int | None = 2,
         *,
         n_draws: int = 1000,
-        model: ModelName = "poincare",
+        model: ModelChoice = "poincare",
         curvature: float = -1.0,
         random_state: Any = None,
     ) -> None:

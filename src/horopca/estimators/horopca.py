@@ -12,14 +12,13 @@ from .._objectives.objectives import OBJECTIVES
 from .._points.cuda import images_of_rows, usable_for
 from .._points.door import check_choice, check_count, check_generator
 from .._points.memory import Rows
-from .._points.places import check_rows
+from .._points.places import ModelChoice, check_rows, choose_door
 from .._points.stream import Reservoir
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from ..geometry import (
     Chunk,
     Frame,
-    ModelName,
     boost_to_origin,
     busemann,
     from_hyperboloid,
@@ -78,10 +77,12 @@ class HoroPCA(HyperbolicReduction):
         Learn a stretch of the image too, which pays back the length that dropping dimensions costs: half the distortion or
         less, but some distances grow (by at most ``stretch_bound_``). Needs ``spine="free", objective="distortion"`` and
         ``strategy="joint"``.
-    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
-        The coordinates of the input, and of the output. "tangent": tangent vectors at the origin.
+    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
+        The coordinates of the input, and of the output, "poincare" by default. "lorentz-space": Lorentz coordinates
+        without their time; "tangent": tangent vectors at the origin; "auto": the only model that the rows of the fit can be,
+        by evidence, or a refusal that says which they could be.
     curvature : float, default=-1.0
-        Negative; the ball has radius 1/sqrt(-curvature).
+        Negative; the ball has radius 1/sqrt(-curvature). An array or tensor of one number will do.
     n_init : "auto" or int, default="auto"
         How many starts are climbed from: the most promising of eight times as many. "auto" is 16, and up to 64 on fewer than a
         thousand points; 64 on fewer than four thousand if ``objective="distortion"``, 96 with a stretch.
@@ -168,7 +169,7 @@ class HoroPCA(HyperbolicReduction):
         strategy: Literal["joint", "greedy"] = "joint",
         objective: Literal["variance", "distortion", "frechet"] = "variance",
         stretch: bool = False,
-        model: ModelName = "poincare",
+        model: ModelChoice = "poincare",
         curvature: float = -1.0,
         n_init: int | Literal["auto"] = "auto",
         pairs: int | Literal["auto", "all"] = "auto",
@@ -251,7 +252,8 @@ class HoroPCA(HyperbolicReduction):
 
     def _learn_more(self, X: Any) -> Ending | None:
         """Take in a batch, and fit where enough has changed."""
-        begun, door = hasattr(self, "_reservoir"), self._door()
+        begun = hasattr(self, "_reservoir")
+        door = choose_door(X, self._reservoir.model if begun and self.model == "auto" else self.model, self.curvature)
         if begun and (self._reservoir.model, self._reservoir.curvature) != door:
             raise ValueError(
                 f"model and curvature must be those of the batches before, {self._reservoir.model!r} and "
@@ -315,7 +317,7 @@ class HoroPCA(HyperbolicReduction):
 
         Returns
         -------
-        array of shape (n_samples, n_components) (one column more for ``model="lorentz"``)
+        array of shape (n_samples, n_components) (one column more for a model with time)
             In the model, curvature, dtype, array library and device of X; `inverse_transform` takes it back, whichever
             the components.
         """

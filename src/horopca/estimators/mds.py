@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._points.door import FARTHEST_IMAGE, METRICS, MetricName, check_choice, check_distances
 from .._points.memory import Asked, Rows
+from .._points.places import ModelChoice
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
-from ..geometry import Chunk, ModelName, boost_to_origin, lift, translate
+from ..geometry import Chunk, boost_to_origin, lift, translate
 from ..geometry._arrays import AnyArray, Array, array_namespace, concat_time, from_numpy, to_numpy
 from ..statistics import Points, Seen, frame_of
 from .fitting import (
@@ -59,7 +60,7 @@ class HyperbolicMDS(LinearReduction):
     metric : {"hyperbolic", "precomputed"}, default="hyperbolic"
         "hyperbolic": X holds points. "precomputed": X is a symmetric matrix of distances (of curvature `curvature`);
         `transform` then takes the distances of new points (rows) to the points of the fit (columns).
-    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
         The coordinates of the points, and of the output.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
@@ -119,7 +120,7 @@ class HyperbolicMDS(LinearReduction):
         n_components: int | float | None = 2,
         *,
         metric: MetricName = "hyperbolic",
-        model: ModelName = "poincare",
+        model: ModelChoice = "poincare",
         curvature: float = -1.0,
     ) -> None:
         self.n_components = n_components
@@ -235,7 +236,7 @@ class HyperbolicMDS(LinearReduction):
 
         Returns
         -------
-        array of shape (n_samples, n_components) (one column more for ``model="lorentz"``)
+        array of shape (n_samples, n_components) (one column more for a model with time)
             In the model, curvature, dtype, array library and device of X.
         """
         check_is_fitted(self)
@@ -253,7 +254,7 @@ class HyperbolicMDS(LinearReduction):
 
         Parameters
         ----------
-        Y : array of shape (n_samples, n_components) (one column more for ``model="lorentz"``)
+        Y : array of shape (n_samples, n_components) (one column more for a model with time)
 
         Returns
         -------

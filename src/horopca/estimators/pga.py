@@ -8,8 +8,8 @@ import numpy as np
 
 from .._objectives.sample import Sample
 from .._points.door import check_choice
+from .._points.places import ModelChoice
 from .._search.submanifolds import AIMS, Effort, Nested, search_greedy, search_joint
-from ..geometry import ModelName
 from .geodesic import GeodesicReduction
 
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
@@ -37,7 +37,7 @@ class PGA(GeodesicReduction):
     base_noise : float, default=0.0
         Standard deviation of Gaussian noise added to the base point, along each axis of its tangent space, in units of length:
         how much does the method depend on it?
-    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
         The coordinates of the input, and of the output.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
@@ -99,7 +99,7 @@ class PGA(GeodesicReduction):
         objective: Literal["variance", "residual"] = "variance",
         base_point: Any = "mean",
         base_noise: float = 0.0,
-        model: ModelName = "poincare",
+        model: ModelChoice = "poincare",
         curvature: float = -1.0,
         n_init: int | Literal["auto"] = "auto",
         max_iter: int = 1000,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .._points.memory import Rows
+from .._points.places import ModelChoice
 from .._search.ending import Ending
-from ..geometry import ModelName, lift, translate, translate_to_origin
+from ..geometry import lift, translate, translate_to_origin
 from ..geometry._arrays import AnyArray, Array, array_namespace, from_numpy, norm, unit
 from .fitting import mean_ending, measured_rows, store_mean
 from .linear import TRUSTED, LinearReduction, leading_axes, moments
@@ -24,7 +25,7 @@ class RadialPCA(LinearReduction):
     ----------
     n_components : int or None, default=2
         K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). None: all.
-    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
         The coordinates of the input, and of the output.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
@@ -75,7 +76,7 @@ class RadialPCA(LinearReduction):
     True
     """
 
-    def __init__(self, n_components: int | None = 2, *, model: ModelName = "poincare", curvature: float = -1.0) -> None:
+    def __init__(self, n_components: int | None = 2, *, model: ModelChoice = "poincare", curvature: float = -1.0) -> None:
         self.n_components = n_components
         self.model = model
         self.curvature = curvature

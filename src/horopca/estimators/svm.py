@@ -18,10 +18,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 
 from .._points.door import check_generator, check_number
 from .._points.memory import Rows
-from .._points.places import check_rows
+from .._points.places import ModelChoice, check_rows
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
-from ..geometry import ModelName, lift, translate_to_origin
+from ..geometry import lift, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry.isometries import boost
 from ..statistics import frechet_mean, principal_axes
@@ -53,7 +53,7 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
     probability : bool, default=False
         Fit `predict_proba` too: sigmoids (Platt scaling) of decision values that come from machines fitted on the other
         folds, five of them or as many as the smallest class has members. Costs as many fits more.
-    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
         The coordinates of the input. "tangent": tangent vectors at the origin.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature). Margins are measured at curvature -1.
@@ -105,7 +105,7 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
         *,
         class_weight: Any = None,
         probability: bool = False,
-        model: ModelName = "poincare",
+        model: ModelChoice = "poincare",
         curvature: float = -1.0,
         max_iter: int = 1000,
         tol: float = 1e-8,

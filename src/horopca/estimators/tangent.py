@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from .._points.memory import Rows
+from .._points.places import ModelChoice
 from .._search.ending import Ending
-from ..geometry import ModelName, from_hyperboloid, translate_to_origin
+from ..geometry import from_hyperboloid, translate_to_origin
 from ..geometry._arrays import Array, array_namespace
 from .fitting import mean_ending, measured_rows, store_mean
 from .linear import LinearReduction, leading_axes, moments
@@ -22,7 +23,7 @@ class TangentPCA(LinearReduction):
     n_components : int, float or None, default=2
         K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). A float
         between 0 and 1: as few as keep that share of the variance. None: all.
-    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
         The coordinates of the input, and of the output.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
@@ -62,7 +63,9 @@ class TangentPCA(LinearReduction):
     (121, 2)
     """
 
-    def __init__(self, n_components: int | float | None = 2, *, model: ModelName = "poincare", curvature: float = -1.0) -> None:
+    def __init__(
+        self, n_components: int | float | None = 2, *, model: ModelChoice = "poincare", curvature: float = -1.0
+    ) -> None:
         self.n_components = n_components
         self.model = model
         self.curvature = curvature

@@ -10,12 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._points.door import Door, check_count
 from .._points.memory import Rows
-from .._points.places import check_rows
+from .._points.places import ModelChoice, check_rows
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from ..geometry import (
     Chunk,
-    ModelName,
     from_hyperboloid,
     to_hyperboloid,
     translate,
@@ -39,7 +38,7 @@ FLAT = 1e-7  # a coordinate whose deviation is below this fraction of the larges
 class Whitener(Transformer):
     """Coordinates of points seen from their Fréchet mean, normalised. Subclasses say which coordinates."""
 
-    model: ModelName
+    model: ModelChoice
     curvature: float
     fit_transform: FitTransform
 
@@ -181,7 +180,7 @@ class TangentWhitener(Whitener):
     n_components : int or None, default=None
         The number of axes, in falling order of variance; None: the dimension of X (or the number of axes along which X
         varies, if those are fewer).
-    model : {"poincare", "lorentz", "klein", "halfspace", "tangent"}, default="poincare"
+    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
         The coordinates of the input. "tangent": tangent vectors at the origin.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
@@ -217,7 +216,7 @@ class TangentWhitener(Whitener):
     array([1., 1.])
     """
 
-    def __init__(self, n_components: int | None = None, *, model: ModelName = "poincare", curvature: float = -1.0) -> None:
+    def __init__(self, n_components: int | None = None, *, model: ModelChoice = "poincare", curvature: float = -1.0) -> None:
         self.n_components = n_components
         self.model = model
         self.curvature = curvature

@@ -5,6 +5,8 @@ All at curvature -1. A point of H^d is
 | model        | coordinates                                                                      |
 |--------------|----------------------------------------------------------------------------------|
 | `lorentz`    | (t, s) in R^{d+1} with t = sqrt(1 + abs(s)^2): the hyperboloid                    |
+| `lorentz-space` | s alone, the time left out                                                    |
+| `lorentz-time-last` | (s, t)                                                                    |
 | `poincare`   | z = s / (1 + t) in the open unit ball, angles true                                |
 | `klein`      | k = s / t in the open unit ball, geodesics straight                               |
 | `halfspace`  | (y, h) with h > 0 last; the origin of the ball is (0, 1), the ideal point at infinity is the last axis |
@@ -73,6 +75,14 @@ def _hyperboloid_to_lorentz(x: Array) -> Array:
     return x
 
 
+def _hyperboloid_to_space(x: Array) -> Array:
+    return x[..., 1:]
+
+
+def _hyperboloid_to_time_last(x: Array) -> Array:
+    return array_namespace(x).concat([x[..., 1:], x[..., :1]], axis=-1)
+
+
 def _poincare_radial(square: Array) -> tuple[Array, Array]:
     stretch = 2 / _inside(square)
     return stretch - 1, stretch
@@ -106,31 +116,38 @@ def _inside(square: Array) -> Array:
 
 
 class Model(NamedTuple):
-    """A model: its map from the hyperboloid, how many columns it has more than dimensions, and its map to the hyperboloid.
+    """A model: its map from the hyperboloid, its map to the hyperboloid, and which of its columns are not time.
 
-    Where the point above X is (t, stretch * X), X without its extra columns, `radial` takes |X|^2 to t and stretch.
+    Where the point above X is (t, stretch * X), X without its time, `radial` takes |X|^2 to t and stretch.
     """
 
     from_hyperboloid: Callable[[Array], Array]
-    extra_columns: int
     radial: Callable[[Array], tuple[Array, Array]] | None
+    space: slice = slice(None)
+
+    @property
+    def extra_columns(self) -> int:
+        """How many columns it has more than dimensions: 1 for the time, or 0."""
+        return int(self.space != slice(None))
 
     def to_hyperboloid(self, X: Array) -> Array:
         """Points (..., d+1) of the hyperboloid, time first."""
         if self.radial is None:
             return halfspace_to_hyperboloid(X)
-        space = X[..., self.extra_columns :]
+        space = X[..., self.space]
         return lift(space * self.radial(dot(space, space))[1][..., None])
 
 
-ModelName = Literal["poincare", "lorentz", "klein", "halfspace", "tangent"]
+ModelName = Literal["poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent"]
 
 MODELS: dict[str, Model] = {
-    "poincare": Model(hyperboloid_to_poincare, 0, _poincare_radial),
-    "lorentz": Model(_hyperboloid_to_lorentz, 1, _lorentz_radial),
-    "klein": Model(hyperboloid_to_klein, 0, _klein_radial),
-    "halfspace": Model(hyperboloid_to_halfspace, 0, None),
-    "tangent": Model(hyperboloid_to_tangent, 0, _tangent_radial),
+    "poincare": Model(hyperboloid_to_poincare, _poincare_radial),
+    "lorentz": Model(_hyperboloid_to_lorentz, _lorentz_radial, slice(1, None)),
+    "lorentz-space": Model(_hyperboloid_to_space, _lorentz_radial),
+    "lorentz-time-last": Model(_hyperboloid_to_time_last, _lorentz_radial, slice(None, -1)),
+    "klein": Model(hyperboloid_to_klein, _klein_radial),
+    "halfspace": Model(hyperboloid_to_halfspace, None),
+    "tangent": Model(hyperboloid_to_tangent, _tangent_radial),
 }
 
 

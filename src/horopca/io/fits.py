@@ -23,7 +23,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__, estimators
-from .._points.door import check_door
+from .._points.door import as_number, check_door
 from .._points.stream import Reservoir
 from ..estimators.fitting import fitted_door
 from ..estimators.learning import Answer
@@ -161,7 +161,7 @@ def pack(estimator: BaseEstimator) -> dict[str, np.ndarray]:
     name = type(estimator).__name__
     if name not in ESTIMATORS or type(estimator) is not getattr(estimators, name):
         raise ValueError(f"estimator must be one of {', '.join(ESTIMATORS)}, but is {name}.")
-    params = estimator.get_params(deep=False)
+    params = {key: as_number(value) for key, value in estimator.get_params(deep=False).items()}
     learnt = {_field(key): value for key, value in vars(estimator).items() if key not in params}
     if not isinstance(params.get("random_state"), int | np.integer):
         params = {key: value for key, value in params.items() if key != "random_state"}  # a generator has no use any more
@@ -281,7 +281,8 @@ def _take(value: Any, members: Mapping[str, np.ndarray]) -> Any:
 
 def _try_out(estimator: Any) -> None:
     """Map the origin there and back: arrays that do not fit together fail here, and not later at a user's points."""
-    check_door(estimator.model, estimator.curvature)
+    if estimator.model != "auto":
+        check_door(estimator.model, estimator.curvature)
     columns, given = estimator.n_features_in_, fitted_door(estimator)
     if len(getattr(estimator, "feature_names_in_", range(columns))) != columns:
         raise ValueError("There are more or fewer names than columns.")

@@ -161,7 +161,7 @@ def pair_variance(
 def frechet_variance(X: Any, *, model: ModelName = "poincare", curvature: float = -1.0) -> float:
     """Mean squared distance to the Fréchet mean."""
     rows = check_rows(X, check_door(model, curvature))
-    return mean_of(rows).variance / -curvature
+    return mean_of(rows).variance / -rows.door.curvature
 
 
 def unexplained_variance(X: Any, X_back: Any, *, model: ModelName = "poincare", curvature: float = -1.0) -> float:
@@ -173,7 +173,7 @@ def unexplained_variance(X: Any, X_back: Any, *, model: ModelName = "poincare", 
     if after.remote:
         before, after = after, before
     total = before.fold_beside(after, _squares)
-    return float(total / before.shape[0] / -curvature)
+    return float(total / before.shape[0] / -door.curvature)
 
 
 def _squares(before: Chunk, after: Chunk) -> float:

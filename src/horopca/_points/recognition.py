@@ -1,0 +1,147 @@
+"""Which models an array of numbers could be points of, by evidence: its norms, t^2 - |s|^2, the signs of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ..geometry import MODELS
+from .door import Door, check_door, refuse_outside
+
+BLOCK_ELEMENTS = 1 << 20  # numbers that are looked at in one step
+SINGLE = float(np.finfo(np.float32).eps)  # Lorentz coordinates are often trained in float32, however stored
+CROWD = (0.8, 0.9, 1.0)  # Norms that crowd below 1: more in the second of these intervals than in the first,
+FEWEST = 3  # and so many at least.
+ONE_SIGNED_ROWS = 20  # One column of so many rows is not positive by chance where all others have both signs.
+PARTICULAR = ("lorentz", "lorentz-time-last", "poincare", "halfspace", "lorentz-space", "tangent")
+TIMED = {"lorentz": 0, "lorentz-time-last": -1}  # models with a time, and its column
+
+Blocks = Callable[[], Iterator[np.ndarray]]
+
+
+class Recognised(NamedTuple):
+    """What the numbers say."""
+
+    n: int  # rows
+    largest_norm: float
+    doors: dict[str, Door | None]  # for each model, the door through which all rows go
+    candidates: tuple[str, ...]  # the models that the evidence leaves, the most particular first
+    evidence: str  # in words
+
+    @property
+    def door(self) -> Door | None:
+        """That of the only candidate; None where there are several, or none."""
+        return self.doors[self.candidates[0]] if len(self.candidates) == 1 else None
+
+
+class _Seen(NamedTuple):
+    """What one look at all rows tells."""
+
+    n: int
+    norms: tuple[float, float]  # smallest and largest
+    low: np.ndarray  # (m,), of each column
+    high: np.ndarray
+    crowd: tuple[int, int]  # rows with norms in the intervals of CROWD
+    squares: dict[str, tuple[float, float]]  # by model: the smallest t^2 with its t^2 - |s|^2, which has lost fewest digits
+
+
+def recognise(blocks: Blocks, columns: int) -> Recognised:
+    """What rows could be that `blocks()` gives a few at a time, float64 and finite.
+
+    >>> z = np.random.default_rng(0).uniform(-0.4, 0.4, (50, 3))
+    >>> found = recognise(lambda: iter([z]), 3)
+    >>> found.candidates, found.evidence
+    (('poincare', 'lorentz-space', 'tangent'), 'norms from 0.0824 to 0.624: all below 1, but not crowding there')
+    """
+    seen = _look(blocks(), columns)
+    if not seen.n:
+        return Recognised(0, 0.0, dict.fromkeys(MODELS), (), "no finite row")
+    doors = _doors(seen, blocks(), columns)
+    return Recognised(seen.n, seen.norms[1], doors, *_weighed(seen, doors))
+
+
+def norms(x: np.ndarray) -> np.ndarray:
+    """|x|, without squares that might overflow on the way."""
+    with np.errstate(over="ignore"):  # a norm itself may
+        return np.asarray(np.hypot.reduce(x, axis=1, initial=0.0))
+
+
+def _look(blocks: Iterator[np.ndarray], columns: int) -> _Seen:
+    nothing = np.full(columns, np.inf)
+    seen = _Seen(0, (np.inf, 0.0), nothing, -nothing, (0, 0), dict.fromkeys(TIMED, (np.inf, np.nan)))
+    for x in filter(len, blocks):
+        size = norms(x)
+        below, near, rim = (int(np.count_nonzero(size < bound)) for bound in CROWD)
+        seen = _Seen(
+            seen.n + len(x),
+            (min(seen.norms[0], float(size.min())), max(seen.norms[1], float(size.max()))),
+            np.minimum(seen.low, x.min(axis=0)),
+            np.maximum(seen.high, x.max(axis=0)),
+            (seen.crowd[0] + near - below, seen.crowd[1] + rim - near),
+            {model: min(square, _square(x, TIMED[model])) for model, square in seen.squares.items()},
+        )
+    return seen
+
+
+def _square(x: np.ndarray, time: int) -> tuple[float, float]:
+    """t^2 and t^2 - |s|^2 of the row with the smallest t."""
+    row = x[np.argmin(np.abs(x[:, time]))]
+    t, r = float(row[time]), float(norms(np.delete(row, time)[None])[0])
+    return t * t, (t - r) * (t + r)
+
+
+def _doors(seen: _Seen, blocks: Iterator[np.ndarray], columns: int) -> dict[str, Door | None]:
+    """For each model, the door through which all rows go, or None."""
+    doors = {model: _timed_door(model, seen, columns) if model in TIMED else check_door(model, -1.0) for model in MODELS}
+    for x in filter(len, blocks):
+        doors = {model: door if door is not None and _goes(x, door, seen) else None for model, door in doors.items()}
+    return doors
+
+
+def _timed_door(model: str, seen: _Seen, columns: int) -> Door | None:
+    """That of the hyperboloid on which the rows could be, whose t^2 - |s|^2 is 1 where it rounds to 1."""
+    time, square = seen.squares[model]
+    rounding = 8 * SINGLE * (2 * time - square)  # of t^2 + |s|^2
+    if columns < 2 or not seen.low[TIMED[model]] > 0 or not square > rounding:
+        return None
+    try:
+        return check_door(model, -1.0 if abs(square - 1) < 1e-4 + rounding else -1 / square)
+    except ValueError:
+        return None
+
+
+def _goes(x: np.ndarray, door: Door, seen: _Seen) -> bool:
+    """Whether rows are points of a model, and on the hyperboloid of all others."""
+    try:
+        refuse_outside(x, door, 0, "X")
+    except ValueError:
+        return False
+    return door.model not in TIMED or _share(np.roll(x, -TIMED[door.model], axis=1), seen.squares[door.model][1])
+
+
+def _share(x: np.ndarray, square: float) -> bool:
+    time, space = x[:, 0] ** 2, (x[:, 1:] ** 2).sum(axis=1)
+    return not (np.abs(time - space - square) > 1e-4 * square + 8 * SINGLE * (time + space)).any()
+
+
+def _weighed(seen: _Seen, doors: dict[str, Door | None]) -> tuple[tuple[str, ...], str]:
+    """The models that the evidence leaves, and the evidence."""
+    differ = bool((seen.low < seen.high).any())
+    for model in TIMED:
+        if doors[model] is not None and differ:  # a single row with t > |s| is on one hyperboloid or another
+            where = "first" if TIMED[model] == 0 else "last"
+            return (model,), f"t^2 - |s|^2 is {seen.squares[model][1]:.6g} in every row, time {where}"
+    fits = [model for model in PARTICULAR if doors[model] is not None]
+    both = (seen.low[:-1] < 0) & (seen.high[:-1] > 0)
+    if "halfspace" in fits and seen.n >= ONE_SIGNED_ROWS and both.size and both.all():
+        return ("halfspace",), "the last column is positive in every row, all others have both signs"
+    spread = f"norms from {seen.norms[0]:.3g} to {seen.norms[1]:.3g}"
+    before, behind = seen.crowd
+    if "poincare" in fits and behind >= max(FEWEST, before):
+        return ("poincare",), f"{spread}, of which {behind} between 0.9 and 1 and none beyond; Klein's ball would look the same"
+    if "poincare" in fits:
+        return tuple(fits), f"{spread}: all below 1, but not crowding there"
+    far = "" if "tangent" in fits else ", and too long for tangent vectors at this curvature"
+    return tuple(fits), f"{spread}: beyond the unit ball{far}"

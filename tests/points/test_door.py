@@ -1,0 +1,130 @@
+"""What a network hands over: coordinates without their time or with it last, learnt curvatures, models to be found."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import horopca
+from clouds import cloud
+from horopca import HoroPCA, TangentPCA, metrics
+from horopca._points.door import Door, check_door
+from horopca._points.places import check_rows, choose_door
+from horopca.geometry import MODELS, from_hyperboloid, to_hyperboloid
+from horopca.io import load_fitted, save_fitted
+
+x = cloud(40, 4)
+LORENTZ = ("lorentz", "lorentz-space", "lorentz-time-last")
+
+
+@pytest.mark.parametrize("curvature", [-1.0, -0.3])
+def test_the_three_ways_to_write_lorentz_coordinates_are_one_space(curvature, xp):
+    images, back, scores = [], [], []
+    for model in LORENTZ:
+        X = xp.asarray(Door(model, curvature).leave(x, np.float64))
+        pca = HoroPCA(2, model=model, curvature=curvature, n_init=1, random_state=0).fit(X)
+        Y = pca.transform(X)
+        images.append(np.asarray(Door(model, curvature).enter(np.asarray(Y))))
+        back.append(np.asarray(Door(model, curvature).enter(np.asarray(pca.inverse_transform(Y)))))
+        scores.append(metrics.average_distortion(X, Y, model=model, curvature=curvature))
+        assert Y.shape[1] == (2 if model == "lorentz-space" else 3)
+    for found in (images, back, scores):
+        assert np.allclose(found[1], found[0], atol=1e-12) and np.allclose(found[2], found[0], atol=1e-12)
+
+
+def test_time_is_the_root_of_the_inverse_curvature_and_the_square_of_space():
+    s = np.array([[3.0, 4.0], [0.0, 0.0]])
+    assert np.allclose(Door("lorentz", -0.25).leave(Door("lorentz-space", -0.25).enter(s), float)[:, 0], [np.sqrt(4 + 25), 2.0])
+    assert np.allclose(to_hyperboloid(s, "lorentz-space")[:, 0], [np.sqrt(26), 1.0])
+    assert np.allclose(from_hyperboloid(x, "lorentz-time-last"), np.roll(x, -1, axis=1))
+
+
+def test_time_in_the_wrong_place_or_none_is_told():
+    last, space = from_hyperboloid(x, "lorentz-time-last"), from_hyperboloid(x, "lorentz-space")
+    with pytest.raises(ValueError, match="They do with their time last: pass model='lorentz-time-last'"):
+        check_rows(last, Door("lorentz", -1.0))
+    with pytest.raises(ValueError, match=r"t > 0 \(time last\).* They do with their time first: pass model='lorentz'"):
+        check_rows(x, Door("lorentz-time-last", -1.0))
+    with pytest.raises(ValueError, match="for Lorentz coordinates without their time, model='lorentz-space'"):
+        check_rows(space, Door("lorentz", -1.0))
+    for X, model in ((x, "lorentz"), (last, "lorentz-time-last")):
+        with pytest.raises(ValueError, match=rf"without their time .* rows 0 to 39 have it.* Pass model='{model}'"):
+            check_rows(X, Door("lorentz-space", -1.0))
+    check_rows(x[:7], Door("lorentz-space", -1.0))  # few rows may be there by chance
+    far = to_hyperboloid(np.outer(np.linspace(8, 12, 20), [0.5, 0.5]) ** 3, "lorentz-space")  # as near to the cone as any
+    check_rows(far[:, 1:], Door("lorentz-space", -1.0))
+    with pytest.raises(ValueError, match=r"at least 2 columns for model='lorentz-time-last' \(time and space\)"):
+        check_rows([[1.0]], Door("lorentz-time-last", -1.0))
+
+
+def curvatures():
+    import torch
+
+    learnt = torch.nn.Parameter(torch.tensor(-0.5))
+    return [np.float32(-0.5), np.array(-0.5), torch.tensor(-0.5), torch.tensor([-0.5]), learnt, -torch.exp(torch.log(-learnt))]
+
+
+def test_a_learnt_curvature_is_a_number(tmp_path):
+    pytest.importorskip("torch")
+    for k, curvature in enumerate(curvatures()):
+        assert check_door("poincare", curvature) == ("poincare", pytest.approx(-0.5, rel=1e-6))
+        X = Door("poincare", -0.5).leave(x, np.float64)
+        fit = TangentPCA(2, curvature=curvature).fit(X)
+        assert type(fit.curvature_) is float
+        assert metrics.frechet_variance(X, curvature=curvature) == pytest.approx(metrics.frechet_variance(X, curvature=-0.5))
+        assert type(metrics.unexplained_variance(X, X[::-1], curvature=curvature)) is float
+        kept = load_fitted(save_fitted(fit, tmp_path / f"{k}.npz"))
+        assert kept.curvature == pytest.approx(-0.5) and np.array_equal(kept.transform(X), fit.transform(X))
+    assert clone(TangentPCA(curvature=curvatures()[4])).fit(X).curvature_ == -0.5
+
+
+def test_a_curvature_of_the_wrong_sign_is_told_how_to_be_passed():
+    torch = pytest.importorskip("torch")
+    for curvature in (0.5, torch.nn.Parameter(torch.tensor(0.5))):
+        with pytest.raises(ValueError, match=r"but is 0.5.* says c = 0.5 and means -c, pass curvature=-0.5"):
+            check_door("poincare", curvature)
+    for curvature in (0.0, "a", None, torch.tensor([-1.0, -2.0])):
+        with pytest.raises(ValueError, match="curvature must be a negative number"):
+            check_door("poincare", curvature)
+
+
+@pytest.mark.parametrize("curvature", [-1.0, -0.3])
+def test_auto_takes_what_can_only_be_one_model(curvature, xp, tmp_path):
+    for model in ("lorentz", "lorentz-time-last"):
+        X = Door(model, curvature).leave(x, np.float64)
+        fit = TangentPCA(2, model="auto", curvature=curvature).fit(xp.asarray(X))
+        assert fit.model_ == model
+        expected = TangentPCA(2, model=model, curvature=curvature).fit(X).transform(X)
+        assert np.allclose(np.asarray(fit.transform(xp.asarray(X))), expected)
+        if xp is np:
+            assert load_fitted(save_fitted(fit, tmp_path / f"{model}.npz")).model_ == model
+    rim = np.random.default_rng(0).normal(size=(100, 3))
+    rim *= np.linspace(0.5, 0.999, 100)[:, None] ** 0.2 / np.linalg.norm(rim, axis=1, keepdims=True) / np.sqrt(-curvature)
+    assert choose_door(xp.asarray(rim), "auto", curvature) == ("poincare", curvature)
+    with pytest.raises(ValueError, match=r"X must lie on the hyperboloid.* Its curvature would be"):
+        TangentPCA(2, model="auto", curvature=2 * curvature).fit(Door("lorentz", curvature).leave(x, np.float64))
+
+
+def test_auto_refuses_where_it_cannot_know():
+    space = from_hyperboloid(x, "lorentz-space")
+    with pytest.raises(ValueError, match=r"cannot tell what X is: its rows could be 'lorentz-space' or 'tangent' \(norms"):
+        HoroPCA(model="auto").fit(space)
+    small = space / (2 * np.linalg.norm(space, axis=1).max())
+    with pytest.raises(ValueError, match=r"'poincare' or 'lorentz-space' or 'tangent' \(norms.* all below 1, but not crowding"):
+        HoroPCA(model="auto").fit(small)
+    with pytest.raises(ValueError, match="needs the rows of X in memory, as a matrix"):
+        HoroPCA(model="auto").fit(space[0])
+    with pytest.raises(ValueError, match=r"model must be one of .* but is 'auto'"):
+        metrics.frechet_variance(space, model="auto")
+    pca = HoroPCA(model="auto", n_init=1, random_state=0).partial_fit(x[:30])
+    assert pca.partial_fit(x[30:32]).model_ == "lorentz"  # that of the batches before
+
+
+def test_every_model_has_a_row_wherever_models_are_listed():
+    from typing import get_args
+
+    from horopca._points.door import CHECKS
+    from horopca.cli.options import MODELS as CHOICES
+    from horopca.embed.base import REACH
+
+    names = set(get_args(horopca.geometry.ModelName))
+    assert names == set(MODELS) == set(CHECKS) == set(CHOICES) == set(REACH)

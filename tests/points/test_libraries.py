@@ -1,0 +1,88 @@
+"""Points of other libraries come with the model and the curvature in which distances are theirs."""
+
+import numpy as np
+import pytest
+
+import horopca
+from horopca._points.door import Door
+from horopca.geometry import distance
+
+torch = pytest.importorskip("torch")
+
+
+def distances(X, model, curvature):
+    """Between each of the first half of the points and its partner in the second, in the units of the library."""
+    door = Door(model, curvature)
+    x = np.asarray(door.enter(np.asarray(X.detach() if hasattr(X, "detach") else X, dtype=np.float64)))
+    return distance(x[: len(x) // 2], x[len(x) // 2 :]) / door.scale
+
+
+def vectors(seed=0, n=20, d=3):
+    return torch.as_tensor(np.random.default_rng(seed).normal(size=(n, d)))
+
+
+@pytest.mark.parametrize(
+    ("make", "model", "curvature"),
+    [
+        (lambda g: g.PoincareBall(c=torch.tensor(0.5, dtype=torch.float64)), "poincare", -0.5),
+        (lambda g: g.PoincareBall(c=torch.tensor(2.0, dtype=torch.float64), learnable=True), "poincare", -2.0),
+        (lambda g: g.Stereographic(k=torch.tensor(-0.3, dtype=torch.float64)), "poincare", -0.3),
+        (lambda g: g.Lorentz(k=torch.tensor(2.0, dtype=torch.float64), learnable=True), "lorentz", -0.5),
+    ],
+)
+def test_geoopt(make, model, curvature):
+    geoopt = pytest.importorskip("geoopt")
+    manifold = make(geoopt)
+    d = 4 if model == "lorentz" else 3
+    points = manifold.expmap0(0.5 * vectors(d=d) * torch.tensor([0.0] + [1.0] * (d - 1)))
+    found = horopca.from_geoopt(points, manifold)
+    assert found[1] == model and found[2] == pytest.approx(curvature, rel=1e-6)  # softplus of an inverse softplus
+    theirs = manifold.dist(points[:10], points[10:]).detach().numpy()
+    assert np.allclose(distances(*found), theirs, rtol=1e-6)  # arcosh loses digits where points are close
+    kept = geoopt.ManifoldParameter(points.detach(), manifold=manifold)
+    tensor, *place = horopca.from_geoopt(kept)
+    assert type(tensor) is torch.Tensor and tensor.data_ptr() == kept.data_ptr() and tuple(place) == found[1:]
+    assert tensor.requires_grad
+    pca = horopca.HoroPCA(1, model=model, curvature=manifold.k if model == "poincare" else -1 / manifold.k, n_init=1)
+    assert pca.fit(points.detach()).curvature_ == found[2]
+
+
+def test_hypll():
+    pytest.importorskip("hypll")
+    from hypll.manifolds.poincare_ball import Curvature, PoincareBall
+    from hypll.tensors import TangentTensor
+
+    manifold = PoincareBall(Curvature(0.7, requires_grad=True))
+    points = manifold.expmap(TangentTensor(vectors().T, man_dim=0, manifold=manifold))
+    X, model, curvature = horopca.from_hypll(points)
+    assert X.shape == (20, 3) and model == "poincare" and curvature == -manifold.c().item()
+    theirs = manifold.dist(points[:, :10], points[:, 10:]).detach().numpy()
+    assert np.allclose(distances(X, model, curvature), theirs, rtol=1e-5)  # their c is a float32
+
+
+@pytest.mark.parametrize("name", ["Poincare", "Hyperboloid", "ProperVelocity", "Klein", "HalfSpace", "Stereographic"])
+def test_hyperbolix(name):
+    manifolds = pytest.importorskip("hyperbolix.manifolds")
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    manifold = getattr(manifolds, name)(dtype=jax.numpy.float64, c=0.6)
+    v = np.asarray(vectors(d=4 if name == "Hyperboloid" else 3)) * 0.5
+    v[:, 0] *= name != "Hyperboloid"  # tangent at the origin
+    points = jax.vmap(lambda u: manifold.expmap_0(u, 0.6))(jax.numpy.asarray(v))
+    found = horopca.from_hyperbolix(points, manifold)
+    assert found[2] == -0.6 and horopca.from_hyperbolix(points, manifold, c=2.0)[2] == -2.0
+    theirs = jax.vmap(lambda x, y: manifold.dist(x, y, 0.6))(points[:10], points[10:])
+    assert np.allclose(distances(*found), np.asarray(theirs), rtol=1e-9)
+
+
+def test_what_is_no_hyperbolic_space_is_refused():
+    geoopt = pytest.importorskip("geoopt")
+    with pytest.raises(ValueError, match="must be one of geoopt's Stereographic, Lorentz, but is Euclidean"):
+        horopca.from_geoopt(vectors(), geoopt.Euclidean())
+    with pytest.raises(ValueError, match="this SphereProjection of geoopt has curvature 1"):
+        horopca.from_geoopt(vectors(), geoopt.SphereProjection(k=torch.tensor(1.0, dtype=torch.float64)))
+    with pytest.raises(ValueError, match="but is NoneType"):
+        horopca.from_geoopt(vectors())
+    with pytest.raises(ValueError, match="must be one of hypll's PoincareBall"):
+        horopca.from_hypll(vectors())
