@@ -53,7 +53,7 @@ def recognise(blocks: Blocks, columns: int) -> Recognised:
     >>> z = np.random.default_rng(0).uniform(-0.4, 0.4, (50, 3))
     >>> found = recognise(lambda: iter([z]), 3)
     >>> found.candidates, found.evidence
-    (('poincare', 'lorentz-space', 'tangent'), 'norms from 0.0824 to 0.624: all below 1, but not crowding there')
+    (('poincare', 'lorentz-space', 'tangent'), 'norms from 0.173 to 0.639: all below 1, but not crowding there')
     """
     seen = _look(blocks(), columns)
     if not seen.n:
