@@ -9,6 +9,7 @@ import pytest
 from hierarchies import TREE
 from horopca import metrics
 from horopca._points.door import check_door
+from horopca.cli.methods import HELP
 from horopca.geometry import MODELS, distance, from_hyperboloid, to_hyperboloid
 from horopca.io import load, save
 from horopca.metrics.comparison import METHODS, make
@@ -173,6 +174,42 @@ def test_options_that_a_method_has_not_are_refused_before_the_work(tmp_path, poi
     refused(run("reduce", points, "--method", "magic"), "'magic' is not one of", code=2)
     for wrong in ("0", "1.5", "-2", "many"):
         refused(run("reduce", points, "-k", wrong), "-k", code=2)
+
+
+@pytest.mark.parametrize(
+    ("method", "asked"),
+    [
+        ("horopca", {"n_init": 2, "pairs": "all", "tol": 1e-4}),
+        ("horopca-distortion", {"n_init": 2, "strategy": "greedy"}),
+        ("pga", {"objective": "residual", "strategy": "greedy", "n_init": 2}),
+        ("bsa", {"strategy": "last", "base_point": "mean", "base_noise": 0.1, "n_init": "auto"}),
+        ("halfspace", {"n_draws": 2}),
+    ],
+)
+def test_every_method_takes_options_of_its_own(tmp_path, points, method, asked):
+    options = [word for name, value in asked.items() for word in (f"--{name.replace('_', '-')}", value)]
+    result = run("reduce", points, "--method", method, *options, "-o", tmp_path / "out.npy", "--json")
+    assert result.exit_code == 0, result.output
+    expected = make(method, 2, random_state=0, **asked).fit_transform(TREE.points)
+    np.testing.assert_allclose(load(tmp_path / "out.npy").X, expected, atol=1e-12)
+    assert asked.items() <= json.loads(result.stdout).items()
+
+
+def test_a_choice_of_another_method_is_refused_with_those_of_this_one(points, never_fits):
+    sentence = "--strategy of --method bsa must be one of flag, last, but is joint."
+    refused(run("reduce", points, "--method", "bsa", "--strategy", "joint"), sentence, code=2)
+    sentence = "--objective of --method horopca must be one of variance, distortion, frechet, but is residual."
+    refused(run("reduce", points, "--objective", "residual"), sentence, code=2)
+    refused(run("reduce", points, "--method", "pga", "--max-iter", 0), "--max-iter must be a whole number of at least 1")
+    refused(run("reduce", points, "--method", "bsa", "--base-noise", 1), "Pass --base-point mean.")
+
+
+def test_there_is_an_option_for_every_parameter_of_every_method():
+    others = {"n_components", "model", "curvature", "random_state", "metric", "verbose"}  # -k, --model, --seed; points; a bar
+    known = {name for method in METHODS for name in make(method, 2).get_params()}
+    assert known - others == set(HELP)
+    layers = run("reduce", "-", "--method", "hae", "--hidden", "8,0")
+    refused(layers, "'0' is not a whole number from 1", code=2)
 
 
 def test_a_share_of_the_variance(points):

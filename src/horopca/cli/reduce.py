@@ -10,13 +10,11 @@ from typing import Any
 import rich_click as click
 
 from .._points.door import check_door
-from ..estimators.horopca import CRITERIA, SPINES
-from ..estimators.learning import STRATEGIES
 from ..io import save_fitted
-from ..metrics.comparison import METHODS
 from .dask import reduce_chunked
 from .drawing import draw_plane, figure_for, saved
 from .files import STDOUT, write_files
+from .methods import HELP, method_options
 from .options import (
     MODELS,
     components,
@@ -30,7 +28,7 @@ from .options import (
     text_options,
     writes,
 )
-from .reducing import NEIGHBOURS, SEARCH, Reduced, Request, kept_dimensions, reduce_in_memory
+from .reducing import NEIGHBOURS, Reduced, Request, kept_dimensions, reduce_in_memory
 from .saying import in_json, is_quiet, print_rows
 from .streaming import is_streamed, reduce_streamed
 
@@ -57,17 +55,7 @@ REDUCERS: dict[str, Callable[[Request, ExitStack], Reduced]] = {
 @text_options
 @click.option("--title", help="Heading of the picture.")
 @reading_options
-@click.option("--method", type=click.Choice(list(METHODS)), help="The reduction, as in `horopca compare`.  [default: horopca]")
-@click.option("--spine", type=click.Choice(SPINES), help="The paper's projections, or all.  [default: ideal]")
-@click.option("--strategy", type=click.Choice(tuple(STRATEGIES)), help="Components together, or in turn.  [default: joint]")
-@click.option("--objective", type=click.Choice(CRITERIA), help="What to optimise.  [default: variance]")
-@click.option(
-    "--stretch",
-    is_flag=True,
-    default=None,
-    help="Stretch the image to keep distances: with --spine free --objective distortion.",
-)
-@click.option("--max-iter", type=click.IntRange(min=1), help="Most steps of a search.  [default: the method's own]")
+@method_options
 @seed_option
 @writes("--save-fit", help="Where to keep the fit, for later points: .npz.")
 @reads("--from-fit", help="A fit that was kept, to be applied instead of a new one.")
@@ -94,6 +82,7 @@ def reduce(as_json: bool, **options: Any) -> None:
       horopca reduce words.tsv --plot words.png --spine free
       horopca reduce vectors.npy --stretch -o plane.npy
       horopca reduce words.tsv --method tpca --plot words.png --edges tree.tsv --title Words
+      horopca reduce vectors.npy --method bsa --strategy last -o plane.npy
       horopca reduce net.npz --key weight --model lorentz --curvature -0.5
       horopca reduce vectors.npy --json | jq .distortion
       horopca reduce - -o - < vectors.csv > plane.csv
@@ -101,7 +90,8 @@ def reduce(as_json: bool, **options: Any) -> None:
       horopca reduce more.npy -o more-plane.npy --from-fit fit.npz
       horopca reduce --dask tcp://10.0.0.1:8786 store.zarr -o plane.zarr
     """
-    request = Request(**options)
+    asked = {name: value for name in HELP if (value := options.pop(name)) is not None}
+    request = Request(asked=asked, **options)
     _refuse(request, as_json)
     figure = figure_for(request.plot)
     where = "cluster" if request.address is not None else "stream" if is_streamed(request) else "memory"
@@ -145,7 +135,7 @@ def _summary(reduced: Reduced, request: Request) -> dict[str, Any]:
         "n_dimensions": check_door(estimator.model, estimator.curvature).dimension(estimator.n_features_in_),
         "n_components": kept_dimensions(estimator),
         "estimator": type(estimator).__name__,
-        **{name: getattr(estimator, name, None) for name in ("model", "curvature", *SEARCH)},
+        **{name: getattr(estimator, name) for name in ("model", "curvature", *HELP) if hasattr(estimator, name)},
         "seed": request.seed,
         "distortion": reduced.distortion,
         "distortion_error": reduced.distortion_error,

@@ -21,17 +21,13 @@ from ..io.anndata import how
 from ..io.files import named
 from ..io.stores import check_store
 from ..metrics import average_distortion, continuity, neighbours_kept, trustworthiness
-from ..metrics.comparison import METHODS, make
 from .drawing import PICTURES
 from .files import Output, Writer, check_files, read
+from .methods import made, option_of
 from .options import Reading
 from .saying import working
 from .texts import Texts, files_beside, point_writers, texts_of
 
-SEARCH = ("spine", "strategy", "objective", "stretch", "max_iter")  # arguments of some of the methods
-STRETCHED = {"spine": "free", "objective": "distortion"}  # what a stretch goes with, unless other options are given
-OPTIONS = {"n_components": "-k"} | {n: f"--{n.replace('_', '-')}" for n in ("method", *SEARCH)}
-PLACE = ("model", "curvature")
 NEIGHBOURS = 10  # of a point, that are looked for in its image
 PAIRS = 4_000_000  # the distortion of up to so many pairs is exact, of more it is measured on a sample of so many
 
@@ -55,11 +51,7 @@ class Request:
     reading: Reading
     method: str | None
     n_components: int | float | str | None
-    spine: str | None
-    strategy: str | None
-    objective: str | None
-    stretch: bool | None
-    max_iter: int | None
+    asked: dict[str, Any]  # parameters of the method, those that are given
     seed: int
     save_fit: Path | None
     from_fit: Path | None
@@ -80,11 +72,12 @@ class Request:
         """The fit in a file, or None; no option may ask for another."""
         if self.from_fit is None:
             return None
-        asked = {name: getattr(self.reading if name in PLACE else self, name) for name in (*OPTIONS, *PLACE)}
+        asked = {"n_components": self.n_components, "method": self.method, **self.asked}
+        asked |= {"model": self.reading.model, "curvature": self.reading.curvature}
         for name, value in asked.items():
-            option = OPTIONS.get(name, f"--{name}")
             if value is not None:
-                raise click.UsageError(f"{option} cannot be given with --from-fit: the fit in {self.from_fit} has it already.")
+                fit = f"the fit in {self.from_fit} has it already"
+                raise click.UsageError(f"{option_of(name)} cannot be given with --from-fit: {fit}.")
         with named(self.from_fit):
             fit = load_fitted(self.from_fit)
         if not isinstance(fit, HyperbolicReduction) or getattr(fit, "metric", "hyperbolic") != "hyperbolic":
@@ -102,16 +95,8 @@ class Request:
         """The kept fit, or an estimator to be fitted to points whose file says that they are in this model."""
         if self.kept is not None:
             return self.kept
-        method = self.method or "horopca"
-        asked = {name: getattr(self, name) for name in SEARCH if getattr(self, name) is not None}
-        preset, place = METHODS[method].options, self.reading.place(said)
-        implied = STRETCHED if asked.get("stretch") and METHODS[method].estimator == "HoroPCA" else {}
-        open_to = {name: value for name, value in (implied | asked).items() if name not in preset}
-        estimator = make(method, self.components, random_state=self.seed, **place, **open_to)
-        for name in asked:
-            if name in preset or name not in estimator.get_params():
-                raise click.UsageError(f"{OPTIONS[name]} is not an option of --method {method}.")
-        return estimator
+        place = self.reading.place(said)
+        return made(self.method or "horopca", self.components, self.asked, random_state=self.seed, **place)
 
 
 class Reduced(NamedTuple):

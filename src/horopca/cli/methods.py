@@ -1,0 +1,120 @@
+"""The options of the reductions on the command line: the parameters of their estimators, each for the methods that have it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import UnionType
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+import rich_click as click
+
+from .. import estimators
+from ..metrics.comparison import METHODS, make
+from .options import Option, count, together
+
+# a parameter of estimators -> what is said of its option; a new one is a new row here
+HELP = {
+    "spine": "The paper's projections, or all.",
+    "strategy": "Components together, or in turn; of bsa a whole sequence, or its last.",
+    "objective": "What to optimise.",
+    "stretch": "Stretch the image to keep distances: with --spine free --objective distortion.",
+    "n_init": "Starts to climb from.",
+    "pairs": "Pairs of a point in the last climb.",
+    "max_iter": "Most steps of a search.",
+    "tol": "A search ends when a step gains a smaller share than this.",
+    "n_jobs": "Threads; -1: one per core.",
+    "n_draws": "Random maps to choose from.",
+    "base_point": "What submanifolds pass through.",
+    "base_noise": "Deviation of the noise on the base point, a length.",
+    "hidden": "Dimensions of hidden layers: 32,16.",
+    "activation": "After every hidden layer.",
+    "isometry": "Weight of distances in the loss.",
+    "learning_rate": "Of Adam, at the start.",
+    "batch_size": "Points per step.",
+    "patience": "Stop after so many steps without gain.",
+    "validation_fraction": "Share of the points held out.",
+    "device": "Where to train.",
+}
+STRETCHED = {"spine": "free", "objective": "distortion"}  # what a stretch goes with, unless other options are given
+
+
+class Kind(NamedTuple):
+    """What a parameter takes: words, and numbers or whatever else a type makes of a text."""
+
+    words: tuple[str, ...]
+    other: Any  # a type, or None
+
+
+def option_of(name: str) -> str:
+    """The option for a parameter."""
+    return "-k" if name == "n_components" else f"--{name.replace('_', '-')}"
+
+
+def parameters(method: str) -> dict[str, Kind]:
+    """The parameters of a method that have options: those of its estimator that it does not set itself."""
+    hints = get_type_hints(getattr(estimators, METHODS[method].estimator).__init__)
+    return {name: _kind(hints[name]) for name in HELP if name in hints and name not in METHODS[method].options}
+
+
+def _kind(hint: Any) -> Kind:
+    parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    words = tuple(word for part in parts if get_origin(part) is Literal for word in get_args(part))
+    others = [part for part in parts if get_origin(part) is not Literal and part is not type(None)]
+    return Kind(words, others[0] if others else None)
+
+
+def _layers(text: str) -> tuple[int, ...]:
+    """Whole numbers with commas between them; none: ()."""
+    return tuple(count(part.strip()) for part in text.split(",") if part.strip())
+
+
+def _number_or(words: tuple[str, ...]) -> Callable[[str], int | str]:
+    def convert(text: str) -> int | str:
+        return text if text in words else count(text)
+
+    return convert
+
+
+def _option(name: str) -> Option:
+    """The option for a parameter of some methods, which takes what any of them does."""
+    kinds = {method: known[name] for method in METHODS if name in (known := parameters(method))}
+    words = tuple(dict.fromkeys(word for kind in kinds.values() for word in kind.words))
+    other = next(iter(kinds.values())).other
+    named = {METHODS[method].estimator: method for method in reversed(kinds)}
+    text = f"{HELP[name]}  [{', '.join(reversed(named.values()))}]"
+    if other is bool:
+        return click.option(option_of(name), is_flag=True, default=None, help=text)
+    if words and other is None:
+        return click.option(option_of(name), type=click.Choice(words), help=text)
+    if words:
+        return click.option(option_of(name), type=_number_or(words), metavar="|".join(["INTEGER", *words]), help=text)
+    if other in (int, float):
+        return click.option(option_of(name), type=other, help=text)
+    if other is Any:  # a point, for which there is one word
+        return click.option(option_of(name), type=click.Choice(("mean",)), help=text)
+    return click.option(option_of(name), type=_layers, metavar="N,N", help=text)
+
+
+method_options = together(
+    [
+        click.option(
+            "--method", type=click.Choice(list(METHODS)), help="The reduction, as in `horopca compare`.  [default: horopca]"
+        ),
+        *map(_option, HELP),
+    ]
+)
+
+
+def made(method: str, n_components: int | float | None, asked: dict[str, Any], **settings: Any) -> Any:
+    """The estimator of a method with the options that are asked for; one that it has not is refused, in a sentence."""
+    known = parameters(method)
+    for name, value in asked.items():
+        if name not in known:
+            raise click.UsageError(f"{option_of(name)} is not an option of --method {method}.")
+        words, other = known[name]
+        if words and other is None and value not in words:
+            raise click.UsageError(f"{option_of(name)} of --method {method} must be one of {', '.join(words)}, but is {value}.")
+    implied = {name: value for name, value in STRETCHED.items() if asked.get("stretch") and name in known}
+    estimator: Any = make(method, n_components, **settings, **(implied | asked))
+    estimator._check_parameters()
+    return estimator
