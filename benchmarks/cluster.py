@@ -24,7 +24,7 @@ from rich.table import Table
 from horopca import HoroPCA
 from horopca.geometry import from_hyperboloid, lift
 from horopca.io.stores import open_store, save_store
-from horopca.statistics import sampled_pair_variance
+from horopca.statistics import sampled_mean_square_distance
 
 WORKERS, LIMIT = 4, 1 << 30
 COLUMNS, CHUNK_ROWS = 32, 1 << 17
@@ -66,7 +66,7 @@ def judged(fits: list[HoroPCA], X: np.ndarray) -> tuple[float, float]:
     """The pair variance that the first fit keeps of X over that which the second keeps, less 1; and its standard error."""
     images = [fit._project(fit._door().enter(X)) for fit in fits]
     groups = np.array_split(np.arange(len(X)), 32)
-    first, second = ([sampled_pair_variance(y[rows], (1, 2, 3, 5))[0] for rows in groups] for y in images)
+    first, second = ([sampled_mean_square_distance(y[rows], (1, 2, 3, 5))[0] for rows in groups] for y in images)
     ratios = np.array(first) / np.array(second) - 1
     return float(np.mean(ratios)), float(np.std(ratios, ddof=1) / np.sqrt(len(ratios)))
 

@@ -33,18 +33,18 @@ __all__ = [
     "Points",
     "Seen",
     "added",
-    "average_distortion",
     "frame_of",
     "frechet_mean",
-    "frechet_variance",
     "mean_of_blocks",
+    "mean_relative_change",
+    "mean_square_distance",
     "pair_distances",
-    "pair_variance",
     "principal_axes",
     "relative_change",
-    "sampled_pair_variance",
+    "sampled_mean_square_distance",
     "some_of",
     "standard_error",
+    "variance_about",
 ]
 
 BLOCK_ROWS = 1 << 13  # A chunk of points in hand has so many: with a few dozen coordinates it stays in a core's cache.
@@ -190,7 +190,7 @@ def _first_guess(points: Points, first: Chunk) -> np.ndarray:
     """The centroid, or one of a few of the points if that is nearer to the first chunk of them."""
     some = to_numpy(first.points())
     guesses = [_centroid(points), *some[:: max(1, len(some) // 8)]]
-    return min(guesses, key=lambda m: frechet_variance(some, m))
+    return min(guesses, key=lambda m: variance_about(some, m))
 
 
 def _centroid(points: Points) -> np.ndarray:
@@ -226,19 +226,17 @@ def exp_from(m: np.ndarray, v: np.ndarray) -> np.ndarray:
     return to_numpy(translate(lift(v * (np.sinh(size) / size if size > 0 else 1.0)), m))
 
 
-def frechet_variance(x: Array | Points, mean: Array | None = None) -> float:
-    """Mean squared distance of x (n, d+1) to its Fréchet mean (or to a given point)."""
-    if mean is None:
-        return frechet_mean(x).variance
-    return as_points(x).fold(lambda chunk: _sum_of_squares(distance(chunk.points(), mean))) / x.shape[0]
+def variance_about(x: Array | Points, point: Array) -> float:
+    """Mean squared distance of x (n, d+1) to a point (d+1,)."""
+    return as_points(x).fold(lambda chunk: _sum_of_squares(distance(chunk.points(), point))) / x.shape[0]
 
 
-def pair_variance(x: Array) -> float:
+def mean_square_distance(x: Array) -> float:
     """Mean squared distance over all n^2 ordered pairs of x (n, d+1): the paper's variance."""
     return float(2 * sum(_sum_of_squares(d) for (d,) in pair_distances(x)) / x.shape[0] ** 2)
 
 
-def sampled_pair_variance(x: Array, offsets: Sequence[int]) -> tuple[float, float]:
+def sampled_mean_square_distance(x: Array, offsets: Sequence[int]) -> tuple[float, float]:
     """The same from the pairs (i, i + o mod n) for each offset o, rows in random order: an estimate and its standard error."""
     n = x.shape[0]
     means = [_sum_of_squares(d) / n for (d,) in pair_distances(x, offsets=offsets)]
@@ -252,7 +250,7 @@ def relative_change(d: Array, image: Array) -> Array:
     return array_namespace(d).abs(image[apart] - d[apart]) / d[apart]
 
 
-def average_distortion(x: Array, y: Array, offsets: Sequence[int] | None = None) -> tuple[float, float]:
+def mean_relative_change(x: Array, y: Array, offsets: Sequence[int] | None = None) -> tuple[float, float]:
     """Mean of |d' - d| / d over the pairs of x (n, d+1) and their images y (n, K+1), and its standard error (0: all pairs).
 
     Pairs at distance 0 in x are left out.

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import warnings
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,12 @@ def test_the_version_and_the_list_of_commands():
     listed = run("--help").stdout
     assert all(command in listed for command in COMMANDS)
     assert "No such command 'nothing'" in said(run("nothing"))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_list_says_of_a_command_what_its_help_says_first(command):
+    help = getattr(import_module(f"horopca.cli.{command}"), command).help
+    assert main.get_command(None, command).short_help == help.split("\n\n")[0]
 
 
 def test_the_command_works_in_a_shell(tmp_path, points):
@@ -151,7 +158,7 @@ def test_pickles_are_refused(tmp_path):
         refused(run(command, tmp_path / "objects.npy"), "Python objects")
 
 
-@pytest.mark.parametrize("command", sorted(COMMANDS.keys() - {"demo"}))
+@pytest.mark.parametrize("command", sorted(set(COMMANDS) - {"demo"}))
 def test_wrong_files_end_in_a_sentence_and_leave_nothing(tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     contents = {"empty.csv": b"", "bytes.csv": b"\xff\xfe\x00\x01", "cut.npy": b"\x93NUMPY\x01\x00", "cut.pth": b"PK\x03\x04"}

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import inspect
 import re
+from typing import get_args
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from horopca import BusemannWhitener, TangentWhitener, estimators
+from horopca._objectives.objectives import OBJECTIVES, ObjectiveName
 from horopca.datasets import make_hierarchy
+from horopca.estimators.scores import MEASURES
 from horopca.metrics import pair_variance
 
 TREE = make_hierarchy(branching=3, depth=3, n_features=4, random_state=0)
@@ -46,6 +49,11 @@ def test_every_fit_says_how_it_ended_and_where_it_reads(name):
     found = fitted(name, model="tangent", curvature=-0.25)
     assert isinstance(found.converged_, bool) and isinstance(found.status_, str) and np.all(np.asarray(found.n_iter_) >= 0)
     assert (found.model_, found.curvature_, found.n_features_in_) == ("tangent", -0.25, 4)
+
+
+def test_an_objective_is_one_row_of_one_table():
+    assert set(get_args(ObjectiveName)) | {"stretch"} == set(OBJECTIVES)
+    assert set(MEASURES) == {*OBJECTIVES, "residual"}
 
 
 def test_variances_of_whitened_coordinates_are_those_of_pairs():

@@ -15,7 +15,7 @@ from horopca._search.climb import Heat, climb, race
 from horopca._search.families import FreeSpines, IdealSpines, OneMore, compose, ideal_cone, whole_space
 from horopca.geometry import pairwise_distance, to_hyperboloid
 from horopca.projections import slide, spine_from_basis
-from horopca.statistics import average_distortion, pair_variance
+from horopca.statistics import mean_relative_change, mean_square_distance
 
 OBJECTIVES = [variance_objective, fidelity_objective]
 KINDS = ["ideal", "merged", "beyond"]
@@ -98,9 +98,9 @@ def test_objectives_are_the_reported_statistics(kind, K):
     x, A = cloud(31, 5), basis_of(kind, K)
     images = to_hyperboloid(slide(x, spine_from_basis(A)), "halfspace")
     variance, _ = variance_objective(as_sample(x), AllPairs(31))(A)
-    assert variance * 30 / 31 == pytest.approx(pair_variance(images), rel=1e-9)
+    assert variance * 30 / 31 == pytest.approx(mean_square_distance(images), rel=1e-9)
     fidelity, _ = fidelity_objective(as_sample(x), AllPairs(31))(A)
-    assert 1 - fidelity == pytest.approx(average_distortion(x, images)[0], abs=1e-9)
+    assert 1 - fidelity == pytest.approx(mean_relative_change(x, images)[0], abs=1e-9)
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 11])
@@ -143,7 +143,7 @@ def test_coincident_pairs_have_no_distortion(pairs):
     images = to_hyperboloid(slide(x, spine_from_basis(A)), "halfspace")
     fidelity, _ = fidelity_objective(as_sample(x), pairs)(A)
     offsets = None if isinstance(pairs, AllPairs) else pairs.offsets
-    assert 1 - fidelity == pytest.approx(average_distortion(x, images, offsets)[0], abs=1e-9)
+    assert 1 - fidelity == pytest.approx(mean_relative_change(x, images, offsets)[0], abs=1e-9)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from clouds import cloud, rotation
 from horopca import HoroPCA, HyperbolicMDS, TangentPCA, geometry
 from horopca._objectives.many import over_many
+from horopca._objectives.measures import PAIR_VARIANCE
 from horopca._objectives.objectives import OBJECTIVES, Goal, Term, pair_objective
 from horopca._objectives.pairs import AllPairs, Shifts, some_offsets
 from horopca._objectives.profiles import SQUARE
@@ -182,7 +183,7 @@ def test_a_row_more_in_the_table_is_searched_as_it_says(monkeypatch):
     """A mean over the pairs that are counted, of a single component too: only the variance has a closed form there."""
     term = Term(SQUARE, 3.0)
     over = lambda sample, pairs, softness: pair_objective(term, sample, pairs)
-    monkeypatch.setitem(OBJECTIVES, "another", Goal(over, lambda _: term))
+    monkeypatch.setitem(OBJECTIVES, "another", Goal(over, lambda _: term, PAIR_VARIANCE))
     test_many_spines_at_once_are_each_alone("another", 1)
 
 

@@ -1,14 +1,14 @@
 """What HoroPCA maximises, as a value and its gradient in a basis of the spine: one table.
 
 An objective is a projection with a pullback (`projections.horospherical`) composed with a statistic of the images. The data are
-a `Sample`; which pairs are counted is said by `pairs`, what is averaged over them by `profiles`. To add an objective is
-to add a row to OBJECTIVES.
+a `Sample`; which pairs are counted is said by `pairs`, what is averaged over them by `profiles`, what the answer is worth by
+`measures`. To add an objective is to add a row to OBJECTIVES, and its name, if users may ask for it, to ObjectiveName.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,12 +17,15 @@ from ..geometry._arrays import Array, array_namespace
 from ..projections.horospherical import Products, Slid, slide_with_pullback, stretch_with_pullback
 from ..statistics import pair_distances
 from .frechet import frechet_objective
+from .measures import DISTORTION, FRECHET_VARIANCE, PAIR_VARIANCE, Measure
 from .pairs import AllPairs, Shifts
 from .profiles import RATIO, SQUARE, Profile, closeness, log_variance, mean_over_pairs
 from .sample import Objective, Sample
 
-KEPT_SQUARE = 1024  # up to so many points the distances of all pairs are kept
-SHARPEST = 1e-3  # the softness of the distortion with a stretch, in the last climb
+ObjectiveName = Literal["variance", "distortion", "frechet"]  # Those that users ask for; a stretch is an option.
+
+KEPT_SQUARE = 1024  # The distances of all pairs of up to so many points are kept.
+SHARPEST = 1e-3  # In the last climb the corner of a distortion with a stretch is rounded over so little.
 
 
 class Term(NamedTuple):
@@ -43,6 +46,7 @@ class Goal(NamedTuple):
 
     over: Callable[[Sample, AllPairs | Shifts, float], Objective]
     term: Callable[[float], Term] | None  # what a pair adds to it, for a softness
+    measure: Measure  # what `score` says of an answer
     starts: int = 0  # from how many starts it is searched on few points, if it has many optima that are nearly as good
 
     @property
@@ -85,10 +89,10 @@ def _stretched(softness: float) -> Term:
 VARIANCE, FIDELITY = Term(SQUARE, 4.0, on_a_line=True), Term(RATIO, 2.0, True)
 
 OBJECTIVES = {
-    "variance": Goal(variance_objective, lambda _: VARIANCE),
-    "distortion": Goal(fidelity_objective, lambda _: FIDELITY, starts=64),
-    "stretch": Goal(closeness_objective, _stretched, starts=96),
-    "frechet": Goal(frechet_objective, None),
+    "variance": Goal(variance_objective, lambda _: VARIANCE, PAIR_VARIANCE),
+    "distortion": Goal(fidelity_objective, lambda _: FIDELITY, DISTORTION, starts=64),
+    "stretch": Goal(closeness_objective, _stretched, DISTORTION, starts=96),
+    "frechet": Goal(frechet_objective, None, FRECHET_VARIANCE),
 }
 
 

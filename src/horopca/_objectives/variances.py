@@ -7,7 +7,7 @@ import numpy as np
 from ..geometry import Chunk, pairwise_distance, to_hyperboloid
 from ..projections.horospherical import Slide, slide
 from ..projections.spines import Spine
-from ..statistics import pair_variance
+from ..statistics import mean_square_distance
 from .pairs import some_offsets
 
 EXACT_ROWS = 3000  # up to here variances are reported over all pairs, above over REPORTED_PAIRS of them
@@ -28,7 +28,7 @@ def measured_variances(
     images, m = [*(slid(x, spine) for spine in spines), x], len(x)
     own, residual = _deviations(images[-2][:RESIDUAL_ROWS])
     if m <= EXACT_ROWS and m * m * len(images) <= EXACT_PAIRS:
-        values, error = np.array([pair_variance(y) for y in images]) * m / (m - 1), 0.0
+        values, error = np.array([mean_square_distance(y) for y in images]) * m / (m - 1), 0.0
     else:
         offsets = some_offsets(m, max(1, REPORTED_PAIRS // m), rng)
         values = np.array([_shifted_mean(y, offsets) for y in images])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import rich_click as click
@@ -10,28 +12,18 @@ from click import Command, Context
 
 from .saying import sentences
 
-COMMANDS = {
-    "classify": "Compare classifiers on labelled points, by cross-validation.",
-    "compare": "Reduce the points in INPUT by several methods and measure what each keeps.",
-    "demo": "Reduce, compare and draw WordNet's mammals.",
-    "embed": "Place the nodes of a graph or a tree in hyperbolic space.",
-    "info": "Say what INPUT holds: its size, the models its rows fit, how far out they lie.",
-    "map": "Take a graph or a tree to a page and a picture, in one step.",
-    "plot": "Draw the points in INPUT.",
-    "reduce": "Reduce the points in INPUT to fewer dimensions.",
-    "view": "Write a page to move around the points in INPUT.",
-}
+COMMANDS = ("classify", "compare", "demo", "embed", "info", "map", "plot", "reduce", "view")  # each in the file of its name
 
 
 class Commands(click.RichGroup):
-    """The commands of the table above."""
+    """The commands, none of which is loaded before it is called."""
 
     def list_commands(self, ctx: Context) -> list[str]:
         return list(COMMANDS)
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         """As much of a command as a list of them shows."""
-        return click.RichCommand(name=cmd_name, short_help=COMMANDS[cmd_name]) if cmd_name in COMMANDS else None
+        return click.RichCommand(name=cmd_name, short_help=_summary(cmd_name)) if cmd_name in COMMANDS else None
 
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Command | None, list[str]]:
         name, _, rest = super().resolve_command(ctx, args)
@@ -42,6 +34,13 @@ class Commands(click.RichGroup):
     def invoke(self, ctx: Context) -> Any:
         with sentences(ctx.meta):
             return super().invoke(ctx)
+
+
+def _summary(name: str) -> str:
+    """The first sentence of what a command says of itself, read without loading it."""
+    tree = ast.parse(Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8"))
+    (command,) = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name)
+    return (ast.get_docstring(command) or "").partition("\n\n")[0]
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -18,7 +18,7 @@ from .._points.places import check_rows, choose_door
 from .._search.climb import Report
 from .._search.ending import Ending
 from ..geometry._arrays import to_numpy
-from ..statistics import Mean, pair_variance
+from ..statistics import Mean, mean_square_distance
 
 MEASURED_ROWS = 1 << 14  # variances are measured on at most so many rows,
 EXACT_ROWS = 2048  # on all pairs of up to so many,
@@ -139,12 +139,12 @@ def pair_variances(clouds: Sequence[np.ndarray]) -> np.ndarray:
     """
     n = len(clouds[0])
     if n <= EXACT_ROWS:
-        return np.array([pair_variance(y) for y in clouds])
+        return np.array([mean_square_distance(y) for y in clouds])
     pairs = MEASURED_PAIRS // max(1, len(clouds) // 4)
     groups = np.array_split(np.arange(n), max(1, n * n // (2 * pairs)))
 
     def inside(y: np.ndarray) -> float:
-        return sum(len(g) * pair_variance(y[g]) * len(g) / (len(g) - 1) for g in groups) / n
+        return sum(len(g) * mean_square_distance(y[g]) * len(g) / (len(g) - 1) for g in groups) / n
 
     return np.array([inside(y) for y in clouds]) * (n - 1) / n
 

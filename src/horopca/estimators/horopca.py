@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._objectives.objectives import OBJECTIVES
+from .._objectives.objectives import ObjectiveName
 from .._points.cuda import images_of_rows, usable_for
 from .._points.door import check_choice, check_count, check_generator
 from .._points.memory import Rows
@@ -46,8 +46,7 @@ from .fitting import (
 )
 from .learning import AUTO_STARTS, STRATEGIES, Answer, Wish, in_own_order, learn
 
-SPINES = ("ideal", "free")
-CRITERIA = tuple(name for name in OBJECTIVES if name != "stretch")  # which is the distortion, with an option
+SpineName = Literal["ideal", "free"]
 
 SEARCH_ROWS = 1 << 14  # More points than this are searched on a random sample of so many.
 
@@ -165,9 +164,9 @@ class HoroPCA(HyperbolicReduction):
         self,
         n_components: int | float | None = 2,
         *,
-        spine: Literal["ideal", "free"] = "ideal",
+        spine: SpineName = "ideal",
         strategy: Literal["joint", "greedy"] = "joint",
-        objective: Literal["variance", "distortion", "frechet"] = "variance",
+        objective: ObjectiveName = "variance",
         stretch: bool = False,
         model: ModelChoice = "poincare",
         curvature: float = -1.0,
@@ -198,9 +197,9 @@ class HoroPCA(HyperbolicReduction):
         return bool(self.stretch)
 
     def _check_parameters(self) -> None:
-        check_choice("spine", self.spine, SPINES)
+        check_choice("spine", self.spine, get_args(SpineName))
         check_choice("strategy", self.strategy, STRATEGIES)
-        check_choice("objective", self.objective, CRITERIA)
+        check_choice("objective", self.objective, get_args(ObjectiveName))
         if not isinstance(self.stretch, bool | np.bool_):
             raise ValueError(f"stretch must be True or False, but is {self.stretch!r}. How much is learnt: see stretch_.")
         if self.stretch and (self.spine, self.objective, self.strategy) != ("free", "distortion", "joint"):
