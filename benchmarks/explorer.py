@@ -57,7 +57,7 @@ def pages_of(n: int, edges: bool, folder: Path, before: Path | None) -> dict[str
 
 
 def opened(browser, path: Path, query: str):
-    page = browser.new_page(viewport=SIZE)
+    page = browser.new_page(viewport=SIZE, reduced_motion="reduce")
     page.set_default_timeout(300_000)
     page.goto(path.as_uri() + query)
     while not page.evaluate("'horopca' in window"):
@@ -99,10 +99,18 @@ def measure_frames(browser, n: int, folder: Path, before: Path | None) -> Table:
     return table
 
 
+def processor_time(browser) -> float:
+    """Seconds that the processes of pages have taken so far, which a busy machine does not change: of all their threads."""
+    session = browser.new_browser_cdp_session()
+    processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
+    session.detach()
+    return sum(process["cpuTime"] for process in processes if process["type"] == "renderer")
+
+
 def measure_refits(browser, folder: Path) -> Table:
     """A selection of all of 2,000 points in ten dimensions, refitted."""
-    table = Table(title="A refit of 2,000 points in ten dimensions in the browser, seconds")
-    for column in ("goal", "median of 5", "target"):
+    table = Table(title="A refit of 2,000 points in ten dimensions in the browser, seconds: medians of 5")
+    for column in ("goal", "on the clock", "of the processor", "target"):
         table.add_column(column, justify="right")
     rng = np.random.default_rng(0)
     X = rng.normal(0, 1.2, (2000, 10)) * np.linspace(1.6, 0.4, 10)
@@ -110,8 +118,13 @@ def measure_refits(browser, folder: Path) -> Table:
     page = opened(browser, explore(Y, original=X, model="tangent").save(folder / "refit.html"), "")
     page.evaluate("horopca.select(Array.from({ length: horopca.n }, (_, i) => i))")
     for goal in ("variance", "distortion"):
-        median = np.median([page.evaluate(f"horopca.refit('{goal}')")["seconds"] for _ in range(5)])
-        table.add_row(goal, f"{median:.2f}", f"< 1{'' if median < 1 else ' MISSED'}")
+        clock, processor = [], []
+        for _ in range(5):
+            before = processor_time(browser)
+            clock.append(page.evaluate(f"horopca.refit('{goal}')")["seconds"])
+            processor.append(processor_time(browser) - before)
+        median = np.median(clock)
+        table.add_row(goal, f"{median:.2f}", f"{np.median(processor):.2f}", f"< 1{'' if median < 1 else ' MISSED'}")
     page.close()
     return table
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from horopca.datasets import load_mammals
 from horopca.explorer import explore
 from horopca.geometry import from_hyperboloid
 
@@ -45,6 +46,7 @@ def pages(tmp_path_factory):
         "sunk": lambda: explore(
             from_hyperboloid(X, "tangent") * 4, LABELS, names=NAMES, edges=EDGES, original=DEEP, model="tangent", root=0
         ),
+        "wordnet": lambda: explore(load_mammals().points[:, :2], original=load_mammals().points),
         "hostile": lambda: explore(
             Y[:4], HOSTILE, names=HOSTILE, edges=[[0, 1]], values={text: range(4) for text in HOSTILE}, title=HOSTILE[0]
         ),

@@ -94,7 +94,7 @@ function poleProduct(x, at, m, v, length) {
   return ((v[0] + length) / 2) * low + ((v[0] - length) / 2) * high;
 }
 
-/** Images in the upper half-plane (beta, eta), and the pullback from gradients in them to the gradient in A. */
+/** Images in the upper half-plane (beta, eta = 1 / R), and the pullback from gradients in them to the gradient in A. */
 function slide({ n, m, x }, A) {
   const { v, u } = splitBasis(A, m);
   let length = 0;
@@ -143,7 +143,7 @@ function slide({ n, m, x }, A) {
     return out;
   }
 
-  return { beta, eta, pullback };
+  return { beta, eta, R, pullback };
 }
 
 // ---------------------------------------------------------------- the objectives
@@ -194,18 +194,19 @@ function objectiveOf(points, pairs, goal) {
   const scale = keep ? 2 / Math.max(apart, 1) : 4 / Math.max(count, 1);
 
   return (A) => {
-    const { beta, eta, pullback } = slide(points, A), gBeta = new Float64Array(points.n), gEta = new Float64Array(points.n);
+    const { beta, eta, R, pullback } = slide(points, A), gBeta = new Float64Array(points.n), gEta = new Float64Array(points.n);
     let value = 0;
     for (let p = 0; p < count; p++) {
-      const i = first[p], j = second[p], db = beta[i] - beta[j], de = eta[i] - eta[j], near = 1 / (4 * eta[i] * eta[j]);
+      const i = first[p], j = second[p], db = beta[i] - beta[j], de = eta[i] - eta[j], near = (R[i] * R[j]) / 4;
       const square = (db * db + de * de) * near + 1e-290, a = Math.sqrt(square), c = Math.sqrt(1 + square);
       const h = a < 0.01 ? Math.asinh(a) : Math.log(a + c);
-      const slope = keep ? inverse[p] / (2 * a * c) : h / (a * c), pull = 2 * near * slope;
+      const slope = (keep ? inverse[p] / 2 : h) / (a * c), pull = 2 * near * slope;
+      const along = pull * db, down = pull * de, rise = slope * square;
       value += keep ? h * inverse[p] : h * h;
-      gBeta[i] += pull * db;
-      gBeta[j] -= pull * db;
-      gEta[i] += pull * de - (slope * square) / eta[i];
-      gEta[j] -= pull * de + (slope * square) / eta[j];
+      gBeta[i] += along;
+      gBeta[j] -= along;
+      gEta[i] += down - rise * R[i];
+      gEta[j] -= down + rise * R[j];
     }
     const gradient = pullback(gBeta, gEta).map((v) => v * scale);
     return { value: value * scale, gradient };
@@ -257,18 +258,18 @@ function climb(objective, start, most, tolerance = 1e-10) {
   return { point, value };
 }
 
-/** Bases to start from: spans of the directions of points, of all three kinds of spine. */
+/** Bases to start from: spans of the directions of points, as they are and shaken, of all three kinds of spine. */
 function startsFor({ n, m, x }, count, random) {
-  const direction = () => {
-    const at = random.below(n) * m, q = Array.from(x.subarray(at + 1, at + m)), size = Math.hypot(...q) || 1;
-    const shaken = q.map((v) => v / size + 0.05 * random.normal()), length = Math.hypot(...shaken) || 1;
-    return shaken.map((v) => v / length);
+  const unit = (q) => { const size = Math.hypot(...q) || 1; return q.map((v) => v / size); };
+  const direction = (shake) => {
+    const at = random.below(n) * m;
+    return unit(unit(Array.from(x.subarray(at + 1, at + m))).map((v) => v + shake * random.normal()));
   };
   return Array.from({ length: count }, (_, k) => {
-    const p = direction(), q = direction(), tilt = () => 2 * random.uniform() - 1;
+    const shake = k % 2 ? 0.05 : 1e-9, p = direction(shake), q = direction(shake), tilt = () => 2 * random.uniform() - 1;
     if (k % 3 === 0) return Float64Array.from([1, ...p, 1, ...q]);
     if (k % 3 === 1) { const r = tilt(); return Float64Array.from([1, ...p.map((v) => v * r), 0, ...q]); }
-    return k % 2 ? Float64Array.from([0, ...p, 0, ...q]) : Float64Array.from([tilt(), ...p, tilt(), ...q]);
+    return k % 12 < 6 ? Float64Array.from([0, ...p, 0, ...q]) : Float64Array.from([tilt(), ...p, tilt(), ...q]);
   });
 }
 
@@ -280,27 +281,32 @@ function beside(A, m, random) {
   return A.map((v, k) => v + far * size(Math.floor(k / m)) * random.normal());
 }
 
-/** The best spine found for points near the origin: many starts on a few pairs, the better ones on more, then hops from the best. */
+/** The best spine found for points near the origin: many starts on a few pairs, the better ones on more, then hops from the best.
+ *
+ * The race is by variance whatever the goal: it has fewer maxima than the distortion, whose best are found beside its own. */
 function searchSpine(points, goal, random) {
-  const { n, m } = points, small = n <= SMALL;
-  const heat = (rows, shifts) => {
+  const { n, m } = points;
+  const heat = (rows, count, towards) => {
     const part = firstOf(points, Math.min(rows, n));
-    return objectiveOf(part, somePairs(part.n, shifts, random), goal);
+    return objectiveOf(part, somePairs(part.n, Math.max(4, Math.round(count / part.n)), random), towards);
   };
   const best = (runs, keep) => runs.filter(({ value }) => Number.isFinite(value)).sort((a, b) => b.value - a.value).slice(0, keep);
-  const look = heat(256, 8), try1 = heat(512, 8), try2 = heat(1024, 12);
-  const last = objectiveOf(points, pairsFor(n, 24000, random), goal);
-  const many = Math.min(90, Math.max(12, Math.round(30000 / n))); // of few points more climbs cost nothing
+  const within = (least, most, wish) => Math.min(most, Math.max(least, Math.round(wish))); // of few points more climbs cost nothing
+  const look = heat(256, 2048, "variance"), try1 = heat(512, 4096, "variance"), try2 = heat(1024, 12288, "variance");
+  const trial = heat(1024, 6144, goal), last = objectiveOf(points, pairsFor(n, 24000, random), goal);
+  const many = within(36, 90, 12000 / n);
   let field = best(startsFor(points, 4 * many, random).map((point) => ({ point, value: look(point).value })), many);
   field = best(field.map(({ point }) => climb(try1, point, 12, 1e-6)), Math.round(many / 3));
-  field = best(field.map(({ point }) => climb(try2, point, 30, 1e-8)), small ? 4 : 2);
-  let found = best(field.map(({ point }) => climb(last, point, small ? 200 : 50, 1e-10)), 1)[0];
-  for (let hop = 0; hop < (small ? 40 : 6); hop++) {
-    const trial = small ? last : try2, near = climb(trial, beside(found.point, m, random), small ? 60 : 30, 1e-8);
-    const next = small || near.value > trial(found.point).value ? climb(last, near.point, small ? 40 : 30, 1e-10) : near;
-    if (next !== near && next.value > found.value) found = next;
+  field = best(field.map(({ point }) => climb(try2, point, 30, 1e-8)), 4);
+  let found = best(field.map(({ point }) => climb(last, point, 50)), 1)[0];
+  for (let hop = within(10, 40, 5000 / n); hop > 0; hop--) {
+    const near = climb(trial, beside(found.point, m, random), 25, 1e-6);
+    if (near.value < 0.998 * trial(found.point).value) continue; // of few pairs: a little less may be more of all
+    const next = climb(last, near.point, 30);
+    if (next.value > found.value) found = next;
   }
-  return small ? found.point : climb(objectiveOf(points, pairsFor(n, 100000, random), goal), found.point, 12, 1e-7).point;
+  const [rounds, tolerance] = n <= SMALL ? [100, 1e-12] : [12, 1e-7];
+  return climb(objectiveOf(points, pairsFor(n, 100000, random), goal), found.point, rounds, tolerance).point;
 }
 
 // ---------------------------------------------------------------- what the page asks for
@@ -339,7 +345,7 @@ function refit({ original, d, rows, goal, before }) {
   const out = new Float64Array(2 * all.n);
   for (let i = 0; i < all.n; i++) { out[2 * i] = moved[3 * i + 1]; out[2 * i + 1] = moved[3 * i + 2]; }
   const some = (values) => Float64Array.from([...order].flatMap((i) => [values[2 * i], values[2 * i + 1]]));
-  const pairs = pairsFor(chosen.n, 100000, random);
+  const pairs = pairsFor(chosen.n, 300000, random); // good to a thousandth
   return { plane: out, basis: A, centre, was: keptBy(chosen, some(before), pairs), is: keptBy(chosen, some(out), pairs) };
 }
 
