@@ -81,7 +81,7 @@ def test_model_and_curvature_reach_the_points_and_the_picture(tmp_path, monkeypa
 
 def test_the_distortion_of_many_points_is_sampled_with_its_error(monkeypatch, points):
     exact = json.loads(run("reduce", points, "--json").stdout)
-    monkeypatch.setattr("horopca.cli.reducing.PAIRS", 400)
+    monkeypatch.setattr("horopca.metrics.comparison.REPORT_PAIRS", 400)
     sampled = json.loads(run("reduce", points, "--json").stdout)
     assert 0 < sampled["distortion_error"] < 0.1
     assert abs(sampled["distortion"] - exact["distortion"]) < 5 * sampled["distortion_error"]
@@ -258,8 +258,9 @@ def test_what_is_kept_of_neighbours_is_told(tmp_path, points):
         assert found[name] == pytest.approx(getattr(metrics, name)(TREE.points, Y))
     said = run("reduce", points, "--method", "tpca").stdout
     assert f"{found['neighbours_kept']:.1%} of 10 kept" in said and f"continuity {found['continuity']:.3f}" in said
-    few = save(tmp_path / "few.npy", TREE.points[:15])
-    assert "neighbours" not in run("reduce", few, "--method", "tpca").stdout
+    few, fewest = save(tmp_path / "few.npy", TREE.points[:15]), save(tmp_path / "fewest.npy", TREE.points[:3])
+    assert "of 4 kept" in run("reduce", few, "--method", "tpca").stdout  # a third of the others
+    assert "neighbours" not in run("reduce", fewest, "--method", "tpca").stdout
 
 
 @pytest.mark.parametrize("k", ["0", "-1", "1.5", "nan", "inf", "abc", ""])

@@ -695,7 +695,7 @@ def test_binary_trees_are_not_kept_in_a_plane():
 def test_large_graphs_are_embedded_from_a_sample_of_pairs(monkeypatch):
     everything = graph_distances(random_tree(300, random_state=0).parent)
     monkeypatch.setattr(targets, "MOST_NODES", 100)
-    monkeypatch.setattr(targets, "PAIRS", 64 * 300)
+    monkeypatch.setattr(targets, "TARGET_PAIRS", 64 * 300)
     found = DistortionEmbedding(5, n_init=1, random_state=0).fit(random_tree(300, random_state=0).parent)
     E = pairwise_distance(to_hyperboloid(found.embedding_))
     true = metrics.average_distortion(found.distance_scale_ * everything, E, metric="precomputed")

@@ -463,7 +463,7 @@ def test_points_near_the_boundary_and_beyond_it(name):
 def test_large_samples_are_searched_on_a_subset(monkeypatch, X, name):
     goal = spread if name == "pga" else BSA.score
     whole = goal(reduction(name).fit(X), X)
-    monkeypatch.setattr("horopca.estimators.geodesic.SEARCH_ROWS", 30)
+    monkeypatch.setattr("horopca.estimators.geodesic.HULL_ROWS", 30)
     part = goal(reduction(name).fit(X), X)
     assert abs(part - whole) < 0.2 * abs(whole)
     assert part <= whole + 1e-6

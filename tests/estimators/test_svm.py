@@ -162,7 +162,7 @@ def test_problems_side_by_side_do_not_disturb_each_other():
 
 def test_many_points_are_worked_on_a_few_classes_at_a_time(monkeypatch):
     whole = HyperbolicSVC().fit(X, Y)
-    monkeypatch.setattr("horopca.estimators.svm.BLOCK", 1)
+    monkeypatch.setattr("horopca.estimators.svm.SIDE_BY_SIDE", 1)
     assert np.allclose(HyperbolicSVC().fit(X, Y).coef_, whole.coef_, rtol=1e-9)
 
 

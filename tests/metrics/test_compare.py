@@ -25,6 +25,7 @@ FIELDS = {
     "frechet_variance",
     "frechet_kept",
     "variance_kept",
+    "n_neighbors",
     "neighbours_kept",
     "trustworthiness",
     "continuity",
@@ -90,7 +91,7 @@ def test_models_and_curvatures_change_the_units_only():
 
 def test_large_samples_are_measured_on_a_sample_of_pairs(monkeypatch):
     exact = compare(TREE.points, 2, ["tpca"]).iloc[0]
-    monkeypatch.setattr("horopca.metrics.comparison.EXACT_PAIRS", 200)
+    monkeypatch.setattr("horopca.metrics.comparison.REPORT_PAIRS", 200)
     row = compare(TREE.points, 2, ["tpca"]).iloc[0]
     assert 0 < row["distortion_error"] < 0.1
     assert abs(row["distortion"] - exact["distortion"]) < 5 * row["distortion_error"]

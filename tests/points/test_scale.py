@@ -361,7 +361,7 @@ def test_bad_batches_leave_the_stream_as_it_was():
 
 
 def test_metrics_of_many_points_are_sampled(monkeypatch):
-    monkeypatch.setattr(distances, "EXACT_ROWS", 500)
+    monkeypatch.setattr(distances, "ALL_PAIRS_ROWS", 500)
     monkeypatch.setattr(distances, "AUTO_PAIRS", 20000)
     X = clusters(2000, 4, ordered=True)
     Y = TangentPCA(2).fit_transform(X)
@@ -461,6 +461,6 @@ def test_the_worst_case_is_that_of_all_pairs(monkeypatch):
     X = clusters(300, 3)
     Y = TangentPCA(2).fit_transform(X)
     exact = metrics.worst_case_distortion(X, Y)
-    monkeypatch.setattr(distances, "EXACT_ROWS", 50)
+    monkeypatch.setattr(distances, "ALL_PAIRS_ROWS", 50)
     monkeypatch.setattr(distances, "AUTO_PAIRS", 600)
     assert metrics.worst_case_distortion(X, Y) == exact

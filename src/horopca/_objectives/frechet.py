@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..geometry import from_hyperboloid, to_hyperboloid
-from ..geometry._arrays import Array, array_namespace, to_numpy
+from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..projections.horospherical import slide_with_pullback
 from ..statistics import frechet_mean
 from .pairs import AllPairs, Shifts
-from .profiles import TINY
+from .profiles import half_sinh_squared
 from .sample import Objective, Sample
 
 
@@ -45,12 +45,11 @@ def on_hyperboloid(beta: Array, eta: Array) -> Array:
 def squares_from(beta: Array, eta: Array, mean: np.ndarray) -> tuple[float, Array, Array]:
     """The sum of the squared distances of images from a point (K+1,) of H^K, and its gradients in beta and eta."""
     xp = array_namespace(eta)
-    *across, height = (float(v) for v in from_hyperboloid(mean[None], "halfspace")[0])
-    near = 1 / (4 * eta * height)
-    off = eta - height
-    apart = beta - xp.asarray(across, dtype=beta.dtype, device=beta.device)[:, None] if len(across) else beta
-    square = (xp.sum(apart * apart, axis=0) + off * off) * near + TINY
+    centre = from_numpy(from_hyperboloid(mean[None], "halfspace")[0], eta)[:, None]
+    delta = xp.concat([beta, eta[None, :]], axis=0) - centre
+    near = 1 / (4 * eta * centre[-1, :])
+    square = half_sinh_squared(delta, near)
     a, c = xp.sqrt(square), xp.sqrt(1 + square)
     h = xp.asinh(a)
     slope = 4 * h / (a * c)  # of d^2 in a^2
-    return float(xp.sum(4 * h * h)), 2 * slope * near * apart, slope * (2 * off * near - square / eta)
+    return float(xp.sum(4 * h * h)), 2 * slope * near * delta[:-1, :], slope * (2 * delta[-1, :] * near - square / eta)

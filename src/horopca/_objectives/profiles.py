@@ -17,7 +17,7 @@ from ..geometry._arrays import Array, array_namespace
 from .pairs import Across, AllPairs, Shifts
 
 Pairs = AllPairs | Shifts | Across
-TINY = 1e-290  # added to squares whose root is divided by
+TINY = 1e-290  # This is added to squares whose root is divided by.
 
 
 class Profile(NamedTuple):
@@ -54,6 +54,16 @@ def closeness(softness: float) -> Profile:
     return Profile(close)
 
 
+def half_sinh_squared(delta: Array, near: Array) -> Array:
+    """sinh^2(d/2) of pairs of images: from their differences (K, ...), heights last, and 1 / (4 eta eta'). It is never 0."""
+    square = delta[0, ...] * delta[0, ...]
+    for k in range(1, delta.shape[0]):
+        square += delta[k, ...] * delta[k, ...]
+    square *= near
+    square += TINY
+    return square
+
+
 def mean_over_pairs(
     beta: Array, eta: Array, pairs: Pairs, profile: Profile, inverse: Callable[[Any], Any] | None = None
 ) -> tuple[float, Array, Array]:
@@ -74,11 +84,7 @@ def mean_over_pairs(
     for block in pairs.blocks(stack):
         delta = block.first[:-1, ...] - block.second[:-1, ...]
         near = block.first[-1, ...] * block.second[-1, ...]  # 1 / (4 eta eta')
-        square = delta[0, ...] * delta[0, ...]
-        for k in range(1, delta.shape[0]):
-            square += delta[k, ...] * delta[k, ...]
-        square *= near
-        square += TINY
+        square = half_sinh_squared(delta, near)
         a, c = xp.sqrt(square), xp.sqrt(1 + square)
         part, slope = profile.host(a, c, arc(a, c), None if inverse is None else inverse(block.extra))
         if block.halve is not None:

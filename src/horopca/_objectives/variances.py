@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..geometry import Chunk, pairwise_distance, to_hyperboloid
@@ -10,10 +12,23 @@ from ..projections.spines import Spine
 from ..statistics import mean_square_distance
 from .pairs import some_offsets
 
-EXACT_ROWS = 3000  # up to here variances are reported over all pairs, above over REPORTED_PAIRS of them
-EXACT_PAIRS = 1 << 26  # if these are no more than so many for all components together;
-REPORTED_PAIRS = 1 << 19  # pairs in a reported estimate
-RESIDUAL_ROWS = 512  # whose pairs say how far an estimate of the variance may be off
+EXACT_ROWS = 3000  # Variances of up to so many points are taken over all of their pairs,
+EXACT_PAIRS = 1 << 26  # if these are no more than so many for all clouds together.
+REPORTED_PAIRS = 1 << 19  # Of more points, so many pairs are counted.
+RESIDUAL_ROWS = 512  # The pairs of so many points say how far an estimate of the variance may be off.
+
+
+def pair_variances(clouds: Sequence[np.ndarray], rng: np.random.Generator, pairs: int) -> tuple[np.ndarray, float]:
+    """Mean squared distances of different points in several clouds (n, k+1) of as many each, and the number of pairs counted.
+
+    All pairs of few points are counted, and their number is infinite: nothing is left to chance. Of more, rows being in random
+    order, about as many `pairs` as are asked for, the same in every cloud.
+    """
+    n = len(clouds[0])
+    if n <= EXACT_ROWS and n * n * len(clouds) <= EXACT_PAIRS:
+        return np.array([mean_square_distance(y) for y in clouds]) * n / (n - 1), np.inf
+    offsets = some_offsets(n, max(1, pairs // n), rng)
+    return np.array([_shifted_mean(y, offsets) for y in clouds]), n * len(offsets)
 
 
 def measured_variances(
@@ -27,12 +42,8 @@ def measured_variances(
     """
     images, m = [*(slid(x, spine) for spine in spines), x], len(x)
     own, residual = _deviations(images[-2][:RESIDUAL_ROWS])
-    if m <= EXACT_ROWS and m * m * len(images) <= EXACT_PAIRS:
-        values, error = np.array([mean_square_distance(y) for y in images]) * m / (m - 1), 0.0
-    else:
-        offsets = some_offsets(m, max(1, REPORTED_PAIRS // m), rng)
-        values = np.array([_shifted_mean(y, offsets) for y in images])
-        error = residual / np.sqrt(m * len(offsets))
+    values, counted = pair_variances(images, rng, REPORTED_PAIRS)
+    error = residual / np.sqrt(counted)
     if across is not None:
         kept, true, count = across
         last, values[-1] = values[-2], 2 * true - values[-1]

@@ -28,13 +28,13 @@ from ..statistics import Cloud, exp_from, newton_terms
 from .frechet import mean_of_images, on_hyperboloid, squares_from
 from .objectives import OBJECTIVES, SHARPEST, Term, inverse
 from .pairs import Across, some_offsets
-from .profiles import mean_over_pairs
+from .profiles import half_sinh_squared, mean_over_pairs
 from .sample import CLOSE, Objective, Sample, pole_product
 
 SAME = 1e-6  # A row and a point of the sample at less than this distance are taken for one.
-SHIFTS = 4  # A row is paired with at least so many points of the sample,
-PAIRS = 1 << 18  # and all rows together with at least so many.
-REPORTED_PAIRS = 1 << 20  # The variances that are reported are taken over at most so many.
+PARTNERS = 4  # A row is paired with at least so many points of the sample.
+LEAST_PAIRS_ACROSS = 1 << 18  # All rows together are in at least so many pairs.
+MEASURED_ACROSS = 1 << 20  # The variances that are reported are taken over at most so many of these pairs.
 
 
 class Placed(NamedTuple):
@@ -69,7 +69,7 @@ class Whole:
 
     def __init__(self, rows: Rows, some: np.ndarray, frame: Frame, sample: Sample, rng: np.random.Generator) -> None:
         self.rows, self.some, self.frame, self.sample = rows, some, frame, sample
-        shifts = max(SHIFTS, PAIRS // rows.shape[0])
+        shifts = max(PARTNERS, LEAST_PAIRS_ACROSS // rows.shape[0])
         self.offsets = some_offsets(2 * sample.size, min(shifts, sample.size // 2), rng)
 
     def objective(self, name: str) -> Objective:
@@ -119,7 +119,7 @@ class Whole:
         """
         slide = slide_with_pullback if A.shape[1] == self.rows.shape[1] else stretch_with_pullback
         beta, eta, _ = slide(self.sample, A)
-        shifts = min(len(self.offsets), max(1, REPORTED_PAIRS // self.rows.shape[0]))
+        shifts = min(len(self.offsets), max(1, MEASURED_ACROSS // self.rows.shape[0]))
         task = self._task()._replace(offsets=self.offsets[:shifts])
         count, kept, true = self.rows.fold(_squares(task, lambda placed: slide(placed, A)[:2], beta, eta))
         return kept / count, true / count, count
@@ -187,11 +187,11 @@ def _squares(
         placed, pairs = task.placed(chunk)
         b, e = slide(placed)
         xp = array_namespace(e)
-        kept, true = 0.0, 0.0
+        kept, true, here = 0.0, 0.0, xp.concat([b, e[None, :]], axis=0)
         images = np.concatenate([beta, eta[None]]).T
         for (_, y), (_, others) in zip(_partners(images, pairs, e), _partners(task.some, pairs, e), strict=True):
-            gap = (xp.sum((b - y[:, :-1].T) ** 2, axis=0) + (e - y[:, -1]) ** 2) / (4 * e * y[:, -1])
-            kept += float(xp.sum(4 * xp.asinh(xp.sqrt(gap)) ** 2))
+            square = half_sinh_squared(here - y.T, 1 / (4 * e * y[:, -1]))
+            kept += float(xp.sum(4 * xp.asinh(xp.sqrt(square)) ** 2))
             true += float(xp.sum(chunk.distances(others) ** 2))
         return pairs.total, kept, true
 

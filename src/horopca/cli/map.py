@@ -15,7 +15,7 @@ from ..embed.forms import as_relations
 from ..explorer import explore
 from ..io.files import named
 from ..metrics import average_distortion
-from ..metrics.comparison import METHODS, make
+from ..metrics.comparison import METHODS, make, report_pairs
 from .drawing import PICTURES, draw_plane, figure_for, saved
 from .embed import embed_options, figures, fit_embedding
 from .files import Output, check_files, write_files
@@ -28,7 +28,6 @@ BEST = "horopca-stretch"  # of the reductions, at keeping distances
 RADIUS = 6.0  # that a disk shows, if no other is asked for
 FEW_BRANCHES, MOST_BRANCHES = 8, 20  # of a tree, that have colours of their own
 UNNAMED = re.compile(r"inner \d+")
-PAIRS = 4_000_000  # of points, over which a distortion is measured at most
 
 
 @click.command()
@@ -79,7 +78,7 @@ def map(
     X, texts, title = fitted.embedding_, _texts(fitted, graph), title or graph.stem
     with working(f"Reducing {len(X):,} points to the plane"):
         Y = X if dimensions == 2 else make(reduction, 2, random_state=seed).fit_transform(X)
-        distortion: Any = average_distortion(X, Y, n_pairs=PAIRS if len(X) ** 2 > PAIRS else None, random_state=seed)
+        distortion: Any = average_distortion(X, Y, n_pairs=report_pairs(len(X)), random_state=seed)
     draw_plane(figure, Y, texts, title=title)
     page = explore(Y, labels=texts.labels, names=texts.names, edges=texts.edges, original=X, title=title)
     seconds = time.perf_counter() - start

@@ -28,7 +28,7 @@ from .options import (
     text_options,
     writes,
 )
-from .reducing import NEIGHBOURS, Reduced, Request, kept_dimensions, reduce_in_memory
+from .reducing import Reduced, Request, kept_dimensions, reduce_in_memory
 from .saying import in_json, is_quiet, print_rows
 from .streaming import is_streamed, reduce_streamed
 
@@ -166,11 +166,11 @@ def _in_words(summary: dict[str, Any]) -> dict[str, str]:
 
 
 def _of_neighbours(summary: dict[str, Any]) -> dict[str, str]:
-    """What is kept of the ten nearest neighbours of each point, where it was measured."""
-    if "neighbours_kept" not in summary:
+    """What is kept of the nearest neighbours of each point, where it was measured."""
+    if not summary.get("n_neighbors"):
         return {}
     trust = f"trustworthiness {summary['trustworthiness']:.3f}, continuity {summary['continuity']:.3f}"
-    return {"neighbours": f"{summary['neighbours_kept']:.1%} of {NEIGHBOURS} kept; {trust}"}
+    return {"neighbours": f"{summary['neighbours_kept']:.1%} of {summary['n_neighbors']} kept; {trust}"}
 
 
 def _kept(summary: dict[str, Any]) -> str:

@@ -20,16 +20,14 @@ from ..io import FORMATS, load_fitted
 from ..io.anndata import how
 from ..io.files import named
 from ..io.stores import check_store
-from ..metrics import average_distortion, continuity, neighbours_kept, trustworthiness
+from ..metrics import average_distortion
+from ..metrics.comparison import kept_neighbours, report_pairs
 from .drawing import PICTURES
 from .files import Output, Writer, check_files, read
 from .methods import made, option_of
 from .options import Reading
 from .saying import working
 from .texts import Texts, files_beside, point_writers, texts_of
-
-NEIGHBOURS = 10  # of a point, that are looked for in its image
-PAIRS = 4_000_000  # the distortion of up to so many pairs is exact, of more it is measured on a sample of so many
 
 
 def kept_dimensions(estimator: Any) -> int:
@@ -122,38 +120,17 @@ def reduce_in_memory(request: Request, unnamed: ExitStack) -> Reduced:
     with working(f"Reducing {n:,} points from {request.input.name}"):
         Y = estimator.transform(table.X) if request.kept is not None else estimator.fit_transform(table.X)
         seconds = time.perf_counter() - start
-        distortion, error = _distortion(table.X, Y, estimator, request.seed)
-        more = neighbour_figures(table.X, Y, estimator, request.seed)
+        place: Any = {"model": estimator.model, "curvature": estimator.curvature, "random_state": request.seed}
+        distortion, error = _distortion(table.X, Y, **place)
+        more = kept_neighbours(table.X, Y, **place)
     base = request.input if request.input.suffix.lower() == ".h5ad" else None
     h5ad = {"key": f"X_{request.method or 'horopca'}", "base": base, "about": how(estimator, request.reading.key)}
     return Reduced(estimator, n, distortion, error, seconds, Y, texts, point_writers(request.output, Y, texts, **h5ad), more)
 
 
-def neighbour_figures(X: np.ndarray, Y: np.ndarray, estimator: Any, seed: int) -> dict[str, float]:
-    """What is kept of the neighbours of points, of all or of a sample; nothing where there are too few points to tell."""
-    n = len(X)
-    if n <= 2 * NEIGHBOURS:
-        return {}
-    place = {"model": estimator.model, "curvature": estimator.curvature}
-    some: Any = {"n_neighbors": NEIGHBOURS, "n_points": min(n, max(64, PAIRS // n)), "random_state": seed, **place}
-    return {
-        "neighbours_kept": neighbours_kept(X, Y, **some),
-        "trustworthiness": trustworthiness(X, Y, **some),
-        "continuity": continuity(X, Y, **some),
-    }
-
-
-def _distortion(X: np.ndarray, Y: np.ndarray, estimator: Any, seed: int) -> tuple[float, float]:
+def _distortion(X: np.ndarray, Y: np.ndarray, **place: Any) -> tuple[float, float]:
     """Average distortion, and its standard error."""
     if len(X) < 2:
         return math.nan, 0.0
-    found: Any = average_distortion(
-        X,
-        Y,
-        model=estimator.model,
-        curvature=estimator.curvature,
-        n_pairs=PAIRS if len(X) ** 2 > PAIRS else None,
-        return_error=True,
-        random_state=seed,
-    )
-    return float(found[0]), float(found[1])
+    found: tuple[float, float] = average_distortion(X, Y, n_pairs=report_pairs(len(X)), return_error=True, **place)
+    return found

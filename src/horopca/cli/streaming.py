@@ -21,8 +21,8 @@ from .options import Reading
 from .reducing import Reduced, Request
 from .saying import watched
 
-MEASURED_PAIRS = 1 << 14  # random pairs, no two with a point in common, over which the distortion is measured
-DRAWN_ROWS = 1 << 18  # at most so many points are drawn, evenly chosen
+INDEPENDENT_PAIRS = 1 << 14  # The distortion is measured over so many random pairs, no two with a point in common.
+DRAWN_ROWS = 1 << 18  # At most so many points are drawn, evenly chosen.
 
 
 def is_streamed(request: Request) -> bool:
@@ -65,7 +65,7 @@ def reduce_streamed(request: Request, unnamed: ExitStack) -> Reduced:
 def sampled_distortion(take: Callable[[np.ndarray], np.ndarray], n: int, estimator: Any, seed: int) -> tuple[float, float]:
     """Average distortion over independent pairs of n rows, of which `take` brings some, and its standard error."""
     rng = np.random.default_rng(seed)
-    chosen = np.sort(rng.choice(n, size=2 * min(MEASURED_PAIRS, n // 2), replace=False))  # read in the order of the file
+    chosen = np.sort(rng.choice(n, size=2 * min(INDEPENDENT_PAIRS, n // 2), replace=False))  # read in the order of the file
     X = take(chosen)
     door, (i, j) = check_door(estimator.model, estimator.curvature), rng.permutation(len(X)).reshape(2, -1)
     before, after = (distance(x[i], x[j]) for x in map(door.enter, (X, estimator.transform(X))))

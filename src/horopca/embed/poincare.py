@@ -14,11 +14,11 @@ from .ball import from_ball, moved, to_ball, within
 from .base import GraphEmbedding, check_positive
 from .forms import as_relations
 from .relations import Pairs, closure_of, ranked, unique_pairs
+from .stress import COINCIDENT
 
 LONGEST_STEP = 1.0  # of one point in one batch
 BURN_IN = 0.1  # of the learning rate, in the first epochs
 START = 1e-3  # size of the first cloud
-TINY = 1e-12  # of sinh^2(d/2): two points that coincide count as 2e-6 apart
 
 
 class PoincareEmbedding(GraphEmbedding):
@@ -221,6 +221,6 @@ def _batch(z: np.ndarray, delta: np.ndarray, m: int, known: np.ndarray, unit: fl
 
 def _distance(square: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The distance from |z - z'|^2 and δ δ', and the factor of its gradient."""
-    q = square / unit + TINY
+    q = square / unit + COINCIDENT
     root, cosh = np.sqrt(q), np.sqrt(1 + q)
     return 2 * np.log(root + cosh), 1 / (root * cosh * unit)

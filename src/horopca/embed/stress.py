@@ -19,7 +19,7 @@ import numpy as np
 from .ball import Ball
 from .targets import Tile
 
-TINY = 1e-12  # of sinh^2(d/2): two points that coincide count as 2e-6 apart
+COINCIDENT = 1e-12  # This is added to sinh^2(d/2): two points that coincide count as 2e-6 apart.
 CANCELLED = 1e-11  # a square of a difference, of numbers below 1, that a Gram matrix gives to fewer than four digits
 
 
@@ -57,7 +57,7 @@ def stress(points: Ball, log_scale: float, tiles: Sequence[Tile], softness: floa
 
 def _errors(q: np.ndarray, inverse: np.ndarray, softness: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Of each pair: the softened |e|, its slope in e, 1 + e, and the factor of the gradient, still to be divided by δ δ'."""
-    q += np.asarray(TINY, q.dtype)
+    q += np.asarray(COINCIDENT, q.dtype)
     root, cosh = np.sqrt(q), np.sqrt(1 + q)
     ratio = np.arcsinh(root)
     ratio *= inverse

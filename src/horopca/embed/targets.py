@@ -16,9 +16,9 @@ import numpy as np
 from ..geometry import distance_blocks
 from .graphs import Graph, shortest_paths
 
-MOST_NODES = 2048  # up to here all pairs
-PAIRS = 1 << 22  # above, about so many
-WIDTH = 128  # of a tile: its numbers stay in a core's cache
+MOST_NODES = 2048  # Of up to so many nodes all pairs have targets,
+TARGET_PAIRS = 1 << 22  # of more about so many pairs.
+WIDTH = 128  # A tile is so wide: its numbers stay in a core's cache.
 
 
 class Tile(NamedTuple):
@@ -106,7 +106,7 @@ def targets_of(graph: Graph, rng: np.random.Generator, least_sources: int = 64) 
     """All pairs of a graph of up to 2048 nodes, those of a few sources of a larger one."""
     n = graph.size
     order = rng.permutation(n)
-    m = n if n <= MOST_NODES else min(n, max(least_sources, PAIRS // n))
+    m = n if n <= MOST_NODES else min(n, max(least_sources, TARGET_PAIRS // n))
     known = shortest_paths(graph.adjacency, order[:m]) if graph.distances is None else graph.distances[order[:m]]
     return Targets(known[:, order], order)
 

@@ -18,10 +18,10 @@ from ..projections import Spine, spine_from_ideal_points, unslide
 from ..statistics import principal_axes
 from .directions import search_directions
 from .fitting import check_climb, check_starts
-from .whitening import ONE_POINT, Whitener
+from .whitening import ALL_ONE, Whitener
 
-AUTO_STARTS = 6  # So many starts are climbed from by default for each direction.
-SEARCH_ROWS = 1 << 13  # More points than this are searched on a random sample of so many.
+DIRECTION_STARTS = 6  # So many starts are climbed from by default for each direction.
+DIRECTION_ROWS = 1 << 13  # For directions, more points than this are searched on a random sample of so many.
 
 
 class BusemannWhitener(Whitener):
@@ -128,20 +128,20 @@ class BusemannWhitener(Whitener):
         n, d = rows.shape[0], rows.shape[1] - 1
         K = self._count(n, d)
         rng = check_generator(self.random_state)
-        x = translate_to_origin(rows.take(rng.permutation(n)[:SEARCH_ROWS]), self._mean)
+        x = translate_to_origin(rows.take(rng.permutation(n)[:DIRECTION_ROWS]), self._mean)
         axes, _ = principal_axes(x)
         with one_blas_thread():
             found = search_directions(
                 as_sample(lift(x[:, 1:] @ axes.T)),
                 K,
                 joint=self.strategy == "joint",
-                n_init=check_starts(self.n_init, AUTO_STARTS),
+                n_init=check_starts(self.n_init, DIRECTION_STARTS),
                 max_iter=self.max_iter,
                 tol=self.tol,
                 rng=rng,
             )
         if len(found.q) == 0:
-            raise ValueError(ONE_POINT)
+            raise ValueError(ALL_ONE)
         if len(found.q) < K and self.n_components is not None:
             raise ValueError(
                 f"n_components must be at most {len(found.q)}, the number of independent Busemann coordinates of X, but is "
@@ -153,7 +153,7 @@ class BusemannWhitener(Whitener):
 
     def _count(self, n: int, d: int) -> int:
         check_choice("strategy", self.strategy, ("joint", "greedy"))
-        check_starts(self.n_init, AUTO_STARTS)
+        check_starts(self.n_init, DIRECTION_STARTS)
         check_climb(self)
         if self.n_components is None:
             return min(2 * d, n - 1)

@@ -19,8 +19,8 @@ from .._search.climb import Ascent, Heat, climb, race
 from .._search.ending import Ending
 from ..geometry._arrays import unit
 
-DEPENDENT = 1e-7  # a coordinate of which the others explain all but this fraction of its deviation says nothing new
-LOWEST = -1e4  # the logarithm of a generalised variance of zero
+EXPLAINED = 1e-7  # A coordinate of which the others explain all but this fraction of its deviation says nothing new.
+LOWEST = -1e4  # This stands for the logarithm of a generalised variance of zero.
 
 
 class Directions(NamedTuple):
@@ -73,7 +73,7 @@ def search_directions(
     while len(q) < K:
         best = _next(sample, q, n_init, max_iter, tol, rng)
         more = np.concatenate([q, unit(best.point)])
-        if _news(sample, more)[-1] < DEPENDENT:
+        if _news(sample, more)[-1] < EXPLAINED:
             break
         q, ascents = more, [*ascents, best]
     if joint and len(q) > 1:

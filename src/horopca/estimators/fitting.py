@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from .._objectives.variances import REPORTED_PAIRS, pair_variances
 from .._points.door import Door, check_count, check_door, check_number
 from .._points.means import mean_of
 from .._points.memory import Rows
@@ -18,12 +19,10 @@ from .._points.places import check_rows, choose_door
 from .._search.climb import Report
 from .._search.ending import Ending
 from ..geometry._arrays import to_numpy
-from ..statistics import Mean, mean_square_distance
+from ..statistics import Mean
 
-MEASURED_ROWS = 1 << 14  # variances are measured on at most so many rows,
-EXACT_ROWS = 2048  # on all pairs of up to so many,
-MEASURED_PAIRS = 1 << 19  # and on so many pairs of more
-ONE_POINT = 1e-28  # a pair variance below this is rounding: the points are one
+MEASURED_ROWS = 1 << 14  # Variances are measured on at most so many rows.
+ONE_POINT = 1e-28  # A pair variance below this is rounding: the points are one.
 
 
 @contextmanager
@@ -131,22 +130,11 @@ def measured_rows(n: int) -> np.ndarray:
     return np.random.default_rng(0).permutation(n)[:MEASURED_ROWS]
 
 
-def pair_variances(clouds: Sequence[np.ndarray]) -> np.ndarray:
-    """Mean squared distance over pairs of points, for several clouds (n, k+1) of as many points in random order.
-
-    Over all pairs of few points; of more, over the same half a million or so for each cloud: those inside groups of
-    rows, which count in proportion to their size, so that every row counts alike.
-    """
+def nested_variances(clouds: Sequence[np.ndarray]) -> np.ndarray:
+    """Pair variances of clouds of measured rows: images on more and more components."""
     n = len(clouds[0])
-    if n <= EXACT_ROWS:
-        return np.array([mean_square_distance(y) for y in clouds])
-    pairs = MEASURED_PAIRS // max(1, len(clouds) // 4)
-    groups = np.array_split(np.arange(n), max(1, n * n // (2 * pairs)))
-
-    def inside(y: np.ndarray) -> float:
-        return sum(len(g) * mean_square_distance(y[g]) * len(g) / (len(g) - 1) for g in groups) / n
-
-    return np.array([inside(y) for y in clouds]) * (n - 1) / n
+    pairs = REPORTED_PAIRS // max(1, len(clouds) // 4)  # many clouds take as long as a few
+    return pair_variances(clouds, np.random.default_rng(0), pairs)[0] * (n - 1) / n
 
 
 def store_variances(estimator: Any, cumulative: Any, total: float) -> None:

@@ -20,10 +20,10 @@ from ..statistics import principal_axes
 from .fitting import check_climb, check_starts, ending_after, fitted_door, in_model, store_mean, teller
 from .linear import LinearReduction
 
-SEARCH_ROWS = 1 << 13  # more points than this are searched on a random subset of so many,
-SAMPLED_TOL = 1e-6  # and not to more digits than such a subset has
-AUTO_STARTS = 8
-RESOLVED = 30.0  # farther out, the rounding of a direction moves a point by thousandths, and at 36 by as much as 1
+HULL_ROWS = 1 << 13  # For a submanifold, more points than this are searched on a random sample of so many,
+SAMPLED_TOL = 1e-6  # and not to more digits than such a sample has.
+HULL_STARTS = 8  # So many starts of each kind are climbed from by default.
+RESOLVED = 30.0  # Farther out, the rounding of a direction moves a point by thousandths, and at 36 by as much as 1.
 
 
 class GeodesicReduction(LinearReduction):
@@ -47,10 +47,10 @@ class GeodesicReduction(LinearReduction):
         rng = check_generator(self.random_state)
         mean = store_mean(self, rows)
         base = self._check_base(rng)
-        x = translate_to_origin(rows.take(rng.permutation(rows.shape[0])[:SEARCH_ROWS]), base)
+        x = translate_to_origin(rows.take(rng.permutation(rows.shape[0])[:HULL_ROWS]), base)
         axes, _ = principal_axes(x)
         tol = self.tol if len(x) == rows.shape[0] else max(self.tol, SAMPLED_TOL)
-        effort = Effort(check_starts(self.n_init, AUTO_STARTS), self.max_iter, tol, teller(self))
+        effort = Effort(check_starts(self.n_init, HULL_STARTS), self.max_iter, tol, teller(self))
         with one_blas_thread():
             nested = self._search(as_sample(lift(x[:, 1:] @ axes.T)), K, effort, rng)
         frame = nested_frame(nested.bases, int(self.base_point is None))
@@ -73,7 +73,7 @@ class GeodesicReduction(LinearReduction):
 
     def _check_parameters(self) -> None:
         check_climb(self)
-        check_starts(self.n_init, AUTO_STARTS)
+        check_starts(self.n_init, HULL_STARTS)
         check_number("base_noise", self.base_noise, "a standard deviation >= 0", least=0)
         if self.base_noise > 0 and self.base_point is None:
             raise ValueError(

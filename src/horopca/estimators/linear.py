@@ -22,10 +22,10 @@ from ..geometry._arrays import AnyArray, Array, array_namespace, concat_time, do
 from ..geometry.isometries import BOOSTABLE_TIME
 from ..statistics import Seen, frame_of
 from .base import HyperbolicReduction
-from .fitting import measured_rows, pair_variances, store_variances
+from .fitting import measured_rows, nested_variances, store_variances
 
-ROUNDING = 2e-16  # of a product, per unit of the sizes that it adds up
-TRUSTED = 1e-9  # how far an image may be off before its point is taken the careful way
+ROUNDING = 2e-16  # A product is off by so much, per unit of the sizes that it adds up.
+TRUSTED = 1e-9  # Where an image may be off by more than this, its point is taken the careful way.
 
 
 class LinearReduction(HyperbolicReduction):
@@ -47,7 +47,7 @@ class LinearReduction(HyperbolicReduction):
         x = translate_to_origin(rows.take(measured_rows(rows.shape[0])), centre)
         nested = [self._flatten(x, k) for k in range(1, len(components) + 1)]
         self._frame = frame_of(nested[-1])
-        *kept, total = pair_variances([*nested, x])
+        *kept, total = nested_variances([*nested, x])
         store_variances(self, kept, total)
 
     def _coordinates(self, x: Array) -> tuple[Array, Array, Array]:

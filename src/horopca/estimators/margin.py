@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 MARGIN = float(np.arcsinh(1.0))
-EARLY, LATE = (0.1, 1e-2), (1e-3, 1e-4)  # over which the corner of the hinge is rounded: for every start, for the best
-ROUNDING, PATIENCE = 1e-13, 3  # so many steps that gain less than this fraction of the value: no more can be gained
-TINY = 1e-100  # keeps v / |v| defined at v = 0
+EARLY, LATE = (0.1, 1e-2), (1e-3, 1e-4)  # The corner of the hinge is rounded over these widths: for every start, for the best.
+NO_GAIN, PATIENCE = 1e-13, 3  # After so many steps that gain less than this fraction of the value, no more can be gained.
+SHORTEST_NORMAL = 1e-100  # This is added to |v|, so that v / |v| is defined at v = 0.
 
 
 class Hyperplane(NamedTuple):
@@ -97,7 +97,7 @@ def normals(theta: np.ndarray) -> np.ndarray:
 def _polar(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """|v|, sin phi, cos phi, v."""
     v = theta[:, 1:]
-    return np.linalg.norm(v, axis=1) + TINY, np.sin(theta[:, 0]), np.cos(theta[:, 0]), v
+    return np.linalg.norm(v, axis=1) + SHORTEST_NORMAL, np.sin(theta[:, 0]), np.cos(theta[:, 0]), v
 
 
 def largest_margins(
@@ -163,7 +163,7 @@ def _descend(problems: Problems, runs: Runs, widths: Sequence[float], max_iter: 
             before = runs.value[on]
             runs.theta[on], runs.value[on], gradient[on] = _step(problems.pick(on), runs.theta[on], before, gradient[on], width)
             runs.n_iter[on] += 1
-            idle[on] = np.where(before - runs.value[on] <= ROUNDING * np.abs(before), idle[on] + 1, 0)
+            idle[on] = np.where(before - runs.value[on] <= NO_GAIN * np.abs(before), idle[on] + 1, 0)
     return runs
 
 

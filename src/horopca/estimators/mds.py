@@ -26,7 +26,7 @@ from .fitting import (
     kept_if_refused,
     mean_ending,
     measured_rows,
-    pair_variances,
+    nested_variances,
     report_end,
     store_mean,
     store_variances,
@@ -34,8 +34,8 @@ from .fitting import (
 from .linear import TRUSTED, LinearReduction
 
 EPS = float(np.finfo(float).eps)
-NEAR = 10.0  # cosh of the distance from the origin of a centre that points need not be moved to: a digit or two are lost
-LOST = 1e-2  # how large a coordinate may be that the rounding of the largest drowns, before we say so
+NEAR = 10.0  # Points need not be moved to a centre at a distance of less than acosh of this: a digit or two are lost.
+LOST = 1e-2  # Where the rounding of the largest coordinate drowns one of this size, we say so.
 
 
 def _has_points(estimator: HyperbolicMDS) -> bool:
@@ -80,7 +80,7 @@ class HyperbolicMDS(LinearReduction):
         How many components there are.
     explained_variance_ : ndarray of shape (n_components_,)
         What each component adds to the pair variance of the images: the mean squared distance over ordered pairs of points
-        (of at most 16384 of them; of more than 2048, over half a million pairs).
+        (of at most 16384 of them; of more than 3000, over half a million pairs).
     explained_variance_ratio_ : ndarray of shape (n_components_,)
         The same as fractions of ``total_variance_``; their sum is the share that is kept.
     total_variance_ : float
@@ -188,7 +188,7 @@ class HyperbolicMDS(LinearReduction):
         self._weights = -vectors[:, ::-1][:, :most] / np.where(top > noise, np.sqrt(np.abs(top)), np.inf)
         nested = self._place(D)[:, 1:]
         order = measured_rows(n)
-        kept = pair_variances([lift(nested[order, :k]) for k in range(1, most + 1)])
+        kept = nested_variances([lift(nested[order, :k]) for k in range(1, most + 1)])
         total = float(np.mean(D * D))
         K = most if asked >= 1 else int(np.argmax(kept >= min(asked * total, kept[-1]))) + 1
         self._weights, self.eigenvalues_ = self._weights[:, :K], np.maximum(top[:K], 0) / max(top[0], 1e-300)

@@ -16,12 +16,12 @@ import numpy as np
 
 from ..geometry._arrays import Array, array_namespace
 
-TINY = 1e-30
-SHIFTS = 4  # pairs per point in a step: of each point of a batch and those so many random places further
-CHECK_EVERY = 10  # steps between looks at the held-out points
-FEWEST_HELD_OUT = 20
-HELD_OUT_ROWS = 4096
-SHAKE = 0.02  # the weights start at the identity, shaken by so much: the principal axes, and none of them exactly
+ROOTED = 1e-30  # This is added to what torch differentiates the square root of.
+BATCH_SHIFTS = 4  # In a step a point of a batch is paired with so many others, those at random places further.
+CHECK_EVERY = 10  # The held-out points are looked at after so many steps.
+FEWEST_HELD_OUT = 20  # Fewer points than this are not held out.
+HELD_OUT_ROWS = 4096  # No more points than this are held out.
+SHAKE = 0.02  # The weights start at the identity, shaken by so much: the principal axes, and none of them exactly.
 
 
 class Layer(NamedTuple):
@@ -56,7 +56,7 @@ def run(s: Array, layers: list[Layer], activation: str) -> Array:
 
 def _norm(s: Array) -> Array:
     xp = array_namespace(s)
-    return xp.sqrt(xp.sum(s * s, axis=-1, keepdims=True) + TINY)
+    return xp.sqrt(xp.sum(s * s, axis=-1, keepdims=True) + ROOTED)
 
 
 def _log(s: Array) -> Array:
@@ -85,7 +85,7 @@ def _distance(s: Array, y: Array) -> Array:
     turn = s / r - y / q
     gap = 2 * (r - q) ** 2 / (1 + xp.sqrt((1 + r * r) * (1 + q * q)) + r * q)
     gap = gap + r * q * xp.sum(turn * turn, axis=-1, keepdims=True)
-    return 2 * xp.asinh(xp.sqrt(gap + TINY) / 2)[:, 0]
+    return 2 * xp.asinh(xp.sqrt(gap + ROOTED) / 2)[:, 0]
 
 
 # ---------------------------------------------------------------- training
@@ -133,12 +133,12 @@ def train(s: np.ndarray, K: int, variance: float, plan: Recipe, rng: np.random.G
     weights = [torch.tensor(w, device=device, requires_grad=True) for w in _first_weights(s.shape[1], K, plan, rng)]
     optimiser = torch.optim.Adam(weights, lr=plan.learning_rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, plan.max_iter)
-    fixed = _shifts(len(held_out), 2 * SHIFTS, np.random.default_rng(0))
+    fixed = _shifts(len(held_out), 2 * BATCH_SHIFTS, np.random.default_rng(0))
     best, last, step, losses, kept = math.inf, 0, 0, [], weights
     for step in range(1, plan.max_iter + 1):
         rows = torch.as_tensor(rng.choice(len(rest), min(plan.batch_size, len(rest)), replace=False), device=device)
         optimiser.zero_grad()
-        _loss(rest[rows], weights, _shifts(len(rows), SHIFTS, rng), variance, plan).backward()
+        _loss(rest[rows], weights, _shifts(len(rows), BATCH_SHIFTS, rng), variance, plan).backward()
         optimiser.step()
         schedule.step()
         if step % CHECK_EVERY and step < plan.max_iter:
@@ -187,7 +187,7 @@ def _loss(s: Any, weights: list[Any], shifts: list[int], variance: float, plan: 
     """Relative error of the reconstructions, and of the distances from each point to those `shifts` places further."""
     encoder, decoder = _stacks(weights)
     code = run(s, encoder, plan.activation)
-    total = (_distance(s, run(code, decoder, plan.activation)) ** 2).mean() / max(variance, TINY)
+    total = (_distance(s, run(code, decoder, plan.activation)) ** 2).mean() / max(variance, ROOTED)
     if plan.isometry == 0:
         return total
     for shift in shifts:

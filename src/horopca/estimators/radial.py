@@ -42,7 +42,7 @@ class RadialPCA(LinearReduction):
         How many components there are.
     explained_variance_ : ndarray of shape (n_components_,)
         What each component adds to the pair variance of the images: the mean squared distance over ordered pairs of points
-        (of at most 16384 of them; of more than 2048, over half a million pairs).
+        (of at most 16384 of them; of more than 3000, over half a million pairs).
     explained_variance_ratio_ : ndarray of shape (n_components_,)
         The same as fractions of ``total_variance_``; their sum is the share that is kept, which may be more than 1.
     total_variance_ : float

@@ -28,9 +28,9 @@ from ..statistics import frechet_mean, principal_axes
 from .fitting import begin_fit, check_climb, ending_after, fitted_door, kept_if_refused, report_end
 from .margin import Hyperplane, largest_margins
 
-PLATT_FOLDS = 5
-AXES = 2  # principal axes across which to start, from either side
-BLOCK = 1 << 20  # points times searches side by side
+PLATT_FOLDS = 5  # Probabilities are learnt from so many folds.
+AXES = 2  # The search starts across so many principal axes, from either side.
+SIDE_BY_SIDE = 1 << 20  # Searches run side by side for at most so many points times searches.
 
 
 class HyperbolicSVC(ClassifierMixin, BaseEstimator):
@@ -168,7 +168,7 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
         axes, _ = principal_axes(moved)
         framed = lift(moved[:, 1:] @ axes.T)
         positive = np.arange(len(self.classes_)) if len(self.classes_) > 2 else np.array([1])
-        together = max(1, BLOCK // (len(x) * (1 + 2 * AXES)))
+        together = max(1, SIDE_BY_SIDE // (len(x) * (1 + 2 * AXES)))
         planes: list[Hyperplane] = []
         for some in np.split(positive, range(together, len(positive), together)):
             sides = np.where(codes == some[:, None], 1.0, -1.0)

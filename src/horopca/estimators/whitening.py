@@ -31,8 +31,8 @@ from .fitting import (
     store_mean,
 )
 
-ONE_POINT = "X must hold points that differ, but all its rows are one point: there is no variance to normalise."
-FLAT = 1e-7  # a coordinate whose deviation is below this fraction of the largest has none: rounding of a second moment
+ALL_ONE = "X must hold points that differ, but all its rows are one point: there is no variance to normalise."
+FLAT = 1e-7  # A coordinate whose deviation is below this fraction of the largest has none but rounding.
 
 
 class Whitener(Transformer):
@@ -102,7 +102,7 @@ class Whitener(Transformer):
     def _refuse_flat(self, deviation: np.ndarray) -> None:
         flat = deviation <= max(FLAT * deviation.max(initial=0), 1e-13)
         if flat.all():
-            raise ValueError(ONE_POINT)
+            raise ValueError(ALL_ONE)
         if flat.any():
             raise ValueError(
                 f"n_components must be at most {int(flat.argmax())}, since coordinate {int(flat.argmax())} of X (counted "

@@ -18,8 +18,9 @@ from .neighbours import continuity, neighbours_kept, trustworthiness
 
 __all__ = ["METHODS", "Method", "Reduction", "compare", "default_methods", "reductions"]
 
-NEIGHBOURS = 10
-EXACT_PAIRS = 4_000_000  # distances of up to so many pairs are all counted; of more, a random sample of so many
+NEIGHBOURS = 10  # So many neighbours of each point are looked at, or a third of all points where those are fewer.
+REPORT_PAIRS = 4_000_000  # A report counts all pairs if they are no more than this, and else a random sample of so many.
+FEWEST_POINTS = 64  # The neighbours of at least so many points are looked at.
 
 
 class Method(NamedTuple):
@@ -82,7 +83,8 @@ def compare(
         Names in `METHODS`; by default the usual ones, without the autoencoder, which takes longer than all others.
     model, curvature : of X
     random_state : int, default=0
-        Seeds every method, and the sample of pairs where there are more than four million.
+        Seeds every method, and the sample of pairs, and of points whose neighbours are looked at, where there are more than
+        four million pairs.
 
     Returns
     -------
@@ -90,8 +92,8 @@ def compare(
         One row for each number of components and method: ``method``, ``title``, ``n_components``, ``distortion`` (average,
         over pairs) and its standard error ``distortion_error`` (0 where all pairs were counted), ``frechet_variance`` of the
         images, ``frechet_kept`` and ``variance_kept`` (Fréchet variance and pair variance of the images over those of the
-        points), ``neighbours_kept``, ``trustworthiness`` and ``continuity`` of the ten nearest of each point, ``seconds`` of
-        the fit, and ``converged``.
+        points), ``neighbours_kept``, ``trustworthiness`` and ``continuity`` of the ``n_neighbors`` nearest of each point (ten,
+        or a third of the points), ``seconds`` of the fit, and ``converged``.
 
     Examples
     --------
@@ -132,7 +134,7 @@ def reductions(
 
 def _run(X: Any, counts: list[int], names: list[str], settings: dict[str, Any]) -> Iterator[Reduction]:
     n = X.shape[0]
-    sampling = {"n_pairs": EXACT_PAIRS if n * (n - 1) // 2 > EXACT_PAIRS else None, **settings}
+    sampling = {"n_pairs": report_pairs(n), **settings}
     total = _variances(X, sampling)
     for K in counts:
         for name in names:
@@ -155,15 +157,22 @@ def _measure(X: Any, Y: Any, total: tuple[float, float], sampling: dict[str, Any
         "frechet_variance": frechet,
         "frechet_kept": frechet / total[0] if total[0] > 0 else 1.0,
         "variance_kept": pairs / total[1] if total[1] > 0 else 1.0,
-        **_neighbours(X, Y, {key: value for key, value in sampling.items() if key != "n_pairs"}),
+        **kept_neighbours(X, Y, **{key: value for key, value in sampling.items() if key != "n_pairs"}),
     }
 
 
-def _neighbours(X: Any, Y: Any, settings: dict[str, Any]) -> dict[str, float]:
-    """What becomes of the ten nearest of each point (of fewer than 31 points: of the nearest third)."""
-    k = min(NEIGHBOURS, (X.shape[0] - 1) // 3)
+def report_pairs(n: int) -> int | None:
+    """How many random pairs of n points a report counts; None: all. The one rule of `compare` and of the command line."""
+    return REPORT_PAIRS if n * (n - 1) // 2 > REPORT_PAIRS else None
+
+
+def kept_neighbours(X: Any, Y: Any, **settings: Any) -> dict[str, float]:
+    """What becomes of the nearest neighbours of points, and how many of each were looked at; NaN and 0 of too few points."""
+    n = X.shape[0]
+    k, pairs = min(NEIGHBOURS, (n - 1) // 3), report_pairs(n)
+    settings |= {"n_neighbors": k, "n_points": n if pairs is None else max(FEWEST_POINTS, 2 * pairs // n)}
     measures = (neighbours_kept, trustworthiness, continuity)
-    return {measure.__name__: measure(X, Y, n_neighbors=k, **settings) if k else math.nan for measure in measures}
+    return {"n_neighbors": k, **{measure.__name__: measure(X, Y, **settings) if k else math.nan for measure in measures}}
 
 
 def _variances(X: Any, sampling: dict[str, Any]) -> tuple[float, float]:

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 import numpy as np
 from sklearn.utils import check_array
 
+from .._objectives.pairs import some_offsets
 from .._points.door import (
     FARTHEST_IMAGE,
     METRICS,
@@ -40,7 +41,7 @@ __all__ = [
     "worst_case_distortion",
 ]
 
-EXACT_ROWS = 1 << 14  # Up to so many rows all pairs are counted, unless told otherwise.
+ALL_PAIRS_ROWS = 1 << 14  # Up to so many rows all pairs are counted, unless told otherwise.
 AUTO_PAIRS = 1 << 22  # Of more rows, so many pairs are counted.
 EVERY_PAIR = 1 << 62  # No array has more pairs than this.
 GROUPED_ROWS = 1 << 16  # From more rows than this only some are drawn, in groups, and pairs inside a group are counted.
@@ -193,7 +194,7 @@ class _Draw(NamedTuple):
     """Pairs to sample: in each of some groups (g, m) of rows in random order, every row with those at some offsets from it."""
 
     groups: np.ndarray
-    offsets: list[int]
+    offsets: tuple[int, ...]
 
 
 def _draw(n: int, pairs: int, groups: int, most: int, random_state: Any) -> _Draw:
@@ -202,7 +203,7 @@ def _draw(n: int, pairs: int, groups: int, most: int, random_state: Any) -> _Dra
     size = n if groups == 1 else max(4, min(n, most, pairs) // groups)
     shifts = max(2 if groups == 1 else 1, pairs // (size * groups))
     chosen = rng.choice(n, size=size * groups, replace=False)
-    return _Draw(chosen.reshape(groups, size), (1 + rng.permutation((size - 1) // 2)[:shifts]).tolist())
+    return _Draw(chosen.reshape(groups, size), some_offsets(size, shifts, rng))
 
 
 def _pairs(
@@ -220,7 +221,7 @@ def _pairs(
     clouds = check_clouds(inputs, door, metric)
     n, columns = clouds[0].shape[0], max(cloud.shape[1] for cloud in clouds)
     grouped = metric == "hyperbolic" and (n > GROUPED_ROWS or any(rows.remote for rows in clouds))
-    pairs = AUTO_PAIRS if wanted is None and n > EXACT_ROWS else wanted
+    pairs = AUTO_PAIRS if wanted is None and n > ALL_PAIRS_ROWS else wanted
     groups = GROUPS if grouped else 1
     draw = None
     if pairs is not None and pairs < n * (n - 1) // 2 and n >= 4 * groups:
