@@ -23,6 +23,7 @@ from .targets import Fit, Targets, measure, targets_of
 
 CLOUD = 0.1  # size of the cloud of random points at a start
 ROOM = 10  # dimensions in which a start is opened where fewer are asked for; the rest is taken back
+FEW_NODES = 500  # up to which four clouds take some seconds; which of them ends best is chance
 OPENING = Schedule(1000, (0.15, 0.05), (0.1, 0.03))  # of a cloud in more dimensions than are asked for
 PRESSING = Schedule(1000, (0.1, 0.05), (0.1, 0.1))  # while these are taken back
 DESCENT = Schedule(1500, (0.1, 1e-3), (0.1, 3e-3))  # of a cloud, or of what was pressed
@@ -37,9 +38,9 @@ class DistortionEmbedding(GraphEmbedding):
     Minimises the average distortion, the mean over pairs of ``|d / (scale * graph distance) - 1|``, over the points and the
     scale (Gu, Sala, Gunel and Ré, 2019): by Adam on samples of the pairs, on a smooth form of the objective that is
     sharpened on the way. Every point moves in its own frame, so steps mean the same at every radius. One start is Sarkar's
-    construction at its best scale, the others are random clouds: every second of these is relaxed in ten dimensions,
-    where few points stand in each other's way, and pressed flat where fewer are asked for. All go to the end, and the best
-    goes on until it improves no more.
+    construction at its best scale, the others are random clouds, which are relaxed in ten dimensions, where few points
+    stand in each other's way, and pressed flat where fewer are asked for. All go to the end, and the best goes on until it
+    improves no more.
 
     Parameters
     ----------
@@ -54,7 +55,8 @@ class DistortionEmbedding(GraphEmbedding):
         The coordinates of the embedding.
     curvature : float, default=-1.0
     n_init : "auto" or int, default="auto"
-        How many random clouds there are beside Sarkar's construction; "auto" is 2, and 1 in ten dimensions and more.
+        How many random clouds there are beside Sarkar's construction; "auto" is 2, or 4 for at most 500 nodes, and 1 in ten
+        dimensions and more.
     max_iter : int, default=10000
         Steps of the best after the starts are compared.
     tol : float, default=0.02
@@ -132,15 +134,17 @@ class DistortionEmbedding(GraphEmbedding):
         self
         """
         door, d = self._door(), self._dimension()
-        starts = (1 if d >= ROOM else 2) if self.n_init == "auto" else check_count("n_init", self.n_init, 0)
+        starts = None if self.n_init == "auto" else check_count("n_init", self.n_init, 0)
         max_iter, tol = check_count("max_iter", self.max_iter, 1), check_positive("tol", self.tol)
         far, scale = self._far(door), self._scale(door)
         graph, rng = as_graph(graph, largest_component=self.largest_component), check_generator(self.random_state)
         targets = targets_of(graph, rng, least_sources=max(64, 4 * d))
         tree = best_tree(graph, targets)
+        if starts is None:
+            starts = 1 if d >= ROOM else 2 if len(graph.names) > FEW_NODES else 4
         with one_blas_thread():
             search = Relaxation(targets, door, far, scale, rng, self._say)
-            runners = [*search.placed(tree, d), *(search.opened(d, d if k % 2 else max(d, ROOM)) for k in range(starts))]
+            runners = [*search.placed(tree, d), *(search.opened(d) for _ in range(starts))]
             best = search.settled(min(runners, key=_distortion), max_iter, tol)
             given_up = max(0.0, best.fit.distortion - search.without_limit(best, tree).fit.distortion)
         self.names_ = graph.names
@@ -188,9 +192,12 @@ class Relaxation:
         start = self.runner(x[self.targets.order])
         return [start, self._after(SETTLING, start)]
 
-    def opened(self, d: int, room: int) -> Runner:
-        """A cloud of random points, relaxed; in a space of more dimensions first, from where it is pressed flat."""
-        size = min(CLOUD, self.far / 10)
+    def opened(self, d: int) -> Runner:
+        """A cloud of random points, relaxed; in a space of more dimensions first, from where it is pressed flat.
+
+        A cloud in two dimensions would stay entangled: of 20 on phylogenies none came near to one that was pressed flat.
+        """
+        size, room = min(CLOUD, self.far / 10), max(d, ROOM)
         start = self.runner(lift(size * self.rng.standard_normal((len(self.targets.order), room))))
         if room > d:
             wide = self._after(OPENING, start).x
