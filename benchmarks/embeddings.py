@@ -2,8 +2,8 @@
 
     HOROPCA_DATA=... python -m benchmarks.embeddings [TREE ...]
 
-takes about twenty minutes on one core. The phylogenies are those in scikit-bio's package, and files that you name (Newick, Nexus,
-PhyloXML); the rows of Adam and of gensim need torch and gensim.
+takes about twenty minutes on one core. The phylogenies are those in scikit-bio's package, and files that you name (Newick,
+Nexus, PhyloXML); the rows of Adam and of gensim need torch and gensim.
 """
 
 from __future__ import annotations
