@@ -36,12 +36,12 @@ SURE = {
 
 
 def usable_for(X: Any, model: str | None = None, K: int = 0) -> bool:
-    """Whether there are kernels for an array: of torch or CuPy, on a CUDA device, torch and Triton installed.
+    """Whether there are kernels for an array: of torch (no gradient asked for) or CuPy, on a CUDA device, with Triton there.
 
     With a model, whether there are also for its rows as points of that model, and for their images in K dimensions.
     """
     if is_torch_array(X):
-        there = X.is_cuda and sys.modules["torch"].version.hip is None and _installed("triton")
+        there = X.is_cuda and not X.requires_grad and sys.modules["torch"].version.hip is None and _installed("triton")
     else:
         there = is_cupy_array(X) and _installed("torch") and _installed("triton")
     if not there or model is None:

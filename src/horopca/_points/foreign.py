@@ -14,16 +14,21 @@ class ForeignRows(Rows):
     """The rows of such an array as `Points`."""
 
     def check(self, name: str = "X", reach: float = LARGEST_RADIUS) -> None:
-        model, scale = self.door.model, self.door.scale
-        if cuda.usable_for(self.X, model) and cuda.rows_outside(self.X, model, scale) == 0:
+        model, scale, X = self.door.model, self.door.scale, detached(self.X)
+        if cuda.usable_for(X, model) and cuda.rows_outside(X, model, scale) == 0:
             return
         super().check(name, reach)
+
+
+def detached(X: Any) -> Any:
+    """The numbers of an array, without what a gradient would need to know of it."""
+    return X.detach() if hasattr(X, "detach") else X
 
 
 def enter(X: Any, asked: Asked) -> Rows:
     """An array of another library as rows."""
     xp, name = array_namespace(X), asked.name
-    X = X.detach() if hasattr(X, "detach") else X
+    X = X if asked.graph else detached(X)
     if X.ndim != 2:
         raise ValueError(f"{name} must be a 2-D array (points, coordinates), but has shape {tuple(X.shape)}.")
     if xp.isdtype(X.dtype, "complex floating"):

@@ -30,6 +30,7 @@ class Asked(NamedTuple):
     reset: bool = False
     min_rows: int = 1
     name: str = "X"
+    graph: bool = False  # whether gradients go through what becomes of it
 
     def check_shape(self, X: Array) -> None:
         """Refuse an array with too few rows, or too few columns for its model."""

@@ -60,13 +60,15 @@ def check_rows(
     name: str = "X",
     reach: float = LARGEST_RADIUS,
     points: bool = True,
+    graph: bool = False,
 ) -> Rows:
     """X as points within `reach` of the origin, or a sentence that says what is wrong with it.
 
-    With points=False, ``check()`` of the rows is left to the caller.
+    With points=False, ``check()`` of the rows is left to the caller. With graph=True a tensor that asks for gradients keeps
+    them; else it is taken as the numbers that it holds.
     """
     place = next(place for place in PLACES if place.holds(X))
-    rows: Rows = import_module(f".{place.file}", __package__).enter(X, Asked(door, estimator, reset, min_rows, name))
+    rows: Rows = import_module(f".{place.file}", __package__).enter(X, Asked(door, estimator, reset, min_rows, name, graph))
     if points:
         rows.check(name, reach)
     return rows

@@ -149,7 +149,7 @@ class HyperbolicReduction(Transformer):
             In the model, curvature, dtype, array library and device of X.
         """
         check_is_fitted(self)
-        rows = check_rows(X, fitted_door(self), estimator=self, points=False)
+        rows = check_rows(X, fitted_door(self), estimator=self, points=False, graph=True)
         images = self._on_device(rows)
         if images is None:
             rows.check()
@@ -168,7 +168,7 @@ class HyperbolicReduction(Transformer):
         array of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        rows = check_rows(Y, fitted_door(self), name="Y", reach=FARTHEST_IMAGE)
+        rows = check_rows(Y, fitted_door(self), name="Y", reach=FARTHEST_IMAGE, graph=True)
         held = self._dimensions()
         if rows.shape[1] - 1 not in held:
             few, most = (rows.door.columns(k) for k in (held[0], held[-1]))

@@ -13,7 +13,7 @@ from .._points.places import ModelChoice
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from ..geometry import busemann, lift, translate_ideal, translate_to_origin
-from ..geometry._arrays import Array, array_namespace, dot, from_numpy
+from ..geometry._arrays import Array, array_namespace, dot, finite_root, from_numpy
 from ..projections import Spine, spine_from_ideal_points, unslide
 from ..statistics import principal_axes
 from .directions import search_directions
@@ -180,6 +180,6 @@ def _image_with_coordinates(level: Array, q: np.ndarray, spine: Spine) -> Array:
     kept = level @ from_numpy(solved.T.copy(), level)
     pole, across = kept[:, 0], kept[:, 1:]
     square = pole**2 - 4 * kappa * (1 + dot(across, across))
-    root = xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))  # no such point: the nearest
-    r = ((pole + root) / 2)[:, None]
+    square = xp.where(square > 0, square, xp.zeros_like(square))  # no such point: the nearest
+    r = ((pole + finite_root(square)) / 2)[:, None]
     return xp.concat([across, xp.ones_like(r)], axis=1) / r

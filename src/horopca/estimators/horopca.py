@@ -326,7 +326,7 @@ class HoroPCA(HyperbolicReduction):
         k = check_count("n_components", n_components, 1, self.n_components_, " (as many as were fitted)")
         if not hasattr(self, "nested_spines_"):
             raise ValueError("n_components needs the nested spines, but this fit was kept by version 0.1.0, without. Fit anew.")
-        rows, mean = check_rows(X, fitted_door(self), estimator=self), self._mean
+        rows, mean = check_rows(X, fitted_door(self), estimator=self, graph=True), self._mean
         spine, frame = self._nested(k)
         return self._map(rows, lambda chunk: frame.enter(_onto(spine, mean, chunk.points())))
 
@@ -377,7 +377,7 @@ class HoroPCA(HyperbolicReduction):
             use `BusemannWhitener`, or ``strategy="greedy"``.
         """
         check_is_fitted(self)
-        rows = check_rows(X, fitted_door(self), estimator=self)
+        rows = check_rows(X, fitted_door(self), estimator=self, graph=True)
         directions = self._directions
         if directions is None:
             raise ValueError(

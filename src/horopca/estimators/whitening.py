@@ -123,7 +123,7 @@ class Whitener(Transformer):
             In the dtype, array library and device of X.
         """
         check_is_fitted(self)
-        rows = check_rows(X, fitted_door(self), estimator=self)
+        rows = check_rows(X, fitted_door(self), estimator=self, graph=True)
         whiten, dtype = np.linalg.inv(self._colour), rows.X.dtype
 
         def features(chunk: Chunk) -> Any:
@@ -147,7 +147,7 @@ class Whitener(Transformer):
             Points in the estimator's model and curvature, in the dtype, array library and device of Y.
         """
         check_is_fitted(self)
-        rows = check_rows(Y, Door("tangent", -1.0), name="Y", reach=np.inf)  # vectors, of any length
+        rows = check_rows(Y, Door("tangent", -1.0), name="Y", reach=np.inf, graph=True)  # vectors, of any length
         if rows.X.shape[1] != self._n_features_out:
             raise ValueError(
                 f"Y must have {self._n_features_out} columns, as the output of transform has, but has {rows.X.shape[1]}."

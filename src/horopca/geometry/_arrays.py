@@ -11,9 +11,21 @@ from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import array_api_compat
 import numpy as np
-from array_api_compat import device, is_cupy_array, is_torch_array
+from array_api_compat import device, is_cupy_array, is_numpy_array, is_torch_array
 
-__all__ = ["AnyArray", "Array", "array_namespace", "concat_time", "dot", "from_numpy", "norm", "to_numpy", "unit", "with_rows"]
+__all__ = [
+    "AnyArray",
+    "Array",
+    "array_namespace",
+    "concat_time",
+    "dot",
+    "finite_root",
+    "from_numpy",
+    "norm",
+    "to_numpy",
+    "unit",
+    "with_rows",
+]
 
 SHORTEST = 1e-150  # A vector below this length has no direction: the digits of its square are lost.
 
@@ -46,6 +58,7 @@ class AnyArray(Protocol):
     def __pow__(self, other: Any, /) -> Self: ...
     def __matmul__(self, other: Any, /) -> Self: ...
     def __and__(self, other: Any, /) -> Self: ...
+    def __or__(self, other: Any, /) -> Self: ...
     def __neg__(self) -> Self: ...
     def __invert__(self) -> Self: ...
     def __lt__(self, other: Any, /) -> AnyArray: ...
@@ -82,9 +95,19 @@ def dot(u: Array, v: Array) -> Array:
     return array_namespace(u, v).vecdot(u, v)
 
 
+def finite_root(a: Array) -> Array:
+    """The square root, whose gradient is 0 where a is 0 (and not infinite, which times 0 would be NaN further on)."""
+    xp = array_namespace(a)
+    if is_numpy_array(a):  # where nothing is differentiated
+        return xp.sqrt(a)
+    nothing = xp.equal(a, xp.zeros_like(a))
+    # the root is taken of something else there: the gradients of both branches are computed, and only then one is chosen
+    return xp.where(nothing, xp.zeros_like(a), xp.sqrt(xp.where(nothing, xp.ones_like(a), a)))
+
+
 def norm(u: Array) -> Array:
     """Euclidean length over the last axis."""
-    return array_namespace(u).sqrt(dot(u, u))
+    return finite_root(dot(u, u))
 
 
 def unit(u: Array) -> Array:
@@ -101,11 +124,12 @@ def concat_time(t: Array, s: Array) -> Array:
 
 
 def with_rows(a: Array, which: Any, rows: Any) -> Array:
-    """a with some of its rows put in their place (in a itself, where its library allows that)."""
+    """a with some of its rows put in their place (in a itself, where its library allows that and no gradient is asked for)."""
     if hasattr(a, "at"):
-        a = a.at[which].set(rows)
-    else:
-        a[which] = rows
+        return a.at[which].set(rows)  # type: ignore[no-any-return]
+    if getattr(a, "requires_grad", False):  # what the gradient needs must stay as it was
+        a = a.clone()  # type: ignore[attr-defined]
+    a[which] = rows
     return a
 
 

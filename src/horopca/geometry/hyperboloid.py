@@ -6,6 +6,9 @@ with <x, v> = 0 for the Minkowski form <x, y> = -t t' + s.s'. Leading axes broad
 The Minkowski form itself is a difference of large numbers far from the origin. Distances and isometries do not take it
 there: they are written in the radius |s| and the direction s/|s|, where every term is positive. Tangent vectors are in the
 ambient coordinates, large themselves: `exp`, `log` and `transport` are good to about 1e-16 e^{2 radius}.
+
+Arrays of libraries that differentiate (torch, JAX) have gradients that are finite everywhere: that of a distance between points
+that coincide is 0, and where polar coordinates have none, at the origin, `at_origin` puts the gradient in its place.
 """
 
 from __future__ import annotations
@@ -16,9 +19,10 @@ import numpy as np
 from array_api_compat import is_numpy_namespace
 from scipy.spatial.distance import cdist
 
-from ._arrays import Array, array_namespace, dot, norm, unit
-from .models import lift
+from ._arrays import AnyArray, Array, array_namespace, dot, finite_root, norm, unit
+from .models import FLAT, lift
 
+CLOSE = 1e-4  # Of so small a d, sinh(f d) / sinh(d) is the first two terms of its series, whose gradients do not cancel.
 BLOCK_ELEMENTS = 1 << 18  # entries of a block of distances: 2 MiB of float64, about a core's cache
 
 
@@ -47,12 +51,21 @@ def gap(x: Array, y: Array) -> Array:
     t, r, u = _polar(x)
     t_y, r_y, u_y = _polar(y)
     turn = u - u_y
-    return _assemble_gap(t, r, t_y, r_y, dot(turn, turn))
+    square = _assemble_gap(t, r, t_y, r_y, dot(turn, turn))
+    if is_numpy_namespace(array_namespace(x)):  # where nothing is differentiated
+        return square
+    return square - 2 * at_origin(dot(x[..., 1:], y[..., 1:]), (r <= 0) | (r_y <= 0))
 
 
 def _assemble_gap(t: Array, r: Array, t_y: Array, r_y: Array, turn: Array) -> Array:
     away = r - r_y
     return 2 * away * away / (1 + t * t_y + r * r_y) + r * r_y * turn
+
+
+def at_origin(linear: Array, there: AnyArray) -> Array:
+    """Numbers that are linear in s, where s is 0, and so are they: zeros, with the gradient that |s| and s/|s| lack there."""
+    xp = array_namespace(linear)
+    return xp.where(there, linear, xp.zeros_like(linear))
 
 
 def _polar(x: Array) -> tuple[Array, Array, Array]:
@@ -68,7 +81,7 @@ def distance(x: Array, y: Array) -> Array:
     (2.312438, 2.312438)
     """
     xp = array_namespace(x, y)
-    return 2 * xp.asinh(xp.sqrt(gap(x, y)) / 2)
+    return 2 * xp.asinh(finite_root(gap(x, y)) / 2)
 
 
 def pairwise_distance(x: Array, y: Array | None = None) -> Array:
@@ -82,12 +95,15 @@ def distance_blocks(x: Array, y: Array | None = None) -> Iterator[tuple[slice, A
     xp = array_namespace(x)
     t, r, u = _polar(x)
     t_y, r_y, u_y = (t, r, u) if y is None else _polar(y)
+    s, s_y = x[:, 1:], (x if y is None else y)[:, 1:]
     step = max(1, BLOCK_ELEMENTS // max(1, r_y.shape[0]))
     for start in range(0, r.shape[0], step):
         rows = slice(start, min(start + step, r.shape[0]))
         turn = _squared_differences(u[rows, :], u_y)
         block = _assemble_gap(t[rows, None], r[rows, None], t_y[None, :], r_y[None, :], turn)
-        yield rows, 2 * xp.asinh(xp.sqrt(block) / 2)
+        if not is_numpy_namespace(xp):  # where something may be differentiated
+            block = block - 2 * at_origin(s[rows, :] @ s_y.T, (r[rows, None] <= 0) | (r_y[None, :] <= 0))
+        yield rows, 2 * xp.asinh(finite_root(block) / 2)
 
 
 def _squared_differences(u: Array, v: Array) -> Array:
@@ -95,7 +111,7 @@ def _squared_differences(u: Array, v: Array) -> Array:
     xp = array_namespace(u, v)
     if is_numpy_namespace(xp):
         return xp.asarray(cdist(u, v, "sqeuclidean"))
-    total = xp.zeros((u.shape[0], v.shape[0]), dtype=u.dtype, device=u.device)
+    total = xp.zeros_like(u[:, :1] + v[:, :1].T)
     for k in range(u.shape[1]):
         turn = u[:, None, k] - v[None, :, k]
         total = total + turn * turn
@@ -105,19 +121,21 @@ def _squared_differences(u: Array, v: Array) -> Array:
 def exp(x: Array, v: Array) -> Array:
     """The point at distance |v| from x in the direction of the tangent vector v."""
     xp = array_namespace(x, v)
-    size = xp.sqrt(_positive(inner(v, v)))
-    safe = xp.where(size > 0, size, xp.ones_like(size))
-    ratio = xp.where(size > 0, xp.sinh(safe) / safe, xp.ones_like(size))
-    return lift(xp.cosh(size)[..., None] * x[..., 1:] + ratio[..., None] * v[..., 1:])
+    square = _positive(inner(v, v))
+    flat = square < FLAT
+    size = xp.sqrt(xp.where(flat, xp.ones_like(square), square))
+    cosh, ratio = xp.where(flat, 1 + square / 2, xp.cosh(size)), xp.where(flat, 1 + square / 6, xp.sinh(size) / size)
+    return lift(cosh[..., None] * x[..., 1:] + ratio[..., None] * v[..., 1:])
 
 
 def log(x: Array, y: Array) -> Array:
     """The tangent vector at x that leads to y: exp(x, log(x, y)) = y."""
     xp = array_namespace(x, y)
     u = gap(x, y)
-    sinh = xp.sqrt(u) * xp.sqrt(1 + u / 4)
-    safe = xp.where(sinh > 0, sinh, xp.ones_like(sinh))
-    ratio = xp.where(sinh > 0, 2 * xp.asinh(xp.sqrt(u) / 2) / safe, xp.ones_like(sinh))
+    flat = u < FLAT
+    safe = xp.where(flat, xp.ones_like(u), u)
+    sinh = xp.sqrt(safe) * xp.sqrt(1 + safe / 4)
+    ratio = xp.where(flat, 1 - u / 6, 2 * xp.asinh(xp.sqrt(safe) / 2) / sinh)
     # y - cosh(d) x, written with the small numbers y - x and cosh(d) - 1
     return ratio[..., None] * ((y - x) - (u / 2)[..., None] * x)
 
@@ -133,8 +151,12 @@ def geodesic(x: Array, y: Array, fraction: Array | float) -> Array:
     d = distance(x, y)
     fraction = fraction + xp.zeros_like(d)
     d = d + xp.zeros_like(fraction)
-    safe = xp.where(d > 0, d, xp.ones_like(d))
-    near, far = (xp.where(d > 0, xp.sinh(part * safe) / xp.sinh(safe), part) for part in (1 - fraction, fraction))
+    close = d < CLOSE
+    safe = xp.where(close, xp.ones_like(d), d)
+    near, far = (
+        xp.where(close, part * (1 + (part * part - 1) * d * d / 6), xp.sinh(part * safe) / xp.sinh(safe))
+        for part in (1 - fraction, fraction)
+    )
     return lift(near[..., None] * x[..., 1:] + far[..., None] * y[..., 1:])
 
 
@@ -143,7 +165,11 @@ def light_cone(x: Array, n: Array) -> tuple[Array, Array]:
     t, r, u = _polar(x)
     toward, against = u - n, u + n
     base = 1 / (t + r)  # e^{-radius}
-    return base + r * dot(toward, toward) / 2, base + r * dot(against, against) / 2
+    low, high = base + r * dot(toward, toward) / 2, base + r * dot(against, against) / 2
+    if is_numpy_namespace(array_namespace(x)):
+        return low, high
+    linear = at_origin(dot(x[..., 1:], n), r <= 0)
+    return low - linear, high + linear
 
 
 def _positive(a: Array) -> Array:

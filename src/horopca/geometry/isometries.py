@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from array_api_compat import is_numpy_namespace
 
 from ._arrays import Array, array_namespace, dot, from_numpy, norm, unit
-from .hyperboloid import light_cone
+from .hyperboloid import at_origin, light_cone
 from .models import lift
 
 BOOSTABLE_TIME = 100.0  # Beyond this t = cosh(distance from the origin) a product with a boost cancels too many digits.
@@ -20,13 +21,13 @@ BOOSTABLE_TIME = 100.0  # Beyond this t = cosh(distance from the origin) a produ
 def translate(x: Array, m: Array) -> Array:
     """x moved by the translation along the geodesic through the origin and m that takes the origin to m (..., d+1)."""
     n, factor = _axis_and_factor(m)
-    return _boost(x, n, 1 / factor, 1)
+    return _shifted(_boost(x, n, 1 / factor, 1), x, m)
 
 
 def translate_to_origin(x: Array, m: Array) -> Array:
     """x moved by the translation that takes m (..., d+1) to the origin; the inverse of `translate`."""
     n, factor = _axis_and_factor(m)
-    return _boost(x, n, factor, 1)
+    return _shifted(_boost(x, n, factor, 1), x, -m)
 
 
 def reflect_to_origin(x: Array, m: Array) -> Array:
@@ -60,8 +61,19 @@ def _boost(x: Array, n: Array, factor: Array, side: int) -> Array:
     # the part across the axis from the difference with its nearer end: exactly zero for a point on the axis
     off = xp.where((dot(u, n) > 0)[..., None], u - n, u + n)
     across = r[..., None] * (off - dot(off, n)[..., None] * n)
+    if not is_numpy_namespace(xp):
+        s = x[..., 1:]
+        across = across + at_origin(s - dot(s, n)[..., None] * n, (r <= 0)[..., None])
     along = side * (high / factor - low * factor) / 2
     return lift(across + along[..., None] * n)
+
+
+def _shifted(y: Array, x: Array, m: Array) -> Array:
+    """y, the points x moved by m; where m is the origin, with the gradient in m that its direction does not have there."""
+    if is_numpy_namespace(array_namespace(y)):
+        return y
+    shift = m[..., 1:]
+    return lift(y[..., 1:] + at_origin(x[..., :1] * shift, (norm(shift) <= 0)[..., None]))
 
 
 def _boost_ideal(q: Array, n: Array, factor: Array) -> Array:

@@ -22,6 +22,7 @@ from typing import Literal, NamedTuple
 
 from ._arrays import Array, array_namespace, concat_time, dot, norm
 
+FLAT = 1e-16  # Of so small a squared length cosh and sinh are, to the last digit, the first terms of their series in it.
 NEAREST_RIM = 2.0**-53  # The spacing of float64 below 1: no point of the open ball has a smaller 1 - |z|^2.
 
 
@@ -100,9 +101,9 @@ def _klein_radial(square: Array) -> tuple[Array, Array]:
 
 def _tangent_radial(square: Array) -> tuple[Array, Array]:
     xp = array_namespace(square)
-    size = xp.sqrt(square)
-    safe = xp.where(size > 0, size, xp.ones_like(size))
-    return xp.cosh(size), xp.where(size > 0, xp.sinh(safe) / safe, xp.ones_like(size))
+    flat = square < FLAT
+    size = xp.sqrt(xp.where(flat, xp.ones_like(square), square))
+    return xp.where(flat, 1 + square / 2, xp.cosh(size)), xp.where(flat, 1 + square / 6, xp.sinh(size) / size)
 
 
 def _inside(square: Array) -> Array:

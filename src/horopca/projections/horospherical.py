@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..geometry import Chunk, light_cone, translate, translate_ideal_to_origin, translate_to_origin
-from ..geometry._arrays import Array, array_namespace, dot, from_numpy, to_numpy
+from ..geometry._arrays import Array, array_namespace, dot, finite_root, from_numpy, to_numpy
 from ..geometry.hulls import DEPENDENT, split_basis
 from ..geometry.models import lift
 from .spines import Spine, spine_from_ideal_points, unit_rows
@@ -49,24 +49,23 @@ def slide(x: Array, spine: Spine) -> Array:
         # R as a sum of squares: a point on the spine has R = 0, and c^2 - 4 kappa (1 + B) would lose half its digits
         rest = s - dot(s, n)[..., None] * n - b @ U
         lean = low - kappa * high
-        r = (c + xp.sqrt(lean * lean + 4 * kappa * dot(rest, rest))) / 2
+        r = (c + finite_root(lean * lean + 4 * kappa * dot(rest, rest))) / 2
     else:
         b, c = spine.stretch * b, spine.stretch * c
         size = 1 + dot(b, b)
-        r = lower(c, xp.sqrt(c * c - 4 * kappa * size), kappa, size)
+        r = lower(c, finite_root(c * c - 4 * kappa * size), kappa, size)
     return xp.concat([b, xp.ones_like(r)[..., None]], axis=-1) / r[..., None]
 
 
 def unslide(y: Array, spine: Spine) -> Array:
     """The points (n, d+1) of the submanifold through the origin and the spine whose images under `slide` are y (n, K)."""
-    xp = array_namespace(y)
     n, U = from_numpy(spine.n, like=y), from_numpy(spine.U, like=y)
     b, r = y[..., :-1] / y[..., -1:], 1 / y[..., -1]
     if spine.stretch != 1:
         c = (r + spine.kappa * (1 + dot(b, b)) / r) / spine.stretch
         b = b / spine.stretch
         size = 1 + dot(b, b)
-        r = lower(c, xp.sqrt(c * c - 4 * spine.kappa * size), spine.kappa, size)
+        r = lower(c, finite_root(c * c - 4 * spine.kappa * size), spine.kappa, size)
     along = ((1 + dot(b, b)) / r - r) / 2
     return lift(b @ U + along[..., None] * n)
 
@@ -100,7 +99,7 @@ class Slide(NamedTuple):
         xp = array_namespace(chunk.t)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # of points that are then not to be trusted
             c, b, r, lost = self._kept(chunk)
-        b, r = xp.where(lost[None, :], xp.zeros_like(b), b), xp.where(lost, xp.ones_like(r), r)
+        b = xp.where(lost[None, :], xp.zeros_like(b), b)
         high = (1 + xp.sum(b * b, axis=0)) / r
         image = xp.concat([((high + r) / 2)[None, :], b, ((high - r) / 2)[None, :]], axis=0)
         return lift((from_numpy(self.turn[1:], c) @ image).T), lost
@@ -112,10 +111,11 @@ class Slide(NamedTuple):
         c, b = y[0, :], y[1:, :]
         size = 1 + xp.sum(b * b, axis=0)
         square = c * c - 4 * self.kappa * size
-        root = xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))
-        r = lower(c, root, self.kappa, size)
         error = self.error() * chunk.t
-        return c, b, r, ~((error < xp.abs(c)) & (error < 1) & (square > 1e-6 * c * c))
+        lost = ~((error < xp.abs(c)) & (error < 1) & (square > 1e-6 * c * c))
+        # what is lost is replaced before the root is taken of it, and not after: its gradient would be NaN times 0
+        c, size, square = (xp.where(lost, xp.ones_like(c), a) for a in (c, size, square))
+        return c, b, lower(c, xp.sqrt(square), self.kappa, size), lost
 
 
 class Products(Protocol):

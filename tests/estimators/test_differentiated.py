@@ -1,0 +1,124 @@
+"""A tensor that asks for gradients keeps them through every estimator that maps points, with the numbers of any other array."""
+
+import numpy as np
+import pytest
+
+import horopca
+from horopca import geometry
+from horopca._points.door import Door
+from horopca.datasets import make_hierarchy
+
+torch = pytest.importorskip("torch")
+
+X = make_hierarchy(branching=3, depth=3, n_features=4, random_state=0).points
+FREE = {"spine": "free", "n_init": 1, "random_state": 0}
+ESTIMATORS = {
+    "HoroPCA": lambda **place: horopca.HoroPCA(2, n_init=1, random_state=0, **place),
+    "one component": lambda **place: horopca.HoroPCA(1, n_init=1, random_state=0, **place),
+    "free": lambda **place: horopca.HoroPCA(2, **FREE, **place),
+    "stretched": lambda **place: horopca.HoroPCA(2, **FREE, objective="distortion", stretch=True, **place),
+    "TangentPCA": lambda **place: horopca.TangentPCA(2, **place),
+    "EuclideanPCA": lambda **place: horopca.EuclideanPCA(2, **place),
+    "RadialPCA": lambda **place: horopca.RadialPCA(2, **place),
+    "PGA": lambda **place: horopca.PGA(2, n_init=1, random_state=0, **place),
+    "BSA": lambda **place: horopca.BSA(2, n_init=1, random_state=0, **place),
+    "HyperbolicMDS": lambda **place: horopca.HyperbolicMDS(2, **place),
+    "HalfSpaceProjection": lambda **place: horopca.HalfSpaceProjection(2, n_draws=5, random_state=0, **place),
+    "TangentWhitener": lambda **place: horopca.TangentWhitener(2, **place),
+    "BusemannWhitener": lambda **place: horopca.BusemannWhitener(3, n_init=1, random_state=0, **place),
+    "more directions than dimensions": lambda **place: horopca.BusemannWhitener(6, n_init=1, random_state=0, **place),
+}
+
+
+def some(model, curvature=-1.0, rows=slice(3, 8)):
+    """Points of the fit, the origin and a point twice."""
+    x = geometry.to_hyperboloid(X[rows])
+    x[0], x[1] = geometry.origin(4), x[2]
+    return torch.as_tensor(Door(model, curvature).leave(x, np.float64))
+
+
+def agrees(function, points):
+    return torch.autograd.gradcheck(function, (points.detach().clone().requires_grad_(),), fast_mode=True)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_there_and_back_with_gradients(name):
+    fit = ESTIMATORS[name]().fit(X)
+    points = some("poincare").requires_grad_()
+    Y = fit.transform(points)
+    assert Y.requires_grad and np.allclose(Y.detach().numpy(), fit.transform(points.detach().numpy()), atol=1e-12)
+    (g,) = torch.autograd.grad(Y.sum(), points)
+    assert torch.isfinite(g).all()
+    assert agrees(fit.transform, points[1:])
+    assert agrees(fit.inverse_transform, Y[1:])
+    assert fit.inverse_transform(Y).requires_grad and not fit.transform(points.detach()).requires_grad
+
+
+@pytest.mark.parametrize("model", geometry.MODELS)
+def test_in_every_model_and_precision(model):
+    X_there = Door(model, -0.4).leave(geometry.to_hyperboloid(X), np.float64)
+    fit = ESTIMATORS["HoroPCA"](model=model, curvature=-0.4).fit(X_there)
+    points = some(model, -0.4)
+    space = geometry.MODELS[model].space  # of Lorentz coordinates only the space part is read
+
+    def images(part):
+        whole = points.clone()
+        whole[:, space] = part
+        return fit.transform(whole)
+
+    if model in ("lorentz", "lorentz-time-last"):  # a step off the hyperboloid is refused: the Jacobian from the formula
+        bare = ESTIMATORS["HoroPCA"](model="lorentz-space", curvature=-0.4).fit(X_there[:, space])
+        direct, through = (
+            torch.autograd.functional.jacobian(lambda p, f=f, m=m: f(p)[:, geometry.MODELS[m].space], points[:, space])
+            for f, m in ((images, model), (bare.transform, "lorentz-space"))
+        )
+        assert torch.allclose(direct, through, atol=1e-9)
+    else:
+        assert agrees(fit.transform, points)
+        assert agrees(fit.busemann, points)
+    single = points.float().requires_grad_()
+    fit.transform(single).sum().backward()
+    assert single.grad.dtype == torch.float32 and torch.isfinite(single.grad).all()
+
+
+def test_rows_that_are_taken_the_careful_way_have_gradients_too():
+    far = torch.nn.functional.normalize(torch.as_tensor(np.random.default_rng(0).normal(size=(30, 3))), dim=1)
+    far = far * torch.linspace(0.1, 150, 30, dtype=torch.float64)[:, None]
+    for fit in (ESTIMATORS["HoroPCA"](model="tangent"), ESTIMATORS["TangentPCA"](model="tangent")):
+        fit.fit(far)
+        points = far.clone().requires_grad_()
+        Y = fit.transform(points)
+        Y.sum().backward()
+        assert torch.isfinite(points.grad).all()
+        assert agrees(fit.transform, far[:5])
+
+
+def test_a_fit_a_score_and_metrics_take_the_numbers_alone():
+    points = torch.as_tensor(X).requires_grad_()
+    pca = horopca.HoroPCA(2, n_init=1, random_state=0).fit(points)
+    assert type(pca.score(points)) is float
+    Y = pca.transform(points)
+    assert horopca.metrics.average_distortion(points, Y) == pytest.approx(
+        horopca.metrics.average_distortion(X, Y.detach().numpy()), rel=1e-12
+    )
+    assert pca.partial_fit(points).n_samples_seen_ == len(X)
+    nested = pca.transform(points, n_components=1)
+    assert nested.requires_grad
+
+
+def test_jax_differentiates():
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    fit = ESTIMATORS["HoroPCA"]().fit(X)
+    points = some("poincare")
+    weight = torch.linspace(-1, 1, 2, dtype=torch.float64)
+    x = geometry.to_hyperboloid(jax.numpy.asarray(points.numpy()))
+
+    def total(s):
+        y = geometry.lift(s)
+        return geometry.pairwise_distance(y).sum() + geometry.distance(y, geometry.exp(x, geometry.log(x, y))).sum()
+
+    assert np.isfinite(np.asarray(jax.jit(jax.grad(total))(x[:, 1:]))).all()
+    theirs = jax.jacobian(lambda p: fit._project(geometry.to_hyperboloid(p))[:, 1:] @ jax.numpy.asarray(weight.numpy()))
+    ours = torch.autograd.functional.jacobian(lambda p: fit._project(geometry.to_hyperboloid(p))[:, 1:] @ weight, points)
+    assert np.allclose(np.asarray(theirs(jax.numpy.asarray(points.numpy()))), ours.numpy(), atol=1e-9)

@@ -1,0 +1,115 @@
+"""Gradients: finite everywhere, those of differences where there is one, and their limits where points meet."""
+
+import numpy as np
+import pytest
+
+from horopca import geometry as geo
+from horopca.geometry import MODELS, from_hyperboloid, lift, to_hyperboloid
+
+torch = pytest.importorskip("torch")
+
+
+def space(n=6, d=3, seed=0, at_origin=()):
+    s = torch.as_tensor(np.random.default_rng(seed).normal(size=(n, d)))
+    s[list(at_origin)] = 0
+    return s.requires_grad_()
+
+
+def tangent(s, v):
+    """The tangent vector at lift(s) whose space part is v."""
+    x = lift(s)
+    return torch.cat([((s * v).sum(-1) / x[:, 0])[:, None], v], -1)
+
+
+def agrees(function, *inputs):
+    return torch.autograd.gradcheck(function, tuple(a.detach().clone().requires_grad_() for a in inputs))
+
+
+X, Y = space(at_origin=[1, 4]), space(seed=1, at_origin=[2])  # of each pair both, one or none at the origin
+BOTH = {
+    "distance": lambda s, y: geo.distance(lift(s), lift(y)),
+    "pairwise_distance": lambda s, y: geo.pairwise_distance(lift(s[:4]), lift(y[3:])),
+    "log": lambda s, y: geo.log(lift(s), lift(y)),
+    "exp": lambda s, v: geo.exp(lift(s), tangent(s, v)),
+    "transport": lambda s, y: geo.transport(lift(s), lift(y), tangent(s, torch.ones_like(s))),
+    "geodesic": lambda s, y: geo.geodesic(lift(s), lift(y), 0.3),
+    "translate": lambda s, y: geo.translate(lift(s), lift(y)),
+    "translate_to_origin": lambda s, y: geo.translate_to_origin(lift(s), lift(y)),
+}
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_gradients_are_those_of_differences_at_the_origin_too(name):
+    assert agrees(BOTH[name], X, Y)
+
+
+@pytest.mark.parametrize("name", ["log", "transport", "geodesic"])
+def test_what_is_smooth_where_points_meet_has_its_gradient_there(name):
+    assert agrees(BOTH[name], X, X)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_maps_between_models_have_their_gradients_at_the_origin(model):
+    points = from_hyperboloid(lift(X.detach()), model)
+    assert agrees(lambda z: to_hyperboloid(z, model)[:, 1:], points)
+    assert agrees(lambda s: from_hyperboloid(lift(s), model), X)
+
+
+def test_busemann_functions_and_horospheres_have_their_gradients_at_the_origin():
+    q = geo.from_hyperboloid(lift(space(2, seed=3).detach()))
+    q = q / q.norm(dim=1, keepdim=True)
+    for k in range(2):
+        assert agrees(lambda s, k=k: geo.busemann(lift(s), q[k]), X)
+        assert agrees(lambda s, k=k: geo.horosphere(q[k], lift(s))[1], X)
+
+
+def gradient(function, *inputs):
+    inputs = [a.detach().clone().requires_grad_() for a in inputs]
+    return torch.autograd.grad(function(*inputs).sum(), inputs)
+
+
+def test_the_gradient_of_a_distance_between_points_that_meet_is_zero():
+    s = space(at_origin=[1])
+    for g in gradient(BOTH["distance"], s, s):
+        assert torch.equal(g, torch.zeros_like(s))
+    (g,) = gradient(lambda a: geo.pairwise_distance(lift(a)), torch.cat([s, s]))
+    assert torch.isfinite(g).all() and torch.allclose(g[:6], g[6:])  # copies pull alike, and not at one another
+    assert torch.equal(gradient(lambda a: geo.radius(lift(a)), torch.zeros(1, 3, dtype=torch.float64))[0], torch.zeros(1, 3))
+
+
+@pytest.mark.parametrize("name", ["distance", "log", "geodesic", "translate_to_origin"])
+@pytest.mark.parametrize("scale", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_gradients_near_the_origin_tend_to_those_at_it(name, scale):
+    near, far = space(seed=5).detach(), space(seed=6).detach()
+    at, beside = (gradient(BOTH[name], s, far) for s in (0 * near, scale * near))
+    for a, b in zip(at, beside, strict=True):
+        assert torch.allclose(a, b, atol=20 * scale + 1e-12)  # they change by about as much as the points
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_gradients_of_points_that_nearly_meet_tend_to_their_limits(scale):
+    """That of the distance is a unit vector of the tangent space, that of the geodesic the same as where they meet."""
+    s, v = space(seed=5).detach(), space(seed=6).detach()
+    g = gradient(BOTH["distance"], s, s + scale * v)[1]
+    # in the metric at s, <g, g> - <g, s>^2 / ... = 1: the dual norm of a gradient in space coordinates
+    square = (g * g).sum(-1) + (g * s).sum(-1) ** 2
+    assert torch.allclose(square, torch.ones(6, dtype=torch.float64), atol=100 * scale + 1e-3 * (scale < 1e-11) + 1e-6)
+    at, beside = gradient(BOTH["geodesic"], s, s), gradient(BOTH["geodesic"], s, s + scale * v)
+    assert all(torch.allclose(a, b, atol=100 * scale + 1e-9) for a, b in zip(at, beside, strict=True))
+
+
+@pytest.mark.parametrize("radius", [1.0, 10.0, 100.0, 170.0])
+def test_gradients_far_out_are_finite(radius):
+    v = torch.nn.functional.normalize(space(8, seed=2).detach(), dim=1) * radius
+    v[1] = v[0]
+    for function in (
+        lambda a: geo.pairwise_distance(to_hyperboloid(a, "tangent")),
+        lambda a: geo.distance(to_hyperboloid(a, "tangent"), to_hyperboloid(a.flip(0), "tangent")),
+        lambda a: geo.from_hyperboloid(
+            geo.translate_to_origin(*[to_hyperboloid(b, "tangent") for b in (a, a.flip(0))]), "tangent"
+        ),
+    ):
+        (g,) = gradient(function, v)
+        assert torch.isfinite(g).all()
+    (g,) = gradient(lambda a: geo.distance(to_hyperboloid(a, "tangent"), lift(torch.zeros_like(a))), v)
+    assert torch.allclose(g.norm(dim=1), torch.ones(8, dtype=torch.float64))  # distance from the origin: 1 for 1
