@@ -16,17 +16,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from horopca import (
-    BSA,
-    PGA,
-    EuclideanPCA,
-    HalfSpaceProjection,
-    HyperbolicAutoencoder,
-    HyperbolicMDS,
-    RadialPCA,
-    TangentPCA,
-    metrics,
-)
+from horopca import estimators, metrics
 from horopca.geometry import distance, to_hyperboloid
 
 from .data import NAMES, embedding
@@ -68,7 +58,7 @@ BOTH = "distortion / Fréchet variance"
 ROWS = [
     Row(
         f"TangentPCA: {BOTH}",
-        lambda seed: TangentPCA(),
+        lambda seed: estimators.TangentPCA(),
         distortion_and_variance,
         "=",
         ((".255", "6.91"), (".340", "52.4"), (".178", "14.3"), (".381", "25.6")),
@@ -76,7 +66,7 @@ ROWS = [
     ),
     Row(
         f"EuclideanPCA: {BOTH}",
-        lambda seed: EuclideanPCA(),
+        lambda seed: estimators.EuclideanPCA(),
         distortion_and_variance,
         "=",
         ((".351", "5.39"), (".756", "6.39"), (".379", "8.25"), (".690", "5.89")),
@@ -84,21 +74,21 @@ ROWS = [
     ),
     Row(
         "PGA, joint: mean squared distance from the mean",
-        lambda seed: PGA(random_state=seed),
+        lambda seed: estimators.PGA(random_state=seed),
         explained,
         ">=",
         (("2.54",), ("23.9",), ("4.97",), ("7.05",)),
     ),
     Row(
         "BSA, last subspace: unexplained variance",
-        lambda seed: BSA(strategy="last", random_state=seed),
+        lambda seed: estimators.BSA(strategy="last", random_state=seed),
         unexplained,
         "<=",
         (("3.40",), ("38.8",), ("8.06",), ("25.9",)),
     ),
     Row(
         f"HyperbolicMDS: {BOTH}",
-        lambda seed: HyperbolicMDS(),
+        lambda seed: estimators.HyperbolicMDS(),
         distortion_and_variance,
         "=",
         ((".219", "7.54"), (".140", "70.3"), (".214", "15.05"), (".273", "33.2")),
@@ -106,7 +96,7 @@ ROWS = [
     ),
     Row(
         "RadialPCA: distortion",
-        lambda seed: RadialPCA(),
+        lambda seed: estimators.RadialPCA(),
         distortion,
         "=",
         ((".210",), (".090",), (".102",), (".084",)),
@@ -114,14 +104,14 @@ ROWS = [
     ),
     Row(
         "HalfSpaceProjection: distortion",
-        lambda seed: HalfSpaceProjection(random_state=seed),
+        lambda seed: estimators.HalfSpaceProjection(random_state=seed),
         distortion,
         "<=",
         ((".147",), (".067",), (".124",), (".104",)),
     ),
     Row(
         "HyperbolicAutoencoder: distortion",
-        lambda seed: HyperbolicAutoencoder(random_state=seed),
+        lambda seed: estimators.HyperbolicAutoencoder(random_state=seed),
         distortion,
         "<=",
         ((".26",), (".32",), (".18",), (".37",)),

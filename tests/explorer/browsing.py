@@ -35,6 +35,16 @@ PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAA
 HOSTILE = ["<img src=x onerror=hacked=1>", "</script><script>hacked=1</script>", "<svg onload=hacked=1>", "a\x00b]]>&amp;"]
 
 
+def addresses(pages, folder):
+    """A function from the names of pages to their addresses, which writes each when it is first asked for."""
+
+    def address(name):
+        path = folder / f"{name}.html"
+        return (path if path.exists() else pages[name]().save(path)).as_uri()
+
+    return address
+
+
 def deep_points():
     """A root, two siblings at distance 1 from their parent at radius 26, and their parent."""
     parent = lift(np.sinh(26.0) * np.array([np.cos(0.7), np.sin(0.7)]))

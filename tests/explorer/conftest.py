@@ -28,7 +28,7 @@ def browser(playwright):
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory):
     """Pages by name, written when first asked for."""
-    from .browsing import DEEP, EDGES, HOSTILE, LABELS, NAMES, ORIGINAL, PIXEL, X, Y, deep_points
+    from .browsing import DEEP, EDGES, HOSTILE, LABELS, NAMES, ORIGINAL, PIXEL, X, Y, addresses, deep_points
 
     folder = tmp_path_factory.mktemp("pages")
     pages = {
@@ -54,12 +54,7 @@ def pages(tmp_path_factory):
         "alone": lambda: explore([[0.3, 0.1]]),
         "deep": lambda: explore(deep_points(), names=["root", "left", "right", "child"], model="lorentz", root=0),
     }
-
-    def address(name):
-        path = folder / f"{name}.html"
-        return (path if path.exists() else pages[name]().save(path)).as_uri()
-
-    return address
+    return addresses(pages, folder)
 
 
 @pytest.fixture(scope="session")

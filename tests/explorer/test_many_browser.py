@@ -9,7 +9,7 @@ import pytest
 from horopca.datasets import make_hierarchy
 from horopca.explorer import explore
 
-from .browsing import save, settle, state, until
+from .browsing import addresses, save, settle, state, until
 
 TREE = make_hierarchy(5, 6, 2, step=1.8, random_state=0)  # 19,531 points
 FEW = 3906  # of them, the upper generations
@@ -29,12 +29,7 @@ def many(tmp_path_factory):
         "tree": lambda: explore(TREE.points[:FEW], TREE.labels[:FEW], edges=TREE.edges[: FEW - 1], root=0),
         "wheel": lambda: explore(wheel, edges=np.c_[np.zeros(N - 1, int), np.arange(1, N)], root=0, model="tangent"),
     }
-
-    def address(name):
-        path = folder / f"{name}.html"
-        return (path if path.exists() else pages[name]().save(path)).as_uri()
-
-    return address
+    return addresses(pages, folder)
 
 
 @pytest.fixture
