@@ -166,18 +166,7 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         check_number("isometry", self.isometry, "a weight >= 0", least=0)
         if check_number("validation_fraction", self.validation_fraction, "from 0 to below 1", least=0) >= 1:
             raise ValueError(f"validation_fraction must be from 0 to below 1, but is {self.validation_fraction!r}.")
-        return Recipe(
-            hidden,
-            self.activation,
-            self.isometry,
-            self.learning_rate,
-            self.batch_size,
-            self.max_iter,
-            self.patience,
-            self.validation_fraction,
-            self.device,
-            bool(self.verbose),
-        )
+        return Recipe(**{name: getattr(self, name) for name in Recipe._fields} | {"hidden": hidden})
 
     def _encode(self, x: Array) -> Array:
         """Codes (n, K+1) of points seen from the mean."""

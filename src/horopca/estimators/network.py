@@ -103,7 +103,7 @@ class Recipe(NamedTuple):
     patience: int
     validation_fraction: float
     device: str
-    verbose: bool
+    verbose: int
 
 
 class Training(NamedTuple):

@@ -98,24 +98,15 @@ def average_distortion(
     >>> average_distortion(X, X)
     0.0
     """
-    pairs = _pairs((X, Y), model, curvature, metric, n_pairs, random_state)
-    value, error = _mean(pairs, relative_change)
+    options: Options = {"model": model, "curvature": curvature, "metric": metric}
+    options |= {"n_pairs": n_pairs, "random_state": random_state}
+    value, error = _mean(_pairs((X, Y), **options), relative_change)
     return (value, error) if return_error else value
 
 
-def squared_distortion(
-    X: Any,
-    Y: Any,
-    *,
-    model: ModelName = "poincare",
-    curvature: float = -1.0,
-    metric: MetricName = "hyperbolic",
-    n_pairs: int | None = None,
-    random_state: Any = None,
-) -> float:
+def squared_distortion(X: Any, Y: Any, **options: Unpack[Options]) -> float:
     """Mean over pairs of ``|d(Y)^2 - d(X)^2| / d(X)^2``. Arguments as in `average_distortion`."""
-    pairs = _pairs((X, Y), model, curvature, metric, n_pairs, random_state)
-    return _mean(pairs, lambda d, e: (r := _ratios(d, e)) * r - 1)[0]
+    return _mean(_pairs((X, Y), **options), lambda d, e: (r := _ratios(d, e)) * r - 1)[0]
 
 
 def worst_case_distortion(
@@ -123,7 +114,7 @@ def worst_case_distortion(
 ) -> float:
     """Largest over smallest ratio ``d(Y) / d(X)`` over all pairs: 1 for a scaled isometry, inf where two points merge."""
     low, high = np.inf, 0.0
-    for d, e in _pairs((X, Y), model, curvature, metric, EVERY_PAIR).blocks:
+    for d, e in _pairs((X, Y), model=model, curvature=curvature, metric=metric, n_pairs=EVERY_PAIR).blocks:
         ratios = _ratios(d, e)
         low, high = min(low, float(ratios.min(initial=np.inf))), max(high, float(ratios.max(initial=0.0)))
     if high == 0.0:
@@ -131,31 +122,17 @@ def worst_case_distortion(
     return high / low if low > 0 else float("inf")
 
 
-def mean_squared_error(
-    X: Any,
-    Y: Any,
-    *,
-    model: ModelName = "poincare",
-    curvature: float = -1.0,
-    metric: MetricName = "hyperbolic",
-    n_pairs: int | None = None,
-    random_state: Any = None,
-) -> float:
+def mean_squared_error(X: Any, Y: Any, **options: Unpack[Options]) -> float:
     """Mean over pairs of ``(d(Y) - d(X))^2``. Arguments as in `average_distortion`."""
-    return _mean(_pairs((X, Y), model, curvature, metric, n_pairs, random_state), lambda d, e: (e - d) ** 2)[0]
+    return _mean(_pairs((X, Y), **options), lambda d, e: (e - d) ** 2)[0]
 
 
-def pair_variance(
-    X: Any,
-    *,
-    model: ModelName = "poincare",
-    curvature: float = -1.0,
-    metric: MetricName = "hyperbolic",
-    n_pairs: int | None = None,
-    random_state: Any = None,
-) -> float:
-    """Mean squared distance over all ordered pairs, a point with itself included: the paper's variance."""
-    pairs = _pairs((X,), model, curvature, metric, n_pairs, random_state)
+def pair_variance(X: Any, **options: Unpack[Options]) -> float:
+    """Mean squared distance over all ordered pairs, a point with itself included: the paper's variance.
+
+    Arguments as in `average_distortion`.
+    """
+    pairs = _pairs((X,), **options)
     return _mean(pairs, lambda d: d * d)[0] * (pairs.n - 1) / pairs.n
 
 
@@ -208,10 +185,11 @@ def _draw(n: int, pairs: int, groups: int, most: int, random_state: Any) -> _Dra
 
 def _pairs(
     inputs: tuple[Any, ...],
-    model: ModelName,
-    curvature: float,
-    metric: MetricName,
-    n_pairs: int | None,
+    *,
+    model: ModelName = "poincare",
+    curvature: float = -1.0,
+    metric: MetricName = "hyperbolic",
+    n_pairs: int | None = None,
     random_state: Any = None,
 ) -> _Pairs:
     """The pairs of one or two arrays: of points, or of distances."""

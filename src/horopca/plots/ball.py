@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..geometry import ModelName, from_hyperboloid, geodesic
-from .figures import by_label, draw_legend, new_figure, proportion, text_size, theme_of
+from .figures import MANY, by_label, draw_legend, new_figure, proportion, text_size, theme_of
 from .given import checked_edges, checked_points, one_per_point
 from .palette import Theme
 
@@ -59,7 +59,7 @@ def plot_ball(
         _draw_edges(ax, x, pairs, theme)
     z, colouring = np.asarray(from_hyperboloid(x, "poincare")), by_label(classes, len(x), theme, palette)
     area = np.clip(450 / np.sqrt(max(len(z), 1)), 1, 45) * proportion(ax) ** 2 if size is None else size
-    ax.scatter(*z.T, c=colouring.points, s=area, depthshade=True, linewidths=0, rasterized=len(z) > 5000)
+    ax.scatter(*z.T, c=colouring.points, s=area, depthshade=True, linewidths=0, rasterized=len(z) > MANY)
     if colouring.legend:
         draw_legend(ax, colouring.legend)
     if title:

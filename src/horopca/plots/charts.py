@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._objectives.pairs import some_offsets
 from .._points.door import check_count, check_door, check_generator
 from .._points.places import check_rows
 from ..geometry import ModelName
-from ..statistics import pair_distances
+from ..statistics import pair_distances, relative_change
 from .figures import draw_colour_bar, new_figure, proportion, ramp, text_size, theme_of
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_distortion", "plot_explained_variance"]
 
-FEW_PAIRS = 3000  # up to which each pair is a dot
+DOTTED_PAIRS = 3000  # Up to so many pairs are a dot each.
 
 
 def plot_explained_variance(ratio: Any, *, threshold: float = 0.95, ax: Axes | None = None) -> Axes:
@@ -103,15 +104,15 @@ def plot_distortion(
     d, e = (part / door.scale for part in _sample(before, after, check_count("n_pairs", n_pairs, 1), random_state))
     ax = new_figure().subplots() if ax is None else ax
     theme, top = theme_of(ax), 1.04 * max(float(d.max()), float(e.max()), 1e-9)
-    apart = d > 0
-    distortion = float(np.mean(np.abs(e[apart] - d[apart]) / d[apart])) if apart.any() else 0.0
+    changes = relative_change(d, e)
+    distortion = float(np.mean(changes)) if len(changes) else 0.0
     ax.set(xlim=(0, top), ylim=(0, top), aspect="equal")
     ax.set_title(f"average distortion {distortion:.3f}", fontsize=text_size(ax, 11))
     _label(ax, "distance in the original", "distance after the reduction")
-    if len(d) <= FEW_PAIRS:
+    if len(d) <= DOTTED_PAIRS:
         ax.scatter(d, e, s=6 * proportion(ax) ** 2, c=theme.classes[0], alpha=0.5, linewidths=0)
     ax.plot([0, top], [0, top], color=theme.rim, linewidth=0.9 * proportion(ax))
-    if len(d) > FEW_PAIRS:  # few pairs are nearest to the background
+    if len(d) > DOTTED_PAIRS:  # few pairs are nearest to the background
         options: dict[str, Any] = {"extent": (0, top, 0, top), "bins": "log", "mincnt": 1, "linewidths": 0}
         bins = ax.hexbin(d, e, gridsize=70, cmap=ramp("value", theme), rasterized=True, **options)
         draw_colour_bar(ax, (bins.norm, bins.get_cmap()), "pairs")
@@ -129,12 +130,10 @@ def _label(ax: Axes, x: str, y: str) -> None:
 def _sample(before: Any, after: Any, n_pairs: int, random_state: Any) -> tuple[np.ndarray, np.ndarray]:
     """Distances of the same pairs before and after: all, or shifts of the shuffled rows."""
     n = before.shape[0]
-    offsets = None
-    order = np.arange(n)
+    order, offsets = np.arange(n), None
     if n * (n - 1) // 2 > n_pairs and n > 3:
         rng = check_generator(random_state)
-        order, most = rng.permutation(n), (n - 1) // 2
-        offsets = (1 + rng.permutation(most)[: min(most, max(1, n_pairs // n))]).tolist()
+        order, offsets = rng.permutation(n), some_offsets(n, max(1, n_pairs // n), rng)
     parts = list(pair_distances(before.take(order), after.take(order), offsets=offsets))
     first, second = (np.concatenate([np.ravel(part[k]) for part in parts]) for k in (0, 1))
     return first, second
