@@ -13,9 +13,10 @@ from array_api_compat import device
 
 from ..geometry._arrays import Array, array_namespace
 
-BLOCK_PAIRS = 1 << 13  # pairs worked on at a time: the dozen temporaries of a block stay in a core's cache and, at 64
-# kilobytes, in memory that the process has already (larger ones are given back and asked for anew: three times as slow),
-DEVICE_PAIRS = 1 << 22  # and an accelerator has work for longer than it takes to ask for it
+BLOCK_PAIRS = 1 << 13
+"""So many pairs are worked on at a time: the dozen temporaries of a block stay in a core's cache and, at 64 kilobytes, in
+memory that the process has already (larger ones are given back and asked for anew: three times as slow)."""
+DEVICE_PAIRS = 1 << 22  # An accelerator works on so many at a time: for longer than it takes to ask for it.
 
 
 class Block(NamedTuple):

@@ -38,8 +38,8 @@ def _ratio(a: Array, c: Array, h: Array, inverse: Array | None) -> tuple[Array, 
     return h * inverse, inverse / (2 * (a * c))
 
 
-SQUARE = Profile(_square, kernel=True)  # d^2 / 4
-RATIO = Profile(_ratio)  # d / 2, over the true distance
+SQUARE = Profile(_square, kernel=True)  # This is d^2 / 4.
+RATIO = Profile(_ratio)  # This is d / 2, over the true distance.
 
 
 def closeness(softness: float) -> Profile:

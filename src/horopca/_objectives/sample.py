@@ -12,7 +12,7 @@ from ..geometry._arrays import Array, array_namespace, dot, from_numpy, norm, to
 
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]  # of a basis, or of parameters, to a value and its gradient
 
-CLOSE = 1e-7  # a product below this fraction of its terms has lost digits, and is taken another way
+CLOSE = 1e-7  # A product below this fraction of its terms has lost digits, and is taken another way.
 
 
 class Sample(NamedTuple):

@@ -12,8 +12,8 @@ from ..projections.spines import Spine
 from ..statistics import mean_square_distance
 from .pairs import some_offsets
 
-EXACT_ROWS = 3000  # Variances of up to so many points are taken over all of their pairs,
-EXACT_PAIRS = 1 << 26  # if these are no more than so many for all clouds together.
+EXACT_ROWS = 3000  # Variances of up to so many points are taken over all of their pairs, if those are few enough.
+EXACT_PAIRS = 1 << 26  # All pairs are few enough if they are no more than so many for all clouds together.
 REPORTED_PAIRS = 1 << 19  # Of more points, so many pairs are counted.
 RESIDUAL_ROWS = 512  # The pairs of so many points say how far an estimate of the variance may be off.
 

@@ -12,7 +12,7 @@ from click import Command, Context
 
 from .saying import sentences
 
-COMMANDS = ("classify", "compare", "demo", "embed", "info", "map", "plot", "reduce", "view")  # each in the file of its name
+COMMANDS = ("classify", "compare", "demo", "embed", "info", "map", "plot", "reduce", "view")  # Each is in the file of its name.
 
 
 class Commands(click.RichGroup):

@@ -17,7 +17,7 @@ from .reducing import Reduced, Request
 from .saying import working
 from .streaming import DRAWN_ROWS, sampled_distortion
 
-ANSWER = 10  # seconds that a scheduler has
+ANSWER = 10  # A scheduler has so many seconds to answer.
 
 
 def reduce_chunked(request: Request, unnamed: ExitStack) -> Reduced:

@@ -24,9 +24,9 @@ from .saying import print_json, print_rows, working
 from .texts import Texts
 from .view import PAGES
 
-BEST = "horopca-stretch"  # of the reductions, at keeping distances
-RADIUS = 6.0  # that a disk shows, if no other is asked for
-FEW_BRANCHES, MOST_BRANCHES = 8, 20  # of a tree, that have colours of their own
+BEST = "horopca-stretch"  # This reduction keeps distances best.
+RADIUS = 6.0  # A disk shows points up to this radius, if no other is asked for.
+FEW_BRANCHES, MOST_BRANCHES = 8, 20  # From so many to so many branches of a tree have colours of their own.
 UNNAMED = re.compile(r"inner \d+")
 
 

@@ -35,7 +35,7 @@ HELP = {
     "validation_fraction": "Share of the points held out.",
     "device": "Where to train.",
 }
-STRETCHED = {"spine": "free", "objective": "distortion"}  # what a stretch goes with, unless other options are given
+STRETCHED = {"spine": "free", "objective": "distortion"}  # A stretch goes with these, unless other options are given.
 
 
 class Kind(NamedTuple):

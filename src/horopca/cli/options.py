@@ -16,7 +16,7 @@ from click import Context, Parameter, get_current_context
 
 from .saying import QUIET, STDIN
 
-LONGEST_LINE = 1 << 16  # bytes of standard input that are looked at for a tab
+LONGEST_LINE = 1 << 16  # So many bytes of standard input are looked at for a tab.
 MODELS = ("poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent")
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 

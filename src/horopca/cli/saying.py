@@ -21,7 +21,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, Tex
 from rich.table import Table
 from rich.text import Text
 
-STDIN = "horopca.stdin"  # where a context keeps the path of the file that standard input was put into
+STDIN = "horopca.stdin"  # Under this name a context keeps the path of the file that standard input was put into.
 QUIET = "horopca.quiet"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..io import load_edges
 
 ROOT = "mammal.n.01"
-SPLIT = ("placental.n.01", "carnivore.n.01", "ungulate.n.01")  # branches so large that their children are groups of their own
+SPLIT = ("placental.n.01", "carnivore.n.01", "ungulate.n.01")  # Their children are groups of their own.
 
 
 class Mammals(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._points.door import check_choice, check_count, seeded_generator
 
-LARGEST = 10_000_000  # nodes
+LARGEST = 10_000_000  # A tree has at most so many nodes.
 
 
 class RootedTree(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spanning_tree
 
-LARGEST_WEIGHT = 1e100  # whose square is a number, too; the smallest is its inverse
+LARGEST_WEIGHT = 1e100  # The square of a weight is a number, too; the smallest is the inverse of this.
 
 __all__ = [
     "Graph",

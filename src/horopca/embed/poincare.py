@@ -16,9 +16,9 @@ from .forms import as_relations
 from .relations import Pairs, closure_of, ranked, unique_pairs
 from .stress import COINCIDENT
 
-LONGEST_STEP = 1.0  # of one point in one batch
-BURN_IN = 0.1  # of the learning rate, in the first epochs
-START = 1e-3  # size of the first cloud
+LONGEST_STEP = 1.0  # A point moves no farther in one batch.
+BURN_IN = 0.1  # The learning rate is multiplied by this in the first epochs.
+START = 1e-3  # The first cloud is of this size.
 
 
 class PoincareEmbedding(GraphEmbedding):

@@ -12,7 +12,7 @@ from .._points.places import check_rows
 from ..geometry import ModelName, distance_blocks
 from ..geometry._arrays import to_numpy
 
-MOST_RANKED = 1 << 14  # nodes whose relations are ranked; of more, a random sample of so many
+MOST_RANKED = 1 << 14  # The relations of at most so many nodes are ranked; of more, those of a random sample of so many.
 
 
 class Pairs(NamedTuple):

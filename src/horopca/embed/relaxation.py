@@ -14,9 +14,9 @@ from .ball import Ball, flattened, moved, within
 from .stress import stress
 from .targets import Tiling
 
-MOMENTUM, MEMORY = 0.9, 0.99  # of the mean gradient and of its mean square
-SCALE_STEP = 0.2  # of the logarithm of the scale, against those of the points
-PRESSED = 0.9  # the part of the way after which dimensions that were lent are taken back
+MOMENTUM, MEMORY = 0.9, 0.99  # The mean gradient and its mean square keep these shares of what they were.
+SCALE_STEP = 0.2  # The logarithm of the scale takes so large a step, against those of the points.
+PRESSED = 0.9  # After this part of the way dimensions that were lent are taken back.
 
 
 class Schedule(NamedTuple):

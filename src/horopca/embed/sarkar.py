@@ -18,11 +18,11 @@ from .graphs import Graph, Tree, centre, rooted, shortest_paths, spanning_trees
 from .spread import spread_directions
 from .targets import Fit, Targets, best_scale, measure, targets_of
 
-GRID = 16  # scales looked at before the best is refined
-SHORT_EDGE = 0.05  # length of a middling edge at the smallest of them
-REFINEMENTS = 10  # evaluations
+GRID = 16  # So many scales are looked at before the best is refined.
+SHORT_EDGE = 0.05  # A middling edge has this length at the smallest of them.
+REFINEMENTS = 10  # The best scale is refined by so many evaluations.
 FARTHEST_LEAF = 100.0  # Of the largest scale looked at: points that part beyond radius 36 have one direction in float64.
-TUNED_ON = 1 << 17  # pairs on which scales are compared
+TUNED_ON = 1 << 17  # Scales are compared on so many pairs.
 
 
 class SarkarEmbedding(GraphEmbedding):

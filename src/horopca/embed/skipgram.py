@@ -13,10 +13,10 @@ from .base import GraphEmbedding, check_positive
 from .forms import as_graph
 from .graphs import Graph
 
-START = 0.1  # radius of the first points
-LONGEST_TURN = 1.0  # radians that a direction turns in one batch
-LONGEST_STEP = 1.0  # that a radius changes in one batch
-DAMPING = 0.75  # exponent of the visits in the frequency of negatives, as in word2vec
+START = 0.1  # The first points are at this radius.
+LONGEST_TURN = 1.0  # A direction turns by no more radians in one batch.
+LONGEST_STEP = 1.0  # A radius changes by no more in one batch.
+DAMPING = 0.75  # The frequency of negatives is this power of the visits, as in word2vec.
 
 
 class HyperbolicSkipGram(GraphEmbedding):

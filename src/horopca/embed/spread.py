@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import minimize
 
-MOST_OPTIMISED = 256  # of more vectors, random ones are near enough to the best
-SHARPNESS = (3.0, 30.0)  # of the repulsion, which tends to the smallest distance
+MOST_OPTIMISED = 256  # Of more vectors than this, random ones are near enough to the best.
+SHARPNESS = (3.0, 30.0)  # The repulsion is so sharp, first and last: it tends to the smallest distance.
 
 
 @lru_cache(maxsize=512)

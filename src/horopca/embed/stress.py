@@ -20,7 +20,7 @@ from .ball import Ball
 from .targets import Tile
 
 COINCIDENT = 1e-12  # This is added to sinh^2(d/2): two points that coincide count as 2e-6 apart.
-CANCELLED = 1e-11  # a square of a difference, of numbers below 1, that a Gram matrix gives to fewer than four digits
+CANCELLED = 1e-11  # A Gram matrix gives a smaller square of a difference, of numbers below 1, to fewer than four digits.
 
 
 class Stress(NamedTuple):

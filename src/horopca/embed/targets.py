@@ -16,8 +16,8 @@ import numpy as np
 from ..geometry import distance_blocks
 from .graphs import Graph, shortest_paths
 
-MOST_NODES = 2048  # Of up to so many nodes all pairs have targets,
-TARGET_PAIRS = 1 << 22  # of more about so many pairs.
+MOST_NODES = 2048  # Of up to so many nodes all pairs have targets.
+TARGET_PAIRS = 1 << 22  # Of more nodes about so many pairs have targets.
 WIDTH = 128  # A tile is so wide: its numbers stay in a core's cache.
 
 

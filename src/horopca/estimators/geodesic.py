@@ -20,8 +20,8 @@ from ..statistics import principal_axes
 from .fitting import check_climb, check_starts, ending_after, fitted_door, in_model, store_mean, teller
 from .linear import LinearReduction
 
-HULL_ROWS = 1 << 13  # For a submanifold, more points than this are searched on a random sample of so many,
-SAMPLED_TOL = 1e-6  # and not to more digits than such a sample has.
+HULL_ROWS = 1 << 13  # For a submanifold, more points than this are searched on a random sample of so many.
+SAMPLED_TOL = 1e-6  # A search on such a sample goes on to no more digits than this: it has no more.
 HULL_STARTS = 8  # So many starts of each kind are climbed from by default.
 RESOLVED = 30.0  # Farther out, the rounding of a direction moves a point by thousandths, and at 36 by as much as 1.
 

@@ -29,12 +29,12 @@ from .fitting import check_starts, ending_after
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
 
 STAND_ROWS = 1 << 12  # The search stands at the mean, and in the principal axes, of so many points of a sample.
-LAST_PAIRS = 1 << 20  # The last climb counts so many pairs for each evaluation,
-SAMPLE_PAIRS = 1 << 17  # and so many if its answer is corrected afterwards.
+LAST_PAIRS = 1 << 20  # The last climb counts so many pairs for each evaluation.
+SAMPLE_PAIRS = 1 << 17  # On a sample, whose answer is corrected afterwards, it counts so many pairs.
 SAMPLE_TOL = 1e-7  # Where not all pairs are counted it goes on to no better than this: some say less of all of them.
 DISTANCES_KEPT = 128  # The distortion of more than KEPT_SQUARE points counts so many pairs for each, whose distances are kept.
-AUTO_STARTS = 16  # So many starts are climbed from by default on a thousand points or more,
-MOST_AUTO_STARTS = 64  # and up to so many on fewer, where they cost little.
+AUTO_STARTS = 16  # So many starts are climbed from by default on a thousand points or more.
+MOST_AUTO_STARTS = 64  # Up to so many starts are climbed from by default on fewer points, where they cost little.
 RUGGED_ROWS = 1 << 12  # Up to so many points, an objective that has many optima says how many starts it needs.
 
 

@@ -13,10 +13,10 @@ from ..statistics import standard_error
 from .columns import Arrays, Header
 from .packing import rounded
 
-STORED_NEIGHBOURS = 300_000  # in all, so that 100,000 points stay below 5 MB
-STORED_NUMBERS = 150_000  # coordinates of the original that a page holds, to refit: 1.5 MB
+STORED_NEIGHBOURS = 300_000  # A page holds so many neighbours in all, so that 100,000 points stay below 5 MB.
+STORED_NUMBERS = 150_000  # A page holds so many coordinates of the original, to refit: 1.5 MB.
 
-SAMPLED = 512  # of very many points, those whose ranks of neighbours are counted
+SAMPLED = 512  # Of very many points, the ranks of the neighbours of so many are counted.
 
 TRUST = {  # key: name, whether a high value is the good one, what it is
     "false": (

@@ -33,7 +33,7 @@ SCRIPTS = (
     "geometry", "data", "colours", "scene", "paint-gl", "paint-2d", "export", "state", "pointer", "selection", "refitting",
     "panels", "main",
 )  # fmt: skip
-COMMENT = re.compile(r"^ *(//|/\*\*|\*).*\n", re.MULTILINE)  # lines of a script that the page need not carry
+COMMENT = re.compile(r"^ *(//|/\*\*|\*).*\n", re.MULTILINE)  # The page need not carry these lines of a script.
 
 
 class Page:

@@ -21,9 +21,9 @@ import numpy as np
 from .budget import Budget, memory_limit
 from .files import Refusal, Table
 
-START, SPEED = 20.0, 1e6  # seconds that any file may take, and bytes in each more: far below what a disk gives
-COPIES = 3  # of what a file holds, as it goes from its library through NumPy
-OVERHEAD = 1 << 28  # bytes that a library takes for itself
+START, SPEED = 20.0, 1e6  # Any file may take so many seconds, and one more for so many bytes: far below what a disk gives.
+COPIES = 3  # What a file holds is there so many times as it goes from its library through NumPy.
+OVERHEAD = 1 << 28  # A library takes so many bytes for itself.
 
 # the package without what its __init__ files import: a process that reads one file starts as fast as its library
 _CHILD = """

@@ -13,8 +13,8 @@ from pathlib import Path
 from .budget import Budget
 from .files import refusals
 
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others take memory before they give any
-PIECE = 1 << 20  # bytes that are unpacked at a time
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # The other ways of packing take memory before they give any.
+PIECE = 1 << 20  # So many bytes are unpacked at a time.
 ERRORS = (
     zipfile.BadZipFile,
     zlib.error,

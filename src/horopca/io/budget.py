@@ -13,8 +13,8 @@ from pathlib import Path
 
 from .files import Refusal
 
-FLOOR = 1 << 28  # bytes that any file may take
-FACTOR = 16  # and how often its own size a larger one may
+FLOOR = 1 << 28  # Any file may take so many bytes.
+FACTOR = 16  # A larger file may take so many times its own size.
 
 _allowed: ContextVar[int | None] = ContextVar("_allowed", default=None)
 

@@ -21,7 +21,7 @@ from .budget import Budget
 from .files import Refusal, Table, as_text, choose, matrix
 from .pickles import Inert, as_array, read_pickle
 
-MAGIC = 0x1950A86A20F9469CFC6C  # begins the format from before 2020, a row of pickles
+MAGIC = 0x1950A86A20F9469CFC6C  # With this the format from before 2020 begins, a row of pickles.
 # a storage's class -> the dtype of its bytes; bfloat16, which NumPy has not, is the upper half of a float32
 STORAGES = {
     "torch.DoubleStorage": "<f8",
@@ -37,7 +37,7 @@ STORAGES = {
 }
 MANIFOLDS = {"poincare": "poincare", "lorentz": "lorentz", "euclidean": "tangent"}
 NAMES = ("objects", "labels", "names")
-DEEPEST = 64  # dictionaries within dictionaries that are looked into
+DEEPEST = 64  # So many dictionaries within dictionaries are looked into.
 
 
 def read_checkpoint(path: Path, key: str | None) -> Table:

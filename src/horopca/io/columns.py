@@ -12,7 +12,7 @@ import numpy as np
 from .budget import Budget
 from .files import LABEL_NAMES, Refusal, Table, as_text, matrix, refusals
 
-ROWS = 1 << 16  # that are read at a time
+ROWS = 1 << 16  # So many rows are read at a time.
 
 
 def read_parquet(path: Path, key: str | None) -> Table:

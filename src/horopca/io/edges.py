@@ -20,7 +20,7 @@ from .trees import Linked, read_newick, read_obo, read_phyloxml
 
 COMMENTS = ("#", "%")
 HEADERS = {"source", "target", "from", "to", "id1", "id2", "u", "v", "node1", "node2", "child", "parent", "start", "end"}
-ATTRIBUTES = re.compile(r"\{(?:'weight': ([^,{}]+))?\}$")  # what networkx.write_edgelist puts behind an edge
+ATTRIBUTES = re.compile(r"\{(?:'weight': ([^,{}]+))?\}$")  # networkx.write_edgelist puts this behind an edge.
 
 
 # ending of a file's name -> its reader

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-CLASS_HEADERS = {"label", "labels", "class", "category"}  # of columns of words: classes,
-NAME_HEADERS = {"name", "names", "id", "index", "node", "objects", "__index_level_0__"}  # and names
+CLASS_HEADERS = {"label", "labels", "class", "category"}  # Under these headers a column of words holds classes.
+NAME_HEADERS = {"name", "names", "id", "index", "node", "objects", "__index_level_0__"}  # Under these it holds names.
 LABEL_NAMES = CLASS_HEADERS | NAME_HEADERS
-PREFERRED = ("X", "embeddings", "model.lt.weight", "lt.weight", "weight")  # what points are called, beside other arrays
+PREFERRED = ("X", "embeddings", "model.lt.weight", "lt.weight", "weight")  # Points are called so, beside other arrays.
 
 
 class Refusal(ValueError):

@@ -36,8 +36,8 @@ from .budget import Budget
 from .files import Refusal, as_text, existing, refusals
 from .output import atomic_output
 
-FORMAT = 2  # to be raised when a field changes its name or its meaning
-FIRST_FORMAT = 1  # of 0.1.0: attributes by their own names, private ones too; estimators translate them
+FORMAT = 2  # To be raised when a field changes its name or its meaning.
+FIRST_FORMAT = 1  # That of 0.1.0 has attributes by their own names, private ones too; estimators translate them.
 ESTIMATORS = tuple(name for name in estimators.__all__ if hasattr(getattr(estimators, name), "transform"))
 RECORDS: dict[str, Any] = {kind.__name__.lower(): kind for kind in (Answer, Frame, Layer, Reservoir, Slide, Spine)}
 # field of a file -> the private attribute that holds it; a new one is a new row here
@@ -60,7 +60,7 @@ PRIVATE = {
     "output_config": "_sklearn_output_config",
 }
 FIELDS = {attribute: field for field, attribute in PRIVATE.items()}
-FIRST_NAMES = ("_hull", "_base")  # of the first format, translated and gone
+FIRST_NAMES = ("_hull", "_base")  # These attributes of the first format are translated and gone.
 
 
 def _is_number(value: Any) -> bool:

@@ -13,7 +13,7 @@ from .budget import Budget
 from .files import LABEL_NAMES, Refusal, Table, as_text, choose, matrix, refusals
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
-BLOCK = 1 << 12  # names that are read at a time, at most
+NAMES_AT_ONCE = 1 << 12  # At most so many names are read at a time.
 # what h5py raises at a damaged file
 ERRORS = (RuntimeError, KeyError, ValueError, TypeError, NotImplementedError, OverflowError, UnicodeDecodeError)
 
@@ -102,7 +102,7 @@ def words(item: Any, budget: Budget) -> list[str] | None:
     if not is_array(item) or len(item.shape) != 1 or item.dtype.kind not in "OSUfiub":
         return None
     # any number of strings may be the same bytes of the file, so no more are read at once than would fit if all were all of it
-    step = max(1, min(BLOCK, budget.limit // max(1, budget.size)))
+    step = max(1, min(NAMES_AT_ONCE, budget.limit // max(1, budget.size)))
     found: list[str] = []
     for start in range(0, item.shape[0], step):
         block = [as_text(value) for value in item[start : start + step]]

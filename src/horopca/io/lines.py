@@ -13,9 +13,9 @@ from typing import IO, TextIO, cast
 from .budget import Budget
 from .files import Refusal, refusals
 
-LONGEST_LINE = 1 << 22  # characters: room for 100,000 columns, and far from filling a machine's memory
+LONGEST_LINE = 1 << 22  # A line has at most so many characters: 100,000 columns, far from filling a machine's memory.
 PACKED_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
-SWELL = 4  # bytes that a character of a table takes: "0," becomes a number of eight
+SWELL = 4  # A character of a table takes so many bytes: "0," becomes a number of eight.
 
 
 def ending(path: Path) -> str:

@@ -41,7 +41,7 @@ CELL, CHAR, SPARSE = 1, 4, 5
 # class of an array -> what its numbers are
 CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
 COMPLEX, LOGICAL = 0x800, 0x200
-HEAD = 1 << 12  # bytes of a packed variable that tell its name and its shape
+HEAD = 1 << 12  # So many bytes of a packed variable tell its name and its shape.
 DAMAGED = "is damaged, cut short, or not a file of MATLAB's"
 
 

@@ -19,8 +19,8 @@ import numpy as np
 from .budget import Budget
 from .files import Refusal, refusals
 
-STEP = 100  # bytes that an instruction may make: none makes more than an empty dictionary
-LONGEST_NUMBER = 128  # bits
+STEP = 100  # An instruction may make so many bytes: none makes more than an empty dictionary.
+LONGEST_NUMBER = 128  # A number has at most so many bits.
 RECONSTRUCT = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
 CONSTANTS = frozenset(
     "INT BININT BININT1 BININT2 LONG LONG1 LONG4 STRING BINSTRING SHORT_BINSTRING BINBYTES SHORT_BINBYTES BINBYTES8 BYTEARRAY8 "

@@ -39,7 +39,7 @@ READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
     ".parquet": (apart("columns", "read_parquet", "pyarrow", "a Parquet file"), False),
 }
 READABLE = tuple(READERS)
-PACKABLE = (".csv", ".tsv", ".txt", ".vec", ".w2v")  # may have .gz behind
+PACKABLE = (".csv", ".tsv", ".txt", ".vec", ".w2v")  # These may have .gz behind.
 
 
 def load(

@@ -26,7 +26,7 @@ DTYPES = {
 }
 # what a header that is none raises
 ERRORS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
-LONGEST_HEADER = 1 << 26  # bytes; the format's own limit is not far above
+LONGEST_HEADER = 1 << 26  # A header has at most so many bytes; the format's own limit is not far above.
 
 
 def read_safetensors(path: Path, key: str | None) -> Table:

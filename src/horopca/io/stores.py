@@ -21,7 +21,7 @@ from .arrays import map_npy
 if TYPE_CHECKING:
     import dask.array as da
 
-CHUNK_BYTES = 1 << 25  # smaller chunks of a store are read several at a time, larger pieces of a stack in parts
+CHUNK_BYTES = 1 << 25  # Smaller chunks of a store are read several at a time, larger pieces of a stack in parts.
 ZARR_FILES = ("zarr.json", ".zarray", ".zgroup")
 
 

@@ -28,10 +28,10 @@ from .fits import as_member, from_member, pack, unpack, write_members
 from .output import BLOCKS, check_output, is_same
 from .partial import beside, claimed, folder_to_disk, to_disk
 
-LARGE = 1 << 26  # bytes: a larger .npy file is not read at once
-BLOCK_BYTES = 1 << 25  # of the input in one step, at most
+LARGE = 1 << 26  # A .npy file of more bytes than this is not read at once.
+BLOCK_BYTES = 1 << 25  # One step takes at most so many bytes of the input.
 STREAMED = tuple(BLOCKS)
-TAKEN_ROWS = 1 << 10  # single rows taken from one mapping: each brings in some 64 KB around it
+TAKEN_ROWS = 1 << 10  # So many single rows are taken from one mapping: each brings in some 64 KB around it.
 Progress: TypeAlias = Callable[[int, int], None]
 Say: TypeAlias = Callable[[str], None]
 CHANGES = {"version": "by another version of horopca", "input": "on another input", "options": "with other options"}

@@ -16,7 +16,7 @@ from .files import LABEL_NAMES, Table, existing
 from .lines import ending, lines, open_text
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
-PEEK = 100  # lines seen before the header and the label column are decided
+PEEK = 100  # So many lines are seen before the header and the label column are decided.
 
 
 def _rows(file: TextIO, path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:

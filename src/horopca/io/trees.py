@@ -21,8 +21,8 @@ from .budget import Budget
 from .files import Refusal, as_text, refusals
 from .lines import PACKED_ERRORS, lines, open_bytes, open_text
 
-SHORT = 1e-3  # of the mean length, for edges without any
-NODE = 400  # bytes that a node of a tree takes here
+SHORT = 1e-3  # An edge without a length has this share of the mean length.
+NODE = 400  # A node of a tree takes so many bytes here.
 TOKEN = re.compile(r"\s+|\[[^\]]*\]|'(?:[^']|'')*'|[(),:;]|[^\s()\[\],:;']+|['\[]")
 
 

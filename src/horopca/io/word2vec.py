@@ -12,7 +12,7 @@ import numpy as np
 from .files import Table, as_text
 from .lines import lines, open_text
 
-LONGEST_NAME = 4096  # bytes, in binary, where nothing but a blank ends a name
+LONGEST_NAME = 4096  # In binary, where nothing but a blank ends a name, it has at most so many bytes.
 
 
 def read_word2vec_text(path: Path) -> Table:

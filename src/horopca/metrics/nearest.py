@@ -10,9 +10,9 @@ from ..statistics import BLOCK_ROWS
 
 __all__ = ["nearest_neighbours", "strangers"]
 
-FEW = 4096  # points up to which all distances are computed
-DEEPEST = 12.5  # radius up to which a Euclidean search tells hyperbolic neighbours apart
-SPARE = 8  # more candidates than neighbours, for those that rounding exchanges
+FEW = 4096  # Of up to so many points all distances are computed.
+DEEPEST = 12.5  # Up to this radius a Euclidean search tells hyperbolic neighbours apart.
+SPARE = 8  # So many more candidates than neighbours are looked at, for those that rounding exchanges.
 
 
 def nearest_neighbours(x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

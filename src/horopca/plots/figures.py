@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["new_figure"]
 
-MANY = 5000  # points or lines from which a vector picture stores them as pixels
-USUAL = 4.6  # inches that the axes of a figure of its own measure: sizes are chosen for this
-LEGIBLE = 5.5  # points: no text is smaller
+MANY = 5000  # From so many points or lines on, a vector picture stores them as pixels.
+USUAL = 4.6  # The axes of a figure of its own measure so many inches: sizes are chosen for this.
+LEGIBLE = 5.5  # No text is smaller than this, in points.
 
 
 def new_figure(*, interactive: bool = True) -> Figure:

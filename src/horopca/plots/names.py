@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-FONT = 7.0  # points, on axes of the usual size
-LONGEST = 32  # characters
-MOST = 150  # names in one picture
+FONT = 7.0  # Names are so large, in points, on axes of the usual size.
+LONGEST = 32  # A name has at most so many characters.
+MOST = 150  # A picture has at most so many names.
 # right, left, above, below, and the four corners: the corner of the name's box, in widths and heights of it
 PLACES = ((0.0, -0.5), (-1.0, -0.5), (-0.5, 0.0), (-0.5, -1.0), (0.0, 0.0), (-1.0, 0.0), (0.0, -1.0), (-1.0, -1.0))
 

@@ -23,7 +23,7 @@ DARK_COLOURS = (
     "#137BB6", "#E7A72F", "#0AAE81", "#D9621B", "#C18EB7", "#92D1F9", "#FFF01C", "#9B88FF", "#EBFFEB", "#C40000",
     "#00FF9D", "#D814B1", "#89C476", "#894E4E", "#C4C4C4", "#6200FF", "#89764E", "#FFEBFF", "#006276", "#9D4EFF",
 )  # fmt: skip
-OTHER = "#B6B8BC"  # classes beyond the twenty, and points without a label or a number
+OTHER = "#B6B8BC"  # Classes beyond the twenty, and points without a label or a number, have this colour.
 DARK_OTHER = "#767D87"
 NO_LABEL = "no label"
 

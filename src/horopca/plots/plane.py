@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_disk", "plot_equidistant", "plot_halfplane", "plot_klein", "plot_plane"]
 
-CROWD = 50_000  # points from which a picture shows how many there are rather than each
-BINS = 500
-SHORTEST = 0.002  # edges that nobody would see, in units of the picture
+CROWD = 50_000  # From so many points on, a picture shows how many there are rather than each.
+BINS = 500  # A crowd is counted in so many places in each direction.
+SHORTEST = 0.002  # Nobody would see an edge shorter than this, in units of the picture.
 
 
 def plot_disk(

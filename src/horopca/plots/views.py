@@ -15,9 +15,9 @@ from .palette import Theme
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-RIM = 5.3  # radius from which the Poincaré disk has less than a hundredth of its own radius left: the rim, to the eye
-APART = 0.06  # of the picture's radius: rings that are drawn are at least so far from each other
-STEPS = (1, 2, 5, 10, 20, 50, 100, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)  # between rings, the liked ones first
+RIM = 5.3  # From this radius on the Poincaré disk has less than a hundredth of its own left: the rim, to the eye.
+APART = 0.06  # Rings that are drawn are at least so far from each other, in the picture's radius.
+STEPS = (1, 2, 5, 10, 20, 50, 100, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)  # Steps between rings, the liked ones first.
 
 
 class View(NamedTuple):

@@ -25,7 +25,7 @@ from ..geometry.hulls import DEPENDENT, split_basis
 from ..geometry.models import lift
 from .spines import Spine, spine_from_ideal_points, unit_rows
 
-CANCELLED = 2e-7  # a coordinate may lose this to rounding, times 1e-9, before its point is taken the careful way
+CANCELLED = 2e-7  # A coordinate may lose this to rounding, times 1e-9, before its point is taken the careful way.
 
 
 def lower(c: Array, root: Array, kappa: float | Array, size: Array) -> Array:
