@@ -191,10 +191,13 @@ function bendGeodesic(ax, ay, bx, by, pieces) {
   const foot = Math.tanh(d) > 0 ? Math.min(1 - 1e-12, Math.max(1e-12 - 1, 1 / Math.tanh(d) - tb / (ta * Math.sinh(d)))) : 0;
   const before = Math.atanh(foot), first = Math.asinh(-before), last = Math.asinh(d - before), whole = 1 - Math.exp(-2 * d);
   for (let k = 0; k <= pieces; k++) {
-    const s = Math.min(d, Math.max(0, Math.sinh(first + ((last - first) * k) / pieces) + before));
-    const wa = whole > 1e-12 ? (Math.exp(-s) * (1 - Math.exp(-2 * (d - s)))) / whole : 1 - k / pieces;
-    const wb = whole > 1e-12 ? (Math.exp(s - d) * (1 - Math.exp(-2 * s))) / whole : k / pieces;
-    const x = wa * ax + wb * bx, y = wa * ay + wb * by, r = Math.hypot(x, y), grow = r > 1e-12 ? Math.asinh(r) / r : 1;
+    const e = Math.exp(first + ((last - first) * k) / pieces), s = Math.min(d, Math.max(0, (e - 1 / e) / 2 + before));
+    const low = Math.exp(-s), high = Math.exp(s - d); // the weights are sinh(d - s) / sinh(d) and sinh(s) / sinh(d)
+    const wa = whole > 1e-12 ? (low * (1 - high * high)) / whole : 1 - k / pieces;
+    const wb = whole > 1e-12 ? (high * (1 - low * low)) / whole : k / pieces;
+    const x = wa * ax + wb * bx, y = wa * ay + wb * by, square = x * x + y * y;
+    const r = square < Infinity ? Math.sqrt(square) : Math.hypot(x, y);
+    const grow = r > 0.01 && r < 1e150 ? Math.log(r + timeOf(r)) / r : r > 1e-12 ? Math.asinh(r) / r : 1;
     bends[2 * k] = grow * x;
     bends[2 * k + 1] = grow * y;
   }

@@ -113,11 +113,13 @@ function paintSpecks(context, { marks, px, py, size }, theme, colours, from, to)
     const left = Math.max(0, Math.ceil(x - reach)), right = Math.min(width - 1, Math.floor(x + reach));
     const top = Math.max(0, Math.ceil(y - reach)), bottom = Math.min(height - 1, Math.floor(y + reach));
     const both = colours[i] & 0xff00ff, green = colours[i] & 0xff00; // red and blue are blended in one product
+    const whole = r > 0.5 ? (r - 0.5) * (r - 0.5) : 0, most = reach * reach; // squares of where a pixel is covered whole, and not at all
     for (let v = top; v <= bottom; v++) {
       for (let u = left; u <= right; u++) {
-        const cover = reach - Math.sqrt((u - x) * (u - x) + (v - y) * (v - y));
-        if (cover <= 0) continue;
-        const part = Math.round(strength * Math.min(1, cover)), at = v * width + u, old = pixels[at];
+        const away = (u - x) * (u - x) + (v - y) * (v - y);
+        if (away >= most) continue;
+        const cover = away <= whole ? 1 : Math.min(1, reach - Math.sqrt(away));
+        const part = (strength * cover + 0.5) | 0, at = v * width + u, old = pixels[at];
         const rb = old & 0xff00ff, g = old & 0xff00;
         pixels[at] = 0xff000000 | ((rb + (Math.imul(both - rb, part) >> 8)) & 0xff00ff) | ((g + (Math.imul(green - g, part) >> 8)) & 0xff00);
       }
