@@ -198,6 +198,8 @@ def test_a_class_is_lit_and_selected_and_the_rest_is_dim(visit):
     page.mouse.move(600, 790)
     assert state(page)["selected"] == CARNIVORES and colour(CAT) == own and colour(primate) != other
     assert set(state(page)["names"]) <= {NAMES[i] for i in CARNIVORES}
+    settle(page)
+    assert f"of {len(CARNIVORES)} selected names in view" in page.inner_text("#left-out")
     page.keyboard.press("Escape")
     assert state(page)["selected"] == []
 
@@ -214,6 +216,22 @@ def test_what_is_found_and_neighbours_can_be_selected(visit):
     find(page, "cat")
     page.click("#family")
     assert len(state(page)["selected"]) == 9 and CAT in state(page)["selected"]
+
+
+def test_every_result_of_a_search_can_be_reached(visit):
+    page = visit("rich")
+    page.keyboard.press("/")
+    page.keyboard.type("about")  # in the details of every point
+    options = page.locator("#results [role=option]")
+    place = options.last.bounding_box()
+    assert (
+        page.evaluate(f"document.elementFromPoint({place['x'] + 20}, {place['y'] + 9}).textContent") == f"Select all {len(X)}"
+    )
+    while (more := page.locator("#results [role=option]", has_text="Show more of")).count():
+        shown_now = options.count()
+        more.click()
+        assert options.count() > shown_now
+    assert options.count() == len(X) + 1 and options.last.inner_text() == f"Select all {len(X)}"
 
 
 @IN_BOTH
@@ -257,6 +275,7 @@ def test_a_selection_is_carried_away(visit, tmp_path):
     assert found["rows"] == sorted(FELINES) and found["names"] == [NAMES[i] for i in sorted(FELINES)]
     page.click("#copy")
     until(page, "document.getElementById('live').textContent === 'names copied'")
+    assert page.inner_text("#copy") == "Copied"
     assert page.evaluate("navigator.clipboard.readText()").split("\n") == found["names"]
 
 
@@ -326,6 +345,30 @@ def test_the_smallest_phones_and_forced_colours(visit):
     assert page.evaluate("[...document.querySelectorAll('#tools button')].every((e) => e.scrollWidth <= e.clientWidth)")
     page = visit("mammals", forced_colors="active")
     assert page.evaluate("getComputedStyle(document.querySelector('.dot')).forcedColorAdjust") == "none"
+
+
+PANELS = """() => ["head", "legend", "tools", "hint", "left-out"].map((id) => document.getElementById(id))
+  .filter((e) => e.checkVisibility() && e.textContent.trim()).map((e) => {
+    const words = document.createRange();
+    words.selectNodeContents(e);
+    const { left, top, right, bottom } = (e.classList.contains("panel") ? e : words).getBoundingClientRect();
+    return [e.id, left, top, right, bottom];
+  })"""
+
+
+@pytest.mark.parametrize("width", [320, 390, 600, 700, 820, 1000, 1280])
+def test_nothing_lies_over_anything_else_at_any_width(visit, width):
+    page = visit("sunk", width, 640)
+    for chosen in (False, True):
+        if chosen:
+            page.evaluate(f"horopca.select({CARNIVORES})")
+            page.evaluate("horopca.refit('variance')")
+            settle(page)
+        places = page.evaluate(PANELS)
+        for (one, left, top, right, bottom), (two, l2, t2, r2, b2) in itertools.combinations(places, 2):
+            if (one, two) != ("head", "hint") or width < 1024:  # where it is wide, the hint is in the head
+                assert right <= l2 or r2 <= left or bottom <= t2 or b2 <= top, (width, one, two)
+        assert page.evaluate("[...document.querySelectorAll('#tools button')].every((e) => e.scrollWidth <= e.clientWidth)")
 
 
 # Every text in sight with its colour over what is behind it: [text, ratio of luminances].

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from horopca.geometry import distance, radius, to_hyperboloid, translate
-from horopca.plots import new_figure, plot_comparison, plot_disk, plot_equidistant, plot_halfplane, plot_plane
+from horopca.plots import new_figure, plot_comparison, plot_disk, plot_equidistant, plot_halfplane, plot_klein, plot_plane
 from horopca.plots.comparison import aligned
 from horopca.plots.palette import DARK
 
@@ -45,6 +45,15 @@ def test_rings_are_numbered_in_the_users_unit(ax):
     numbers = [text for text in ax.texts if text.get_gid() == "ring"]
     assert [text.get_text() for text in numbers] == ["5", "10", "15", "20"]
     assert np.allclose([text.get_position()[1] for text in numbers], [2.5, 5, 7.5, 10])
+
+
+@pytest.mark.parametrize("draw", [plot_disk, plot_klein, plot_halfplane])
+def test_every_model_has_rings_with_their_distances(ax, draw):
+    draw(FLAT, grid="polar", ax=ax)
+    numbers = [text for text in ax.texts if text.get_gid() == "ring"]
+    model = {plot_disk: "poincare", plot_klein: "klein", plot_halfplane: "halfspace"}[draw]
+    places = to_hyperboloid(np.array([text.get_position() for text in numbers]), model)
+    assert len(numbers) > 1 and np.allclose(radius(places), [float(text.get_text()) for text in numbers], atol=1e-3)
 
 
 def test_deep_points_are_shown_by_distance_and_the_picture_says_so(ax):

@@ -28,10 +28,11 @@ function fillHead(app) {
   $("title").textContent = data.title;
   $("summary").textContent = parts.join(" · ");
   $("search").placeholder = data.names ? "Find a name" : "Find a point by its number";
-  $("hint").textContent = "Drag to move, scroll to zoom, double-click to fly there, Shift-drag to select.";
-  if (window !== parent) $("hint").textContent = "Drag to move; click, then scroll to zoom; double-click to fly there, Shift-drag to select.";
+  const hand = window === parent ? "scroll to zoom, double-click" : "click and then scroll to zoom, double-click";
+  const fingers = matchMedia("(pointer: coarse)").matches, pickClass = data.labelings.length ? "a class or " : "";
+  $("hint").textContent = `Drag to move, ${fingers ? "pinch to zoom, double-tap" : hand} to fly there. ` +
+    (fingers ? "Select with the lasso." : `Click ${pickClass}the lasso to select.`);
   $("search").setAttribute("aria-label", $("search").placeholder);
-  if (matchMedia("(pointer: coarse)").matches) $("hint").textContent = "Drag to move, pinch to zoom, double-tap to fly there.";
   $("ink").setAttribute("aria-label", `The hyperbolic plane with ${parts.join(", ")}`);
 }
 
@@ -68,10 +69,10 @@ function listenToSearch(app) {
 
   function fill() {
     options = found.slice(0, most).map(point);
-    const more = found.length - options.length, words = (text) => [h("span", { class: "what act", text })];
+    const points = options.length, more = found.length - points, words = (text) => [h("span", { class: "what", text })];
     if (more > 0) options.push({ act: () => { const here = at; most += PAGE; fill(); mark(here); }, parts: words(`Show more of ${found.length.toLocaleString("en")}`) });
     if (found.length) options.push({ act: () => { leave(); app.select(found); }, parts: words(`Select ${found.length === 1 ? "it" : `all ${found.length.toLocaleString("en")}`}`) });
-    list.replaceChildren(...options.map(({ parts, act }, k) => h("li", { role: "option", id: `result-${k}`, onclick: act }, ...parts)));
+    list.replaceChildren(...options.map(({ parts, act }, k) => h("li", { role: "option", id: `result-${k}`, class: k >= points && "act", onclick: act }, ...parts)));
     if (input.value.trim() && !found.length) list.append(h("li", { class: "note", text: "Nothing by that name" }));
     list.hidden = !input.value.trim();
     input.setAttribute("aria-expanded", String(!list.hidden));
@@ -263,9 +264,10 @@ function listenToButtons(app) {
 /** A line that says how much of the data this picture leaves out, and why the model is what it is. */
 function fillNote(app) {
   const { scene, data } = app, parts = [], of = (some, all, what) => `${some.toLocaleString("en")} of ${all.toLocaleString("en")} ${what}`;
+  const lit = app.lit >= 0 ? "names of this class" : app.rows.length ? "selected names" : "names";
   if (app.model === "equidistant" && data.why) parts.push(data.why);
   if (scene.edges.count < scene.edgesInView) parts.push(`${of(scene.edges.count, scene.edgesInView, "edges in view")}: the longest`);
-  if (data.names && scene.names.length < scene.wanted) parts.push(of(scene.names.length, scene.wanted, "names in view"));
+  if (data.names && scene.names.length < scene.wanted) parts.push(of(scene.names.length, scene.wanted, `${lit} in view`));
   for (const text of data.omitted || []) parts.push(text);
   const text = parts.join(" · ");
   if ($("left-out").textContent !== text) $("left-out").textContent = text;

@@ -194,9 +194,10 @@ function candidates(scene, data, frame, marked, lit) {
   for (let i = 0; i < data.n; i++) {
     score[i] = 0;
     if (size[i] === 0 || !data.names[i]) continue;
+    if (lit && !lit(i)) continue;
     scene.wanted++;
     const t = Math.sqrt(1 + x[i] * x[i] + y[i] * y[i]), near = frame.open ? 1 / (1 + Math.log(t) / 6) : 2 / (1 + t);
-    if ((near * frame.zoom < 0.06 && !lit) || (lit && !lit(i))) continue;
+    if (near * frame.zoom < 0.06 && !lit) continue;
     score[i] = near * (0.35 + 0.65 * weight[i]) * (named.has(i) ? 1.25 : 1);
     histogram[Math.min(199, Math.floor(score[i] * 150))]++;
   }

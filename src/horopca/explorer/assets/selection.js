@@ -26,6 +26,7 @@ function addSelection(app) {
     for (const i of rows) app.selected[i] = 1;
     app.rows = [];
     for (let i = 0; i < data.n; i++) if (app.selected[i]) app.rows.push(i);
+    app.touched();
     app.tint();
     fillChosen(app);
     $("live").textContent = app.rows.length ? `${counted(app.rows.length, "point", "points")} selected` : "nothing selected";
@@ -77,7 +78,12 @@ function fillChosen(app) {
   if (panel.hidden) return panel.replaceChildren();
   const button = (id, text, act, title) => h("button", { id, text, title, onclick: act });
   const names = () => rows.map((i) => nameOf(data, i)).join("\n");
-  const copied = () => { copyText(names()); $("live").textContent = "names copied"; };
+  const copied = ({ target }) => {
+    copyText(names());
+    $("live").textContent = "names copied";
+    target.style.minWidth = `${target.offsetWidth}px`; // the buttons after it stay where they are
+    target.textContent = "Copied";
+  };
   panel.replaceChildren(...[
     rows.length ? h("p", { class: "count" }, h("b", { text: counted(rows.length, "point", "points") }), " selected") : null,
     rows.length ? h("div", { class: "acts" },
