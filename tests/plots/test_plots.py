@@ -76,8 +76,8 @@ def test_no_points_and_no_edges_make_an_empty_disk(ax, edges):
     [
         (np.zeros((4, 3)), {}, r"shape \(4, 3\)"),
         (np.zeros(2), {}, r"shape \(2,\)"),
-        ([[0.0, np.nan]], {}, "row 0 is not"),
-        ([[0.0, 0.5], [0.9, 0.9]], {}, "1 of 2 rows do not .row 1 has norm 1.27"),
+        ([[0.0, np.nan]], {}, "Y must be finite, but row 0 holds NaN"),
+        ([[0.0, 0.5], [0.9, 0.9]], {}, "Y must lie inside the unit ball, but row 1 has norm 1.27"),
         (Y, {"labels": ["a"]}, "labels must have one entry per point, but has 1 for 40"),
         (Y, {"names": ["a"]}, "names must have one entry"),
         (Y, {"edges": [[0, 40]]}, "the first joins 0 and 40"),

@@ -88,14 +88,8 @@ def plot(
     if view == "ball":
         plots.plot_ball(table.X, ax=figure.add_subplot(projection="3d"), **options)
     else:
-        options |= {
-            "view": view,
-            "names": texts.names,
-            "grid": grid,
-            "centre": row_of(centre, texts.names, "--centre"),
-            **numbers,
-        }
-        plots.plot_plane(table.X, ax=figure.subplots(), **options)
+        options |= {"names": texts.names, "centre": row_of(centre, texts.names, "--centre"), **numbers}
+        plots.plot_plane(table.X, view=view, grid=grid, ax=figure.subplots(), **options)
     write_files([(output, saved(figure))], force=force)
     print_rows({"points": f"{len(table.X):,}", "drawn in": str(output)})
 

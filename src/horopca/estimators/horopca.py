@@ -211,10 +211,9 @@ class HoroPCA(HyperbolicReduction):
         check_starts(self.n_init, AUTO_STARTS)
         if not (isinstance(self.pairs, str) and self.pairs in ("auto", "all")):
             check_count("pairs", self.pairs, 1, why=", 'auto' or 'all'")
-        if self.n_jobs is not None and (isinstance(self.n_jobs, bool) or not isinstance(self.n_jobs, numbers.Integral)):
-            raise ValueError(f"n_jobs must be None or a whole number (-1: one thread per core), but is {self.n_jobs!r}.")
-        if self.n_jobs == 0:
-            raise ValueError("n_jobs must be None, a number of threads, or -1 for one per core, but is 0.")
+        whole = isinstance(self.n_jobs, numbers.Integral) and not isinstance(self.n_jobs, bool)
+        if self.n_jobs is not None and not (whole and self.n_jobs):
+            raise ValueError(f"n_jobs must be None, a number of threads, or -1 for one per core, but is {self.n_jobs!r}.")
 
     def _fit_components(self, rows: Rows, K: int) -> Ending:
         self.__dict__.pop("_reservoir", None)

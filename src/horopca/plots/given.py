@@ -8,11 +8,11 @@ import numpy as np
 
 from .._points.door import FARTHEST_IMAGE, check_choice, check_door
 from .._points.places import check_rows
-from ..geometry import ModelName, translate_to_origin
-from .curves import on_hyperboloid
+from ..geometry import ModelName, clip, translate_to_origin
 from .palette import SCALES
 
 GRIDS = ("polar", "geodesic")
+ROUNDED = 1e-6  # A point so little beyond the rim of the disk was put there by rounding.
 
 
 class Given(NamedTuple):
@@ -79,18 +79,12 @@ def checked_points(Y: Any, model: ModelName = "poincare", curvature: float = -1.
             f"Y must be points of {what}, of shape (n, {door.columns(d)}), but it has shape {Y.shape}. "
             f"{how} reduces points of more dimensions."
         )
-    if not np.isfinite(Y).all():
-        raise ValueError(f"Y must be finite, but row {np.argmin(np.isfinite(Y).all(axis=1))} is not.")
-    if model != "poincare":
-        return np.asarray(check_rows(Y, door, name="Y", reach=FARTHEST_IMAGE).all()) if len(Y) else np.empty((0, d + 1))
-    norms = np.linalg.norm(Y, axis=1) * door.scale
-    outside = np.flatnonzero(norms > 1 + 1e-6)  # a point may round to the boundary, in float32 from radius 17 on
-    if outside.size:
-        raise ValueError(
-            f"Y must lie in the unit disk, but {outside.size} of {len(Y)} rows do not (row {outside[0]} has norm "
-            f"{norms[outside[0]] / door.scale:.3g}). Pass the model and the curvature of Y if they are others."
-        )
-    return on_hyperboloid(Y * door.scale)
+    if not len(Y):
+        return np.empty((0, d + 1))
+    if model == "poincare":  # a point may round to the boundary, in float32 from radius 17 on
+        rounded = np.linalg.norm(Y, axis=1, keepdims=True) * door.scale <= 1 + ROUNDED
+        Y = np.where(rounded, clip(Y, 1e-12, radius=1 / door.scale), Y)
+    return np.asarray(check_rows(Y, door, name="Y", reach=FARTHEST_IMAGE).all())
 
 
 def one_per_point(values: Any, what: str, n: int) -> list[Any] | None:

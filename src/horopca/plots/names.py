@@ -79,6 +79,7 @@ def _placed(
     """The names that fit beside what is taken, as texts in pixels."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.patheffects import withStroke
+    from matplotlib.text import Text
     from matplotlib.textpath import text_to_path
 
     figure, theme, font = figure_of(ax), theme_of(ax), text_size(ax, FONT)
@@ -90,7 +91,7 @@ def _placed(
     frame, properties = np.array(figure.bbox.extents), FontProperties(size=font)
     found: list[Text] = []
     halo = [withStroke(linewidth=1.4 * proportion(ax), foreground=theme.halo, alpha=0.8)]  # over edges
-    style: dict[str, Any] = {"fontsize": font, "color": theme.ink, "path_effects": halo, "figure": figure}
+    style: dict[str, Any] = {"fontsize": font, "color": theme.ink, "path_effects": halo}
     for i in [i for i in np.argsort(-weight, kind="stable")[: 8 * MOST] if names[i]]:
         if len(found) >= MOST:
             break
@@ -99,18 +100,10 @@ def _placed(
         corner = _free_place(pixels, reach, int(i), size, frame, taken)
         if corner is not None:
             taken.append(np.concatenate([corner, corner + size]))
-            found.append(_text(corner + [unit, size[1] / 2], text, style))
+            x, y = corner + [unit, size[1] / 2]
+            found.append(Text(float(x), float(y), text, ha="left", va="center", **style))
+            found[-1].set_figure(figure)
     return found
-
-
-def _text(at: np.ndarray, text: str, style: dict[str, Any]) -> Text:
-    from matplotlib.text import Text
-
-    figure = style["figure"]
-    options = {key: value for key, value in style.items() if key != "figure"}
-    label = Text(float(at[0]), float(at[1]), text, ha="left", va="center", **options)
-    label.set_figure(figure)
-    return label
 
 
 def _free_place(
