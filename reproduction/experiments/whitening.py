@@ -11,7 +11,6 @@ from ..markdown import bold, printed, spread, table
 from ..nouns import Cell, Experiment, Picture, Results, Section, Size
 
 VERSIONS = (1, 2, 3, 4, 5)
-HALVINGS = 20  # more than anybody asks for
 SECONDS = {"polbooks": 2.3, "football": 2.8, "polblogs": 2.0}
 PUBLISHED = {"HoroPCA, greedy": "HoroPCA + eSVM"}  # what the paper's last row is, as written
 ROWS = (*BASELINES, *DIRECTIONS)
@@ -44,13 +43,14 @@ def _cells(size: Size) -> list[Cell]:
 
 def scores(results: Results, network: str, row: str, judge: str) -> np.ndarray:
     """In percent, for each embedding the mean over those of its halvings that all classifiers have seen."""
-    kind, other = ("baselines", "directions") if row in BASELINES else ("directions", "baselines")
+    kinds = ("baselines", "directions") if row in BASELINES else ("directions", "baselines")
+    seen: dict[tuple[int, str], dict[int, dict]] = {(v, kind): {} for v in VERSIONS for kind in kinds}
+    for a, result in results.of_function("classify"):
+        if a["network"] == network:
+            seen[a["version"], a["classifiers"]][a["run"]] = result
     means = []
     for version in VERSIONS:
-        mine, theirs = (
-            {run: f[0] for run in range(HALVINGS) if (f := results.where("classify", version=version, run=run, **fixed))}
-            for fixed in ({"network": network, "classifiers": kind}, {"network": network, "classifiers": other})
-        )
+        mine, theirs = (seen[version, kind] for kind in kinds)
         shared = [mine[run] for run in mine if run in theirs or not theirs]
         means += [100 * np.mean([result[row][judge] for result in shared])] if shared else []
     return np.array(means)

@@ -49,7 +49,7 @@ from horopca.io import EdgeList
 TREE = balanced_tree(3, 3)
 ALL = [
     SarkarEmbedding(3),
-    DistortionEmbedding(3, n_init=1),
+    DistortionEmbedding(3, n_init=0),
     PoincareEmbedding(3, epochs=20, burn_in=5),
     HyperbolicSkipGram(3, n_walks=2, walk_length=10, epochs=1),
 ]
@@ -275,11 +275,13 @@ def test_scikit_bio_s_distance_matrix_keeps_its_names():
 
 @pytest.mark.parametrize("estimator", ALL, ids=names_of(ALL))
 def test_the_seed_decides_and_models_agree(estimator):
-    fits = [clone(estimator).set_params(random_state=seed, **options).fit(TREE.parent)
-            for seed, options in ((0, {}), (0, {}), (0, {"model": "lorentz"}), (0, {"curvature": -0.25}))]  # fmt: skip
-    first, again, lorentz, wide = fits
+    if isinstance(estimator, DistortionEmbedding):
+        estimator = clone(estimator).set_params(n_init=1)  # a cloud is drawn
+    first, lorentz, wide = (
+        clone(estimator).set_params(random_state=0, **options).fit(TREE.parent)
+        for options in ({}, {"model": "lorentz"}, {"curvature": -0.25})
+    )
     assert first.embedding_.shape == (40, 3) and first.names_ == list(range(40))
-    assert np.array_equal(first.embedding_, again.embedding_)
     assert np.array_equal(clone(estimator).set_params(random_state=0).fit_transform(TREE.parent), first.embedding_)
     assert lorentz.embedding_.shape == (40, 4)
     D = pairwise_distance(to_hyperboloid(first.embedding_))
@@ -660,7 +662,7 @@ def test_a_search_that_leads_to_infinity_stays_finite():
     orders=st.floats(0, 6),
     seed=st.integers(0, 1000),
 )
-@settings(max_examples=6, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=4, deadline=None, phases=[Phase.explicit, Phase.generate])
 def test_more_dimensions_and_more_steps_are_never_worse(n, kind, orders, seed):
     """On trees with lengths over up to six orders of magnitude, within the noise of the samples of pairs."""
     rng = np.random.default_rng(seed)
@@ -676,8 +678,7 @@ def test_more_dimensions_and_more_steps_are_never_worse(n, kind, orders, seed):
 def test_converged_means_that_a_longer_search_finds_little_more():
     tree = random_tree(60, random_state=0).parent
     for d in (2, 10):
-        first = DistortionEmbedding(d, random_state=0).fit(tree)
-        longer = DistortionEmbedding(d, tol=1e-3, random_state=0).fit(tree)
+        first, longer = (DistortionEmbedding(d, tol=tol, n_init=0, random_state=0).fit(tree) for tol in (0.02, 1e-3))
         assert first.converged_ and longer.distortion_ <= first.distortion_ < 1.1 * longer.distortion_
 
 
@@ -688,7 +689,7 @@ def test_binary_trees_are_not_kept_in_a_plane():
     x = place(rooted(graph.adjacency, centre(graph.adjacency)), 10, 0.5)
     shares = np.linalg.svd(x[:, 1:], compute_uv=False)
     assert shares[9] > 1e-3 * shares[0]  # in a plane the third is rounding already
-    flat, wide = (DistortionEmbedding(d, random_state=0).fit(binary).distortion_ for d in (2, 10))
+    flat, wide = (DistortionEmbedding(d, n_init=0, random_state=0).fit(binary).distortion_ for d in (2, 10))
     assert wide < 0.8 * flat
 
 
@@ -696,7 +697,7 @@ def test_large_graphs_are_embedded_from_a_sample_of_pairs(monkeypatch):
     everything = graph_distances(random_tree(300, random_state=0).parent)
     monkeypatch.setattr(targets, "MOST_NODES", 100)
     monkeypatch.setattr(targets, "TARGET_PAIRS", 64 * 300)
-    found = DistortionEmbedding(5, n_init=1, random_state=0).fit(random_tree(300, random_state=0).parent)
+    found = DistortionEmbedding(5, n_init=0, random_state=0).fit(random_tree(300, random_state=0).parent)
     E = pairwise_distance(to_hyperboloid(found.embedding_))
     true = metrics.average_distortion(found.distance_scale_ * everything, E, metric="precomputed")
     assert found.distortion_ < 0.08 and true < 1.3 * found.distortion_ + 0.01

@@ -19,7 +19,7 @@ from horopca.metrics import average_distortion
 from horopca.projections import slide, spine_from_basis, unslide
 from horopca.projections.horospherical import Slide
 
-OPTIONS = {"spine": "free", "objective": "distortion"}
+OPTIONS = {"spine": "free", "objective": "distortion", "n_init": 2}
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_elsewhere_it_is_refused_in_a_sentence(X, options):
 
 def test_streams_take_it(X):
     pca = HoroPCA(**OPTIONS, stretch=True, random_state=0)
-    for batch in np.array_split(X, 3):
+    for batch in np.array_split(X, 2):
         pca.partial_fit(batch)
     assert pca.stretch_ > 1 and pca.n_samples_seen_ == len(X)
 

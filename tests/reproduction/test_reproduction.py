@@ -366,10 +366,10 @@ command.main()
 """
 
 
-def start(out: Path, *command: str) -> subprocess.Popen:
-    """The command in a process (group) of its own, as a terminal would start it."""
+def start(out: Path) -> subprocess.Popen:
+    """The command that is interrupted, in a process (group) of its own, as a terminal would start it."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
-    arguments = [sys.executable, *command, "run", *SMALL, "--quick", "--jobs", "2", "--out", str(out)]
+    arguments = [sys.executable, "-c", INTERRUPTED, "run", *SMALL, "--quick", "--jobs", "2", "--out", str(out)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # a job in the background is born deaf to it
     return subprocess.Popen(arguments, env=environment, start_new_session=True, preexec_fn=heard, **pipes)
@@ -378,7 +378,7 @@ def start(out: Path, *command: str) -> subprocess.Popen:
 @pytest.mark.skipif(os.name == "nt", reason="sends an interrupt to a process group")
 def test_from_start_to_interruption_to_resume(tmp_path):
     out = tmp_path / "out"
-    process = start(out, "-c", INTERRUPTED)
+    process = start(out)
     _, said = process.communicate(timeout=400)
     assert process.returncode == 130, said
     assert "Interrupted." in said and "the same command goes on" in said and "Traceback" not in said
@@ -388,10 +388,9 @@ def test_from_start_to_interruption_to_resume(tmp_path):
     assert not [path for path in out.rglob(".*")], "no half-written file is left"
     times = {path: (out / path).stat().st_mtime_ns for path in kept}
 
-    resumed = start(out, "-m", "reproduction")
-    printed, said = resumed.communicate(timeout=400)
-    assert resumed.returncode == 0, said
-    assert f"{total - len(kept)} parts computed, {len(kept)} kept from before" in printed
+    resumed = run(*SMALL, "--quick", "--out", out)
+    assert resumed.exit_code == 0, resumed.output
+    assert f"{total - len(kept)} parts computed, {len(kept)} kept from before" in resumed.output
     assert {path: (out / path).stat().st_mtime_ns for path in kept} == times, "no finished cell is touched"
     whole = stored(store.Store(out))
     assert [record.result for record in whole] == [compute(record.cell).result for record in whole], "cells are pure functions"
