@@ -23,6 +23,7 @@ import resource
 import signal
 import sys
 import tempfile
+import traceback
 import types
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -42,6 +43,7 @@ ROOMS = {  # rooms, and the tests that have to notice
 }
 ELSEWHERE = {"cuda.py", "kernels.py"}  # tried on a device alone
 SECONDS = 120  # of processor time for a mutant; one that takes longer is killed, as an endless loop is
+TOO_LONG = "too long"
 
 SWAPS: dict[type[ast.AST], list[type[ast.AST]]] = {
     ast.Add: [ast.Sub], ast.Sub: [ast.Add], ast.Mult: [ast.Div], ast.Div: [ast.Mult], ast.FloorDiv: [ast.Mult],
@@ -197,8 +199,7 @@ class Instead(Noted):
         for mutant in self.mutants:
             wanted = tests_for(mutant, self.lines)
             items = sorted((item for item in session.items if item.nodeid in wanted), key=lambda i: self.known[i.nodeid])
-            killer = in_a_child(lambda m=mutant, i=items: self.verdict(m, i), SECONDS) if items else ""
-            self.told(mutant, "too long, or the process died" if killer is None else str(killer))
+            self.told(mutant, in_a_child(lambda m=mutant, i=items: self.verdict(m, i), SECONDS) if items else "")
         return True
 
     def verdict(self, mutant: Mutant, items: list) -> str:
@@ -211,8 +212,12 @@ class Instead(Noted):
         return ""
 
 
+class Broken(str):
+    """Why a child came to nothing that is neither a failing test nor an endless loop."""
+
+
 def in_a_child(work: Callable[[], object], seconds: int) -> object:
-    """What a forked child makes of the work; None if it died or took more than so many seconds of processor time."""
+    """What a forked child makes of the work; TOO_LONG if it took more than so many seconds of processor time, or waited."""
     with tempfile.TemporaryFile() as answer:
         child = os.fork()
         if not child:
@@ -222,16 +227,21 @@ def in_a_child(work: Callable[[], object], seconds: int) -> object:
             silence = os.open(os.devnull, os.O_WRONLY)
             os.dup2(silence, 1)
             os.dup2(silence, 2)
-            with contextlib.suppress(BaseException):
-                pickle.dump(work(), answer)
-                answer.flush()
+            try:
+                found = work()
+            except BaseException:
+                found = Broken(traceback.format_exc())
+            pickle.dump(found, answer)
+            answer.flush()
             os._exit(0)
-        os.waitpid(child, 0)
+        _, status = os.waitpid(child, 0)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)  # what the child may have left running
+        if os.WIFSIGNALED(status):
+            ended = signal.Signals(os.WTERMSIG(status))
+            return TOO_LONG if ended in (signal.SIGXCPU, signal.SIGALRM) else Broken(f"the process was ended by {ended.name}")
         answer.seek(0)
-        with contextlib.suppress(EOFError):
-            return pickle.load(answer)
+        return pickle.load(answer)
 
 
 def reach(room: str, folder: Path) -> tuple[dict[str, float], Lines]:
@@ -243,9 +253,10 @@ def reach(room: str, folder: Path) -> tuple[dict[str, float], Lines]:
         options = [f"--cov=horopca.{room}", "--cov-context=test", "--cov-report=", "-x"]
         return int(pytest.main([*ROOMS[room], *OPTIONS, *options], plugins=[noted])), noted.seconds, noted.failed
 
-    status, seconds, failed = in_a_child(work, 3600) or (1, {}, ["the tests themselves"])
-    if status:
-        raise SystemExit(f"The tests of {room} do not pass as they are: {failed}.")
+    found = in_a_child(work, 3600)
+    if not isinstance(found, tuple) or found[0]:
+        raise SystemExit(f"The tests of {room} do not pass as they are: {found[2] if isinstance(found, tuple) else found}.")
+    _, seconds, _ = found
     data = coverage.CoverageData(str(folder / "coverage"))
     data.read()
     return seconds, {Path(file).name: data.contexts_by_lineno(file) for file in data.measured_files() if f"/{room}/" in file}
@@ -278,12 +289,14 @@ def main() -> int:
         tried = random.Random(0).sample(everyone, min(given.sample or len(everyone), len(everyone)))
         part, parts = map(int, given.share.split("/"))
         tried = tried[part - 1 :: parts]
-        survivors, explained = [], []
+        survivors, explained, broken = [], [], []
 
-        def told(mutant: Mutant, killer: str, survivors=survivors, explained=explained) -> None:
-            if not killer:
+        def told(mutant: Mutant, killer: str, survivors=survivors, explained=explained, broken=broken) -> None:
+            if isinstance(killer, Broken):
+                broken.append(mutant)
+            elif not killer:
                 (explained if mutant.name() in reasons else survivors).append(mutant)
-            if given.only or not (killer or mutant.name() in reasons):
+            if given.only or mutant in broken or mutant in survivors:
                 print(f"line {mutant.line}: {mutant.name()}: {killer or 'SURVIVED'}", file=sys.stderr, flush=True)
 
         with tempfile.TemporaryDirectory() as folder:
@@ -292,9 +305,10 @@ def main() -> int:
             status = pytest.main([*ROOMS[room], *OPTIONS], plugins=[Instead(tried, seconds, lines, told)])
         if status:
             raise SystemExit(f"The tests of {room} could not be collected.")
-        unexplained += len(survivors)
-        print(f"{room}: {len(tried)} of {len(everyone)} mutants, {len(tried) - len(survivors) - len(explained)} killed, "
-              f"{len(explained)} known to make no difference, {len(survivors)} survived", flush=True)  # fmt: skip
+        unexplained += len(survivors) + len(broken)
+        killed = len(tried) - len(survivors) - len(explained) - len(broken)
+        print(f"{room}: {len(tried)} of {len(everyone)} mutants, {killed} killed, {len(explained)} known to make no difference, "
+              f"{len(survivors)} survived, {len(broken)} could not be tried", flush=True)  # fmt: skip
     return int(unexplained > 0)
 
 

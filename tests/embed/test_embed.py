@@ -662,13 +662,13 @@ def test_a_search_that_leads_to_infinity_stays_finite():
     orders=st.floats(0, 6),
     seed=st.integers(0, 1000),
 )
-@settings(max_examples=4, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=3, deadline=None, phases=[Phase.explicit, Phase.generate])
 def test_more_dimensions_and_more_steps_are_never_worse(n, kind, orders, seed):
     """On trees with lengths over up to six orders of magnitude, within the noise of the samples of pairs."""
     rng = np.random.default_rng(seed)
     edges = random_tree(n, kind=kind, random_state=seed).edges.tolist()
     tree = weighted(*((u, v, 10 ** (orders * (rng.random() - 1))) for u, v in edges))
-    flat, wide = (DistortionEmbedding(d, random_state=seed).fit(tree) for d in (2, 10))
+    flat, wide = (DistortionEmbedding(d, n_init=1, random_state=seed).fit(tree) for d in (2, 10))
     assert wide.distortion_ <= 1.02 * flat.distortion_ + 1e-3
     assert flat.distortion_ <= SarkarEmbedding(2).fit(tree).distortion_ + 1e-9
     assert wide.distortion_ <= SarkarEmbedding(10).fit(tree).distortion_ + 1e-9
