@@ -306,9 +306,10 @@ def main() -> int:
         if status:
             raise SystemExit(f"The tests of {room} could not be collected.")
         unexplained += len(survivors) + len(broken)
-        killed = len(tried) - len(survivors) - len(explained) - len(broken)
-        print(f"{room}: {len(tried)} of {len(everyone)} mutants, {killed} killed, {len(explained)} known to make no difference, "
-              f"{len(survivors)} survived, {len(broken)} could not be tried", flush=True)  # fmt: skip
+        counts = {"killed": len(tried) - len(survivors) - len(explained) - len(broken),
+                  "known to make no difference": len(explained), "survived": len(survivors), "could not be tried": len(broken)}  # fmt: skip
+        said = ", ".join(f"{count} {what}" for what, count in counts.items())
+        print(f"{room}: {len(tried)} of {len(everyone)} mutants, {said}", flush=True)
     return int(unexplained > 0)
 
 
