@@ -46,12 +46,30 @@ SECONDS = 120  # of processor time for a mutant; one that takes longer is killed
 TOO_LONG = "too long"
 
 SWAPS: dict[type[ast.AST], list[type[ast.AST]]] = {
-    ast.Add: [ast.Sub], ast.Sub: [ast.Add], ast.Mult: [ast.Div], ast.Div: [ast.Mult], ast.FloorDiv: [ast.Mult],
-    ast.Mod: [ast.Mult], ast.Pow: [ast.Mult], ast.MatMult: [], ast.LShift: [ast.RShift], ast.BitAnd: [ast.BitOr],
-    ast.BitOr: [ast.BitAnd], ast.Lt: [ast.LtE, ast.GtE], ast.LtE: [ast.Lt, ast.Gt], ast.Gt: [ast.GtE, ast.LtE],
-    ast.GtE: [ast.Gt, ast.Lt], ast.Eq: [ast.NotEq], ast.NotEq: [ast.Eq], ast.Is: [ast.IsNot], ast.IsNot: [ast.Is],
-    ast.In: [ast.NotIn], ast.NotIn: [ast.In], ast.And: [ast.Or], ast.Or: [ast.And],
-}  # fmt: skip
+    ast.Add: [ast.Sub],
+    ast.Sub: [ast.Add],
+    ast.Mult: [ast.Div],
+    ast.Div: [ast.Mult],
+    ast.FloorDiv: [ast.Mult],
+    ast.Mod: [ast.Mult],
+    ast.Pow: [ast.Mult],
+    ast.MatMult: [],
+    ast.LShift: [ast.RShift],
+    ast.BitAnd: [ast.BitOr],
+    ast.BitOr: [ast.BitAnd],
+    ast.Lt: [ast.LtE, ast.GtE],
+    ast.LtE: [ast.Lt, ast.Gt],
+    ast.Gt: [ast.GtE, ast.LtE],
+    ast.GtE: [ast.Gt, ast.Lt],
+    ast.Eq: [ast.NotEq],
+    ast.NotEq: [ast.Eq],
+    ast.Is: [ast.IsNot],
+    ast.IsNot: [ast.Is],
+    ast.In: [ast.NotIn],
+    ast.NotIn: [ast.In],
+    ast.And: [ast.Or],
+    ast.Or: [ast.And],
+}
 Change = tuple[str, ast.AST]
 Lines = dict[str, dict[int, list[str]]]  # by file and line, the tests that reach it
 OPTIONS = ["-q", "-p", "no:cacheprovider"]
@@ -306,8 +324,12 @@ def main() -> int:
         if status:
             raise SystemExit(f"The tests of {room} could not be collected.")
         unexplained += len(survivors) + len(broken)
-        counts = {"killed": len(tried) - len(survivors) - len(explained) - len(broken),
-                  "known to make no difference": len(explained), "survived": len(survivors), "could not be tried": len(broken)}  # fmt: skip
+        counts = {
+            "killed": len(tried) - len(survivors) - len(explained) - len(broken),
+            "known to make no difference": len(explained),
+            "survived": len(survivors),
+            "could not be tried": len(broken),
+        }
         said = ", ".join(f"{count} {what}" for what, count in counts.items())
         print(f"{room}: {len(tried)} of {len(everyone)} mutants, {said}", flush=True)
     return int(unexplained > 0)
