@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from . import datasets, embed, geometry, io, metrics, plots, projections, statistics  # noqa: F401
     from ._points.libraries import from_geoopt, from_hyperbolix, from_hypll  # noqa: F401
     from .estimators import *  # noqa: F403
+    from .estimators import layers as torch  # noqa: F401
     from .explorer import explore  # noqa: F401
     from .io import anndata  # noqa: F401
     from .metrics.comparison import compare  # noqa: F401
@@ -26,7 +27,7 @@ __version__ = "0.1.0"
 _ROOMS = ("datasets", "embed", "geometry", "io", "metrics", "plots", "projections", "statistics")
 _HOMES = {"compare": "metrics.comparison", "explore": "explorer"}
 _HOMES |= dict.fromkeys(("from_geoopt", "from_hypll", "from_hyperbolix"), "_points.libraries")
-_ALIASES = {"anndata": "io.anndata"}
+_ALIASES = {"anndata": "io.anndata", "torch": "estimators.layers"}
 
 
 def __getattr__(name: str) -> Any:

@@ -128,3 +128,40 @@ def test_every_model_has_a_row_wherever_models_are_listed():
 
     names = set(get_args(horopca.geometry.ModelName))
     assert names == set(MODELS) == set(CHECKS) == set(CHOICES) == set(REACH)
+
+
+# ---------------------------------------------------------------- what tensors can be
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision_is_taken_as_the_few_digits_it_is(model, dtype):
+    torch = pytest.importorskip("torch")
+    dtype = getattr(torch, dtype)
+    whole = torch.as_tensor(Door(model, -1.0).leave(x[np.argsort(x[:, 0])[:30]], np.float64))  # as far out as bfloat16 tells
+    half = whole.to(dtype).requires_grad_()
+    fit = TangentPCA(2, model=model).fit(half)
+    Y = fit.transform(half)
+    assert Y.dtype == dtype and Y.requires_grad
+    exact = Door(model, -1.0).leave(Door(model, -1.0).enter(half.detach()), torch.float64)  # with the time that space asks for
+    expected = TangentPCA(2, model=model).fit(exact).transform(exact).to(dtype)
+    assert torch.allclose(Y.double(), expected.double(), rtol=1e-2, atol=1e-2)
+    Y.double().sum().backward()
+    assert half.grad.dtype == dtype and torch.isfinite(half.grad).all()
+    check_rows(fit.inverse_transform(Y), Door(model, -1.0))  # images are points of their model in few digits too
+
+
+def test_tensors_of_any_memory_give_the_same_images():
+    torch = pytest.importorskip("torch")
+    X = torch.as_tensor(from_hyperboloid(x))
+    for estimator in (HoroPCA(2, n_init=1, random_state=0), TangentPCA(2)):
+        expected = estimator.fit(X).transform(X)
+        wide = torch.zeros(40, 8, dtype=torch.float64)
+        wide[:, ::2] = X
+        leaf = X.clone().requires_grad_()
+        for same in (X.T.contiguous().T, wide[:, ::2], leaf, torch.nn.Parameter(X.clone())):
+            assert torch.allclose(estimator.transform(same), expected, atol=1e-12)
+            assert torch.allclose(estimator.fit(same).transform(X), expected, atol=1e-9)
+        assert torch.equal(leaf, X)  # what was given is as it was
+        one = X[0].expand(5, 4)
+        assert torch.allclose(estimator.transform(one), expected[0].expand(5, 2))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from horopca.torch import HoroProjection
 
 from clouds import cloud, directions
 from horopca import HoroPCA, geometry, metrics
@@ -341,3 +342,46 @@ def test_bad_rows_are_refused_with_the_sentence_of_the_host(model, how):
             sentences.append(str(refusal.value))
     assert len(set(sentences)) == 1
     assert how == "flat" or "row 17" in sentences[0] or how == "width"
+
+
+# ---------------------------------------------------------------- gradients
+
+
+@pytest.mark.parametrize("model", geometry.MODELS)
+def test_gradients_on_the_device_are_those_of_the_host(model):
+    points = Door(model, -0.5).leave(cloud(200, 4), np.float64)
+    pca = HoroPCA(random_state=0, n_init=2, model=model, curvature=-0.5).fit(points)
+    found = []
+    for device in ("cpu", "cuda"):
+        X = torch.asarray(points, device=device).requires_grad_()
+        Y = pca.transform(X)
+        assert Y.device == X.device and Y.requires_grad
+        (g,) = torch.autograd.grad(Y.sin().sum() + pca.busemann(X).sum(), X)
+        found.append((Y.detach().cpu(), g.cpu()))
+    for here, there in zip(*found, strict=True):
+        assert torch.allclose(here, there, atol=1e-9)
+    assert torch.allclose(pca.transform(X.detach()).cpu(), found[0][0], atol=1e-12)  # the kernel's
+
+
+def test_a_layer_on_the_device_is_that_of_the_host(X):
+    pca = HoroPCA(random_state=0, n_init=2).fit(X)
+    here, there = HoroProjection.from_fit(pca), HoroProjection.from_fit(pca).to("cuda")
+    found = []
+    for layer in (here, there):
+        points = torch.asarray(X, device=layer.basis.device).requires_grad_()
+        loss = layer.distortion(points) - layer.pair_variance(points) + layer.inverse(layer(points)).square().sum()
+        loss.backward()
+        found.append((loss.item(), layer(points).detach().cpu(), points.grad.cpu(), layer.basis.grad.cpu()))
+    assert found[1][0] == pytest.approx(found[0][0], rel=1e-10)
+    for a, b in zip(found[0][1:], found[1][1:], strict=True):
+        assert torch.allclose(a, b, atol=1e-8)
+    with pytest.raises(ValueError, match="X is on cpu, but the layer on cuda:0: move one of them"):
+        there(torch.asarray(X))
+    there.load_state_dict(here.state_dict())
+    assert there.basis.is_cuda and torch.equal(there.cpu()(torch.asarray(X)), here(torch.asarray(X)))
+
+
+def test_points_on_two_devices_are_compared_or_refused_in_a_sentence(X):
+    """An estimator's own numbers are on the host, and go where the points are; two clouds have to be in one place."""
+    pca = HoroPCA(random_state=0, n_init=2).fit(torch.asarray(X, device="cuda"))
+    assert np.allclose(pca.transform(X), on_host(pca.transform(torch.asarray(X, device="cuda"))), atol=1e-10)

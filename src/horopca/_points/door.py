@@ -258,7 +258,7 @@ def _ball_remedy(largest: float, door: Door, name: str) -> str:
 def _check_lorentz(X: Array, door: Door, start: int, name: str, reach: float) -> None:
     last = door.model == "lorentz-time-last"
     x = np.roll(to_numpy(X), int(last), axis=1)
-    square, unit, bad = _off_hyperboloid(x, door)
+    square, unit, bad = _off_hyperboloid(x, door, 8 * float(array_namespace(X).finfo(X.dtype).eps))
 
     def single(k: int) -> str:
         found = float(square[k]) * float(unit[k]) * float(unit[k])
@@ -272,12 +272,16 @@ def _check_lorentz(X: Array, door: Door, start: int, name: str, reach: float) ->
     _check_radius(np.arccosh(np.maximum(x[:, 0] * door.scale, 1)), start, name, reach)
 
 
-def _off_hyperboloid(x: np.ndarray, door: Door) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """t^2 - |s|^2 of rows (t, s) in a unit of each row's own, these units, and which rows are not on the door's hyperboloid."""
+def _off_hyperboloid(x: np.ndarray, door: Door, rounding: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """t^2 - |s|^2 of rows (t, s) in a unit of each row's own, these units, and which rows are not on the door's hyperboloid.
+
+    Rows that were rounded, as those of half precision, may be off by as much more of t^2.
+    """
+    slack = max(HYPERBOLOID_SLACK, rounding)
     unit = np.maximum(np.abs(x).max(axis=1), 1 / door.scale)  # in it squares are numbers
     y, level = x / unit[:, None], (1 / door.scale / unit) ** 2
     square = y[:, 0] ** 2 - np.sum(y[:, 1:] ** 2, axis=1)
-    return square, unit, (np.abs(square - level) > HYPERBOLOID_SLACK * (level + y[:, 0] ** 2)) | (y[:, 0] <= 0)
+    return square, unit, (np.abs(square - level) > slack * (level + y[:, 0] ** 2)) | (y[:, 0] <= 0)
 
 
 def _lorentz_remedy(x: np.ndarray, door: Door) -> str:

@@ -134,7 +134,10 @@ def with_rows(a: Array, which: Any, rows: Any) -> Array:
 
 
 def from_numpy(values: Any, like: Array) -> Array:
-    """Small host-side `values` as an array of the library, dtype and device of `like`."""
+    """Small host-side `values` as an array of the library, dtype and device of `like`; a tensor keeps its graph."""
+    if is_torch_array(values):
+        moved: Any = values.to(dtype=like.dtype, device=device(like))
+        return moved  # type: ignore[no-any-return]
     return array_namespace(like).asarray(values, dtype=like.dtype, device=device(like))
 
 

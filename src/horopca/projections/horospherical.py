@@ -45,7 +45,7 @@ def slide(x: Array, spine: Spine) -> Array:
     low, high = light_cone(x, n)
     b = s @ U.T
     c = low + kappa * high
-    if kappa >= 0 and spine.stretch == 1:
+    if kappa >= 0 and isinstance(spine.stretch, float) and spine.stretch == 1:  # and not to be learnt
         # R as a sum of squares: a point on the spine has R = 0, and c^2 - 4 kappa (1 + B) would lose half its digits
         rest = s - dot(s, n)[..., None] * n - b @ U
         lean = low - kappa * high

@@ -1,0 +1,240 @@
+"""The horospherical projection as a layer of a torch network: ``horopca.torch``.
+
+A spine is the span of a basis, which is the parameter: gradients go to it through the closed form of the projection, and no
+constraint has to be kept. Every basis is one of the family of ``HoroPCA(spine="free")``, which holds the ideal spines too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+try:
+    import torch
+except ImportError as error:
+    raise ImportError("horopca.torch needs torch: pip install 'horopca[torch]'.") from error
+
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor, nn
+
+from .._points.door import FARTHEST_IMAGE, LARGEST_RADIUS, Door, check_count, check_door
+from .._points.places import check_rows
+from ..geometry import (
+    ModelName,
+    from_hyperboloid,
+    lift,
+    origin,
+    pairwise_distance,
+    to_hyperboloid,
+    translate,
+    translate_to_origin,
+)
+from ..projections import Spine, slide, spine_basis, spine_from_basis, unslide
+from .fitting import fitted_door
+from .horopca import HoroPCA
+
+__all__ = ["HoroProjection"]
+
+NO_DIRECTION = 1e-15  # A pole whose space part is shorter lies at the origin, and any direction will do.
+
+
+class HoroProjection(nn.Module):
+    """A horospherical projection from H^d to H^K whose spine is learnt by gradients, as a layer of a network.
+
+    Made by itself it begins with a random spine; `from_fit` begins with what `HoroPCA` has learnt, and gives the numbers of its
+    `transform`. Put it in a network as a bottleneck (``layer(X)``, and ``layer.inverse(Y)`` for the way back), train it on a
+    loss of your own or on minus ``layer.pair_variance(X)`` or ``layer.distortion(X)``, or keep it frozen as a probe.
+
+    Parameters
+    ----------
+    dim : int
+        The dimension d of the space of the points: their number of columns, less one for a model with time.
+    components : int, default=2
+        K, the dimension of the images.
+    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent"}
+        The coordinates of the points, and of the images; "poincare" by default.
+    curvature : float, default=-1.0
+        Negative. An array or tensor of one number will do; it is the number that it holds when the layer is made.
+    stretch : bool, default=False
+        Learn a stretch of the images too: some distances may then grow.
+    generator : torch.Generator or None
+        Of the first spine.
+
+    Attributes
+    ----------
+    basis : Parameter of shape (components, dim + 1)
+        Rows that span the spine, time first, as it is seen from `centre`.
+    log_stretch : Parameter of shape (), or None
+    centre : buffer of shape (dim + 1,)
+        The point of the hyperboloid from which points are looked at; the origin, or the mean of the fit.
+    image_centre, image_axes : buffers of shapes (components + 1,) and (components, components)
+        Where images are looked at from.
+
+    Notes
+    -----
+    Computed in float64, whatever the points are in. Images have the dtype of the points, and are on their device, where the
+    layer has to be too. Points that are not of the model are refused, as by an estimator.
+
+    Examples
+    --------
+    >>> from horopca import HoroPCA
+    >>> from horopca.datasets import make_hierarchy
+    >>> X = torch.as_tensor(make_hierarchy(random_state=0).points)
+    >>> pca = HoroPCA(2, random_state=0).fit(X)
+    >>> layer = HoroProjection.from_fit(pca)
+    >>> bool((layer(X) - pca.transform(X)).abs().max() < 1e-9)
+    True
+    >>> loss = layer.distortion(X)
+    >>> loss.backward()
+    >>> layer.basis.grad.shape == layer.basis.shape
+    True
+    """
+
+    basis: nn.Parameter
+    log_stretch: nn.Parameter | None
+    centre: Tensor
+    image_centre: Tensor
+    image_axes: Tensor
+
+    def __init__(
+        self,
+        dim: int,
+        components: int = 2,
+        model: ModelName = "poincare",
+        curvature: Any = -1.0,
+        *,
+        stretch: bool = False,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        self.dim = check_count("dim", dim, 1)
+        self.components = check_count("components", components, 1, self.dim, f" (dim is {dim})")
+        self.door: Door = check_door(model, curvature)
+        self.basis = nn.Parameter(torch.empty(self.components, self.dim + 1, dtype=torch.float64))
+        self.log_stretch = nn.Parameter(torch.zeros((), dtype=torch.float64)) if stretch else None
+        self.register_buffer("centre", torch.as_tensor(origin(self.dim)))
+        self.register_buffer("image_centre", torch.as_tensor(origin(self.components)))
+        self.register_buffer("image_axes", torch.eye(self.components, dtype=torch.float64))
+        self.reset_parameters(generator)
+
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Begin anew, with the ideal points merged in a random direction and no stretch."""
+        with torch.no_grad():
+            # (1, n) and (0, u_j), for orthonormal n and u_j
+            random = torch.randn(self.dim, self.components, generator=generator, dtype=torch.float64)
+            self.basis[:, 0] = 0
+            self.basis[0, 0] = 1
+            self.basis[:, 1:] = torch.linalg.qr(random)[0].T.to(self.basis)
+            if self.log_stretch is not None:
+                self.log_stretch.zero_()
+
+    @classmethod
+    def from_fit(cls, estimator: HoroPCA) -> Self:
+        """The layer with the spine, the stretch and the frame of a fitted `HoroPCA`: its `transform`, to be trained further.
+
+        A stretch is learnt if the estimator has learnt one.
+        """
+        if not isinstance(estimator, HoroPCA):
+            raise ValueError(f"estimator must be a fitted HoroPCA, but is a {type(estimator).__name__}.")
+        check_is_fitted(estimator)
+        door, spine = fitted_door(estimator), estimator.spine_
+        layer = cls(len(spine.n), estimator.n_components_, *door, stretch=spine.stretch != 1)
+        with torch.no_grad():
+            layer.basis.copy_(torch.as_tensor(spine_basis(spine)))
+            if layer.log_stretch is not None:
+                layer.log_stretch.fill_(float(np.log(spine.stretch)))
+            layer.centre.copy_(torch.as_tensor(estimator._mean))
+            layer.image_centre.copy_(torch.as_tensor(estimator._frame.mean))
+            layer.image_axes.copy_(torch.as_tensor(estimator._frame.axes))
+        return layer
+
+    def forward(self, X: Tensor) -> Tensor:
+        """The images (..., K) of points X (..., d), each with one column more for a model with time."""
+        return self._through(X, self.dim, "X", self._project)
+
+    def inverse(self, Y: Tensor) -> Tensor:
+        """The points (..., d) of the submanifold that images Y (..., K) stand for."""
+        return self._through(Y, self.components, "Y", self._embed)
+
+    def spine(self) -> Spine:
+        """The spine as it is now, as an estimator keeps it: NumPy arrays and numbers."""
+        stretch = 1.0 if self.log_stretch is None else float(np.exp(self.log_stretch.item()))
+        return spine_from_basis(self.basis.detach().cpu().double().numpy(), stretch)
+
+    def pair_variance(self, X: Tensor) -> Tensor:
+        """The mean squared distance of the images over all ordered pairs, a 0-d tensor: what `HoroPCA` makes largest."""
+        d: Tensor = pairwise_distance(self._project(self._points(X, self.dim, "X")))
+        return d.square().mean() / self.door.scale**2
+
+    def distortion(self, X: Tensor) -> Tensor:
+        """The mean over pairs of |d' - d| / d, for distances d of points and d' of their images, a 0-d tensor."""
+        x = self._points(X, self.dim, "X")
+        before: Tensor = pairwise_distance(x)
+        after: Tensor = pairwise_distance(self._project(x))
+        apart = before > 0
+        change = (after - before).abs() / torch.where(apart, before, torch.ones_like(before))
+        return torch.where(apart, change, torch.zeros_like(change)).sum() / apart.sum()
+
+    def extra_repr(self) -> str:
+        """What distinguishes it in a printed network."""
+        stretch = "" if self.log_stretch is None else ", stretch=True"
+        return f"{self.dim}, {self.components}, model={self.door.model!r}, curvature={self.door.curvature:g}{stretch}"
+
+    def get_extra_state(self) -> dict[str, Any]:
+        """The model and the curvature, kept in the ``state_dict``."""
+        return self.door._asdict()
+
+    def set_extra_state(self, state: dict[str, Any]) -> None:
+        """Refuse what was learnt in other coordinates."""
+        if Door(**state) != self.door:
+            raise ValueError(
+                f"The state must be of the layer's model={self.door.model!r} and curvature={self.door.curvature:g}, but is of "
+                f"model={state['model']!r} and curvature={state['curvature']:g}. Make the layer with these."
+            )
+
+    # ------------------------------------------------------------ in and out
+
+    def _points(self, X: Tensor, dimension: int, name: str) -> Any:
+        """A tensor (n, columns) as points of the hyperboloid at curvature -1, or a sentence."""
+        if not isinstance(X, Tensor):
+            raise TypeError(f"{name} must be a torch tensor, but is a {type(X).__name__}.")
+        if X.device != self.basis.device:
+            raise ValueError(f"{name} is on {X.device}, but the layer on {self.basis.device}: move one of them with .to().")
+        columns = self.door.columns(dimension)
+        if X.ndim < 1 or X.shape[-1] != columns:
+            raise ValueError(
+                f"{name} must have {columns} columns for dim={dimension} and model={self.door.model!r}, but has shape "
+                f"{tuple(X.shape)}."
+            )
+        reach = FARTHEST_IMAGE if name == "Y" else LARGEST_RADIUS
+        return check_rows(X.reshape(-1, columns), self.door, name=name, reach=reach, graph=True).all()
+
+    def _through(self, X: Tensor, dimension: int, name: str, function: Callable[[Any], Any]) -> Tensor:
+        images: Tensor = self.door.leave(function(self._points(X, dimension, name)), X.dtype)
+        return images.reshape(*X.shape[:-1], images.shape[-1])
+
+    def _project(self, x: Any) -> Any:
+        """Images (n, K+1) on the hyperboloid of H^K of points x (n, d+1)."""
+        y = to_hyperboloid(slide(translate_to_origin(x, self.centre.double()), self._spine()), "halfspace")
+        return lift(translate_to_origin(y, self.image_centre.double())[:, 1:] @ self.image_axes.double().T)
+
+    def _embed(self, y: Any) -> Any:
+        """Points (n, d+1) of H^d that stand for the images y (n, K+1)."""
+        y = translate(lift(y[:, 1:] @ self.image_axes.double()), self.image_centre.double())
+        return translate(unslide(from_hyperboloid(y, "halfspace"), self._spine()), self.centre.double())
+
+    def _spine(self) -> Any:
+        """The spine, of tensors that gradients go through."""
+        Q, R = torch.linalg.qr(self.basis.double().T)
+        Q = (Q * torch.where(torch.diagonal(R) < 0, -1.0, 1.0)).T  # a basis that is orthonormal already stays as it is
+        # the reflection (Householder's) that leaves time to the first of them alone
+        time, size = Q[:, 0], Q[:, 0].norm()
+        mirror = torch.cat([time[:1] + torch.where(time[:1] < 0, -size, size), time[1:]])
+        V = Q - 2 * torch.outer(mirror, mirror @ Q) / (mirror @ mirror)
+        pole = torch.where(V[0, 0] < 0, -V[0], V[0])
+        length = pole[1:].norm()
+        n = pole[1:] / length if length > NO_DIRECTION else torch.as_tensor(self.spine().n).to(V)
+        stretch = 1.0 if self.log_stretch is None else self.log_stretch.double().exp()
+        return Spine(n, (pole[0] - length) / (pole[0] + length), V[1:, 1:], stretch)  # type: ignore[arg-type]

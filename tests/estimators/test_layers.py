@@ -1,0 +1,220 @@
+"""``horopca.torch``: the projection of `HoroPCA` as a layer, its numbers, its optimum, gradients in points and spine."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from horopca import HoroPCA, TangentPCA, geometry, metrics
+from horopca._points.door import Door
+from horopca.datasets import load_mammals, make_hierarchy
+from horopca.projections import Spine, spine_basis
+
+torch = pytest.importorskip("torch")
+
+from horopca.torch import HoroProjection  # noqa: E402
+
+TREE = make_hierarchy(branching=3, depth=3, n_features=4, random_state=0).points
+X = torch.as_tensor(TREE)
+QUICK = {"n_init": 1, "random_state": 0}
+FITS = {
+    "ideal": {},
+    "free": {"spine": "free"},
+    "stretched": {"spine": "free", "objective": "distortion", "stretch": True},
+    "greedy": {"strategy": "greedy", "n_components": 3},
+    "one": {"n_components": 1},
+    "all": {"n_components": 4},
+}
+
+
+def fitted(name="ideal", model="poincare", curvature=-1.0):
+    points = Door(model, curvature).leave(geometry.to_hyperboloid(TREE), np.float64)
+    return HoroPCA(**QUICK, **FITS[name], model=model, curvature=curvature).fit(points), torch.as_tensor(points)
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_a_layer_from_a_fit_has_its_numbers(name):
+    pca, points = fitted(name)
+    layer = HoroProjection.from_fit(pca)
+    Y = layer(points)
+    assert torch.allclose(Y, pca.transform(points), atol=1e-10)
+    assert torch.allclose(layer.inverse(Y), pca.inverse_transform(Y), atol=1e-9)
+    assert layer.pair_variance(points).item() == pytest.approx(metrics.pair_variance(pca.transform(TREE)), rel=1e-9)
+    assert layer.distortion(points).item() == pytest.approx(metrics.average_distortion(TREE, pca.transform(TREE)), rel=1e-9)
+    spine = layer.spine()
+    assert spine.kappa == pytest.approx(pca.spine_.kappa, abs=1e-12) and spine.stretch == pytest.approx(pca.spine_.stretch)
+    assert ("log_stretch" in dict(layer.named_parameters())) == (name == "stretched")
+
+
+@pytest.mark.parametrize("model", geometry.MODELS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_in_every_model_curvature_and_precision(model, dtype):
+    pca, points = fitted(model=model, curvature=-0.3)
+    layer = HoroProjection.from_fit(pca)
+    Y = layer(points.to(dtype))
+    assert Y.dtype == dtype and torch.allclose(
+        Y, pca.transform(points.to(dtype)), atol=1e-10 if dtype == torch.float64 else 1e-4
+    )
+    plain = pca.transform(points).numpy()
+    expected = metrics.pair_variance(plain, model=model, curvature=-0.3)
+    assert layer.pair_variance(points).item() == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["ideal", "free", "stretched", "one", "all"])
+def test_gradients_in_the_points_and_in_the_spine(name):
+    layer = HoroProjection.from_fit(fitted(name)[0])
+    with torch.no_grad():  # off an optimum, and off the boundary of the ideal spines
+        layer.basis += 0.1 * torch.as_tensor(np.random.default_rng(0).normal(size=layer.basis.shape))
+    names = [n for n, _ in layer.named_parameters()]
+    given = [p.detach().clone().requires_grad_() for _, p in layer.named_parameters()]
+    points = X[2:7].clone().requires_grad_()
+
+    def called(z, *values):
+        return torch.func.functional_call(layer, dict(zip(names, values, strict=True)), (z,))
+
+    assert torch.autograd.gradcheck(called, (points, *given))
+    for loss in (layer.pair_variance, layer.distortion):
+        layer.zero_grad()
+        loss(points).backward()
+        step, value = 1e-6, loss(points).item()
+        for parameter in layer.parameters():
+            slope = parameter.grad.norm().item()
+            with torch.no_grad():
+                parameter += step * parameter.grad / max(slope, 1e-12)
+            assert loss(points).item() - value == pytest.approx(step * slope, rel=1e-3, abs=1e-12)
+            with torch.no_grad():
+                parameter -= step * parameter.grad / max(slope, 1e-12)
+
+
+def test_training_from_a_poor_start_reaches_the_optimum_of_the_estimator():
+    """Every eighth mammal: three random spines, which keep some five sixths of what can be kept, climbed by L-BFGS."""
+    mammals = torch.as_tensor(load_mammals().points[::8])
+    best = HoroPCA(2, spine="free", random_state=0).fit(mammals).explained_variance_.sum()
+    reached = []
+    for seed in range(3):
+        layer = HoroProjection(10, 2, generator=torch.Generator().manual_seed(seed))
+        assert layer.pair_variance(mammals).item() < 0.9 * best
+        optimiser = torch.optim.LBFGS(layer.parameters(), max_iter=50, line_search_fn="strong_wolfe")
+
+        def loss(layer=layer, optimiser=optimiser):
+            optimiser.zero_grad()
+            value = -layer.pair_variance(mammals)
+            value.backward()
+            return value
+
+        optimiser.step(loss)
+        reached.append(layer.pair_variance(mammals).item())
+    assert max(reached) > 0.999 * best  # L-BFGS stops where fifty steps end, each at one of several optima
+    assert min(reached) > 0.97 * best
+
+
+def test_as_a_bottleneck_it_is_trained_with_the_network():
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(torch.nn.Linear(3, 5), HoroProjection(5, 2, "tangent"), torch.nn.Linear(2, 1)).double()
+    z = torch.randn(4, 7, 3, dtype=torch.float64)
+    optimiser = torch.optim.Adam(network.parameters(), lr=1e-2)
+    losses = []
+    for _ in range(20):
+        optimiser.zero_grad()
+        loss = (network(z)[..., 0] - z[..., 0]).square().mean()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    assert network[1].basis.grad.abs().max() > 0 and losses[-1] < losses[0]
+    probe = HoroProjection.from_fit(fitted()[0]).requires_grad_(False)
+    points = X.clone().requires_grad_()
+    probe(points).sum().backward()
+    assert probe.basis.grad is None and torch.isfinite(points.grad).all()
+
+
+def test_a_stretch_that_is_learnt_has_a_gradient_from_the_first_step():
+    layer = HoroProjection(4, 2, stretch=True)
+    layer.distortion(X).backward()
+    assert layer.log_stretch.grad.abs() > 0
+    with torch.no_grad():
+        layer.log_stretch += 0.1
+    layer.reset_parameters(torch.Generator().manual_seed(0))
+    assert layer.log_stretch.item() == 0 and layer.spine().kappa == pytest.approx(0, abs=1e-12)
+
+
+def test_a_pole_at_the_origin_has_any_direction():
+    layer = HoroProjection(4, 2)
+    with torch.no_grad():
+        layer.basis.copy_(torch.as_tensor(spine_basis(Spine(np.eye(4)[0], 1.0, np.eye(4)[1:2]))))
+    assert torch.isfinite(layer(X)).all() and layer.spine().kappa == 1.0
+    kept = metrics.pair_variance(layer(X).detach().numpy())
+    assert layer.pair_variance(X).item() == pytest.approx(kept)
+
+
+def test_what_is_learnt_is_kept(tmp_path):
+    pca, points = fitted("stretched", "lorentz-space", -0.3)
+    layer = HoroProjection.from_fit(pca)
+    torch.save(layer.state_dict(), tmp_path / "layer.pt")
+    again = HoroProjection(4, 2, "lorentz-space", -0.3, stretch=True)
+    again.load_state_dict(torch.load(tmp_path / "layer.pt", weights_only=True))
+    for other in (again, copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        assert torch.equal(other(points), layer(points))
+    assert repr(layer) == "HoroProjection(4, 2, model='lorentz-space', curvature=-0.3, stretch=True)"
+    with pytest.raises(ValueError, match=r"curvature=-1, but is of model='lorentz-space' and curvature=-0\.3"):
+        HoroProjection(4, 2, stretch=True).load_state_dict(layer.state_dict())
+    with pytest.raises(RuntimeError, match="size mismatch"):
+        HoroProjection(5, 2, "lorentz-space", -0.3, stretch=True).load_state_dict(layer.state_dict())
+
+
+def test_moves_to_other_dtypes_and_modes_change_nothing_but_digits():
+    layer = HoroProjection.from_fit(fitted()[0])
+    expected = layer(X)
+    assert torch.equal(layer.train()(X), layer.eval()(X))
+    for dtype, error in ((torch.float32, 1e-5), (torch.float16, 0.05), (torch.bfloat16, 0.3)):
+        moved = copy.deepcopy(layer).to(dtype)
+        assert moved.basis.dtype == dtype and moved(X).dtype == torch.float64
+        assert (moved(X) - expected).abs().max() < error
+    Y = layer(X.to(torch.float16))
+    assert Y.dtype == torch.float16 and (Y - expected).abs().max() < 0.05
+
+
+def test_batches_of_any_shape_and_memory():
+    layer = HoroProjection.from_fit(fitted()[0])
+    expected = layer(X)
+    assert torch.equal(layer(X.reshape(4, 10, 4)), expected.reshape(4, 10, 2))
+    assert torch.equal(layer(X[0]), layer(X[:1])[0])
+    wide = torch.zeros(40, 8, dtype=torch.float64)
+    wide[:, ::2] = X
+    assert torch.allclose(layer(wide[:, ::2]), expected, atol=1e-12)
+    assert torch.allclose(layer(X.T.contiguous().T), expected, atol=1e-12)
+    repeated = X[3].expand(5, 4).detach().requires_grad_()
+    assert torch.allclose(layer(repeated), expected[3].expand(5, 2))
+    layer(repeated).sum().backward()
+    with pytest.raises(ValueError, match="X must have at least 1 row, but has 0"):
+        layer(X[:0])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "sentence"),
+    [
+        (lambda: HoroProjection(4, 5), ValueError, r"components must be a whole number from 1 to 4 \(dim is 4\), but is 5"),
+        (lambda: HoroProjection(4, 2, "auto"), ValueError, "model must be one of"),
+        (lambda: HoroProjection(4, 2, curvature=1.0), ValueError, "says c = 1 and means -c, pass curvature=-1"),
+        (lambda: HoroProjection(4)(TREE), TypeError, "X must be a torch tensor, but is a ndarray"),
+        (lambda: HoroProjection(4)(X[:, :3]), ValueError, r"X must have 4 columns for dim=4 .* but has shape \(40, 3\)"),
+        (lambda: HoroProjection(4, model="lorentz")(X), ValueError, "X must have 5 columns for dim=4 and model='lorentz'"),
+        (lambda: HoroProjection(4)(3 * X), ValueError, "X must lie inside the unit ball"),
+        (lambda: HoroProjection(4).inverse(X), ValueError, "Y must have 2 columns"),
+        (lambda: HoroProjection(4)(X.to("meta")), ValueError, "X is on meta, but the layer on cpu: move one of them"),
+        (lambda: HoroProjection.from_fit(TangentPCA(2).fit(TREE)), ValueError, "must be a fitted HoroPCA, but is a TangentPCA"),
+    ],
+)
+def test_refusals(call, error, sentence):
+    with pytest.raises(error, match=sentence):
+        call()
+
+
+def test_the_layer_and_torch_itself_go_by_their_own_names():
+    code = (
+        "import sys, horopca; assert 'torch' not in sys.modules; import horopca.torch, torch; horopca.torch.HoroProjection(3);"
+    )
+    code += "assert torch.nn.Module in horopca.torch.HoroProjection.__mro__; from horopca.torch import HoroProjection"
+    subprocess.run([sys.executable, "-c", code], check=True)
