@@ -208,8 +208,8 @@ def test_there_is_an_option_for_every_parameter_of_every_method():
     others = {"n_components", "model", "curvature", "random_state", "metric", "verbose"}  # -k, --model, --seed; points; a bar
     known = {name for method in METHODS for name in make(method, 2).get_params()}
     assert known - others == set(HELP)
-    layers = run("reduce", "-", "--method", "hae", "--hidden", "8,0")
-    refused(layers, "'0' is not a whole number from 1", code=2)
+    refused(run("reduce", "-", "--method", "hae", "--hidden", "8,0"), "'0' is not a whole number from 1", code=2)
+    refused(run("reduce", "-", "--pairs", "0"), "'0' is neither a whole number from 1 nor auto nor all.", code=2)
 
 
 def test_a_share_of_the_variance(points):

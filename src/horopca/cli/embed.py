@@ -22,6 +22,7 @@ from .options import (
     model_options,
     points_argument,
     quiet_option,
+    refuse_others,
     seed_option,
     together,
     writes,
@@ -141,8 +142,7 @@ def fit_embedding(
     kind = getattr(embeddings, METHODS[method].estimator)
     known = kind().get_params()
     given = {name: value for name, value in settings.items() if value not in (None, False)}
-    for name in given.keys() - known.keys():
-        raise click.UsageError(f"--{name.replace('_', '-')} is not an option of --method {method}.")
+    refuse_others(given, known, method)
     given = {name: value for name, value in (defaults or {}).items() if name in known} | given
     with nullcontext() if settings["verbose"] else working(f"Embedding {graph.name}"), named(graph):
         return kind(dimensions, random_state=seed, **{n: None if v == "none" else v for n, v in given.items()}).fit(graph)

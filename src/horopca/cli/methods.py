@@ -10,7 +10,7 @@ import rich_click as click
 
 from .. import estimators
 from ..metrics.comparison import METHODS, make
-from .options import Option, count, together
+from .options import Option, count, option_of, refuse_others, together
 
 # a parameter of estimators -> what is said of its option; a new one is a new row here
 HELP = {
@@ -45,11 +45,6 @@ class Kind(NamedTuple):
     other: Any  # a type, or None
 
 
-def option_of(name: str) -> str:
-    """The option for a parameter."""
-    return "-k" if name == "n_components" else f"--{name.replace('_', '-')}"
-
-
 def parameters(method: str) -> dict[str, Kind]:
     """The parameters of a method that have options: those of its estimator that it does not set itself."""
     hints = get_type_hints(getattr(estimators, METHODS[method].estimator).__init__)
@@ -70,7 +65,9 @@ def _layers(text: str) -> tuple[int, ...]:
 
 def _number_or(words: tuple[str, ...]) -> Callable[[str], int | str]:
     def convert(text: str) -> int | str:
-        return text if text in words else count(text)
+        if text not in words and not (text.isdecimal() and int(text)):
+            raise click.BadParameter(f"{text!r} is neither a whole number from 1 nor {' nor '.join(words)}.")
+        return text if text in words else int(text)
 
     return convert
 
@@ -108,9 +105,8 @@ method_options = together(
 def made(method: str, n_components: int | float | None, asked: dict[str, Any], **settings: Any) -> Any:
     """The estimator of a method with the options that are asked for; one that it has not is refused, in a sentence."""
     known = parameters(method)
+    refuse_others(asked, known, method)
     for name, value in asked.items():
-        if name not in known:
-            raise click.UsageError(f"{option_of(name)} is not an option of --method {method}.")
         words, other = known[name]
         if words and other is None and value not in words:
             raise click.UsageError(f"{option_of(name)} of --method {method} must be one of {', '.join(words)}, but is {value}.")

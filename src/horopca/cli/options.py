@@ -6,7 +6,7 @@ import math
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 import rich_click as click
 from click import Context, Parameter, get_current_context
 
+from .. import geometry
 from .saying import QUIET, STDIN
 
 LONGEST_LINE = 1 << 16  # So many bytes of standard input are looked at for a tab.
-MODELS = ("poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent")
+MODELS = tuple(geometry.MODELS)
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -105,6 +106,18 @@ def points_argument(name: str = "input") -> Option:
 def choice(name: str, values: Sequence[str], help: str) -> Option:
     """An option with a few values, the first of them the default."""
     return click.option(f"--{name}", type=click.Choice(values), default=values[0], show_default=True, help=help)
+
+
+def option_of(name: str) -> str:
+    """The option for a parameter of an estimator."""
+    return "-k" if name == "n_components" else f"--{name.replace('_', '-')}"
+
+
+def refuse_others(asked: Iterable[str], known: Container[str], method: str) -> None:
+    """Refuse options for parameters that a method has not."""
+    for name in asked:
+        if name not in known:
+            raise click.UsageError(f"{option_of(name)} is not an option of --method {method}.")
 
 
 def reads(*names: str, help: str) -> Option:

@@ -24,8 +24,8 @@ from ..metrics import average_distortion
 from ..metrics.comparison import kept_neighbours, report_pairs
 from .drawing import PICTURES
 from .files import Output, Writer, check_files, read
-from .methods import made, option_of
-from .options import Reading
+from .methods import made
+from .options import Reading, option_of
 from .saying import working
 from .texts import Texts, files_beside, point_writers, texts_of
 
