@@ -81,10 +81,8 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         What `score` measures: "residual", the mean squared distance between the points and their reconstructions.
     activation_ : str
         The activation of the fit, whatever ``activation`` is set to since.
-    model_ : str
-        The model of the fit, in which `transform` reads and writes, whatever ``model`` is set to since.
-    curvature_ : float
-        The curvature of the fit, likewise.
+    model_, curvature_
+        Those of the fit, in which `transform` reads and writes, whatever is set since.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 

@@ -77,10 +77,8 @@ class BusemannWhitener(Whitener):
     converged_ : bool
     status_ : str
         How the search ended, in words.
-    model_ : str
-        The model of the fit, in which `transform` reads, whatever ``model`` is set to since.
-    curvature_ : float
-        The curvature of the fit, likewise.
+    model_, curvature_
+        Those of the fit, in which `transform` reads, whatever is set since.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 

@@ -94,10 +94,8 @@ class HyperbolicMDS(LinearReduction):
         What the fit was for, and `score` measures: "variance", the pair variance of the images.
     metric_ : str
         The metric of the fit, whatever ``metric`` is set to since.
-    model_ : str
-        The model of the fit, in which `transform` reads and writes, whatever ``model`` is set to since.
-    curvature_ : float
-        The curvature of the fit, likewise.
+    model_, curvature_
+        Those of the fit, in which `transform` reads and writes, whatever is set since.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 

@@ -74,10 +74,8 @@ class PGA(GeodesicReduction):
     objective_ : str
         ``objective`` as it was in the fit, which `score` measures: "variance", the pair variance of the images (twice their
         variance about the base point, were the space flat), or "residual".
-    model_ : str
-        The model of the fit, in which `transform` reads and writes, whatever ``model`` is set to since.
-    curvature_ : float
-        The curvature of the fit, likewise.
+    model_, curvature_
+        Those of the fit, in which `transform` reads and writes, whatever is set since.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 

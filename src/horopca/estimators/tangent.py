@@ -47,10 +47,8 @@ class TangentPCA(LinearReduction):
         How the search for the mean ended; the rest is a closed form.
     objective_ : str
         What the fit was for, and `score` measures: "variance", the pair variance of the images.
-    model_ : str
-        The model of the fit, in which `transform` reads and writes, whatever ``model`` is set to since.
-    curvature_ : float
-        The curvature of the fit, likewise.
+    model_, curvature_
+        Those of the fit, in which `transform` reads and writes, whatever is set since.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 

@@ -200,10 +200,8 @@ class TangentWhitener(Whitener):
         Mean (zero but for rounding) and standard deviation of the coordinates before they are normalised.
     n_iter_, converged_, status_
         How the search for the mean ended; the rest is a closed form.
-    model_ : str
-        The model of the fit, in which `transform` reads, whatever ``model`` is set to since.
-    curvature_ : float
-        The curvature of the fit, likewise.
+    model_, curvature_
+        Those of the fit, in which `transform` reads, whatever is set since.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
