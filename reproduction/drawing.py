@@ -9,7 +9,7 @@ import numpy as np
 
 from horopca.datasets import load_mammals
 from horopca.geometry import from_hyperboloid, to_hyperboloid, translate_to_origin
-from horopca.plots import COLOURS, plot_disk, plot_equidistant
+from horopca.plots import COLOURS, class_colours, plot_disk, plot_equidistant
 
 OURS, PAPER = COLOURS[0], "#9A9A9A"
 INK = "#333333"
@@ -205,6 +205,7 @@ def mammals_with_inset(figure: Any, Y: np.ndarray) -> None:
     Y = Y @ np.array([[cosine, -sine], [sine, cosine]])  # turned until feline is to the right of mammal
     figure.set_size_inches(15, 8.2)
     panels = figure.subplots(1, 2)
+    colours = class_colours(mammals.labels)  # a feline alone would have the colour of the first class
     felines = np.array(sorted(mammals.names.index(name) for name in FELINES))
     for ax, shown, plot, rows in (
         (panels[0], SHOWN, plot_disk, np.arange(len(Y))),
@@ -215,7 +216,7 @@ def mammals_with_inset(figure: Any, Y: np.ndarray) -> None:
         parent[~np.isin(mammals.parent[rows], rows)] = -1
         closure = _closure(parent, [k for k, name in enumerate(names) if name])
         size = np.where(np.array(names) == "", 4.0, 26.0)
-        options = {"names": names, "edges": closure, "centre": names.index(shown[0]), "size": size}
+        options = {"names": names, "edges": closure, "centre": names.index(shown[0]), "size": size, "palette": colours}
         plot(Y[rows], [mammals.labels[k] for k in rows], ax=ax, **options)
         ax.set_title(f"{shown[0]} in the middle", fontsize=13, color=INK)
     panels[0].set(xlim=(-1.08, 1.4), ylim=(-1.14, 1.1))  # room for names all around, most of it beside feline

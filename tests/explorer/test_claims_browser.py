@@ -308,9 +308,13 @@ def test_several_columns_of_labels_texts_links_and_pictures(visit):
 @IN_BOTH
 def test_a_list_is_one_tab_stop(visit):
     page = visit("mammals")
+    active = "document.activeElement"
     page.focus("#colour")
     page.keyboard.press("Tab")
-    active = "document.activeElement"
+    page.keyboard.press("Tab")
+    assert page.evaluate(f"{active}.closest('#scale') === null")  # at once
+    page.focus("#colour")
+    page.keyboard.press("Tab")
     assert page.evaluate(f"{active}.className") == "pick"
     first = page.evaluate(f"{active}.textContent")
     page.keyboard.press("ArrowDown")

@@ -107,6 +107,8 @@ def test_a_class_keeps_its_colour_in_every_subset():
     assert drawn(labels[25:]) == whole  # where another class is the most frequent
     part = drawn(labels[:50], palette=class_colours(labels))
     assert part == {text: whole[text] for text in ("cat", "dog")}
+    many = [f"class {k}" for k in range(25)] * 2
+    assert drawn(many, palette=class_colours(many)) == drawn(many)  # those without a colour are one line of the legend
     assert class_colours(["10", "9"]) == {"9": COLOURS[0], "10": COLOURS[1]}
 
 

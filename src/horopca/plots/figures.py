@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from .palette import DARK, LIGHT, RAMPS, Theme, class_colours, label_texts, value_range
+from .palette import DARK, DARK_OTHER, LIGHT, OTHER, RAMPS, Theme, class_colours, label_texts, value_range
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,7 +92,7 @@ def by_label(labels: list[Any] | None, n: int, theme: Theme, palette: Any = None
         colour = theme.classes[0] if palette is None or isinstance(palette, Mapping) else next(iter(palette))
         return Colouring([colour] * n, np.zeros(n, dtype=bool), [])
     colours, texts = class_colours(labels, palette, theme.name), label_texts(labels)
-    own = {text: colour for text, colour in colours.items() if colour != theme.other or text in (palette or ())}
+    own = {text: colour for text, colour in colours.items() if colour not in (OTHER, DARK_OTHER)}
     legend = list(own.items())
     rest = len(colours) - len(own)
     if rest:
