@@ -10,6 +10,7 @@ from horopca import HoroPCA, TangentPCA, metrics
 from horopca._points.door import Door, check_door
 from horopca._points.places import check_rows, choose_door
 from horopca.geometry import MODELS, from_hyperboloid, to_hyperboloid
+from horopca.geometry._arrays import to_numpy
 from horopca.io import load_fitted, save_fitted
 
 x = cloud(40, 4)
@@ -23,8 +24,8 @@ def test_the_three_ways_to_write_lorentz_coordinates_are_one_space(curvature, xp
         X = xp.asarray(Door(model, curvature).leave(x, np.float64))
         pca = HoroPCA(2, model=model, curvature=curvature, n_init=1, random_state=0).fit(X)
         Y = pca.transform(X)
-        images.append(np.asarray(Door(model, curvature).enter(np.asarray(Y))))
-        back.append(np.asarray(Door(model, curvature).enter(np.asarray(pca.inverse_transform(Y)))))
+        images.append(Door(model, curvature).enter(to_numpy(Y)))
+        back.append(Door(model, curvature).enter(to_numpy(pca.inverse_transform(Y))))
         scores.append(metrics.average_distortion(X, Y, model=model, curvature=curvature))
         assert Y.shape[1] == (2 if model == "lorentz-space" else 3)
     for found in (images, back, scores):
@@ -94,7 +95,7 @@ def test_auto_takes_what_can_only_be_one_model(curvature, xp, tmp_path):
         fit = TangentPCA(2, model="auto", curvature=curvature).fit(xp.asarray(X))
         assert fit.model_ == model
         expected = TangentPCA(2, model=model, curvature=curvature).fit(X).transform(X)
-        assert np.allclose(np.asarray(fit.transform(xp.asarray(X))), expected)
+        assert np.allclose(to_numpy(fit.transform(xp.asarray(X))), expected)
         if xp is np:
             assert load_fitted(save_fitted(fit, tmp_path / f"{model}.npz")).model_ == model
     rim = np.random.default_rng(0).normal(size=(100, 3))
@@ -165,3 +166,22 @@ def test_tensors_of_any_memory_give_the_same_images():
         assert torch.equal(leaf, X)  # what was given is as it was
         one = X[0].expand(5, 4)
         assert torch.allclose(estimator.transform(one), expected[0].expand(5, 2))
+
+
+def test_what_is_no_dense_matrix_is_told_what_to_pass():
+    torch = pytest.importorskip("torch")
+    for module in (torch.nn.Embedding(5, 3), torch.nn.Linear(3, 2)):
+        with pytest.raises(ValueError, match=f"X must be an array of points, but is a {type(module).__name__}, a module"):
+            TangentPCA(2).fit(module)
+    TangentPCA(2).fit(0.1 * torch.nn.Embedding(5, 3).weight)
+    with pytest.raises(ValueError, match=r"X must be dense, but is a sparse tensor \(torch.sparse_coo\). Pass X.to_dense\(\)"):
+        TangentPCA(2).fit(torch.zeros(4, 3).to_sparse())
+
+
+def test_without_recording_there_is_no_graph():
+    torch = pytest.importorskip("torch")
+    X = torch.as_tensor(from_hyperboloid(x)).requires_grad_()
+    fit = TangentPCA(2).fit(X)
+    with torch.no_grad():
+        assert not fit.transform(X).requires_grad
+    assert fit.transform(X).requires_grad

@@ -381,7 +381,10 @@ def test_a_layer_on_the_device_is_that_of_the_host(X):
     assert there.basis.is_cuda and torch.equal(there.cpu()(torch.asarray(X)), here(torch.asarray(X)))
 
 
-def test_points_on_two_devices_are_compared_or_refused_in_a_sentence(X):
-    """An estimator's own numbers are on the host, and go where the points are; two clouds have to be in one place."""
+def test_points_on_two_devices_are_mapped_and_compared(X):
+    """An estimator's own numbers are on the host, and go where the points are."""
     pca = HoroPCA(random_state=0, n_init=2).fit(torch.asarray(X, device="cuda"))
     assert np.allclose(pca.transform(X), on_host(pca.transform(torch.asarray(X, device="cuda"))), atol=1e-10)
+    there = pca.transform(torch.asarray(X, device="cuda"))
+    for points in (X, torch.asarray(X)):
+        assert metrics.average_distortion(points, there) == pytest.approx(metrics.average_distortion(X, on_host(there)))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
+
+from array_api_compat import is_torch_array
 
 from ..geometry._arrays import Array, array_namespace
 from . import cuda
@@ -25,10 +28,17 @@ def detached(X: Any) -> Any:
     return X.detach() if hasattr(X, "detach") else X
 
 
+def _recorded(X: Any) -> bool:
+    """Whether what is done to an array is recorded for gradients: not under ``torch.no_grad()``."""
+    return not is_torch_array(X) or sys.modules["torch"].is_grad_enabled()
+
+
 def enter(X: Any, asked: Asked) -> Rows:
     """An array of another library as rows."""
     xp, name = array_namespace(X), asked.name
-    X = X if asked.graph else detached(X)
+    X = X if asked.graph and _recorded(X) else detached(X)
+    if str(getattr(X, "layout", "torch.strided")) != "torch.strided":
+        raise ValueError(f"{name} must be dense, but is a sparse tensor ({X.layout}). Pass {name}.to_dense().")
     if X.ndim != 2:
         raise ValueError(f"{name} must be a 2-D array (points, coordinates), but has shape {tuple(X.shape)}.")
     if xp.isdtype(X.dtype, "complex floating"):

@@ -67,6 +67,11 @@ def check_rows(
     With points=False, ``check()`` of the rows is left to the caller. With graph=True a tensor that asks for gradients keeps
     them; else it is taken as the numbers that it holds.
     """
+    if hasattr(X, "state_dict") and hasattr(X, "forward"):
+        raise ValueError(
+            f"{name} must be an array of points, but is a {type(X).__name__}, a module of a network. Pass what it returns, or "
+            "its weight."
+        )
     place = next(place for place in PLACES if place.holds(X))
     rows: Rows = import_module(f".{place.file}", __package__).enter(X, Asked(door, estimator, reset, min_rows, name, graph))
     if points:
