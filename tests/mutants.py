@@ -46,30 +46,12 @@ SECONDS = 120  # of processor time for a mutant; one that takes longer is killed
 TOO_LONG = "too long"
 
 SWAPS: dict[type[ast.AST], list[type[ast.AST]]] = {
-    ast.Add: [ast.Sub],
-    ast.Sub: [ast.Add],
-    ast.Mult: [ast.Div],
-    ast.Div: [ast.Mult],
-    ast.FloorDiv: [ast.Mult],
-    ast.Mod: [ast.Mult],
-    ast.Pow: [ast.Mult],
-    ast.MatMult: [],
-    ast.LShift: [ast.RShift],
-    ast.BitAnd: [ast.BitOr],
-    ast.BitOr: [ast.BitAnd],
-    ast.Lt: [ast.LtE, ast.GtE],
-    ast.LtE: [ast.Lt, ast.Gt],
-    ast.Gt: [ast.GtE, ast.LtE],
-    ast.GtE: [ast.Gt, ast.Lt],
-    ast.Eq: [ast.NotEq],
-    ast.NotEq: [ast.Eq],
-    ast.Is: [ast.IsNot],
-    ast.IsNot: [ast.Is],
-    ast.In: [ast.NotIn],
-    ast.NotIn: [ast.In],
-    ast.And: [ast.Or],
-    ast.Or: [ast.And],
-}
+    ast.Add: [ast.Sub], ast.Sub: [ast.Add], ast.Mult: [ast.Div], ast.Div: [ast.Mult], ast.FloorDiv: [ast.Mult],
+    ast.Mod: [ast.Mult], ast.Pow: [ast.Mult], ast.MatMult: [], ast.LShift: [ast.RShift], ast.BitAnd: [ast.BitOr],
+    ast.BitOr: [ast.BitAnd], ast.Lt: [ast.LtE, ast.GtE], ast.LtE: [ast.Lt, ast.Gt], ast.Gt: [ast.GtE, ast.LtE],
+    ast.GtE: [ast.Gt, ast.Lt], ast.Eq: [ast.NotEq], ast.NotEq: [ast.Eq], ast.Is: [ast.IsNot], ast.IsNot: [ast.Is],
+    ast.In: [ast.NotIn], ast.NotIn: [ast.In], ast.And: [ast.Or], ast.Or: [ast.And],
+}  # fmt: skip
 Change = tuple[str, ast.AST]
 Lines = dict[str, dict[int, list[str]]]  # by file and line, the tests that reach it
 OPTIONS = ["-q", "-p", "no:cacheprovider"]

@@ -439,7 +439,7 @@ def test_pickles_are_never_run(tmp_path, refused):
 
 
 def test_the_command_line_can_raise_the_limit(tmp_path):
-    np.savez_compressed(tmp_path / "a.npz", X=np.zeros((1 << 12, 1 << 8)))
-    small = CliRunner().invoke(main, ["--max-memory", "1e6", "info", str(tmp_path / "a.npz")])
+    np.savez_compressed(tmp_path / "a.npz", X=np.zeros((1 << 10, 1 << 4)))
+    small = CliRunner().invoke(main, ["--max-memory", "1e5", "info", str(tmp_path / "a.npz")])
     assert small.exit_code == 1 and "--max-memory" in small.stderr
     assert CliRunner().invoke(main, ["--max-memory", "1e9", "info", str(tmp_path / "a.npz")]).exit_code == 0

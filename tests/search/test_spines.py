@@ -83,7 +83,7 @@ def test_a_larger_family_and_more_components_never_end_below(name):
     X = SETS[name]()
     d, before = X.shape[1], 0.0
     greedy = kept(X, d, strategy="greedy").explained_variance_.cumsum()
-    for K in range(1, d + 1):
+    for K in (1, 2, d):
         ideal, free = (kept(X, K, spine=spine).explained_variance_.sum() for spine in ("ideal", "free"))
         assert free >= ideal * (1 - 1e-4) and ideal >= greedy[K - 1] * (1 - 1e-4) and ideal >= before * (1 - 1e-4)
         before = ideal
