@@ -9,8 +9,9 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --edi
 demo: .venv/.ready-demo
 	$(BIN)/horopca demo --force
 
-# A process for each core, and in each of them one thread: more would only wait for each other.
-PYTEST = OMP_NUM_THREADS=1 $(1)/python -m pytest -n auto --dist worksteal
+# A process for each core, and in each of them one thread: more would only wait for each other. What they compile is kept, for
+# each other, for the processes that tests start, and for the next run.
+PYTEST = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(1)/python -m pytest -n auto --dist worksteal
 test: .venv/.ready-dev
 	$(call PYTEST,$(BIN)) $(COVERAGE)
 

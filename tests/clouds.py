@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from horopca.geometry import distance, lift, to_hyperboloid
+from horopca.geometry import distance, from_hyperboloid, lift, to_hyperboloid
 
 
 def cloud(n: int, d: int, *, radius: float = 3.0, seed: int = 0) -> np.ndarray:
@@ -13,6 +13,15 @@ def cloud(n: int, d: int, *, radius: float = 3.0, seed: int = 0) -> np.ndarray:
     u = rng.standard_normal((n, d))
     u /= np.linalg.norm(u, axis=1, keepdims=True)
     return lift(u * np.sinh(radius * rng.uniform(size=(n, 1))))
+
+
+def clusters(n: int, d: int, seed: int = 0, ordered: bool = False) -> np.ndarray:
+    """Points of the ball around 12 centres; if ordered, one cluster after another."""
+    rng = np.random.default_rng(seed)
+    centres = rng.standard_normal((12, d)) * np.linspace(1.5, 0.2, d)
+    labels = rng.integers(12, size=n)
+    v = centres[np.sort(labels) if ordered else labels] + 0.3 * rng.standard_normal((n, d))
+    return from_hyperboloid(to_hyperboloid(v, "tangent"))
 
 
 def directions(K: int, d: int, *, seed: int = 0) -> np.ndarray:

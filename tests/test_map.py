@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,7 @@ def test_climbs_know_callables_only():
     assert imported_rooms(ROOT / "_search" / "climb.py") == set()
 
 
+@cache
 def loaded_by(statement: str) -> set[str]:
     code = f"import sys; {statement}; print(*sorted({{m.split('.')[0] for m in sys.modules}}))"
     return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())

@@ -24,7 +24,7 @@ from horopca.datasets import make_hierarchy
 from horopca.geometry._arrays import to_numpy
 from horopca.statistics import frechet_mean, mean_relative_change
 
-QUICK = {"n_init": 6, "random_state": 0}
+QUICK = {"n_init": 2, "random_state": 0}
 
 
 @pytest.fixture(scope="module")

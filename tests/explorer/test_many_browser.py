@@ -11,8 +11,7 @@ from horopca.explorer import explore
 
 from .browsing import addresses, save, settle, state, until
 
-TREE = make_hierarchy(5, 6, 2, step=1.8, random_state=0)  # 19,531 points
-FEW = 3906  # of them, the upper generations
+TREE = make_hierarchy(5, 5, 2, step=1.8, random_state=0)  # 3906 points
 N = 25_000
 
 
@@ -26,7 +25,7 @@ def many(tmp_path_factory):
     names = [f"node {i}" for i in range(N)]
     pages = {
         "crowd": lambda: explore(crowd, np.arange(N) >= N // 2, names=names, palette=["#FF0000", "#0000FF"]),
-        "tree": lambda: explore(TREE.points[:FEW], TREE.labels[:FEW], edges=TREE.edges[: FEW - 1], root=0),
+        "tree": lambda: explore(TREE.points, TREE.labels, edges=TREE.edges, root=0),
         "wheel": lambda: explore(wheel, edges=np.c_[np.zeros(N - 1, int), np.arange(1, N)], root=0, model="tangent"),
     }
     return addresses(pages, folder)
@@ -89,7 +88,7 @@ def test_every_edge_that_can_be_seen_is_drawn(open_many, tmp_path, model):
     save(page, "#svg").save_as(tmp_path / "view.svg")
     drawn = re.search(r'<path d="([^"]*)"', (tmp_path / "view.svg").read_text())[1].count("M")
     places = np.array(page.evaluate("Array.from({ length: horopca.n }, (_, i) => horopca.screen(i))"))
-    a, b = places[TREE.edges[: FEW - 1].T]
+    a, b = places[TREE.edges.T]
     length, (x, y) = np.linalg.norm(a - b, axis=1), (a + b).T / 2
     inside = (x > -length) & (y > -length) & (x < 1280 + length) & (y < 800 + length)
     assert 200 < drawn == np.count_nonzero((length >= 1.2) & inside)

@@ -10,14 +10,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from threadpoolctl import threadpool_limits
 
-from clouds import cloud
+from clouds import cloud, clusters
 from horopca import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicMDS, TangentPCA, metrics
-from horopca._objectives.frechet import frechet_objective
-from horopca._objectives.objectives import fidelity_objective, variance_objective
-from horopca._objectives.pairs import Across, AllPairs
-from horopca._objectives.profiles import SQUARE, mean_over_pairs
-from horopca._objectives.sample import as_sample
-from horopca._objectives.whole import Whole
 from horopca._points.door import Door
 from horopca._points.means import mean_of_many
 from horopca._points.memory import Rows
@@ -29,7 +23,6 @@ from horopca.geometry import (
     between,
     boost_to_origin,
     distance,
-    from_hyperboloid,
     lift,
     to_hyperboloid,
     translate,
@@ -38,16 +31,7 @@ from horopca.geometry import (
 from horopca.metrics import distances
 from horopca.projections import spine_from_basis
 from horopca.projections.horospherical import Slide, slide
-from horopca.statistics import Seen, frechet_mean, principal_axes
-
-
-def clusters(n, d, seed=0, ordered=False):
-    """Points of the ball around 12 centres; if ordered, one cluster after another."""
-    rng = np.random.default_rng(seed)
-    centres = rng.standard_normal((12, d)) * np.linspace(1.5, 0.2, d)
-    labels = rng.integers(12, size=n)
-    v = centres[np.sort(labels) if ordered else labels] + 0.3 * rng.standard_normal((n, d))
-    return from_hyperboloid(to_hyperboloid(v, "tangent"))
+from horopca.statistics import frechet_mean
 
 
 def small_search(monkeypatch, rows):
@@ -121,70 +105,6 @@ def test_a_sample_that_says_nothing_does_not_mislead_the_mean():
     X = np.concatenate([clusters(30, 3) * 0.01, 0.999 * np.eye(3).repeat(100, axis=0)])
     rows = Rows(X, Door("poincare", -1.0))
     assert np.allclose(mean_of_many(rows, rows.take(np.arange(20))).point, frechet_mean(rows).point, atol=1e-7)
-
-
-def test_pairs_across_are_the_pairs_they_say():
-    rng = np.random.default_rng(0)
-    beta, eta, pairs = rng.standard_normal((2, 30)), rng.uniform(0.5, 2, 30), Across(23, 7, (0, 3, 5))
-    value, g_beta, g_eta = mean_over_pairs(beta, eta, pairs, SQUARE)
-
-    def mean(beta, eta):
-        i = np.tile(np.arange(23), 3)
-        j = 23 + (i + np.repeat([0, 3, 5], 23)) % 7
-        gap = (((beta[:, i] - beta[:, j]) ** 2).sum(axis=0) + (eta[i] - eta[j]) ** 2) / (4 * eta[i] * eta[j])
-        return np.mean(np.arcsinh(np.sqrt(gap)) ** 2)
-
-    step = 1e-6
-    assert np.isclose(value, mean(beta, eta))
-    for k in (0, 22, 23, 29):
-        up, down = eta.copy(), eta.copy()
-        up[k], down[k] = eta[k] + step, eta[k] - step
-        assert np.isclose(g_eta[k], (mean(beta, up) - mean(beta, down)) / (2 * step), atol=1e-8)
-        up, down = beta.copy(), beta.copy()
-        up[1, k], down[1, k] = beta[1, k] + step, beta[1, k] - step
-        assert np.isclose(g_beta[1, k], (mean(up, eta) - mean(down, eta)) / (2 * step), atol=1e-8)
-
-
-def whole_of(X, m, seed=0):
-    rows, rng = Rows(X, Door("poincare", -1.0)), np.random.default_rng(seed)
-    some = rows.take(rng.choice(len(X), size=m, replace=False))
-    mean = frechet_mean(some).point
-    axes, _ = principal_axes(Seen(some, mean))
-    frame = Frame(mean, axes)
-    return Whole(rows, some, frame, as_sample(frame.enter(some)), rng), as_sample(frame.enter(rows.all()))
-
-
-@pytest.mark.parametrize("name", ["variance", "distortion"])
-def test_twice_the_rows_less_the_sample_is_all_pairs(name):
-    """Value and gradient: what is peculiar to the sample cancels."""
-    make = {"variance": variance_objective, "distortion": fidelity_objective}[name]
-    X, A = clusters(3000, 4), np.random.default_rng(1).standard_normal((2, 5))
-    whole, everything = whole_of(X, 300)
-    exact, g_exact = make(everything, AllPairs(3000))(A)
-    value, gradient = whole.objective(name)(A)
-    alone, g_alone = make(whole.sample, AllPairs(300))(A)
-    assert abs(2 * value - alone - exact) < 0.2 * abs(alone - exact) + 1e-3 * exact
-    assert np.linalg.norm(2 * gradient - g_alone - g_exact) < 0.3 * np.linalg.norm(g_alone - g_exact)
-
-
-@pytest.mark.parametrize("name", ["variance", "distortion", "stretch"])
-def test_the_gradient_over_rows_is_one(name):
-    whole, _ = whole_of(clusters(500, 3), 50)
-    objective, A = whole.objective(name), np.random.default_rng(2).standard_normal((2, 5 if name == "stretch" else 4)) / 2
-    _, gradient = objective(A)
-    for entry in np.ndindex(A.shape):
-        step = 1e-5 * np.eye(A.size)[np.ravel_multi_index(entry, A.shape)].reshape(A.shape)
-        assert np.isclose(gradient[entry], (objective(A + step)[0] - objective(A - step)[0]) / 2e-5, atol=1e-7)
-
-
-def test_the_variance_about_the_mean_over_rows_is_that_of_all():
-    """The mean of all images comes from one step from the sample's: what is left of the difference is of second order."""
-    whole, everything = whole_of(clusters(3000, 4), 300)
-    A = np.random.default_rng(1).standard_normal((2, 5))
-    value, gradient = whole.objective("frechet")(A)
-    exact, g_exact = frechet_objective(everything, AllPairs(3000))(A)
-    assert np.isclose(value, exact, rtol=1e-5)
-    assert np.linalg.norm(gradient - g_exact) < 1e-2 * np.linalg.norm(g_exact)
 
 
 def test_a_corrected_step_is_newtons_and_leaves_flat_directions_alone():

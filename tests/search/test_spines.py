@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 from clouds import cloud, rotation
 from horopca import HoroPCA, HyperbolicMDS, TangentPCA, geometry
 from horopca._objectives.many import over_many
-from horopca._objectives.measures import PAIR_VARIANCE
-from horopca._objectives.objectives import OBJECTIVES, Goal, Term, pair_objective
-from horopca._objectives.pairs import AllPairs, Shifts, some_offsets
-from horopca._objectives.profiles import SQUARE
+from horopca._objectives.objectives import OBJECTIVES
+from horopca._objectives.pairs import AllPairs
 from horopca._objectives.sample import as_sample
 from horopca._search.climb import Ascent
 from horopca._search.families import FreeSpines, IdealSpines, OneMore, ideal_cone, parameters_in_ideal
@@ -164,27 +162,6 @@ def test_a_step_to_the_optimum_of_all_rows_is_not_taken_without_gain(tilt, gains
 
 
 # ---------------------------------------------------------------- the parts
-
-
-@pytest.mark.parametrize("objective", ["variance", "distortion", "stretch"])
-@pytest.mark.parametrize("K", [1, 2, 3])
-def test_many_spines_at_once_are_each_alone(objective, K):
-    sample, rng = as_sample(cloud(90, 5, radius=4.0, seed=2)), np.random.default_rng(0)
-    bases = rng.standard_normal((7, K, 7 if objective == "stretch" else 6)) / 2
-    values, gradients = over_many(sample, objective, 6, 0.05, np.random.default_rng(3))(bases)
-    alone = OBJECTIVES[objective].over(sample, Shifts(90, some_offsets(90, 6, np.random.default_rng(3))), 0.05)
-    for A, value, G in zip(bases, values, gradients, strict=True):
-        expected, expected_G = alone(A)
-        assert np.isclose(value, expected, rtol=1e-10)
-        assert np.allclose(G, expected_G, rtol=1e-8, atol=1e-9 * np.abs(expected_G).max())
-
-
-def test_a_row_more_in_the_table_is_searched_as_it_says(monkeypatch):
-    """A mean over the pairs that are counted, of a single component too: only the variance has a closed form there."""
-    term = Term(SQUARE, 3.0)
-    over = lambda sample, pairs, softness: pair_objective(term, sample, pairs)
-    monkeypatch.setitem(OBJECTIVES, "another", Goal(over, lambda _: term, PAIR_VARIANCE))
-    test_many_spines_at_once_are_each_alone("another", 1)
 
 
 def test_families_take_many_parameters_at_once():
