@@ -9,6 +9,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from horopca import BusemannWhitener, TangentWhitener, estimators
 from horopca._objectives.objectives import OBJECTIVES, ObjectiveName
@@ -22,13 +23,15 @@ HURRIED = {"n_init": 2, "n_draws": 3, "patience": 10, "learning_rate": 0.1, "hid
 pytestmark = pytest.mark.filterwarnings("ignore:HyperbolicAutoencoder ran all")  # a few steps are enough here
 
 
+def parameters(name):
+    return inspect.signature(getattr(estimators, name)).parameters
+
+
 def fitted(name, **options):
     """An estimator of the list, fitted in a hurry to a data frame, whose columns have names."""
-    kind = getattr(estimators, name)
-    known = inspect.signature(kind).parameters
-    quick = {key: value for key, value in HURRIED.items() if key in known}
+    quick = {key: value for key, value in HURRIED.items() if key in parameters(name)}
     columns = [f"x{k}" for k in range(TREE.points.shape[1])]
-    return kind(**quick, **options).fit(pd.DataFrame(TREE.points, columns=columns), TREE.labels)
+    return getattr(estimators, name)(**quick, **options).fit(pd.DataFrame(TREE.points, columns=columns), TREE.labels)
 
 
 def documented(kind):
@@ -49,6 +52,13 @@ def test_every_fit_says_how_it_ended_and_where_it_reads(name):
     found = fitted(name, model="tangent", curvature=-0.25)
     assert isinstance(found.converged_, bool) and isinstance(found.status_, str) and np.all(np.asarray(found.n_iter_) >= 0)
     assert (found.model_, found.curvature_, found.n_features_in_) == ("tangent", -0.25, 4)
+
+
+@pytest.mark.parametrize("name", [name for name in estimators.__all__ if "max_iter" in parameters(name)])
+def test_a_fit_that_ran_out_of_iterations_says_so(name):
+    with pytest.warns(ConvergenceWarning, match=rf"{name} .* without converging\. .*max_iter \(now 1\)"):
+        found = fitted(name, max_iter=1)
+    assert found.converged_ is False
 
 
 def test_an_objective_is_one_row_of_one_table():
