@@ -89,7 +89,7 @@ def described(row: Row) -> str:
 
 
 def main(copies: int = COPIES) -> None:
-    title = f"HoroPCA from 10 dimensions: median over {copies} copies (spread in % of it) \\[target]; processor seconds"
+    title = f"HoroPCA from 10 dimensions: median over {copies} copies (spread in %, to be <= 0.1) \\[target]; processor seconds"
     table = Table(title=title)
     for column in ("options", "measure", *NAMES):
         table.add_column(column, justify="left" if column in ("options", "measure") else "right")

@@ -77,6 +77,11 @@ def test_pair_variance_is_the_papers_double_sum(monkeypatch):
     assert mean_square_distance(x) == pytest.approx(double_sum, rel=1e-13)
 
 
+def test_pair_variance_on_a_line_needs_no_pairs():
+    x = lift(np.sinh(np.random.default_rng(0).normal(0, 3, 50))[:, None])
+    assert np.isclose(mean_square_distance(x), np.mean(pairwise_distance(x) ** 2), rtol=1e-12)
+
+
 def test_sampled_pair_variance_is_unbiased_within_its_error():
     x = cloud(400, 3)
     offsets = np.random.default_rng(0).choice(199, size=20, replace=False) + 1

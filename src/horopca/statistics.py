@@ -233,6 +233,10 @@ def variance_about(x: Array | Points, point: Array) -> float:
 
 def mean_square_distance(x: Array) -> float:
     """Mean squared distance over all n^2 ordered pairs of x (n, d+1): the paper's variance."""
+    if x.shape[1] == 2:  # on a line it needs no pairs
+        xp = array_namespace(x)
+        along = xp.asinh(x[:, 1])
+        return 2 * _sum_of_squares(along - xp.mean(along)) / x.shape[0]
     return float(2 * sum(_sum_of_squares(d) for (d,) in pair_distances(x)) / x.shape[0] ** 2)
 
 

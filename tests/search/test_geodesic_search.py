@@ -50,7 +50,7 @@ def test_the_last_submanifold_is_never_farther_than_the_eigen_solution(sample, K
     found = search_last(sample, K, False, EFFORT, RNG(0))
     near = mean_over_points(sample, found.bases[-1], distance_to)[0]
     for power in (0.0, 0.5, 1.0):
-        assert near <= mean_over_points(sample, submanifolds._spectral(sample, K, False, power), distance_to)[0] * (1 + 1e-9)
+        assert near <= mean_over_points(sample, submanifolds.space_form(sample, K, False, power), distance_to)[0] * (1 + 1e-9)
     through = search_last(sample, K, True, EFFORT, RNG(0))
     assert near <= mean_over_points(sample, through.bases[-1], distance_to)[0] * (1 + 1e-6)
 
@@ -58,7 +58,7 @@ def test_the_last_submanifold_is_never_farther_than_the_eigen_solution(sample, K
 def test_the_eigen_solution_has_the_least_sum_of_squared_sinh():
     sample = as_sample(cloud(50, 3, seed=2))
     square = lambda q, B, t: (q, np.ones_like(q))  # sinh^2 of the distance, and its derivative
-    best = mean_over_points(sample, submanifolds._spectral(sample, 2, False, 0.0), square)[0]
+    best = mean_over_points(sample, submanifolds.space_form(sample, 2, False, 0.0), square)[0]
     for seed in range(200):
         A = RNG(seed).standard_normal((3, 4)) * 0.7
         A[0, 0] = 2 + abs(A[0, 0])

@@ -13,7 +13,7 @@ from horopca._objectives.many import over_many
 from horopca._objectives.objectives import OBJECTIVES
 from horopca._objectives.pairs import AllPairs
 from horopca._objectives.sample import as_sample
-from horopca._search.climb import Ascent
+from horopca._search.climb import Ascent, climb
 from horopca._search.families import FreeSpines, IdealSpines, OneMore, ideal_cone, parameters_in_ideal
 from horopca._search.flock import climb_many, hop_many
 from horopca._search.spines import _corrected, _ending
@@ -136,6 +136,43 @@ def test_hops_lead_up():
     hopped = comb(hop_many(lambda x: climb_many(comb, x, 40), starts, 8, [1.0, 0.3] * 3, np.random.default_rng(0)))[0]
     assert hopped.min() > np.sort(landed)[0] and hopped[0] == pytest.approx(1)
     assert np.all(np.diff(hopped) <= 0)
+
+
+def test_a_climb_begins_with_what_an_earlier_one_has_learnt():
+    """Two hills of nearly the same bend, steep one way and flat another, their tops apart: the second is one step away."""
+    turn = rotation(6)
+    H, calls = (turn * np.geomspace(1e-3, 1, 6)) @ turn.T, [0]
+
+    def hill(top, scale):
+        def objective(x):
+            calls[0] += 1
+            return 1 - scale * float((x - top) @ H @ (x - top)) / 2, -scale * H @ (x - top)
+
+        return objective
+
+    first = climb(hill(np.ones(6), 1.0), np.zeros(6), max_iter=200, tol=1e-14)
+    ends, costs = [], []
+    for bend in (None, first.bend):
+        calls[0] = 0
+        ends.append(climb(hill(1.01 * np.ones(6), 1.05), first.point, max_iter=200, tol=1e-14, bend=bend))
+        costs.append(calls[0])
+    assert all(end.converged for end in ends) and ends[1].value >= ends[0].value - 1e-9
+    assert 2 * costs[1] < costs[0]
+
+
+def test_runners_that_have_arrived_are_not_looked_at_again():
+    """On a bowl a runner arrives in a few steps, on a ridge that narrows in many."""
+    looked_at = []
+
+    def valleys(x):
+        looked_at.append(len(x))
+        a, b = x[:, 0], x[:, 1]
+        value = -((1 - a) ** 2) - 100 * (b - a * a) ** 2
+        return value, np.stack([2 * (1 - a) + 400 * a * (b - a * a), -200 * (b - a * a)], axis=1)
+
+    points, values = climb_many(valleys, np.array([[1.0, 1.0 + 1e-4], [-1.2, 1.0]]), 60)
+    assert looked_at[0] == 2 and looked_at[-1] == 1
+    assert np.allclose(points, 1, atol=1e-3) and np.all(values > -1e-6)
 
 
 def test_equals_are_told_of():

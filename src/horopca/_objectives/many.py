@@ -17,7 +17,7 @@ from .pairs import some_offsets
 from .profiles import TINY
 from .sample import Sample
 
-BLOCK = 1 << 14  # Numbers of each kind that are worked on at a time: what stays in a core's cache.
+BLOCK = 1 << 14  # Coordinates of images that are worked on at a time: as few kilobytes as a process has at hand (see `pairs`).
 
 Many = Callable[..., tuple[np.ndarray, np.ndarray]]
 
@@ -33,7 +33,7 @@ def over_many(sample: Sample, objective: str, shifts: int, softness: float, rng:
     few = Few(sample, term, offsets)
 
     def values(A: np.ndarray, gradient: bool = True) -> tuple[np.ndarray, np.ndarray]:
-        step = max(1, BLOCK // sample.size)
+        step = max(1, BLOCK // (sample.size * A.shape[1]))
         with np.errstate(all="ignore"):  # a runner that overflows is told by its value
             parts = [few.at(A[i : i + step], gradient) for i in range(0, len(A), step)]
         value, G = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -98,28 +98,38 @@ class Few:
 
     def _pairs(self, y: np.ndarray, r: np.ndarray, gradient: bool) -> tuple[np.ndarray, np.ndarray]:
         """Values (S,) of images y (S, k, n), heights last, r one over them; and gradients in y."""
-        pull, n = np.zeros_like(y), y.shape[2]
+        n, most = y.shape[2], max(self.offsets)
         if y.shape[1] == 1 and self.term.on_a_line:
             off = np.log(r)
             off = off - off.mean(axis=1, keepdims=True)
             return 2 * np.sum(off * off, axis=1) / (n - 1), -4 * (off * r)[:, None] / (n - 1)
-        value, level = np.zeros(len(y)), np.zeros_like(r)
+        value, r = np.zeros(len(y)), r / 2
+        # slices of rows that go on with the first ones: what is collected past the last is added to these at the end
+        ahead, high = np.concatenate([y, y[:, :, :most]], axis=2), np.concatenate([r, r[:, :most]], axis=1)
+        pull, level = np.zeros_like(ahead), np.zeros_like(high)
         for o, known in zip(self.offsets, self.known, strict=True):
-            delta = y - np.roll(y, -o, axis=2)
-            near = r * np.roll(r, -o, axis=1) / 4
-            square = np.sum(delta * delta, axis=1) * near + TINY
+            there = slice(o, o + n)
+            delta = y - ahead[:, :, there]
+            near = r * high[:, there]
+            square = np.einsum("skn,skn->sn", delta, delta)
+            square *= near
+            square += TINY
             a, cosh = np.sqrt(square), np.sqrt(1 + square)
             part, slope = self.term.profile.host(a, cosh, np.log(a + cosh), known)
             value += part.sum(axis=1)
             if gradient:
-                delta *= (near * slope)[:, None]
-                pull += delta
-                pull -= np.roll(delta, o, axis=2)
+                near *= slope
+                delta *= near[:, None]
+                pull[:, :, :n] += delta
+                pull[:, :, there] -= delta
                 square *= slope
-                level += square + np.roll(square, o, axis=1)
+                level[:, :n] += square
+                level[:, there] += square
+        for total in (pull, level):
+            total[..., :most] += total[..., n:]
         scale = self.scale / n
-        pull *= 2
-        pull[:, -1] -= level * r
+        pull = 2 * pull[:, :, :n]
+        pull[:, -1] -= 2 * level[:, :n] * r
         return scale * value, scale * pull
 
 

@@ -22,6 +22,7 @@ class Ascent(NamedTuple):
     n_iter: int
     converged: bool
     status: str
+    bend: np.ndarray | None = None  # (p, p): about one over the bend of the objective there, if it has few parameters
 
 
 class Heat(NamedTuple):
@@ -32,22 +33,45 @@ class Heat(NamedTuple):
     keep: int
 
 
-def climb(objective: Objective, start: np.ndarray, *, max_iter: int, tol: float) -> Ascent:
-    """Maximise by L-BFGS from `start`, until the relative gain of a step is below tol."""
+def climb(objective: Objective, start: np.ndarray, *, max_iter: int, tol: float, bend: np.ndarray | None = None) -> Ascent:
+    """Maximise by L-BFGS from `start`, until the relative gain of a step is below tol.
 
-    def descent(point: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = objective(point.reshape(start.shape))
-        return -value, -gradient.ravel()
+    `bend` is what an earlier climb of nearly the same objective has learnt: the first steps are then as sure as its last.
+    """
+    root = None if bend is None else np.linalg.cholesky(bend)
+    first, slope = objective(start)
+    if root is not None:  # SciPy's first step has length 1: that is to be Newton's
+        root = root * max(float(np.linalg.norm(root.T @ slope.ravel())), 1e-300)
+
+    def at(z: np.ndarray) -> np.ndarray:
+        return np.asarray(start + (z if root is None else root @ z).reshape(start.shape))
+
+    def descent(z: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = (first, slope) if not z.any() else objective(at(z))
+        return -value, -(gradient.ravel() if root is None else gradient.ravel() @ root)
 
     result = minimize(
         descent,
-        start.ravel(),
+        np.zeros(start.size),
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": max_iter, "maxfun": 4 * max_iter + 10, "maxcor": MEMORY, "ftol": tol, "gtol": 1e-12},
     )
     converged, status = _ending(result)
-    return Ascent(result.x.reshape(start.shape), -float(result.fun), int(result.nit), converged, status)
+    learnt = None if start.size > MEMORY or root is not None else _bend(result.hess_inv.sk, result.hess_inv.yk)
+    return Ascent(at(result.x), -float(result.fun), int(result.nit), converged, status, learnt)
+
+
+def _bend(steps: np.ndarray, bends: np.ndarray) -> np.ndarray | None:
+    """The matrix (p, p) that takes changes `bends` (m, p) of a gradient to the steps that made them, by the rule of BFGS."""
+    if not len(steps):
+        return None
+    H = np.eye(steps.shape[1]) * (steps[-1] @ bends[-1]) / (bends[-1] @ bends[-1])
+    for s, y in zip(steps, bends, strict=True):
+        weight = 1 / (s @ y)
+        V = np.eye(len(s)) - weight * np.outer(s, y)
+        H = V @ H @ V.T + weight * np.outer(s, s)
+    return np.asarray(H)
 
 
 def corrected(
@@ -96,18 +120,23 @@ def run(objective: Objective, runner: Ascent, max_iter: int, tol: float) -> Asce
     """A climb from where a runner stands; with zero iterations, a look at the value there."""
     if max_iter == 0:
         return runner._replace(value=objective(runner.point)[0])
-    return climb(objective, runner.point, max_iter=max_iter, tol=tol)
+    return climb(objective, runner.point, max_iter=max_iter, tol=tol, bend=runner.bend)
 
 
 def race(
-    starts: Sequence[np.ndarray], heats: Iterable[Heat], *, tol: float, report: Report = lambda *_: None, run: Run = run
+    starts: Sequence[np.ndarray | Ascent],
+    heats: Iterable[Heat],
+    *,
+    tol: float,
+    report: Report = lambda *_: None,
+    run: Run = run,
 ) -> list[Ascent]:
     """Climb from many starts, a little at a time, dropping the worse ones after each heat; those left, best first.
 
     Heats may be made as they are asked for; one of zero iterations only compares values. `run` says how a runner climbs;
     `report` is told the number of each heat, how many ran, and the best value.
     """
-    field = [Ascent(start, -np.inf, 0, False, "not started") for start in starts]
+    field = [start if isinstance(start, Ascent) else Ascent(start, -np.inf, 0, False, "not started") for start in starts]
     for number, (objective, max_iter, keep) in enumerate(heats):
         finished = [run(objective, runner, max_iter, tol) for runner in field]
         field = sorted(finished, key=lambda a: -a.value if np.isfinite(a.value) else np.inf)[:keep]

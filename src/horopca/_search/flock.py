@@ -9,6 +9,8 @@ import numpy as np
 MEMORY = 12  # Steps that each runner remembers.
 ENOUGH = 1e-4  # Of the gain that the gradient promises, a step must bring this fraction.
 FIRST_STEP = 0.1  # The length of the first step of a runner.
+STILL = 1e-8  # Steps that bring less than this fraction are none:
+IDLE = 3  # a runner that makes so many of them on end has arrived.
 
 Many = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # of points (S, ...) to values (S,) and gradients, or the like
 
@@ -17,7 +19,7 @@ def climb_many(objective: Many, starts: np.ndarray, evaluations: int) -> tuple[n
     """Maximise by L-BFGS from many starts (S, ...) together; the points (S, ...) and values (S,) after so many evaluations.
 
     `objective` takes points (S, ...) to values (S,) and gradients. A step that does not bring enough is shortened, while the
-    others go on; a rejected step leaves an empty place in the memory.
+    others go on; a rejected step leaves an empty place in the memory. Runners that have arrived are not looked at again.
     """
     x = starts.copy()
     shape, flat = x.shape, (len(x), -1)
@@ -25,13 +27,17 @@ def climb_many(objective: Many, starts: np.ndarray, evaluations: int) -> tuple[n
     x, g = x.reshape(flat), g.reshape(flat)
     steps, bends = np.zeros((MEMORY, *x.shape)), np.zeros((MEMORY, *x.shape))
     weights, scale = np.zeros((MEMORY, len(x))), np.full(len(x), np.nan)
-    ahead, length = _direction(g, steps, bends, weights, scale, 0), np.ones(len(x))
+    ahead, length, idle = _direction(g, steps, bends, weights, scale, 0), np.ones(len(x)), np.zeros(len(x))
     for k in range(evaluations - 1):
+        going = idle < IDLE
+        if not going.any():
+            break
         trial = x + length[:, None] * ahead
-        found, slope = objective(trial.reshape(shape))
-        slope = slope.reshape(flat)
+        found, slope = value.copy(), g.copy()
+        found[going], there = objective(trial.reshape(shape)[going])
+        slope[going] = there.reshape(len(there), -1)
         promised = length * np.sum(g * ahead, axis=1)
-        good = (found >= value + ENOUGH * promised) & np.isfinite(found)
+        good = going & (found >= value + ENOUGH * promised) & np.isfinite(found)
         place = k % MEMORY
         steps[place] = np.where(good[:, None], trial - x, 0.0)
         bends[place] = np.where(good[:, None], g - slope, 0.0)
@@ -44,6 +50,7 @@ def climb_many(objective: Many, starts: np.ndarray, evaluations: int) -> tuple[n
         gain = np.where(np.isfinite(found), found, value) - np.where(np.isfinite(value), value, 0.0)
         drop = promised - np.where(np.isfinite(gain), gain, 0.0)
         shorter = np.clip(promised / (2 * np.where(drop > 0, drop, np.inf)), 0.1, 0.5)
+        idle = np.where(good, np.where(gain > STILL * np.abs(found), 0, idle + 1), idle)
         x, g = np.where(good[:, None], trial, x), np.where(good[:, None], slope, g)
         value = np.where(good, found, value)
         length = np.where(good, 1.0, length * np.where(np.isfinite(found), shorter, 0.1))

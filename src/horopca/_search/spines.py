@@ -25,6 +25,7 @@ LEAST_PAIRS = 1 << 12  # A round but the last counts at least so many pairs: of 
 SEMIFINAL_PAIRS = 1 << 16  # The last but one counts so many,
 SEMIFINAL_ROWS = 1 << 13  # of at most so many points.
 FEW_ROWS = 1 << 9  # Of so few points all pairs cost little, and more runners reach the last round.
+ON_THE_WAY = 1e-7  # Where more pairs are still to come, a climb goes on to no better than this.
 WORTH_MOVING = 1 << 15  # So many pairs are worth going to a device for.
 SCREENED_ROWS = 512  # Starts are looked at on so many points,
 SCREENED_SHIFTS = 6  # with so many pairs for each.
@@ -165,14 +166,16 @@ class Search(NamedTuple):
         """The best that the last rounds make of starts; its status says so if another optimum was as good."""
         semifinal, final = self.last_rounds()
         ends = self._climbed(family, starts, semifinal._replace(keep=len(starts)))
-        best = self._climbed(family, [end.point for end in ends[: semifinal.keep]], final)[0]
+        best = self._climbed(family, ends[: semifinal.keep], final)[0]
         near = [end for end in ends if end.value > ends[0].value - AS_GOOD * abs(ends[0].value)]
         several = any(_angle(*(family.basis(a.point)[0] for a in (ends[0], end))) > APART for end in near)
         return best._replace(status=f"{best.status}; another optimum is as good to {AS_GOOD:g}") if several else best
 
-    def _climbed(self, family: Family, starts: Sequence[np.ndarray], round: Round) -> list[Ascent]:
+    def _climbed(self, family: Family, starts: Sequence[np.ndarray | Ascent], round: Round) -> list[Ascent]:
         heat = Heat(compose(self.over(round), family), round.iterations, round.keep)
-        return race(starts, [heat], tol=self.plan.tol, report=self.plan.report)
+        last = min(round.shifts, round.rows // 2) >= min(self.plan.shifts, self.sample.size // 2)
+        tol = self.plan.tol if last else max(self.plan.tol, ON_THE_WAY)
+        return race(starts, [heat], tol=tol, report=self.plan.report)
 
     def over(self, round: Round) -> Objective:
         """The objective on the points and pairs of a round."""
@@ -241,7 +244,7 @@ def _exchanged(search: Search, K: int, free: bool) -> np.ndarray:
     """The spine of vectors of the data that exchanging one of them for another does not improve."""
     rows = min(SCREENED_ROWS, search.sample.size)
     kind = "distortion" if search.objective == "stretch" else search.objective
-    many = search._replace(objective=kind).many(rows, max(SCREENED_SHIFTS // 2, LEAST_PAIRS // rows // 2), 0.1)
+    many = search._replace(objective=kind).many(rows, max(SCREENED_SHIFTS // 2, LEAST_PAIRS // search.sample.size // 2), 0.1)
     return exchanged(search.sample.head(rows), K, lambda A: many(np.stack(A), gradient=False)[0], search.rng, free)
 
 

@@ -88,21 +88,20 @@ def exchanged(
     level = np.concatenate([np.pad(q, ((0, 0), (1, 0))), np.eye(sample.dimension + 1)[1:]])
     pool = np.concatenate([light, level])
     basis = light[[int(np.argmax(value(list(light[:, None]))))]]
-    best = -np.inf
+    best, unmoved = -np.inf, 1  # how many vectors in a row are the best beside the others
     while len(basis) < K:
         bases = [np.vstack([basis, v]) for v in pool]
         found = value(bases)
         best, basis = float(found.max()), bases[int(found.argmax())]
-    for _ in range(SWEEPS):
-        before = best
-        for k in range(K):
-            rest = np.delete(basis, k, axis=0)
-            bases = [np.vstack([rest[:k], v, rest[k:]]) for v in (pool if free or rest[:, 0].any() else light)]
-            found = value(bases)
-            if found.max() > best:
-                best, basis = float(found.max()), bases[int(found.argmax())]
-        if best == before:
+    for k in [*range(K)] * SWEEPS:
+        if unmoved == K:
             break
+        rest = np.delete(basis, k, axis=0)
+        bases = [np.vstack([rest[:k], v, rest[k:]]) for v in (pool if free or rest[:, 0].any() else light)]
+        found = value(bases)
+        unmoved += 1
+        if found.max() > best:
+            best, basis, unmoved = float(found.max()), bases[int(found.argmax())], 1
     return basis
 
 

@@ -178,11 +178,11 @@ def _hull_starts(sample: Sample, K: int, through: bool, effort: Effort, rng: np.
     lines = _exchanged(sample, given, count - K + 1, goal, effort.n_init, rng)
     hulls += [_grown(sample, given, count, goal, line, range(_few(sample, CANDIDATES))) for line in lines]
     hulls += _drawn(sample, count, effort.n_init, rng)
-    spectral = [_spectral(sample, K, through, power) for power in (0.0, 0.5, 1.0)]
+    spectral = [space_form(sample, K, through, power) for power in (0.0, 0.5, 1.0)]
     return [*spectral, *(np.concatenate([given, _points(sample, hull)]) for hull in hulls)]
 
 
-def _spectral(sample: Sample, K: int, through: bool, power: float) -> np.ndarray:
+def space_form(sample: Sample, K: int, through: bool, power: float) -> np.ndarray:
     """A basis (K+1, d+1): the submanifold with the least mean of sinh^2 of the distances, weighted by time^(-2 power).
 
     A closed form, space-form PCA (Tabaghi et al. 2024): eigenvectors of the second moments M of the points in the Minkowski

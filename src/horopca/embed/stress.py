@@ -34,47 +34,62 @@ class Stress(NamedTuple):
 def stress(points: Ball, log_scale: float, tiles: Sequence[Tile], softness: float) -> Stress:
     """The mean over the pairs of some tiles of sqrt(e^2 + softness^2), e = d / (scale * wanted distance) - 1."""
     z, delta = points
+    d, high, (left, right) = z.shape[1], 1 / delta, factors(z)
     shrink = float(np.exp(-log_scale))
     idle = float(np.hypot(1.0, softness))  # what a pair that does not count adds
     value, g_scale, gradient, total = 0.0, 0.0, np.zeros_like(z), 0.0
     for tile in tiles:
         rows, columns, inverse, mirrored, _ = tile
-        zi, zj, di, dj = z[rows], z[columns], delta[rows], delta[columns]
-        square = squared_differences(zi, zj)
-        unit = np.multiply.outer(di, dj)
-        size, slope, ratio, steep = _errors((square / unit).astype(inverse.dtype), shrink * inverse, softness)
+        square = squared_differences(left[rows], right[columns])
+        far = np.multiply.outer(high[rows], high[columns])
+        size, slope, ratio, steep = _errors((square * far).astype(inverse.dtype), inverse, shrink, softness)
         once = 0.5 if mirrored else 1.0
         value += once * (float(size.sum(dtype=np.float64)) - tile.idle * idle)
         g_scale -= once * float(np.vdot(slope, ratio))
-        pull = steep / unit
-        turn = square * pull
-        gradient[rows] -= di[:, None] * (pull @ zj - pull.sum(axis=1)[:, None] * zi) - turn.sum(axis=1)[:, None] * zi
-        if not mirrored:
-            gradient[columns] -= dj[:, None] * (pull.T @ zi - pull.sum(axis=0)[:, None] * zj) - turn.sum(axis=0)[:, None] * zj
+        far *= steep
+        square *= far
+        for here, there, pull, turn in ((rows, columns, far, square.sum(axis=1)), (columns, rows, far.T, square.sum(axis=0))):
+            towards = pull @ right[there]  # the sums of pull z', of pull, and one more
+            off = towards[:, :d] - towards[:, d, None] * z[here]
+            gradient[here] -= delta[here, None] * off - turn[:, None] * z[here]
+            if mirrored:
+                break
         total += tile.weight
-    return Stress(value / total, gradient / total, g_scale / total)
+    return Stress(value / total, gradient * (shrink / total), g_scale / total)
 
 
-def _errors(q: np.ndarray, inverse: np.ndarray, softness: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Of each pair: the softened |e|, its slope in e, 1 + e, and the factor of the gradient, still to be divided by δ δ'."""
+def _errors(
+    q: np.ndarray, inverse: np.ndarray, shrink: float, softness: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Of each pair: the softened |e|, its slope in e, 1 + e, and the factor of the gradient but for δ δ' scale."""
     q += np.asarray(COINCIDENT, q.dtype)
-    root, cosh = np.sqrt(q), np.sqrt(1 + q)
+    root = np.sqrt(q)
     ratio = np.arcsinh(root)
     ratio *= inverse
-    ratio *= 2
+    ratio *= 2 * shrink
     e = ratio - 1
-    size = np.sqrt(e * e + softness * softness)
+    size = e * e
+    size += softness * softness
+    np.sqrt(size, out=size)
     slope = np.divide(e, size, out=e)
-    root *= cosh
-    return size, slope, ratio, slope * inverse / root
+    q += 1
+    root *= np.sqrt(q, out=q)
+    steep = np.divide(inverse, root, out=root)
+    steep *= slope
+    return size, slope, ratio, steep
 
 
-def squared_differences(zi: np.ndarray, zj: np.ndarray) -> np.ndarray:
-    """|z - z'|^2 of all pairs from a matrix product, and again from the differences where the product has cancelled."""
-    square: np.ndarray = np.add.outer(np.einsum("nd,nd->n", zi, zi), np.einsum("nd,nd->n", zj, zj))
-    square -= 2 * (zi @ zj.T)
+def factors(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Arrays (n, d+2) whose products left . right' are |z - z'|^2; right begins with z and 1."""
+    sizes, ones = np.einsum("nd,nd->n", z, z)[:, None], np.ones((len(z), 1))
+    return np.hstack([-2 * z, sizes, ones]), np.hstack([z, ones, sizes])
+
+
+def squared_differences(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """|z - z'|^2 of all pairs from a product of `factors`, and again from differences where the product has cancelled."""
+    square: np.ndarray = left @ right.T
     if square.min() < CANCELLED:
         i, j = np.nonzero(square < CANCELLED)
-        gap = zi[i] - zj[j]
+        gap = left[i, :-2] / -2 - right[j, :-2]
         square[i, j] = np.einsum("nd,nd->n", gap, gap)
     return square

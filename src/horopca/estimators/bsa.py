@@ -19,8 +19,9 @@ STRATEGIES = {"flag": search_flag, "last": search_last}
 class BSA(GeodesicReduction):
     """Barycentric subspace analysis: geodesic projection on the submanifold nearest to the points.
 
-    The K-dimensional geodesic submanifold through K+1 reference points, which need not contain the mean. Starts are
-    hulls of data points improved by exchange, then L-BFGS climbs with exact gradients.
+    The K-dimensional geodesic submanifold through K+1 reference points, which need not contain the mean. Starts are the
+    eigen-solution of space-form PCA (Tabaghi et al. 2024) and hulls of data points improved by exchange, then L-BFGS climbs
+    with exact gradients.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from ._arrays import AnyArray, Array, array_namespace, dot, finite_root, norm, u
 from .models import FLAT, lift
 
 CLOSE = 1e-4  # Of so small a d, sinh(f d) / sinh(d) is the first two terms of its series, whose gradients do not cancel.
-BLOCK_ELEMENTS = 1 << 18  # A block of distances has so many entries: 2 MiB of float64, about a core's cache.
+BLOCK_ELEMENTS = 1 << 16  # A block of distances has so many entries: its temporaries stay in a core's cache.
 
 
 def origin(d: int) -> np.ndarray:
