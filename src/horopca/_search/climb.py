@@ -22,7 +22,7 @@ class Ascent(NamedTuple):
     n_iter: int
     converged: bool
     status: str
-    bend: np.ndarray | None = None  # (p, p): about one over the bend of the objective there, if it has few parameters
+    bend: np.ndarray | None = None  # (p, p): about a root of one over the bend of the objective, if it has few parameters
 
 
 class Heat(NamedTuple):
@@ -38,10 +38,9 @@ def climb(objective: Objective, start: np.ndarray, *, max_iter: int, tol: float,
 
     `bend` is what an earlier climb of nearly the same objective has learnt: the first steps are then as sure as its last.
     """
-    root = None if bend is None else np.linalg.cholesky(bend)
     first, slope = objective(start)
-    if root is not None:  # SciPy's first step has length 1: that is to be Newton's
-        root = root * max(float(np.linalg.norm(root.T @ slope.ravel())), 1e-300)
+    # SciPy's first step has length 1: that is to be Newton's
+    root = None if bend is None else bend * max(float(np.linalg.norm(bend.T @ slope.ravel())), 1e-300)
 
     def at(z: np.ndarray) -> np.ndarray:
         return np.asarray(start + (z if root is None else root @ z).reshape(start.shape))
@@ -50,28 +49,42 @@ def climb(objective: Objective, start: np.ndarray, *, max_iter: int, tol: float,
         value, gradient = (first, slope) if not z.any() else objective(at(z))
         return -value, -(gradient.ravel() if root is None else gradient.ravel() @ root)
 
+    gtol = 1e-12 if root is None else 0.0  # in its own measure a gradient says how little is left to gain, which ftol knows
     result = minimize(
         descent,
         np.zeros(start.size),
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": max_iter, "maxfun": 4 * max_iter + 10, "maxcor": MEMORY, "ftol": tol, "gtol": 1e-12},
+        options={"maxiter": max_iter, "maxfun": 4 * max_iter + 10, "maxcor": MEMORY, "ftol": tol, "gtol": gtol},
     )
+    if bend is not None and result.nit == 0:  # on an edge: what was learnt beside it misleads
+        return climb(objective, start, max_iter=max_iter, tol=tol)
     converged, status = _ending(result)
-    learnt = None if start.size > MEMORY or root is not None else _bend(result.hess_inv.sk, result.hess_inv.yk)
-    return Ascent(at(result.x), -float(result.fun), int(result.nit), converged, status, learnt)
+    with np.errstate(all="ignore"):  # where values leave float64 nothing is learnt
+        learnt = None if start.size > MEMORY or root is not None else _bend(result.hess_inv.sk, result.hess_inv.yk)
+    return Ascent(
+        at(result.x),
+        -float(result.fun),
+        int(result.nit),
+        converged,
+        status,
+        learnt if learnt is None or np.isfinite(learnt).all() else None,
+    )
 
 
-def _bend(steps: np.ndarray, bends: np.ndarray) -> np.ndarray | None:
-    """The matrix (p, p) that takes changes `bends` (m, p) of a gradient to the steps that made them, by the rule of BFGS."""
+def _bend(steps: np.ndarray, changes: np.ndarray) -> np.ndarray | None:
+    """A root (p, p) of the matrix that takes changes (m, p) of a gradient to the steps that made them, by the rule of BFGS."""
     if not len(steps):
         return None
-    H = np.eye(steps.shape[1]) * (steps[-1] @ bends[-1]) / (bends[-1] @ bends[-1])
-    for s, y in zip(steps, bends, strict=True):
+    H = np.eye(steps.shape[1]) * (steps[-1] @ changes[-1]) / (changes[-1] @ changes[-1])
+    for s, y in zip(steps, changes, strict=True):
         weight = 1 / (s @ y)
         V = np.eye(len(s)) - weight * np.outer(s, y)
         H = V @ H @ V.T + weight * np.outer(s, s)
-    return np.asarray(H)
+    try:
+        return np.asarray(np.linalg.cholesky(H))
+    except np.linalg.LinAlgError:  # of steps that rounding has made alike
+        return None
 
 
 def corrected(
