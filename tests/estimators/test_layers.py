@@ -11,7 +11,7 @@ import pytest
 from horopca import HoroPCA, TangentPCA, geometry, metrics
 from horopca._points.door import Door
 from horopca.datasets import load_mammals, make_hierarchy
-from horopca.projections import Spine, spine_basis
+from horopca.projections import Spine, slide, spine_basis
 
 torch = pytest.importorskip("torch")
 
@@ -138,6 +138,24 @@ def test_a_stretch_that_is_learnt_has_a_gradient_from_the_first_step():
         layer.log_stretch += 0.1
     layer.reset_parameters(torch.Generator().manual_seed(0))
     assert layer.log_stretch.item() == 0 and layer.spine().kappa == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_basis_is_the_spine_that_it_spans(seed):
+    rng = np.random.default_rng(seed)
+    layer = HoroProjection(4, 1 + seed, generator=torch.Generator().manual_seed(seed))
+    with torch.no_grad():
+        layer.basis.copy_(torch.as_tensor(rng.normal(size=(1 + seed, 5)) * [seed != 2, 1, 1, 1, 1]))  # once without time
+    images = geometry.to_hyperboloid(slide(geometry.to_hyperboloid(TREE), layer.spine()), "halfspace")
+    there = geometry.to_hyperboloid(layer(X).detach().numpy())
+    assert np.allclose(geometry.pairwise_distance(there), geometry.pairwise_distance(images), atol=1e-9)
+    layer.pair_variance(X).backward()
+    assert torch.isfinite(layer.basis.grad).all()
+    mixed = torch.as_tensor(rng.normal(size=(1 + seed, 1 + seed)))
+    value = layer.pair_variance(X).item()
+    with torch.no_grad():
+        layer.basis.copy_(mixed @ layer.basis)  # another basis of the same spine
+    assert layer.pair_variance(X).item() == pytest.approx(value, rel=1e-9)
 
 
 def test_a_pole_at_the_origin_has_any_direction():

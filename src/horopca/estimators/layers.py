@@ -20,8 +20,11 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from .._points.door import FARTHEST_IMAGE, LARGEST_RADIUS, Door, check_count, check_door
+from .._points.memory import Rows
 from .._points.places import check_rows
 from ..geometry import (
+    Chunk,
+    Frame,
     ModelName,
     from_hyperboloid,
     lift,
@@ -31,7 +34,9 @@ from ..geometry import (
     translate,
     translate_to_origin,
 )
+from ..geometry._arrays import to_numpy, with_rows
 from ..projections import Spine, slide, spine_basis, spine_from_basis, unslide
+from ..projections.horospherical import Slide
 from .fitting import fitted_door
 from .horopca import HoroPCA
 
@@ -152,11 +157,11 @@ class HoroProjection(nn.Module):
 
     def forward(self, X: Tensor) -> Tensor:
         """The images (..., K) of points X (..., d), each with one column more for a model with time."""
-        return self._through(X, self.dim, "X", self._project)
+        return self._through(X, self.dim, "X", self._images())
 
     def inverse(self, Y: Tensor) -> Tensor:
         """The points (..., d) of the submanifold that images Y (..., K) stand for."""
-        return self._through(Y, self.components, "Y", self._embed)
+        return self._through(Y, self.components, "Y", lambda chunk: self._embed(chunk.points()))
 
     def spine(self) -> Spine:
         """The spine as it is now, as an estimator keeps it: NumPy arrays and numbers."""
@@ -165,14 +170,14 @@ class HoroProjection(nn.Module):
 
     def pair_variance(self, X: Tensor) -> Tensor:
         """The mean squared distance of the images over all ordered pairs, a 0-d tensor: what `HoroPCA` makes largest."""
-        d: Tensor = pairwise_distance(self._project(self._points(X, self.dim, "X")))
+        d: Tensor = pairwise_distance(self._rows(X, self.dim, "X").map(self._images()))
         return d.square().mean() / self.door.scale**2
 
     def distortion(self, X: Tensor) -> Tensor:
         """The mean over pairs of |d' - d| / d, for distances d of points and d' of their images, a 0-d tensor."""
-        x = self._points(X, self.dim, "X")
-        before: Tensor = pairwise_distance(x)
-        after: Tensor = pairwise_distance(self._project(x))
+        rows = self._rows(X, self.dim, "X")
+        before: Tensor = pairwise_distance(rows.all())
+        after: Tensor = pairwise_distance(rows.map(self._images()))
         apart = before > 0
         change = (after - before).abs() / torch.where(apart, before, torch.ones_like(before))
         return torch.where(apart, change, torch.zeros_like(change)).sum() / apart.sum()
@@ -196,8 +201,8 @@ class HoroProjection(nn.Module):
 
     # ------------------------------------------------------------ in and out
 
-    def _points(self, X: Tensor, dimension: int, name: str) -> Any:
-        """A tensor (n, columns) as points of the hyperboloid at curvature -1, or a sentence."""
+    def _rows(self, X: Tensor, dimension: int, name: str) -> Rows:
+        """A tensor (..., columns) as points, or a sentence."""
         if not isinstance(X, Tensor):
             raise TypeError(f"{name} must be a torch tensor, but is a {type(X).__name__}.")
         if X.device != self.basis.device:
@@ -209,15 +214,30 @@ class HoroProjection(nn.Module):
                 f"{tuple(X.shape)}."
             )
         reach = FARTHEST_IMAGE if name == "Y" else LARGEST_RADIUS
-        return check_rows(X.reshape(-1, columns), self.door, name=name, reach=reach, graph=True).all()
+        return check_rows(X.reshape(-1, columns), self.door, name=name, reach=reach, graph=True)
 
-    def _through(self, X: Tensor, dimension: int, name: str, function: Callable[[Any], Any]) -> Tensor:
-        images: Tensor = self.door.leave(function(self._points(X, dimension, name)), X.dtype)
+    def _through(self, X: Tensor, dimension: int, name: str, function: Callable[[Chunk], Any]) -> Tensor:
+        rows = self._rows(X, dimension, name)
+        images: Tensor = rows.map(lambda chunk: self.door.leave(function(chunk), X.dtype))
         return images.reshape(*X.shape[:-1], images.shape[-1])
 
-    def _project(self, x: Any) -> Any:
-        """Images (n, K+1) on the hyperboloid of H^K of points x (n, d+1)."""
-        y = to_hyperboloid(slide(translate_to_origin(x, self.centre.double()), self._spine()), "halfspace")
+    def _images(self) -> Callable[[Chunk], Any]:
+        """The map from a chunk of points to their images (n, K+1) on the hyperboloid of H^K, as `HoroPCA` has it."""
+        spine = self._spine()
+        pole = torch.cat([(1 + spine.kappa)[None], (spine.kappa - 1) * spine.n])[None, :]
+        vectors = spine.stretch * torch.cat([pole, nn.functional.pad(spine.U, (1, 0))])
+        frame = Frame(to_numpy(self.image_centre), to_numpy(self.image_axes))
+        sliding = Slide(_seen_from(self.centre.double(), vectors), spine.kappa, frame.matrix())
+
+        def images(chunk: Chunk) -> Any:
+            found, lost = sliding.images(chunk)
+            return with_rows(found, lost, self._project(chunk.points(lost), spine)) if bool(lost.any()) else found
+
+        return images
+
+    def _project(self, x: Any, spine: Any) -> Any:
+        """Images (n, K+1) on the hyperboloid of H^K of points x (n, d+1), the careful way."""
+        y = to_hyperboloid(slide(translate_to_origin(x, self.centre.double()), spine), "halfspace")
         return lift(translate_to_origin(y, self.image_centre.double())[:, 1:] @ self.image_axes.double().T)
 
     def _embed(self, y: Any) -> Any:
@@ -232,9 +252,17 @@ class HoroProjection(nn.Module):
         # the reflection (Householder's) that leaves time to the first of them alone
         time, size = Q[:, 0], Q[:, 0].norm()
         mirror = torch.cat([time[:1] + torch.where(time[:1] < 0, -size, size), time[1:]])
-        V = Q - 2 * torch.outer(mirror, mirror @ Q) / (mirror @ mirror)
+        square = mirror @ mirror
+        V = Q - 2 * torch.outer(mirror, mirror @ Q) / torch.where(square > 0, square, 1.0)  # 0: there is no time to leave
         pole = torch.where(V[0, 0] < 0, -V[0], V[0])
         length = pole[1:].norm()
         n = pole[1:] / length if length > NO_DIRECTION else torch.as_tensor(self.spine().n).to(V)
         stretch = 1.0 if self.log_stretch is None else self.log_stretch.double().exp()
         return Spine(n, (pole[0] - length) / (pole[0] + length), V[1:, 1:], stretch)  # type: ignore[arg-type]
+
+
+def _seen_from(m: Tensor, vectors: Tensor) -> Tensor:
+    """Vectors (k, d+1) whose products with points are those of `vectors` with the points as seen from m (d+1,)."""
+    # times the matrix `boost_to_origin(m)`, not written out
+    time, along = vectors[:, :1], vectors[:, 1:] @ m[1:, None]
+    return torch.cat([time * m[0] - along, vectors[:, 1:] + (along / (1 + m[0]) - time) * m[1:]], 1)

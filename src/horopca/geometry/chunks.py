@@ -40,7 +40,10 @@ class Chunk(NamedTuple):
     def products(self, M: Array) -> Any:
         """Euclidean products (k, n) of the rows of M (k, d+1) with the points."""
         xp = array_namespace(self.t)
-        along = self.X @ xp.asarray(M[:, 1:].T, copy=True)  # contiguous: twice as fast
+        columns = M[:, 1:].T
+        if not getattr(M, "requires_grad", False):
+            columns = xp.asarray(columns, copy=True)  # contiguous: twice as fast
+        along = self.X @ columns
         return M[:, :1] * self.t + along.T * self.stretch
 
     def gather(self, weights: Array) -> Any:

@@ -77,8 +77,8 @@ class Slide(NamedTuple):
     whose products cancel, or are too large, are told apart, to be taken the careful way.
     """
 
-    vectors: np.ndarray  # (K, d+1): their Euclidean products with a point are c and b
-    kappa: float
+    vectors: Any  # (K, d+1), NumPy's, or tensors to be learnt: their Euclidean products with a point are c and b
+    kappa: Any
     turn: np.ndarray  # (K+1, K+1): applied to the image (t, b, s.n)
 
     @classmethod
@@ -92,7 +92,7 @@ class Slide(NamedTuple):
 
     def error(self) -> float:
         """What rounding may have taken of the products with a point, per unit of its time."""
-        return CANCELLED * float(np.abs(self.vectors).sum(axis=1).max())
+        return CANCELLED * float(np.abs(to_numpy(self.vectors)).sum(axis=1).max())
 
     def images(self, chunk: Chunk) -> tuple[Any, Any]:
         """Images (n, K+1) on the hyperboloid of H^K, and which of them are not to be trusted."""
