@@ -17,9 +17,9 @@ from ..statistics import principal_axes
 from .fitting import mean_ending, store_mean
 from .linear import TRUSTED, LinearReduction
 
-PAIRS = 1 << 13  # Pairs on which the best draws are compared,
-FEW_PAIRS = 1 << 9  # and on which all of them are looked at first,
-FINALISTS = 16  # to find so many.
+FINAL_PAIRS = 1 << 13  # The best draws are compared on so many pairs.
+FIRST_PAIRS = 1 << 9  # All draws are looked at on so many pairs first.
+FINALISTS = 16  # So many draws are the best.
 SCALES = 2.0 ** np.linspace(-1, 1, 5)  # These are tried with each draw, relative to Johnson and Lindenstrauss's.
 
 
@@ -110,10 +110,10 @@ class HalfSpaceProjection(LinearReduction):
     def _fit_components(self, rows: Rows, K: int) -> Ending:
         rng = check_generator(self.random_state)
         mean = store_mean(self, rows)
-        x, y = (translate_to_origin(rows.take(rng.integers(rows.shape[0], size=PAIRS)), self._mean) for _ in range(2))
+        x, y = (translate_to_origin(rows.take(rng.integers(rows.shape[0], size=FINAL_PAIRS)), self._mean) for _ in range(2))
         turn, _ = principal_axes(x)  # the draws turn with the data
         pairs = Pairs(lift(x[:, 1:] @ turn.T), lift(y[:, 1:] @ turn.T), distance(x, y))
-        few = Pairs(*(part[:FEW_PAIRS] for part in pairs))
+        few = Pairs(*(part[:FIRST_PAIRS] for part in pairs))
         draws = (_drawn(pairs.first, K, rng) for _ in range(self.n_draws))
         best = nsmallest(FINALISTS, draws, key=lambda axes: float(_distortions(few, axes).min()))
         found = np.stack([_distortions(pairs, axes) for axes in best])
