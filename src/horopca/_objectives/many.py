@@ -17,7 +17,7 @@ from .pairs import some_offsets
 from .profiles import TINY
 from .sample import Sample
 
-BLOCK = 1 << 14  # Coordinates of images that are worked on at a time: as few kilobytes as a process has at hand (see `pairs`).
+BLOCK = 1 << 14  # So many coordinates of images are worked on at a time: as few kilobytes as a process has (see `pairs`).
 
 Many = Callable[..., tuple[np.ndarray, np.ndarray]]
 

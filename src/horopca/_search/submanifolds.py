@@ -30,11 +30,11 @@ from .climb import Ascent, Heat, Report, Run, climb, race, run
 from .ending import Ending
 from .families import Anywhere, Family, Inside, OneMore, ThroughOrigin, compose
 
-CANDIDATES = 256  # data points to exchange others for
-LOOKED_AT = 512  # data points over which they are compared
-EVERY = 2048  # up to so many data points are tried as the next one to pass through, and compared over as many
-FEW = 512  # data points on which the first climbs are made
-BLOCK = 32  # candidates compared at a time
+CANDIDATES = 256  # So many data points are tried in exchange for others.
+LOOKED_AT = 512  # They are compared over so many data points.
+EVERY = 2048  # Up to so many data points are tried as the next one to pass through, and compared over as many.
+FEW = 512  # The first climbs are made on so many data points.
+CANDIDATES_AT_ONCE = 32  # So many candidates are compared at a time.
 SWEEPS = 6
 
 
@@ -233,8 +233,8 @@ def _with_one_more(
     new[hull] = False
     over = slice(looked_at)
     values = np.full(_few(sample, candidates), np.inf)
-    for start in range(0, len(values), BLOCK):  # small blocks: they stay in a core's cache
-        rows = np.flatnonzero(new[start : min(start + BLOCK, len(values))]) + start
+    for start in range(0, len(values), CANDIDATES_AT_ONCE):  # small blocks: they stay in a core's cache
+        rows = np.flatnonzero(new[start : min(start + CANDIDATES_AT_ONCE, len(values))]) + start
         products = outside[1:, rows].T @ outside[1:, over] - np.outer(outside[0, rows], outside[0, over])
         left = np.maximum(q[over] - products * (products / q[rows, None]), 0)  # the square may leave float64
         inside = np.maximum(t[over] ** 2 - 1 - left, 0)
