@@ -86,16 +86,17 @@ def measure_frames(browser, n: int, folder: Path, before: Path | None) -> Table:
     for edges in (False, True):
         paths = pages_of(n, edges, folder, before)
         for query in VIEWS:
-            known = "equidistant" not in query  # earlier pages had no such model
-            renderer, times = frame_times(browser, paths if known else {"now": paths["now"]}, query)
+            model = query.split("=")[-1]
+            known = {name: path for name, path in paths.items() if f'id="{model}"' in path.read_text(encoding="utf-8")}
+            renderer, times = frame_times(browser, known, query)
             now, high = np.median(times["now"]), np.quantile(times["now"], 0.95)
-            usual = EARLIER.get(n, "") if renderer == "2d" and known else ""
+            usual = EARLIER.get(n, "") if renderer == "2d" and model == "poincare" else ""
             then = f"{np.median(times['before']):.1f}" if "before" in times else usual
             ratio = f"{now / np.median(times['before']):.2f}" if "before" in times else ""
             limit = TARGETS.get(n) if renderer == "2d" else None
             target = "" if limit is None else f"< {limit}{'' if now < limit else ' MISSED'}"
             cells = f"{n - 1:,}" if edges else "0", f"{paths['now'].stat().st_size / 1e6:.2f}", renderer
-            table.add_row(*cells, query.split("=")[-1], f"{now:.1f}", f"{high:.1f}", then, ratio, target)
+            table.add_row(*cells, model, f"{now:.1f}", f"{high:.1f}", then, ratio, target)
     return table
 
 

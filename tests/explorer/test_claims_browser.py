@@ -279,6 +279,13 @@ def test_a_selection_is_carried_away(visit, tmp_path):
     assert page.evaluate("navigator.clipboard.readText()").split("\n") == found["names"]
 
 
+def test_what_could_not_be_copied_is_not_said_to_be(visit):
+    page = visit("mammals", script="delete Navigator.prototype.clipboard; Document.prototype.execCommand = () => false;")
+    page.evaluate(f"horopca.select({FELINES})")
+    page.click("#copy")
+    until(page, "document.getElementById('copy').textContent === 'Not copied'")
+
+
 # ---------------------------------------------------------------- columns
 
 
@@ -524,7 +531,7 @@ def test_inside_a_notebook_the_wheel_is_free_the_legend_there_and_the_selection_
     page = browser.new_page(viewport={"width": 820, "height": 700})
     tall = "<div style='height: 3000px'></div>"
     script = "<script>var heard = []; addEventListener('message', (e) => heard.push(e.data))</script>"
-    page.set_content(script + explore(Y, LABELS, names=NAMES)._repr_html_() + tall)
+    page.set_content(script + "<textarea></textarea>" + explore(Y, LABELS, names=NAMES)._repr_html_() + tall)
     frame = page.frames[1]
     until(frame, "'horopca' in window")
     assert frame.locator("#legend").is_visible()
@@ -539,6 +546,11 @@ def test_inside_a_notebook_the_wheel_is_free_the_legend_there_and_the_selection_
     frame.evaluate(f"horopca.select({FELINES})")
     until(page, "heard.some((data) => data.horopca === 'selection')")
     assert page.evaluate("heard.find((data) => data.horopca === 'selection').rows") == sorted(FELINES)
+    frame.click("#copy")
+    until(frame, "document.getElementById('copy').textContent === 'Copied'")
+    page.click("textarea")
+    page.keyboard.press("Control+V")
+    assert page.input_value("textarea").split("\n") == [NAMES[i] for i in sorted(FELINES)]
     page.evaluate("frames[0].postMessage({ horopca: 'select', rows: [1, 2, 1e9, 'x'] }, '*')")
     until(frame, "horopca.state().selected.length === 2")
     page.close()

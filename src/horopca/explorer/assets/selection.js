@@ -56,16 +56,19 @@ function asCSV({ data, rows }) {
 
 const asJSON = ({ data, rows }) => `${JSON.stringify({ title: data.title, rows, names: rows.map((i) => nameOf(data, i)) }, null, 1)}\n`;
 
+/** Whether it could be copied. */
 async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
+    return true;
   } catch { // no permission, as inside a notebook
     const area = h("textarea", { class: "sr", "aria-hidden": "true" });
     area.value = text;
     document.body.append(area);
     area.select();
-    document.execCommand("copy");
+    const done = document.execCommand("copy");
     area.remove();
+    return done;
   }
 }
 
@@ -78,11 +81,11 @@ function fillChosen(app) {
   if (panel.hidden) return panel.replaceChildren();
   const button = (id, text, act, title) => h("button", { id, text, title, onclick: act });
   const names = () => rows.map((i) => nameOf(data, i)).join("\n");
-  const copied = ({ target }) => {
-    copyText(names());
-    $("live").textContent = "names copied";
+  const copied = async ({ target }) => {
+    const done = await copyText(names());
     target.style.minWidth = `${target.offsetWidth}px`; // the buttons after it stay where they are
-    target.textContent = "Copied";
+    target.textContent = done ? "Copied" : "Not copied";
+    $("live").textContent = done ? "names copied" : "names could not be copied";
   };
   panel.replaceChildren(...[
     rows.length ? h("p", { class: "count" }, h("b", { text: counted(rows.length, "point", "points") }), " selected") : null,
