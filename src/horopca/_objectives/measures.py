@@ -19,7 +19,7 @@ class Images(NamedTuple):
     offsets: Sequence[int] | None
 
 
-class Measure(NamedTuple):
+class Merit(NamedTuple):
     """A number for images, the larger the better, and its power of a length."""
 
     of: Callable[[Images], float]
@@ -36,7 +36,7 @@ def _residual(images: Images) -> float:
     return -float(array_namespace(far).mean(far * far))
 
 
-PAIR_VARIANCE = Measure(_pairs, 2)
-FRECHET_VARIANCE = Measure(lambda images: frechet_mean(images.y).variance, 2)
-DISTORTION = Measure(lambda images: -mean_relative_change(images.x, images.y, images.offsets)[0], 0)
-RESIDUAL = Measure(_residual, 2)
+PAIR_VARIANCE = Merit(_pairs, 2)
+FRECHET_VARIANCE = Merit(lambda images: frechet_mean(images.y).variance, 2)
+DISTORTION = Merit(lambda images: -mean_relative_change(images.x, images.y, images.offsets)[0], 0)
+RESIDUAL = Merit(_residual, 2)

@@ -17,7 +17,7 @@ from ..geometry._arrays import Array, array_namespace
 from ..projections.horospherical import Products, Slid, slide_with_pullback, stretch_with_pullback
 from ..statistics import pair_distances
 from .frechet import frechet_objective
-from .measures import DISTORTION, FRECHET_VARIANCE, PAIR_VARIANCE, Measure
+from .measures import DISTORTION, FRECHET_VARIANCE, PAIR_VARIANCE, Merit
 from .pairs import AllPairs, Shifts
 from .profiles import RATIO, SQUARE, Profile, closeness, log_variance, mean_over_pairs
 from .sample import Objective, Sample
@@ -46,7 +46,7 @@ class Goal(NamedTuple):
 
     over: Callable[[Sample, AllPairs | Shifts, float], Objective]
     term: Callable[[float], Term] | None  # what a pair adds to it, for a softness
-    measure: Measure  # what `score` says of an answer
+    measure: Merit  # what `score` says of an answer
     starts: int = 0  # from how many starts it is searched on few points, if it has many optima that are nearly as good
 
     @property

@@ -112,8 +112,8 @@ class HalfSpaceProjection(LinearReduction):
         mean = store_mean(self, rows)
         x, y = (translate_to_origin(rows.take(rng.integers(rows.shape[0], size=FINAL_PAIRS)), self._mean) for _ in range(2))
         turn, _ = principal_axes(x)  # the draws turn with the data
-        pairs = Pairs(lift(x[:, 1:] @ turn.T), lift(y[:, 1:] @ turn.T), distance(x, y))
-        few = Pairs(*(part[:FIRST_PAIRS] for part in pairs))
+        pairs = ComparedPairs(lift(x[:, 1:] @ turn.T), lift(y[:, 1:] @ turn.T), distance(x, y))
+        few = ComparedPairs(*(part[:FIRST_PAIRS] for part in pairs))
         draws = (_drawn(pairs.first, K, rng) for _ in range(self.n_draws))
         best = nsmallest(FINALISTS, draws, key=lambda axes: float(_distortions(few, axes).min()))
         found = np.stack([_distortions(pairs, axes) for axes in best])
@@ -147,7 +147,7 @@ class HalfSpaceProjection(LinearReduction):
         return translate(lift(along[:, None] * components[0, :] + beside @ components[1:, :]), from_numpy(self._centre, y))
 
 
-class Pairs(NamedTuple):
+class ComparedPairs(NamedTuple):
     """Pairs of points (n, d+1) as seen from their mean, and their distances (n,)."""
 
     first: np.ndarray
@@ -168,7 +168,7 @@ def _scales(K: int, d: int) -> np.ndarray:
     return np.sqrt((d - 1) / (K - 1)) * SCALES if 1 < K < d else np.ones(1)
 
 
-def _distortions(pairs: Pairs, axes: np.ndarray) -> np.ndarray:
+def _distortions(pairs: ComparedPairs, axes: np.ndarray) -> np.ndarray:
     """The average distortion of pairs by the maps of some axes, for each of the scales."""
     x, y, apart = pairs
     (low, beside), (other, aside) = ((p[:, 0] - p[:, 1:] @ axes[0], p[:, 1:] @ axes[1:].T) for p in (x, y))
