@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from types import UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
@@ -45,6 +46,7 @@ class Kind(NamedTuple):
     other: Any  # a type, or None
 
 
+@cache
 def parameters(method: str) -> dict[str, Kind]:
     """The parameters of a method that have options: those of its estimator that it does not set itself."""
     hints = get_type_hints(getattr(estimators, METHODS[method].estimator).__init__)
