@@ -44,6 +44,7 @@ __all__ = [
     "sampled_mean_square_distance",
     "some_of",
     "standard_error",
+    "turned_to",
     "variance_about",
 ]
 
@@ -342,10 +343,23 @@ def some_of(points: Points, most: int = FRAME_ROWS) -> np.ndarray:
     return points.take(np.arange(0, points.shape[0], -(-points.shape[0] // most)))
 
 
-def frame_of(y: Array | Points) -> Frame:
-    """The canonical frame of points y (n, K+1): mean at the origin, axes in falling order of variance, signs fixed."""
-    mean = to_numpy(frechet_mean(y).point)
-    return Frame(mean, principal_axes(Seen(y, mean))[0])
+def frame_of(y: Array | Points, centre: np.ndarray | None = None) -> Frame:
+    """The canonical frame of points y (n, K+1): mean at the origin, axes in falling order of variance, signs fixed.
+
+    A `centre` (K+1,) is at the origin instead of the mean, if it is given.
+    """
+    centre = to_numpy(frechet_mean(y).point) if centre is None else centre
+    return Frame(centre, principal_axes(Seen(y, centre))[0])
+
+
+def turned_to(frame: Frame, y: np.ndarray, wanted: np.ndarray) -> Frame:
+    """The frame turned about its origin until it sees points y (n, K+1) nearest to where they are wanted (n, K+1).
+
+    Nearest in tangent coordinates, by least squares: the turn, or turn and reflection, is a closed form (Procrustes).
+    """
+    seen, there = (from_hyperboloid(x, "tangent") for x in (frame.enter(y), wanted))
+    left, _, right = np.linalg.svd(there.T @ seen)
+    return Frame(frame.mean, left @ right @ frame.axes)
 
 
 def _tangents(chunk: Chunk) -> np.ndarray:

@@ -19,6 +19,7 @@ HELP = {
     "strategy": "Components together, or in turn; of bsa a whole sequence, or its last.",
     "objective": "What to optimise.",
     "stretch": "Stretch the image to keep distances: with --spine free --objective distortion.",
+    "centre": "What is in the middle of the picture.",
     "n_init": "Starts to climb from.",
     "pairs": "Pairs of a point in the last climb.",
     "max_iter": "Most steps of a search.",
@@ -83,14 +84,12 @@ def _option(name: str) -> Option:
     text = f"{HELP[name]}  [{', '.join(reversed(named.values()))}]"
     if other is bool:
         return click.option(option_of(name), is_flag=True, default=None, help=text)
-    if words and other is None:
-        return click.option(option_of(name), type=click.Choice(words), help=text)
+    if other in (None, Any):  # a point can be said in words only
+        return click.option(option_of(name), type=click.Choice(words or ("mean",)), help=text)
     if words:
         return click.option(option_of(name), type=_number_or(words), metavar="|".join(["INTEGER", *words]), help=text)
     if other in (int, float):
         return click.option(option_of(name), type=other, help=text)
-    if other is Any:  # a point, for which there is one word
-        return click.option(option_of(name), type=click.Choice(("mean",)), help=text)
     return click.option(option_of(name), type=_layers, metavar="N,N", help=text)
 
 

@@ -18,6 +18,7 @@ from .._points.memory import Rows
 from .._points.places import check_rows, choose_door
 from .._search.climb import Report
 from .._search.ending import Ending
+from ..geometry import origin
 from ..geometry._arrays import to_numpy
 from ..statistics import Mean
 
@@ -106,7 +107,24 @@ def check_climb(estimator: Any) -> None:
     check_number("tol", estimator.tol, "a positive number", above=0)
 
 
-# ---------------------------------------------------------------- the mean
+# ---------------------------------------------------------------- the mean, and other points
+
+
+def check_point(estimator: Any, name: str, words: tuple[str | None, ...]) -> np.ndarray | None:
+    """A parameter that is a point of the estimator's model, on the hyperboloid (d+1,); or one of the words, of which "origin"
+    is a point too, and others are None."""
+    value = getattr(estimator, name)
+    if value is None or isinstance(value, str):
+        if value not in words:
+            said = " or ".join(repr(word) for word in words if word is not None)
+            raise ValueError(f"{name} must be {said} or a point in the model of X, but is {value!r}.")
+        return origin(fitted_door(estimator).dimension(estimator.n_features_in_)) if value == "origin" else None
+    point = np.asarray(value, dtype=float)
+    if point.shape != (estimator.n_features_in_,):
+        raise ValueError(
+            f"{name} must be one point in the model of X, of shape ({estimator.n_features_in_},), but has shape {point.shape}."
+        )
+    return to_numpy(check_rows(point[None], fitted_door(estimator), name=name).all()[0])
 
 
 def store_mean(estimator: Any, rows: Rows) -> Mean:

@@ -10,14 +10,13 @@ import numpy as np
 from .._objectives.sample import Sample, as_sample
 from .._points.door import check_generator, check_number
 from .._points.memory import Rows
-from .._points.places import check_rows
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from .._search.submanifolds import Effort, Nested, nested_frame
 from ..geometry import Chunk, lift, radius, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, to_numpy
 from ..statistics import principal_axes
-from .fitting import check_climb, check_starts, ending_after, fitted_door, in_model, store_mean, teller
+from .fitting import check_climb, check_point, check_starts, ending_after, fitted_door, in_model, store_mean, teller
 from .linear import LinearReduction
 
 HULL_ROWS = 1 << 13  # For a submanifold, more points than this are searched on a random sample of so many.
@@ -82,18 +81,8 @@ class GeodesicReduction(LinearReduction):
 
     def _check_base(self, rng: np.random.Generator) -> np.ndarray:
         """The base point (d+1,) on the hyperboloid, with its noise."""
-        if self.base_point is None or isinstance(self.base_point, str):
-            if self.base_point not in (None, "mean"):
-                raise ValueError(f"base_point must be 'mean' or a point in the model of X, but is {self.base_point!r}.")
-            base = self._mean
-        else:
-            point = np.asarray(self.base_point, dtype=float)
-            if point.shape != (self.n_features_in_,):
-                raise ValueError(
-                    f"base_point must be one point in the model of X, of shape ({self.n_features_in_},), but has shape "
-                    f"{point.shape}."
-                )
-            base = to_numpy(check_rows(point[None], fitted_door(self), name="base_point").all()[0])
+        point = check_point(self, "base_point", (None, "mean"))
+        base = self._mean if point is None else point
         noise = self.base_noise * fitted_door(self).scale * rng.standard_normal(len(base) - 1)
         return translate(to_hyperboloid(noise, "tangent"), base)
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numbers
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._objectives.objectives import ObjectiveName
 from .._points.cuda import images_of_rows, usable_for
-from .._points.door import check_choice, check_count, check_generator
+from .._points.door import check_count, check_generator
 from .._points.memory import Rows
 from .._points.places import ModelChoice, check_rows, choose_door
 from .._points.stream import Reservoir
@@ -34,9 +33,8 @@ from ..statistics import Seen
 from .base import HyperbolicReduction
 from .fitting import (
     as_fitted,
-    check_climb,
     check_components,
-    check_starts,
+    check_point,
     fitted_door,
     in_model,
     kept_if_refused,
@@ -44,9 +42,7 @@ from .fitting import (
     store_variances,
     teller,
 )
-from .learning import AUTO_STARTS, STRATEGIES, Answer, Wish, in_own_order, learn
-
-SpineName = Literal["ideal", "free"]
+from .learning import Last, SpineName, Wish, check_search, in_own_order, learn
 
 SEARCH_ROWS = 1 << 14  # More points than this are searched on a random sample of so many.
 
@@ -82,6 +78,12 @@ class HoroPCA(HyperbolicReduction):
         by evidence, or a refusal that says which they could be.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature). An array or tensor of one number will do.
+    centre : "mean", "origin" or array of shape (n_features,), default="mean"
+        What is in the middle of the picture: the mean of the images, or the image of the origin or of another point, such as a
+        root. The projection does not depend on it, and distances do not change.
+    warm_start : bool, default=False
+        A fit that follows another begins where that ended, beside its usual starts, and its picture is turned to where the
+        one before had the same points: pictures of points that move a little move a little, and a film does not jump.
     n_init : "auto" or int, default="auto"
         How many starts are climbed from: the most promising of eight times as many. "auto" is 16, and up to 64 on fewer than a
         thousand points; 64 on fewer than four thousand if ``objective="distortion"``, 96 with a stretch.
@@ -168,6 +170,8 @@ class HoroPCA(HyperbolicReduction):
         stretch: bool = False,
         model: ModelChoice = "poincare",
         curvature: float = -1.0,
+        centre: Literal["mean", "origin"] | Any = "mean",
+        warm_start: bool = False,
         n_init: int | Literal["auto"] = "auto",
         pairs: int | Literal["auto", "all"] = "auto",
         max_iter: int = 500,
@@ -183,6 +187,8 @@ class HoroPCA(HyperbolicReduction):
         self.stretch = stretch
         self.model = model
         self.curvature = curvature
+        self.centre = centre
+        self.warm_start = warm_start
         self.n_init = n_init
         self.pairs = pairs
         self.max_iter = max_iter
@@ -195,30 +201,20 @@ class HoroPCA(HyperbolicReduction):
         return bool(self.stretch)
 
     def _check_parameters(self) -> None:
-        check_choice("spine", self.spine, get_args(SpineName))
-        check_choice("strategy", self.strategy, STRATEGIES)
-        check_choice("objective", self.objective, get_args(ObjectiveName))
-        if not isinstance(self.stretch, bool | np.bool_):
-            raise ValueError(f"stretch must be True or False, but is {self.stretch!r}. How much is learnt: see stretch_.")
-        if self.stretch and (self.spine, self.objective, self.strategy) != ("free", "distortion", "joint"):
-            raise ValueError(
-                "stretch=True needs spine='free', objective='distortion' and strategy='joint' (it pays back distortion, in a "
-                f"space-like spine), but these are {self.spine!r}, {self.objective!r} and {self.strategy!r}."
-            )
-        check_climb(self)
-        check_starts(self.n_init, AUTO_STARTS)
-        if not (isinstance(self.pairs, str) and self.pairs in ("auto", "all")):
-            check_count("pairs", self.pairs, 1, why=", 'auto' or 'all'")
-        whole = isinstance(self.n_jobs, numbers.Integral) and not isinstance(self.n_jobs, bool)
-        if self.n_jobs is not None and not (whole and self.n_jobs):
-            raise ValueError(f"n_jobs must be None, a number of threads, or -1 for one per core, but is {self.n_jobs!r}.")
+        check_search(self)
 
     def _fit_components(self, rows: Rows, K: int) -> Ending:
         self.__dict__.pop("_reservoir", None)
-        rng, n = check_generator(self.random_state), rows.shape[0]
+        rng, n, last = check_generator(self.random_state), rows.shape[0], self._last() if self.warm_start else None
         if n <= SEARCH_ROWS:
-            return self._learn(in_own_order(rows.take(np.arange(n))), None, n, K, np.random.default_rng(0))
-        return self._learn(rows.take(rng.choice(n, size=SEARCH_ROWS, replace=False)), rows, n, K, rng)
+            return self._learn(in_own_order(rows.take(np.arange(n))), None, n, K, np.random.default_rng(0), last)
+        return self._learn(rows.take(rng.choice(n, size=SEARCH_ROWS, replace=False)), rows, n, K, rng, last)
+
+    def _last(self) -> Last | None:
+        """What was learnt before, if it is kept."""
+        if not (hasattr(self, "_answer") and hasattr(self, "_frames")):  # version 0.1.0 kept less
+            return None
+        return Last(self._answer, self._mean, self.nested_spines_, self._frames)
 
     @one_blas_thread()
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -270,19 +266,20 @@ class HoroPCA(HyperbolicReduction):
         m, rng = len(new.points), np.random.default_rng(0)
         fresh = not hasattr(self, "_answer") or (K, self.objective) != (self.n_components_, as_fitted(self, "objective"))
         if m >= max(2, K) and (new.changed > np.sqrt(m) or fresh):
-            ending = self._learn(new.points, None, new.seen, K, rng, warm=getattr(self, "_answer", None))
+            ending = self._learn(new.points, None, new.seen, K, rng, self._last())
             self.n_components_, self._n_features_out, self.objective_ = K, door.columns(K), self.objective
             new = new._replace(changed=0)
         self._reservoir, self.n_samples_seen_ = new, new.seen
         return ending
 
     def _learn(
-        self, some: np.ndarray, rows: Rows | None, seen: int, K: int, rng: np.random.Generator, warm: Answer | None = None
+        self, some: np.ndarray, rows: Rows | None, seen: int, K: int, rng: np.random.Generator, last: Last | None = None
     ) -> Ending:
         """Learn K components from points, as `learn` says, and keep what was learnt."""
         goal = "stretch" if self.stretch else self.objective
         how_hard = (self.n_init, self.pairs, self.max_iter, self.tol, teller(self))
-        learnt = learn(Wish(self.spine, self.strategy, goal, *how_hard), some, rows, seen, K, rng, warm)
+        centre = check_point(self, "centre", ("mean", "origin"))
+        learnt = learn(Wish(self.spine, self.strategy, goal, *how_hard), some, rows, seen, K, rng, last, centre)
         scale, directions = fitted_door(self).scale, learnt.directions
         self._answer, self._mean, self._directions = learnt.answer, learnt.mean, directions
         self.mean_, self.n_samples_seen_ = in_model(self, learnt.mean), seen

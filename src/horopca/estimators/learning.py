@@ -5,16 +5,18 @@ The search runs on a sample of the points as seen from its mean; what it found i
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+import numbers
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from .._objectives.objectives import KEPT_SQUARE, OBJECTIVES, SHARPEST
+from .._objectives.objectives import KEPT_SQUARE, OBJECTIVES, SHARPEST, ObjectiveName
 from .._objectives.pairs import AllPairs
 from .._objectives.sample import Sample, as_sample
 from .._objectives.variances import measured_variances, slid
 from .._objectives.whole import Whole
 from .._points.cuda import usable_for
+from .._points.door import check_choice, check_count
 from .._points.means import mean_of_many
 from .._points.memory import Rows
 from .._search.climb import Report
@@ -23,10 +25,12 @@ from .._search.spines import Flag, Plan, search_greedy, search_joint
 from ..geometry import Chunk, Frame, between, translate_ideal, translate_ideal_to_origin
 from ..geometry._arrays import to_numpy
 from ..projections.spines import Spine, nested_ideal_points, spine_from_basis
-from ..statistics import Seen, frame_of, frechet_mean, principal_axes
-from .fitting import check_starts, ending_after
+from ..statistics import Seen, frame_of, frechet_mean, principal_axes, turned_to
+from .fitting import check_climb, check_starts, ending_after
 
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
+
+SpineName = Literal["ideal", "free"]
 
 STAND_ROWS = 1 << 12  # The search stands at the mean, and in the principal axes, of so many points of a sample.
 LAST_PAIRS = 1 << 20  # The last climb counts so many pairs for each evaluation.
@@ -41,7 +45,7 @@ RUGGED_ROWS = 1 << 12  # Up to so many points, an objective that has many optima
 class Wish(NamedTuple):
     """What is searched for, and how hard: the parameters of `HoroPCA` that the search has to know."""
 
-    spine: Literal["ideal", "free"]
+    spine: SpineName
     strategy: str  # a row of STRATEGIES
     goal: str  # a row of OBJECTIVES
     n_init: int | Literal["auto"]
@@ -69,11 +73,48 @@ class Wish(NamedTuple):
         return n if self.pairs == "all" else int(self.pairs)
 
 
+def check_search(estimator: Any) -> None:
+    """Refuse parameters of `HoroPCA` that make no sense."""
+    check_choice("spine", estimator.spine, get_args(SpineName))
+    check_choice("strategy", estimator.strategy, STRATEGIES)
+    check_choice("objective", estimator.objective, get_args(ObjectiveName))
+    for name, more in (("stretch", " How much is learnt: see stretch_."), ("warm_start", "")):
+        if not isinstance(getattr(estimator, name), bool | np.bool_):
+            raise ValueError(f"{name} must be True or False, but is {getattr(estimator, name)!r}.{more}")
+    if estimator.warm_start and isinstance(estimator.n_components, float | np.floating):
+        raise ValueError(f"n_components must be a whole number or None if warm_start=True, but is {estimator.n_components!r}.")
+    if estimator.stretch and (estimator.spine, estimator.objective, estimator.strategy) != ("free", "distortion", "joint"):
+        raise ValueError(
+            "stretch=True needs spine='free', objective='distortion' and strategy='joint' (it pays back distortion, in a "
+            f"space-like spine), but these are {estimator.spine!r}, {estimator.objective!r} and {estimator.strategy!r}."
+        )
+    check_climb(estimator)
+    check_starts(estimator.n_init, AUTO_STARTS)
+    if not (isinstance(estimator.pairs, str) and estimator.pairs in ("auto", "all")):
+        check_count("pairs", estimator.pairs, 1, why=", 'auto' or 'all'")
+    whole = isinstance(estimator.n_jobs, numbers.Integral) and not isinstance(estimator.n_jobs, bool)
+    if estimator.n_jobs is not None and not (whole and estimator.n_jobs):
+        raise ValueError(f"n_jobs must be None, a number of threads, or -1 for one per core, but is {estimator.n_jobs!r}.")
+
+
 class Answer(NamedTuple):
     """What a search found: bases (k, d+1), k = 1 .. K, of nested spines, as seen from a frame."""
 
     frame: Frame
     bases: list[np.ndarray]
+
+
+class Last(NamedTuple):
+    """What was learnt before: where the next search begins, and the picture that the next one resembles."""
+
+    answer: Answer
+    mean: np.ndarray  # (d+1,)
+    spines: list[Spine]
+    frames: list[Frame]
+
+    def picture(self, x: np.ndarray, k: int) -> np.ndarray:
+        """Images (n, k+1) of points x (n, d+1) on the first k components."""
+        return self.frames[k - 1].enter(slid(Seen(x, self.mean).map(Chunk.points), self.spines[k - 1]))
 
 
 class Learnt(NamedTuple):
@@ -97,11 +138,13 @@ def learn(
     seen: int,
     K: int,
     rng: np.random.Generator,
-    warm: Answer | None = None,
+    last: Last | None = None,
+    centre: np.ndarray | None = None,
 ) -> Learnt:
     """Fit K components to the points `some` (m, d+1); if they are a random sample of `rows`, to all of these.
 
-    They stand for so many `seen`; `warm` is an earlier answer to begin from.
+    They stand for so many `seen`; `last` is what was learnt before; `centre` (d+1,) is in the middle of the picture, if it
+    is given, and the mean of the images otherwise.
     """
     mean = frechet_mean(some if rows is None else some[:STAND_ROWS])
     # the search stands at the mean of the sample, which is the same to the last bit wherever the rows are
@@ -111,7 +154,7 @@ def learn(
         order = sample.order()
         some, sample = some[order], sample.take(order)
     whole = None if rows is None else Whole(rows, some, frame, sample, rng)
-    plan = wish.plan(sample, K, rows is not None)._replace(warm=_as_seen(warm, frame, K, wish.goal))
+    plan = wish.plan(sample, K, rows is not None)._replace(warm=_as_seen(last, frame, K, wish.goal))
     if whole is not None:
         plan = _over_all(plan, whole, wish)
     flag = STRATEGIES[wish.strategy](sample, K, wish.spine, wish.goal, plan, rng)
@@ -124,7 +167,7 @@ def learn(
     variances, error = measured_variances(x, spines, rng, seen, across)
     remedy = f"Raise max_iter (now {wish.max_iter}) or tol (now {wish.tol:g})."
     ending = ending_after(mean, Ending.of(flag.ascent, remedy))
-    frames = [frame_of(slid(x, spine)) for spine in spines]
+    frames = _framed(some, point, spines, last, centre)
     return Learnt(Answer(frame, flag.bases), point, spines, directions, stretch, frames, variances, error, ending)
 
 
@@ -145,10 +188,25 @@ def _over_all(plan: Plan, whole: Whole, wish: Wish) -> Plan:
     return plan
 
 
-def _as_seen(warm: Answer | None, frame: Frame, K: int, goal: str) -> list[np.ndarray] | None:
+def _framed(x: np.ndarray, mean: np.ndarray, spines: list[Spine], last: Last | None, centre: np.ndarray | None) -> list[Frame]:
+    """The frames of the images of points x (n, d+1), for each of the spines, turned as in the picture before."""
+    known = last.spines if last is not None and len(last.mean) == len(mean) else []
+    frames = []
+    for k, spine in enumerate(spines, start=1):
+        y = slid(Seen(x, mean).map(Chunk.points), spine)
+        middle = None if centre is None else slid(Seen(centre[None], mean).map(Chunk.points), spine)[0]
+        frame = frame_of(y, middle)
+        frames.append(turned_to(frame, y, last.picture(x, k)) if last is not None and k <= len(known) else frame)
+    return frames
+
+
+def _as_seen(last: Last | None, frame: Frame, K: int, goal: str) -> list[np.ndarray] | None:
     """The bases of an earlier answer as seen from a frame, if it is one to the same question."""
     d = len(frame.axes)
-    if warm is None or len(warm.bases) != K or warm.bases[-1].shape[1] != d + 1 + (goal == "stretch"):
+    if last is None:
+        return None
+    warm = last.answer
+    if len(warm.bases) != K or warm.bases[-1].shape[1] != d + 1 + (goal == "stretch"):
         return None
     there = between(warm.frame, frame).T
     return [np.hstack([basis[:, : d + 1] @ there, basis[:, d + 1 :]]) for basis in warm.bases]

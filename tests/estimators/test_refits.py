@@ -1,0 +1,143 @@
+"""Fits one after another: where the picture is centred, and how it stays as it was turned."""
+
+import numpy as np
+import pytest
+
+from clouds import cloud, rotation, turned
+from horopca import HoroPCA
+from horopca._points.door import check_door
+from horopca.geometry import from_hyperboloid, pairwise_distance, radius, to_hyperboloid
+from horopca.io import load_fitted, save_fitted
+from horopca.statistics import Frame, frame_of, turned_to
+
+X = from_hyperboloid(cloud(60, 4, radius=2.0), "poincare")
+FLIPPED = X * [1.0, -1.0, 1.0, -1.0]  # an isometry, which the canonical frame is turned with
+
+pytestmark = pytest.mark.usefixtures("quick_search")
+
+
+def moved(amount, seed=1):
+    return X + amount * np.random.default_rng(seed).standard_normal(X.shape)
+
+
+def test_points_that_move_a_little_move_a_little_in_the_picture():
+    """Of images that are symmetric to the eye the canonical frame flips at the least change."""
+    even = np.vstack([X[:20], -X[:20]])
+    noise = 1e-6 * np.random.default_rng(0).standard_normal((4, *even.shape))
+    options = {"spine": "free", "centre": "origin"}
+    free = [HoroPCA(2, **options).fit_transform(even + part) for part in noise]
+    film = HoroPCA(2, warm_start=True, **options)
+    kept = [film.fit_transform(even + part) for part in noise]
+    np.testing.assert_array_equal(kept[0], free[0])  # there is nothing to follow
+    assert max(np.abs(a - b).max() for a, b in zip(kept, kept[1:], strict=False)) < 1e-4
+    assert max(np.abs(a - b).max() for a, b in zip(free, free[1:], strict=False)) > 0.1
+
+
+def test_pictures_on_fewer_components_are_turned_too_whatever_the_rows():
+    pca = HoroPCA(3, warm_start=True, strategy="greedy")
+    first, few = pca.fit_transform(X), pca.transform(X, n_components=2)
+    pca.fit(moved(1e-6)[::-1])
+    # the optimum moves with the points, and a climb ends so near to it
+    np.testing.assert_allclose(pca.transform(X), first, atol=1e-3)
+    np.testing.assert_allclose(pca.transform(X, n_components=2), few, atol=1e-3)
+
+
+def test_a_warm_start_finds_nothing_worse():
+    goal = {"spine": "free", "n_init": 1}
+    best = HoroPCA(2, spine="free", n_init=32).fit(X)
+    warm = HoroPCA(2, warm_start=True, **goal).fit(X)
+    for name in ("_answer", "_mean", "nested_spines_", "_frames"):
+        setattr(warm, name, getattr(best, name))
+    assert warm.fit(X).score(X) >= best.score(X) * (1 - 1e-9)
+
+
+def test_the_picture_of_a_stream_stays_as_it_was_turned(monkeypatch):
+    monkeypatch.setattr("horopca._points.stream.Reservoir.after", lambda self, rows, size: self._replace(
+        points=rows.all(), seen=self.seen + rows.shape[0], changed=rows.shape[0]))  # fmt: skip
+    pca = HoroPCA(2).partial_fit(X)
+    first = pca.transform(X)
+    np.testing.assert_allclose(pca.partial_fit(moved(1e-6)).transform(X), first, atol=1e-4)
+
+
+def test_another_question_is_begun_anew():
+    """More components, fewer dimensions: the picture is as of a first fit where there is none to follow."""
+    pca = HoroPCA(2, warm_start=True).fit(X)
+    np.testing.assert_allclose(pca.set_params(n_components=3).fit_transform(X), HoroPCA(3).fit_transform(X), atol=1e-4)
+    low = X[:, :3]
+    np.testing.assert_allclose(pca.fit_transform(low), HoroPCA(3).fit_transform(low), atol=1e-12)
+
+
+def test_a_kept_fit_goes_on(tmp_path):
+    centre = np.array([0.1, 0.0, 0.0, 0.2])
+    pca = HoroPCA(2, warm_start=True, centre=centre).fit(FLIPPED)
+    again = load_fitted(save_fitted(pca, tmp_path / "fit.npz"))
+    np.testing.assert_array_equal(again.fit_transform(X), pca.fit_transform(X))
+
+
+@pytest.mark.parametrize("K", [1, 2, 3])
+def test_a_frame_is_turned_by_the_best_of_all_isometries_about_its_origin(K):
+    y = cloud(40, K, radius=2.0, seed=3)
+    Q = rotation(K, seed=4) * ([-1.0] + [1.0] * (K - 1))
+    frame = frame_of(y)
+    np.testing.assert_allclose(turned_to(frame, y, turned(frame.enter(y), Q)).axes, Q @ frame.axes, atol=1e-12)
+
+    noisy = turned(frame.enter(cloud(40, K, radius=2.0, seed=5)), Q)
+    wanted = from_hyperboloid(noisy, "tangent")
+
+    def misfit(axes):
+        return np.sum((from_hyperboloid(Frame(frame.mean, axes).enter(y), "tangent") - wanted) ** 2)
+
+    best = misfit(turned_to(frame, y, noisy).axes)
+    assert all(best <= misfit(rotation(K, seed=seed)) + 1e-9 for seed in range(50))
+
+
+# ---------------------------------------------------------------- the centre
+
+
+STRETCHED = {"spine": "free", "objective": "distortion", "stretch": True, "n_init": 1}
+
+
+@pytest.mark.parametrize(
+    "model, curvature, options", [("poincare", -1.0, STRETCHED), ("lorentz", -0.25, {}), ("halfspace", -2.0, {})]
+)
+def test_the_centre_is_in_the_middle_and_nothing_else_changes(model, curvature, options):
+    door = check_door(model, curvature)
+    points, origin = (door.leave(x, x.dtype) for x in (to_hyperboloid(X[:20]), np.eye(1, 5)))
+    here = {"model": model, "curvature": curvature, **options}
+    usual = HoroPCA(3, **here).fit(points)
+    for centre, place in (("origin", origin), (points[7], points[7:8])):
+        pca = HoroPCA(3, centre=centre, **here).fit(points)
+        for k in (1, 2, 3):
+            assert radius(door.enter(pca.transform(place, n_components=k))) < 1e-7
+        a, b = (pairwise_distance(door.enter(fit.transform(points))) for fit in (pca, usual))
+        np.testing.assert_allclose(a, b, atol=1e-7)
+        np.testing.assert_allclose(pca.explained_variance_, usual.explained_variance_, rtol=1e-12)
+        np.testing.assert_array_equal(pca.mean_, usual.mean_)
+
+
+@pytest.mark.parametrize(
+    "options, sentence",
+    [
+        ({"centre": "root"}, "centre must be 'mean' or 'origin' or a point in the model of X, but is 'root'."),
+        ({"centre": None}, "centre must be 'mean' or 'origin' or a point in the model of X, but is None."),
+        ({"centre": [0.0, 0.1]}, r"centre must be one point in the model of X, of shape \(4,\), but has shape \(2,\)."),
+        ({"centre": [0.0, 0.0, 0.0, 2.0]}, "centre must lie inside the unit ball"),
+        ({"warm_start": 1}, "warm_start must be True or False, but is 1."),
+        (
+            {"warm_start": True, "n_components": 0.5},
+            "n_components must be a whole number or None if warm_start=True, but is 0.5",
+        ),
+    ],
+)
+def test_wrong_options_are_refused_in_a_sentence(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        HoroPCA(**options).fit(X)
+
+
+def test_companions_share_the_frame_of_the_fit():
+    """Anchors that were not fitted are where they would be among the points."""
+    anchors = moved(0.05)[:5]
+    pca = HoroPCA(2, centre=anchors[0]).fit(X)
+    together = pca.transform(np.vstack([X, anchors]))
+    np.testing.assert_allclose(np.vstack([pca.transform(X), pca.transform(anchors)]), together, atol=1e-12)
+    np.testing.assert_allclose(pca.transform(anchors)[0], 0, atol=1e-9)
