@@ -345,6 +345,20 @@ def test_a_view_without_points_says_so(visit):
     assert page.is_hidden("#lost")
 
 
+def test_no_name_is_under_the_overview(visit):
+    page = visit("sunk", 820, 640)
+    page.keyboard.press("+")
+    page.keyboard.press("+")
+    settle(page)
+    for k, i in enumerate(CARNIVORES[:3]):
+        drag(page, screen(page, i), (545 + 20 * k, 540))  # there
+    inset = page.locator("#overview").bounding_box()
+    right, bottom = inset["x"] + inset["width"], inset["y"] + inset["height"]
+    assert page.is_visible("#overview") and len(state(page)["names"]) > 5
+    for x, y, u, v in page.evaluate("horopca.boxes()"):
+        assert u <= inset["x"] + 1 or right - 1 <= x or v <= inset["y"] + 1 or bottom - 1 <= y
+
+
 def test_the_smallest_phones_and_forced_colours(visit):
     page = visit("mammals", 320, 568, has_touch=True, is_mobile=True, device_scale_factor=2)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

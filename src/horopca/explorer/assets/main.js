@@ -74,6 +74,7 @@ function newApp(data) {
     const radius = Math.max(40, Math.min(free.width, free.height) / 2 - (wide ? 16 : 8));
     app.frame = { width, height, dpr, free, radius, zoom: app.zoom, scale: radius * app.zoom, model: app.model,
       open: Boolean(MODELS[app.model].open), reach: data.reach,
+      taken: beside && !wide ? [[width - right - 118, height - 176, width - right - 8, height - 66]] : [], // the overview's place
       cx: free.x + free.width / 2, cy: free.y + (wide ? free.height / 2 : Math.min(free.height / 2, radius + 20)) };
     app.draw();
   };

@@ -170,7 +170,7 @@ const clipped = (name) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST
  *
  * Of very many points, while the view moves (`fast`), only the names that are there already are looked at. */
 function placeNames(scene, data, frame, context, marks, lit, fast) {
-  const boxes = [], { named, score } = scene, marked = marks.map(({ i }) => i).filter((i) => scene.size[i] > 0);
+  const boxes = [...frame.taken], { named, score } = scene, marked = marks.map(({ i }) => i).filter((i) => scene.size[i] > 0);
   const near = marks.flatMap(({ here, there }) => (there || here).map(([j]) => j)).filter((j) => scene.size[j] > 0);
   scene.names = [];
   scene.wanted = 0;
