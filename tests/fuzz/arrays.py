@@ -131,7 +131,7 @@ def _described(case: Case) -> Any:
     columns = int(case.rng.integers(1, 5))
     X = any_numbers(case.rng, columns) if case.rng.random() < 0.5 else case.points(case.door())
     found = describe(X)
-    return found.curvature, *found.radius.values()
+    return found.curvature, *(value for radii in found.radius.values() for value in radii.values())
 
 
 def _kept(case: Case) -> Any:
