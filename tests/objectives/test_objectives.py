@@ -8,8 +8,8 @@ import torch
 
 from clouds import cloud, directions
 from horopca._objectives.objectives import fidelity_objective, variance_objective
-from horopca._objectives.pairs import AllPairs, Shifts, some_pairs
-from horopca._objectives.profiles import SQUARE, mean_over_pairs
+from horopca._objectives.pairs import AllPairs, Shifts, some_offsets, some_pairs
+from horopca._objectives.profiles import SQUARE, log_variance, mean_over_pairs
 from horopca._objectives.sample import as_sample
 from horopca._search.climb import Heat, climb, race
 from horopca._search.families import FreeSpines, IdealSpines, OneMore, compose, ideal_cone, whole_space
@@ -125,6 +125,21 @@ def test_some_pairs_are_all_when_there_are_no_more():
     drawn = some_pairs(100, 45, rng)
     assert len(set(drawn.offsets)) == 45
     assert max(drawn.offsets) < 50
+
+
+def test_shifts_are_all_below_half():
+    rng = np.random.default_rng(0)
+    assert [some_offsets(n, 99, rng) for n in (3, 4, 9, 10)] == [(1,), (1,), (1, 2, 3, 4), (1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 20])
+def test_the_variance_on_a_line_is_that_of_its_pairs(n):
+    eta = np.exp(np.random.default_rng(n).standard_normal(n))
+    value, gradient = log_variance(eta)
+    mean = lambda eta: np.sum((np.log(eta)[:, None] - np.log(eta)) ** 2) / 8 / max(n * (n - 1) / 2, 1)
+    assert value == pytest.approx(mean(eta), abs=1e-15)
+    slopes = [(mean(eta + e) - mean(eta - e)) / 2e-6 for e in 1e-6 * np.eye(n)]
+    np.testing.assert_allclose(gradient, slopes, atol=1e-8)
 
 
 def test_coincident_points_give_finite_values_and_gradients():

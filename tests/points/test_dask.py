@@ -71,6 +71,12 @@ def one_thread():
         yield
 
 
+@pytest.fixture
+def few_searched(monkeypatch):
+    """A search that looks at few of the rows: for what the passes over all of them make of it."""
+    monkeypatch.setattr("horopca.estimators.horopca.SEARCH_ROWS", 1500)
+
+
 def chunked(X: np.ndarray = X, rows: tuple[int, ...] = CHUNKS, columns: tuple[int, ...] = (3, 2)) -> da.Array:
     return da.from_array(X, chunks=(rows, columns))
 
@@ -79,7 +85,7 @@ def chunked(X: np.ndarray = X, rows: tuple[int, ...] = CHUNKS, columns: tuple[in
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_a_fit_is_that_of_the_array_in_memory(name):
+def test_a_fit_is_that_of_the_array_in_memory(name, few_searched):
     estimator, D = ESTIMATORS[name], chunked()
     Y = estimator.fit(X).transform(X)
     score = estimator.score(X) if hasattr(estimator, "score") else None
@@ -176,7 +182,7 @@ def test_transform_is_lazy_and_stays_what_it_was(tmp_path):
     assert len(list(tmp_path.iterdir())) == 5  # the chunk with these rows alone
 
 
-def test_busemann_coordinates_are_lazy_too():
+def test_busemann_coordinates_are_lazy_too(few_searched):
     estimator = ESTIMATORS["greedy"].fit(X)
     np.testing.assert_allclose(estimator.busemann(chunked()).compute(), estimator.busemann(X), atol=1e-12)
 
@@ -356,7 +362,7 @@ def deadly(folder: Path, read_number: int) -> da.Array:
     return da.map_blocks(read, chunks=da.core.normalize_chunks((1000, -1), X.shape), dtype=X.dtype, meta=X[:0])
 
 
-def test_a_worker_that_dies_changes_nothing_but_the_time(workers, tmp_path):
+def test_a_worker_that_dies_changes_nothing_but_the_time(workers, tmp_path, few_searched):
     fits, pids = [], []
     for name, read_number in (("calm", 0), ("rough", 4)):
         folder = tmp_path / name

@@ -131,4 +131,4 @@ def _simplex(K: int) -> np.ndarray:
     centred = np.eye(K) - 1 / K
     axes = np.linalg.svd(centred)[2][: K - 1]
     corners = centred @ axes.T
-    return np.asarray(corners / np.linalg.norm(corners, axis=1, keepdims=True) if K > 1 else corners)
+    return np.asarray(corners / np.linalg.norm(corners, axis=1, keepdims=True))
