@@ -14,15 +14,13 @@ from horopca.statistics import frechet_mean
 @pytest.mark.parametrize("offsets", [None, (1, 4, 7)])
 def test_measures_are_those_of_the_pairs_that_are_counted(offsets):
     n, (x, y) = 20, (cloud(20, 4, seed=1), cloud(20, 2, seed=2))
-    i, j = (
-        np.triu_indices(n, 1)
-        if offsets is None
-        else (np.tile(np.arange(n), 3), np.add.outer(offsets, np.arange(n)).ravel() % n)
-    )
+    i, j = np.triu_indices(n, 1)
+    if offsets:
+        i, j = np.tile(np.arange(n), 3), np.add.outer(offsets, np.arange(n)).ravel() % n
     before, after = distance(x[i], x[j]), distance(y[i], y[j])
     images = Images(x, y, lambda y: np.broadcast_to(origin(4), x.shape), offsets)
-    share = (n - 1) / n if offsets is None else 1.0  # the pairs of a point with itself are among all n^2
-    assert PAIR_VARIANCE.of(images) == pytest.approx(share * np.mean(after**2), rel=1e-9)
+    # the pairs of a point with itself are among the n^2
+    assert PAIR_VARIANCE.of(images) == pytest.approx((n - 1) / n * np.mean(after**2), rel=1e-9)
     assert DISTORTION.of(images) == pytest.approx(-np.mean(np.abs(after / before - 1)), rel=1e-9)
     assert FRECHET_VARIANCE.of(images) == pytest.approx(np.mean(distance(y, frechet_mean(y).point) ** 2), rel=1e-9)
     assert RESIDUAL.of(images) == pytest.approx(-np.mean(distance(x, origin(4)) ** 2), rel=1e-9)

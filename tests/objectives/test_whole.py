@@ -149,5 +149,5 @@ def test_a_row_next_to_the_pole_keeps_its_digits():
     expected = seen.sharpened(seen.products(M[None])[0], 1.0, unit)
     assert expected[-1] < 1e-5  # of terms of size 1e6
     c = placed.products(M[None])[0]
-    for scale in (1e-8, 1.0, 1e8):  # a pole may be of any length
+    for scale in (2.0**-27, 1.0, 2.0**27):  # a pole may be of any length
         np.testing.assert_allclose(placed.sharpened(scale * c, scale, scale * unit), scale * expected, rtol=1e-6)

@@ -67,7 +67,7 @@ def check_rows(
     With points=False, ``check()`` of the rows is left to the caller. With graph=True a tensor that asks for gradients keeps
     them; else it is taken as the numbers that it holds.
     """
-    if hasattr(X, "state_dict") and hasattr(X, "forward"):
+    if hasattr(type(X), "state_dict") and hasattr(type(X), "forward"):  # of what it is: a Dask task has every name
         raise ValueError(
             f"{name} must be an array of points, but is a {type(X).__name__}, a module of a network. Pass what it returns, or "
             "its weight."
