@@ -82,6 +82,7 @@ def _direction(
 ) -> np.ndarray:
     """The direction of L-BFGS of each runner (S, p); that of its gradient where it has no memory, or the former leads down."""
     order = [(newest - k) % len(steps) for k in range(len(steps))]
+    order = [k for k in order if weights[k].any()]
     q, kept = g.copy(), {}
     with np.errstate(over="ignore", invalid="ignore"):  # far out, a direction may leave float64: then it is the gradient's
         for k in order:
