@@ -68,3 +68,13 @@ def test_plot_overwrites_only_when_told(folder):
     assert plot("plane.npy").exit_code == 0 and (folder / "plane.png").exists()
     assert "exists already" in plot("plane.npy").stderr
     assert plot("plane.npy", "--force").exit_code == 0
+
+
+def test_companions_come_with_their_names(folder, monkeypatch):
+    drawn = {}
+    monkeypatch.setattr("horopca.plots.plot_plane", lambda Y, **options: drawn.update(options))
+    (folder / "anchors.csv").write_text("name,x,y\nroot,0,0\nleaf,0.5,0.25\n")
+    assert plot("plane.npy", "--companions", "anchors.csv").exit_code == 0
+    assert {name: list(point) for name, point in drawn["companions"].items()} == {"root": [0, 0], "leaf": [0.5, 0.25]}
+    assert plot("plane.npy", "--companions", "plane.npy", "--force").exit_code == 0
+    np.testing.assert_array_equal(drawn["companions"], Y)

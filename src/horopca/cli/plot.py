@@ -36,6 +36,7 @@ from .texts import row_of, texts_of
     ("auto", "disk", "klein", "equidistant", "halfplane", "ball"),
     help="What to draw them in: the disk, or by distance where most points would lie on its rim; a ball for three dimensions.",
 )
+@reads("--companions", help="Points to draw on top, with their names: a root, anchors of classes.")
 @click.option("--centre", help="Name or row number of the point to put at the centre.")
 @click.option("--grid", type=click.Choice(("polar", "geodesic")), help="Draw a grid around the centre.")
 @palette_option
@@ -50,6 +51,7 @@ def plot(
     names: Path | None,
     edges: Path | None,
     values: Path | None,
+    companions: Path | None,
     view: str,
     centre: str | None,
     grid: str | None,
@@ -74,10 +76,11 @@ def plot(
         raise click.UsageError(f"POINTS must be a file with one point per row, but {points} is a picture.")
     output = Path(f"{points.stem}.png") if output is None else output
     inputs = {"POINTS": points, "--labels": labels, "--names": names, "--edges": edges, "--values": values}
+    inputs |= {"--companions": companions}
     check_files(inputs, [Output("-o", output, PICTURES)], force=force)
-    if view == "ball" and (values or reading.value_column or centre or grid):
+    if view == "ball" and (values or reading.value_column or centre or grid or companions):
         raise click.UsageError(
-            "--values, --value-column, --centre and --grid are of the plane, and --view ball has none of them."
+            "--values, --value-column, --companions, --centre and --grid are of the plane, and --view ball has none of them."
         )
     figure = figure_for(output)
     table = read(points, reading)
@@ -89,6 +92,10 @@ def plot(
         plots.plot_ball(table.X, ax=figure.add_subplot(projection="3d"), **options)
     else:
         options |= {"names": texts.names, "centre": row_of(centre, texts.names, "--centre"), **numbers}
+        if companions is not None:
+            beside = read(companions)
+            named = texts_of(beside, None, None, None).names
+            options["companions"] = beside.X if named is None else dict(zip(named, beside.X, strict=True))
         plots.plot_plane(table.X, view=view, grid=grid, ax=figure.subplots(), **options)
     write_files([(output, saved(figure))], force=force)
     print_rows({"points": f"{len(table.X):,}", "drawn in": str(output)})

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..geometry import ModelName, busemann, from_hyperboloid, geodesic, lift, to_hyperboloid
+from ..geometry import ModelName, busemann, from_hyperboloid, geodesic, lift, to_hyperboloid, translate_ideal
 
 __all__ = ["geodesic_arcs", "geodesic_lines", "horocycle_arcs"]
 
@@ -94,6 +94,30 @@ def horocycle_arcs(x: Any, q: Any, n_points: int = 65) -> np.ndarray:
     first = np.angle((z - c) / -complex(*q))  # seen from the centre, q is ahead and the end behind
     turned = first[:, None] * np.linspace(1, 0, n_points)
     return _real(c[:, None] - size[:, None] * complex(*q) * np.exp(1j * turned))
+
+
+def cone_angles(radii: np.ndarray, K: float) -> np.ndarray:
+    """Half-apertures of entailment cones at distances from the root; a right angle where the formula has none."""
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.asarray(np.arcsin(np.minimum(2 * K / np.sinh(radii), 1)))
+
+
+def cone_borders(x: np.ndarray, angles: np.ndarray, n_points: int = 65) -> list[np.ndarray]:
+    """The borders (3 n_points, 2) in the disk of cones at points x (m, 3), not the origin, that open away from the origin.
+
+    From the point along a geodesic to the rim, along the rim, and back along the other geodesic.
+    """
+    borders = []
+    for point, psi in zip(x, angles, strict=True):
+        ahead = np.arctan2(point[2], point[1]) + np.array([-psi, 0.0, psi])
+        # directions at the point lead to these ideal points; the one that leads away from the origin stays where it is
+        ends = translate_ideal(np.stack([np.cos(ahead), np.sin(ahead)], axis=1), point)
+        turn = np.angle(_complex(ends) / _complex(ends[1]))
+        rim = _real(_complex(ends[1]) * np.exp(1j * np.linspace(turn[0], turn[2], n_points)))
+        here = np.asarray(from_hyperboloid(point, "poincare"))[None]
+        first, last = (geodesic_arcs(here, end[None] * (1 - 1e-12), n_points)[0] for end in (ends[0], ends[2]))
+        borders.append(np.concatenate([first, rim, last[::-1]]))
+    return borders
 
 
 def on_hyperboloid(y: Any) -> np.ndarray:

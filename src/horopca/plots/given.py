@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,9 @@ class Given(NamedTuple):
     palette: Any = None
     scale: str = "linear"
     limits: tuple[float, float] | None = None
+    companions: np.ndarray = np.empty((0, 3))  # (m, 3), as seen from the centre too
+    companion_names: tuple[str, ...] = ()  # m of them
+    room: np.ndarray = np.empty((0, 3))  # further points that the picture is large enough for
 
 
 def check_given(
@@ -46,6 +50,7 @@ def check_given(
     palette: Any = None,
     scale: str = "linear",
     limits: Any = None,
+    companions: Any = None,
 ) -> Given:
     """The arguments of a plot of the plane, or a sentence."""
     x = checked_points(Y, model, curvature)
@@ -61,22 +66,36 @@ def check_given(
     numbers = None if values is None else np.asarray(one_per_point(values, "values", n), dtype=np.float64)
     if size is not None and np.ndim(size):
         size = np.asarray(one_per_point(size, "size", n), dtype=np.float64)
+    beside, beside_names = checked_companions(companions, model, curvature)
     if centre is not None:
-        x = translate_to_origin(x, _centre(centre, x, model, curvature))
+        middle = _centre(centre, x, model, curvature)
+        x, beside = translate_to_origin(x, middle), translate_to_origin(beside, middle)
     classes = one_per_point(labels, "labels", n)
     called = None if texts is None else [str(text) for text in texts]
     unit = 1 / check_door(model, curvature).scale
-    return Given(x, classes, called, pairs, numbers, grid, size, unit, palette, scale, ends)
+    return Given(x, classes, called, pairs, numbers, grid, size, unit, palette, scale, ends, beside, beside_names)
 
 
-def checked_points(Y: Any, model: ModelName = "poincare", curvature: float = -1.0, d: int = 2) -> np.ndarray:
+def checked_companions(companions: Any, model: ModelName, curvature: float) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Points (m, 3) on the hyperboloid and their names, from a mapping of names to points or an array, or a sentence."""
+    if companions is None:
+        return np.empty((0, 3)), ()
+    named = isinstance(companions, Mapping)
+    points = np.asarray(list(companions.values()) if named else companions, dtype=np.float64)
+    if not points.size:
+        return np.empty((0, 3)), ()
+    names = tuple(str(name) for name in companions) if named else ("",) * len(points)
+    return checked_points(points, model, curvature, name="companions"), names
+
+
+def checked_points(Y: Any, model: ModelName = "poincare", curvature: float = -1.0, d: int = 2, name: str = "Y") -> np.ndarray:
     """Points of the plane (or of space, d = 3) on the hyperboloid, or a sentence."""
     door = check_door(model, curvature)
     Y = np.asarray(Y, dtype=np.float64)
     if Y.ndim != 2 or Y.shape[1] != door.columns(d):
         what, how = {2: ("the disk", "HoroPCA(n_components=2)"), 3: ("the ball", "HoroPCA(n_components=3)")}[d]
         raise ValueError(
-            f"Y must be points of {what}, of shape (n, {door.columns(d)}), but it has shape {Y.shape}. "
+            f"{name} must be points of {what}, of shape (n, {door.columns(d)}), but it has shape {Y.shape}. "
             f"{how} reduces points of more dimensions."
         )
     if not len(Y):
@@ -84,16 +103,16 @@ def checked_points(Y: Any, model: ModelName = "poincare", curvature: float = -1.
     if model == "poincare":  # a point may round to the boundary, in float32 from radius 17 on
         rounded = np.linalg.norm(Y, axis=1, keepdims=True) * door.scale <= 1 + ROUNDED
         Y = np.where(rounded, clip(Y, 1e-12, radius=1 / door.scale), Y)
-    return np.asarray(check_rows(Y, door, name="Y", reach=FARTHEST_IMAGE).all())
+    return np.asarray(check_rows(Y, door, name=name, reach=FARTHEST_IMAGE).all())
 
 
-def one_per_point(values: Any, what: str, n: int) -> list[Any] | None:
+def one_per_point(values: Any, what: str, n: int, each: str = "point") -> list[Any] | None:
     """One value for each of the n points as a list, or a sentence; None stays None."""
     if values is None:
         return None
     entries = list(values)
     if len(entries) != n:
-        raise ValueError(f"{what} must have one entry per point, but has {len(entries)} for {n} points.")
+        raise ValueError(f"{what} must have one entry per {each}, but has {len(entries)} for {n} {each}s.")
     return entries
 
 

@@ -6,24 +6,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._points.door import check_number
 from ..geometry import (
+    ModelName,
     from_hyperboloid,
     horosphere,
+    origin,
+    radius,
     to_hyperboloid,
     translate,
     translate_ideal_to_origin,
     translate_to_origin,
 )
-from .curves import geodesic_arcs, geodesic_lines, horocycle_arcs
+from .curves import cone_angles, cone_borders, geodesic_arcs, geodesic_lines, horocycle_arcs, on_hyperboloid
 from .figures import draw_lines, new_figure, proportion, theme_of
-from .given import checked_points
+from .given import checked_points, one_per_point
 from .palette import COLOURS
 from .views import VIEWS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_geodesics", "plot_horocycles", "plot_projection"]
+__all__ = ["plot_cones", "plot_geodesics", "plot_horocycles", "plot_projection"]
 
 LEVELS = (-2.0, -1.0, 0.0, 1.0, 2.0)
 
@@ -56,6 +60,63 @@ def plot_geodesics(a: Any, b: Any, *, extended: bool = False, colour: str = COLO
         raise ValueError(f"Two different points determine a geodesic, but row {row} of a and b is the same point.")
     ax = _disk(ax)
     draw_lines(ax, (geodesic_lines if extended else geodesic_arcs)(a, b), colour, 1.2, zorder=2)
+    return ax
+
+
+def plot_cones(
+    Y: Any,
+    *,
+    K: float = 0.1,
+    angles: Any = None,
+    root: Any = None,
+    model: ModelName = "poincare",
+    curvature: float = -1.0,
+    colour: Any = COLOURS[0],
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the entailment cones of points in the Poincaré disk, between geodesics to the rim.
+
+    The cone of a point opens away from the root: it holds what lies within an angle ``psi`` of the geodesic that comes from the
+    root. At a distance r from it ``sin(psi) = 2 K / sinh(r)``, in lengths of curvature -1, and never more than a right angle.
+    That is ``K (1 - |x|^2) / |x|`` in the unit ball, as of Ganea, Becigneul and Hofmann (2018), and ``2 K / (sqrt(c) |x|)``
+    of the space components of Lorentz coordinates, as of MERU: two ways to write one function.
+
+    Parameters
+    ----------
+    Y : array (n, 2)
+        Points of the unit disk, or of another `model`.
+    K : float
+        How wide the cones are.
+    angles : float or array (n,), optional
+        Half-apertures ``psi`` in radians instead, such as those of the points that Y are the images of.
+    root : array (2,), optional
+        What cones open away from, in the coordinates of Y; the origin otherwise. It has no cone itself.
+    model, curvature : the coordinates of Y
+    colour : str, or a sequence of n
+    ax : matplotlib axes, optional
+        Where to draw, such as the disk of `plot_disk`; a new one otherwise.
+
+    Examples
+    --------
+    >>> ax = plot_cones([[0.5, 0.0], [0.0, -0.8]])
+    >>> len(ax.collections[-1].get_paths())
+    2
+    """
+    from matplotlib.collections import PolyCollection
+    from matplotlib.colors import to_rgba_array
+
+    check_number("K", K, "a positive number", above=0)
+    x = checked_points(Y, model, curvature)
+    middle = origin(2) if root is None else checked_points([root], model, curvature, name="root")[0]
+    seen = translate_to_origin(x, middle)
+    given = angles if angles is None or np.ndim(angles) == 0 else one_per_point(angles, "angles", len(x))
+    psi = np.broadcast_to(cone_angles(radius(seen), K) if given is None else np.asarray(given, dtype=np.float64), len(x))
+    ax, apart = _disk(ax), radius(seen) > 0
+    borders = cone_borders(seen[apart], psi[apart])
+    cones = [from_hyperboloid(translate(on_hyperboloid(border), middle), "poincare") for border in borders]
+    tints = np.broadcast_to(to_rgba_array(colour), (len(x), 4))[apart]
+    width = proportion(ax)
+    ax.add_collection(PolyCollection(cones, facecolors=tints * [1, 1, 1, 0.13], edgecolors=tints, linewidths=width, zorder=1.5))
     return ax
 
 

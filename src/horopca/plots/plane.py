@@ -59,6 +59,7 @@ def plot_disk(
     ax: Axes | None = None,
     size: Any = None,
     title: str | None = None,
+    companions: Any = None,
 ) -> Axes:
     """Draw points of the hyperbolic plane in the Poincaré disk.
 
@@ -96,6 +97,9 @@ def plot_disk(
     size : float or array (n,), optional
         Area of the markers in square points; chosen from n otherwise, and smaller towards the rim.
     title : str, optional
+    companions : mapping of names to points (2,), or array (m, 2), optional
+        Points to draw on top, in the coordinates of Y: a root, prototypes, anchors of classes. They have a marker of their own,
+        and their names come first.
 
     Returns
     -------
@@ -111,6 +115,7 @@ def plot_disk(
     """
     points = {"names": names, "edges": edges, "values": values, "centre": centre, "grid": grid, "size": size}
     points |= {"limits": limits, "scale": scale, "palette": palette, "model": model, "curvature": curvature}
+    points |= {"companions": companions}
     return plot_plane(Y, labels, view="disk", ax=ax, value_name=value_name, title=title, **points)
 
 
@@ -148,7 +153,7 @@ def plot_plane(
     if chosen != "disk" and view == "auto":
         share = f"{share_on_rim(given.x):.0%} of the points would lie on the rim of the Poincaré disk"
         note = f"by distance from the centre: {share}"
-    return _plot(chosen, given, ax, value_name, title, note)
+    return draw_plane(chosen, given, new_figure().subplots() if ax is None else ax, value_name, title, note)
 
 
 def plot_klein(Y: Any, labels: Sequence[Any] | None = None, **options: Any) -> Axes:
@@ -187,16 +192,16 @@ def plot_halfplane(Y: Any, labels: Sequence[Any] | None = None, **options: Any) 
 # ---------------------------------------------------------------- drawing
 
 
-def _plot(name: str, given: Given, ax: Axes | None, value_name: str | None, title: str | None, note: str) -> Axes:
+def draw_plane(name: str, given: Given, ax: Axes, value_name: str | None, title: str | None, note: str = "") -> Axes:
+    """Draw what was given in the view of a name; a note stands in the corner."""
     view, n = VIEWS[name], len(given.x)
-    xy = np.asarray(from_hyperboloid(given.x, view.model))
-    ax = new_figure().subplots() if ax is None else ax
+    xy, beside, room = (np.asarray(from_hyperboloid(x, view.model)) for x in (given.x, given.companions, given.room))
     theme = theme_of(ax)
     if given.values is None:
         colouring = by_label(given.labels, n, theme, given.palette)
     else:
         colouring = by_value(given.values, theme, given.scale, given.limits)
-    size = view.frame(ax, xy, theme)
+    size = view.frame(ax, np.concatenate([xy, beside, room]), theme)
     if given.grid or view.ringed:
         draw_grid(ax, given.grid or "polar", view, size, given.unit, theme)
     said = [note, lost_in(name, given.x, xy, size)]
@@ -207,13 +212,17 @@ def _plot(name: str, given: Given, ax: Axes | None, value_name: str | None, titl
     areas = _mark_areas(ax, given, view)
     if n < CROWD:
         _draw_points(ax, xy, colouring, areas, theme)
+    _draw_companions(ax, beside, theme)
     if colouring.legend:
         draw_legend(ax, colouring.legend)
     if title:
         ax.set_title(plain(title, 200), fontsize=text_size(ax, 11))
     corner = _draw_note(ax, "; ".join(part for part in said if part), theme)
-    if given.names is not None:
-        draw_names(ax, xy, given.names, weights(radius(given.x), given.edges), areas, corner)
+    if given.names is not None or any(given.companion_names):
+        names = [*(given.names or [""] * n), *given.companion_names]
+        weight = np.concatenate([weights(radius(given.x), given.edges), np.full(len(beside), np.inf)])
+        marks = np.concatenate([areas, np.full(len(beside), _companion_area(ax))])
+        draw_names(ax, np.concatenate([xy, beside]), names, weight, marks, corner)
     if colouring.bar:  # last: it takes its place from the axes, whose size all others are in proportion to
         draw_colour_bar(ax, colouring.bar, value_name)
     return ax
@@ -252,6 +261,17 @@ def _draw_points(ax: Axes, xy: np.ndarray, colouring: Colouring, areas: np.ndarr
         zorder=3,
         clip_on=False,
     )
+
+
+def _companion_area(ax: Axes) -> float:
+    return 42 * proportion(ax) ** 2
+
+
+def _draw_companions(ax: Axes, xy: np.ndarray, theme: Theme) -> None:
+    """Diamonds in the colour of texts, over all points."""
+    if len(xy):
+        style: dict[str, Any] = {"edgecolors": theme.halo, "linewidths": 0.9 * proportion(ax), "gid": "companions"}
+        ax.scatter(xy[:, 0], xy[:, 1], marker="D", c=theme.ink, s=_companion_area(ax), zorder=3.8, clip_on=False, **style)
 
 
 def _draw_crowd(ax: Axes, xy: np.ndarray, colouring: Colouring) -> None:

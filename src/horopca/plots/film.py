@@ -1,0 +1,136 @@
+"""Pictures of moving points, one after another, in a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._points.door import check_choice, check_count
+from ..geometry import geodesic
+from .figures import new_figure
+from .given import Given, check_given, one_per_point
+from .plane import draw_plane
+from .views import VIEWS, choose_view
+
+if TYPE_CHECKING:
+    from matplotlib.animation import AbstractMovieWriter
+
+__all__ = ["animate"]
+
+FORMATS = (".gif", ".mp4")
+
+
+def animate(
+    frames: Sequence[Any],
+    path: str | Path,
+    labels: Sequence[Any] | None = None,
+    *,
+    view: str = "auto",
+    titles: Sequence[str] | None = None,
+    between: int = 0,
+    fps: int = 4,
+    dpi: float = 100.0,
+    value_name: str | None = None,
+    companions: Any = None,
+    progress: Callable[[int, int], None] | None = None,
+    **points: Any,
+) -> Path:
+    """Write a film of points that move in the hyperbolic plane: one picture per epoch, in one view and with the same colours.
+
+    Parameters
+    ----------
+    frames : sequence of arrays (n, 2)
+        The same points at one time after another, as ``HoroPCA(warm_start=True)`` or one ``transform`` gives them.
+    path : str or Path
+        Where to: a ``.gif``, or an ``.mp4``, which needs the program ffmpeg. A file that is there is replaced once the film is
+        whole.
+    labels, value_name, and more
+        As for `plot_disk`, for all pictures.
+    view : {"auto", "disk", "klein", "equidistant", "halfplane"}
+        As for `plot_plane`, chosen once and large enough for all pictures.
+    titles : sequence of str, optional
+        One for each frame.
+    between : int, default=0
+        So many more pictures between two frames, in which every point goes on along a geodesic.
+    fps : int, default=4
+        Pictures per second.
+    dpi : float, default=100
+        Pixels per inch, of 7 by 6 inches.
+    companions : mapping of names to points, or a list of one for each frame, optional
+        Points to draw on top, as for `plot_disk`. Those of a list stand still between two frames.
+    progress : callable, optional
+        Called with how many pictures are drawn, and of how many.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> start, end = [[0.0, 0.0], [0.1, 0.0]], [[0.0, 0.0], [0.8, 0.0]]
+    >>> animate([start, end], f"{mkdtemp()}/film.gif", ["root", "leaf"], titles=["epoch 1", "epoch 2"], between=3).name
+    'film.gif'
+    """
+    path = Path(path)
+    check_choice("view", view, ("auto", *VIEWS))
+    check_count("between", between, 0)
+    check_count("fps", fps, 1)
+    given = _checked_frames(frames, labels, companions, points)
+    heads = one_per_point(titles, "titles", len(given), "frame") or [None] * len(given)
+    everything = np.concatenate([part for one in given for part in (one.x, one.companions)])
+    chosen = choose_view(everything) if view == "auto" else view
+    writer, figure, total = _writer(path, fps), new_figure(interactive=False), (len(given) - 1) * (between + 1) + 1
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=path.parent, prefix=".film") as folder:
+        unfinished = Path(folder) / path.name
+        with writer.saving(figure, str(unfinished), dpi):
+            for done, (one, head) in enumerate(_pictures(given, heads, between), start=1):
+                figure.clear()
+                draw_plane(chosen, one._replace(room=everything), figure.subplots(), value_name, head)
+                writer.grab_frame()
+                if progress is not None:
+                    progress(done, total)
+        os.replace(unfinished, path)
+    return path
+
+
+def _checked_frames(frames: Sequence[Any], labels: Any, companions: Any, points: dict[str, Any]) -> list[Given]:
+    """What is to be drawn of each frame, or a sentence."""
+    if not len(frames):
+        raise ValueError("frames must be one array of points after another, but there are none.")
+    moving = isinstance(companions, list | tuple) and all(isinstance(one, Mapping) for one in companions)
+    beside = one_per_point(companions, "companions", len(frames), "frame") if moving else [companions] * len(frames)
+    given = [check_given(Y, labels, companions=one, **points) for Y, one in zip(frames, beside or [], strict=True)]
+    sizes = [len(one.x) for one in given]
+    if len(set(sizes)) > 1:
+        raise ValueError(f"frames must hold the same points, row by row, but have {sizes} rows.")
+    return given
+
+
+def _pictures(given: list[Given], heads: list[Any], between: int) -> Iterator[tuple[Given, Any]]:
+    """The frames, and pictures between them, each with its title."""
+    for k, one in enumerate(given):
+        yield one, heads[k]
+        if k + 1 < len(given):
+            for step in range(1, between + 1):
+                yield one._replace(x=geodesic(one.x, given[k + 1].x, step / (between + 1))), heads[k]
+
+
+def _writer(path: Path, fps: int) -> AbstractMovieWriter:
+    """What writes files with such an ending, or a sentence."""
+    from matplotlib.animation import FFMpegWriter, PillowWriter
+
+    ending = path.suffix.lower()
+    if ending not in FORMATS:
+        raise ValueError(f"path must end in {' or '.join(FORMATS)}, but is {str(path)!r}.")
+    if ending == ".gif":
+        return PillowWriter(fps=fps)
+    if not FFMpegWriter.isAvailable():
+        raise ValueError(f"{path.name} needs the program ffmpeg, which is not installed here. Write a .gif, or install ffmpeg.")
+    return FFMpegWriter(fps=fps)

@@ -1,0 +1,174 @@
+"""Companions, entailment cones, and films."""
+
+import matplotlib
+import numpy as np
+import pytest
+from PIL import Image
+
+from horopca.geometry import distance, from_hyperboloid, geodesic, radius, to_hyperboloid, translate_to_origin
+from horopca.plots import animate, new_figure, plot_cones, plot_disk, plot_plane
+from horopca.plots.curves import cone_angles
+
+matplotlib.use("Agg")
+rng = np.random.default_rng(0)
+Y = rng.uniform(-0.6, 0.6, (20, 2))
+
+
+@pytest.fixture
+def ax():
+    return new_figure(interactive=False).subplots()
+
+
+def companions_of(ax):
+    (drawn,) = (part for part in ax.collections if part.get_gid() == "companions")
+    return drawn.get_offsets().data
+
+
+# ---------------------------------------------------------------- companions
+
+
+def test_companions_are_on_top_with_their_names(ax):
+    plot_disk(Y, companions={"root": [0.0, 0.0], "leaf": [0.5, 0.5]}, ax=ax)
+    ax.figure.draw_without_rendering()
+    np.testing.assert_allclose(companions_of(ax), [[0, 0], [0.5, 0.5]])
+    assert max(ax.collections, key=lambda part: part.zorder).get_gid() == "companions"
+    (names,) = (part for part in ax.get_children() if part.get_gid() == "names")
+    assert {text.get_text() for text in names.get_texts()} == {"root", "leaf"}
+
+
+def test_companions_move_with_the_centre_and_have_room(ax):
+    plot_disk(Y, companions=Y[[3, 5]], centre=3, ax=ax)
+    np.testing.assert_allclose(companions_of(ax)[0], 0, atol=1e-12)
+    far = plot_plane(Y, view="equidistant", companions=[[0.999, 0.0]], ax=ax.figure.subplots())
+    assert far.get_xlim()[1] > radius(to_hyperboloid(np.array([0.999, 0.0])))
+
+
+def test_no_companions_are_none(ax):
+    plot_disk(Y, companions={}, ax=ax)
+    assert len(ax.collections) == 1
+
+
+# ---------------------------------------------------------------- cones
+
+
+def test_both_ways_to_write_the_aperture_are_one():
+    x = to_hyperboloid(Y)
+    K, size = 0.05, np.linalg.norm(Y, axis=1)
+    ganea = np.arcsin(np.minimum(K * (1 - size**2) / size, 1))
+    meru = np.arcsin(np.minimum(2 * K / np.linalg.norm(x[:, 1:], axis=1), 1))
+    np.testing.assert_allclose(cone_angles(radius(x), K), ganea, rtol=1e-12)
+    np.testing.assert_allclose(cone_angles(radius(x), K), meru, rtol=1e-12)
+
+
+@pytest.mark.parametrize("root", [None, [0.2, -0.3]])
+@pytest.mark.parametrize("given", [{"K": 0.2}, {"angles": 0.4}])
+def test_borders_of_cones_are_geodesics_that_leave_at_the_angle(ax, root, given):
+    plot_cones(Y, root=root, ax=ax, **given)
+    middle = to_hyperboloid(np.zeros(2) if root is None else np.array(root))
+    for y, path in zip(Y, ax.collections[-1].get_paths(), strict=True):
+        x, first = to_hyperboloid(y), path.vertices[:60]  # the rest of the border ends on the rim
+        np.testing.assert_allclose(first[0], y, atol=1e-9)
+        border = to_hyperboloid(first)
+        length = distance(x, border[-1])
+        np.testing.assert_allclose(distance(x, border) + distance(border, border[-1]), length, atol=1e-8)
+        # the angle at x between what comes from the root and the border
+        back, along = (translate_to_origin(p, x)[1:] for p in (middle, border[20]))
+        cosine = -back @ along / np.linalg.norm(back) / np.linalg.norm(along)
+        r = distance(x, middle)
+        psi = given.get("angles", np.arcsin(min(1, 0.4 / np.sinh(r))))
+        assert np.arccos(cosine) == pytest.approx(psi, abs=1e-6)
+
+
+def test_entailment_is_transitive():
+    """The cone of a point on the border of another lies in it and shares that border: sinh(r) sin(psi) is one for both."""
+    border = _border([0.5, 0.1])
+    inner = from_hyperboloid(geodesic(*to_hyperboloid(border[[0, 40]]), 0.7), "poincare")
+    shared = _border(inner)
+    np.testing.assert_allclose(shared[64], border[64], atol=1e-9)  # where the two geodesics end on the rim
+    assert np.linalg.norm(shared[-66] - border[64]) < np.linalg.norm(border[-66] - border[64])
+
+
+def _border(point):
+    ax = plot_cones([point], K=0.1, ax=new_figure(interactive=False).subplots())
+    return ax.collections[-1].get_paths()[0].vertices
+
+
+def test_the_root_has_no_cone(ax):
+    plot_cones([[0.0, 0.0], [0.5, 0.0]], ax=ax)
+    assert len(ax.collections[-1].get_paths()) == 1
+
+
+# ---------------------------------------------------------------- films
+
+
+def test_a_film_has_all_pictures_in_one_view(tmp_path, monkeypatch):
+    drawn, told = [], []
+    monkeypatch.setattr("horopca.plots.film.draw_plane", lambda *given: drawn.append(given))
+    frames = [Y, 0.5 * Y, 0.999 * Y / np.linalg.norm(Y, axis=1, keepdims=True)]
+    beside = [{"root": y} for y in Y[:3]]
+    tell = {"progress": lambda *done: told.append(done), "dpi": 20, "fps": 10}
+    animate(frames, tmp_path / "film.gif", titles=["a", "b", "c"], between=1, companions=beside, view="equidistant", **tell)
+    assert told == [(k, 5) for k in range(1, 6)]
+    assert [given[4] for given in drawn] == ["a", "a", "b", "b", "c"]
+    for given, Z in zip(drawn[::2], frames, strict=True):
+        np.testing.assert_allclose(from_hyperboloid(given[1].x, "poincare"), Z, atol=1e-12)
+    for k in (0, 1):  # halfway
+        start, middle, end = (to_hyperboloid(frames[k]), drawn[2 * k + 1][1].x, to_hyperboloid(frames[k + 1]))
+        np.testing.assert_allclose(distance(start, middle), distance(middle, end), atol=1e-6)
+    assert all(len(given[1].room) == 63 for given in drawn)
+    np.testing.assert_allclose(from_hyperboloid(drawn[-1][1].companions, "poincare"), Y[2:3], atol=1e-12)
+
+
+def test_a_film_is_a_file_that_moves(tmp_path):
+    path = animate([Y, -Y], tmp_path / "new" / "film.gif", np.arange(20) % 3, dpi=40, fps=5)
+    with Image.open(path) as film:
+        assert film.n_frames == 2 and film.size == (280, 240) and film.info["duration"] == 200
+        first = np.asarray(film.convert("RGB"))
+        film.seek(1)
+        assert (first != np.asarray(film.convert("RGB"))).any()
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_an_interrupted_film_leaves_what_was_there(tmp_path):
+    path = tmp_path / "film.gif"
+    path.write_bytes(b"before")
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        animate([Y, -Y], path, dpi=20, progress=stop)
+    assert path.read_bytes() == b"before" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    "frames, path, options, sentence",
+    [
+        ([], "film.gif", {}, "frames must be one array of points after another, but there are none."),
+        ([Y, Y[:3]], "film.gif", {}, r"frames must hold the same points, row by row, but have \[20, 3\] rows."),
+        ([Y], "film.avi", {}, "path must end in .gif or .mp4, but is"),
+        ([Y], "film.mp4", {}, "film.mp4 needs the program ffmpeg, which is not installed here. Write a .gif"),
+        ([Y], "film.gif", {"titles": ["a", "b"]}, "titles must have one entry per frame, but has 2 for 1 frames."),
+        ([Y], "film.gif", {"companions": [{}, {}]}, "companions must have one entry per frame, but has 2 for 1 frames."),
+        ([Y], "film.gif", {"companions": [[0.0, 2.0]]}, "companions must lie inside the unit ball"),
+        ([Y], "film.gif", {"fps": 0}, "fps must be a whole number of at least 1, but is 0"),
+    ],
+)
+def test_wrong_films_are_refused_in_a_sentence(tmp_path, monkeypatch, frames, path, options, sentence):
+    monkeypatch.setattr("matplotlib.animation.FFMpegWriter.isAvailable", lambda: False)
+    with pytest.raises(ValueError, match=sentence):
+        animate(frames, tmp_path / path, **options)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "options, sentence",
+    [
+        ({"K": 0}, "K must be a positive number, but is 0"),
+        ({"angles": [0.1]}, "angles must have one entry per point, but has 1 for 20 points."),
+        ({"root": [3.0, 0.0]}, "root must lie inside the unit ball"),
+    ],
+)
+def test_wrong_cones_are_refused_in_a_sentence(ax, options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        plot_cones(Y, ax=ax, **options)
