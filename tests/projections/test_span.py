@@ -1,0 +1,172 @@
+"""Spines: the span of what they were made of, whatever that is; ideal points that span them; what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clouds import cloud, directions
+from horopca._objectives.sample import as_sample
+from horopca.geometry import Chunk, Frame, busemann, distance, lift, light_cone, to_hyperboloid
+from horopca.geometry.hulls import geodesic_hull, split_basis
+from horopca.projections import slide, spine_basis, spine_from_basis, spine_from_ideal_points, unslide
+from horopca.projections.horospherical import Slide, slide_with_pullback
+from horopca.projections.spines import ideal_points, nested_ideal_points
+
+rng = np.random.default_rng(0)
+BASES = {
+    "any": rng.standard_normal((2, 5)),
+    "time first and negative": rng.standard_normal((3, 5)) - [3, 0, 0, 0, 0],
+    "time in the last row alone": np.array([[0, 1.0, 0, 0, 0], [0, 0, 1.0, 0, 0], [-2.0, 0.1, 0, 0, 0.3]]),
+    "no time": np.array([[0, 1.0, 0, 2.0, 0], [0, 0, 1.0, 0, 0]]),
+    "time alone": np.array([[1.0, 0, 0, 0, 0], [0, 0, 0.6, 0.8, 0]]),
+    "time alone, and most axes": np.array([[2.0, 0, 0, 0, 0], [0, 1.0, 0, 0, 0], [0, 0, 1.0, 0, 0], [0, 0, 0, 0.6, 0.8]]),
+    "one vector": np.array([[-1.0, 0.3, 0.2, 0, 0]]),
+    "everything": np.eye(5),
+}
+
+
+def same_span(A, B):
+    return np.linalg.matrix_rank(np.concatenate([A, B]), tol=1e-9) == len(A) == len(B)
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_a_basis_is_split_into_time_and_space(name):
+    A = BASES[name]
+    v0, w, U = split_basis(A)
+    V = np.concatenate([[[v0, *w]], np.pad(U, ((0, 0), (1, 0)))])
+    np.testing.assert_allclose(V @ V.T, np.eye(len(A)), atol=1e-12)
+    assert v0 >= 0 and same_span(A, V)
+
+
+@pytest.mark.parametrize("name", [name for name in BASES if name != "everything"])
+def test_a_spine_spans_what_it_is_made_of(name):
+    A = BASES[name]
+    n, kappa, U, stretch = spine = spine_from_basis(A)
+    axes = np.concatenate([n[None], U])
+    assert n.shape == (4,) and U.shape == (len(A) - 1, 4) and stretch == 1 and -1 <= kappa <= 1
+    np.testing.assert_allclose(axes @ axes.T, np.eye(len(A)), atol=1e-12)
+    assert same_span(A, spine_basis(spine))
+
+
+@pytest.mark.parametrize("K", [1, 2, 3, 4])
+def test_ideal_points_and_their_spine_lead_to_each_other(K):
+    q = directions(K, 4)
+    spine = spine_from_ideal_points(3.7 * q)  # directions, of any length
+    light = lambda q: np.c_[np.ones(len(q)), q]
+    assert same_span(light(q), spine_basis(spine)) and spine.U.shape == (K - 1, 4)
+    found = ideal_points(spine)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1)
+    assert same_span(light(found), light(q))
+    sides = [np.linalg.norm(a - b) for i, a in enumerate(found) for b in found[:i]]
+    assert np.ptp([1.0, 1.0] if K < 2 else sides) < 1e-12  # a regular simplex
+
+
+def test_ideal_points_that_have_merged_or_are_opposite():
+    merged = spine_from_basis(np.array([[1.0, 1, 0, 0], [0, 0, 1, 0]]))
+    np.testing.assert_allclose(ideal_points(merged._replace(kappa=0.0)), [[1, 0, 0]] * 2, atol=1e-15)
+    assert ideal_points(merged._replace(kappa=-1e-3)) is None
+    opposite = spine_from_ideal_points(np.array([[0, 0.6, 0.8], [0, -0.6, -0.8]]))
+    assert opposite.kappa == pytest.approx(1) and abs(opposite.n @ [0, 0.6, 0.8]) < 1e-12
+    assert np.linalg.norm(opposite.n) == pytest.approx(1)
+
+
+def test_more_ideal_points_than_there_are_dimensions_are_refused():
+    simplex = np.array([[1.0, 0], [-0.5, np.sqrt(3) / 2], [-0.5, -np.sqrt(3) / 2]])
+    with pytest.raises(ValueError, match="At most 3 ideal points of H\\^2 are independent, but ideal points has 4 rows"):
+        spine_from_ideal_points(np.concatenate([simplex, [[0.6, 0.8]]]))
+
+
+@pytest.mark.parametrize("K", [1, 2, 3, 4])
+def test_nested_spines_have_nested_ideal_points(K):
+    """Each the ideal point of its spine that lies farthest from the one before."""
+    q = directions(K, 5, seed=2)
+    bases = [np.random.default_rng(k).standard_normal((k, k)) @ np.c_[np.ones(k), q[:k]] for k in range(1, K + 1)]
+    found = nested_ideal_points(bases)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1)
+    for k in range(1, K + 1):
+        assert same_span(bases[k - 1], np.c_[np.ones(k), found[:k]])
+    for k in range(2, K + 1):
+        n, kappa, U, _ = spine_from_basis(bases[k - 1])
+        u = np.random.default_rng(k).standard_normal((400, k - 1))
+        others = n * (1 - kappa) / (1 + kappa) + 2 * np.sqrt(kappa) / (1 + kappa) * unit(u) @ U
+        outside = np.linalg.svd(np.linalg.lstsq(bases[k - 1].T, bases[k - 2].T, rcond=None)[0].T)[2][-1]
+        far = lambda q: np.abs(np.linalg.lstsq(bases[k - 1].T, np.c_[np.ones(len(q)), q].T, rcond=None)[0].T @ outside)
+        assert far(found[k - 1 : k])[0] >= far(others).max() * (1 - 1e-9)
+
+
+def unit(u):
+    return u / np.linalg.norm(u, axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize("kappa", [0.5, -0.5])
+def test_spines_without_ideal_points_have_none_nested(kappa):
+    pole = np.array([[1 + kappa, 1 - kappa, 0, 0]])
+    assert nested_ideal_points([pole]) is None  # neither inside, where there is one point, nor beyond
+    light = np.array([[1.0, 1, 0, 0]])
+    beyond = np.array([[0, 1.0, 0, 0], [0, 0, 1.0, 0]]) + [[0.2, 0, 0, 0], [0, 0, 0, 0]]
+    assert nested_ideal_points([light, beyond]) is None
+
+
+@pytest.mark.parametrize("stretch", [1.0, 2.0])
+@pytest.mark.parametrize("kappa", [0.4, 0.0, -0.4])
+def test_images_solve_the_equation_of_the_projection(kappa, stretch):
+    """r + kappa (1 + B) / r = c, of the stretched c and b: for points in arrays of any shape, and back."""
+    spine = spine_from_basis(np.array([[1 + kappa, 1 - kappa, 0, 0, 0], [0, 0, 0.6, 0.8, 0]]), stretch)
+    x = cloud(12, 4, radius=2.0)
+    y = slide(x.reshape(2, 6, 5), spine)
+    assert y.shape == (2, 6, 2) and np.allclose(y.reshape(12, 2), slide(x, spine), rtol=1e-14)
+    r, b = 1 / y.reshape(12, 2)[:, 1], y.reshape(12, 2)[:, 0] / y.reshape(12, 2)[:, 1]
+    low, high = light_cone(x, spine.n)
+    np.testing.assert_allclose(b, stretch * x[:, 1:] @ spine.U[0], atol=1e-12)
+    solvable = (stretch * (low + kappa * high)) ** 2 >= 4 * kappa * (1 + b * b)
+    np.testing.assert_allclose((r + kappa * (1 + b * b) / r)[solvable], stretch * (low + kappa * high)[solvable], rtol=1e-9)
+    back = slide(unslide(y, spine), spine)
+    if kappa <= 0 or stretch == 1:
+        np.testing.assert_allclose(back, y, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("radius", [0.0, 4.0, 9.0, 14.0])
+def test_products_that_are_trusted_are_right(radius):
+    """Rows far from the origin, seen from among them: the farther, the fewer are trusted."""
+    frame = Frame(lift(np.sinh(radius) * np.array([0.6, 0.0, 0.8, 0.0])), np.eye(4))
+    spine = spine_from_ideal_points(directions(2, 4))
+    near = cloud(300, 4, radius=2.0)
+    x = frame.leave(near)
+    images, lost = Slide.along(spine, frame.matrix()).images(Chunk.of(x))
+    careful = to_hyperboloid(slide(frame.enter(x), spine), "halfspace")
+    assert np.isfinite(images).all() and (lost.mean() < 0.1 if radius < 5 else lost.all() or radius < 10)
+    assert lost.all() or distance(images, careful)[~lost].max() < 1e-6
+
+
+def test_a_basis_that_came_to_be_dependent_has_a_finite_gradient():
+    A = np.array([[1.0, 0.5, 0, 0], [1.0, 0.5, 0, 0]])
+    _, eta, pullback = slide_with_pullback(as_sample(cloud(10, 3)), A)
+    assert np.isfinite(pullback(np.zeros((1, 10)), np.ones_like(eta))).all()
+
+
+# ---- hulls
+
+
+def test_a_hull_needs_something_to_span_it():
+    with pytest.raises(ValueError, match="needs points or ideal points, but got neither"):
+        geodesic_hull()
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_a_hull_holds_its_points_and_its_frame_is_the_same_whatever_their_order(count):
+    x = lift(np.sinh(np.array([0.1, 14.0, 3.0, 9.0]))[:count, None] * directions(4, 3, seed=1)[:count])  # far and near
+    frame, again = geodesic_hull(x), geodesic_hull(x[::-1])
+    J = np.diag([-1.0, 1, 1, 1])
+    np.testing.assert_allclose(frame @ J @ frame.T, J[:count, :count], atol=1e-8)
+    assert np.linalg.matrix_rank(np.concatenate([frame, x / x[:, :1]]), tol=1e-9) == count
+    assert all(row[np.abs(row).argmax()] > 0 for row in frame[1:, 1:])
+    assert same_span(frame, again)
+
+
+def test_busemann_values_of_the_ideal_points_of_a_spine_are_kept():
+    x, q = cloud(30, 4), directions(3, 4)
+    spine = spine_from_ideal_points(q)
+    y = unslide(slide(x, spine), spine)
+    for p in ideal_points(spine):
+        np.testing.assert_allclose(busemann(y, p), busemann(x, p), atol=1e-9)
