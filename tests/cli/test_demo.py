@@ -8,9 +8,8 @@ from .running import PNG, refused, run
 
 
 @pytest.fixture(autouse=True)
-def two_methods(monkeypatch):
+def two_methods(monkeypatch, quick_search):
     """Two starts and two methods: this is about files and words."""
-    monkeypatch.setattr("horopca.estimators.learning.AUTO_STARTS", 2, raising=False)
     monkeypatch.setattr("horopca.cli.demo.default_methods", lambda: ["horopca", "tpca"])
 
 

@@ -235,7 +235,7 @@ def test_names_edges_and_a_title_reach_the_picture(tmp_path, points, monkeypatch
     refused(run("reduce", points, "--edges", tmp_path / "edges.tsv"), "names its nodes, so names")
 
 
-def test_the_stretch_and_the_objectives(points):
+def test_the_stretch_and_the_objectives(points, quick_search):
     plain, stretched = (
         json.loads(run("reduce", points, "--spine", "free", "--objective", "distortion", *more, "--json").stdout)
         for more in ((), ("--stretch",))
