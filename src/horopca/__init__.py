@@ -36,7 +36,8 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f".{_HOMES[name]}", __name__), name)
     if name == "__all__":
-        return sorted([*_ROOMS, *_HOMES, *_ALIASES, "__version__", *_estimators().__all__])
+        aliases = _ALIASES.keys() - {"torch"}  # a star must not put it in the place of torch itself, nor need torch
+        return sorted([*_ROOMS, *_HOMES, *aliases, "__version__", *_estimators().__all__])
     if not name.startswith("_") and name in _estimators().__all__:
         return getattr(_estimators(), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -235,4 +235,5 @@ def test_the_layer_and_torch_itself_go_by_their_own_names():
         "import sys, horopca; assert 'torch' not in sys.modules; import horopca.torch, torch; horopca.torch.HoroProjection(3);"
     )
     code += "assert torch.nn.Module in horopca.torch.HoroProjection.__mro__; from horopca.torch import HoroProjection"
+    code += "; from horopca import *; assert torch.__name__ == 'torch' and HoroPCA"
     subprocess.run([sys.executable, "-c", code], check=True)
