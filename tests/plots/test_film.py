@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from horopca.geometry import distance, from_hyperboloid, geodesic, radius, to_hyperboloid, translate_to_origin
-from horopca.plots import animate, new_figure, plot_cones, plot_disk, plot_plane
+from horopca.plots import COLOURS, animate, new_figure, plot_cones, plot_disk, plot_plane
 from horopca.plots.curves import cone_angles
 
 matplotlib.use("Agg")
@@ -34,6 +34,14 @@ def test_companions_are_on_top_with_their_names(ax):
     assert max(ax.collections, key=lambda part: part.zorder).get_gid() == "companions"
     (names,) = (part for part in ax.get_children() if part.get_gid() == "names")
     assert {text.get_text() for text in names.get_texts()} == {"root", "leaf"}
+
+
+def test_names_of_companions_are_written_over_a_crowd(ax):
+    crowd = np.stack(np.meshgrid(*[np.linspace(-0.6, 0.6, 40)] * 2), axis=-1).reshape(-1, 2)
+    plot_disk(crowd, names=["point"] * len(crowd), companions={"root": [0.0, 0.0]}, ax=ax)
+    ax.figure.draw_without_rendering()
+    (names,) = (part for part in ax.get_children() if part.get_gid() == "names")
+    assert "root" in {text.get_text() for text in names.get_texts()}
 
 
 def test_companions_move_with_the_centre_and_have_room(ax):
@@ -127,6 +135,14 @@ def test_a_film_is_a_file_that_moves(tmp_path):
         film.seek(1)
         assert (first != np.asarray(film.convert("RGB"))).any()
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_colours_of_a_film_are_those_of_its_pictures(tmp_path):
+    with Image.open(animate([Y, -Y], tmp_path / "film.gif", np.arange(20) % 8, dpi=60)) as film:
+        for k in range(2):
+            film.seek(k)
+            shades = {"#{:02X}{:02X}{:02X}".format(*shade) for _, shade in film.convert("RGB").getcolors(1 << 24)}
+            assert shades >= {"#FFFFFF", *COLOURS[:8]}
 
 
 def test_an_interrupted_film_leaves_what_was_there(tmp_path):

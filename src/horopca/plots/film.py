@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from .._points.door import check_choice, check_count
 from ..geometry import geodesic
@@ -19,10 +21,12 @@ from .views import VIEWS, choose_view
 
 if TYPE_CHECKING:
     from matplotlib.animation import AbstractMovieWriter
+    from matplotlib.figure import Figure
 
 __all__ = ["animate"]
 
 FORMATS = (".gif", ".mp4")
+COMMONEST = 64  # So many colours of a GIF are exact.
 
 
 def animate(
@@ -124,13 +128,47 @@ def _pictures(given: list[Given], heads: list[Any], between: int) -> Iterator[tu
 
 def _writer(path: Path, fps: int) -> AbstractMovieWriter:
     """What writes files with such an ending, or a sentence."""
-    from matplotlib.animation import FFMpegWriter, PillowWriter
+    from matplotlib.animation import AbstractMovieWriter, FFMpegWriter
+
+    class Gif(AbstractMovieWriter):
+        """Keeps all pictures, to write them in one palette."""
+
+        def setup(self, fig: Figure, outfile: Any, dpi: float | None = None) -> None:
+            super().setup(fig, outfile, dpi)
+            self.pictures: list[np.ndarray] = []
+
+        def grab_frame(self, **options: Any) -> None:
+            width, height = self.frame_size
+            self.fig.savefig(drawn := BytesIO(), format="rgba", dpi=self.dpi)
+            self.pictures.append(np.frombuffer(drawn.getvalue(), dtype=np.uint8).reshape(height, width, 4)[..., :3])
+
+        def finish(self) -> None:
+            first, *rest = _in_one_palette(np.stack(self.pictures))
+            first.save(self.outfile, save_all=True, append_images=rest, duration=round(1000 / self.fps), loop=0)
 
     ending = path.suffix.lower()
     if ending not in FORMATS:
         raise ValueError(f"path must end in {' or '.join(FORMATS)}, but is {str(path)!r}.")
     if ending == ".gif":
-        return PillowWriter(fps=fps)
+        return Gif(fps)
     if not FFMpegWriter.isAvailable():
         raise ValueError(f"{path.name} needs the program ffmpeg, which is not installed here. Write a .gif, or install ffmpeg.")
     return FFMpegWriter(fps=fps)
+
+
+def _in_one_palette(pictures: np.ndarray) -> list[Any]:
+    """Pictures (m, height, width, 3) in 256 colours that are the same in all: with a palette for each, colours would flicker.
+
+    The commonest are kept as they are, and others are spread among all that there are.
+    """
+    from PIL import Image
+
+    packed, place, counts = np.unique(pictures @ np.array([1 << 16, 1 << 8, 1]), return_inverse=True, return_counts=True)
+    shades = np.stack([packed >> 16, packed >> 8 & 255, packed & 255], axis=1).astype(np.uint8)
+    spread = Image.fromarray(shades[None]).quantize(256 - COMMONEST, method=Image.Quantize.MAXCOVERAGE).getpalette() or []
+    palette = np.concatenate([shades[np.argsort(-counts, kind="stable")[:COMMONEST]], np.array(spread).reshape(-1, 3)])
+    nearest = cKDTree(palette[:256]).query(shades)[1].astype(np.uint8)
+    images = [Image.fromarray(picture) for picture in nearest[place].reshape(pictures.shape[:3])]
+    for image in images:
+        image.putpalette(palette[:256].astype(np.uint8).tobytes())
+    return images

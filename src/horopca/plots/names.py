@@ -31,7 +31,8 @@ def weights(radius: np.ndarray, edges: np.ndarray | None) -> np.ndarray:
 def draw_names(ax: Axes, xy: np.ndarray, names: list[str], weight: np.ndarray, marks: np.ndarray, note: Text) -> None:
     """Write the names of the points xy (n, 2), the heaviest first, where they hide no other name, no point and no legend.
 
-    `marks` (n,) are the areas of the points in square points. The note says how many of the names are not there.
+    `marks` (n,) are the areas of the points in square points. Names of infinite weight may hide points of less. The note says
+    how many of the names are not there.
     """
     from matplotlib.artist import Artist, allow_rasterization
 
@@ -97,7 +98,8 @@ def _placed(
             break
         text = plain(names[i], LONGEST)
         size = np.array([text_to_path.get_text_width_height_descent(text, properties, False)[0] + 2, 1.25 * font]) * unit
-        corner = _free_place(pixels, reach, int(i), size, frame, taken)
+        shown = np.isinf(weight) if np.isinf(weight[i]) else np.full(len(xy), True)
+        corner = _free_place(pixels[shown], reach[shown], pixels[i], float(reach[i]), size, frame, taken)
         if corner is not None:
             taken.append(np.concatenate([corner, corner + size]))
             x, y = corner + [unit, size[1] / 2]
@@ -107,15 +109,21 @@ def _placed(
 
 
 def _free_place(
-    pixels: np.ndarray, reach: np.ndarray, i: int, size: np.ndarray, frame: np.ndarray, taken: list[np.ndarray]
+    pixels: np.ndarray,
+    reach: np.ndarray,
+    point: np.ndarray,
+    radius: float,
+    size: np.ndarray,
+    frame: np.ndarray,
+    taken: list[np.ndarray],
 ) -> np.ndarray | None:
-    """The lower left corner of the first place beside point i in which nothing is hidden."""
-    away = reach[i] + 1.5
-    near = np.flatnonzero((np.abs(pixels - pixels[i]) < size + away + reach.max(initial=0)).all(axis=1))
+    """The lower left corner of the first place beside a point, a mark of a radius, in which nothing is hidden."""
+    away = radius + 1.5
+    near = np.flatnonzero((np.abs(pixels - point) < size + away + reach.max(initial=0)).all(axis=1))
     others, sizes = pixels[near], reach[near, None]
     for place in PLACES:
         share = np.array(place)
-        low = pixels[i] + away * np.sign(share + 0.5) + size * share
+        low = point + away * np.sign(share + 0.5) + size * share
         high = low + size
         if (low < frame[:2]).any() or (high > frame[2:]).any():
             continue
