@@ -1,9 +1,10 @@
-"""Fits one after another: where the picture is centred, and how it stays as it was turned."""
+"""Fits one after another: where the picture is centred, how it stays as it was turned, and how much each point counts."""
 
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from sklearn.utils.class_weight import compute_sample_weight
 
 from clouds import cloud, rotation, turned
 from horopca import HoroPCA
@@ -147,3 +148,52 @@ def test_companions_share_the_frame_of_the_fit():
     together = pca.transform(np.vstack([X, anchors]))
     np.testing.assert_allclose(np.vstack([pca.transform(X), pca.transform(anchors)]), together, atol=1e-12)
     np.testing.assert_allclose(pca.transform(anchors)[0], 0, atol=1e-9)
+
+
+# ---------------------------------------------------------------- weights
+
+
+@pytest.mark.parametrize("options", [{}, {"spine": "free", "objective": "distortion"}, {"objective": "frechet"}])
+def test_a_weight_is_a_number_of_copies(options):
+    some = X[:20]
+    weights = np.random.default_rng(0).integers(0, 4, size=20)
+    weighted = HoroPCA(2, **options).fit(some, sample_weight=weights)
+    copied = HoroPCA(2, **options).fit(np.repeat(some, weights, axis=0))
+    np.testing.assert_array_equal(weighted.transform(X), copied.transform(X))
+    np.testing.assert_array_equal(weighted.mean_, copied.mean_)
+    assert weighted.total_variance_ == copied.total_variance_
+    assert weighted.n_samples_seen_ == 20
+
+
+def test_weights_count_in_proportion():
+    """Groups of 40 and 20 points that count the same, by whole multiples and by others."""
+    groups = np.repeat([0, 1], [40, 20])
+    exact = HoroPCA(2).fit(X, sample_weight=1 + groups)
+    np.testing.assert_allclose(
+        HoroPCA(2).fit(X, sample_weight=compute_sample_weight("balanced", groups)).transform(X), exact.transform(X), atol=1e-12
+    )
+    rounded = HoroPCA(2).fit(X, sample_weight=1 + groups + 1e-5 * np.arange(60))
+    assert rounded.total_variance_ == pytest.approx(exact.total_variance_, rel=1e-2)
+
+
+def test_more_weight_than_fits_is_shared_out(monkeypatch):
+    monkeypatch.setattr("horopca.estimators.horopca.SEARCH_ROWS", 30)
+    weights = np.random.default_rng(0).uniform(size=60)
+    weights[:20] = 0
+    pca = HoroPCA(2, random_state=0).fit(X, sample_weight=weights)
+    away = HoroPCA(2, random_state=0).fit(X[20:], sample_weight=weights[20:])
+    np.testing.assert_array_equal(pca.transform(X), away.transform(X))  # weight 0: as if not there
+    assert pca.n_samples_seen_ == 60
+
+
+@pytest.mark.parametrize(
+    "weights, sentence",
+    [
+        (np.zeros(60), "sample_weight must be positive for some points, but is zero for all of them."),
+        (-np.ones(60), "Negative values"),
+        (np.ones(3), "sample_weight.shape"),
+    ],
+)
+def test_wrong_weights_are_refused(weights, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        HoroPCA(2).fit(X, sample_weight=weights)

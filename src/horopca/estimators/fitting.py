@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import _check_sample_weight
 
 from .._objectives.variances import REPORTED_PAIRS, pair_variances
 from .._points.door import Door, check_count, check_door, check_number
@@ -23,6 +24,7 @@ from ..geometry._arrays import to_numpy
 from ..statistics import Mean
 
 MEASURED_ROWS = 1 << 14  # Variances are measured on at most so many rows.
+COPIES = 8  # Weights that are no whole multiples of each other are rounded to parts of about one in so many.
 ONE_POINT = 1e-28  # A pair variance below this is rounding: the points are one.
 
 
@@ -44,6 +46,23 @@ def begin_fit(estimator: Any, X: Any, min_rows: int = 2) -> Rows:
     rows = check_rows(X, door, estimator=estimator, reset=True, min_rows=min_rows)
     estimator.model_, estimator.curvature_ = door
     return rows
+
+
+def repeated(rows: Rows, sample_weight: Any, most: int) -> Rows:
+    """The rows, each as often as its weight says: so many copies if weights are whole numbers, or whole multiples of the least.
+
+    Other weights, and such as come to more than `most` rows, are rounded: to about `COPIES` rows for each, or to `most` in all.
+    Any stretch of rows has its share then, to within one.
+    """
+    n = rows.shape[0]
+    if not np.any(sample_weight):
+        raise ValueError("sample_weight must be positive for some points, but is zero for all of them.")
+    weight = _check_sample_weight(sample_weight, np.empty((n, 1)), dtype=np.float64, ensure_non_negative=True)
+    wholes = (weight / unit for unit in (1.0, weight[weight > 0].min()))
+    fitting = (w for w in wholes if np.allclose(w, np.rint(w), rtol=0, atol=1e-9) and w.sum() <= most)
+    times = next(fitting, weight / weight.sum() * min(most, COPIES * n))
+    copies = np.diff(np.rint(np.cumsum(times)), prepend=0).astype(np.int64)
+    return check_rows(rows.X[np.repeat(np.arange(n), copies)], rows.door)
 
 
 def as_fitted(estimator: Any, name: str) -> Any:

@@ -33,11 +33,13 @@ from ..statistics import Seen
 from .base import HyperbolicReduction
 from .fitting import (
     as_fitted,
+    begin_fit,
     check_components,
     check_point,
     fitted_door,
     in_model,
     kept_if_refused,
+    repeated,
     report_end,
     store_variances,
     teller,
@@ -203,18 +205,38 @@ class HoroPCA(HyperbolicReduction):
     def _check_parameters(self) -> None:
         check_search(self)
 
+    @one_blas_thread()
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the components from points.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Points in the estimator's model and curvature; NumPy, torch or another array library, Dask, or a data frame.
+        y : ignored
+        sample_weight : array of shape (n_samples,), optional
+            How often each point counts, in the mean, the search and the variances. Whole numbers, and whole multiples of the
+            least, are exact up to 16384 in all, and others rounded to as many.
+            ``sklearn.utils.class_weight.compute_sample_weight("balanced", groups)`` lets every group count as much as another.
+
+        Returns
+        -------
+        self
+        """
+        with kept_if_refused(self):
+            rows = begin_fit(self, X)
+            seen = rows.shape[0]
+            ending = self._learn_rows(rows if sample_weight is None else repeated(rows, sample_weight, SEARCH_ROWS))
+            self.n_samples_seen_ = seen
+        report_end(self, ending)
+        return self
+
     def _fit_components(self, rows: Rows, K: int) -> Ending:
         self.__dict__.pop("_reservoir", None)
-        rng, n, last = check_generator(self.random_state), rows.shape[0], self._last() if self.warm_start else None
+        rng, n, last = check_generator(self.random_state), rows.shape[0], Last.of(self) if self.warm_start else None
         if n <= SEARCH_ROWS:
             return self._learn(in_own_order(rows.take(np.arange(n))), None, n, K, np.random.default_rng(0), last)
         return self._learn(rows.take(rng.choice(n, size=SEARCH_ROWS, replace=False)), rows, n, K, rng, last)
-
-    def _last(self) -> Last | None:
-        """What was learnt before, if it is kept."""
-        if not (hasattr(self, "_answer") and hasattr(self, "_frames")):  # version 0.1.0 kept less
-            return None
-        return Last(self._answer, self._mean, self.nested_spines_, self._frames)
 
     @one_blas_thread()
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -266,7 +288,7 @@ class HoroPCA(HyperbolicReduction):
         m, rng = len(new.points), np.random.default_rng(0)
         fresh = not hasattr(self, "_answer") or (K, self.objective) != (self.n_components_, as_fitted(self, "objective"))
         if m >= max(2, K) and (new.changed > np.sqrt(m) or fresh):
-            ending = self._learn(new.points, None, new.seen, K, rng, self._last())
+            ending = self._learn(new.points, None, new.seen, K, rng, Last.of(self))
             self.n_components_, self._n_features_out, self.objective_ = K, door.columns(K), self.objective
             new = new._replace(changed=0)
         self._reservoir, self.n_samples_seen_ = new, new.seen

@@ -112,6 +112,12 @@ class Last(NamedTuple):
     spines: list[Spine]
     frames: list[Frame]
 
+    @classmethod
+    def of(cls, estimator: Any) -> Last | None:
+        """What an estimator has learnt, if it is kept: version 0.1.0 kept less."""
+        names = ("_answer", "_mean", "nested_spines_", "_frames")
+        return cls(*(getattr(estimator, name) for name in names)) if all(hasattr(estimator, name) for name in names) else None
+
     def picture(self, x: np.ndarray, k: int) -> np.ndarray:
         """Images (n, k+1) of points x (n, d+1) on the first k components."""
         return self.frames[k - 1].enter(slid(Seen(x, self.mean).map(Chunk.points), self.spines[k - 1]))
