@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import torch
 from sklearn.utils.class_weight import compute_sample_weight
 
 from clouds import cloud, rotation, turned
@@ -172,6 +173,8 @@ def test_weights_count_in_proportion():
     np.testing.assert_allclose(
         HoroPCA(2).fit(X, sample_weight=compute_sample_weight("balanced", groups)).transform(X), exact.transform(X), atol=1e-12
     )
+    tensor = torch.tensor(1.0 + groups, requires_grad=True)
+    np.testing.assert_array_equal(HoroPCA(2).fit(X, sample_weight=tensor).transform(X), exact.transform(X))
     rounded = HoroPCA(2).fit(X, sample_weight=1 + groups + 1e-5 * np.arange(60))
     assert rounded.total_variance_ == pytest.approx(exact.total_variance_, rel=1e-2)
 

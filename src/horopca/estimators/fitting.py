@@ -55,9 +55,10 @@ def repeated(rows: Rows, sample_weight: Any, most: int) -> Rows:
     Any stretch of rows has its share then, to within one.
     """
     n = rows.shape[0]
-    if not np.any(sample_weight):
+    given = to_numpy(sample_weight)
+    if not given.any():
         raise ValueError("sample_weight must be positive for some points, but is zero for all of them.")
-    weight = _check_sample_weight(sample_weight, np.empty((n, 1)), dtype=np.float64, ensure_non_negative=True)
+    weight = _check_sample_weight(given, np.empty((n, 1)), dtype=np.float64, ensure_non_negative=True)
     wholes = (weight / unit for unit in (1.0, weight[weight > 0].min()))
     fitting = (w for w in wholes if np.allclose(w, np.rint(w), rtol=0, atol=1e-9) and w.sum() <= most)
     times = next(fitting, weight / weight.sum() * min(most, COPIES * n))
