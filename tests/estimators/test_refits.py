@@ -142,6 +142,11 @@ def test_wrong_options_are_refused_in_a_sentence(options, sentence):
         HoroPCA(**options).fit(X)
 
 
+def test_the_centre_may_be_a_tensor_that_asks_for_gradients():
+    centre = torch.tensor(X, requires_grad=True)[7]
+    np.testing.assert_allclose(HoroPCA(2, centre=centre).fit(X).transform(X)[7], 0, atol=1e-9)
+
+
 def test_companions_share_the_frame_of_the_fit():
     """Anchors that were not fitted are where they would be among the points."""
     anchors = moved(0.05)[:5]
@@ -200,3 +205,16 @@ def test_more_weight_than_fits_is_shared_out(monkeypatch):
 def test_wrong_weights_are_refused(weights, sentence):
     with pytest.raises(ValueError, match=sentence):
         HoroPCA(2).fit(X, sample_weight=weights)
+
+
+def test_weights_go_with_every_array_library(xp):
+    weights = np.random.default_rng(0).integers(1, 4, size=60)
+    there = HoroPCA(2).fit(xp.asarray(X), sample_weight=xp.asarray(1.0 * weights))
+    np.testing.assert_allclose(there.transform(X), HoroPCA(2).fit(X, sample_weight=weights).transform(X), atol=1e-9)
+
+
+def test_weights_go_with_dask():
+    da = pytest.importorskip("dask.array")
+    weights = np.random.default_rng(0).integers(1, 4, size=60)
+    there = HoroPCA(2).fit(da.from_array(X, chunks=(17, 4)), sample_weight=weights)
+    np.testing.assert_allclose(there.transform(X), HoroPCA(2).fit(X, sample_weight=weights).transform(X), atol=1e-9)

@@ -22,9 +22,9 @@ class MappedRows(memory.Rows):
         self._source = source
         self._end = source.offset - source.offset % mmap.ALLOCATIONGRANULARITY + len(source._mmap)
 
-    def take(self, indices: np.ndarray) -> np.ndarray:
+    def raw(self, indices: np.ndarray) -> Any:
         self._refuse_shorter()
-        return super().take(indices)
+        return super().raw(indices)
 
     def _rows(self, rows: slice) -> Any:
         self._refuse_shorter()

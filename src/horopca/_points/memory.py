@@ -70,9 +70,12 @@ class Rows:
 
     def take(self, indices: np.ndarray) -> np.ndarray:
         """Some of the points (m, d+1), on the host."""
+        return np.asarray(self.door.enter(to_numpy(self.raw(indices))))
+
+    def raw(self, indices: np.ndarray) -> Any:
+        """Some rows of the user's, as they are."""
         xp = array_namespace(self.X)
-        rows = to_numpy(xp.take(self.X, xp.asarray(indices, device=device(self.X)), axis=0))
-        return np.asarray(self.door.enter(rows))
+        return xp.take(self.X, xp.asarray(indices, device=device(self.X)), axis=0)
 
     def map(self, function: Callable[[Chunk], Array]) -> Any:
         """The rows of function(chunk) for all chunks in order, as one array of the user's library."""

@@ -63,7 +63,7 @@ def repeated(rows: Rows, sample_weight: Any, most: int) -> Rows:
     fitting = (w for w in wholes if np.allclose(w, np.rint(w), rtol=0, atol=1e-9) and w.sum() <= most)
     times = next(fitting, weight / weight.sum() * min(most, COPIES * n))
     copies = np.diff(np.rint(np.cumsum(times)), prepend=0).astype(np.int64)
-    return check_rows(rows.X[np.repeat(np.arange(n), copies)], rows.door)
+    return check_rows(rows.raw(np.repeat(np.arange(n), copies)), rows.door)
 
 
 def as_fitted(estimator: Any, name: str) -> Any:
@@ -139,7 +139,7 @@ def check_point(estimator: Any, name: str, words: tuple[str | None, ...]) -> np.
             said = " or ".join(repr(word) for word in words if word is not None)
             raise ValueError(f"{name} must be {said} or a point in the model of X, but is {value!r}.")
         return origin(fitted_door(estimator).dimension(estimator.n_features_in_)) if value == "origin" else None
-    point = np.asarray(value, dtype=float)
+    point = to_numpy(value)
     if point.shape != (estimator.n_features_in_,):
         raise ValueError(
             f"{name} must be one point in the model of X, of shape ({estimator.n_features_in_},), but has shape {point.shape}."
