@@ -1,5 +1,6 @@
 """Fits one after another: where the picture is centred, how it stays as it was turned, and how much each point counts."""
 
+import os
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from clouds import cloud, rotation, turned
 from horopca import HoroPCA
 from horopca._points.door import check_door
+from horopca._points.places import check_rows
 from horopca.estimators.learning import STRATEGIES
 from horopca.geometry import from_hyperboloid, pairwise_distance, radius, to_hyperboloid
 from horopca.io import load_fitted, save_fitted
@@ -218,3 +220,15 @@ def test_weights_go_with_dask():
     weights = np.random.default_rng(0).integers(1, 4, size=60)
     there = HoroPCA(2).fit(da.from_array(X, chunks=(17, 4)), sample_weight=weights)
     np.testing.assert_allclose(there.transform(X), HoroPCA(2).fit(X, sample_weight=weights).transform(X), atol=1e-9)
+
+
+def test_weights_go_with_a_mapped_file_that_is_refused_once_it_is_cut_short(tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    weights = np.random.default_rng(0).integers(1, 4, size=60)
+    there = HoroPCA(2).fit(mapped, sample_weight=weights)
+    np.testing.assert_array_equal(there.transform(X), HoroPCA(2).fit(X, sample_weight=weights).transform(X))
+    rows = check_rows(mapped, check_door("poincare", -1.0))
+    os.truncate(tmp_path / "X.npy", 200)
+    with pytest.raises(ValueError, match="has been cut short while it was read: write it anew"):
+        rows.take(np.array([3]))

@@ -245,8 +245,9 @@ class HoroPCA(HyperbolicReduction):
         A uniform sample of at most 16384 of all points seen is kept. A fit to it is made when more than the square root
         of their number have come in since the last one, which is about what its standard error lets one see; it takes
         about a second, so that large batches cost less. Like `fit`, it may end in one of several optima that are nearly
-        as good. `fit` forgets the stream. A batch that is refused changes nothing. Parameters that are set between batches
-        count from the next such fit on; with another ``n_components`` or ``objective`` that is made at once.
+        as good; its picture stays turned as the last one was. `fit` forgets the stream. A batch that is refused changes
+        nothing. Parameters that are set between batches count from the next such fit on; with another ``n_components`` or
+        ``objective`` that is made at once.
 
         Parameters
         ----------
