@@ -20,7 +20,7 @@ from .nouns import Results
 WRITTEN, CODED, OURS = "greedy", "orthonormal", "horopca"
 BASELINES = ("pca", "tpca", "pga", "bsa", "hae", "hmds")  # the paper's, as written, computed here
 NO_WHITENING = ("eSVM", "hSVM")
-WHITENINGS = {WRITTEN: "HoroPCA, greedy", CODED: "", OURS: "BusemannWhitener(4)"}
+WHITENINGS = {WRITTEN: "HoroPCA, greedy", CODED: "HoroPCA, orthonormal", OURS: "BusemannWhitener(4)"}
 
 APART = 0.1  # share of a distance that has to be left for two points to be seen apart
 
@@ -171,7 +171,7 @@ def whitening_wins(judge: str, than: tuple[str, ...], by: float = 0.0) -> Callab
     """A better score than the others' on each network; or, of "by up to", so much better on one."""
 
     def check(results: Results, system: str) -> Verdict:
-        found = gains(results, WHITENINGS[system], judge, than) if WHITENINGS[system] else []
+        found = gains(results, WHITENINGS[system], judge, than)
         if not found:
             return NOTHING
         said = f"{judge} {', '.join(f'{gain:+.1f}' for gain in found)} over the best of them"

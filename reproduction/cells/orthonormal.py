@@ -33,7 +33,8 @@ class OrthonormalHoroPCA:
 
     def fit_transform(self, X: np.ndarray) -> np.ndarray:
         x = to_hyperboloid(X, self.model)
-        x = translate_to_origin(x, frechet_mean(x).point)
+        self.mean_ = frechet_mean(x).point
+        x = translate_to_origin(x, self.mean_)
         self.ideal_points_ = best_orthonormal(x, self.n_components, np.random.default_rng(self.random_state))
         self.spine_ = spine_from_ideal_points(self.ideal_points_)
         return check_door(self.model, -1.0).leave(to_hyperboloid(slide(x, self.spine_), "halfspace"), X.dtype)

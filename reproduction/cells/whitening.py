@@ -10,10 +10,11 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShu
 from sklearn.svm import LinearSVC
 
 from horopca import BusemannWhitener, HoroPCA
-from horopca.geometry import busemann, to_hyperboloid
+from horopca.geometry import busemann, to_hyperboloid, translate_to_origin
 from horopca.metrics.classification import COSTS, METRICS, by_class, compare_classifiers, macro_average_precision
 
 from . import data
+from .orthonormal import OrthonormalHoroPCA
 
 BASELINES = ("eSVM", "hSVM", "tangent PCA + eSVM", "PGA + eSVM")
 
@@ -42,7 +43,12 @@ class AlongDirections(TransformerMixin, BaseEstimator):
         self.directions, self.seed = directions, seed
 
     def fit(self, X: np.ndarray, y: Any = None) -> AlongDirections:
-        if self.directions == "random":
+        self.base_ = None  # where the ideal points are seen from, if not from the origin
+        if self.directions == "orthonormal":
+            fit = OrthonormalHoroPCA(2, random_state=self.seed)
+            fit.fit_transform(np.asarray(X))
+            self.ideal_points_, self.base_ = fit.ideal_points_, fit.mean_
+        elif self.directions == "random":
             first = np.random.default_rng(self.seed).standard_normal(2)
             first /= np.linalg.norm(first)
             self.ideal_points_ = np.array([first, [-first[1], first[0]]])
@@ -55,6 +61,7 @@ class AlongDirections(TransformerMixin, BaseEstimator):
 
     def _coordinates(self, X: np.ndarray) -> np.ndarray:
         x = to_hyperboloid(np.asarray(X))
+        x = x if self.base_ is None else translate_to_origin(x, self.base_)
         return np.stack([busemann(x, q) for q in self.ideal_points_], axis=1)
 
     def transform(self, X: np.ndarray) -> np.ndarray:
@@ -64,6 +71,7 @@ class AlongDirections(TransformerMixin, BaseEstimator):
 # whitening by Busemann coordinates: which directions
 DIRECTIONS = {
     "HoroPCA, greedy": lambda seed: AlongDirections("greedy", seed),
+    "HoroPCA, orthonormal": lambda seed: AlongDirections("orthonormal", seed),
     "HoroPCA, joint": lambda seed: AlongDirections("joint", seed),
     "a random orthonormal pair": lambda seed: AlongDirections("random", seed),
     "BusemannWhitener(2)": lambda seed: BusemannWhitener(2, random_state=seed),
