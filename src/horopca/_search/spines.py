@@ -35,10 +35,7 @@ ADDED_PAIRS = 1 << 14  # on so many pairs.
 MANY_AXES = 64  # In more dimensions than this all rounds but the last are run in the first principal axes, so many of them,
 AXES_PER_COMPONENT = 4  # or so many for each component.
 MANY_COMPONENTS = 8  # For more components than this a quarter of the starts will do: there is less to miss.
-HOP_ROWS = 64  # Of so few points the best runners, with a stretch, hop on from where they are:
-HOPPERS, HOPS = 16, 8  # so many of them, so many times,
-FAR_AND_NEAR = (1.0, 0.3, 1.0, 0.3, 1.0, 0.3)  # once for each of these lengths,
-LANDING = {0.01: 25, 0.003: 30}  # and climb again: evaluations for each softness.
+MOST_HOP_ROWS = 1 << 12  # Up to so many points the best runners, with a stretch, hop on from where they are.
 STRETCHED = (1.5, 2.2)  # The stretches of starts, in turn.
 AS_GOOD = 1e-3  # Optima nearer than this fraction are told of as equals,
 APART = 0.1  # if their spines differ by an angle of more than this.
@@ -61,6 +58,23 @@ class Plan(NamedTuple):
     exact: Objective | None = None  # over all pairs of all rows, for a last climb
     warm: list[np.ndarray] | None = None  # bases of an earlier answer: one more start
     place: Callable[[Sample], Sample] | None = None  # takes a sample to where many pairs of it cost less
+
+
+class Hopping(NamedTuple):
+    """How runners hop: how many of them, so many times for each length, and how they climb again."""
+
+    runners: int
+    hops: int
+    lengths: tuple[float, ...]
+    shifts: int  # pairs for each point
+    landing: dict[float, int]  # evaluations for each softness
+
+
+FEW_HOP = (
+    64,
+    Hopping(16, 8, (1.0, 0.3, 1.0, 0.3, 1.0, 0.3), 64, {0.01: 25, 0.003: 30}),
+)  # Up to so many points, all their pairs.
+HOPPING = Hopping(8, 4, (1.0, 0.3, 1.0, 0.3, 0.1), 16, {0.03: 15, 0.01: 20})  # Of more points.
 
 
 class Round(NamedTuple):
@@ -104,7 +118,7 @@ class Search(NamedTuple):
         size, plan = self.sample.size, self.plan
         rows = min(size, SEMIFINAL_ROWS)
         shifts = min(max(plan.shifts, LEAST_PAIRS // size), max(8, SEMIFINAL_PAIRS // rows))
-        keep = max(1, self.finalists() // 3) if size <= FEW_ROWS else 1
+        keep = max(1, self.finalists() // 3) if size <= FEW_ROWS else 3 if self.hops() else 1
         return [Round(rows, shifts, 40, keep, 0.01), Round(size, plan.shifts, plan.max_iter, 1, SHARPEST)]
 
     def many(self, rows: int, shifts: int, softness: float) -> Many:
@@ -134,15 +148,17 @@ class Search(NamedTuple):
             field = points[best]
         return list(field)
 
-    def hopped(self, field: list[np.ndarray]) -> list[np.ndarray]:
-        """Bases that the best runners come to by hopping, best first; as they are where there are many points, or no kinks.
+    def hops(self) -> bool:
+        """Whether runners hop: an objective with a kink at every pair has better optima than those that starts lead to."""
+        return self.objective == "stretch" and self.sample.size <= MOST_HOP_ROWS
 
-        An objective with a kink at every pair has, on few points, better optima than those that starts lead to.
-        """
-        n, d = self.sample.size, self.sample.dimension
-        if n > HOP_ROWS or self.objective != "stretch":
+    def hopped(self, field: list[np.ndarray]) -> list[np.ndarray]:
+        """Bases that the best runners come to by hopping, best first; as they are where there are many points, or no kinks."""
+        if not self.hops():
             return field
-        over = [(self.many(n, n, softness), evaluations) for softness, evaluations in LANDING.items()]
+        n, d = self.sample.size, self.sample.dimension
+        plan = FEW_HOP[1] if n <= FEW_HOP[0] else HOPPING
+        over = [(self.many(n, plan.shifts, softness), evaluations) for softness, evaluations in plan.landing.items()]
 
         def land(bases: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             found, values = np.concatenate([_orthonormal(bases[:, :, : d + 1]), bases[:, :, d + 1 :]], axis=2), np.zeros(0)
@@ -150,7 +166,8 @@ class Search(NamedTuple):
                 found, values = climb_many(objective, found, evaluations)
             return found, values
 
-        return list(hop_many(land, np.stack(field[:HOPPERS]), HOPS, FAR_AND_NEAR, self.rng))
+        found = hop_many(land, np.stack(field[: plan.runners]), plan.hops, plan.lengths, self.rng)
+        return [*found, *field] if n > FEW_HOP[0] else list(found)
 
     def different(self, family: Family, field: Sequence[np.ndarray], keep: int) -> list[np.ndarray]:
         """The best of some points whose spines are not the same, best first."""
