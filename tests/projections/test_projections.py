@@ -249,9 +249,9 @@ def test_refuses_dependent_ideal_points():
     q = directions(2, 4)
     with pytest.raises(ValueError, match="independent"):
         horospherical_projection(cloud(3, 4), np.stack([q[0], q[1], q[0]]))
-    circle = np.array([[1.0, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]])
+    circle = np.array([[1.0, 0, 0, 0], [0, 1, 0, 0], [-1, 0, 0, 0], [0, -1, 0, 0]])
     with pytest.raises(ValueError, match="independent"):
-        horospherical_projection(cloud(3, 3), circle)
+        horospherical_projection(cloud(3, 4), circle)
 
 
 @pytest.mark.parametrize("bad", [0.0, np.nan, np.inf])

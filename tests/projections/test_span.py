@@ -72,9 +72,11 @@ def test_ideal_points_that_have_merged_or_are_opposite():
 
 
 def test_more_ideal_points_than_there_are_dimensions_are_refused():
-    simplex = np.array([[1.0, 0], [-0.5, np.sqrt(3) / 2], [-0.5, -np.sqrt(3) / 2]])
-    with pytest.raises(ValueError, match="At most 3 ideal points of H\\^2 are independent, but ideal points has 4 rows"):
-        spine_from_ideal_points(np.concatenate([simplex, [[0.6, 0.8]]]))
+    for K in (3, 4):  # a regular triangle: its hull is the plane
+        with pytest.raises(
+            ValueError, match=f"At most 2 ideal points of H\\^2 have a spine, .* but there are {K}. Leave some out"
+        ):
+            spine_from_ideal_points(np.stack([(np.cos(a), np.sin(a)) for a in 2 * np.pi * np.arange(K) / K]))
 
 
 @pytest.mark.parametrize("K", [1, 2, 3, 4])

@@ -221,7 +221,7 @@ def horospherical_projection(x: Array, q: np.ndarray, base: np.ndarray | None = 
         q = translate_ideal_to_origin(q, base)
         x = translate_to_origin(x, from_numpy(base, like=x))
     spine = spine_from_ideal_points(q)
-    if len(q) > len(spine.n) or (1 - spine.kappa) < DEPENDENT:
+    if 1 - spine.kappa < DEPENDENT:
         raise ValueError(
             "base must lie outside the geodesic hull of the ideal points, but it lies in it: the hull of both then has "
             "one dimension too few. Pass another base."

@@ -46,8 +46,11 @@ def spine_from_ideal_points(q: np.ndarray) -> Spine:
     """
     q = unit_rows(q)
     K, d = q.shape
-    if K > d + 1:
-        raise ValueError(f"At most {d + 1} ideal points of H^{d} are independent, but ideal points has {K} rows.")
+    if K > d:
+        raise ValueError(
+            f"At most {d} ideal points of H^{d} have a spine, since the hull of more is all of it, but there are {K}. "
+            "Leave some out."
+        )
     if K == 1:
         return Spine(q[0], 0.0, np.zeros((0, d)))
     arms = q[1:] - q[0]
