@@ -237,3 +237,11 @@ def test_the_layer_and_torch_itself_go_by_their_own_names():
     code += "assert torch.nn.Module in horopca.torch.HoroProjection.__mro__; from horopca.torch import HoroProjection"
     code += "; from horopca import *; assert torch.__name__ == 'torch' and HoroPCA"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_batch_without_two_different_points_has_no_distortion():
+    layer = HoroProjection(4)
+    for batch in (X[:1], X[:1].expand(5, 4)):
+        found = layer.distortion(batch)
+        found.backward()
+        assert found == 0 and all(torch.isfinite(p.grad).all() for p in layer.parameters() if p.grad is not None)

@@ -209,6 +209,31 @@ def test_wrong_weights_are_refused(weights, sentence):
         HoroPCA(2).fit(X, sample_weight=weights)
 
 
+def test_weights_favour_no_order_of_the_rows():
+    """Of more rows than are searched, in turns from three places: all are seen; and equal weights are none."""
+    n = 3 * 16384
+    places = np.array([[0.0, 0, 0, 0], [0.5, 0, 0, 0], [0, 0.5, 0, 0]])
+    many = places[np.arange(n) % 3] + 1e-3 * np.random.default_rng(0).normal(size=(n, 4))
+    weights = 1 + np.arange(n) % 2
+    quick = {"n_init": 1, "random_state": 0}
+    plain = HoroPCA(1, **quick).fit(many)
+    equal = HoroPCA(1, **quick).fit(many, sample_weight=np.full(n, 0.3))
+    heavier = HoroPCA(1, **quick).fit(many, sample_weight=weights)
+    assert equal.total_variance_ == plain.total_variance_
+    assert heavier.total_variance_ == pytest.approx(plain.total_variance_, rel=0.05)
+
+
+def test_the_least_weight_counts_too():
+    """Half of the rows far below the others, with weights that are no multiples."""
+    weights = np.r_[1000.0, np.full(20, np.pi)]
+    some = X[:21]
+    x = to_hyperboloid(some)
+    share = weights / weights.sum()
+    exact = share @ pairwise_distance(x) ** 2 @ share
+    found = HoroPCA(2).fit(some, sample_weight=weights)
+    assert found.total_variance_ == pytest.approx(exact, rel=0.02)
+
+
 def test_weights_go_with_every_array_library(xp):
     weights = np.random.default_rng(0).integers(1, 4, size=60)
     there = HoroPCA(2).fit(xp.asarray(X), sample_weight=xp.asarray(1.0 * weights))

@@ -106,6 +106,25 @@ def test_the_root_has_no_cone(ax):
     assert len(ax.collections[-1].get_paths()) == 1
 
 
+def test_a_root_anywhere_has_no_cone(ax):
+    """Moved to the middle, a root is off it by rounding."""
+    for k in range(4):
+        Y = np.random.default_rng(k).uniform(-0.6, 0.6, (5, 2))
+        assert len(plot_cones(Y, root=Y[k], ax=ax).collections[-1].get_paths()) == 4
+
+
+def test_tensors_that_ask_for_gradients_are_drawn(ax):
+    torch = pytest.importorskip("torch")
+    Y = torch.nn.Parameter(torch.tensor([[0.1, 0.2], [0.3, -0.2]]))
+    plot_disk(Y, ax=ax, companions={"root": Y[0]})
+
+
+def test_an_error_of_the_first_picture_of_a_film_is_told(tmp_path):
+    with pytest.raises(ValueError, match="dpi"):
+        animate([[[0.0, 0], [0.1, 0]]] * 2, tmp_path / "film.gif", dpi=0)
+    assert not list(tmp_path.iterdir())
+
+
 # ---------------------------------------------------------------- films
 
 
@@ -183,6 +202,7 @@ def test_wrong_films_are_refused_in_a_sentence(tmp_path, monkeypatch, frames, pa
         ({"K": 0}, "K must be a positive number, but is 0"),
         ({"angles": [0.1]}, "angles must have one entry per point, but has 1 for 20 points."),
         ({"root": [3.0, 0.0]}, "root must lie inside the unit ball"),
+        ({"angles": 60.0}, "angles must be half-apertures between 0 and pi, in radians, but are 60.0"),
     ],
 )
 def test_wrong_cones_are_refused_in_a_sentence(ax, options, sentence):

@@ -51,18 +51,23 @@ def begin_fit(estimator: Any, X: Any, min_rows: int = 2) -> Rows:
 def repeated(rows: Rows, sample_weight: Any, most: int) -> Rows:
     """The rows, each as often as its weight says: so many copies if weights are whole numbers, or whole multiples of the least.
 
-    Other weights, and such as come to more than `most` rows, are rounded: to about `COPIES` rows for each, or to `most` in all.
-    Any stretch of rows has its share then, to within one.
+    Other weights, and such as come to more than `most` rows, are rounded: to `COPIES` rows for the least, or to `most` in all.
+    They are rounded along a shuffled order, so that no order of the rows is favoured.
     """
     n = rows.shape[0]
     given = to_numpy(sample_weight)
     if not given.any():
         raise ValueError("sample_weight must be positive for some points, but is zero for all of them.")
     weight = _check_sample_weight(given, np.empty((n, 1)), dtype=np.float64, ensure_non_negative=True)
-    wholes = (weight / unit for unit in (1.0, weight[weight > 0].min()))
-    fitting = (w for w in wholes if np.allclose(w, np.rint(w), rtol=0, atol=1e-9) and w.sum() <= most)
-    times = next(fitting, weight / weight.sum() * min(most, COPIES * n))
-    copies = np.diff(np.rint(np.cumsum(times)), prepend=0).astype(np.int64)
+    counted = np.flatnonzero(weight > 0)
+    some = weight[counted]
+    if len(counted) == n and some.min() == some.max():
+        return rows
+    wholes = (some / unit for unit in (1.0, some.min()))
+    fitting = (w for w in wholes if np.allclose(w, np.rint(w), rtol=1e-6, atol=0) and w.sum() <= most)
+    times = next(fitting, some / some.sum() * min(most, COPIES * some.sum() / some.min()))
+    order, copies = np.random.default_rng(0).permutation(len(some)), np.zeros(n, dtype=np.int64)
+    copies[counted[order]] = np.diff(np.rint(np.cumsum(times[order])), prepend=0)
     return check_rows(rows.raw(np.repeat(np.arange(n), copies)), rows.door)
 
 

@@ -216,7 +216,8 @@ class HoroPCA(HyperbolicReduction):
         y : ignored
         sample_weight : array of shape (n_samples,), optional
             How often each point counts, in the mean, the search and the variances. Whole numbers, and whole multiples of the
-            least, are exact up to 16384 in all, and others rounded to as many.
+            least, are exact up to 16384 in all; others are rounded to copies of the points, 8 of that which counts least,
+            and at most 16384 in all.
             ``sklearn.utils.class_weight.compute_sample_weight("balanced", groups)`` lets every group count as much as another.
 
         Returns

@@ -180,7 +180,7 @@ class HoroProjection(nn.Module):
         after: Tensor = pairwise_distance(rows.map(self._images()))
         apart = before > 0
         change = (after - before).abs() / torch.where(apart, before, torch.ones_like(before))
-        return torch.where(apart, change, torch.zeros_like(change)).sum() / apart.sum()
+        return torch.where(apart, change, torch.zeros_like(change)).sum() / apart.sum().clamp(min=1)
 
     def extra_repr(self) -> str:
         """What distinguishes it in a printed network."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..geometry import from_hyperboloid, to_hyperboloid, translate, translate_to_origin
+from ..geometry._arrays import to_numpy
 from ..statistics import frechet_mean
 from .figures import new_figure
 from .given import checked_points
@@ -102,7 +103,7 @@ def aligned(images: Mapping[str, Any]) -> dict[str, np.ndarray]:
     points = {title: checked_points(Y) for title, Y in images.items()}
     first = next(iter(points.values()))
     if not len(first):
-        return {title: np.asarray(Y, dtype=np.float64) for title, Y in images.items()}
+        return {title: np.asarray(to_numpy(Y), dtype=np.float64) for title, Y in images.items()}
     centre = frechet_mean(first).point
     goal = np.asarray(from_hyperboloid(translate_to_origin(first, centre), "tangent"))
     found = {}

@@ -143,6 +143,8 @@ def _writer(path: Path, fps: int) -> AbstractMovieWriter:
             self.pictures.append(np.frombuffer(drawn.getvalue(), dtype=np.uint8).reshape(height, width, 4)[..., :3])
 
         def finish(self) -> None:
+            if not self.pictures:  # the first could not be drawn, and that error is on its way
+                return
             first, *rest = _in_one_palette(np.stack(self.pictures))
             first.save(self.outfile, save_all=True, append_images=rest, duration=round(1000 / self.fps), loop=0)
 

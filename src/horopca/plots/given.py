@@ -10,6 +10,7 @@ import numpy as np
 from .._points.door import FARTHEST_IMAGE, check_choice, check_door
 from .._points.places import check_rows
 from ..geometry import ModelName, clip, translate_to_origin
+from ..geometry._arrays import to_numpy
 from .palette import SCALES
 
 GRIDS = ("polar", "geodesic")
@@ -81,7 +82,7 @@ def checked_companions(companions: Any, model: ModelName, curvature: float) -> t
     if companions is None:
         return np.empty((0, 3)), ()
     named = isinstance(companions, Mapping)
-    points = np.asarray(list(companions.values()) if named else companions, dtype=np.float64)
+    points = np.asarray([to_numpy(y) for y in companions.values()] if named else to_numpy(companions), dtype=np.float64)
     if not points.size:
         return np.empty((0, 3)), ()
     names = tuple(str(name) for name in companions) if named else ("",) * len(points)
@@ -91,7 +92,7 @@ def checked_companions(companions: Any, model: ModelName, curvature: float) -> t
 def checked_points(Y: Any, model: ModelName = "poincare", curvature: float = -1.0, d: int = 2, name: str = "Y") -> np.ndarray:
     """Points of the plane (or of space, d = 3) on the hyperboloid, or a sentence."""
     door = check_door(model, curvature)
-    Y = np.asarray(Y, dtype=np.float64)
+    Y = np.asarray(to_numpy(Y), dtype=np.float64)
     if Y.ndim != 2 or Y.shape[1] != door.columns(d):
         what, how = {2: ("the disk", "HoroPCA(n_components=2)"), 3: ("the ball", "HoroPCA(n_components=3)")}[d]
         raise ValueError(

@@ -27,6 +27,8 @@ from .views import VIEWS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+AT_THE_ROOT = 1e-12  # A point so much nearer to the root than to the origin is the root, moved by rounding.
+
 __all__ = ["plot_cones", "plot_geodesics", "plot_horocycles", "plot_projection"]
 
 LEVELS = (-2.0, -1.0, 0.0, 1.0, 2.0)
@@ -111,7 +113,9 @@ def plot_cones(
     seen = translate_to_origin(x, middle)
     given = angles if angles is None or np.ndim(angles) == 0 else one_per_point(angles, "angles", len(x))
     psi = np.broadcast_to(cone_angles(radius(seen), K) if given is None else np.asarray(given, dtype=np.float64), len(x))
-    ax, apart = _disk(ax), radius(seen) > 0
+    if not (np.isfinite(psi).all() and (psi >= 0).all() and (psi <= np.pi).all()):
+        raise ValueError(f"angles must be half-apertures between 0 and pi, in radians, but are {angles!r}.")
+    ax, apart = _disk(ax), radius(seen) > AT_THE_ROOT * (1 + x[:, 0])
     borders = cone_borders(seen[apart], psi[apart])
     cones = [from_hyperboloid(translate(on_hyperboloid(border), middle), "poincare") for border in borders]
     tints = np.broadcast_to(to_rgba_array(colour), (len(x), 4))[apart]
