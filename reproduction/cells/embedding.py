@@ -58,7 +58,8 @@ def train_mammals(run: int, clip: bool) -> dict[str, Any]:
     """The closure of the mammals embedded with the settings of the public script; with its clip of norms, or without."""
     mammals = load_mammals()
     embedding = _Clipped if clip else PoincareEmbedding
-    found = embedding(10, closure=True, random_state=run, **PUBLIC).fit(EdgeList(mammals.synsets, mammals.edges))
+    found = embedding(10, closure=True, max_radius=None, random_state=run, **PUBLIC)
+    found.fit(EdgeList(mammals.synsets, mammals.edges))
     at_clip = float(np.mean(np.linalg.norm(found.embedding_, axis=1) > CLIP - 1e-8))
     return {"map": found.map_, "mean_rank": found.mean_rank_, "at_clip": at_clip, "points": found.embedding_.tolist()}
 
