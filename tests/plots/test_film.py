@@ -14,11 +14,6 @@ rng = np.random.default_rng(0)
 Y = rng.uniform(-0.6, 0.6, (20, 2))
 
 
-@pytest.fixture
-def ax():
-    return new_figure(interactive=False).subplots()
-
-
 def companions_of(ax):
     (drawn,) = (part for part in ax.collections if part.get_gid() == "companions")
     return drawn.get_offsets().data

@@ -16,11 +16,6 @@ rng = np.random.default_rng(0)
 Y = rng.uniform(-0.7, 0.7, (40, 2))
 
 
-@pytest.fixture
-def ax():
-    return new_figure(interactive=False).subplots()
-
-
 def test_arcs_are_geodesics():
     a, b = rng.uniform(-0.7, 0.7, (2, 200, 2))
     arcs = geodesic_arcs(a, b)

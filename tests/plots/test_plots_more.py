@@ -46,11 +46,6 @@ EDGES = np.array([[i // 2, i] for i in range(1, 40)])
 IDEAL = np.array([np.cos(1.0), np.sin(1.0)])
 
 
-@pytest.fixture
-def ax():
-    return new_figure(interactive=False).subplots()
-
-
 def offsets(ax):
     """Where the points are drawn, in the order of rows: they are painted in another."""
     drawn = np.asarray(ax.collections[-1].get_offsets())

@@ -18,11 +18,6 @@ EDGES = np.array([[i // 2, i] for i in range(1, 80)])
 FLAT = rng.uniform(-0.6, 0.6, (80, 2))
 
 
-@pytest.fixture
-def ax():
-    return new_figure(interactive=False).subplots()
-
-
 def note_on(ax):
     FigureCanvasAgg(ax.figure).draw()
     (note,) = (text for text in ax.texts if text.get_gid() == "note")

@@ -120,6 +120,14 @@ def test_auto_refuses_where_it_cannot_know():
     assert pca.partial_fit(x[30:32]).model_ == "lorentz"  # that of the batches before
 
 
+def test_one_branch_of_a_ball_is_not_taken_for_the_half_space():
+    angle = np.pi / 2 + np.random.default_rng(0).uniform(-0.5, 0.5, 60)
+    branch = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    assert choose_door(branch * np.linspace(0.85, 0.99, 60)[:, None], "auto", -1.0).model == "poincare"
+    with pytest.raises(ValueError, match=r"could be 'poincare' or .*'halfspace'.* not crowding"):
+        HoroPCA(1, model="auto").fit(branch * np.linspace(0.3, 0.6, 60)[:, None])
+
+
 def test_every_model_has_a_row_wherever_models_are_listed():
     from typing import get_args
 

@@ -135,7 +135,8 @@ def _weighed(seen: _Seen, doors: dict[str, Door | None]) -> tuple[tuple[str, ...
             return (model,), f"t^2 - |s|^2 is {seen.squares[model][1]:.6g} in every row, time {where}"
     fits = [model for model in PARTICULAR if doors[model] is not None]
     both = (seen.low[:-1] < 0) & (seen.high[:-1] > 0)
-    if "halfspace" in fits and seen.n >= ONE_SIGNED_ROWS and both.size and both.all():
+    # one branch of a ball has one sign in its last column too
+    if "halfspace" in fits and "poincare" not in fits and seen.n >= ONE_SIGNED_ROWS and both.size and both.all():
         return ("halfspace",), "the last column is positive in every row, all others have both signs"
     spread = f"norms from {seen.norms[0]:.3g} to {seen.norms[1]:.3g}"
     before, behind = seen.crowd
