@@ -254,9 +254,8 @@ class Page:
         yield caught
         for _ in range(400):
             new = set(self.firefox.downloads.iterdir()) - before
-            if (
-                len(new) == 1 and (path := new.pop()).stat().st_size
-            ):  # on its way there is a second file, and the first is empty
+            # on its way there is a file NAME.part, beside an empty one of the name it will have, or before that one
+            if len(new) == 1 and (path := new.pop()).suffix != ".part" and path.stat().st_size:
                 # taken away, so that the next of its name has the name to itself
                 caught.value = SimpleNamespace(suggested_filename=path.name, save_as=lambda to: shutil.move(path, to))
                 return
