@@ -28,7 +28,7 @@ def browser(playwright):
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory):
     """Pages by name, written when first asked for."""
-    from .browsing import DEEP, EDGES, HOSTILE, LABELS, NAMES, ORIGINAL, PIXEL, X, Y, addresses, deep_points
+    from .browsing import DEEP, EDGES, FILM, HOSTILE, LABELS, NAMES, ORIGINAL, PIXEL, X, Y, addresses, deep_points
 
     folder = tmp_path_factory.mktemp("pages")
     pages = {
@@ -51,6 +51,17 @@ def pages(tmp_path_factory):
             Y[:4], HOSTILE, names=HOSTILE, edges=[[0, 1]], values={text: range(4) for text in HOSTILE}, title=HOSTILE[0]
         ),
         "far": lambda: explore([[340.0, 0.0], [-340.0, 0.0], [0.0, 340.0]], names=["east", "west", "north"], model="tangent"),
+        "film": lambda: explore(
+            [part * X[:, 1:] for part in FILM],
+            LABELS,
+            names=NAMES,
+            edges=EDGES,
+            original=np.c_[X[:, 1:], np.random.default_rng(3).normal(0, 0.7, (len(X), 3))],
+            model="lorentz-space",
+            title="Mammals in training",
+            titles=["epoch 1", "epoch 2", "epoch 3"],
+        ),
+        "hostile film": lambda: explore([Y[:4] / 2, Y[:4]], titles=HOSTILE[:2]),
         "alone": lambda: explore([[0.3, 0.1]]),
         "deep": lambda: explore(deep_points(), names=["root", "left", "right", "child"], model="lorentz", root=0),
     }
@@ -95,7 +106,7 @@ def visit_chromium(browser, pages):
     contexts, wrong, asked = [], [], []
 
     def open_page(name, width=1280, height=800, draw=None, hash="", script=None, expected=None, **options):
-        context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce", **options)
+        context = browser.new_context(viewport={"width": width, "height": height}, **{"reduced_motion": "reduce"} | options)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(10_000)

@@ -120,6 +120,31 @@ def test_the_page_starts_at_the_root_of_a_tree_or_at_the_mean():
     assert start(edges=EDGES, root=7) == moved[7, 1:].tolist()
 
 
+# ---------------------------------------------------------------- several pictures
+
+
+@pytest.mark.parametrize("several", [list, tuple, np.stack, lambda frames: [frame.tolist() for frame in frames]])
+def test_several_pictures_and_their_titles(several):
+    found = held(explore(several([Y / 4, Y / 2, Y])))
+    assert found["titles"] == ["1 of 3", "2 of 3", "3 of 3"]
+    for part, suffix in ((4, "-0"), (2, "-1"), (1, "")):
+        expected = to_hyperboloid(Y / part)
+        assert np.array_equal(found[f"x{suffix}"], expected[:, 1]) and np.array_equal(found[f"y{suffix}"], expected[:, 2])
+    assert found["home"] == held(explore(Y))["home"]
+
+
+def test_there_is_room_for_the_points_of_every_picture():
+    alone, both = held(explore(Y)), held(explore([Y, Y / 9], root=0))
+    assert both["radii"]["linear"][1] == alone["radii"]["linear"][1] and both["reach"] >= 0.9 * alone["reach"]
+
+
+def test_several_tensors_with_gradients():
+    torch = pytest.importorskip("torch")
+    Z = torch.tensor(Y, requires_grad=True)
+    for several in ([Z / 2, Z], torch.stack([Z / 2, Z])):
+        assert np.allclose(held(explore(several))["x"], X[:, 1], rtol=1e-12)
+
+
 # ---------------------------------------------------------------- neighbours
 
 
@@ -346,6 +371,14 @@ def test_explore_is_public_and_loads_nothing_optional():
         (Y, {"root": len(Y)}, "root must be a whole number from 0"),
         (Y, {"model": "sphere"}, "model must be one of"),
         (Y, {"curvature": 1.0}, "curvature must be a negative number"),
+        ([Y], {}, r"holds only one. Pass Y\[0\]"),
+        ([Y, Y[:3]], {}, rf"row by row, but its pictures have \[{len(Y)}, 3\] rows"),
+        ([Y, np.full_like(Y, np.nan)], {}, r"Y\[1\] must .*finite"),
+        ([Y, np.c_[Y, Y] / 2], {}, r"Y\[1\] must be points of the plane \(2 columns"),
+        ([Y, Y, [0.1, 0.2]], {}, r"2D array, got 1D|Y\[2\]"),
+        ([Y, Y], {"titles": ["epoch 1"]}, "titles must have one entry per picture, but has 1 for 2 pictures"),
+        (Y, {"titles": ["epoch 1"]}, "titles are those of several pictures, but Y is only one"),
+        ([Y, Y], {"original": [Y, Y]}, "original must be one array, the points of the last picture .* but holds 2"),
     ],
 )
 def test_wrong_input_is_refused_in_a_sentence(points, options, sentence):

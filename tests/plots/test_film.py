@@ -175,7 +175,7 @@ def test_an_interrupted_film_leaves_what_was_there(tmp_path):
     "frames, path, options, sentence",
     [
         ([], "film.gif", {}, "frames must be one array of points after another, but there are none."),
-        ([Y, Y[:3]], "film.gif", {}, r"frames must hold the same points, row by row, but have \[20, 3\] rows."),
+        ([Y, Y[:3]], "film.gif", {}, r"frames must hold the same points, row by row, but its pictures have \[20, 3\] rows."),
         ([Y], "film.avi", {}, "path must end in .gif or .mp4, but is"),
         ([Y], "film.mp4", {}, "film.mp4 needs the program ffmpeg, which is not installed here. Write a .gif"),
         ([Y], "film.gif", {"titles": ["a", "b"]}, "titles must have one entry per frame, but has 2 for 1 frames."),

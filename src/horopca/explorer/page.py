@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._points.door import FARTHEST_IMAGE, check_count, check_door
+from .._points.door import check_count, check_door
 from .._points.places import check_rows
 from ..geometry import ModelName, radius, translate_to_origin
 from ..io import atomic_output
@@ -22,7 +22,8 @@ from ..plots.given import checked_edges
 from ..plots.palette import COLOURS, DARK_COLOURS, DARK_OTHER, OTHER, RAMPS
 from ..plots.views import choose_view, share_on_rim
 from ..statistics import frechet_mean
-from .columns import add_details, add_images, add_labels, add_names, add_sizes, add_values, ranges_of
+from .columns import Arrays, add_details, add_images, add_labels, add_names, add_sizes, add_values, ranges_of
+from .frames import add_frames, check_frames, is_several
 from .original import add_original
 from .packing import pack
 from .widget import notebook_widget
@@ -31,9 +32,9 @@ __all__ = ["Page", "explore"]
 
 SCRIPTS = (
     "geometry", "data", "colours", "scene", "paint-gl", "paint-2d", "export", "state", "pointer", "selection", "refitting",
-    "panels", "main",
+    "time", "panels", "main",
 )  # fmt: skip
-COMMENT = re.compile(r"^ *(//|/\*\*|\*).*\n", re.MULTILINE)  # The page need not carry these lines of a script.
+IDLE = re.compile(r"^ *(//|/\*\*|\*).*\n|^ +", re.MULTILINE)  # The page need not carry comments, nor the indents of lines.
 
 
 class Page:
@@ -96,6 +97,7 @@ def explore(
     palette: Any = None,
     root: int | None = None,
     title: str = "Points in the hyperbolic plane",
+    titles: Sequence[Any] | None = None,
     model: ModelName = "poincare",
     curvature: float = -1.0,
     n_neighbors: int = 10,
@@ -104,9 +106,10 @@ def explore(
 
     Parameters
     ----------
-    Y : array of shape (n, 2), or (n, 3) for ``model="lorentz"``
+    Y : array of shape (n, 2), or (n, 3) for ``model="lorentz"``; or several of them, in a list or along a first axis
         Points of the plane, e.g. ``HoroPCA(2).fit_transform(X)``.  Lorentz or tangent coordinates keep detail at radii
-        beyond 17, where points of the ball start to round together.
+        beyond 17, where points of the ball start to round together.  Several are the same points at one time after another,
+        such as epochs, row by row: the page has a slider for them, starts with the last, and moves points along geodesics.
     labels : sequence of n, mapping of names to such sequences, or data frame, optional
         A class for each point, to colour by, to select and to switch off; several columns of them are chosen between.
     names : sequence of n, optional
@@ -116,9 +119,9 @@ def explore(
     values : array (n,), mapping of names to arrays (n,), or data frame, optional
         Numbers to colour by; NaN where one is missing.
     original : array of shape (n, d), optional
-        The points before the reduction, in the same model and curvature.  The page then lists the neighbours of the original
-        space beside those of the picture, colours by the share of strangers among the latter and by how much distances to
-        the former were changed, and refits HoroPCA to a selection.
+        The points before the reduction, in the same model and curvature; with several pictures, those of the last.  The
+        page then lists the neighbours of the original space beside those of the picture, colours by the share of strangers
+        among the latter and by how much distances to the former were changed, and refits HoroPCA to a selection.
     details : sequence of n texts, mapping of names to such sequences, or data frame, optional
         Texts shown with a point and searched; addresses of the web become links.
     images : sequence of n, optional
@@ -131,6 +134,9 @@ def explore(
         The row that the page starts from and returns to.  Without it: the root, where the edges are those of one tree
         from parents to children, and the Fréchet mean otherwise.
     title : str
+        The heading of the page.
+    titles : sequence, optional
+        What each of several pictures is called beside the slider, such as ``["epoch 1", "epoch 2"]``.
     model, curvature : of Y and of the original
     n_neighbors : int
         Neighbours that strangers and distortions are counted among.
@@ -148,20 +154,18 @@ def explore(
     >>> Y = HoroPCA(n_components=2, random_state=0).fit_transform(tree.points)
     >>> explore(Y, tree.labels, edges=tree.edges, original=tree.points).n_points
     121
+    >>> start = [[0.0, 0.0], [0.1, 0.0]]  # the same two points in two epochs, with a slider between
+    >>> explore([start, Y[:2]], titles=["epoch 1", "epoch 2"]).n_points
+    2
     """
     door = check_door(model, curvature)
-    rows = check_rows(Y, door, name="Y", reach=FARTHEST_IMAGE)
-    n, d = rows.shape[0], rows.shape[1] - 1
-    if d != 2:
-        raise ValueError(
-            f"Y must be points of the plane ({door.columns(2)} columns for model={model!r}), but has {door.columns(d)}. Reduce "
-            "them first: HoroPCA(n_components=2).fit_transform(X), or horopca reduce on the command line."
-        )
-    y = np.asarray(rows.all(), dtype=np.float64)
+    frames = check_frames(Y, door)
+    y, n, everything = frames[-1], len(frames[-1]), np.concatenate(frames)
     header: dict[str, Any] = {"unit": 1 / door.scale, "ramps": RAMPS, "omitted": []}
     header |= {"other": {"light": OTHER, "dark": DARK_OTHER}, "plain": {"light": COLOURS[0], "dark": DARK_COLOURS[0]}}
-    header["radii"] = ranges_of(radius(y) / door.scale)
-    arrays = {"x": y[:, 1], "y": y[:, 2]}
+    header["radii"] = ranges_of(radius(everything) / door.scale)
+    arrays: Arrays = {}
+    add_frames(header, arrays, frames, titles)
     add_labels(header, arrays, labels, n, palette)
     add_names(header, names, n)
     pairs = checked_edges(edges, n) if edges is not None else None
@@ -171,16 +175,19 @@ def explore(
     add_details(header, details, n)
     add_images(header, images, n)
     add_sizes(arrays, sizes, n)
+    if is_several(original):
+        raise ValueError(
+            f"original must be one array, the points of the last picture before the reduction, but holds {len(original)}."
+        )
     if original is not None:
         before = check_rows(original, door, name="original")
         add_original(header, arrays, before, y, check_count("n_neighbors", n_neighbors, 1), door.scale)
-    _add_view(header, y, pairs, root)
+    _add_view(header, _home(y, pairs, root), everything)
     return Page(_assemble(title, pack(header, arrays)), n)
 
 
-def _add_view(header: dict[str, Any], y: np.ndarray, pairs: np.ndarray | None, root: int | None) -> None:
-    """Where the page starts, in which model, and how far the points are from there."""
-    home = _home(y, pairs, root)
+def _add_view(header: dict[str, Any], home: np.ndarray, y: np.ndarray) -> None:
+    """Where the page starts, in which model, and how far the points of all pictures are from there."""
     seen = np.asarray(translate_to_origin(y, home))
     header["home"], header["reach"] = home[1:].tolist(), max(1.05 * float(radius(seen).max()), 0.5)
     header["model"] = {"disk": "poincare", "equidistant": "equidistant"}[choose_view(seen)]
@@ -216,7 +223,7 @@ def _assemble(title: str, data: str) -> str:
         return (folder / name).read_text(encoding="utf-8")
 
     def code(name: str) -> str:
-        return COMMENT.sub("", read(f"{name}.js"))
+        return IDLE.sub("", read(f"{name}.js"))
 
     style = read("style.css")
     script = '(() => {\n"use strict";\n' + "\n".join(code(name) for name in SCRIPTS) + "})();\n"

@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 from .._points.door import check_choice, check_count
 from ..geometry import geodesic
 from .figures import new_figure
-from .given import Given, check_given, one_per_point
+from .given import Given, check_given, check_same_rows, one_per_point
 from .plane import draw_plane
 from .views import VIEWS, choose_view
 
@@ -111,9 +111,7 @@ def _checked_frames(frames: Sequence[Any], labels: Any, companions: Any, points:
     moving = isinstance(companions, list | tuple) and all(isinstance(one, Mapping) for one in companions)
     beside = one_per_point(companions, "companions", len(frames), "frame") if moving else [companions] * len(frames)
     given = [check_given(Y, labels, companions=one, **points) for Y, one in zip(frames, beside or [], strict=True)]
-    sizes = [len(one.x) for one in given]
-    if len(set(sizes)) > 1:
-        raise ValueError(f"frames must hold the same points, row by row, but have {sizes} rows.")
+    check_same_rows("frames", [len(one.x) for one in given])
     return given
 
 

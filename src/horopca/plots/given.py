@@ -117,6 +117,12 @@ def one_per_point(values: Any, what: str, n: int, each: str = "point") -> list[A
     return entries
 
 
+def check_same_rows(name: str, sizes: list[int]) -> None:
+    """Refuse pictures of different numbers of points."""
+    if len(set(sizes)) > 1:
+        raise ValueError(f"{name} must hold the same points, row by row, but its pictures have {sizes} rows.")
+
+
 def checked_edges(edges: Any, n: int) -> np.ndarray:
     """Pairs of rows (m, 2), or a sentence."""
     edges = np.asarray(edges)

@@ -46,6 +46,7 @@ async function readData(element) {
   data.title = document.title;
   data.radius = radiiOf(data);
   data.first = data.points; // where the page started, whatever is refitted
+  data.time = data.last = (data.titles || [""]).length - 1;
   data.labelings.forEach((labeling, k) => { labeling.codes = data[`codes-${k}`]; });
   return data;
 }
@@ -58,10 +59,9 @@ const HERE = 10; // neighbours that are looked for in the picture
 
 /** The neighbours of a point in the picture, and (where the page knows it) in the original space: lists of [index, distance]. */
 function neighboursOf(data, i, shown) {
-  const k = data.neighbours ? Math.min(HERE, data.k) : 8;
+  const known = data.neighbours && ofOriginal(data) ? new Set() : null, k = known ? Math.min(HERE, data.k) : 8;
   const here = nearest(data.points, i, k, shown).map(([j, d]) => [j, d * data.unit]), there = [];
-  if (!data.neighbours) return { here, there: null, strangers: new Set() };
-  const known = new Set();
+  if (!known) return { here, there: null, strangers: new Set() };
   for (let m = i * data.k; m < (i + 1) * data.k; m++) {
     known.add(data.neighbours[m]);
     if (shown[data.neighbours[m]]) there.push([data.neighbours[m], data.spans[m]]);

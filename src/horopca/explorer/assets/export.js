@@ -9,7 +9,7 @@ function download(blob, name) {
 }
 
 function fileName(app, suffix) {
-  const words = app.data.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "");
+  const { title, titles, time } = app.data, words = (titles ? `${title} ${titles[time]}` : title).replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "");
   return `${words.slice(0, 60) || "view"}.${suffix}`;
 }
 

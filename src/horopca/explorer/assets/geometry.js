@@ -166,13 +166,24 @@ function centreOf(points, rows) {
   return { r: view.r, ux: view.ux, uy: view.uy };
 }
 
-/** All points a fraction of the way from where they are in `a` to where they are in `b`, along geodesics. */
+/** All points a fraction of the way from where they are in `a` to where they are in `b`, along geodesics.
+ *
+ * As `between`, for very many in every frame: no objects, and one logarithm and two exponentials for each.
+ */
 function pointsBetween(a, b, fraction) {
-  const x = new Float64Array(a.n), y = new Float64Array(a.n);
+  const x = new Float64Array(a.n), y = new Float64Array(a.n), rest = 1 - fraction;
   for (let i = 0; i < a.n; i++) {
-    const p = between(pointAt(a, i), pointAt(b, i), fraction);
-    x[i] = p.r * p.ux;
-    y[i] = p.r * p.uy;
+    const ra = a.r[i], rb = b.r[i], away = ra - rb, dx = a.ux[i] - b.ux[i], dy = a.uy[i] - b.uy[i];
+    const g = (2 * away * away) / (1 + timeOf(ra) * timeOf(rb) + ra * rb) + ra * rb * (dx * dx + dy * dy);
+    const half = Math.sqrt(g) / 2, time = Math.sqrt(1 + g / 4); // sinh(d / 2) and cosh(d / 2)
+    let near = rest * ra, far = fraction * rb;
+    if (half > 1e-6) { // the weights are sinh(rest d) / sinh(d) and sinh(fraction d) / sinh(d)
+      const d = 2 * Math.log(half + time), p = Math.exp(rest * d), q = Math.exp(fraction * d), whole = 4 * half * time;
+      near = ((p - 1 / p) / whole) * ra;
+      far = ((q - 1 / q) / whole) * rb;
+    }
+    x[i] = near * a.ux[i] + far * b.ux[i];
+    y[i] = near * a.uy[i] + far * b.uy[i];
   }
   return polarPoints(x, y);
 }

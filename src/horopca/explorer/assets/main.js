@@ -14,6 +14,7 @@ function newApp(data) {
   let plane = $("plane");
   addSelection(app);
   addRefit(app);
+  addTime(app);
   const dark = matchMedia("(prefers-color-scheme: dark)"), still = (app.still = matchMedia("(prefers-reduced-motion: reduce)"));
   const edges = data.edges ? data.edges.length / 2 : 0;
   const wished = /[?&]draw=(webgl2|2d)\b/.exec(location.search)?.[1] || (hasGraphicsCard() ? "webgl2" : "2d");
@@ -246,6 +247,7 @@ function newApp(data) {
   };
 
   app.restore = (hash) => {
+    app.jumpTo(timeIn(hash, app));
     const { chosenTheme, colouring, ...rest } = readHash(hash, app);
     Object.assign(app, rest, { flight: null, colouring });
     fillColours(app);
@@ -287,6 +289,7 @@ function publicFace(app) {
     state: () => ({
       zoom: app.zoom, model: app.model, pin: app.pin, hover: app.hover, colour: app.colouring.key, hidden: [...app.hidden],
       theme: app.theme.name, flying: app.flight !== null || app.morph !== null || app.restless || Boolean(app.refitting), scale: app.scale,
+      time: data.time, playing: app.playing,
       names: scene.names.map(({ text }) => text), rings: scene.rings.map(({ text }) => text), selected: [...app.rows],
     }),
     rings: () => { drawn(); return scene.rings.map(({ pixels, text }) => [pixels, Number(text)]); },

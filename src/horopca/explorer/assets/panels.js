@@ -25,6 +25,7 @@ function fillHead(app) {
   const { data } = app, parts = [counted(data.n, "point", "points")];
   if (data.labelings.length) parts.push(counted(data.labelings[0].classes.length, "label", "labels"));
   if (data.edges) parts.push(counted(data.edges.length / 2, "edge", "edges"));
+  if (data.last) parts.push(`${data.last + 1} pictures`);
   $("title").textContent = data.title;
   $("summary").textContent = parts.join(" · ");
   $("search").placeholder = data.names ? "Find a name" : "Find a point by its number";
@@ -124,7 +125,7 @@ function rove(list) {
 
 function fillColours(app) {
   $("colour").replaceChildren(...app.colourings.map(({ key, words, trust }) =>
-    h("option", { value: key, text: words, disabled: Boolean(trust && app.refitted) })));
+    h("option", { value: key, text: words, disabled: Boolean(trust && !app.isMeasured()) })));
   $("colour").value = app.colouring.key;
 }
 
@@ -180,7 +181,7 @@ function fillCard(app) {
   const { i, pinned } = mark, facts = [["Radius", digits(data.radius[i])]];
   (data.columns || []).forEach(({ name }, k) => facts.push([name, digits(data[`column-${k}`][i])]));
   for (const { words, values, trust } of app.colourings) {
-    if (trust && values && !app.refitted) facts.push([words, Number.isFinite(values[i]) ? percent(values[i]) : "–"]);
+    if (trust && values && app.isMeasured()) facts.push([words, Number.isFinite(values[i]) ? percent(values[i]) : "–"]);
   }
   const close = { class: "close", "aria-label": "Let go", title: "Let go (Esc)", text: "✕", onclick: () => app.setPin(-1) };
   const coloured = app.colouring.labeling ? css(app.colours[i]) : null;
@@ -268,6 +269,7 @@ function fillNote(app) {
   if (app.model === "equidistant" && data.why) parts.push(data.why);
   if (scene.edges.count < scene.edgesInView) parts.push(`${of(scene.edges.count, scene.edgesInView, "edges in view")}: the longest`);
   if (data.names && scene.names.length < scene.wanted) parts.push(of(scene.names.length, scene.wanted, `${lit} in view`));
+  if (data.neighbours && !ofOriginal(data)) parts.push(`the original is that of “${data.titles[data.last]}”`);
   for (const text of data.omitted || []) parts.push(text);
   const text = parts.join(" · ");
   if ($("left-out").textContent !== text) $("left-out").textContent = text;

@@ -143,11 +143,11 @@ function listenToPointers(app, canvas) {
 
 function listenToKeys(app, canvas) {
   document.addEventListener("keydown", (event) => {
-    const typing = event.target.closest("input, select, dialog"), onButton = event.target.closest("button, a");
+    const typing = event.target.closest("input:not(#time), select, dialog"), onButton = event.target.closest("button, a");
     if (event.defaultPrevented) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape" && !typing) { if (app.pin >= 0) app.setPin(-1); else app.clear(); }
-    if (typing) return;
+    if (typing || (event.target.id === "time" && (event.key in ARROWS || event.key === "Home"))) return;
     const { frame } = app;
     const act = {
       "/": () => app.startSearch(),
@@ -158,10 +158,11 @@ function listenToKeys(app, canvas) {
       Home: () => app.goHome(),
       l: () => app.setLassoing(!app.lassoing),
       Backspace: () => app.goBack(),
+      ...(app.data.last && { " ": () => app.play(), ",": () => app.step(-1), ".": () => app.step(1) }),
       Enter: () => app.setPin(pick(app.scene, frame.cx, frame.cy, Math.hypot(frame.width, frame.height))),
     }[event.key];
     const [dx, dy] = ARROWS[event.key] || [];
-    if ((!act && dx === undefined) || (event.key === "Enter" && onButton)) return;
+    if ((!act && dx === undefined) || ((event.key === "Enter" || event.key === " ") && onButton)) return;
     event.preventDefault();
     app.touched();
     if (act) return act();

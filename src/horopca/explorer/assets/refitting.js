@@ -25,6 +25,7 @@ function addRefit(app) {
   let ask = null;
   app.refitted = null;
   app.goal = "distortion";
+  app.isMeasured = () => !app.refitted && ofOriginal(data); // against the points before the reduction
 
   app.ask = (question) => {
     ask ??= startWorker();
@@ -43,6 +44,7 @@ function addRefit(app) {
     try {
       const answer = await app.ask({ rows, goal, before });
       app.refitted = { goal, count: rows.length, was: answer.was, is: answer.is, seconds: answer.seconds };
+      app.markTime(data.last); // it may have been moved meanwhile
       app.moveTo(matched(data.points, answer.plane, rows));
       return answer;
     } finally {
@@ -58,9 +60,9 @@ function addRefit(app) {
   };
 
   /** Move all points to new places; what was measured of the old ones is no longer shown. */
-  app.moveTo = (points) => {
-    app.morph = { from: data.points, to: points, begun: null, length: app.still.matches ? 0 : 1400 };
-    if (app.refitted && app.colouring.trust) app.setColouring(app.colourings[0].key);
+  app.moveTo = (points, length = 1400, held = -1) => {
+    app.morph = { from: data.points, to: points, begun: null, length: app.still.matches ? 0 : length, held };
+    if (app.colouring.trust && !app.isMeasured()) app.setColouring(app.colourings[0].key);
     fillColours(app);
     app.draw();
   };
@@ -71,11 +73,14 @@ function addRefit(app) {
     morph.begun ??= now;
     const part = morph.length ? Math.min(1, (now - morph.begun) / morph.length) : 1, eased = part * part * (3 - 2 * part);
     data.points = part === 1 ? morph.to : pointsBetween(morph.from, morph.to, eased);
+    if (morph.held >= 0) app.view = recentred(app.view, pointAt(data.points, morph.held));
     app.stale = "all";
     if (part < 1) return;
     app.morph = null;
     data.radius.set(radiiOf(data));
+    if (app.colouring.values === data.radius) app.setColouring(app.colouring.key);
     app.remark();
+    app.arrived();
   };
 }
 
@@ -104,7 +109,7 @@ const percent = (value) => `${(100 * value).toFixed(1)} %`;
 
 function refitRows(app) {
   const { data, refitted, rows } = app, out = [];
-  if (rows.length >= FEWEST && data.original) {
+  if (rows.length >= FEWEST && data.original && ofOriginal(data)) {
     const goal = h("select", { id: "goal", "aria-label": "What a refit keeps" },
       ...Object.entries(GOALS).map(([value, text]) => h("option", { value, text, selected: value === app.goal })));
     goal.addEventListener("change", () => { app.goal = goal.value; });

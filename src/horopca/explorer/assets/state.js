@@ -1,4 +1,4 @@
-// The view in the address: #on=row (or at=angle,radius)&turn=…&zoom=…&model=…&pin=…&by=…&scale=…&hide=…&theme=…
+// The view in the address: #on=row (or at=angle,radius)&turn=…&zoom=…&model=…&pin=…&time=…&by=…&scale=…&hide=…&theme=…
 // What is as at the start is left out.
 
 const few = (value, count) => Number(value.toPrecision(count));
@@ -13,6 +13,7 @@ function writeHash(app) {
   put("zoom", few(app.zoom, 6), 1);
   put("model", app.model, app.data.model);
   put("pin", app.pin, -1);
+  put("time", app.data.time, app.data.last);
   put("by", app.colouring.key, app.colourings[0].key);
   put("scale", app.scale, "linear");
   put("hide", [...app.hidden].sort((a, b) => a - b).join("."), "");
@@ -22,14 +23,19 @@ function writeHash(app) {
 
 const sameCentre = (a, b) => a.r === b.r && a.ux === b.ux && a.uy === b.uy;
 
+const askedOf = (hash) => { const asked = new URLSearchParams(hash.replace(/^#/, "")); return (key) => asked.get(key) ?? ""; };
+const numberIn = (text, low, high, usual) => {
+  const value = text.trim() === "" ? NaN : Number(text);
+  return value >= low && value <= high ? value : usual;
+};
+const countIn = (text, high, usual) => { const i = numberIn(text, 0, high, usual); return Number.isInteger(i) ? i : usual; };
+
+/** The picture that the address asks for. */
+const timeIn = (hash, { data }) => countIn(askedOf(hash)("time"), data.last, data.last);
+
 /** What the address asks for; anything in it that makes no sense is as at the start. */
 function readHash(hash, app) {
-  const asked = new URLSearchParams(hash.replace(/^#/, "")), get = (key) => asked.get(key) ?? "";
-  const number = (text, low, high, usual) => {
-    const value = text.trim() === "" ? NaN : Number(text);
-    return value >= low && value <= high ? value : usual;
-  };
-  const row = (key) => { const i = number(get(key), 0, app.data.n - 1, -1); return Number.isInteger(i) ? i : -1; };
+  const get = askedOf(hash), number = numberIn, row = (key) => countIn(get(key), app.data.n - 1, -1);
   const on = row("on"), turn = number(get("turn"), -10, 10, 0);
   const [angle, radius] = get("at").split(",").map((part) => number(part, -1e3, 1e3, NaN));
   const placed = Number.isFinite(angle) && radius >= 0 && radius <= 350;

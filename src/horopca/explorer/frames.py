@@ -1,0 +1,58 @@
+"""One picture of the points, or several at one time after another, which the page has a slider for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._points.door import FARTHEST_IMAGE, Door
+from .._points.places import check_rows
+from ..plots.given import check_same_rows, one_per_point
+from .columns import Arrays, Header
+
+__all__ = ["add_frames", "check_frames", "is_several"]
+
+
+def check_frames(Y: Any, door: Door) -> list[np.ndarray]:
+    """The pictures, each (n, 3) on the hyperboloid: Y itself, or the arrays that it holds; or a sentence."""
+    if not is_several(Y):
+        return [_plane(Y, door, "Y")]
+    if len(Y) == 1:
+        raise ValueError("Y must be one picture, an array, or several of the same points, but holds only one. Pass Y[0].")
+    frames = [_plane(one, door, f"Y[{k}]") for k, one in enumerate(Y)]
+    check_same_rows("Y", [len(y) for y in frames])
+    return frames
+
+
+def is_several(Y: Any) -> bool:
+    """Whether Y is an array with a third axis, or a list of matrices."""
+    if isinstance(Y, list | tuple):
+        return len(Y) > 0 and np.ndim(Y[0]) == 2
+    return getattr(Y, "ndim", 2) == 3 and len(Y) > 0
+
+
+def _plane(Y: Any, door: Door, name: str) -> np.ndarray:
+    rows = check_rows(Y, door, name=name, reach=FARTHEST_IMAGE)
+    d = rows.shape[1] - 1
+    if d != 2:
+        raise ValueError(
+            f"{name} must be points of the plane ({door.columns(2)} columns for model={door.model!r}), but has "
+            f"{door.columns(d)}. Reduce them first: HoroPCA(n_components=2).fit_transform(X), or horopca reduce on the command "
+            "line."
+        )
+    return np.asarray(rows.all(), dtype=np.float64)
+
+
+def add_frames(header: Header, arrays: Arrays, frames: list[np.ndarray], titles: Any) -> None:
+    """The last picture, which the page starts with, and those before it, with what each is called."""
+    *earlier, y = frames
+    arrays |= {"x": y[:, 1], "y": y[:, 2]}
+    if not earlier:
+        if titles is not None:
+            raise ValueError("titles are those of several pictures, but Y is only one. The heading of the page is title=.")
+        return
+    called = one_per_point(titles, "titles", len(frames), "picture")
+    header["titles"] = [str(one) for one in called or (f"{k} of {len(frames)}" for k in range(1, len(frames) + 1))]
+    for k, before in enumerate(earlier):
+        arrays |= {f"x-{k}": before[:, 1], f"y-{k}": before[:, 2]}
