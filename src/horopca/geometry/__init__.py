@@ -4,6 +4,7 @@ Points are on the hyperboloid at curvature -1, shape (..., d+1) with time first;
 `from_hyperboloid` bring other models in and out. Any array library that follows the array API standard works.
 """
 
+from .alignment import Alignment, align
 from .chunks import Chunk
 from .hulls import geodesic_hull, geodesic_projection, hull_coordinates, hull_points, lorentz_frame
 from .hyperboloid import (
@@ -36,9 +37,11 @@ from .models import MODELS, ModelName, clip, from_hyperboloid, lift, to_hyperbol
 
 __all__ = [
     "MODELS",
+    "Alignment",
     "Chunk",
     "Frame",
     "ModelName",
+    "align",
     "between",
     "boost",
     "boost_to_origin",

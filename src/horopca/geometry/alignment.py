@@ -1,0 +1,243 @@
+"""The isometry that takes one cloud of points nearest to another: Procrustes' problem in hyperbolic space.
+
+*In closed form.* For points x_i and y_i of the hyperboloid and weights w_i we look for the isometry g that minimises
+sum w_i cosh d(g x_i, y_i). This is linear in g, and depends on the points through the matrix M = sum w_i y_i x_i^T alone. With
+J = diag(-1, 1, .., 1) the operator T = -M J takes the future cone into itself, hence (Perron) it has a singular value
+decomposition for the *Minkowski* form: Lorentz-orthonormal frames e and f with T e_0 = s_0 f_0, T e_k = -s_k f_k, and
+s_0 >= s_k >= 0. The sum at g is then s_0 h_00 - s_1 h_11 - .. with h the matrix of g in these frames; a boost of rapidity r
+in h adds at least (cosh r - 1)(s_0 - s_1) >= 0, and no turn lowers it, so that g: e -> f is the *global* minimum. (To match
+the centroids of the clouds and then turn them about these is not, unless the clouds are isometric.)
+
+*In float64.* M loses the digits of what is near among what is far. So both clouds are seen from the points e_0 and f_0, and
+the answer is polished by Newton's steps, whose gradient sum w_i (y_i x_i^T - x_i y_i^T) is taken in polar coordinates, where
+nothing cancels.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._arrays import Array, array_namespace, dot, from_numpy, norm, to_numpy, unit
+from .hyperboloid import gap, origin
+from .isometries import boost, boost_to_origin, translate, translate_to_origin
+from .models import lift
+
+ROUNDS = 3  # The closed form is taken so many times: a second time from where the first says, which loses no digits.
+POLISHES = 12  # At most so many of Newton's steps follow it,
+DONE = 1e-14  # until they change nothing but the last digits.
+UNSURE = 1e-12  # A singular value below this share of the largest may be of rounding: which way it turns is looked at again.
+UNDETERMINED = 1e-24  # Moments below this share of the largest are of rounding: a turn that depends on them is left as it is.
+SQUARES = 200  # At most so many weighted problems are solved for the least squares of distances,
+SETTLED = 1e-8  # until their sum falls by less than this share.
+
+
+class Alignment(NamedTuple):
+    """An isometry of H^d: it takes the point `here` (d+1,) to `there` (d+1,), with a turn (d, d), orthogonal, between.
+
+    The turn is in the coordinates of tangent vectors carried to the origin along the geodesics from both. So it is as
+    exact for clouds far from the origin as for those around it.
+    """
+
+    here: np.ndarray
+    turn: np.ndarray
+    there: np.ndarray
+
+    def move(self, x: Array) -> Array:
+        """Points (n, d+1) under the isometry."""
+        return translate(self._turned(x), from_numpy(self.there, x))
+
+    def back(self, y: Array) -> Array:
+        """Points (n, d+1) under its inverse."""
+        return Alignment(self.there, self.turn.T, self.here).move(y)
+
+    def matrix(self) -> np.ndarray:
+        """`move` as a matrix (d+1, d+1) that multiplies columns."""
+        L = boost_to_origin(self.here)
+        L[1:] = self.turn @ L[1:]
+        return np.asarray(boost(self.there) @ L)
+
+    def _turned(self, x: Array) -> Array:
+        seen = translate_to_origin(x, from_numpy(self.here, x))
+        return lift(seen[..., 1:] @ from_numpy(self.turn.T.copy(), x))
+
+
+def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool = True, squares: bool = False) -> Alignment:
+    """The isometry that takes points x nearest to points y, row by row.
+
+    Parameters
+    ----------
+    x, y : (n, d+1), points of the hyperboloid, as many
+    weights : (n,), how much each pair counts, not negative; all the same by default
+    reflections : bool, whether the isometry may reverse orientation
+    squares : bool, default=False
+        What is least: the sum of cosh(distance), whose global minimum is a closed form; or of the squared distances, to which a
+        pair that is far apart matters less. That is a sequence of such problems, each with the weights
+        distance / sinh(distance) of the one before, and no step of it increases the sum (a squared distance is a concave
+        function of its cosh): a minimum from which no small change leads down, and not for certain the least of all.
+
+    Returns
+    -------
+    Alignment
+        ``align(x, y).move(x)`` is nearest to y. Where the points do not determine it (one point; points on a geodesic) it is
+        one of the best, and preserves orientation.
+
+    Examples
+    --------
+    >>> x = lift(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]]))
+    >>> y = translate(x, lift(np.array([3.0, 4.0])))
+    >>> bool(abs(align(x, y).move(x) - y).max() < 1e-12)
+    True
+    """
+    x, y, w = _checked(x, y, weights)
+    found = _closed_form(x, y, w, reflections)
+    if not squares:
+        return found
+    xp, before = array_namespace(x), np.inf
+    for _ in range(SQUARES):
+        a = gap(found.move(x), y)
+        d = 2 * xp.asinh(xp.sqrt(a) / 2)
+        total = float(xp.sum(w * d * d))
+        if not total < before * (1 - SETTLED):
+            break
+        before, best = total, found
+        sinh = xp.sqrt(a * (1 + a / 4))
+        eased = w * xp.where(sinh > 0, d / xp.where(sinh > 0, sinh, xp.ones_like(sinh)), xp.ones_like(sinh))
+        found = _closed_form(x, y, eased / xp.sum(eased), reflections, found)
+    return best
+
+
+def _checked(x: Array, y: Array, weights: Array | None) -> tuple[Array, Array, Array]:
+    """The points and weights that add up to 1, or a sentence."""
+    if x.ndim != 2 or x.shape != y.shape or not x.shape[0]:
+        raise ValueError(
+            f"x and y must be points (n, d+1), row by row of the same cloud, but have shapes {tuple(x.shape)} and "
+            f"{tuple(y.shape)}."
+        )
+    xp = array_namespace(x, y)
+    w = xp.ones_like(x[:, 0]) if weights is None else from_numpy(weights, x)
+    if w.shape != (x.shape[0],):
+        raise ValueError(f"weights must be one number for each of the {x.shape[0]} points, but have shape {tuple(w.shape)}.")
+    total = float(xp.sum(w))
+    if not (bool(xp.all(w >= 0)) and 0 < total < np.inf):
+        raise ValueError("weights must not be negative, must be finite, and not all zero.")
+    counted = w > 0
+    return x[counted], y[counted], w[counted] / total
+
+
+def _closed_form(x: Array, y: Array, w: Array, reflections: bool, start: Alignment | None = None) -> Alignment:
+    """The best for the sum of cosh(distance); a `start` that is nearly it saves steps, and changes nothing else."""
+    still, rounds, polishes = np.eye(x.shape[1] - 1), ROUNDS, POLISHES
+    if start is None:
+        found = Alignment(_centroid(x, w), still, _centroid(y, w))
+    else:
+        found, rounds, polishes = start, 1, 2
+    for _ in range(rounds):
+        found = found._replace(turn=still)
+        e, f = _singular_pair(_moments(found, x, y, w))
+        found = Alignment(to_numpy(translate(e, found.here)), still, to_numpy(translate(f, found.there)))
+    found = found._replace(turn=_nearest_turn(_moments(found, x, y, w)[1:, 1:], reflections))
+    for k in range(polishes):
+        before, found = found, _polished(found, x, y, w)
+        found = _mirrored(found, x, y, w) if reflections and k == 1 else found
+        if k > 1 and np.allclose(found.turn, before.turn, 0, DONE) and np.allclose(found.there, before.there, DONE, DONE):
+            break
+    return found
+
+
+def _centroid(x: Array, w: Array) -> np.ndarray:
+    """The point that minimises the sum of cosh(distance): the weighted mean of x, brought back on the hyperboloid."""
+    m = to_numpy(w @ x)
+    size = float(np.linalg.norm(m[1:]))
+    # -<m, m> is the mean of cosh d over pairs, at least 1: for points far from the origin rounding would make it less
+    return np.asarray(lift(m[1:] / np.sqrt(max((m[0] - size) * (m[0] + size), 1.0))))
+
+
+def _sides(found: Alignment, x: Array, y: Array) -> tuple[Array, Array]:
+    """Both clouds as seen from their centres, the first turned to the second."""
+    return found._turned(x), translate_to_origin(y, from_numpy(found.there, y))
+
+
+def _moments(found: Alignment, x: Array, y: Array, w: Array) -> np.ndarray:
+    """M = sum w b a^T (d+1, d+1) of the clouds a, b as seen from their centres."""
+    a, b = _sides(found, x, y)
+    return to_numpy((w[:, None] * b).T @ a)
+
+
+def _singular_pair(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The points e_0, f_0 (d+1,) of the largest Minkowski singular value of -M J; origins where rounding hides them."""
+    J = np.ones(len(M))
+    J[0] = -1
+    T = -M / M[0, 0] * J
+    sizes, vectors = np.linalg.eig((J[:, None] * T.T * J) @ T)
+    e = np.real(vectors[:, np.argmax(np.abs(sizes))])
+    pair = [e * np.sign(e[0]), T @ (e * np.sign(e[0]))]
+    squares = [v[0] ** 2 - v[1:] @ v[1:] for v in pair]
+    if min(squares) <= 1e-9 * max(v @ v for v in pair):
+        return origin(len(M) - 1), origin(len(M) - 1)
+    e, f = (np.asarray(lift(v[1:] / np.sqrt(square))) for v, square in zip(pair, squares, strict=True))
+    return e, f
+
+
+def _nearest_turn(M: np.ndarray, reflections: bool) -> np.ndarray:
+    """The orthogonal R (d, d) with the largest tr(R^T M); a proper one if it has to be, or if nothing is lost by it."""
+    left, sizes, right = np.linalg.svd(M)
+    sign = np.ones(len(sizes))
+    improper = np.linalg.det(left @ right) < 0
+    if improper and (not reflections or sizes[-1] <= UNSURE * sizes[0]):
+        sign[-1] = -1
+    return np.asarray((left * sign) @ right)
+
+
+def _polished(found: Alignment, x: Array, y: Array, w: Array) -> Alignment:
+    """One step of Newton's: diagonal in the axes in which the moments of the clouds are."""
+    a, b = _sides(found, x, y)
+    M = to_numpy((w[:, None] * b[:, 1:]).T @ a[:, 1:])
+    axes = np.linalg.eigh(M + M.T)[1]
+    # along these axes what is small stays apart from what is large, so it is added up there
+    a, b = (lift(side[:, 1:] @ from_numpy(axes, side)) for side in (a, b))
+    inside, skew = to_numpy(w @ (a[:, 1:] * b[:, 1:])), _skew(a, b, w)
+    # M_00 - M_kk without their cancellation: the mean of cosh d and the moments along the other axes
+    level = 1 + float(to_numpy(w @ gap(a, b))) / 2 + inside.sum()
+    shift = axes @ (skew[0, 1:] / (level - inside))
+    stiff = inside[:, None] + inside
+    firm = np.abs(stiff) > UNDETERMINED * np.abs(inside).max(initial=0.0)
+    omega = axes @ np.where(firm, skew[1:, 1:] / np.where(firm, stiff, 1.0), 0.0) @ axes.T
+    left, _, right = np.linalg.svd(np.eye(len(omega)) + omega)
+    return Alignment(found.here, np.asarray(left @ right @ found.turn), to_numpy(translate(lift(-shift), found.there)))
+
+
+def _mirrored(found: Alignment, x: Array, y: Array, w: Array) -> Alignment:
+    """The same with a reflection along the axis in which the clouds are thinnest, if that is nearer."""
+    a, b = _sides(found, x, y)
+    M = to_numpy((w[:, None] * b[:, 1:]).T @ a[:, 1:])
+    sizes, axes = np.linalg.eigh(M + M.T)
+    thin = axes[:, 0]
+    along = [side[:, 1:] @ from_numpy(thin, side) for side in (a, b)]
+    if float(to_numpy(w @ (along[0] * along[1]))) >= -UNDETERMINED * sizes[-1]:
+        return found
+    return found._replace(turn=found.turn - 2 * np.outer(thin, thin @ found.turn))
+
+
+def _skew(a: Array, b: Array, w: Array) -> np.ndarray:
+    """sum w (b a^T - a b^T) (d+1, d+1), from radii and directions: a difference of large products is a small sinh there."""
+    t, r, u = a[:, 0], norm(a[:, 1:]), unit(a[:, 1:])
+    t_b, r_b, u_b = b[:, 0], norm(b[:, 1:]), unit(b[:, 1:])
+    away = (r - r_b) * (r + r_b) / (t_b * r + t * r_b + _nothing(r, r_b))
+    turn = u_b - u
+    # of a pair of unit vectors the part of the difference along the first is exactly -|difference|^2 / 2
+    turn = turn - (dot(turn, u) + dot(turn, turn) / 2)[:, None] * u
+    boosts = (w * away) @ u - (w * t * r_b) @ turn
+    turns = (w * r * r_b)[:, None] * turn
+    out = np.zeros((u.shape[1] + 1, u.shape[1] + 1))
+    out[0, 1:] = to_numpy(boosts)
+    out[1:, 0] = -out[0, 1:]
+    out[1:, 1:] = to_numpy(turns.T @ u - u.T @ turns)
+    return out
+
+
+def _nothing(r: Array, r_b: Array) -> Array:
+    """1 where both radii are 0, else 0."""
+    xp = array_namespace(r)
+    return xp.where((r <= 0) & (r_b <= 0), xp.ones_like(r), xp.zeros_like(r))
