@@ -15,9 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click import Context
+from click.testing import CliRunner
 from sklearn.exceptions import ConvergenceWarning
 
 from hierarchies import TREE
+from horopca import __version__
 from horopca.cli import COMMANDS, main
 from horopca.cli.saying import in_options, summarised
 from horopca.datasets import make_hierarchy
@@ -45,7 +47,7 @@ def test_every_command_has_help_with_examples(command):
 
 
 def test_the_version_and_the_list_of_commands():
-    assert run("-V").stdout == run("--version").stdout and "0.1.0" in run("-V").stdout
+    assert run("-V").stdout == run("--version").stdout and __version__ in run("-V").stdout
     listed = run("--help").stdout
     assert all(command in listed for command in COMMANDS)
     assert "No such command 'nothing'" in said(run("nothing"))
@@ -201,6 +203,12 @@ def test_control_c_in_a_shell(tmp_path):
 
 
 # ---------------------------------------------------------------- standard input and output
+
+
+def test_output_goes_through_a_pipe_whose_encoding_lacks_its_letters(points):
+    """Pipes of Windows have one of 256 letters: this one has the ± of a summary, but not its arrow."""
+    result = CliRunner(charset="cp1252").invoke(main, ["reduce", str(points), "--method", "tpca"])
+    assert result.exit_code == 0 and "5 \\u2192 2" in result.stdout
 
 
 def test_tables_come_from_standard_input_and_go_to_standard_output(points):

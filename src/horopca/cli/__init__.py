@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import sys
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
 from click import Command, Context
 
+from .. import __version__
 from .saying import sentences
 
 COMMANDS = ("classify", "compare", "demo", "embed", "info", "map", "plot", "reduce", "view")  # Each is in the file of its name.
@@ -31,6 +34,12 @@ class Commands(click.RichGroup):
         ctx.meta["horopca.options"] = {option.name: max(option.opts, key=len) for option in command.params}
         return name, command, rest
 
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the program; what the encoding of a pipe on Windows has no letter for, such as an arrow, is no reason to fail."""
+        if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
+            sys.stdout.reconfigure(errors="backslashreplace")
+        return super().main(*args, **kwargs)
+
     def invoke(self, ctx: Context) -> Any:
         with sentences(ctx.meta):
             return super().invoke(ctx)
@@ -44,7 +53,7 @@ def _summary(name: str) -> str:
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(None, "-V", "--version", package_name="horopca")
+@click.version_option(__version__, "-V", "--version")
 @click.rich_config(help_config={"text_paragraph_linebreaks": "\n\n"})
 @click.option(
     "--max-memory", type=click.FloatRange(min=1), metavar="BYTES", help="Let a file take so much memory; see docs/files.md."

@@ -69,4 +69,4 @@ def point_writers(output: Path | None, Y: Any, texts: Texts, **h5ad: Any) -> lis
 
 
 def word_writer(words: list[str]) -> Writer:
-    return lambda path: path.write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
+    return lambda path: path.write_text("".join(f"{word}\n" for word in words), encoding="utf-8", newline="\n")

@@ -72,9 +72,10 @@ def _read(path: Path, key: str | None, module: str, function: str) -> Table:
     if done.returncode:
         if b"MemoryError" in done.stderr or b"bad_alloc" in done.stderr:
             budget.claim(budget.limit + 1)
-        if done.returncode > 0:  # by an error of ours, which is nobody else's fault
+        if done.returncode == 1:  # Python's, after an error of ours, which is nobody else's fault
             raise RuntimeError(f"Reading {path} failed:\n{done.stderr.decode(errors='replace')[-2000:]}")
-        raise Refusal(f"{path} is damaged: the library that reads such files ended at it (by signal {-done.returncode}).")
+        how = f"by signal {-done.returncode}" if done.returncode < 0 else f"with status {done.returncode:#x}"  # as on Windows
+        raise Refusal(f"{path} is damaged: the library that reads such files ended at it ({how}).")
     return _received(done.stdout)
 
 

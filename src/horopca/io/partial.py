@@ -17,10 +17,14 @@ def claimed(partial: Path) -> Iterator[BinaryIO]:
     try:
         yield file
     finally:
-        if not beside(partial, ".npz").exists() and _is_at(file, partial) and not partial.stat().st_size:
+        useless = not beside(partial, ".npz").exists() and _is_at(file, partial) and not partial.stat().st_size
+        if useless and os.name != "nt":  # while nobody else can hold it
             partial.unlink()
         with suppress(OSError):  # what a failed write has left in the buffer
             file.close()
+        if useless and os.name == "nt":  # where an open file cannot be removed, and one that another process has opened stays
+            with suppress(OSError):
+                partial.unlink()
 
 
 def _locked(partial: Path) -> BinaryIO:
@@ -47,7 +51,7 @@ def _lock(file: BinaryIO) -> None:
     if sys.platform == "win32":
         import msvcrt
 
-        file.seek(1 << 62)  # locks are of bytes there, and keep others from reading them
+        file.seek((1 << 31) - 1)  # locks are of bytes there, up to the largest place that a C long can tell
         try:
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         except OSError:
