@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -10,6 +11,7 @@ from horopca.geometry import distance, lift, pairwise_distance, to_hyperboloid, 
 from horopca.geometry._arrays import to_numpy
 from horopca.statistics import (
     frechet_mean,
+    frechet_median,
     mean_relative_change,
     mean_square_distance,
     pair_distances,
@@ -51,6 +53,59 @@ def test_frechet_mean_of_one_point_and_of_equal_points():
     same = frechet_mean(np.repeat(x, 7, axis=0))
     assert np.allclose(same.point, x[0])
     assert same.variance < 1e-20
+
+
+@pytest.mark.parametrize(("n", "d", "radius"), [(60, 4, 0.5), (60, 4, 30.0), (7, 1, 2.0), (3, 2, 1.0), (2, 3, 2.0)])
+def test_the_median_is_a_minimum_of_the_mean_distance(n, d, radius):
+    """No step lowers it, nor is any of the points better; three points of a wide triangle have one of them for a median."""
+    x = cloud(n, d, radius=radius)
+    median = frechet_median(x)
+    mean_distance = lambda point: float(np.mean(distance(x, point)))
+    assert median.converged and median.variance == pytest.approx(variance_about(x, median.point))
+    least = mean_distance(median.point)
+    assert least <= min(map(mean_distance, x)) + 1e-9 * radius
+    for step in np.random.default_rng(0).standard_normal((20, d)) * 1e-2:
+        assert mean_distance(translate(lift(step), median.point)) > least - 1e-9 * radius
+
+
+def test_the_median_on_a_line_is_the_median_and_between_two_points_anywhere():
+    along = np.array([-3.0, -1.0, 0.5, 2.0, 7.0])
+    found = frechet_median(lift(np.sinh(along)[:, None] * np.array([0.6, 0.8])))
+    np.testing.assert_allclose(found.point, lift(np.sinh(0.5) * np.array([0.6, 0.8])), atol=1e-7)
+
+
+def test_the_median_against_sixty_digits():
+    """The equation of the median, that the unit vectors towards the points add up to nothing."""
+    x = cloud(9, 2, radius=2.0)
+    with mpmath.workdps(60):
+        point = [mpmath.mpf(float(v)) for v in frechet_median(x).point[1:]]
+        points = [[mpmath.mpf(float(v)) for v in p[1:]] for p in x]
+
+        def total(a, b):
+            t = mpmath.sqrt(1 + a * a + b * b)
+            return sum(mpmath.acosh(t * mpmath.sqrt(1 + p * p + q * q) - a * p - b * q) for p, q in points)
+
+        slope = [mpmath.diff(total, tuple(point), n) for n in ((1, 0), (0, 1))]
+    assert max(map(abs, slope)) < 1e-8
+
+
+def test_the_median_moves_with_the_data_and_not_with_a_few_of_its_points():
+    x, m, Q = cloud(60, 4, radius=3), cloud(1, 4, seed=3)[0], rotation(4)
+    expected = translate(turned(frechet_median(x).point[None], Q), m)[0]
+    assert distance(frechet_median(translate(turned(x, Q), m)).point, expected) < 1e-8
+    far = np.concatenate([x, np.repeat(lift(np.sinh(30.0) * np.eye(4)[:1]), 25, axis=0)])
+    assert distance(frechet_median(far).point, frechet_median(x).point) < 2
+    assert distance(frechet_mean(far).point, frechet_mean(x).point) > 5
+    near = frechet_median(far, start=frechet_median(x).point)  # from another start
+    assert distance(near.point, frechet_median(far).point) < 1e-7
+
+
+def test_the_median_of_equal_points_is_one_of_them_and_of_most_points_too():
+    x = cloud(9, 3, radius=6.0)
+    assert frechet_median(x[:1]).converged and np.allclose(frechet_median(np.repeat(x[:1], 7, axis=0)).point, x[0])
+    most = np.concatenate([np.repeat(x[:1], 10, axis=0), x[1:]])
+    assert distance(frechet_median(most).point, x[0]) < 1e-7
+    assert not frechet_median(x, max_iter=1).converged
 
 
 def test_frechet_mean_says_when_it_did_not_converge():

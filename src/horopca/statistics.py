@@ -6,12 +6,10 @@ Points x are on the hyperboloid at curvature -1: an array (n, d+1), or whatever 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import reduce
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import device
 
 from .geometry import (
     Chunk,
@@ -22,9 +20,9 @@ from .geometry import (
     pairwise_distance,
     radius,
     translate,
-    translate_to_origin,
 )
 from .geometry._arrays import Array, array_namespace, from_numpy, to_numpy, unit
+from .geometry.clouds import Cloud, Points, Seen, added, as_points, row_slices
 from .geometry.hyperboloid import BLOCK_ELEMENTS
 
 __all__ = [
@@ -35,6 +33,7 @@ __all__ = [
     "added",
     "frame_of",
     "frechet_mean",
+    "frechet_median",
     "mean_of_blocks",
     "mean_relative_change",
     "mean_square_distance",
@@ -45,103 +44,18 @@ __all__ = [
     "some_of",
     "standard_error",
     "turned_to",
+    "usual_distance",
     "variance_about",
 ]
 
-BLOCK_ROWS = 1 << 13  # A chunk of points in hand has so many: with a few dozen coordinates it stays in a core's cache.
-
+SOON = 1e-2  # A start of the median that is known is this near, in units of the mean distance.
 UNSEEN = 1e-14  # A change of a variance by less than this fraction of it is lost in its rounding.
+USUAL_ROWS = 1 << 10  # The usual distance of up to so many points is that of all their pairs; of more, of twice as many pairs.
 FRAME_ROWS = 1 << 15  # The canonical frame of more images than this is that of so many of them.
-
-T = TypeVar("T")
-
-
-def added(first: Any, second: Any) -> Any:
-    """The sum of two numbers or arrays, or of two tuples of such, entry by entry."""
-    return tuple(map(added, first, second)) if isinstance(first, tuple) else first + second
-
-
-@runtime_checkable
-class Points(Protocol):
-    """Points of H^d on the hyperboloid at curvature -1, wherever they live: in memory, on a device, on a cluster.
-
-    Whoever asks for all of them is handed `Chunk`s of a few thousand, where they live: points that need not be written out.
-    """
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n, d+1)."""
-
-    def chunks(self) -> Iterator[Chunk]:
-        """The points in order, a chunk at a time."""
-
-    def take(self, indices: np.ndarray) -> np.ndarray:
-        """Some of the points (m, d+1), on the host."""
-
-    def map(self, function: Callable[[Chunk], Array]) -> Any:
-        """The rows of function(chunk) for all chunks in order, as one array that lives where the points do."""
-
-    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = added) -> T:
-        """function(chunk) for all chunks, put together two by two with an associative `combine`."""
-
-
-class Cloud:
-    """Points x (n, d+1) in hand."""
-
-    def __init__(self, x: Array) -> None:
-        self.x, self.shape = x, (x.shape[0], x.shape[1])
-
-    def chunks(self) -> Iterator[Chunk]:
-        for rows in row_slices(self.shape[0]):
-            yield Chunk.of(self.x[rows, :], rows.start)
-
-    def take(self, indices: np.ndarray) -> np.ndarray:
-        return to_numpy(
-            array_namespace(self.x).take(self.x, array_namespace(self.x).asarray(indices, device=device(self.x)), axis=0)
-        )
-
-    def map(self, function: Callable[[Chunk], Array]) -> Any:
-        return array_namespace(self.x).concat([function(chunk) for chunk in self.chunks()], axis=0)
-
-    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = added) -> T:
-        return reduce(combine, map(function, self.chunks()))
-
-
-class Seen:
-    """Points as seen from one of their space (d+1,), which becomes the origin."""
-
-    def __init__(self, points: Array | Points, origin: np.ndarray) -> None:
-        self.points, self.origin = as_points(points), origin
-        self.shape = self.points.shape
-
-    def chunks(self) -> Iterator[Chunk]:
-        return map(self._moved(lambda chunk: chunk), self.points.chunks())
-
-    def take(self, indices: np.ndarray) -> np.ndarray:
-        return to_numpy(translate_to_origin(self.points.take(indices), self.origin))
-
-    def map(self, function: Callable[[Chunk], Array]) -> Any:
-        return self.points.map(self._moved(function))
-
-    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = added) -> T:
-        return self.points.fold(self._moved(function), combine)
-
-    def _moved(self, function: Callable[[Chunk], T]) -> Callable[[Chunk], T]:
-        origin = self.origin  # and not self: a cluster is sent what the function holds
-
-        def moved(chunk: Chunk) -> T:
-            return function(Chunk.of(translate_to_origin(chunk.points(), from_numpy(origin, chunk.t)), chunk.start))
-
-        return moved
-
-
-def as_points(x: Array | Points) -> Points:
-    """An array (n, d+1) as points; points as they are."""
-    return x if isinstance(x, Points) else Cloud(x)
 
 
 class Mean(NamedTuple):
-    """A Fréchet mean and how the search for it ended."""
+    """A Fréchet mean, or a geometric median, and how the search for it ended."""
 
     point: Any  # (d+1,), in the library of the points
     variance: float  # mean squared distance to it
@@ -162,34 +76,70 @@ def frechet_mean(x: Array | Points, *, start: np.ndarray | None = None, max_iter
     array([1., 0., 0.])
     """
     points = as_points(x)
-    first = next(points.chunks())
-    like, m = first.t, _first_guess(points, first) if start is None else start
-    variance, gradient, hessian = newton_terms(points, m)
-    before = np.inf
+    return _descended(points, _start(points) if start is None else start, max_iter, tol)
+
+
+def frechet_median(x: Array | Points, *, start: np.ndarray | None = None, max_iter: int = 100, tol: float = 1e-9) -> Mean:
+    """The point that minimises the mean distance to x (n, d+1), the geometric median: fewer than half of the points, moved
+    however far, move it no farther than the spread of the others allows.
+
+    By Newton's method for the mean of sqrt(d^2 + e^2), in which no distance has a corner, with e falling from the mean
+    distance by tens to `tol` times it: a median that is one of the points is found to within that. Where all points lie on
+    one geodesic, half of them on either side of a gap, every point of the gap is a median. `start` as in `frechet_mean`.
+
+    >>> x = lift(np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.0], [0.0, 1e6], [0.0, 1e7]]))
+    >>> bool(abs(frechet_median(x).point[1:]).max() < 1)
+    True
+    """
+    points = as_points(x)
+    m = _start(points) if start is None else start
+    far, steps = float(np.sqrt(newton_terms(points, m)[0])), 0
+    least = max(tol * far, 1e-14 * m[0])  # less is lost in the rounding of the points
+    if far <= least:  # they are one
+        return Mean(from_numpy(m, next(points.chunks()).t), far * far, 0, True, "converged to rounding")
+    rounding = far if start is None else SOON * far
+    while True:
+        rounding = max(rounding / 10, least)
+        found = _descended(points, m, max_iter, 1e-3, rounding)
+        m, steps = to_numpy(found.point), steps + found.n_iter
+        if not found.converged or rounding <= least:
+            return found._replace(n_iter=steps, variance=variance_about(points, found.point))
+
+
+def _descended(points: Points, m: np.ndarray, max_iter: int, tol: float, rounding: float = np.inf) -> Mean:
+    """The mean, or the median with rounded corners, from a start m, by Newton's method; steps below `tol` end it."""
+    like = next(points.chunks()).t
+    value, gradient, hessian = newton_terms(points, m, rounding)
+    before, unit, near = np.inf, 1 + np.sqrt(value), 1e-2
+    if rounding < np.inf:
+        unit, near = rounding, rounding
     for n_iter in range(max_iter):
-        step = np.linalg.solve(hessian, gradient)
+        # the median of points on a geodesic has no curvature along it but what the rounding makes
+        step = np.linalg.solve(hessian, gradient) if rounding == np.inf else np.linalg.lstsq(hessian, gradient)[0]
         size = float(np.linalg.norm(step))
-        if size <= tol * (1 + np.sqrt(variance)):
-            return Mean(from_numpy(m, like), variance, n_iter, True, "converged")
-        if before / 2 < size < 1e-2:  # Newton's steps shrink fast until rounding, of the points or of the mean, stops them
-            return Mean(from_numpy(m, like), variance, n_iter, True, "converged to rounding")
+        if size <= tol * unit:
+            return Mean(from_numpy(m, like), value, n_iter, True, "converged")
+        if before / 2 < size < near:  # Newton's steps shrink fast until rounding, of the points or of m, stops them
+            return Mean(from_numpy(m, like), value, n_iter, True, "converged to rounding")
         before = size
-        blind = gradient @ step <= UNSEEN * variance  # so near, rounding says more than the variance, and Newton is right
+        blind = gradient @ step <= UNSEEN * value  # so near, rounding says more than the value, and Newton is right
+        if blind and rounding < size and size > 1e-6 * value:
+            return Mean(from_numpy(m, like), value, n_iter, True, "converged: others are as near")
         for _ in range(40):
             candidate = exp_from(m, step)
-            terms = newton_terms(points, candidate)
-            if blind or terms[0] <= variance * (1 + UNSEEN):
+            terms = newton_terms(points, candidate, rounding)
+            if blind or terms[0] <= value * (1 + UNSEEN):
                 break
             step, before = step / 2, np.inf
         else:
-            return Mean(from_numpy(m, like), variance, n_iter, False, "found no way down")
-        m, (variance, gradient, hessian) = candidate, terms
-    return Mean(from_numpy(m, like), variance, max_iter, False, f"stopped after {max_iter} iterations")
+            return Mean(from_numpy(m, like), value, n_iter, False, "found no way down")
+        m, (value, gradient, hessian) = candidate, terms
+    return Mean(from_numpy(m, like), value, max_iter, False, f"stopped after {max_iter} iterations")
 
 
-def _first_guess(points: Points, first: Chunk) -> np.ndarray:
+def _start(points: Points) -> np.ndarray:
     """The centroid, or one of a few of the points if that is nearer to the first chunk of them."""
-    some = to_numpy(first.points())
+    some = to_numpy(next(points.chunks()).points())
     guesses = [_centroid(points), *some[:: max(1, len(some) // 8)]]
     return min(guesses, key=lambda m: variance_about(some, m))
 
@@ -205,8 +155,11 @@ def _centroid(points: Points) -> np.ndarray:
     return to_numpy(lift(k / np.sqrt(max(1 - float(k @ k), 1e-6))))
 
 
-def newton_terms(points: Points, m: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """Variance at m, minus half its gradient, half its Hessian, in the tangent space carried to the origin."""
+def newton_terms(points: Points, m: np.ndarray, rounding: float = np.inf) -> tuple[float, np.ndarray, np.ndarray]:
+    """Variance at m, minus half its gradient, half its Hessian, in the tangent space carried to the origin.
+
+    With a `rounding` e, the same of the mean of sqrt(d^2 + e^2) in place of d^2 (and not half of them).
+    """
     n, d = points.shape[0], len(m) - 1
 
     def terms(chunk: Chunk) -> tuple[float, float, np.ndarray, np.ndarray]:
@@ -214,11 +167,16 @@ def newton_terms(points: Points, m: np.ndarray) -> tuple[float, np.ndarray, np.n
         xp = array_namespace(y)
         r, u = radius(y), unit(y[:, 1:])
         c = xp.where(r > 0, r / xp.tanh(xp.where(r > 0, r, xp.ones_like(r))), xp.ones_like(r))
-        pull = to_numpy(xp.sum(r[:, None] * u, axis=0))
-        return float(xp.sum(r * r)), float(xp.sum(c)), pull, to_numpy((u * (1 - c)[:, None]).T @ u)
+        value, weight, along = r * r, xp.ones_like(r), xp.ones_like(r)
+        if rounding < np.inf:
+            value = xp.sqrt(value + rounding**2)
+            weight, along = 1 / value, (rounding / value) ** 2
+        pull = to_numpy(xp.sum((weight * r)[:, None] * u, axis=0))
+        curve = to_numpy((u * (weight * (along - c))[:, None]).T @ u)
+        return float(xp.sum(value)), float(xp.sum(weight * c)), pull, curve
 
-    square, across, pull, curve = Seen(points, m).fold(terms)
-    return square / n, pull / n, (across * np.eye(d) + curve) / n
+    value, across, pull, curve = Seen(points, m).fold(terms)
+    return value / n, pull / n, (across * np.eye(d) + curve) / n
 
 
 def exp_from(m: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -298,6 +256,20 @@ def pair_distances(*clouds: Array, offsets: Sequence[int] | None = None) -> Iter
             yield tuple(_upper_triangle(pairwise_distance(x[here, :])) for x in clouds)
 
 
+def usual_distance(x: Array) -> float:
+    """The lower quartile of the distances of different points x (n, d+1): a scale that far points do not own.
+
+    Where fewer than half of the points lie far away, a quarter of all pairs or more are pairs of others: the idea of
+    Rousseeuw and Croux's Q_n. Of many points, from some of their pairs; 1 where all points are one.
+    """
+    n, offsets = x.shape[0], None
+    if n > USUAL_ROWS:
+        offsets = (1 + np.random.default_rng(0).permutation(n // 2 - 1)[: max(1, USUAL_ROWS**2 // n)]).tolist()
+    found = np.concatenate([np.zeros(1), *(to_numpy(d).ravel() for (d,) in pair_distances(x, offsets=offsets))])
+    found = found[found > 0]
+    return float(np.quantile(found, 0.25)) if len(found) else 1.0
+
+
 def _shifted_distances(x: Array, o: int) -> Array:
     """Distances (n,) of each row to the one o rows further, the first rows coming after the last."""
     n, parts = x.shape[0], []
@@ -372,9 +344,3 @@ def _gram(v: np.ndarray) -> np.ndarray:
 
 def _farther(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(np.abs(a) >= np.abs(b), a, b)
-
-
-def row_slices(n: int, step: int = BLOCK_ROWS) -> Iterator[slice]:
-    """Slices that cover n rows, a few thousand at a time."""
-    for start in range(0, n, step):
-        yield slice(start, min(start + step, n))

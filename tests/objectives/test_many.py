@@ -15,7 +15,7 @@ from horopca._objectives.profiles import SQUARE
 from horopca._objectives.sample import as_sample
 
 
-@pytest.mark.parametrize("objective", ["variance", "distortion", "stretch"])
+@pytest.mark.parametrize("objective", ["variance", "distortion", "stretch", "robust"])
 @pytest.mark.parametrize("K", [1, 2, 3])
 def test_many_spines_at_once_are_each_alone(objective, K):
     sample, rng = as_sample(cloud(90, 5, radius=4.0, seed=2)), np.random.default_rng(0)
@@ -35,7 +35,7 @@ def test_a_row_more_in_the_table_is_searched_as_it_says(monkeypatch):
     """A mean over the pairs that are counted, of a single component too: only the variance has a closed form there."""
     term = Term(SQUARE, 3.0)
     over = lambda sample, pairs, softness: pair_objective(term, sample, pairs)
-    monkeypatch.setitem(OBJECTIVES, "another", Goal(over, lambda _: term, PAIR_VARIANCE))
+    monkeypatch.setitem(OBJECTIVES, "another", Goal(over, lambda *_: term, PAIR_VARIANCE))
     test_many_spines_at_once_are_each_alone("another", 1)
 
 

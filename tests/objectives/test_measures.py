@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clouds import cloud
-from horopca._objectives.measures import DISTORTION, FRECHET_VARIANCE, PAIR_VARIANCE, RESIDUAL, Images
+from horopca._objectives.measures import BOUNDED_VARIANCE, DISTORTION, FRECHET_VARIANCE, PAIR_VARIANCE, RESIDUAL, Images
 from horopca.geometry import distance, origin
 from horopca.statistics import frechet_mean
 
@@ -24,4 +24,6 @@ def test_measures_are_those_of_the_pairs_that_are_counted(offsets):
     assert DISTORTION.of(images) == pytest.approx(-np.mean(np.abs(after / before - 1)), rel=1e-9)
     assert FRECHET_VARIANCE.of(images) == pytest.approx(np.mean(distance(y, frechet_mean(y).point) ** 2), rel=1e-9)
     assert RESIDUAL.of(images) == pytest.approx(-np.mean(distance(x, origin(4)) ** 2), rel=1e-9)
-    assert [m.power for m in (PAIR_VARIANCE, FRECHET_VARIANCE, RESIDUAL, DISTORTION)] == [2, 2, 2, 0]
+    reach = np.quantile(distance(x[:, None], x)[np.triu_indices(n, 1)], 0.25)
+    assert BOUNDED_VARIANCE.of(images) == pytest.approx(np.mean(after**2 / (after**2 + reach**2)), rel=1e-9)
+    assert [m.power for m in (PAIR_VARIANCE, FRECHET_VARIANCE, RESIDUAL, DISTORTION, BOUNDED_VARIANCE)] == [2, 2, 2, 0, 0]

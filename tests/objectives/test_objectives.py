@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from clouds import cloud, directions
-from horopca._objectives.objectives import fidelity_objective, variance_objective
+from horopca._objectives.objectives import fidelity_objective, robust_objective, variance_objective
 from horopca._objectives.pairs import AllPairs, Shifts, some_offsets, some_pairs
 from horopca._objectives.profiles import SQUARE, log_variance, mean_over_pairs
 from horopca._objectives.sample import as_sample
@@ -17,7 +17,7 @@ from horopca.geometry import pairwise_distance, to_hyperboloid
 from horopca.projections import slide, spine_from_basis
 from horopca.statistics import mean_relative_change, mean_square_distance
 
-OBJECTIVES = [variance_objective, fidelity_objective]
+OBJECTIVES = [variance_objective, fidelity_objective, robust_objective]
 KINDS = ["ideal", "merged", "beyond"]
 
 
@@ -47,6 +47,8 @@ def longhand(objective, x, A):
     d = torch.acosh(cosh[i, j])
     if objective is variance_objective:
         return torch.mean(d**2)
+    if objective is robust_objective:
+        return torch.mean(d**2 / (d**2 + 1))
     before = torch.acosh(-(x @ J @ x.T)[i, j])
     return torch.mean(d / before)
 

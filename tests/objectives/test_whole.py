@@ -58,7 +58,7 @@ def images(x, A):
     return to_hyperboloid(slide(x, spine_from_basis(A[:, : d + 1], np.exp(A[:, d + 1 :].sum()))), "halfspace")
 
 
-@pytest.mark.parametrize("name", ["variance", "distortion", "stretch"])
+@pytest.mark.parametrize("name", ["variance", "distortion", "stretch", "robust"])
 def test_a_row_is_paired_with_the_points_opposite(name, monkeypatch):
     """The value longhand, over chunks; a row that is in the sample has no distortion with itself, and does not count."""
     monkeypatch.setattr("horopca._points.memory.CHUNK_ELEMENTS", 64)
@@ -72,6 +72,7 @@ def test_a_row_is_paired_with_the_points_opposite(name, monkeypatch):
     assert 0 < np.count_nonzero(~apart) < 100
     ratio = kept[apart] / true[apart]
     expected = {"variance": np.mean(kept**2), "distortion": ratio.mean(), "stretch": 1 - np.hypot(ratio - 1, 1e-3).mean()}
+    expected["robust"] = np.mean(kept**2 / (kept**2 + 1))
     # of a stretch, a pair that coincides adds 1 - sqrt(1 + softness^2)
     assert whole.objective(name)(A)[0] == pytest.approx(expected[name], rel=1e-7 if name == "stretch" else 1e-9)
     squares = np.mean(kept**2), np.mean(true**2)
@@ -95,7 +96,7 @@ def test_twice_the_rows_less_the_sample_is_all_pairs(name):
     np.testing.assert_allclose(whole.tilt(name)(A, g_alone), 2 * (gradient - g_alone))
 
 
-@pytest.mark.parametrize("name", ["variance", "distortion", "stretch", "frechet"])
+@pytest.mark.parametrize("name", ["variance", "distortion", "stretch", "frechet", "robust"])
 def test_the_gradient_over_rows_is_one(name):
     whole, _ = whole_of(clusters(500, 3), 50)
     objective, A = whole.objective(name), basis(name, 3)
@@ -124,7 +125,7 @@ def test_rows_far_from_the_origin_are_seen_from_their_mean(radius):
     x = to_hyperboloid(clusters(200, 3))
     far = translate(x, lift(np.sinh(radius) * np.array([0.6, 0.0, 0.8])))
     (near, _), (moved, _) = (whole_of(points, 40, model="lorentz") for points in (x, far))
-    for name in ("variance", "distortion", "frechet"):
+    for name in ("variance", "distortion", "frechet", "robust"):
         # the axes of the two frames are those of the same points, up to their signs
         L = moved.sample.points().T @ np.linalg.pinv(near.sample.points().T)
         A = basis(name, 3)

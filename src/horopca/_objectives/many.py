@@ -28,7 +28,7 @@ def over_many(sample: Sample, objective: str, shifts: int, softness: float, rng:
     The pairs are those of a few shifts; a single component, whose variance needs no pairs, has its exact one. The variance
     stands for objectives that are not means over pairs.
     """
-    term = (OBJECTIVES[objective].term or (lambda _: VARIANCE))(softness)
+    term = (OBJECTIVES[objective].term or (lambda *_: VARIANCE))(sample, softness)
     offsets = some_offsets(sample.size, shifts, rng) or (1,)  # of two points there is one pair
     few = Few(sample, term, offsets)
 

@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 
 from ..geometry import distance
 from ..geometry._arrays import array_namespace
-from ..statistics import frechet_mean, mean_relative_change, mean_square_distance, sampled_mean_square_distance
+from ..statistics import (
+    frechet_mean,
+    mean_of_blocks,
+    mean_relative_change,
+    mean_square_distance,
+    pair_distances,
+    sampled_mean_square_distance,
+    usual_distance,
+)
 
 
 class Images(NamedTuple):
@@ -36,7 +44,14 @@ def _residual(images: Images) -> float:
     return -float(array_namespace(far).mean(far * far))
 
 
+def _bounded(images: Images) -> float:
+    reach = usual_distance(images.x)
+    blocks = (d * d / (d * d + reach * reach) for (d,) in pair_distances(images.y, offsets=images.offsets))
+    return mean_of_blocks(blocks, sampled=False)[0]
+
+
 PAIR_VARIANCE = Merit(_pairs, 2)
 FRECHET_VARIANCE = Merit(lambda images: frechet_mean(images.y).variance, 2)
 DISTORTION = Merit(lambda images: -mean_relative_change(images.x, images.y, images.offsets)[0], 0)
+BOUNDED_VARIANCE = Merit(_bounded, 0)
 RESIDUAL = Merit(_residual, 2)

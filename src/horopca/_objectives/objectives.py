@@ -12,17 +12,19 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from .._points.means import mean_of_many
+from .._points.memory import Rows
 from ..geometry import pairwise_distance
 from ..geometry._arrays import Array, array_namespace
 from ..projections.horospherical import Products, Slid, slide_with_pullback, stretch_with_pullback
-from ..statistics import pair_distances
+from ..statistics import Mean, frechet_mean, frechet_median, pair_distances, usual_distance
 from .frechet import frechet_objective
-from .measures import DISTORTION, FRECHET_VARIANCE, PAIR_VARIANCE, Merit
+from .measures import BOUNDED_VARIANCE, DISTORTION, FRECHET_VARIANCE, PAIR_VARIANCE, Merit
 from .pairs import AllPairs, Shifts
-from .profiles import RATIO, SQUARE, Profile, closeness, log_variance, mean_over_pairs
+from .profiles import RATIO, SQUARE, Profile, bounded, closeness, log_variance, mean_over_pairs
 from .sample import Objective, Sample
 
-ObjectiveName = Literal["variance", "distortion", "frechet"]  # Those that users ask for; a stretch is an option.
+ObjectiveName = Literal["variance", "distortion", "frechet", "robust"]  # Those that users ask for; a stretch is an option.
 
 KEPT_SQUARE = 1024  # The distances of all pairs of up to so many points are kept.
 SHARPEST = 1e-3  # In the last climb the corner of a distortion with a stretch is rounded over so little.
@@ -45,8 +47,11 @@ class Goal(NamedTuple):
     """
 
     over: Callable[[Sample, AllPairs | Shifts, float], Objective]
-    term: Callable[[float], Term] | None  # what a pair adds to it, for a softness
+    term: Callable[[Sample, float], Term] | None  # what a pair adds to it, for a sample and a softness
     measure: Merit  # what `score` says of an answer
+    middle: Callable[[Any], Mean] = frechet_mean  # of points, where the search stands
+    middle_of_many: Callable[[Rows, np.ndarray, Mean], Mean] = mean_of_many  # of rows, from a sample and its middle
+    prepared: Callable[[Sample], Sample] = lambda sample: sample  # measures what the objective has to know of a sample
     starts: int = 0  # from how many starts it is searched on few points, if it has many optima that are nearly as good
 
     @property
@@ -79,20 +84,37 @@ def fidelity_objective(sample: Sample, pairs: AllPairs | Shifts, softness: float
 
 def closeness_objective(sample: Sample, pairs: AllPairs | Shifts, softness: float = SHARPEST) -> Objective:
     """One minus the average distortion with a stretch, which lengthens some distances: bases are (K, d+2)."""
-    return pair_objective(_stretched(softness), sample, pairs)
+    return pair_objective(_stretched(sample, softness), sample, pairs)
 
 
-def _stretched(softness: float) -> Term:
+def robust_objective(sample: Sample, pairs: AllPairs | Shifts, softness: float = 0.0) -> Objective:
+    """Mean of d^2 / (d^2 + reach^2) of the pairs: a variance in which no pair counts for more than 1, however far."""
+    return pair_objective(_bounded(sample, softness), sample, pairs)
+
+
+def _stretched(_: Sample, softness: float) -> Term:
     return Term(closeness(softness), 1.0, True, stretch_with_pullback)
+
+
+def _bounded(sample: Sample, _: float) -> Term:
+    return Term(bounded(sample.reach), 1.0)
 
 
 VARIANCE, FIDELITY = Term(SQUARE, 4.0, on_a_line=True), Term(RATIO, 2.0, True)
 
 OBJECTIVES = {
-    "variance": Goal(variance_objective, lambda _: VARIANCE, PAIR_VARIANCE),
-    "distortion": Goal(fidelity_objective, lambda _: FIDELITY, DISTORTION, starts=64),
+    "variance": Goal(variance_objective, lambda *_: VARIANCE, PAIR_VARIANCE),
+    "distortion": Goal(fidelity_objective, lambda *_: FIDELITY, DISTORTION, starts=64),
     "stretch": Goal(closeness_objective, _stretched, DISTORTION, starts=96),
     "frechet": Goal(frechet_objective, None, FRECHET_VARIANCE),
+    "robust": Goal(
+        robust_objective,
+        _bounded,
+        BOUNDED_VARIANCE,
+        frechet_median,
+        lambda rows, _, middle: frechet_median(rows, start=middle.point),
+        lambda sample: sample._replace(reach=usual_distance(sample.points())),
+    ),
 }
 
 

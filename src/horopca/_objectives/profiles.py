@@ -54,6 +54,17 @@ def closeness(softness: float) -> Profile:
     return Profile(close)
 
 
+def bounded(reach: float) -> Profile:
+    """d^2 / (d^2 + reach^2): nearly a squared distance where d is below the reach, and never more than 1 beyond it."""
+
+    def bounded(a: Array, c: Array, h: Array, _: Array | None) -> tuple[Array, Array]:
+        square, unit = h * h, reach * reach / 4
+        all_of_it = square + unit
+        return square / all_of_it, h / (a * c) * (unit / all_of_it) / all_of_it
+
+    return Profile(bounded)
+
+
 def half_sinh_squared(delta: Array, near: Array) -> Array:
     """sinh^2(d/2) of pairs of images: from their differences (K, ...), heights last, and 1 / (4 eta eta'). It is never 0."""
     square = delta[0, ...] * delta[0, ...]

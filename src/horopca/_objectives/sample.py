@@ -21,6 +21,7 @@ class Sample(NamedTuple):
     columns: Any  # (d+1, n)
     floor: Any  # (n,)
     whole: Any = None  # (D+1, n): the points themselves, where `columns` are only their first coordinates
+    reach: float = 1.0  # a distance that is usual among the points: what the robust objective calls far is farther
 
     @property
     def size(self) -> int:
@@ -32,16 +33,17 @@ class Sample(NamedTuple):
 
     def head(self, n: int) -> Sample:
         """The first n points: a random subset, since the rows were shuffled."""
-        return Sample(self.columns[:, :n], self.floor[:n], None if self.whole is None else self.whole[:, :n])
+        return self.take(slice(n))
 
     def order(self) -> np.ndarray:
         """An order of the points that looks random and is the same however they come, wherever they were moved from."""
         s = to_numpy(self.columns[1:, :])
         return np.argsort(0.5 ** np.arange(len(s)) @ s, kind="stable")[np.random.default_rng(0).permutation(self.size)]
 
-    def take(self, rows: np.ndarray) -> Sample:
+    def take(self, rows: np.ndarray | slice) -> Sample:
         """Some of the points, in the order of their numbers."""
-        return Sample(self.columns[:, rows], self.floor[rows], None if self.whole is None else self.whole[:, rows])
+        whole = None if self.whole is None else self.whole[:, rows]
+        return self._replace(columns=self.columns[:, rows], floor=self.floor[rows], whole=whole)
 
     def points(self) -> Any:
         """The points (n, D+1), with all their coordinates."""
@@ -55,7 +57,7 @@ class Sample(NamedTuple):
         columns = self.columns[: m + 1, :]
         size = xp.sqrt(xp.sum(columns[1:, :] ** 2, axis=0))
         rest = xp.sum(self.columns[m + 1 :, :] ** 2, axis=0)
-        return Sample(columns, (1 + rest) / (columns[0, :] + size), self.columns)
+        return self._replace(columns=columns, floor=(1 + rest) / (columns[0, :] + size), whole=self.columns)
 
     def along(self, axes: np.ndarray) -> Sample:
         """What spines inside the time axis and some orthonormal directions, the columns of `axes` (d, m), see of the points."""
@@ -64,12 +66,17 @@ class Sample(NamedTuple):
         inside, all_of_it = xp.sum(s * s, axis=0), xp.sum(self.columns[1:, :] ** 2, axis=0)
         rest = xp.maximum(all_of_it - inside, xp.zeros_like(inside))
         t = self.columns[0, :]
-        return Sample(xp.concat([t[None, :], s], axis=0), (1 + rest) / (t + xp.sqrt(inside)), self.points().T)
+        columns, floor = xp.concat([t[None, :], s], axis=0), (1 + rest) / (t + xp.sqrt(inside))
+        return self._replace(columns=columns, floor=floor, whole=self.points().T)
 
     def beside(self, X: Array) -> Sample:
         """The same points where an array X lives."""
         xp = array_namespace(X)
-        return Sample(*(None if a is None else xp.asarray(a, dtype=xp.float64, device=device(X)) for a in self))
+        columns, floor, whole = (
+            None if a is None else xp.asarray(a, dtype=xp.float64, device=device(X))
+            for a in (self.columns, self.floor, self.whole)
+        )
+        return self._replace(columns=columns, floor=floor, whole=whole)
 
     def directions(self) -> np.ndarray:
         """Unit vectors (n, d) from the origin to the points; an axis for a point at the origin."""

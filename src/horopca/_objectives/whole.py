@@ -77,7 +77,7 @@ class Whole:
         soft = OBJECTIVES[name].term
         if soft is None:
             return self._about_mean
-        term = soft(SHARPEST)
+        term = soft(self.sample, SHARPEST)
         return lambda A: self._across(A, term)
 
     def tilt(self, name: str) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:

@@ -24,7 +24,7 @@ from sklearn.utils.validation import validate_data
 
 from ..geometry import Chunk, lift
 from ..geometry._arrays import AnyArray, Array, array_namespace
-from ..statistics import T, added, row_slices
+from ..geometry.clouds import T, added, row_slices
 from .door import LARGEST_RADIUS, Door, refuse_outside
 from .memory import CHUNK_ELEMENTS, Asked, Rows, chunk_slices
 from .threads import one_blas_thread

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from ..geometry import Chunk
 from ..geometry._arrays import Array, array_namespace, to_numpy
-from ..statistics import T, added, row_slices
+from ..geometry.clouds import T, added, row_slices
 from .door import LARGEST_RADIUS, Door, refuse_outside
 from .threads import allowed_threads, one_blas_thread
 

@@ -187,7 +187,8 @@ class HyperbolicReduction(Transformer):
 
         ``objective_`` says what that was. "variance": the pair variance of the images, which on the points of the fit is
         the sum of ``explained_variance_``. "frechet": their variance about their mean. "distortion": minus their average
-        distortion. "residual": minus the mean squared distance between the points and `inverse_transform` of the images.
+        distortion. "robust": the mean of d² / (d² + r²) over pairs of images, r the lower quartile of the distances of X.
+        "residual": minus the mean squared distance between the points and `inverse_transform` of the images.
         Above 3000 points, over a fixed sample of them. Scores of one objective can be compared, whatever the estimators.
 
         Parameters

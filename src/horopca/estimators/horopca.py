@@ -66,10 +66,11 @@ class HoroPCA(HyperbolicReduction):
         the projections whose pole lies beyond infinity; contains the former and preserves distances better.
     strategy : {"joint", "greedy"}, default="joint"
         "joint": optimise all components together. "greedy": one after another, each given those before, like PCA.
-    objective : {"variance", "distortion", "frechet"}, default="variance"
+    objective : {"variance", "distortion", "frechet", "robust"}, default="variance"
         "variance": maximise the pair variance of the projections, the mean of their squared distances, as the paper does.
         "distortion": minimise their average distortion. "frechet": maximise the variance about their mean, the one
-        that the paper reports.
+        that the paper reports. "robust": a pair variance that far points do not own, the mean of d² / (d² + r²) with r the
+        lower quartile of the distances of the points, seen from the geometric median in place of the mean.
     stretch : bool, default=False
         Learn a stretch of the image too, which pays back the length that dropping dimensions costs: half the distortion or
         less, but some distances grow (by at most ``stretch_bound_``). Needs ``spine="free", objective="distortion"`` and
@@ -122,7 +123,7 @@ class HoroPCA(HyperbolicReduction):
         the data.
     n_components_ : int
     mean_ : ndarray of shape (n_features_in_,)
-        Fréchet mean of the training data, in the estimator's model.
+        Fréchet mean of the training data (the geometric median, with ``objective="robust"``), in the estimator's model.
     explained_variance_ : ndarray of shape (n_components,)
         What each component of the nested sequence adds to the pair variance of the projections (mean squared distance over
         ordered pairs). With ``strategy="joint"`` the first ones are those of the best flag *inside* the final answer, which

@@ -6,6 +6,7 @@ The search runs on a sample of the points as seen from its mean; what it found i
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -17,7 +18,6 @@ from .._objectives.variances import measured_variances, slid
 from .._objectives.whole import Whole
 from .._points.cuda import usable_for
 from .._points.door import check_choice, check_count
-from .._points.means import mean_of_many
 from .._points.memory import Rows
 from .._search.climb import Report
 from .._search.ending import Ending
@@ -25,7 +25,7 @@ from .._search.spines import Flag, Plan, search_greedy, search_joint
 from ..geometry import Chunk, Frame, between, translate_ideal, translate_ideal_to_origin
 from ..geometry._arrays import to_numpy
 from ..projections.spines import Spine, nested_ideal_points, spine_from_basis
-from ..statistics import Seen, frame_of, frechet_mean, principal_axes, turned_to
+from ..statistics import Mean, Seen, frame_of, principal_axes, turned_to
 from .fitting import check_climb, check_starts, ending_after
 
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
@@ -152,10 +152,11 @@ def learn(
     They stand for so many `seen`; `last` is what was learnt before; `centre` (d+1,) is in the middle of the picture, if it
     is given, and the mean of the images otherwise.
     """
-    mean = frechet_mean(some if rows is None else some[:STAND_ROWS])
+    goal = OBJECTIVES[wish.goal]
+    mean = goal.middle(some if rows is None else some[:STAND_ROWS])
     # the search stands at the mean of the sample, which is the same to the last bit wherever the rows are
     frame = Frame(mean.point, principal_axes(Seen(some[:STAND_ROWS], mean.point))[0])
-    sample = as_sample(frame.enter(some))
+    sample = goal.prepared(as_sample(frame.enter(some)))
     if rows is None:
         order = sample.order()
         some, sample = some[order], sample.take(order)
@@ -165,7 +166,7 @@ def learn(
         plan = _over_all(plan, whole, wish)
     flag = STRATEGIES[wish.strategy](sample, K, wish.spine, wish.goal, plan, rng)
     if rows is not None:
-        mean = mean_of_many(rows, some[:STAND_ROWS], mean)
+        mean = goal.middle_of_many(rows, some[:STAND_ROWS], mean)
     point = to_numpy(mean.point)
     spines, directions, stretch = _settled(flag, frame, point, moved=rows is not None, ideal=wish.spine == "ideal")
     x = Seen(some, point).map(Chunk.points)
@@ -173,7 +174,7 @@ def learn(
     variances, error = measured_variances(x, spines, rng, seen, across)
     remedy = f"Raise max_iter (now {wish.max_iter}) or tol (now {wish.tol:g})."
     ending = ending_after(mean, Ending.of(flag.ascent, remedy))
-    frames = _framed(some, point, spines, last, centre)
+    frames = _framed(some, point, spines, last, centre, goal.middle)
     return Learnt(Answer(frame, flag.bases), point, spines, directions, stretch, frames, variances, error, ending)
 
 
@@ -194,14 +195,21 @@ def _over_all(plan: Plan, whole: Whole, wish: Wish) -> Plan:
     return plan
 
 
-def _framed(x: np.ndarray, mean: np.ndarray, spines: list[Spine], last: Last | None, centre: np.ndarray | None) -> list[Frame]:
+def _framed(
+    x: np.ndarray,
+    mean: np.ndarray,
+    spines: list[Spine],
+    last: Last | None,
+    centre: np.ndarray | None,
+    middle: Callable[[np.ndarray], Mean],
+) -> list[Frame]:
     """The frames of the images of points x (n, d+1), for each of the spines, turned as in the picture before."""
     known = last.spines if last is not None and len(last.mean) == len(mean) else []
     frames = []
     for k, spine in enumerate(spines, start=1):
         y = slid(Seen(x, mean).map(Chunk.points), spine)
-        middle = None if centre is None else slid(Seen(centre[None], mean).map(Chunk.points), spine)[0]
-        frame = frame_of(y, middle)
+        there = middle(y).point if centre is None else slid(Seen(centre[None], mean).map(Chunk.points), spine)[0]
+        frame = frame_of(y, there)
         frames.append(turned_to(frame, y, last.picture(x, k)) if last is not None and k <= len(known) else frame)
     return frames
 

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from ..geometry import distance, distance_blocks, radius
-from ..statistics import BLOCK_ROWS
+from ..geometry.clouds import BLOCK_ROWS
 
 __all__ = ["nearest_neighbours", "strangers"]
 
