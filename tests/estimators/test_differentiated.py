@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sklearn
 
 import horopca
 from horopca import geometry
@@ -122,3 +123,13 @@ def test_jax_differentiates():
     theirs = jax.jacobian(lambda p: fit._project(geometry.to_hyperboloid(p))[:, 1:] @ jax.numpy.asarray(weight.numpy()))
     ours = torch.autograd.functional.jacobian(lambda p: fit._project(geometry.to_hyperboloid(p))[:, 1:] @ weight, points)
     assert np.allclose(np.asarray(theirs(jax.numpy.asarray(points.numpy()))), ours.numpy(), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["HoroPCA", "TangentPCA", "BusemannWhitener"])
+def test_data_frames_are_of_numbers(name):
+    fit, leaf = ESTIMATORS[name]().fit(X), torch.tensor(X, requires_grad=True)
+    frame = fit.set_output(transform="pandas").transform(leaf)
+    assert np.allclose(frame, fit.transform(X)) and list(frame.columns) == list(fit.get_feature_names_out())
+    with sklearn.config_context(transform_output="pandas"):
+        assert np.allclose(ESTIMATORS[name]().fit(X).transform(leaf), frame)
+    assert fit.set_output(transform="default").transform(leaf).requires_grad

@@ -140,6 +140,63 @@ def test_a_stretch_that_is_learnt_has_a_gradient_from_the_first_step():
     assert layer.log_stretch.item() == 0 and layer.spine().kappa == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.parametrize("model", geometry.MODELS)
+def test_a_curvature_that_is_learnt_has_the_numbers_of_one_that_is_not(model):
+    pca, points = fitted(model=model, curvature=-0.5)
+    layer, c = HoroProjection.from_fit(pca), torch.tensor(-0.5, dtype=torch.float64, requires_grad=True)
+    Y = layer(points)
+    assert torch.allclose(layer(points, curvature=c), Y, rtol=1e-9)
+    assert torch.allclose(layer.inverse(Y, curvature=c), layer.inverse(Y), rtol=1e-9, atol=1e-12)
+    for loss in (layer.pair_variance, layer.distortion):
+        assert loss(points, curvature=c).item() == pytest.approx(loss(points).item(), rel=1e-9)
+
+
+@pytest.mark.parametrize("model", ["poincare", "lorentz-space", "halfspace"])
+def test_gradients_in_a_curvature_that_is_learnt(model):
+    pca, points = fitted(model=model, curvature=-0.5)
+    layer, c = HoroProjection.from_fit(pca), torch.tensor(-0.5, dtype=torch.float64, requires_grad=True)
+    with torch.no_grad():  # off the optimum
+        layer.basis += 0.1 * torch.as_tensor(np.random.default_rng(0).normal(size=layer.basis.shape))
+    images = layer(points[2:7]).detach()
+    for called in (layer, layer.pair_variance, layer.distortion):
+        assert torch.autograd.gradcheck(lambda k, called=called: called(points[2:7], curvature=k), (c,))
+    assert torch.autograd.gradcheck(lambda k: layer.inverse(images, curvature=k), (c,))
+
+
+def test_a_curvature_that_is_a_parameter_is_the_layers():
+    k = torch.nn.Parameter(torch.tensor(-0.5))
+    layer, points = HoroProjection(4, 2, "lorentz-space", k), fitted(model="lorentz-space", curvature=-0.5)[1]
+    assert dict(layer.named_parameters())["learnt_curvature"] is k
+    layer.pair_variance(points).backward()
+    assert k.grad.abs() > 0 and layer.basis.grad.abs().max() > 0
+    with torch.no_grad():
+        k -= 0.25
+    plain = HoroProjection(4, 2, "lorentz-space", -0.75)
+    with torch.no_grad():
+        plain.basis.copy_(layer.basis)
+    assert torch.allclose(layer(points), plain(points)) and "curvature=-0.75" in repr(layer)
+    other = HoroProjection(4, 2, "lorentz-space", torch.nn.Parameter(torch.tensor(-1.0)))
+    other.load_state_dict(layer.state_dict())
+    assert torch.equal(other(points), layer(points))
+    with torch.no_grad():
+        k += 2
+    with pytest.raises(ValueError, match=r"curvature must be a negative number .* but is 1.25"):
+        layer(points)
+    with pytest.raises(ValueError, match=r"Pass a number or a Parameter here, and what is computed with every call"):
+        HoroProjection(4, 2, curvature=-k.exp())
+
+
+@pytest.mark.parametrize("model", ["poincare", "lorentz"])
+def test_an_empty_batch_has_no_images(model):
+    layer = HoroProjection(4, 2, model)
+    columns = layer.door.columns
+    Y = layer(torch.zeros(3, 0, columns(4), dtype=torch.float32))
+    assert Y.shape == (3, 0, columns(2)) and Y.dtype == torch.float32
+    assert layer.inverse(torch.zeros(0, columns(2))).shape == (0, columns(4))
+    Y.sum().backward()
+    assert torch.equal(layer.basis.grad, torch.zeros_like(layer.basis))
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_every_basis_is_the_spine_that_it_spans(seed):
     rng = np.random.default_rng(seed)
@@ -207,7 +264,7 @@ def test_batches_of_any_shape_and_memory():
     assert torch.allclose(layer(repeated), expected[3].expand(5, 2))
     layer(repeated).sum().backward()
     with pytest.raises(ValueError, match="X must have at least 1 row, but has 0"):
-        layer(X[:0])
+        layer.pair_variance(X[:0])
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,10 @@ def test_mds_says_what_distances_cannot_do():
         mds.transform(D[:, :5])
     with pytest.raises(ValueError, match="metric must be one of 'hyperbolic', 'precomputed'"):
         HyperbolicMDS(metric="cosine").fit(D)
+    with pytest.raises(
+        ValueError, match=r"model='auto' tells a model by the coordinates of points, .* Pass the model of the images"
+    ):
+        HyperbolicMDS(2, metric="precomputed", model="auto").fit(D)
     with pytest.raises(ValueError, match="n_components must be at most the number of points, but is 7 for n_samples = 6"):
         HyperbolicMDS(7, metric="precomputed").fit(D)
 

@@ -180,6 +180,10 @@ def test_weights_count_in_proportion():
     np.testing.assert_allclose(
         HoroPCA(2).fit(X, sample_weight=compute_sample_weight("balanced", groups)).transform(X), exact.transform(X), atol=1e-12
     )
+    texts = compute_sample_weight("balanced", ["image"] * 40 + ["text"] * 20)
+    np.testing.assert_allclose(HoroPCA(2).fit(X, sample_weight=texts).transform(X), exact.transform(X), atol=1e-12)
+    for same in (2.0, 1, np.float32(0.5), torch.tensor(3.0)):
+        np.testing.assert_array_equal(HoroPCA(2).fit(X, sample_weight=same).transform(X), HoroPCA(2).fit_transform(X))
     tensor = torch.tensor(1.0 + groups, requires_grad=True)
     np.testing.assert_array_equal(HoroPCA(2).fit(X, sample_weight=tensor).transform(X), exact.transform(X))
     rounded = HoroPCA(2).fit(X, sample_weight=1 + groups + 1e-5 * np.arange(60))
@@ -201,6 +205,8 @@ def test_more_weight_than_fits_is_shared_out(monkeypatch):
     [
         (np.zeros(60), "sample_weight must be positive for some points, but is zero for all of them."),
         (-np.ones(60), "Negative values"),
+        (-1.0, "Negative values"),
+        (0, "sample_weight must be positive for some points"),
         (np.ones(3), "sample_weight.shape"),
     ],
 )

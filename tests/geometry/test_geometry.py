@@ -150,6 +150,13 @@ def test_pairwise_distance_is_distance_of_pairs():
     assert np.array_equal(geo.pairwise_distance(x).diagonal(), np.zeros(40))
 
 
+def test_a_device_is_asked_for_few_large_blocks():
+    """A tensor without numbers: what is asked of it is what a GPU would be asked."""
+    torch = pytest.importorskip("torch")
+    x = torch.zeros(2048, 4, dtype=torch.float64)
+    assert len(list(geo.distance_blocks(x))) == 64 and len(list(geo.distance_blocks(x.to("meta")))) == 1
+
+
 def test_distance_blocks_cover_all_rows(monkeypatch):
     x = cloud(40, 3)
     whole = geo.pairwise_distance(x)

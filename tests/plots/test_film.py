@@ -114,6 +114,11 @@ def test_tensors_that_ask_for_gradients_are_drawn(ax):
     plot_disk(Y, ax=ax, companions={"root": Y[0]})
 
 
+@pytest.mark.parametrize("nobody", [None, [], {}, np.empty((0, 2))])
+def test_a_film_without_companions(tmp_path, nobody):
+    assert animate([Y, -Y], tmp_path / "film.gif", dpi=10, companions=nobody).stat().st_size > 0
+
+
 def test_an_error_of_the_first_picture_of_a_film_is_told(tmp_path):
     with pytest.raises(ValueError, match="dpi"):
         animate([[[0.0, 0], [0.1, 0]]] * 2, tmp_path / "film.gif", dpi=0)
@@ -195,6 +200,7 @@ def test_wrong_films_are_refused_in_a_sentence(tmp_path, monkeypatch, frames, pa
     "options, sentence",
     [
         ({"K": 0}, "K must be a positive number, but is 0"),
+        ({"colour": ["red", "blue"]}, "colour must be one colour or one for each of the 20 points, but is 2 of them"),
         ({"angles": [0.1]}, "angles must have one entry per point, but has 1 for 20 points."),
         ({"root": [3.0, 0.0]}, "root must lie inside the unit ball"),
         ({"angles": 60.0}, "angles must be half-apertures between 0 and pi, in radians, but are 60.0"),

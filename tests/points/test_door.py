@@ -9,9 +9,9 @@ from clouds import cloud
 from horopca import HoroPCA, TangentPCA, metrics
 from horopca._points.door import Door, check_door
 from horopca._points.places import check_rows, choose_door
-from horopca.geometry import MODELS, from_hyperboloid, to_hyperboloid
+from horopca.geometry import MODELS, from_hyperboloid, lift, to_hyperboloid
 from horopca.geometry._arrays import to_numpy
-from horopca.io import load_fitted, save_fitted
+from horopca.io import describe, load_fitted, save_fitted
 
 x = cloud(40, 4)
 LORENTZ = ("lorentz", "lorentz-space", "lorentz-time-last")
@@ -120,6 +120,19 @@ def test_auto_refuses_where_it_cannot_know():
     assert pca.partial_fit(x[30:32]).model_ == "lorentz"  # that of the batches before
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("model", ["lorentz", "lorentz-time-last"])
+def test_auto_knows_time_in_half_precision_and_where_it_is_lost(model, dtype):
+    torch = pytest.importorskip("torch")
+    space = np.random.default_rng(0).normal(size=(60, 4))
+    half = lambda spread: torch.as_tensor(Door(model, -1.0).leave(lift(spread * space), np.float64)).to(getattr(torch, dtype))
+    assert choose_door(half(1.0), "auto", -1.0).model == model
+    if dtype == "float16":
+        assert choose_door(half(1.0).numpy(), "auto", -1.0).model == describe(half(1.0).numpy()).model == model
+    with pytest.raises(ValueError, match=rf"its rows could be '{model}' or .*'lorentz-space'"):
+        choose_door(half(60.0), "auto", -1.0)  # on the cone, to so few digits
+
+
 def test_one_branch_of_a_ball_is_not_taken_for_the_half_space():
     angle = np.pi / 2 + np.random.default_rng(0).uniform(-0.5, 0.5, 60)
     branch = np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -157,6 +170,9 @@ def test_half_precision_is_taken_as_the_few_digits_it_is(model, dtype):
     assert torch.allclose(Y.double(), expected.double(), rtol=1e-2, atol=1e-2)
     Y.double().sum().backward()
     assert half.grad.dtype == dtype and torch.isfinite(half.grad).all()
+    if dtype == torch.float16:  # which NumPy has too
+        there = TangentPCA(2, model=model).fit(half.detach().numpy()).transform(half.detach().numpy())
+        assert there.dtype == np.float16 and np.array_equal(there, Y.detach().numpy())
     check_rows(fit.inverse_transform(Y), Door(model, -1.0))  # images are points of their model in few digits too
 
 

@@ -76,6 +76,21 @@ def test_hyperbolix(name):
     assert np.allclose(distances(*found), np.asarray(theirs), rtol=1e-9)
 
 
+def test_a_curvature_that_is_passed_is_not_asked_of_the_manifold():
+    hyperboloid = type("Hyperboloid", (), {"__module__": "hyperbolix.manifolds.hyperboloid"})()  # without a c of its own
+    for c in (0.5, torch.tensor(0.5), np.float64(0.5)):
+        assert horopca.from_hyperbolix(vectors(), hyperboloid, c=c)[1:] == ("lorentz", -0.5)
+    with pytest.raises(ValueError, match=r"c must be a positive number, of a space of curvature -c, but is -0.5"):
+        horopca.from_hyperbolix(vectors(), hyperboloid, c=-0.5)
+
+
+def test_one_curvature_for_all_points():
+    geoopt = pytest.importorskip("geoopt")
+    with pytest.raises(ValueError, match=r"must have one curvature, but this PoincareBall of geoopt has .* shape \(3,\)"):
+        horopca.from_geoopt(vectors(), geoopt.PoincareBall(c=torch.ones(3)))
+    assert horopca.from_geoopt(vectors(), geoopt.PoincareBall(c=torch.ones(1)))[2] == -1
+
+
 def test_what_is_no_hyperbolic_space_is_refused():
     geoopt = pytest.importorskip("geoopt")
     with pytest.raises(ValueError, match="must be one of geoopt's Stereographic, Lorentz, but is Euclidean"):

@@ -112,17 +112,23 @@ def from_hyperbolix(points: Any, manifold: Any, c: Any = None) -> Adopted:
     --------
     >>> X, model, curvature = from_hyperbolix(z, Hyperboloid(), c=0.5)      # doctest: +SKIP
     """
-    model, curvature = _written("hyperbolix", manifold)
-    return points, model, curvature if c is None else check_door(model, -as_number(c)).curvature
+    if c is not None and not as_number(c) > 0:
+        raise ValueError(f"c must be a positive number, of a space of curvature -c, but is {as_number(c)!r}.")
+    return points, *_written("hyperbolix", manifold, None if c is None else -as_number(c))
 
 
-def _written(library: str, manifold: Any) -> tuple[ModelName, float]:
-    """Our model and curvature for a manifold of a library, or a sentence."""
+def _written(library: str, manifold: Any, known: float | None = None) -> tuple[ModelName, float]:
+    """Our model and curvature for a manifold of a library, or a sentence; a curvature that is known is not asked for."""
     rows = MANIFOLDS[library]
     for kind in type(manifold).__mro__:
         if kind.__module__.split(".")[0] == library and kind.__name__ in rows:
             model, curvature = rows[kind.__name__]
-            found = as_number(curvature(manifold))
+            found = as_number(curvature(manifold)) if known is None else known
+            if getattr(found, "shape", ()):
+                raise ValueError(
+                    f"manifold must have one curvature, but this {type(manifold).__name__} of {library} has an array of them, "
+                    f"of shape {tuple(found.shape)}. Pass the points of each with a manifold of its own."
+                )
             if not found < 0:
                 raise ValueError(
                     f"manifold must be hyperbolic, but this {type(manifold).__name__} of {library} has curvature {found:g}."

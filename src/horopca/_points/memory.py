@@ -121,7 +121,7 @@ def chunk_slices(X: Array, threads: int = 1) -> Iterable[slice]:
 
 def enter(X: Any, asked: Asked) -> Rows:
     """Whatever NumPy makes an array of, as rows."""
-    options = {"dtype": [np.float64, np.float32], "ensure_min_samples": 0, "ensure_all_finite": False}
+    options = {"dtype": [np.float64, np.float32, np.float16], "ensure_min_samples": 0, "ensure_all_finite": False}
     if asked.estimator is not None:
         X = validate_data(asked.estimator, X, reset=asked.reset, **options)
     else:

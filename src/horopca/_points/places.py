@@ -10,7 +10,7 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 
 from ..geometry import ModelName
-from ..geometry._arrays import to_numpy
+from ..geometry._arrays import array_namespace, to_numpy
 from .door import LARGEST_RADIUS, Door, check_door
 from .memory import Asked, Rows
 from .recognition import recognise
@@ -41,13 +41,21 @@ def choose_door(X: Any, model: str, curvature: Any, name: str = "X") -> Door:
     if PLACES[0].holds(X) or np.ndim(X) != 2 or 0 in np.shape(X):
         raise ValueError(f"model='auto' needs the rows of {name} in memory, as a matrix, to tell what they are. Pass a model.")
     x = to_numpy(X) if is_array_api_obj(X) else np.asarray(X, dtype=np.float64)
-    found = recognise(lambda: iter([x[np.isfinite(x).all(axis=1)] * scale]), x.shape[1])
+    found = recognise(lambda: iter([x[np.isfinite(x).all(axis=1)] * scale]), x.shape[1], rounding_of(X))
     if found.door is None:
         could = " or ".join(map(repr, found.candidates)) or "of no model at this curvature"
         raise ValueError(
             f"model='auto' cannot tell what {name} is: its rows could be {could} ({found.evidence}). Pass a model."
         )
     return check_door(found.door.model, curvature)
+
+
+def rounding_of(X: Any) -> float:
+    """The relative spacing of the numbers of an array; 0 where they are whole, or no array's."""
+    if not is_array_api_obj(X):
+        return 0.0
+    xp = array_namespace(X)
+    return float(xp.finfo(X.dtype).eps) if xp.isdtype(X.dtype, "real floating") else 0.0
 
 
 def check_rows(

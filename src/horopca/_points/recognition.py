@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..geometry import MODELS
-from .door import Door, check_door, refuse_outside
+from .door import LARGEST_RADIUS, Door, check_door, refuse_outside
 
 BLOCK_ELEMENTS = 1 << 20  # numbers that are looked at in one step
-SINGLE = float(np.finfo(np.float32).eps)  # Lorentz coordinates are often trained in float32, however stored
+SINGLE = 8 * float(np.finfo(np.float32).eps)  # Of t^2 + |s|^2: Lorentz coordinates are trained in float32, however stored.
 CROWD = (0.8, 0.9, 1.0)  # Norms that crowd below 1: more in the second of these intervals than in the first,
 FEWEST = 3  # and so many at least.
 ONE_SIGNED_ROWS = 20  # One column of so many rows is not positive by chance where all others have both signs.
@@ -45,17 +45,19 @@ class _Seen(NamedTuple):
     high: np.ndarray
     crowd: tuple[int, int]  # rows with norms in the intervals of CROWD
     squares: dict[str, tuple[float, float]]  # by model: the smallest t^2 with its t^2 - |s|^2, which has lost fewest digits
+    lean: dict[str, float]  # by model: the largest |t^2 - |s|^2| / (t^2 + |s|^2)
+    rounding: float  # what t^2 - |s|^2 may have lost, of t^2 + |s|^2
 
 
-def recognise(blocks: Blocks, columns: int) -> Recognised:
-    """What rows could be that `blocks()` gives a few at a time, float64 and finite.
+def recognise(blocks: Blocks, columns: int, eps: float = 0.0) -> Recognised:
+    """What rows could be that `blocks()` gives a few at a time, float64 and finite, of numbers that were rounded to `eps`.
 
     >>> z = np.random.default_rng(0).uniform(-0.4, 0.4, (50, 3))
     >>> found = recognise(lambda: iter([z]), 3)
     >>> found.candidates, found.evidence
     (('poincare', 'lorentz-space', 'tangent'), 'norms from 0.173 to 0.639: all below 1, but not crowding there')
     """
-    seen = _look(blocks(), columns)
+    seen = _look(blocks(), columns, max(SINGLE, 4 * eps))
     if not seen.n:
         return Recognised(0, 0.0, dict.fromkeys(MODELS), (), "no finite row")
     doors = _doors(seen, blocks(), columns)
@@ -68,9 +70,9 @@ def norms(x: np.ndarray) -> np.ndarray:
         return np.asarray(np.hypot.reduce(x, axis=1, initial=0.0))
 
 
-def _look(blocks: Iterator[np.ndarray], columns: int) -> _Seen:
-    nothing = np.full(columns, np.inf)
-    seen = _Seen(0, (np.inf, 0.0), nothing, -nothing, (0, 0), dict.fromkeys(TIMED, (np.inf, np.nan)))
+def _look(blocks: Iterator[np.ndarray], columns: int, rounding: float) -> _Seen:
+    nothing, squares = np.full(columns, np.inf), dict.fromkeys(TIMED, (np.inf, np.nan))
+    seen = _Seen(0, (np.inf, 0.0), nothing, -nothing, (0, 0), squares, dict.fromkeys(TIMED, 0.0), rounding)
     for x in filter(len, blocks):
         size = norms(x)
         below, near, rim = (int(np.count_nonzero(size < bound)) for bound in CROWD)
@@ -81,6 +83,8 @@ def _look(blocks: Iterator[np.ndarray], columns: int) -> _Seen:
             np.maximum(seen.high, x.max(axis=0)),
             (seen.crowd[0] + near - below, seen.crowd[1] + rim - near),
             {model: min(square, _square(x, TIMED[model])) for model, square in seen.squares.items()},
+            {model: max(lean, _lean(x, TIMED[model])) for model, lean in seen.lean.items()},
+            rounding,
         )
     return seen
 
@@ -90,6 +94,13 @@ def _square(x: np.ndarray, time: int) -> tuple[float, float]:
     row = x[np.argmin(np.abs(x[:, time]))]
     t, r = float(row[time]), float(norms(np.delete(row, time)[None])[0])
     return t * t, (t - r) * (t + r)
+
+
+def _lean(x: np.ndarray, time: int) -> float:
+    y = x / np.maximum(np.abs(x).max(axis=1, keepdims=True), np.finfo(float).tiny)  # whose squares are numbers
+    t = y[:, time] ** 2
+    both = (y**2).sum(axis=1)
+    return float((np.abs(2 * t - both) / np.maximum(both, 1e-300)).max())
 
 
 def _doors(seen: _Seen, blocks: Iterator[np.ndarray], columns: int) -> dict[str, Door | None]:
@@ -103,7 +114,7 @@ def _doors(seen: _Seen, blocks: Iterator[np.ndarray], columns: int) -> dict[str,
 def _timed_door(model: str, seen: _Seen, columns: int) -> Door | None:
     """That of the hyperboloid on which the rows could be, whose t^2 - |s|^2 is 1 where it rounds to 1."""
     time, square = seen.squares[model]
-    rounding = 8 * SINGLE * (2 * time - square)  # of t^2 + |s|^2
+    rounding = seen.rounding * (2 * time - square)  # of t^2 + |s|^2
     if columns < 2 or not seen.low[TIMED[model]] > 0 or not square > rounding:
         return None
     try:
@@ -114,16 +125,19 @@ def _timed_door(model: str, seen: _Seen, columns: int) -> Door | None:
 
 def _goes(x: np.ndarray, door: Door, seen: _Seen) -> bool:
     """Whether rows are points of a model, and on the hyperboloid of all others."""
+    if door.model in TIMED:
+        near = x[:, TIMED[door.model]].max() <= np.cosh(LARGEST_RADIUS) / door.scale
+        return bool(near) and _share(np.roll(x, -TIMED[door.model], axis=1), seen.squares[door.model][1], seen.rounding)
     try:
         refuse_outside(x, door, 0, "X")
     except ValueError:
         return False
-    return door.model not in TIMED or _share(np.roll(x, -TIMED[door.model], axis=1), seen.squares[door.model][1])
+    return True
 
 
-def _share(x: np.ndarray, square: float) -> bool:
+def _share(x: np.ndarray, square: float, rounding: float) -> bool:
     time, space = x[:, 0] ** 2, (x[:, 1:] ** 2).sum(axis=1)
-    return not (np.abs(time - space - square) > 1e-4 * square + 8 * SINGLE * (time + space)).any()
+    return not (np.abs(time - space - square) > 1e-4 * square + rounding * (time + space)).any()
 
 
 def _weighed(seen: _Seen, doors: dict[str, Door | None]) -> tuple[tuple[str, ...], str]:
@@ -133,10 +147,13 @@ def _weighed(seen: _Seen, doors: dict[str, Door | None]) -> tuple[tuple[str, ...
         if doors[model] is not None and differ:  # a single row with t > |s| is on one hyperboloid or another
             where = "first" if TIMED[model] == 0 else "last"
             return (model,), f"t^2 - |s|^2 is {seen.squares[model][1]:.6g} in every row, time {where}"
-    fits = [model for model in PARTICULAR if doors[model] is not None]
+    # far out the hyperboloid is lost to rounding, and rows of it lie on the cone t = |s|
+    lost = [model for model in TIMED if differ and seen.low[TIMED[model]] > 0 and seen.lean[model] <= seen.rounding]
+    fits = [model for model in PARTICULAR if doors[model] is not None or model in lost]
     both = (seen.low[:-1] < 0) & (seen.high[:-1] > 0)
     # one branch of a ball has one sign in its last column too
-    if "halfspace" in fits and "poincare" not in fits and seen.n >= ONE_SIGNED_ROWS and both.size and both.all():
+    alike = {"poincare", "lorentz-time-last"} & set(fits)
+    if "halfspace" in fits and not alike and seen.n >= ONE_SIGNED_ROWS and both.size and both.all():
         return ("halfspace",), "the last column is positive in every row, all others have both signs"
     spread = f"norms from {seen.norms[0]:.3g} to {seen.norms[1]:.3g}"
     before, behind = seen.crowd

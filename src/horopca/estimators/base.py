@@ -23,6 +23,7 @@ from .fitting import (
     check_components,
     fewest_components,
     fitted_door,
+    keeps_graph,
     kept_if_refused,
     report_end,
 )
@@ -149,7 +150,7 @@ class HyperbolicReduction(Transformer):
             In the model, curvature, dtype, array library and device of X.
         """
         check_is_fitted(self)
-        rows = check_rows(X, fitted_door(self), estimator=self, points=False, graph=True)
+        rows = check_rows(X, fitted_door(self), estimator=self, points=False, graph=keeps_graph(self))
         images = self._on_device(rows)
         if images is None:
             rows.check()

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight
 
@@ -56,7 +57,8 @@ def repeated(rows: Rows, sample_weight: Any, most: int) -> Rows:
     """
     n = rows.shape[0]
     given = to_numpy(sample_weight)
-    if not given.any():
+    given = given if given.ndim else float(given)  # one number: the same for all
+    if not np.any(given):
         raise ValueError("sample_weight must be positive for some points, but is zero for all of them.")
     weight = _check_sample_weight(given, np.empty((n, 1)), dtype=np.float64, ensure_non_negative=True)
     counted = np.flatnonzero(weight > 0)
@@ -74,6 +76,12 @@ def repeated(rows: Rows, sample_weight: Any, most: int) -> Rows:
 def as_fitted(estimator: Any, name: str) -> Any:
     """A parameter as it was when the estimator was fitted, if that is kept, whatever it was set to since."""
     return getattr(estimator, f"{name}_", getattr(estimator, name))
+
+
+def keeps_graph(estimator: Any) -> bool:
+    """Whether `transform` returns arrays, through which gradients go, and not the data frames of ``set_output``."""
+    own = getattr(estimator, "_sklearn_output_config", {})
+    return str(own.get("transform", get_config()["transform_output"])) == "default"
 
 
 def fitted_door(estimator: Any) -> Door:

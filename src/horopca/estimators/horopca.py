@@ -38,6 +38,7 @@ from .fitting import (
     check_point,
     fitted_door,
     in_model,
+    keeps_graph,
     kept_if_refused,
     repeated,
     report_end,
@@ -345,7 +346,7 @@ class HoroPCA(HyperbolicReduction):
         k = check_count("n_components", n_components, 1, self.n_components_, " (as many as were fitted)")
         if not hasattr(self, "nested_spines_"):
             raise ValueError("n_components needs the nested spines, but this fit was kept by version 0.1.0, without. Fit anew.")
-        rows, mean = check_rows(X, fitted_door(self), estimator=self, graph=True), self._mean
+        rows, mean = check_rows(X, fitted_door(self), estimator=self, graph=keeps_graph(self)), self._mean
         spine, frame = self._nested(k)
         return self._map(rows, lambda chunk: frame.enter(_onto(spine, mean, chunk.points())))
 

@@ -7,7 +7,7 @@ constraint has to be kept. Every basis is one of the family of ``HoroPCA(spine="
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from .._points.door import FARTHEST_IMAGE, LARGEST_RADIUS, Door, check_count, check_door
+from .._points.foreign import ForeignRows
 from .._points.memory import Rows
 from .._points.places import check_rows
 from ..geometry import (
@@ -45,6 +46,14 @@ __all__ = ["HoroProjection"]
 NO_DIRECTION = 1e-15  # A pole whose space part is shorter lies at the origin, and any direction will do.
 
 
+class _Entered(NamedTuple):
+    """Points as a layer sees them."""
+
+    rows: Rows
+    scale: Any  # lengths at curvature -1 per length of the user's: a number, or a tensor where the curvature is learnt
+    unit: Any  # what the user's coordinates were multiplied by, for gradients to go through it
+
+
 class HoroProjection(nn.Module):
     """A horospherical projection from H^d to H^K whose spine is learnt by gradients, as a layer of a network.
 
@@ -60,8 +69,10 @@ class HoroProjection(nn.Module):
         K, the dimension of the images.
     model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent"}
         The coordinates of the points, and of the images; "poincare" by default.
-    curvature : float, default=-1.0
-        Negative. An array or tensor of one number will do; it is the number that it holds when the layer is made.
+    curvature : float or Parameter, default=-1.0
+        Negative. A ``torch.nn.Parameter`` of one number becomes one of the layer's: gradients go to it, and its number of the
+        moment counts. A curvature that is computed anew in every step is passed with every call, as in
+        ``layer(X, curvature=-log_c.exp())``, and gradients go through it.
     stretch : bool, default=False
         Learn a stretch of the images too: some distances may then grow.
     generator : torch.Generator or None
@@ -72,6 +83,7 @@ class HoroProjection(nn.Module):
     basis : Parameter of shape (components, dim + 1)
         Rows that span the spine, time first, as it is seen from `centre`.
     log_stretch : Parameter of shape (), or None
+    learnt_curvature : Parameter, or None where the curvature is a number
     centre : buffer of shape (dim + 1,)
         The point of the hyperboloid from which points are looked at; the origin, or the mean of the fit.
     image_centre, image_axes : buffers of shapes (components + 1,) and (components, components)
@@ -99,6 +111,7 @@ class HoroProjection(nn.Module):
 
     basis: nn.Parameter
     log_stretch: nn.Parameter | None
+    learnt_curvature: nn.Parameter | None
     centre: Tensor
     image_centre: Tensor
     image_axes: Tensor
@@ -117,6 +130,12 @@ class HoroProjection(nn.Module):
         self.dim = check_count("dim", dim, 1)
         self.components = check_count("components", components, 1, self.dim, f" (dim is {dim})")
         self.door: Door = check_door(model, curvature)
+        if isinstance(curvature, Tensor) and curvature.requires_grad and not curvature.is_leaf:
+            raise ValueError(
+                "curvature is computed from something that is learnt, and the layer would keep the number of this moment. Pass "
+                "a number or a Parameter here, and what is computed with every call: layer(X, curvature=...)."
+            )
+        self.learnt_curvature = curvature if isinstance(curvature, nn.Parameter) else None
         self.basis = nn.Parameter(torch.empty(self.components, self.dim + 1, dtype=torch.float64))
         self.log_stretch = nn.Parameter(torch.zeros((), dtype=torch.float64)) if stretch else None
         self.register_buffer("centre", torch.as_tensor(origin(self.dim)))
@@ -155,27 +174,31 @@ class HoroProjection(nn.Module):
             layer.image_axes.copy_(torch.as_tensor(estimator._frame.axes))
         return layer
 
-    def forward(self, X: Tensor) -> Tensor:
-        """The images (..., K) of points X (..., d), each with one column more for a model with time."""
-        return self._through(X, self.dim, "X", self._images())
+    def forward(self, X: Tensor, curvature: Any = None) -> Tensor:
+        """The images (..., K) of points X (..., d), each with one column more for a model with time.
 
-    def inverse(self, Y: Tensor) -> Tensor:
+        `curvature` is that of this call, a tensor that gradients go through; None: the layer's.
+        """
+        return self._through(X, self.dim, "X", curvature, self._images())
+
+    def inverse(self, Y: Tensor, curvature: Any = None) -> Tensor:
         """The points (..., d) of the submanifold that images Y (..., K) stand for."""
-        return self._through(Y, self.components, "Y", lambda chunk: self._embed(chunk.points()))
+        return self._through(Y, self.components, "Y", curvature, lambda chunk: self._embed(chunk.points()))
 
     def spine(self) -> Spine:
         """The spine as it is now, as an estimator keeps it: NumPy arrays and numbers."""
         stretch = 1.0 if self.log_stretch is None else float(np.exp(self.log_stretch.item()))
         return spine_from_basis(self.basis.detach().cpu().double().numpy(), stretch)
 
-    def pair_variance(self, X: Tensor) -> Tensor:
+    def pair_variance(self, X: Tensor, curvature: Any = None) -> Tensor:
         """The mean squared distance of the images over all ordered pairs, a 0-d tensor: what `HoroPCA` makes largest."""
-        d: Tensor = pairwise_distance(self._rows(X, self.dim, "X").map(self._images()))
-        return d.square().mean() / self.door.scale**2
+        rows, scale, _ = self._entered(X, self.dim, "X", curvature)
+        d: Tensor = pairwise_distance(rows.map(self._images()))
+        return d.square().mean() / scale**2
 
-    def distortion(self, X: Tensor) -> Tensor:
+    def distortion(self, X: Tensor, curvature: Any = None) -> Tensor:
         """The mean over pairs of |d' - d| / d, for distances d of points and d' of their images, a 0-d tensor."""
-        rows = self._rows(X, self.dim, "X")
+        rows, _, _ = self._entered(X, self.dim, "X", curvature)
         before: Tensor = pairwise_distance(rows.all())
         after: Tensor = pairwise_distance(rows.map(self._images()))
         apart = before > 0
@@ -185,7 +208,8 @@ class HoroProjection(nn.Module):
     def extra_repr(self) -> str:
         """What distinguishes it in a printed network."""
         stretch = "" if self.log_stretch is None else ", stretch=True"
-        return f"{self.dim}, {self.components}, model={self.door.model!r}, curvature={self.door.curvature:g}{stretch}"
+        curvature = self.door.curvature if self.learnt_curvature is None else self.learnt_curvature.item()
+        return f"{self.dim}, {self.components}, model={self.door.model!r}, curvature={curvature:g}{stretch}"
 
     def get_extra_state(self) -> dict[str, Any]:
         """The model and the curvature, kept in the ``state_dict``."""
@@ -193,7 +217,8 @@ class HoroProjection(nn.Module):
 
     def set_extra_state(self, state: dict[str, Any]) -> None:
         """Refuse what was learnt in other coordinates."""
-        if Door(**state) != self.door:
+        learnt = {} if self.learnt_curvature is None else {"curvature": self.door.curvature}
+        if Door(**state | learnt) != self.door:
             raise ValueError(
                 f"The state must be of the layer's model={self.door.model!r} and curvature={self.door.curvature:g}, but is of "
                 f"model={state['model']!r} and curvature={state['curvature']:g}. Make the layer with these."
@@ -201,8 +226,8 @@ class HoroProjection(nn.Module):
 
     # ------------------------------------------------------------ in and out
 
-    def _rows(self, X: Tensor, dimension: int, name: str) -> Rows:
-        """A tensor (..., columns) as points, or a sentence."""
+    def _check_shape(self, X: Tensor, dimension: int, name: str) -> None:
+        """Refuse what is no tensor of points of this dimension, where the layer is."""
         if not isinstance(X, Tensor):
             raise TypeError(f"{name} must be a torch tensor, but is a {type(X).__name__}.")
         if X.device != self.basis.device:
@@ -213,12 +238,28 @@ class HoroProjection(nn.Module):
                 f"{name} must have {columns} columns for dim={dimension} and model={self.door.model!r}, but has shape "
                 f"{tuple(X.shape)}."
             )
-        reach = FARTHEST_IMAGE if name == "Y" else LARGEST_RADIUS
-        return check_rows(X.reshape(-1, columns), self.door, name=name, reach=reach, graph=True)
 
-    def _through(self, X: Tensor, dimension: int, name: str, function: Callable[[Chunk], Any]) -> Tensor:
-        rows = self._rows(X, dimension, name)
-        images: Tensor = rows.map(lambda chunk: self.door.leave(function(chunk), X.dtype))
+    def _entered(self, X: Tensor, dimension: int, name: str, curvature: Any) -> _Entered:
+        """A tensor (..., columns) as points, or a sentence."""
+        self._check_shape(X, dimension, name)
+        reach = FARTHEST_IMAGE if name == "Y" else LARGEST_RADIUS
+        X, given = X.reshape(-1, X.shape[-1]), self.learnt_curvature if curvature is None else curvature
+        door = self.door if given is None else check_door(self.door.model, given)
+        rows = check_rows(X, door, name=name, reach=reach, graph=True)
+        if given is None:
+            return _Entered(rows, door.scale, 1.0)
+        scale = torch.as_tensor(given, dtype=torch.float64).reshape(()).neg().sqrt()
+        unit = 1.0 if door.model == "halfspace" else scale  # there curvature scales the metric, not the coordinates
+        return _Entered(ForeignRows(X.double() * unit, Door(door.model, -1.0)), scale, unit)
+
+    def _through(self, X: Tensor, dimension: int, name: str, curvature: Any, function: Callable[[Chunk], Any]) -> Tensor:
+        self._check_shape(X, dimension, name)
+        if 0 in X.shape[:-1]:  # no points, and no gradients
+            columns = self.door.columns(self.components if name == "X" else self.dim)
+            return X.new_zeros((*X.shape[:-1], columns)) + 0 * self.basis.sum().to(X.dtype)
+        rows, _, unit = self._entered(X, dimension, name, curvature)
+        images: Tensor = rows.map(lambda chunk: rows.door.leave(function(chunk), X.dtype))
+        images = images if isinstance(unit, float) else (images / unit).to(X.dtype)
         return images.reshape(*X.shape[:-1], images.shape[-1])
 
     def _images(self) -> Callable[[Chunk], Any]:

@@ -61,7 +61,7 @@ class HyperbolicMDS(LinearReduction):
         "hyperbolic": X holds points. "precomputed": X is a symmetric matrix of distances (of curvature `curvature`);
         `transform` then takes the distances of new points (rows) to the points of the fit (columns).
     model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the points, and of the output.
+        The coordinates of the points, and of the output. "auto": told by the points; with distances, pass one.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
 
@@ -174,6 +174,11 @@ class HyperbolicMDS(LinearReduction):
     # ---- from distances
 
     def _fit_distances(self, X: Any) -> Ending:
+        if self.model == "auto":
+            raise ValueError(
+                "model='auto' tells a model by the coordinates of points, but with metric='precomputed' there are none. Pass "
+                "the model of the images, such as model='poincare'."
+            )
         self.model_, self.curvature_ = self._door()
         D = self._check_distances(X, reset=True)
         n = len(D)

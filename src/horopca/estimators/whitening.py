@@ -26,6 +26,7 @@ from .fitting import (
     begin_fit,
     ending_after,
     fitted_door,
+    keeps_graph,
     kept_if_refused,
     report_end,
     store_mean,
@@ -123,7 +124,7 @@ class Whitener(Transformer):
             In the dtype, array library and device of X.
         """
         check_is_fitted(self)
-        rows = check_rows(X, fitted_door(self), estimator=self, graph=True)
+        rows = check_rows(X, fitted_door(self), estimator=self, graph=keeps_graph(self))
         whiten, dtype = np.linalg.inv(self._colour), rows.X.dtype
 
         def features(chunk: Chunk) -> Any:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from array_api_compat import is_numpy_namespace
+from array_api_compat import device, is_numpy_namespace
 from scipy.spatial.distance import cdist
 
 from ._arrays import AnyArray, Array, array_namespace, dot, finite_root, norm, unit
@@ -24,6 +24,7 @@ from .models import FLAT, lift
 
 CLOSE = 1e-4  # Of so small a d, sinh(f d) / sinh(d) is the first two terms of its series, whose gradients do not cancel.
 BLOCK_ELEMENTS = 1 << 16  # A block of distances has so many entries: its temporaries stay in a core's cache.
+DEVICE_ELEMENTS = 1 << 22  # On an accelerator so many: starting a kernel costs more than running it on few.
 
 
 def origin(d: int) -> np.ndarray:
@@ -96,7 +97,8 @@ def distance_blocks(x: Array, y: Array | None = None) -> Iterator[tuple[slice, A
     t, r, u = _polar(x)
     t_y, r_y, u_y = (t, r, u) if y is None else _polar(y)
     s, s_y = x[:, 1:], (x if y is None else y)[:, 1:]
-    step = max(1, BLOCK_ELEMENTS // max(1, r_y.shape[0]))
+    elements = BLOCK_ELEMENTS if str(device(x)) == "cpu" else DEVICE_ELEMENTS
+    step = max(1, elements // max(1, r_y.shape[0]))
     for start in range(0, r.shape[0], step):
         rows = slice(start, min(start + step, r.shape[0]))
         turn = _squared_differences(u[rows, :], u_y)

@@ -74,7 +74,7 @@ def _described(name: str, shape: tuple[int, int], dtype: np.dtype, rows: Callabl
             block = np.asarray(rows(start, min(start + step, shape[0])), dtype=np.float64)
             yield block[np.isfinite(block).all(axis=1)] + 0.0  # no -0.0
 
-    found = recognise(blocks, shape[1])
+    found = recognise(blocks, shape[1], float(np.finfo(dtype).eps) if dtype.kind == "f" else 0.0)
     if not found.n:
         raise ValueError(f"{name} must hold at least one finite row, but none of its {shape[0]} rows is.")
     doors = [door for door in map(found.doors.get, found.candidates) if door is not None]

@@ -108,7 +108,8 @@ def _checked_frames(frames: Sequence[Any], labels: Any, companions: Any, points:
     """What is to be drawn of each frame, or a sentence."""
     if not len(frames):
         raise ValueError("frames must be one array of points after another, but there are none.")
-    moving = isinstance(companions, list | tuple) and all(isinstance(one, Mapping) for one in companions)
+    several = isinstance(companions, list | tuple) and len(companions) > 0
+    moving = several and all(isinstance(one, Mapping) for one in companions)
     beside = one_per_point(companions, "companions", len(frames), "frame") if moving else [companions] * len(frames)
     given = [check_given(Y, labels, companions=one, **points) for Y, one in zip(frames, beside or [], strict=True)]
     check_same_rows("frames", [len(one.x) for one in given])

@@ -118,7 +118,10 @@ def plot_cones(
     ax, apart = _disk(ax), radius(seen) > AT_THE_ROOT * (1 + x[:, 0])
     borders = cone_borders(seen[apart], psi[apart])
     cones = [from_hyperboloid(translate(on_hyperboloid(border), middle), "poincare") for border in borders]
-    tints = np.broadcast_to(to_rgba_array(colour), (len(x), 4))[apart]
+    shades = to_rgba_array(colour)
+    if len(shades) not in (1, len(x)):
+        raise ValueError(f"colour must be one colour or one for each of the {len(x)} points, but is {len(shades)} of them.")
+    tints = np.broadcast_to(shades, (len(x), 4))[apart]
     width = proportion(ax)
     ax.add_collection(PolyCollection(cones, facecolors=tints * [1, 1, 1, 0.13], edgecolors=tints, linewidths=width, zorder=1.5))
     return ax
