@@ -123,7 +123,7 @@ def _written(library: str, manifold: Any, known: float | None = None) -> tuple[M
     for kind in type(manifold).__mro__:
         if kind.__module__.split(".")[0] == library and kind.__name__ in rows:
             model, curvature = rows[kind.__name__]
-            found = as_number(curvature(manifold)) if known is None else known
+            found: Any = as_number(curvature(manifold)) if known is None else known
             if getattr(found, "shape", ()):
                 raise ValueError(
                     f"manifold must have one curvature, but this {type(manifold).__name__} of {library} has an array of them, "

@@ -56,7 +56,7 @@ def repeated(rows: Rows, sample_weight: Any, most: int) -> Rows:
     They are rounded along a shuffled order, so that no order of the rows is favoured.
     """
     n = rows.shape[0]
-    given = to_numpy(sample_weight)
+    given: Any = to_numpy(sample_weight)
     given = given if given.ndim else float(given)  # one number: the same for all
     if not np.any(given):
         raise ValueError("sample_weight must be positive for some points, but is zero for all of them.")

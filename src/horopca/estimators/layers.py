@@ -194,7 +194,8 @@ class HoroProjection(nn.Module):
         """The mean squared distance of the images over all ordered pairs, a 0-d tensor: what `HoroPCA` makes largest."""
         rows, scale, _ = self._entered(X, self.dim, "X", curvature)
         d: Tensor = pairwise_distance(rows.map(self._images()))
-        return d.square().mean() / scale**2
+        variance: Tensor = d.square().mean() / scale**2
+        return variance
 
     def distortion(self, X: Tensor, curvature: Any = None) -> Tensor:
         """The mean over pairs of |d' - d| / d, for distances d of points and d' of their images, a 0-d tensor."""
@@ -243,7 +244,8 @@ class HoroProjection(nn.Module):
         """A tensor (..., columns) as points, or a sentence."""
         self._check_shape(X, dimension, name)
         reach = FARTHEST_IMAGE if name == "Y" else LARGEST_RADIUS
-        X, given = X.reshape(-1, X.shape[-1]), self.learnt_curvature if curvature is None else curvature
+        given: Any = self.learnt_curvature if curvature is None else curvature
+        X = X.reshape(-1, X.shape[-1])
         door = self.door if given is None else check_door(self.door.model, given)
         rows = check_rows(X, door, name=name, reach=reach, graph=True)
         if given is None:
