@@ -4,55 +4,60 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo test lowest covered mutants bench fuzz reproduce lint clean
+.PHONY: demo help test lowest covered mutants bench fuzz reproduce lint release-check clean
 
-demo: .venv/.ready-demo
+demo: .venv/.ready-demo  ## a tree, reduced and drawn
 	$(BIN)/horopca demo --force
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # A process for each core, and in each of them one thread: more would only wait for each other. What they compile is kept, for
 # each other, for the processes that tests start, and for the next run.
 PYTEST = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(1)/python -m pytest -n auto --dist worksteal
-test: .venv/.ready-dev
+test: .venv/.ready-dev  ## the tests
 	$(call PYTEST,$(BIN)) $(COVERAGE)
 
-# The tests of the inner rooms with the lowest versions that pyproject.toml allows. Warnings about what these do with the newest
-# pytest and torch are theirs: how scikit-learn 1.6 hands over its checks, how array-api-compat 1.9 makes a tensor.
-INNER = $(addprefix tests/,geometry projections test_statistics.py objectives/test_objectives.py estimators/test_estimators.py \
-	estimators/test_mds.py io/test_io.py io/test_fits.py)
-lowest: .venv-lowest/.ready
-	$(call PYTEST,.venv-lowest/bin) -W 'ignore:Passing a non-Collection iterable' -W 'ignore:torch.asarray' $(INNER)
+# With the lowest versions that pyproject.toml allows. Warnings about what these do with the newest pytest and torch, which inner.txt
+# leaves out, are theirs: how scikit-learn 1.6 hands over its checks, how array-api-compat 1.9 makes a tensor.
+lowest: .venv-lowest/.ready  ## the tests of the inner rooms, with the lowest versions of the dependencies
+	$(call PYTEST,.venv-lowest/bin) @tests/inner.txt
 
 # How much of each room the tests have reached, after `make test COVERAGE='--cov --cov-report='`.
-covered:
+covered:  ## how much of each room the tests have reached
 	@for room in src/horopca/*/ src/horopca/statistics.py; do \
 		printf '%-14s%4s %%\n' "$$(basename $$room .py)" "$$($(BIN)/coverage report --format=total --include="$$room*")"; \
 	done
 	@printf '%-14s%4s %%\n' total "$$($(BIN)/coverage report --format=total)"
 
 # One small change of the code at a time, and whether the tests of its room notice: hours for all of them.
-mutants: .venv/.ready-dev
+mutants: .venv/.ready-dev  ## small changes of the code that no test notices: MUTANTS='geometry --sample 50' for some
 	OMP_NUM_THREADS=1 nice -n 19 $(BIN)/python tests/mutants.py $(MUTANTS)
 
-bench: .venv/.ready-dev
+bench: .venv/.ready-dev  ## the benchmarks
 	$(BIN)/python -m benchmarks
 
 # Odd arrays and damaged files of every format for so many minutes, and a table of what came of them.
 MINUTES ?= 5
-fuzz: .venv/.ready-dev
+fuzz: .venv/.ready-dev  ## odd arrays and damaged files, for MINUTES=5
 	PYTHONPATH=tests $(BIN)/python -m fuzz --minutes $(MINUTES)
 
 # The paper's tables and figures, computed again; the same command goes on where it was interrupted.
-reproduce: .venv/.ready-dev
+reproduce: .venv/.ready-dev  ## the paper's tables and figures, computed again
 	$(BIN)/python -m reproduction run all --jobs 2 --out results
 	$(BIN)/python -m reproduction publish --out results
 
-lint: .venv/.ready-dev
+lint: .venv/.ready-dev  ## the linter, the spelling and the types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check --quiet .
+	$(BIN)/codespell
 	$(BIN)/mypy
 
-clean:
-	rm -rf .venv .venv-lowest build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+release-check: .venv-release/.ready  ## everything that has to hold of a release; leaves its files in dist/
+	.ci/release-check $(<D)/bin
+
+clean:  ## remove what these have made
+	rm -rf .venv .venv-lowest .venv-release build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv
@@ -74,4 +79,12 @@ SITE = $$($(1)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))
 	sed -n '/^dependencies = \[/,/^\]/s/^ *"\(.*\)>=\(.*\)",/\1==\2/p' pyproject.toml > .venv-lowest/versions.txt
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --requirement .venv-lowest/versions.txt
 	printf '%s\n' "$$PWD/src" "$(call SITE,$(BIN))" > "$(call SITE,.venv-lowest/bin)/everything-else.pth"
+	touch $@
+
+# The tools of a release, apart: some of them need old versions of what others need new.
+RELEASE_TOOLS = build cffconvert check-jsonschema check-wheel-contents twine validate-pyproject
+.venv-release/.ready: Makefile
+	rm -rf .venv-release
+	$(PYTHON) -m venv .venv-release
+	.venv-release/bin/python -m pip install --quiet --disable-pip-version-check $(RELEASE_TOOLS)
 	touch $@

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,14 @@ class _Alias(ModuleType):
 
 
 sys.modules |= {f"{__name__}.{name}": _Alias(f"{__name__}.{name}") for name in _ALIASES}  # for `import horopca.anndata`
+
+
+def _deprecated(what: str, instead: str, goes: str) -> None:
+    """Tell whoever called the caller that something public goes in a version to come, and what to do instead.
+
+    For every room: ``_deprecated("pairs=", "pass objective=", "0.4")``. CONTRIBUTING.md says how long it stays.
+    """
+    warnings.warn(f"{what} is deprecated and goes in {__name__} {goes}: {instead}.", FutureWarning, stacklevel=3)
 
 
 def __dir__() -> list[str]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
-import torch
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -336,6 +334,7 @@ def test_works_in_a_pipeline_and_a_grid_search(X):
 
 
 def test_speaks_to_data_frames(X):
+    pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
     pca = HoroPCA(**QUICK).set_output(transform="pandas").fit(frame)
     out = pca.transform(frame)
@@ -544,6 +543,7 @@ def test_a_failed_fit_is_not_a_fit(X):
 
 
 def test_refitting_forgets_the_column_names(X):
+    pd, torch = pytest.importorskip("pandas"), pytest.importorskip("torch")
     frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
     pca = HoroPCA(**QUICK).fit(frame).fit(torch.tensor(X))
     assert not hasattr(pca, "feature_names_in_")
@@ -561,6 +561,7 @@ def test_not_a_number_and_too_few_rows_are_refused(X):
 
 
 def test_torch_is_checked_as_well(X):
+    torch = pytest.importorskip("torch")
     broken = torch.tensor(X)
     broken[3, 1] = torch.nan
     with pytest.raises(ValueError, match="row 3 holds NaN"):

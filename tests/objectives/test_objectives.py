@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 from clouds import cloud, directions
 from horopca._objectives.objectives import fidelity_objective, robust_objective, variance_objective
@@ -35,6 +34,7 @@ def basis_of(kind, K, d=5, seed=0):
 
 def longhand(objective, x, A):
     """The objective in torch, from Minkowski products alone, for a basis with g != 0."""
+    torch = pytest.importorskip("torch")
     J = torch.diag(torch.tensor([-1.0, *[1.0] * (x.shape[1] - 1)], dtype=torch.float64))
     x = torch.asarray(x)
     y, N = x @ J @ A.T, A @ J @ A.T
@@ -56,6 +56,7 @@ def longhand(objective, x, A):
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize(("kind", "K"), [("ideal", 2), ("ideal", 4), ("beyond", 1), ("beyond", 2), ("beyond", 4)])
 def test_value_and_gradient_are_autograds(objective, kind, K):
+    torch = pytest.importorskip("torch")
     x, A = cloud(25, 5), basis_of(kind, K)
     value, gradient = objective(as_sample(x), AllPairs(25))(A)
     tensor = torch.tensor(A, requires_grad=True)

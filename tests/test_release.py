@@ -1,0 +1,40 @@
+"""The files of a release say of it what pyproject.toml and the package say."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import horopca
+
+ROOT = Path(__file__).parents[1]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+RECIPE = (ROOT / "recipe" / "recipe.yaml").read_text(encoding="utf-8")
+
+
+def test_the_version_stands_once():
+    assert "version" in PYPROJECT["project"]["dynamic"] and "version" not in PYPROJECT["project"]
+    assert PYPROJECT["tool"]["hatch"]["version"]["path"] == "src/horopca/__init__.py"
+    assert re.fullmatch(r"\d+\.\d+\.\d+", horopca.__version__)
+
+
+@pytest.mark.parametrize("page, line", [("CITATION.cff", r"^version: (.+)$"), ("recipe/recipe.yaml", r'^  version: "(.+)"$')])
+def test_the_version_is_quoted_right(page, line):
+    assert re.findall(line, (ROOT / page).read_text(encoding="utf-8"), flags=re.MULTILINE) == [horopca.__version__]
+
+
+def test_the_recipe_needs_what_the_package_needs():
+    run = RECIPE[RECIPE.index("  run:\n") : RECIPE.index("\ntests:")]
+    needed = [line.strip().removeprefix("- ").replace(" ", "") for line in run.splitlines()[1:] if line.strip()]
+    assert needed == ["python>=${{python_min}}", *PYPROJECT["project"]["dependencies"]]
+    assert f'python_min: "{PYPROJECT["project"]["requires-python"].removeprefix(">=")}"' in RECIPE
+
+
+def test_pythons_that_are_tried_are_those_that_are_claimed():
+    """Those with a classifier are in the matrix of the hosted tests, the lowest of them the lowest that is allowed."""
+    claimed = re.findall(r"Python :: (3\.\d+)", " ".join(PYPROJECT["project"]["classifiers"]))
+    workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8")
+    (matrix,) = re.findall(r"^ +python: \[(.+)\]$", workflow, flags=re.MULTILINE)
+    tried = matrix.replace('"', "").split(", ")
+    assert set(claimed) <= set(tried) and f">={tried[0]}" == PYPROJECT["project"]["requires-python"]
