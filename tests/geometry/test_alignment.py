@@ -93,6 +93,13 @@ def test_no_other_isometry_is_nearer(d):
     assert all(square_sum(squared, x, y, w) <= square_sum(g, x, y, w) * (1 + 1e-6) for g in [best, *others])
 
 
+def test_a_mirror_that_only_what_is_near_can_tell():
+    s = np.column_stack([np.sinh(np.linspace(-15, 15, 50)), 0.1 * np.random.default_rng(0).standard_normal(50)])
+    x = lift(s)  # the moment across is 1e-13 of that along: nothing of it is left in a sum
+    for g in (isometry(2, seed=2), isometry(2, seed=3)):
+        assert distance(align(x, g.move(x)).move(x), g.move(x)).max() < 1e-5
+
+
 def test_a_pair_far_apart_owns_the_sum_of_cosh_and_not_that_of_squares():
     x = cloud(60, 2)
     y = x.copy()
