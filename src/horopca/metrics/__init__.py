@@ -10,9 +10,12 @@ from .distances import (
     worst_case_distortion,
 )
 from .neighbours import continuity, false_neighbours, neighbours_kept, trustworthiness
+from .stability import Stability, bootstrap
 
 __all__ = [
+    "Stability",
     "average_distortion",
+    "bootstrap",
     "continuity",
     "false_neighbours",
     "frechet_variance",

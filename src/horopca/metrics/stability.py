@@ -1,0 +1,402 @@
+"""How stable a reduction is: the same fit to resampled rows, again and again, and how far its answers lie apart.
+
+A refit sees other rows of the same kind. How far it lies from the fit says how far that may lie from the fit to all points of
+that kind: the principle of the bootstrap. Pictures are compared after the isometry that matches them best
+(`horopca.geometry.align`), because a picture may be turned at will.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from copy import copy
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.stats import f as fisher
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from .._points.door import Door, check_choice, check_count, check_generator, check_number
+from .._points.memory import Rows
+from .._points.places import check_rows
+from .._search.spines import MERGED
+from ..estimators.base import HyperbolicReduction
+from ..estimators.fitting import fitted_door
+from ..geometry import Frame, align, between, distance, from_hyperboloid, to_hyperboloid, translate, translate_to_origin
+from ..geometry._arrays import to_numpy
+from ..projections.spines import spine_basis
+from ..statistics import frechet_mean
+
+__all__ = ["Stability", "bootstrap"]
+
+RESAMPLES = ("bootstrap", "subsample")
+FEWEST = 10  # Fewer refits say nothing of a share of nine in ten.
+COUNTED_ROWS = 1 << 14  # Of up to so many rows those that are different are counted.
+ALIGNED_ROWS = 1 << 14  # Pictures of more points are matched by so many of them.
+REDRAWN = 100  # A resample with too few different points is drawn again, so many times.
+FEW_GROUPS = 10  # So few groups are too few to tell what others would be like.
+STABLE, LOOSE = 15.0, 30.0  # Up to these angles, in degrees, a spine is called stable, or roughly so.
+READABLE, COARSE = 0.9, 0.5  # From these shares of its variance on a picture can be read point by point, or in its large parts.
+
+
+class Stability(NamedTuple):
+    """What refits to resampled rows say of a fit, and of every point of its picture.
+
+    Attributes
+    ----------
+    images : ndarray (n_samples, n_components) (one column more for a model with time)
+        The picture: ``model.transform(X)``.
+    covariances : ndarray (n_samples, n_components, n_components)
+        The second moments of where refits put each point, about its image: in the tangent space there, carried to the origin
+        along a geodesic, in the unit of the data.
+    spread : ndarray (n_samples,)
+        How far refits put each point from its image, the root of the mean square.
+    stability : float
+        1 less the share of the mean square of `spread` in the variance of the picture: 1 if no point moves, 0 if points move
+        as far as they are apart.
+    angles : ndarray (n_resamples, n_components)
+        The largest angle, in degrees, between the spine of the first k components and that of each refit: as subspaces of
+        R^{1,d}, seen from the mean of the data. Of no columns for methods without spines.
+    angle_bounds : ndarray (n_components,)
+        Within these angles are a share `level` of the refits: by the principle of the bootstrap, the angle to the spine of the
+        population is below with this confidence. (An angle is never negative, so that its interval is from 0 on.)
+    merged : float
+        How often the ideal points of a refit are merged (``spine_.kappa`` is 0): a share of the refits. NaN where there are
+        no two of them.
+    converged : float
+        The share of refits that converged.
+    level : float
+    n_resamples : int
+    conclusion : str
+        What may be concluded, in a few sentences.
+    """
+
+    images: np.ndarray
+    covariances: np.ndarray
+    spread: np.ndarray
+    stability: float
+    angles: np.ndarray
+    angle_bounds: np.ndarray
+    merged: float
+    converged: float
+    level: float
+    n_resamples: int
+    conclusion: str
+    door: Door  # of the images
+
+    def borders(self, n_points: int = 64, level: float | None = None) -> np.ndarray:
+        """The border of the region of each image, points (n_samples, n_points, 2) in the model of the images.
+
+        It is an ellipse in the tangent space, taken into the plane by the exponential map: so large that, by a normal
+        distribution, it holds the image under the fit to the population with a confidence of `level`. Of one component it is
+        an interval, and its two ends are returned.
+        """
+        K = self.covariances.shape[1]
+        if K > 2:
+            raise ValueError(f"borders are of regions in the plane or on a line, but the images have {K} dimensions.")
+        turn = 2 * np.pi * np.arange(n_points) / n_points
+        circle = np.array([[-1.0], [1.0]]) if K == 1 else np.column_stack([np.cos(turn), np.sin(turn)])
+        size = np.sqrt(_quantile(self.level if level is None else check_level(level), K, self.n_resamples))
+        sizes, axes = np.linalg.eigh(self.covariances)
+        root = axes * np.sqrt(sizes.clip(0))[:, None, :]
+        steps = to_hyperboloid(self.door.scale * size * circle @ np.swapaxes(root, 1, 2), "tangent")
+        border = translate(steps, self._points()[:, None, :])
+        flat = self.door.leave(border.reshape(-1, K + 1), np.dtype(float))
+        return np.asarray(flat.reshape(len(border), len(circle), -1))
+
+    def contains(self, Y: Any, level: float | None = None) -> np.ndarray:
+        """Which points Y, one for each image and in the same model, lie in its region (n_samples,)."""
+        y, K = check_rows(Y, self.door, name="Y").all(), self.covariances.shape[1]
+        if y.shape != (len(self.images), K + 1):
+            raise ValueError(f"Y must be one point for each image, of shape {self.images.shape}, but has {np.shape(Y)}.")
+        v = from_hyperboloid(translate_to_origin(to_numpy(y), self._points()), "tangent") / self.door.scale
+        sizes, axes = np.linalg.eigh(self.covariances)
+        along = np.einsum("nk,nkj->nj", v, axes)
+        least = 1e-12 * sizes[:, -1:].clip(1e-300)  # a region may be flat: what leaves it is outside
+        squares = np.sum(along**2 / np.maximum(sizes, least), axis=1)
+        size = _quantile(self.level if level is None else check_level(level), K, self.n_resamples)
+        return np.asarray(squares <= size)
+
+    def _points(self) -> np.ndarray:
+        return np.asarray(self.door.enter(self.images))
+
+
+def bootstrap(
+    model: HyperbolicReduction,
+    X: Any,
+    *,
+    n_resamples: int = 100,
+    resample: Literal["bootstrap", "subsample"] = "bootstrap",
+    groups: Any = None,
+    sample_weight: Any = None,
+    level: float = 0.9,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Stability:
+    """How stable a fitted reduction is: fit it again to resampled rows, and see what becomes of its spine and its picture.
+
+    Every refit searches as `model` itself does, from all its usual starts, and from the answer of `model` as well: to climb
+    from that alone would end in the same optimum each time and call anything stable; without it the luck of a search would
+    be taken for chance in the data. 100 refits of `HoroPCA` to a thousand points take about a minute of processor time.
+
+    Parameters
+    ----------
+    model : a fitted HoroPCA, or another reduction of this package
+        Its number of components is kept, and all its parameters.
+    X : array of shape (n_samples, n_features)
+        The points that it was fitted to.
+    n_resamples : int, default=100
+    resample : {"bootstrap", "subsample"}, default="bootstrap"
+        As many rows as there are, with replacement; or half of them, without. That too lies as far from the fit as the fit
+        from the truth, and no point is there twice.
+    groups : array of shape (n_samples,), optional
+        Rows of one group are drawn together or not at all. For rows that depend on each other, such as the leaves of a subtree:
+        drawn one by one, each vouches for its relatives, and all looks more stable than it is.
+    sample_weight : array of shape (n_samples,), optional
+        That of the fit, if there was any.
+    level : float, default=0.9
+        The confidence of regions and bounds.
+    random_state : int, RandomState, Generator or None, default=0
+    n_jobs : int or None, default=None
+        Refits at a time, as joblib runs them; the result does not depend on it.
+
+    Returns
+    -------
+    Stability
+        What it holds is of the size of the picture, however many the refits. ``plots.plot_disk(result.images,
+        regions=result)`` draws the regions.
+
+    Examples
+    --------
+    >>> from horopca import HoroPCA
+    >>> from horopca.datasets import make_hierarchy
+    >>> from horopca.metrics import bootstrap
+    >>> X = make_hierarchy(random_state=0).points
+    >>> model = HoroPCA(n_components=1, spine="free", n_init=2).fit(X)
+    >>> found = bootstrap(model, X, n_resamples=10)
+    >>> found.angles.shape, found.spread.shape
+    ((10, 1), (121,))
+    """
+    plan = _Plan.checked(model, X, n_resamples, resample, groups, sample_weight, check_generator(random_state))
+    level, K, n = check_level(level), plan.reference.shape[1] - 1, len(plan.reference)
+    moments, squares, refits = np.zeros((n, K, K)), np.zeros(n), []
+    for refit in Parallel(n_jobs=n_jobs, return_as="generator")(delayed(plan.refit)(k) for k in range(n_resamples)):
+        moments += refit.moved[:, :, None] * refit.moved[:, None, :]  # in order: the same to the last bit, whoever was first
+        squares += np.sum(refit.moved**2, axis=1)
+        refits.append(refit._replace(moved=np.empty((0, K))))
+    scale = fitted_door(model).scale
+    angles = np.array([refit.angles for refit in refits])
+    kappas = np.array([refit.kappa for refit in refits])
+    spread = np.sqrt(squares / n_resamples)
+    mean = frechet_mean(plan.reference[plan.matched()]).point
+    about = float(np.mean(distance(plan.reference, mean) ** 2))
+    found = Stability(
+        np.asarray(plan.door.leave(plan.reference, np.dtype(float))),
+        moments / n_resamples / scale**2,
+        spread / scale,
+        1 - min(1.0, float(np.mean(spread**2)) / about) if about > 0 else 1.0,
+        angles,
+        np.quantile(angles, level, axis=0, method="higher"),
+        float(np.mean(np.abs(kappas) < 10 * MERGED)) if K > 1 and not np.isnan(kappas).any() else float("nan"),
+        float(np.mean([refit.converged for refit in refits])),
+        level,
+        n_resamples,
+        "",
+        plan.door,
+    )
+    return found._replace(conclusion=" ".join(_sentences(found, plan, np.sqrt(about) / scale)))
+
+
+def check_level(level: Any) -> float:
+    """A confidence above 0 and below 1, or a sentence."""
+    number = check_number("level", level, "a confidence between 0 and 1, such as 0.9", above=0)
+    if number >= 1:
+        raise ValueError(f"level must be a confidence between 0 and 1, such as 0.9, but is {level!r}.")
+    return number
+
+
+def _quantile(level: float, K: int, n_resamples: int) -> float:
+    """The square of how many deviations a region reaches: Hotelling's, of second moments from so many refits."""
+    return float(K * n_resamples / (n_resamples - K + 1) * fisher.ppf(level, K, n_resamples - K + 1))
+
+
+# ---------------------------------------------------------------- refits
+
+
+class _Refit(NamedTuple):
+    """What one refit says."""
+
+    moved: np.ndarray  # (n, K), where it puts the points, as tangent vectors at their images, carried to the origin
+    angles: list[float]  # of its nested spines, in degrees
+    kappa: float
+    converged: bool
+
+
+class _Plan(NamedTuple):
+    """A fit, its points and picture, and how rows are resampled: all that a refit needs, wherever it is made."""
+
+    model: Any
+    X: np.ndarray
+    door: Door
+    reference: np.ndarray  # (n, K+1), the picture
+    resample: str
+    members: np.ndarray  # (n,), the number of the group of each row, from 0 on
+    different: np.ndarray  # (n,), the number of each row among those that differ
+    weight: np.ndarray | None
+    seed: int
+
+    @classmethod
+    def checked(
+        cls, model: Any, X: Any, n_resamples: Any, resample: Any, groups: Any, weight: Any, rng: np.random.Generator
+    ) -> _Plan:
+        """The plan, or a sentence."""
+        if not isinstance(model, HyperbolicReduction):
+            raise ValueError(f"model must be a reduction of this package, such as HoroPCA, but is {model!r}.")
+        check_is_fitted(model)
+        rows, K = check_rows(X, fitted_door(model), estimator=model), model.n_components_
+        if rows.remote:
+            raise ValueError("X must be in memory to be resampled, but is elsewhere. Pass a sample of it, and a fit to that.")
+        n, seen = rows.shape[0], getattr(model, "n_samples_seen_", rows.shape[0])
+        if n != seen:
+            raise ValueError(f"X must hold the {seen} points that the model was fitted to, but has {n} rows.")
+        check_count("n_resamples", n_resamples, max(FEWEST, 2 * K))
+        check_choice("resample", resample, RESAMPLES)
+        members = _checked_groups(groups, n)
+        data = rows.X if isinstance(rows.X, np.ndarray) else to_numpy(rows.X)
+        different = np.unique(data, axis=0, return_inverse=True)[1].ravel() if n <= COUNTED_ROWS else np.arange(n)
+        least = 2 * (K + 1)
+        if different.max() + 1 < least:
+            raise ValueError(
+                f"X must have at least {least} different rows to resample a fit of {K} components, but has "
+                f"{different.max() + 1} of {n}."
+            )
+        if weight is not None:
+            weight = to_numpy(weight)
+            if weight.shape != (n,):
+                raise ValueError(f"sample_weight must be one number for each of the {n} rows, but has shape {weight.shape}.")
+        picture = to_numpy(rows.map(model._images))
+        return cls(_starting(model), data, rows.door, picture, resample, members, different, weight, int(rng.integers(2**31)))
+
+    def refit(self, number: int) -> _Refit:
+        """Draw rows, fit to them, and see where the picture has gone."""
+        rows = next(self._drawn(np.random.default_rng([self.seed, number])))
+        model, weight = copy(self.model), {} if self.weight is None else {"sample_weight": self.weight[rows]}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(self.X[rows], **weight)
+        images = to_numpy(Rows(self.X, self.door).map(model._images))
+        some = self.matched()
+        found = align(images[some], self.reference[some], squares=True)
+        moved = from_hyperboloid(translate_to_origin(found.move(images), self.reference), "tangent")
+        spine = getattr(model, "spine_", None)
+        kappa = float("nan") if spine is None else spine.kappa
+        return _Refit(self._scale() * moved, self._angles(model), kappa, bool(model.converged_))
+
+    def _drawn(self, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        """Rows of a resample with enough different ones for a fit."""
+        count, order = self.members.max() + 1, np.argsort(self.members, kind="stable")
+        ends = np.searchsorted(self.members[order], np.arange(count + 1))
+        for _ in range(REDRAWN):
+            if self.resample == "bootstrap":
+                chosen = rng.integers(count, size=count)
+            else:
+                chosen = rng.choice(count, size=count // 2, replace=False)
+            rows = np.concatenate([order[ends[g] : ends[g + 1]] for g in chosen]) if count < len(order) else chosen
+            if len(np.unique(self.different[rows])) > self.reference.shape[1] - 1:
+                yield rows
+        raise ValueError(
+            f"X has too few different points to resample: {REDRAWN} resamples in a row had no more than "
+            f"{self.reference.shape[1] - 1}. Pass more rows, or fewer groups that are larger."
+        )
+
+    def matched(self) -> slice:
+        """The rows that pictures are matched by."""
+        return slice(None, None, -(-len(self.reference) // ALIGNED_ROWS))
+
+    def _scale(self) -> float:
+        """How far the fit lies from the truth for each unit that a refit lies from it: of m of n without replacement."""
+        count = int(self.members.max()) + 1
+        return 1.0 if self.resample == "bootstrap" else float(np.sqrt((count // 2) / (count - count // 2)))
+
+    def _angles(self, refit: Any) -> list[float]:
+        """Largest angles, in degrees, between nested spines of the fit and of a refit, both seen from the mean of the fit."""
+        if not hasattr(refit, "nested_spines_"):
+            return []
+        still = np.eye(len(refit._mean) - 1)
+        there = between(Frame(refit._mean, still), Frame(self.model._mean, still)).T
+        pairs = zip(self.model.nested_spines_, refit.nested_spines_, strict=True)
+        angles = (spine_angle(spine_basis(a), spine_basis(b) @ there) for a, b in pairs)
+        return [min(90.0, self._scale() * float(np.degrees(angle))) for angle in angles]
+
+
+def spine_angle(A: np.ndarray, B: np.ndarray) -> float:
+    """The largest angle between the spans of two bases (K, d+1)."""
+    P, Q = np.linalg.qr(A.T)[0], np.linalg.qr(B.T)[0]
+    # by the sine, what of Q is outside P: a small angle has no digits in its cosine
+    sine = np.linalg.svd(Q - P @ (P.T @ Q), compute_uv=False)[0]
+    return float(np.arcsin(min(sine, 1.0)))
+
+
+def _starting(model: Any) -> Any:
+    """A copy that begins its next fit where the last one ended, if it can, with as many components, and says nothing."""
+    wanted = {"n_components": model.n_components_, "warm_start": True, "verbose": 0}
+    wanted |= {"model": fitted_door(model).model, "curvature": fitted_door(model).curvature}
+    return copy(model).set_params(**{name: value for name, value in wanted.items() if name in model.get_params(deep=False)})
+
+
+def _checked_groups(groups: Any, n: int) -> np.ndarray:
+    """The number of the group of each row, from 0 on, or a sentence."""
+    if groups is None:
+        return np.arange(n)
+    labels = np.asarray(groups)
+    if labels.shape != (n,):
+        raise ValueError(f"groups must be one label for each of the {n} rows, but has shape {labels.shape}.")
+    members = np.unique(labels, return_inverse=True)[1]
+    if members.max() < 3:
+        raise ValueError(
+            f"groups must be at least 4, of which some are drawn and some are not, but there are {members.max() + 1}. "
+            "Divide the rows into smaller groups, or leave groups out."
+        )
+    return np.asarray(members)
+
+
+# ---------------------------------------------------------------- in words
+
+
+def _sentences(found: Stability, plan: _Plan, radius: float) -> Iterator[str]:
+    """What may be concluded."""
+    n, count = len(found.images), int(plan.members.max()) + 1
+    drawn = f"{n} rows" if count == n else f"{count} groups of {n} rows"
+    kind = "bootstrap samples" if plan.resample == "bootstrap" else "halves"
+    share = f"{100 * found.level:g} %"
+    yield f"Of {found.n_resamples} refits to {kind} of {drawn}:"
+    if len(found.angle_bounds):
+        said = [f"{_components(k)} {bound:.2g}° ({_verdict(bound)})" for k, bound in enumerate(found.angle_bounds, start=1)]
+        yield f"{share} lie within these angles of the spine of {', '.join(said)}."
+    move = float(np.sqrt(np.mean(found.spread**2)))
+    yield f"Images move by {move:.2g} in a picture of radius {radius:.2g} (stability {found.stability:.2f}): {_reading(found)}."
+    wide = int(np.sum(found.spread > radius / 2))
+    if wide:
+        yield f"{wide} of {n} points move by more than half of that radius."
+    if not np.isnan(found.merged):
+        yield f"The ideal points are merged in {found.merged:.0%} of the refits."
+    if found.converged < 1:
+        yield f"{1 - found.converged:.0%} of the refits did not converge: what is said here is too."
+    if count <= FEW_GROUPS:
+        yield f"With {count} groups it is a guess."
+
+
+def _components(k: int) -> str:
+    return "the first component" if k == 1 else f"the first {k}"
+
+
+def _verdict(degrees: float) -> str:
+    return "stable" if degrees <= STABLE else "roughly stable" if degrees <= LOOSE else "not stable"
+
+
+def _reading(found: Stability) -> str:
+    if found.stability >= READABLE:
+        return "it may be read point by point"
+    return "only its large parts may be read" if found.stability >= COARSE else "where points lie in it is mostly chance"
