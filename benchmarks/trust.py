@@ -13,8 +13,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 
-from horopca.geometry import from_hyperboloid, to_hyperboloid, translate
+from horopca import HoroPCA
+from horopca.geometry import Frame, align, between, from_hyperboloid, to_hyperboloid, translate, translate_to_origin
+from horopca.metrics import bootstrap
+from horopca.metrics.stability import spine_angle
+from horopca.projections import Spine, slide, spine_basis
 
 
 class Planted(NamedTuple):
@@ -33,7 +38,37 @@ def planted(n: int, d: int, K: int, noise: float, rng: np.random.Generator) -> P
     return Planted(from_hyperboloid(translate(to_hyperboloid(v @ turn, "tangent"), mean), "poincare"), mean, turn[:K])
 
 
-TABLES: dict[str, Callable[[], None]] = {}  # What is simulated, by its name on the command line.
+SIMULATIONS, REFITS = 200, 50  # Of the coverage.
+
+
+def coverage(K: int, seed: int) -> tuple[bool, float]:
+    """Whether the bound of the angle covers the planted spine in one simulation, and the share of regions that hold the image.
+
+    By symmetry the planted submanifold is the spine of the population: reflections in it and across it leave the distribution
+    as it is.
+    """
+    rng = np.random.default_rng([K, seed])
+    X, mean, directions = planted(100, 3, K, 0.4, rng)
+    model = HoroPCA(K, spine="free", n_init=1).fit(X)
+    found = bootstrap(model, X, n_resamples=REFITS, random_state=seed)
+    there = between(Frame(mean, np.eye(3)), Frame(model._mean, np.eye(3))).T
+    angle = spine_angle(spine_basis(model.spine_), np.pad(directions, ((0, 0), (1, 0))) @ there)
+    spine = Spine(directions[0], -1.0, directions[1:])
+    truth = to_hyperboloid(slide(translate_to_origin(to_hyperboloid(X), mean), spine), "halfspace")
+    matched = align(truth, to_hyperboloid(found.images), squares=True).move(truth)
+    return np.degrees(angle) <= found.angle_bounds[-1], float(np.mean(found.contains(from_hyperboloid(matched))))
+
+
+def print_coverage() -> None:
+    """How often intervals of 90 % hold what is true."""
+    print(f"90 % intervals of {REFITS} refits, {SIMULATIONS} simulations: how many hold the truth")
+    for K in (1, 2):
+        runs = Parallel(n_jobs=-1)(delayed(coverage)(K, seed) for seed in range(SIMULATIONS))
+        angle, regions = (np.mean(values) for values in zip(*runs, strict=True))
+        print(f"  K = {K}: angle to the spine {angle:.1%}, regions of points {regions:.1%}", flush=True)
+
+
+TABLES: dict[str, Callable[[], None]] = {"coverage": print_coverage}  # What is simulated, by its name on the command line.
 
 
 def main() -> None:

@@ -380,7 +380,7 @@ def _sentences(found: Stability, plan: _Plan, radius: float) -> Iterator[str]:
     wide = int(np.sum(found.spread > radius / 2))
     if wide:
         yield f"{wide} of {n} points move by more than half of that radius."
-    if not np.isnan(found.merged):
+    if not np.isnan(found.merged) and plan.model.ideal_points_ is not None:
         yield f"The ideal points are merged in {found.merged:.0%} of the refits."
     if found.converged < 1:
         yield f"{1 - found.converged:.0%} of the refits did not converge: what is said here is too."

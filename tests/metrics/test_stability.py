@@ -1,0 +1,200 @@
+"""How stable a fit is: laws of resampling, of the regions of images, and what is refused."""
+
+from __future__ import annotations
+
+import joblib
+import numpy as np
+import pytest
+
+from horopca import EuclideanPCA, HoroPCA, TangentPCA
+from horopca.geometry import distance, from_hyperboloid, to_hyperboloid
+from horopca.metrics import bootstrap
+from horopca.metrics.stability import spine_angle
+
+
+def planted(n=40, d=3, K=1, noise=0.2, seed=0):
+    """Points of the ball about a submanifold through the origin."""
+    v = np.random.default_rng(seed).standard_normal((n, d)) * np.where(np.arange(d) < K, 1.0, noise)
+    return from_hyperboloid(to_hyperboloid(v, "tangent"))
+
+
+def horo(X, K=1, **options):
+    """A fit of HoroPCA from few starts."""
+    return HoroPCA(K, spine="free", n_init=1, tol=1e-6, **options).fit(X)
+
+
+def tangent(X, K=1, **options):
+    """A fit in closed form, where it is not about the search."""
+    return TangentPCA(K, **options).fit(X)
+
+
+@pytest.fixture(scope="module")
+def plane():
+    """The stability of a picture."""
+    X = planted(60, 3, 2)
+    return bootstrap(tangent(X, 2), X, n_resamples=12)
+
+
+def same(a, b):
+    """Whether two results are the same to the last bit."""
+    return all(np.array_equal(p, q, equal_nan=True) for p, q in zip(a[:-2], b[:-2], strict=True))
+
+
+@pytest.mark.parametrize(("backend", "fitted"), [("threading", horo), ("loky", tangent)])
+def test_the_same_whatever_the_number_of_jobs(backend, fitted):
+    X = planted()
+    model = fitted(X)
+    alone = bootstrap(model, X, n_resamples=10)
+    with joblib.parallel_config(backend=backend):
+        assert same(alone, bootstrap(model, X, n_resamples=10, n_jobs=2))
+
+
+def test_the_seed_is_what_it_depends_on():
+    X = planted()
+    model = tangent(X)
+    found = [bootstrap(model, X, n_resamples=10, random_state=seed) for seed in (0, 0, 1)]
+    assert same(*found[:2]) and not same(*found[1:])
+
+
+def test_shapes_and_their_relations():
+    X = planted(20, 3, 2)
+    model = HoroPCA(2, n_init=1, tol=1e-6).fit(X)
+    found = bootstrap(model, X, n_resamples=10)
+    assert model.n_init == 1 and not model.warm_start and np.array_equal(found.images, model.transform(X))
+    assert found.covariances.shape == (20, 2, 2) and found.angles.shape == (10, 2) and found.angle_bounds.shape == (2,)
+    assert np.allclose(found.spread**2, np.trace(found.covariances, axis1=1, axis2=2))
+    assert ((found.angles >= 0) & (found.angles <= 90)).all()
+    assert np.all(np.mean(found.angles <= found.angle_bounds, axis=0) >= found.level)
+    assert 0 <= found.merged <= 1 and f"merged in {found.merged:.0%}" in found.conclusion
+    assert sum(np.size(value) for value in found[:-1]) < 8 * 20 + 100  # as large as the picture, not times the refits
+
+
+def test_regions_are_ellipses_of_the_tangent_space(plane):
+    found = plane
+    border = found.borders(32)
+    assert border.shape == (60, 32, 2) and found.contains(found.images).all()
+    for k in (0, 5, 31):
+        assert found.contains(border[:, k], level=0.91).all() and not found.contains(border[:, k], level=0.89).any()
+    # the farthest that it reaches is the deviation along its long axis, times the quantile of the level
+    far = distance(to_hyperboloid(found.borders(720)), to_hyperboloid(found.images)[:, None]).max(axis=1)
+    long = np.sqrt(np.linalg.eigvalsh(found.covariances)[:, -1])
+    ratio = far / long
+    assert (
+        np.allclose(ratio, ratio[0], rtol=1e-3) and 2.1 < ratio[0] < 3.3
+    )  # 2.15 of a normal distribution, and more of 12 refits
+    assert (found.borders(8, level=0.5) != found.borders(8)).any()
+
+
+def test_an_interval_of_one_component():
+    X = planted()
+    found = bootstrap(tangent(X), X, n_resamples=10)
+    ends = found.borders()
+    assert ends.shape == (40, 2, 1) and np.isnan(found.merged)
+    assert np.all((ends[:, 0, 0] <= found.images[:, 0]) & (found.images[:, 0] <= ends[:, 1, 0]))
+
+
+def test_points_on_a_geodesic_do_not_move():
+    X = planted(noise=0.0)
+    found = bootstrap(tangent(X), X, n_resamples=10)
+    assert found.stability > 1 - 1e-9 and found.spread.max() < 1e-6
+    assert "it may be read point by point" in found.conclusion
+
+
+def test_what_is_planted_is_stable_and_what_is_not_is_not():
+    clear, vague = planted(80, noise=0.1), planted(80, noise=1.0)
+    found = [bootstrap(horo(X), X, n_resamples=10) for X in (clear, vague)]
+    assert found[0].spread.mean() < found[1].spread.mean() / 3 and found[0].stability > 0.95 > found[1].stability
+    assert found[1].angle_bounds[0] > 30 and "not stable" in found[1].conclusion
+
+
+def test_groups_of_one_are_rows_and_copies_in_a_group_say_nothing_new():
+    X = planted(30, noise=0.4)
+    model = tangent(X)
+    rows = bootstrap(model, X, n_resamples=20)
+    assert same(rows, bootstrap(model, X, n_resamples=20, groups=np.arange(30)))
+    copies = np.repeat(X, 4, axis=0)
+    model = tangent(copies)
+    naive = bootstrap(model, copies, n_resamples=20)
+    honest = bootstrap(model, copies, n_resamples=20, groups=np.repeat(np.arange(30), 4))
+    # copies divide the deviation by 2 if they count as rows, and not at all if they are drawn together
+    assert honest.spread.mean() > 1.4 * naive.spread.mean()
+    assert honest.spread.mean() == pytest.approx(rows.spread.mean(), rel=0.05)
+
+
+def test_halves_lie_as_far_as_bootstrap_samples():
+    X = planted(60, noise=0.4)
+    model = tangent(X)
+    spread = [bootstrap(model, X, n_resamples=40, resample=how).spread.mean() for how in ("bootstrap", "subsample")]
+    assert spread[0] == pytest.approx(spread[1], rel=0.25)  # two estimates from 40 refits each
+
+
+def test_lengths_are_in_the_unit_of_the_data():
+    X = planted()
+    one, other = tangent(X), tangent(2 * X, curvature=-0.25)
+    a, b = (bootstrap(model, Z, n_resamples=10) for model, Z in ((one, X), (other, 2 * X)))
+    assert np.allclose(2 * a.spread, b.spread, rtol=1e-6)
+    assert np.allclose(2 * a.borders(), b.borders())
+
+
+def test_weights_and_other_reductions():
+    X, weight = planted(), np.tile([1, 2], 20)
+    model = HoroPCA(1, spine="free", n_init=1, tol=1e-6).fit(X, sample_weight=weight)
+    found = bootstrap(model, X, n_resamples=10, sample_weight=weight)
+    assert not np.array_equal(found.angles, bootstrap(model, X, n_resamples=10).angles)
+    for method in (TangentPCA(2), EuclideanPCA(1)):
+        found = bootstrap(method.fit(X), X, n_resamples=10)
+        assert found.angles.shape == (10, 0) and 0 <= found.stability <= 1 and "spine" not in found.conclusion
+
+
+def test_angles_of_spines():
+    assert spine_angle(np.eye(3)[:1], np.eye(3)[1:2]) == pytest.approx(np.pi / 2)
+    a = 1e-9  # whose cosine is 1
+    assert spine_angle(np.eye(3)[:2], np.array([[1.0, 0, 0], [0, np.cos(a), np.sin(a)]])) == pytest.approx(a)
+
+
+def test_refusals():
+    X = planted(20)
+    model = horo(X)
+    with pytest.raises(ValueError, match="model must be a reduction of this package"):
+        bootstrap("HoroPCA", X)
+    with pytest.raises(ValueError, match="not fitted yet"):
+        bootstrap(HoroPCA(1), X)
+    with pytest.raises(ValueError, match="X has 2 features, but HoroPCA is expecting 3"):
+        bootstrap(model, X[:, :2])
+    with pytest.raises(ValueError, match="X must be finite, but row 1 holds NaN"):
+        bootstrap(model, np.where(np.arange(20)[:, None] == 1, np.nan, X))
+    with pytest.raises(ValueError, match="X must hold the 20 points that the model was fitted to, but has 19 rows"):
+        bootstrap(model, X[:19])
+    with pytest.raises(ValueError, match="n_resamples must be a whole number of at least 10, but is 3"):
+        bootstrap(model, X, n_resamples=3)
+    with pytest.raises(ValueError, match="resample must be one of 'bootstrap', 'subsample', but is 'jackknife'"):
+        bootstrap(model, X, resample="jackknife")
+    for level in (0, 1, 90, "high"):
+        with pytest.raises(ValueError, match="level must be a confidence between 0 and 1"):
+            bootstrap(model, X, n_resamples=10, level=level)
+    with pytest.raises(ValueError, match=r"groups must be at least 4, .* but there are 1"):
+        bootstrap(model, X, groups=np.zeros(20))
+    with pytest.raises(ValueError, match=r"groups must be one label for each of the 20 rows, but has shape \(3,\)"):
+        bootstrap(model, X, groups=[1, 2, 3])
+    with pytest.raises(ValueError, match="sample_weight must be one number for each of the 20 rows"):
+        bootstrap(model, X, sample_weight=np.ones(3))
+
+
+def test_too_few_rows_and_duplicates():
+    few = planted(3)
+    with pytest.raises(ValueError, match=r"X must have at least 4 different rows .* but has 3 of 3"):
+        bootstrap(tangent(few), few)
+    copies = np.repeat(few, 10, axis=0)
+    with pytest.raises(ValueError, match="but has 3 of 30"):
+        bootstrap(tangent(copies), copies)
+    mostly = np.concatenate([few[:1].repeat(20, axis=0), planted(4, seed=2)])  # many a resample holds one point alone
+    assert bootstrap(tangent(mostly), mostly, n_resamples=20).spread.shape == (24,)
+
+
+def test_regions_of_more_dimensions_have_no_border():
+    X = planted(30, 4, 3)
+    found = bootstrap(TangentPCA(3).fit(X), X, n_resamples=10)
+    with pytest.raises(ValueError, match="the images have 3 dimensions"):
+        found.borders()
+    with pytest.raises(ValueError, match=r"Y must be one point for each image, of shape \(30, 3\)"):
+        found.contains(found.images[:4])
