@@ -12,7 +12,7 @@ from horopca.plots import new_figure
 
 from .claims import claims_text
 from .experiments import EXPERIMENTS
-from .experiments.reduction import readme_table
+from .experiments.reduction import needs_table, readme_table
 from .experiments.whitening import network_tables
 from .items import items_text
 from .nouns import Picture, Results, Section, Size
@@ -21,7 +21,11 @@ from .store import Record, results_of
 IMAGES = "images/reproduction"
 
 # pages that show a table of the results, between <!-- reproduction --> and <!-- end of reproduction -->
-BLOCKS: dict[str, Callable[[Results], str]] = {"README.md": readme_table, "docs/whitening.md": network_tables}
+BLOCKS: dict[str, Callable[[Results], str]] = {
+    "README.md": readme_table,
+    "docs/start.md": needs_table,
+    "docs/whitening.md": network_tables,
+}
 
 
 def page_of(records: Sequence[Record]) -> str:

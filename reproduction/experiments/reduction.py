@@ -321,6 +321,28 @@ def readme_table(results: Results) -> str:
     return table(["", *paper.GRAPHS], rows)
 
 
+NEEDS = {
+    "horopca": "the method of the paper; no distance may grow",
+    "free": "as much of the variance as possible; none may grow",
+    "distortion": "distances kept as well as possible, and none may grow",
+    "stretch": "distances kept as well as possible: **pictures**",
+    "tpca": "an answer without a search; points that lie close together",
+    "radial": "every point at its true distance from the mean",
+    "hmds": "the classical scaling of the distances; or a matrix of distances is all there is",
+    "pga": "geodesic submanifolds through a base point, as in the literature",
+}
+PLAIN = {"tpca": "`TangentPCA()`", "hmds": "`HyperbolicMDS()`", "pga": '`PGA(strategy="greedy")`'}  # calls of the paper's own
+
+
+def needs_table(results: Results) -> str:
+    """Which method for which need, with what each makes of the four data sets."""
+    own, rows = results.of("reduction"), []
+    for name, need in NEEDS.items():
+        found = [figures(own, graph, name)[0] for graph in paper.GRAPHS]
+        rows.append([need, PLAIN.get(name, SYSTEMS[name].title), *(short(d.mean()) if len(d) else ABSENT for d in found)])
+    return table(["you want", "use", *paper.GRAPHS], rows)
+
+
 REDUCTION = Experiment(
     "reduction",
     "10-dimensional embeddings reduced to two dimensions",

@@ -57,11 +57,11 @@ FRAME_ROWS = 1 << 15  # The canonical frame of more images than this is that of 
 class Mean(NamedTuple):
     """A Fréchet mean, or a geometric median, and how the search for it ended."""
 
-    point: Any  # (d+1,), in the library of the points
-    variance: float  # mean squared distance to it
-    n_iter: int
-    converged: bool
-    status: str
+    point: Any  #: (d+1,), in the library of the points
+    variance: float  #: mean squared distance to it
+    n_iter: int  #: steps of the search
+    converged: bool  #: whether it came to an end
+    status: str  #: how it ended, in words
 
 
 def frechet_mean(x: Array | Points, *, start: np.ndarray | None = None, max_iter: int = 100, tol: float = 1e-12) -> Mean:

@@ -13,9 +13,9 @@ from ..geometry import from_hyperboloid, origin, to_hyperboloid, translate, tran
 class Hierarchy(NamedTuple):
     """A tree drawn in the Poincaré ball."""
 
-    points: np.ndarray  # (n, d), the root first and at the centre
-    parent: np.ndarray  # (n,) row of each point's parent, -1 for the root
-    labels: list[str]  # n, the branch of the root that each point belongs to
+    points: np.ndarray  #: (n, d), the root first and at the centre
+    parent: np.ndarray  #: (n,) row of each point's parent, -1 for the root
+    labels: list[str]  #: n, the branch of the root that each point belongs to
 
     @property
     def edges(self) -> np.ndarray:

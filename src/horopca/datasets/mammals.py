@@ -16,11 +16,11 @@ SPLIT = ("placental.n.01", "carnivore.n.01", "ungulate.n.01")  # Their children 
 class Mammals(NamedTuple):
     """1182 kinds of mammals, each a synset of WordNet 3.0 (its licence is in the folder data/mammals of this package)."""
 
-    points: np.ndarray  # (n, 10), in the Poincaré ball
-    names: list[str]  # n, to be read: "burmese cat"
-    synsets: list[str]  # n, different from each other: "burmese_cat.n.01"
-    edges: np.ndarray  # (m, 2) rows of a synset and of its hypernym
-    labels: list[str]  # n, the branch each belongs to: "feline", "rodent", ...
+    points: np.ndarray  #: (n, 10), in the Poincaré ball
+    names: list[str]  #: n, to be read: "burmese cat"
+    synsets: list[str]  #: n, different from each other: "burmese_cat.n.01"
+    edges: np.ndarray  #: (m, 2) rows of a synset and of its hypernym
+    labels: list[str]  #: n, the branch each belongs to: "feline", "rodent", ...
 
     @property
     def parent(self) -> np.ndarray:

@@ -16,9 +16,9 @@ FARTHEST_DRAWN = 30.0  # Clusters are drawn within this radius: the ball holds i
 class Clusters(NamedTuple):
     """Points of the Poincaré ball around some centres."""
 
-    points: np.ndarray  # (n, d)
-    labels: np.ndarray  # (n,) row of each point's centre
-    centres: np.ndarray  # (m, d)
+    points: np.ndarray  #: (n, d)
+    labels: np.ndarray  #: (n,) row of each point's centre
+    centres: np.ndarray  #: (m, d)
 
 
 def wrapped_normal(mean: np.ndarray, scale: Any, size: int, rng: np.random.Generator) -> np.ndarray:

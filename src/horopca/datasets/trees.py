@@ -15,7 +15,7 @@ LARGEST = 10_000_000  # A tree has at most so many nodes.
 class RootedTree(NamedTuple):
     """A tree with its root in row 0 and every parent before its children."""
 
-    parent: np.ndarray  # (n,) row of each node's parent, -1 for the root
+    parent: np.ndarray  #: (n,) row of each node's parent, -1 for the root
 
     @property
     def edges(self) -> np.ndarray:

@@ -54,7 +54,7 @@ class GraphEmbedding(BaseEstimator, ABC):
         Parameters
         ----------
         graph : file, networkx graph, tree object, pairs, data frame, mapping, matrix of lengths or of distances, parents
-            Every form of `horopca.embed.forms`.
+            The graph, in any of these forms; docs/embedding.md says more of each.
         y : ignored
 
         Returns

@@ -85,6 +85,12 @@ class DistortionEmbedding(GraphEmbedding):
     status_ : str
         How the search ended, in words.
 
+    See Also
+    --------
+    SarkarEmbedding : a construction for trees, at once.
+    PoincareEmbedding : a hierarchy from its relations, where distances do not matter.
+    horopca.HoroPCA : from many dimensions to a picture.
+
     Examples
     --------
     >>> from horopca.datasets import balanced_tree
@@ -126,7 +132,7 @@ class DistortionEmbedding(GraphEmbedding):
         Parameters
         ----------
         graph : file, networkx graph, tree object, pairs, data frame, mapping, matrix of lengths or of distances, parents
-            Every form of `horopca.embed.forms`.
+            The graph, in any of these forms; docs/embedding.md says more of each.
         y : ignored
 
         Returns

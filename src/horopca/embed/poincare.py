@@ -71,6 +71,11 @@ class PoincareEmbedding(GraphEmbedding):
     mean_rank_, map_ : float
         Mean rank and mean average precision of the relations: see `horopca.embed.reconstruction`.
 
+    See Also
+    --------
+    DistortionEmbedding : keeps the distances along the edges.
+    reconstruction : how well the points tell who is related to whom.
+
     Examples
     --------
     >>> parents = {"cat": "feline", "lion": "feline", "feline": "carnivore", "dog": "canine", "canine": "carnivore"}
@@ -118,7 +123,8 @@ class PoincareEmbedding(GraphEmbedding):
         Parameters
         ----------
         graph : file, networkx graph, tree object, pairs, data frame, mapping, matrix of lengths or of distances, parents
-            Every form of `horopca.embed.forms`. A directed edge (u, v) reads "u is a v"; an undirected one relates both ways.
+            The graph, in any of these forms; docs/embedding.md says more of each. A directed edge (u, v) reads "u is a v"; an
+            undirected one relates both ways.
         y : ignored
 
         Returns

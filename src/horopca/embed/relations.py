@@ -52,8 +52,8 @@ def closure_of(pairs: np.ndarray, names: list[Any]) -> np.ndarray:
 class Reconstruction(NamedTuple):
     """How well distances tell related nodes from others."""
 
-    mean_rank: float  # of a related node among the unrelated ones and itself, 1 at best
-    mean_average_precision: float  # 1 at best
+    mean_rank: float  #: of a related node among the unrelated ones and itself, 1 at best
+    mean_average_precision: float  #: 1 at best
 
 
 def reconstruction(

@@ -72,6 +72,11 @@ class SarkarEmbedding(GraphEmbedding):
     parent_ : ndarray of shape (n_nodes,)
         The tree that was placed: the row of each node's parent, -1 for the root.
 
+    See Also
+    --------
+    DistortionEmbedding : a search, with less distortion in more time.
+    PoincareEmbedding : a hierarchy from its relations, where distances do not matter.
+
     Examples
     --------
     >>> from horopca.datasets import balanced_tree
@@ -110,7 +115,7 @@ class SarkarEmbedding(GraphEmbedding):
         Parameters
         ----------
         graph : file, networkx graph, tree object, pairs, data frame, mapping, matrix of lengths or of distances, parents
-            Every form of `horopca.embed.forms`.
+            The graph, in any of these forms; docs/embedding.md says more of each.
         y : ignored
 
         Returns

@@ -70,6 +70,11 @@ class HyperbolicSkipGram(GraphEmbedding):
     loss_ : float
         Mean loss of a pair in the last epoch.
 
+    See Also
+    --------
+    PoincareEmbedding : for hierarchies.
+    DistortionEmbedding : keeps the distances along the edges.
+
     Examples
     --------
     >>> from horopca.datasets import balanced_tree
@@ -119,7 +124,7 @@ class HyperbolicSkipGram(GraphEmbedding):
         Parameters
         ----------
         graph : file, networkx graph, tree object, pairs, data frame, mapping, matrix of lengths or of distances, parents
-            Every form of `horopca.embed.forms`.
+            The graph, in any of these forms; docs/embedding.md says more of each.
         y : ignored
 
         Returns

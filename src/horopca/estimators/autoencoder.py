@@ -86,6 +86,10 @@ class HyperbolicAutoencoder(HyperbolicReduction):
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
+    See Also
+    --------
+    HoroPCA : a projection in closed form, in seconds and not minutes.
+
     Examples
     --------
     >>> from horopca import HyperbolicAutoencoder

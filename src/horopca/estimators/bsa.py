@@ -81,6 +81,11 @@ class BSA(GeodesicReduction):
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
+    See Also
+    --------
+    PGA : submanifolds through the mean.
+    HoroPCA : projects along horospheres, which shrinks far less.
+
     Examples
     --------
     >>> from horopca import BSA

@@ -85,6 +85,8 @@ class BusemannWhitener(Whitener):
     See Also
     --------
     TangentWhitener : logarithmic coordinates at the Fréchet mean.
+    HyperbolicSVC : classifies the points as they are.
+    HoroPCA : directions that keep distances, and not features apart.
 
     Examples
     --------

@@ -51,6 +51,11 @@ class EuclideanPCA(LinearReduction):
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
+    See Also
+    --------
+    TangentPCA : PCA of the logarithms at the mean, which knows that the space is curved.
+    HoroPCA : projects along horospheres, which keeps distances better.
+
     Examples
     --------
     >>> from horopca import EuclideanPCA

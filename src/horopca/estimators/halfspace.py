@@ -75,6 +75,11 @@ class HalfSpaceProjection(LinearReduction):
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
+    See Also
+    --------
+    RadialPCA : the other baseline of one line.
+    HoroPCA : looks for the directions that this draws at random.
+
     Examples
     --------
     >>> from horopca import HalfSpaceProjection

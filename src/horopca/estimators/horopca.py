@@ -150,6 +150,14 @@ class HoroPCA(HyperbolicReduction):
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
+    See Also
+    --------
+    TangentPCA : ordinary PCA of the logarithms at the mean: fast, and good where the points are near each other.
+    PGA : projects to the nearest points of a geodesic submanifold, which shrinks distances.
+    BusemannWhitener : directions whose coordinates tell the most, as features for a learner.
+    horopca.torch.HoroProjection : the same projection as a layer of a network.
+    horopca.compare : what each method keeps of your points.
+
     Examples
     --------
     >>> from horopca import HoroPCA

@@ -99,6 +99,11 @@ class HyperbolicMDS(LinearReduction):
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
+    See Also
+    --------
+    HoroPCA : a projection, which keeps or shortens each distance and goes on to new points.
+    horopca.embed.DistortionEmbedding : points from a graph, by the distances along its edges.
+
     Examples
     --------
     >>> from horopca import HyperbolicMDS

@@ -79,6 +79,12 @@ class PGA(GeodesicReduction):
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
+    See Also
+    --------
+    TangentPCA : its approximation, without a search.
+    BSA : submanifolds spanned by points of the data, without a base point in the middle.
+    HoroPCA : projects along horospheres, which shrinks far less.
+
     Examples
     --------
     >>> from horopca import PGA

@@ -59,6 +59,8 @@ class RadialPCA(LinearReduction):
     See Also
     --------
     TangentPCA : projects the radii with the directions.
+    HoroPCA : chooses the directions that keep the distances between points.
+    HalfSpaceProjection : the other baseline of one line.
 
     Examples
     --------

@@ -81,6 +81,11 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
+    See Also
+    --------
+    BusemannWhitener : Euclidean features, for a learner that is not hyperbolic.
+    horopca.metrics.classification.compare_classifiers : this and others, cross-validated.
+
     Notes
     -----
     The corner of the hinge is rounded over 1e-4. The search starts from the hyperplane of a Euclidean support vector

@@ -52,6 +52,12 @@ class TangentPCA(LinearReduction):
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
+    See Also
+    --------
+    HoroPCA : projects along horospheres, which keeps distances better.
+    RadialPCA : the same directions, with every point's distance from the mean kept.
+    PGA : projects to geodesic submanifolds, of which this is the approximation.
+
     Examples
     --------
     >>> from horopca import TangentPCA

@@ -206,6 +206,10 @@ class TangentWhitener(Whitener):
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
+    See Also
+    --------
+    BusemannWhitener : coordinates along ideal points, which no base point enters.
+
     Examples
     --------
     >>> from horopca import TangentWhitener

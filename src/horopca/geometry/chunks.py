@@ -20,11 +20,11 @@ CANCELLED = 1e-9
 class Chunk(NamedTuple):
     """n points (t, stretch * X) of the hyperboloid, some of many."""
 
-    X: Any  # (n, d)
-    stretch: Any  # (n,)
-    t: Any  # (n,)
-    start: int = 0  # the number of the first among all points
-    written: Any = None  # (n, d+1), the same points where they are written out
+    X: Any  #: (n, d)
+    stretch: Any  #: (n,)
+    t: Any  #: (n,)
+    start: int = 0  #: the number of the first among all points
+    written: Any = None  #: (n, d+1), the same points where they are written out
 
     @classmethod
     def of(cls, x: Array, start: int = 0) -> Chunk:

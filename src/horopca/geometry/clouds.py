@@ -27,7 +27,8 @@ def added(first: Any, second: Any) -> Any:
 class Points(Protocol):
     """Points of H^d on the hyperboloid at curvature -1, wherever they live: in memory, on a device, on a cluster.
 
-    Whoever asks for all of them is handed `Chunk`s of a few thousand, where they live: points that need not be written out.
+    Whoever asks for all of them is handed one `Chunk` of a few thousand after another, where they live: points that need not be
+    written out.
     """
 
     @property

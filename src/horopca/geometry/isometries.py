@@ -99,8 +99,8 @@ def boost_to_origin(m: np.ndarray) -> np.ndarray:
 class Frame(NamedTuple):
     """A place to look from: a mean (d+1,) that becomes the origin, and axes (d, d) that become the axes."""
 
-    mean: np.ndarray
-    axes: np.ndarray
+    mean: np.ndarray  #: (d+1,), what becomes the origin
+    axes: np.ndarray  #: (d, d), orthonormal rows, what become the axes
 
     def enter(self, x: Array) -> Array:
         """Points (n, d+1) as seen from the frame."""

@@ -27,7 +27,7 @@ NEAREST_RIM = 2.0**-53  # The spacing of float64 below 1: no point of the open b
 
 
 def lift(s: Array) -> Array:
-    """The point (sqrt(1 + |s|^2), s) of the hyperboloid above s."""
+    """The point ``(sqrt(1 + |s|^2), s)`` of the hyperboloid above s."""
     xp = array_namespace(s)
     return concat_time(xp.sqrt(1 + dot(s, s)), s)
 
@@ -139,8 +139,10 @@ class Model(NamedTuple):
         return lift(space * self.radial(dot(space, space))[1][..., None])
 
 
+#: A type: the names of the models, the keys of `MODELS`.
 ModelName = Literal["poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent"]
 
+#: The models of hyperbolic space that points can be written in, by name: how each leads to the hyperboloid and back.
 MODELS: dict[str, Model] = {
     "poincare": Model(hyperboloid_to_poincare, _poincare_radial),
     "lorentz": Model(_hyperboloid_to_lorentz, _lorentz_radial, slice(1, None)),

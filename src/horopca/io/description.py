@@ -21,25 +21,25 @@ QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 class Description(NamedTuple):
     """What `describe` found."""
 
-    n_rows: int
-    n_columns: int
-    dtype: str
-    n_nonfinite: int  # rows with a NaN or an infinity; everything below leaves them out
-    n_duplicates: int  # rows that repeat an earlier one
-    fits: dict[str, bool]  # for each model, whether a reduction takes every row as a point of it
-    candidates: tuple[str, ...]  # those that the evidence leaves; a ball is Poincaré's unless one says that it is Klein's
-    evidence: str  # in words
-    model: str | None  # the candidate, if there is one alone
-    curvature: float  # -1, or what Lorentz rows imply
-    radius: dict[str, dict[float, float]]  # for each candidate, quantiles of the distance from the origin
-    largest_norm: float
-    n_clipped: int  # distinct rows that share the largest norm, as after clipping to a ball
+    n_rows: int  #: rows
+    n_columns: int  #: columns
+    dtype: str  #: of the numbers
+    n_nonfinite: int  #: rows with a NaN or an infinity; everything below leaves them out
+    n_duplicates: int  #: rows that repeat an earlier one
+    fits: dict[str, bool]  #: for each model, whether a reduction takes every row as a point of it
+    candidates: tuple[str, ...]  #: those that the evidence leaves; a ball is Poincaré's unless one says that it is Klein's
+    evidence: str  #: in words
+    model: str | None  #: the candidate, if there is one alone
+    curvature: float  #: -1, or what Lorentz rows imply
+    radius: dict[str, dict[float, float]]  #: for each candidate, quantiles of the distance from the origin
+    largest_norm: float  #: of a row
+    n_clipped: int  #: distinct rows that share the largest norm, as after clipping to a ball
 
 
 def describe(X: Any) -> Description:
     """Say what the rows of X (n, m) could be.
 
-    Models are told apart by evidence: Lorentz coordinates by t^2 - |s|^2, which is the same in all rows, a ball by norms
+    Models are told apart by evidence: Lorentz coordinates by ``t^2 - |s|^2``, which is the same in all rows, a ball by norms
     that crowd below 1, a half-space by the only column that is always positive. Where that leaves several, ``model`` is None
     and only you can know: these could be points of a ball near its centre, Lorentz coordinates without their time, or
     tangent vectors.

@@ -45,9 +45,9 @@ NO_MATRIX = "is damaged, or holds no sparse matrix written by scipy.sparse.save_
 class EdgeList(NamedTuple):
     """A graph in a file."""
 
-    names: list[str]  # n: in numeric order if all are whole numbers, in that of their first appearance otherwise
-    edges: np.ndarray  # (m, 2) positions in `names`, in the order of the file
-    weights: np.ndarray | None = None  # (m,) where the file has them
+    names: list[str]  #: n: in numeric order if all are whole numbers, in that of their first appearance otherwise
+    edges: np.ndarray  #: (m, 2) positions in `names`, in the order of the file
+    weights: np.ndarray | None = None  #: (m,) where the file has them
 
 
 class _Line(NamedTuple):

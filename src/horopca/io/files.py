@@ -25,13 +25,13 @@ class Refusal(ValueError):
 class Table(NamedTuple):
     """What a file holds."""
 
-    X: np.ndarray  # (n, d), float32 or float64
-    labels: list[str] | None = None  # n: classes, that several rows share; or, where there are none, the names of the rows
-    names: list[str] | None = None  # d, of the columns of X
-    model: str | None = None  # where the file says in which model its points are
-    row_names: list[str] | None = None  # n, all different unless told to be names
-    words: Mapping[str, list[str]] = MappingProxyType({})  # every column of words, n of them, by its name
-    values: Mapping[str, np.ndarray] = MappingProxyType({})  # and of numbers that are no coordinates
+    X: np.ndarray  #: (n, d), float32 or float64
+    labels: list[str] | None = None  #: n: classes, that several rows share; or, where there are none, the names of the rows
+    names: list[str] | None = None  #: d, of the columns of X
+    model: str | None = None  #: where the file says in which model its points are
+    row_names: list[str] | None = None  #: n, all different unless told to be names
+    words: Mapping[str, list[str]] = MappingProxyType({})  #: every column of words, n of them, by its name
+    values: Mapping[str, np.ndarray] = MappingProxyType({})  #: and of numbers that are no coordinates
 
     def sorted_out(self, names: str | None = None, labels: str | None = None) -> Table:
         """The table with its columns of words told apart: names if all are different, and else classes; by their headers

@@ -87,7 +87,7 @@ WRITERS: dict[str, Callable[..., None]] = {
     **dict.fromkeys(DELIMITERS, _write_text),
     ".h5ad": write_h5ad,
 }
-FORMATS = tuple(WRITERS)
+FORMATS = tuple(WRITERS)  #: The endings of files that points can be written to.
 
 
 def check_output(path: str | Path, *, force: bool = False, formats: Sequence[str] = ()) -> Path:

@@ -38,7 +38,7 @@ READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
     ".feather": (apart("columns", "read_feather", "pyarrow", "a Feather file"), False),
     ".parquet": (apart("columns", "read_parquet", "pyarrow", "a Parquet file"), False),
 }
-READABLE = tuple(READERS)
+READABLE = tuple(READERS)  #: The endings of files that points can be read from.
 PACKABLE = (".csv", ".tsv", ".txt", ".vec", ".w2v")  # These may have .gz behind.
 
 

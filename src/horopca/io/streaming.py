@@ -40,9 +40,9 @@ CHANGES = {"version": "by another version of horopca", "input": "on another inpu
 class Streamed(NamedTuple):
     """What `reduce_file` has done."""
 
-    estimator: Any  # fitted
-    n_rows: int
-    resumed_at: int  # the row that this call began with
+    estimator: Any  #: fitted
+    n_rows: int  #: rows read and written
+    resumed_at: int  #: the row that this call began with
 
 
 def reduce_file(

@@ -65,6 +65,7 @@ def by_class(decision: np.ndarray) -> np.ndarray:
 
 Metric = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 
+#: What classifiers are scored by: functions of the true classes, the decisions (n, classes) and the names of the classes.
 METRICS: dict[str, Metric] = {
     "accuracy": lambda y, decision, classes: float(np.mean(classes[by_class(decision).argmax(axis=1)] == y)),
     "average precision": macro_average_precision,
@@ -106,6 +107,7 @@ def _in_ball(X: np.ndarray, door: Door) -> np.ndarray:
     return from_hyperboloid(door.enter(X), "poincare")
 
 
+#: The classifiers that are compared, by name.
 CLASSIFIERS: dict[str, Callable[[Trial], Any]] = {
     "eSVM": lambda task: make_pipeline(FunctionTransformer(partial(_in_ball, door=task.door)), task.linear),
     "hSVM": lambda task: task.tuned(HyperbolicSVC(**task.place, **task.effort.machine)),
@@ -122,8 +124,8 @@ CLASSIFIERS: dict[str, Callable[[Trial], Any]] = {
 class Scores(NamedTuple):
     """A classifier's scores: for each metric one number per split."""
 
-    classifier: str
-    scores: dict[str, np.ndarray]
+    classifier: str  #: its name in `CLASSIFIERS`
+    scores: dict[str, np.ndarray]  #: by the name of the metric, an array with a number for each split
 
 
 def compare_classifiers(

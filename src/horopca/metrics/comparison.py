@@ -26,13 +26,14 @@ FEWEST_POINTS = 64  # The neighbours of at least so many points are looked at.
 class Method(NamedTuple):
     """A row of the comparison: its title, the estimator, its options, and what it needs installed."""
 
-    title: str
-    estimator: str  # name of a class of `horopca.estimators`
-    options: dict[str, Any]
-    usual: bool = True  # compared unless others are asked for
-    needs: str | None = None  # an optional library, and the name of the extra that brings it
+    title: str  #: as a table shows it
+    estimator: str  #: name of its class
+    options: dict[str, Any]  #: of the estimator, where they are not its defaults
+    usual: bool = True  #: compared unless others are asked for
+    needs: str | None = None  #: an optional library, and the name of the extra that brings it
 
 
+#: The reductions that `compare` knows, by the name that it and ``horopca reduce --method`` take.
 METHODS = {
     "horopca": Method("HoroPCA", "HoroPCA", {}),
     "horopca-free": Method("HoroPCA, free", "HoroPCA", {"spine": "free"}),
@@ -54,8 +55,8 @@ METHODS = {
 class Reduction(NamedTuple):
     """One row of a comparison, and the points it is about."""
 
-    record: dict[str, Any]
-    Y: Any  # (n, K), in the model and curvature of the input
+    record: dict[str, Any]  #: what was measured, as a row of `compare`
+    Y: Any  #: (n, K), in the model and curvature of the input
 
 
 def default_methods() -> list[str]:

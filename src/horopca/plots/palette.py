@@ -13,8 +13,9 @@ from .._points.door import check_choice
 
 __all__ = ["COLOURS", "DARK_COLOURS", "NO_LABEL", "OTHER", "class_colours"]
 
-# Twenty colours for light and for dark backgrounds. Any two of the first eight and the grey differ by 12 or more in
-# CIEDE2000, as seen with full colour vision and with each kind of dichromacy; any two of all, by 8 (tests/plots).
+# Any two of the first eight and the grey differ by 12 or more in CIEDE2000, as seen with full colour vision and with each kind
+# of dichromacy; any two of all, by 8 (tests/plots).
+#: Twenty colours of classes on light backgrounds; dark ones have twenty of their own.
 COLOURS = (
     "#196EA7", "#E8A009", "#009E71", "#8D4000", "#C37DB1", "#49B4EE", "#97751F", "#3A2B69", "#FF4E76", "#9D62FF",
     "#274E4E", "#C4009D", "#62624E", "#1400EB", "#894E76", "#3B0000", "#897689", "#4E3B27", "#000014", "#00273B",
@@ -23,9 +24,9 @@ DARK_COLOURS = (
     "#137BB6", "#E7A72F", "#0AAE81", "#D9621B", "#C18EB7", "#92D1F9", "#FFF01C", "#9B88FF", "#EBFFEB", "#C40000",
     "#00FF9D", "#D814B1", "#89C476", "#894E4E", "#C4C4C4", "#6200FF", "#89764E", "#FFEBFF", "#006276", "#9D4EFF",
 )  # fmt: skip
-OTHER = "#B6B8BC"  # Classes beyond the twenty, and points without a label or a number, have this colour.
+OTHER = "#B6B8BC"  #: Classes beyond the twenty, and points without a label or a number, have this colour.
 DARK_OTHER = "#767D87"
-NO_LABEL = "no label"
+NO_LABEL = "no label"  #: The class of points without a label, as the legend has it.
 
 # Ramps from low to high: high is what stands out from the background. `distrust` keeps quiet until something is wrong.
 RAMPS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -99,9 +100,9 @@ def _by_name(text: str) -> list[tuple[int, int, str]]:
 def class_colours(labels: Iterable[Any], palette: Any = None, theme: str = "light") -> dict[str, str]:
     """The colour of each class, as every plot and page gives it.
 
-    Twenty classes (those of a list `palette`: as many as it has) have a colour, in the order of their names; rarer ones
+    Twenty classes (those of a list ``palette``: as many as it has) have a colour, in the order of their names; rarer ones
     and "no label" are grey. To keep the colours of a whole for a part that lacks some classes, pass this mapping on as
-    the `palette` of the part.
+    the ``palette`` of the part.
 
     Parameters
     ----------

@@ -23,10 +23,10 @@ from ..geometry.hulls import DEPENDENT, split_basis
 class Spine(NamedTuple):
     """A K-dimensional subspace of R^{1,d}, spanned by (1, n) + kappa (1, -n) and (0, U), and a stretch of its coordinates."""
 
-    n: np.ndarray  # (d,), unit
-    kappa: float
-    U: np.ndarray  # (K-1, d), orthonormal, perpendicular to n
-    stretch: float = 1.0  # 1: the projection itself
+    n: np.ndarray  #: (d,), unit
+    kappa: float  #: > 0: K ideal points, as the paper has them; 0: these have merged; < 0: the pole lies beyond infinity
+    U: np.ndarray  #: (K-1, d), orthonormal, perpendicular to n
+    stretch: float = 1.0  #: 1: the projection itself
 
 
 def spine_from_basis(A: np.ndarray, stretch: float = 1.0) -> Spine:

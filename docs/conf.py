@@ -1,0 +1,122 @@
+"""How Sphinx builds these pages: ``make docs``. Nothing is fetched, and the pages load from the disk without a server."""
+
+from __future__ import annotations
+
+import sys
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import horopca
+from horopca import HoroPCA, explore
+from horopca.datasets import load_mammals
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+from reference import public_names, write_pages  # noqa: E402
+
+project = "horopca"
+author = "The horopca developers"
+project_copyright = author
+version = release = horopca.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_templates", "api/generated/*.inc"]
+templates_path = ["_templates"]
+default_role = "autolink"  # `name` in a docstring is a link where it names something, and emphasis otherwise
+nitpicky = True
+
+# Markdown, as a code host shows it too
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
+myst_links_external_new_tab = False
+
+# the reference
+autosummary_generate = True
+autodoc_typehints = "none"  # the types stand beside each parameter, in words
+autodoc_preserve_defaults = True
+numpydoc_show_class_members = False
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+
+def parts(cls: type) -> tuple[list[str], list[str]]:
+    """The public methods and attributes of a class that this package defines, and not scikit-learn, torch or Python."""
+    fields = list(getattr(cls, "_fields", ()))
+    ours = {
+        key: value
+        for base in cls.__mro__[::-1]
+        if base.__module__.startswith("horopca")
+        for key, value in vars(base).items()
+        if not key.startswith("_") and key not in fields
+    }
+    methods = [key for key, value in ours.items() if (getattr(value, "__module__", "") or "").startswith("horopca")]
+    properties = [key for key, value in ours.items() if isinstance(value, property | cached_property)]
+    return [key for key in methods if callable(getattr(cls, key))], fields + properties
+
+
+PUBLIC = {f"{room}.{name}": getattr(import_module(room), name) for room, names in public_names().items() for name in names}
+autosummary_context = {"parts": {name: parts(value) for name, value in PUBLIC.items() if isinstance(value, type)}}
+
+# the gallery
+sphinx_gallery_conf: dict[str, Any] = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "write_computation_times": False,
+    "min_reported_time": 5,
+    "copyfile_regex": r".*\.(nwk|tsv)$",
+    "image_srcset": ["2x"],
+    "remove_config_comments": True,
+}
+
+# the theme
+html_theme = "pydata_sphinx_theme"
+html_title = "horopca"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_show_search_summary = False  # a page from the disk may not read others
+html_theme_options = {
+    "navbar_end": ["theme-switcher"],
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "show_prev_next": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "tango",
+    "secondary_sidebar_items": ["page-toc"],
+}
+
+
+def elsewhere(app: Any, env: Any, node: Any, content: Any) -> Any:
+    """A link to what is on the page of another module, such as `HoroPCA` in the words of `horopca.anndata`."""
+    target = node.get("reftarget", "")
+    found = next((name for name in PUBLIC if name.endswith(f".{target}")), None) if node.get("refdomain") == "py" else None
+    return found and env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, "obj", found, node, content)
+
+
+def write_explorer(path: Path) -> None:
+    """The page that "The idea" shows in a frame."""
+    mammals = load_mammals()
+    Y = HoroPCA(2, spine="free", objective="distortion", stretch=True).fit_transform(mammals.points)
+    about = {"names": mammals.names, "edges": mammals.edges, "original": mammals.points}
+    explore(Y, mammals.labels, **about, title="Mammals of WordNet").save(path, force=True)
+
+
+def setup(app: Any) -> None:
+    write_pages(HERE / "api")
+    if not (page := HERE / "_static" / "mammals.html").exists():
+        write_explorer(page)
+    app.connect("missing-reference", elsewhere)

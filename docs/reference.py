@@ -1,0 +1,98 @@
+"""The pages of the API reference, made from the package's own lists of public names: its `__all__` and those of its rooms."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections import defaultdict
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+# every module with public names, and the heading of its page
+ROOMS = {
+    "horopca": "Methods",
+    "horopca.metrics": "Figures of merit",
+    "horopca.metrics.comparison": "Methods side by side",
+    "horopca.metrics.classification": "Classifiers side by side",
+    "horopca.plots": "Plots",
+    "horopca.explorer": "The explorer",
+    "horopca.embed": "Embeddings of graphs and trees",
+    "horopca.datasets": "Data",
+    "horopca.io": "Files",
+    "horopca.anndata": "AnnData",
+    "horopca.torch": "A layer for networks",
+    "horopca.geometry": "Geometry",
+    "horopca.projections": "Projections",
+    "horopca.statistics": "Statistics",
+}
+
+
+def public_names() -> dict[str, list[str]]:
+    """The names of every page by module. What two modules export is on the first one's page."""
+    seen: set[int] = set()
+    found = {}
+    for room in ROOMS:
+        module = _module(room)
+        names = {name: getattr(module, name) for name in module.__all__ if name != "__version__"}
+        names = {name: value for name, value in names.items() if not isinstance(value, ModuleType) and id(value) not in seen}
+        seen |= {id(value) for value in names.values()}
+        found[room] = sorted(names, key=str.lower)
+    return found
+
+
+def write_pages(folder: Path) -> None:
+    """Write a page for each module, if it has changed: what has not is not read again by Sphinx."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pages = {room: _page(room, names) for room, names in public_names().items()} | {"index": _index()}
+    for name, lines in pages.items():
+        path, text = folder / f"{name}.rst", "\n".join(lines)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def _index() -> list[str]:
+    title = "API reference"
+    said = "Every public name, and no other. What begins with an underscore, or is on no page here, may change without notice."
+    return [title, "=" * len(title), "", said, "", ".. toctree::", "   :maxdepth: 1", "", *(f"   {room}" for room in ROOMS), ""]
+
+
+def _page(room: str, names: list[str]) -> list[str]:
+    """The page of a module: what it says of itself, and its names, by the file that they are in where that has several."""
+    module = _module(room)
+    title = f"{ROOMS[room]}: ``{room}``"
+    said = inspect.cleandoc(module.__doc__ or "") if room != "horopca" else ""
+    lines = [title, "=" * len(title), "", f".. module:: {room}", "", said.partition(">>>")[0], ""]
+    files = _files(module)
+    groups = defaultdict(list)
+    for name in names:
+        groups[files.get(name, "")].append(name)
+    alone = [name for group in groups.values() if len(group) == 1 for name in group]
+    lines += _table(sorted(alone, key=str.lower))
+    for file, group in groups.items():
+        if len(group) > 1 and file:
+            heading = (import_module(file).__doc__ or file).splitlines()[0].rstrip(".")
+            lines += [heading, "-" * len(heading), ""]
+        lines += _table(group) if len(group) > 1 else []
+    return lines
+
+
+def _table(names: list[str]) -> list[str]:
+    head = [".. autosummary::", "   :toctree: generated", "   :nosignatures:", ""]
+    return [*head, *(f"   {name}" for name in names), ""] if names else []
+
+
+def _files(module: Any) -> dict[str, str]:
+    """The module of each name that a module imports from its own folder."""
+    path = Path(module.__file__)
+    if path.name != "__init__.py" or module.__name__ == "horopca":
+        return {}
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.level == 1]
+    return {alias.name: f"{module.__name__}.{node.module}" for node in imports for alias in node.names}
+
+
+def _module(name: str) -> Any:
+    alias = {"horopca.anndata": "horopca.io.anndata", "horopca.torch": "horopca.estimators.layers"}
+    return import_module(alias.get(name, name))

@@ -1,0 +1,44 @@
+"""
+Dask: rows that are somewhere else
+==================================
+
+A Dask array goes wherever an array goes. Here its chunks are read from a file, by threads of this process; with a
+``distributed.Client`` the same lines run on a cluster.
+"""
+
+import dask.array as da
+import numpy as np
+
+from horopca import HoroPCA, metrics
+from horopca.datasets import make_hierarchical_normals
+from horopca.plots import plot_disk
+
+data = make_hierarchical_normals(60_000, 10, branching=3, depth=3, step=1.5, random_state=0)
+np.save("points.npy", data.points)
+
+# %%
+# Chunks of whole rows. Nothing is read yet.
+X = da.from_array(np.load("points.npy", mmap_mode="r"), chunks=(10_000, -1))
+X
+
+# %%
+# ``fit`` passes over the chunks now; a sample comes to this process, and nothing else does. ``transform`` is lazy:
+# its answer has the chunks of X, and is computed when it is written or drawn.
+pca = HoroPCA(2, spine="free", random_state=0).fit(X)
+Y = pca.transform(X)
+Y
+
+# %%
+# The metrics measure on a sample, with a standard error.
+distortion, error = metrics.average_distortion(X, Y, n_pairs=20_000, return_error=True, random_state=0)
+print(f"average distortion {distortion:.3f} ± {error:.3f}")
+
+# %%
+# The first rows of the answer, coloured by the branch of the tree that they belong to.
+
+
+def branch(node):
+    return f"branch {node}" if 0 < node <= 3 else branch((node - 1) // 3) if node else "root"
+
+
+plot_disk(Y[:3000].compute(), [branch(node) for node in data.labels[:3000]], title="3,000 of 60,000 rows")

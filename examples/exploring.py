@@ -1,0 +1,32 @@
+"""
+Exploring
+=========
+
+A picture of the hyperbolic plane shows its middle. `horopca.explore` makes a page in which to fly to any point,
+select, refit to what is selected, and see where not to trust the picture.
+"""
+
+import numpy as np
+
+from horopca import HoroPCA, explore, metrics
+from horopca.datasets import load_mammals
+from horopca.plots import plot_equidistant
+
+mammals = load_mammals()
+X = mammals.points
+Y = HoroPCA(2, spine="free", objective="distortion", stretch=True).fit_transform(X)
+
+# %%
+# A still picture, coloured by trust: the share of strangers among the ten nearest of each point. Rings are
+# distances from the centre.
+strangers = metrics.false_neighbours(X, Y)["false"] / 10
+plot_equidistant(Y, values=strangers, limits=(0, 1), edges=mammals.edges, title="false neighbours")
+
+# %%
+# The page. It is one file, which needs no server and no network: ``.save("mammals.html")`` and mail it.
+#
+# * Drag and scroll to move; double-click to fly; ``/`` finds a name.
+# * Click on a class in the legend, then *Refit to these*: the picture that is best for these alone.
+# * *Colour* shows false neighbours, trustworthiness, local distortion.
+columns = {"kind": mammals.labels, "depth": np.bincount(mammals.edges[:, 1], minlength=len(X)).clip(0, 5).astype(str).tolist()}
+explore(Y, columns, names=mammals.names, edges=mammals.edges, original=X, title="Mammals of WordNet")

@@ -1,0 +1,36 @@
+"""
+Publication figures
+===================
+
+A figure for one column of a paper: the right width, a font of the journal's, classes that are told apart by every
+kind of colour vision, vector output, and a second view of a detail.
+"""
+
+import matplotlib.pyplot as plt
+
+from horopca import HoroPCA
+from horopca.datasets import load_mammals
+from horopca.plots import plot_disk, plot_equidistant
+
+mammals = load_mammals()
+Y = HoroPCA(2, spine="free", objective="distortion", stretch=True).fit_transform(mammals.points)
+
+# %%
+# Five groups have a colour; None is grey. The same palette is used in both panels, since the classes are the same.
+groups = ("feline", "canine", "rodent", "primate", "bat")
+labels = [label if label in groups else None for label in mammals.labels]
+cat = mammals.names.index("cat")
+
+with plt.rc_context({"font.family": "serif", "font.size": 8, "savefig.dpi": 300}):
+    figure, (left, right) = plt.subplots(1, 2, figsize=(6.9, 3.3), layout="constrained")
+    plot_equidistant(Y, labels, edges=mammals.edges, title="a. seen from the mean", ax=left)
+    plot_disk(Y, labels, names=mammals.names, edges=mammals.edges, centre=cat, title="b. seen from the cat", ax=right)
+    left.get_legend().remove()
+    figure.savefig("mammals.pdf")
+
+# %%
+# Both panels are the same points: moving the centre changes no distance. A line in the corner says how many names
+# were left out. Sizes are in proportion to the axes, so that 3.3 inches (one column) is legible too:
+with plt.rc_context({"font.family": "serif", "font.size": 8}):
+    figure, ax = plt.subplots(figsize=(3.3, 3.3), layout="constrained")
+    plot_equidistant(Y, labels, edges=mammals.edges, ax=ax)
