@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo help test lowest covered mutants bench fuzz reproduce lint release-check clean
+.PHONY: demo help test lowest covered mutants bench fuzz reproduce docs lint release-check clean
 
 demo: .venv/.ready-demo  ## a tree, reduced and drawn
 	$(BIN)/horopca demo --force
@@ -47,6 +47,14 @@ reproduce: .venv/.ready-dev  ## the paper's tables and figures, computed again
 	$(BIN)/python -m reproduction run all --jobs 2 --out results
 	$(BIN)/python -m reproduction publish --out results
 
+# The site, in build/docs/index.html: warnings are errors, the gallery and the pages to start from are run, and every link has to lead
+# somewhere. The examples of the docstrings are run by `make test`. One thread: examples are small.
+docs: .venv/.ready-docs  ## the site, in build/docs: pages, API reference, and the gallery of examples/, which is run
+	rm -rf docs/api build/docs
+	OMP_NUM_THREADS=1 MPLBACKEND=agg $(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
+	OMP_NUM_THREADS=1 MPLBACKEND=agg $(BIN)/python docs/run_pages.py
+	$(BIN)/python docs/check_site.py build/docs
+
 lint: .venv/.ready-dev  ## the linter, the spelling and the types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check --quiet .
@@ -57,7 +65,7 @@ release-check: .venv-release/.ready  ## everything that has to hold of a release
 	.ci/release-check $(<D)/bin
 
 clean:  ## remove what these have made
-	rm -rf .venv .venv-lowest .venv-release build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest .venv-release build dist docs/api docs/gallery docs/_static/mammals.html .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv
@@ -70,6 +78,10 @@ $(BIN)/python:
 .venv/.ready-dev: pyproject.toml | $(BIN)/python
 	$(INSTALL) '.[dev]'
 	touch $@ .venv/.ready-demo
+
+.venv/.ready-docs: pyproject.toml | $(BIN)/python
+	$(INSTALL) '.[docs]'
+	touch $@ .venv/.ready-dev .venv/.ready-demo
 
 # The lowest versions, and beside them the package and everything else as it is in .venv.
 SITE = $$($(1)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')

@@ -76,7 +76,6 @@ sphinx_gallery_conf: dict[str, Any] = {
     "download_all_examples": False,
     "write_computation_times": False,
     "min_reported_time": 5,
-    "copyfile_regex": r".*\.(nwk|tsv)$",
     "image_srcset": ["2x"],
     "remove_config_comments": True,
 }

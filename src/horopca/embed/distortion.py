@@ -54,6 +54,7 @@ class DistortionEmbedding(GraphEmbedding):
     model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent"}, default="poincare"
         The coordinates of the embedding.
     curvature : float, default=-1.0
+        Negative; the ball has radius 1/sqrt(-curvature).
     n_init : "auto" or int, default="auto"
         How many random clouds there are beside Sarkar's construction; "auto" is 2, or 4 for at most 500 nodes, and 1 in ten
         dimensions and more.

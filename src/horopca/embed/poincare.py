@@ -55,6 +55,7 @@ class PoincareEmbedding(GraphEmbedding):
     model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent"}, default="poincare"
         The coordinates of the embedding.
     curvature : float, default=-1.0
+        Negative; the ball has radius 1/sqrt(-curvature).
     random_state : int, RandomState instance, Generator or None, default=None
         Seeds the first points, the order of the relations and the negative samples.
     verbose : int, default=0

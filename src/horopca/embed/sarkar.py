@@ -48,6 +48,7 @@ class SarkarEmbedding(GraphEmbedding):
         The coordinates of the embedding. With ``max_radius=None`` the leaves lie farther out in Lorentz coordinates than the
         ball holds them.
     curvature : float, default=-1.0
+        Negative; the ball has radius 1/sqrt(-curvature).
     root : node or None, default=None
         The node at the origin; None: the middle of a longest path.
     largest_component : bool, default=False

@@ -54,6 +54,7 @@ class HyperbolicSkipGram(GraphEmbedding):
     model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent"}, default="poincare"
         The coordinates of the embedding.
     curvature : float, default=-1.0
+        Negative; the ball has radius 1/sqrt(-curvature).
     largest_component : bool, default=False
         Embed the largest component of a graph that is not connected, instead of refusing it.
     random_state : int, RandomState instance, Generator or None, default=None

@@ -56,7 +56,7 @@ class HyperbolicAutoencoder(HyperbolicReduction):
     device : {"auto", "cpu", "cuda", "mps"}, default="auto"
         Where to train; "auto" is a GPU of Nvidia's if there is one.
     model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the input, and of the output.
+        The coordinates of the input, and of the output, "poincare" by default.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     random_state : int, RandomState, Generator or None, default=None

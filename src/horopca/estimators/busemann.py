@@ -47,7 +47,7 @@ class BusemannWhitener(Whitener):
         False: each coordinate is normalised by itself. True: the features are uncorrelated too; the k-th is what the
         first k - 1 coordinates leave unexplained of the k-th, normalised.
     model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the input. "tangent": tangent vectors at the origin.
+        The coordinates of the input, "poincare" by default. "tangent": tangent vectors at the origin.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     n_init : "auto" or int, default="auto"

@@ -23,7 +23,7 @@ class EuclideanPCA(LinearReduction):
         K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). A float
         between 0 and 1: as few as keep that share of the variance. None: all.
     model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the input, and of the output. The components are those of the ball in any case.
+        The coordinates of the input, and of the output, "poincare" by default. The components are those of the ball anyway.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
 

@@ -41,7 +41,7 @@ class HalfSpaceProjection(LinearReduction):
     n_draws : int, default=1000
         How many maps are drawn. All are looked at on a few hundred pairs, the best on some thousands.
     model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the input, and of the output.
+        The coordinates of the input, and of the output, "poincare" by default.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     random_state : int, RandomState, Generator or None, default=None

@@ -61,7 +61,8 @@ class HyperbolicMDS(LinearReduction):
         "hyperbolic": X holds points. "precomputed": X is a symmetric matrix of distances (of curvature `curvature`);
         `transform` then takes the distances of new points (rows) to the points of the fit (columns).
     model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the points, and of the output. "auto": told by the points; with distances, pass one.
+        The coordinates of the points, and of the output, "poincare" by default. "auto": told by the points; with distances,
+        pass one.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
 

@@ -26,7 +26,7 @@ class RadialPCA(LinearReduction):
     n_components : int or None, default=2
         K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). None: all.
     model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the input, and of the output.
+        The coordinates of the input, and of the output, "poincare" by default.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
 

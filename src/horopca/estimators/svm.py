@@ -54,7 +54,7 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
         Fit `predict_proba` too: sigmoids (Platt scaling) of decision values that come from machines fitted on the other
         folds, five of them or as many as the smallest class has members. Costs as many fits more.
     model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the input. "tangent": tangent vectors at the origin.
+        The coordinates of the input, "poincare" by default. "tangent": tangent vectors at the origin.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature). Margins are measured at curvature -1.
     max_iter : int, default=1000

@@ -24,7 +24,7 @@ class TangentPCA(LinearReduction):
         K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). A float
         between 0 and 1: as few as keep that share of the variance. None: all.
     model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the input, and of the output.
+        The coordinates of the input, and of the output, "poincare" by default.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
 

@@ -182,7 +182,7 @@ class TangentWhitener(Whitener):
         The number of axes, in falling order of variance; None: the dimension of X (or the number of axes along which X
         varies, if those are fewer).
     model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the input. "tangent": tangent vectors at the origin.
+        The coordinates of the input, "poincare" by default. "tangent": tangent vectors at the origin.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
 
