@@ -1,4 +1,4 @@
-"""Run the Python of pages from top to bottom, with warnings as errors: python docs/run_pages.py. (The tests run that of networks.md.)"""
+"""Run the Python of pages from top to bottom, warnings as errors: python docs/run_pages.py. (Tests run that of networks.md.)"""
 
 from __future__ import annotations
 

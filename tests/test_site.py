@@ -1,4 +1,4 @@
-"""The sources of the site: pages that lead somewhere, a reference of every public name, short examples. `make docs` builds it."""
+"""The sources of the site: pages that lead somewhere, a reference of every public name, short examples (`make docs`)."""
 
 from __future__ import annotations
 

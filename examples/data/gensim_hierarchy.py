@@ -29,7 +29,7 @@ carnivores = [row for row in range(len(names)) if top in above(row)]
 relations = [(names[row], names[other]) for row in carnivores for other in above(row) if other == top or other in carnivores]
 
 model = PoincareModel(relations, size=5, negative=10, seed=0)
-model.train(epochs=30)
+model.train(epochs=15)
 model.save("carnivores.model")
 print(f"{len(model.kv)} synsets, {len(relations)} relations")
 

@@ -16,16 +16,16 @@ from horopca.plots import plot_disk
 
 # %%
 # An AnnData with a Poincaré embedding in ten dimensions, and what is known of each cell.
-cells = make_hierarchical_normals(2000, 10, branching=2, depth=3, step=1.5, scale=0.25, random_state=0)
+cells = make_hierarchical_normals(800, 10, branching=2, depth=3, step=1.5, scale=0.25, random_state=0)
 types = np.array(["stem", "A", "B", "A1", "A2", "B1", "B2", *(f"mature {k}" for k in range(1, 9))])
-adata = ad.AnnData(np.zeros((2000, 1)))
+adata = ad.AnnData(np.zeros((800, 1)))
 adata.obsm["X_poincare"] = cells.points
 adata.obs["cell_type"] = types[cells.labels]
 adata.obs["pseudotime"] = 2 * np.arctanh(np.linalg.norm(cells.points, axis=1))
 
 # %%
 # From ``obsm`` to ``obsm``; how it was made is in ``uns``.
-anndata.reduce(adata, "poincare", spine="free", objective="distortion", stretch=True)
+anndata.reduce(adata, "poincare", spine="free", objective="distortion")
 print(adata)
 print(adata.uns["horopca"]["params"])
 

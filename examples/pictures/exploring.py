@@ -14,7 +14,7 @@ from horopca.plots import plot_equidistant
 
 mammals = load_mammals()
 X = mammals.points
-Y = HoroPCA(2, spine="free", objective="distortion", stretch=True).fit_transform(X)
+Y = HoroPCA(2, spine="free").fit_transform(X)
 
 # %%
 # A still picture, coloured by trust: the share of strangers among the ten nearest of each point. Rings are

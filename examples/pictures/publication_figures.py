@@ -13,7 +13,7 @@ from horopca.datasets import load_mammals
 from horopca.plots import plot_disk, plot_equidistant
 
 mammals = load_mammals()
-Y = HoroPCA(2, spine="free", objective="distortion", stretch=True).fit_transform(mammals.points)
+Y = HoroPCA(2, spine="free").fit_transform(mammals.points)
 
 # %%
 # Five groups have a colour; None is grey. The same palette is used in both panels, since the classes are the same.
