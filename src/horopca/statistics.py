@@ -200,7 +200,7 @@ def mean_square_distance(x: Array) -> float:
 
 
 def sampled_mean_square_distance(x: Array, offsets: Sequence[int]) -> tuple[float, float]:
-    """The same from the pairs (i, i + o mod n) for each offset o, rows in random order: an estimate and its standard error."""
+    """`mean_square_distance`, and its standard error, from the pairs (i, i + o mod n) of offsets o; rows in random order."""
     n = x.shape[0]
     means = [_sum_of_squares(d) / n for (d,) in pair_distances(x, offsets=offsets)]
     share = (n - 1) / n  # the n pairs of a point with itself are among the n^2

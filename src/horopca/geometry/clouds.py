@@ -49,7 +49,7 @@ class Points(Protocol):
 
 
 class Cloud:
-    """Points x (n, d+1) in hand."""
+    """Points x (n, d+1) in memory."""
 
     def __init__(self, x: Array) -> None:
         self.x, self.shape = x, (x.shape[0], x.shape[1])
@@ -71,7 +71,7 @@ class Cloud:
 
 
 class Seen:
-    """Points as seen from one of their space (d+1,), which becomes the origin."""
+    """Points as seen from a point (d+1,) of their space, which becomes the origin."""
 
     def __init__(self, points: Array | Points, origin: np.ndarray) -> None:
         self.points, self.origin = as_points(points), origin

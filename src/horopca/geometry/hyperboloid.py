@@ -92,7 +92,7 @@ def pairwise_distance(x: Array, y: Array | None = None) -> Array:
 
 
 def distance_blocks(x: Array, y: Array | None = None) -> Iterator[tuple[slice, Array]]:
-    """The same matrix in blocks of whole rows: pairs (rows, distances of those rows to all of y)."""
+    """The matrix of `pairwise_distance` in blocks of whole rows: pairs (rows, distances of those rows to all of y)."""
     xp = array_namespace(x)
     t, r, u = _polar(x)
     t_y, r_y, u_y = (t, r, u) if y is None else _polar(y)

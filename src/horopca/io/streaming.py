@@ -335,7 +335,7 @@ class Job:
 
 
 def is_large(path: str | Path) -> bool:
-    """Whether a file is better reduced a block at a time: a ``.npy`` of more than `LARGE` bytes, of float32 or float64."""
+    """Whether a file is better reduced a block at a time: a ``.npy`` of more than 64 MiB, of float32 or float64."""
     path = Path(path)
     return path.is_file() and path.stat().st_size > LARGE and can_stream(path)
 

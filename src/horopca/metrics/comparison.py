@@ -122,7 +122,7 @@ def reductions(
     curvature: float = -1.0,
     random_state: int = 0,
 ) -> Iterator[Reduction]:
-    """The rows of `compare` one at a time, each with its images; arguments as there. Checks them before the first."""
+    """The rows of `compare` one at a time, each with its images. Its arguments are checked before the first of them."""
     rows = check_rows(X, check_door(model, curvature), min_rows=2)
     most = min(rows.shape[1] - 1, rows.shape[0])
     asked = list(n_components) if isinstance(n_components, Sequence) else [n_components]

@@ -146,13 +146,13 @@ def false_neighbours(
     curvature: float = -1.0,
     metric: MetricName = "hyperbolic",
 ) -> dict[str, np.ndarray]:
-    """For each point, what its neighbourhood in Y is worth. Arguments as in `neighbours_kept`.
+    """For each point, how far its nearest neighbours in Y can be trusted. Arguments as in `neighbours_kept`.
 
     Returns
     -------
     dict of arrays of shape (n,)
-        ``"false"``: how many of its nearest neighbours in Y are strangers, not among its nearest in X; ``"kept"``: the share of
-        its neighbours that are none; ``"trust"`` and ``"continuity"``: what it contributes to those means.
+        ``"false"``: how many of its nearest neighbours in Y are strangers, not among its nearest in X; ``"kept"``: the share
+        that are no strangers; ``"trust"`` and ``"continuity"``: what it contributes to `trustworthiness` and `continuity`.
 
     Examples
     --------
