@@ -51,4 +51,4 @@ plot_equidistant(Y, labels, names=shown, edges=edges, title="Primates, by when t
 
 # %%
 # The same to move around in: drag, scroll, double-click on a species.
-explore(Y, labels, names=names, edges=edges, original=X, title="Primates")
+explore(Y, labels, names=shown, edges=edges, original=X, title="Primates")
