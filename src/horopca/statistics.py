@@ -277,7 +277,7 @@ def _shifted_distances(x: Array, o: int) -> Array:
         wrap = max(rows.start, min(rows.stop, n - o))
         for low, high, shift in ((rows.start, wrap, o), (wrap, rows.stop, o - n)):
             if high > low:
-                parts.append(distance(x[low:high, :], x[low + shift : high + shift, :]))
+                parts.append(Chunk.of(x[low:high, :]).distances(x[low + shift : high + shift, :]))
     return array_namespace(x).concat(parts)
 
 

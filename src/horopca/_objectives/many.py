@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..geometry import distance
 from ..geometry._arrays import to_numpy
 from ..projections.horospherical import lower, stretch_with_pullback
+from ..statistics import pair_distances
 from .objectives import OBJECTIVES, VARIANCE, Term, inverse
 from .pairs import some_offsets
 from .profiles import TINY
@@ -53,7 +53,7 @@ class Few:
         self.scale = term.factor / len(offsets)
         if term.distances:
             x = to_numpy(sample.points())
-            known = [inverse(distance(x, np.roll(x, -o, axis=0))) for o in offsets]
+            known = [inverse(d) for (d,) in pair_distances(x, offsets=offsets)]
             self.known, apart = list(known), sum(int(np.count_nonzero(d)) for d in known)
             self.scale = term.factor * sample.size / max(apart, 1)
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..geometry import Chunk, pairwise_distance, to_hyperboloid
 from ..projections.horospherical import Slide, slide
 from ..projections.spines import Spine
-from ..statistics import mean_square_distance
+from ..statistics import mean_square_distance, pair_distances
 from .pairs import some_offsets
 
 EXACT_ROWS = 3000  # Variances of up to so many points are taken over all of their pairs, if those are few enough.
@@ -65,9 +65,7 @@ def slid(x: np.ndarray, spine: Spine) -> np.ndarray:
 
 def _shifted_mean(y: np.ndarray, offsets: tuple[int, ...]) -> float:
     """Mean squared distance of the pairs (i, i + o mod n) of points y (n, k+1), rows in random order."""
-    n, twice = len(y), np.concatenate([y, y])
-    chunk = Chunk.of(y)
-    return float(np.mean([np.mean(chunk.distances(twice[o : o + n]) ** 2) for o in offsets]))
+    return float(np.mean([np.mean(d**2) for (d,) in pair_distances(y, offsets=offsets)]))
 
 
 def _deviations(y: np.ndarray) -> tuple[float, float]:

@@ -200,7 +200,7 @@ def _squares(
 
 def _partners(some: np.ndarray, pairs: Across, like: Array) -> Iterator[tuple[int, Array]]:
     """For each shift, the rows of `some` that stand opposite the rows of a chunk."""
-    xp = array_namespace(like)
-    others, where = from_numpy(some, like), xp.arange(pairs.first, device=device(like))
+    xp, n, m = array_namespace(like), pairs.first, pairs.others
+    others, where = from_numpy(some, like), xp.arange(n, device=device(like))
     for o in pairs.offsets:
-        yield o, xp.take(others, (where + o) % pairs.others, axis=0)
+        yield o, others[o : o + n, :] if o + n <= m else xp.take(others, (where + o) % m, axis=0)

@@ -11,7 +11,8 @@ from scipy.optimize import OptimizeResult, minimize
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 Report = Callable[[int, int, float], None]  # is told the number of a heat, how many ran, and the best value
 
-MEMORY = 50  # pairs of L-BFGS: as many as a small problem has parameters, where it is then a full quasi-Newton method
+MEMORY = 50  # L-BFGS remembers so many steps: all parameters of a small problem, where it is a full quasi-Newton method.
+FEW_PARAMETERS = 256  # Up to so many parameters a climb hands on what it has learnt of the bend of the objective.
 
 
 class Ascent(NamedTuple):
@@ -61,7 +62,7 @@ def climb(objective: Objective, start: np.ndarray, *, max_iter: int, tol: float,
         return climb(objective, start, max_iter=max_iter, tol=tol)
     converged, status = _ending(result)
     with np.errstate(all="ignore"):  # where values leave float64 nothing is learnt
-        learnt = None if start.size > MEMORY or root is not None else _bend(result.hess_inv.sk, result.hess_inv.yk)
+        learnt = None if start.size > FEW_PARAMETERS or root is not None else _bend(result.hess_inv.sk, result.hess_inv.yk)
     return Ascent(
         at(result.x),
         -float(result.fun),

@@ -35,7 +35,8 @@ SpineName = Literal["ideal", "free"]
 STAND_ROWS = 1 << 12  # The search stands at the mean, and in the principal axes, of so many points of a sample.
 LAST_PAIRS = 1 << 20  # The last climb counts so many pairs for each evaluation.
 SAMPLE_PAIRS = 1 << 17  # On a sample, whose answer is corrected afterwards, it counts so many pairs.
-SAMPLE_TOL = 1e-7  # Where not all pairs are counted it goes on to no better than this: some say less of all of them.
+PART_TOL = 1e-7  # Where not all pairs are counted it goes on to no better than this: some say less of all of them.
+SAMPLE_TOL = 1e-6  # Where not all rows are searched it goes on to no better than this: a sample says less.
 DISTANCES_KEPT = 128  # The distortion of more than KEPT_SQUARE points counts so many pairs for each, whose distances are kept.
 AUTO_STARTS = 16  # So many starts are climbed from by default on a thousand points or more.
 MOST_AUTO_STARTS = 64  # Up to so many starts are climbed from by default on fewer points, where they cost little.
@@ -61,7 +62,7 @@ class Wish(NamedTuple):
         if n <= RUGGED_ROWS:
             auto = max(auto, OBJECTIVES[self.goal].starts)
         shifts = self._shifts(n, K, sampled)
-        tol = max(self.tol, SAMPLE_TOL) if shifts < n and self.pairs == "auto" else self.tol
+        tol = max(self.tol, SAMPLE_TOL if sampled else PART_TOL) if shifts < n and self.pairs == "auto" else self.tol
         return Plan(check_starts(self.n_init, auto), shifts, self.max_iter, tol, self.report)
 
     def _shifts(self, n: int, K: int, sampled: bool) -> int:
