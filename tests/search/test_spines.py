@@ -239,6 +239,14 @@ def test_a_runner_that_is_not_a_number_does_not_stop_the_others():
     assert abs(points[0, 0]) < 1e-3 and points[1, 0] == -1
 
 
+def test_a_runner_whose_gradient_is_infinite_stays_where_it_is():
+    def wall(x):
+        return -((x - 2) ** 2).sum(axis=1), np.where(x < 0, np.inf, -2 * (x - 2))
+
+    points, _ = climb_many(wall, np.array([[1.0], [-1.0]]), 30)
+    assert np.allclose(points[:, 0], [2.0, -1.0])
+
+
 def test_the_spectral_start_is_hyperbolic_mds():
     X = SETS["tree"]()
     x = to_hyperboloid(X)

@@ -22,9 +22,9 @@ def climb_many(objective: Many, starts: np.ndarray, evaluations: int) -> tuple[n
     others go on; a rejected step leaves an empty place in the memory. Runners that have arrived are not looked at again.
     """
     x = starts.copy()
-    shape, flat = x.shape, (len(x), -1)
-    value, g = objective(x)
-    x, g = x.reshape(flat), g.reshape(flat)
+    shape = x.shape
+    value, g = _finite(*objective(x))
+    x = x.reshape(g.shape)
     steps, bends = np.zeros((MEMORY, *x.shape)), np.zeros((MEMORY, *x.shape))
     weights, scale = np.zeros((MEMORY, len(x))), np.full(len(x), np.nan)
     ahead, length, idle = _direction(g, steps, bends, weights, scale, 0), np.ones(len(x)), np.zeros(len(x))
@@ -34,8 +34,7 @@ def climb_many(objective: Many, starts: np.ndarray, evaluations: int) -> tuple[n
             break
         trial = x + length[:, None] * ahead
         found, slope = value.copy(), g.copy()
-        found[going], there = objective(trial.reshape(shape)[going])
-        slope[going] = there.reshape(len(there), -1)
+        found[going], slope[going] = _finite(*objective(trial.reshape(shape)[going]))
         promised = length * np.sum(g * ahead, axis=1)
         good = going & (found >= value + ENOUGH * promised) & np.isfinite(found)
         place = k % MEMORY
@@ -56,6 +55,13 @@ def climb_many(objective: Many, starts: np.ndarray, evaluations: int) -> tuple[n
         length = np.where(good, 1.0, length * np.where(np.isfinite(found), shorter, 0.1))
         ahead = np.where(good[:, None], _direction(g, steps, bends, weights, scale, place), ahead)
     return x.reshape(shape), value
+
+
+def _finite(value: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values (S,) and gradients (S, p); a runner whose gradient has left float64 is lost, which its value says."""
+    g = g.reshape(len(g), -1)
+    lost = ~np.isfinite(g).all(axis=1)
+    return np.where(lost, -np.inf, value), np.where(lost[:, None], 0.0, g)
 
 
 def hop_many(climb: Many, starts: np.ndarray, hops: int, lengths: Sequence[float], rng: np.random.Generator) -> np.ndarray:
