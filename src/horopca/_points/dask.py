@@ -111,6 +111,14 @@ class DaskRows(Rows):
         rows[order] = found
         return rows
 
+    def repeated(self, copies: np.ndarray) -> DaskRows:
+        several = np.split(copies, self.starts[1:-1])
+        parts = [delayed(np.repeat)(block, times, axis=0) for block, times in zip(self.blocks, several, strict=True)]
+        shapes = ((int(times.sum()), self.X.shape[1]) for times in several)
+        arrays = [da.from_delayed(part, shape, self.X.dtype) for part, shape in zip(parts, shapes, strict=True)]
+        again = da.concatenate([array for array in arrays if array.shape[0]])
+        return DaskRows(again, self.door, unchecked=self.unchecked)
+
     def all(self) -> np.ndarray:
         n = self.shape[0]
         if n > GATHERED_ROWS:

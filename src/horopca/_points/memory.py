@@ -61,12 +61,12 @@ class Rows:
 
     def check(self, name: str = "X", reach: float = LARGEST_RADIUS) -> None:
         """Refuse rows that are not finite or not points of the model within `reach`; `name` is that of the user's argument."""
-        for rows in chunk_slices(self.X):
+        for rows in self._slices():
             refuse_outside(self._rows(rows), self.door, rows.start, name, reach)
 
     def chunks(self) -> Iterator[Chunk]:
         """The points in order, a chunk at a time."""
-        return map(self._chunk, chunk_slices(self.X))
+        return map(self._chunk, self._slices())
 
     def take(self, indices: np.ndarray) -> np.ndarray:
         """Some of the points (m, d+1), on the host."""
@@ -90,7 +90,7 @@ class Rows:
 
     def fold_beside(self, other: Rows, function: Callable[[Chunk, Chunk], Any]) -> Any:
         """The sum of function(chunk, the same rows of another array) over all chunks."""
-        return reduce(added, (function(self._chunk(rows), other._chunk(rows)) for rows in chunk_slices(self.X)))
+        return reduce(added, (function(self._chunk(rows), other._chunk(rows)) for rows in self._slices()))
 
     def all(self) -> Any:
         """All points (n, d+1), in an array of the user's library."""
@@ -107,16 +107,38 @@ class Rows:
         work = lambda rows: function(self._chunk(rows))
         with one_blas_thread():
             if threads == 1:
-                yield from map(work, chunk_slices(self.X))
+                yield from map(work, self._slices())
                 return
             with ThreadPoolExecutor(threads) as pool:
-                yield from pool.map(work, chunk_slices(self.X, threads))
+                yield from pool.map(work, self._slices(threads))
+
+    def _slices(self, threads: int = 1) -> Iterable[slice]:
+        return chunk_slices(self.X, threads, self.shape[0])
+
+    def repeated(self, copies: np.ndarray) -> Rows:
+        """The rows, each as often as `copies` (n,) says."""
+        return Repeated(self, copies)
 
 
-def chunk_slices(X: Array, threads: int = 1) -> Iterable[slice]:
-    """Slices of the rows of X, as many at a time as suit the place where it lives."""
+class Repeated(Rows):
+    """The rows of another, each so many times in a row. No copy is written out before it is asked for."""
+
+    def __init__(self, rows: Rows, copies: np.ndarray) -> None:
+        super().__init__(rows.X, rows.door)
+        self.threads, self.shape = rows.threads, (int(copies.sum()), rows.shape[1])
+        self._once, self._ends = rows, np.cumsum(copies)
+
+    def raw(self, indices: np.ndarray) -> Any:
+        return self._once.raw(np.searchsorted(self._ends, indices, side="right"))
+
+    def _rows(self, rows: slice) -> Any:
+        return self.raw(np.arange(rows.start, rows.stop))
+
+
+def chunk_slices(X: Array, threads: int = 1, n: int | None = None) -> Iterable[slice]:
+    """Slices of the rows of X (or of n such rows), as many at a time as suit the place where it lives."""
     elements = DEVICE_ELEMENTS if str(device(X)) != "cpu" else CHUNK_ELEMENTS if threads == 1 else THREAD_ELEMENTS
-    return row_slices(X.shape[0], max(64, elements // X.shape[1]))
+    return row_slices(X.shape[0] if n is None else n, max(64, elements // X.shape[1]))
 
 
 def enter(X: Any, asked: Asked) -> Rows:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _check_sample_weight
 
 from .._objectives.variances import REPORTED_PAIRS, pair_variances
 from .._points.door import Door, check_count, check_door, check_number
@@ -52,15 +51,12 @@ def begin_fit(estimator: Any, X: Any, min_rows: int = 2) -> Rows:
 def repeated(rows: Rows, sample_weight: Any, most: int) -> Rows:
     """The rows, each as often as its weight says: so many copies if weights are whole numbers, or whole multiples of the least.
 
-    Other weights, and such as come to more than `most` rows, are rounded: to `COPIES` rows for the least, or to `most` in all.
-    They are rounded along a shuffled order, so that no order of the rows is favoured.
+    Other weights, and such as come to more than `most` rows, or `COPIES` times the rows if these are more, are rounded: to
+    `COPIES` rows for the least, or to so many in all. They are rounded along a shuffled order, so that no order of the rows is
+    favoured.
     """
     n = rows.shape[0]
-    given: Any = to_numpy(sample_weight)
-    given = given if given.ndim else float(given)  # one number: the same for all
-    if not np.any(given):
-        raise ValueError("sample_weight must be positive for some points, but is zero for all of them.")
-    weight = _check_sample_weight(given, np.empty((n, 1)), dtype=np.float64, ensure_non_negative=True)
+    weight, most = check_weights(sample_weight, n), max(most, COPIES * n)
     counted = np.flatnonzero(weight > 0)
     some = weight[counted]
     if len(counted) == n and some.min() == some.max():
@@ -70,7 +66,27 @@ def repeated(rows: Rows, sample_weight: Any, most: int) -> Rows:
     times = next(fitting, some / some.sum() * min(most, COPIES * some.sum() / some.min()))
     order, copies = np.random.default_rng(0).permutation(len(some)), np.zeros(n, dtype=np.int64)
     copies[counted[order]] = np.diff(np.rint(np.cumsum(times[order])), prepend=0)
-    return check_rows(rows.raw(np.repeat(np.arange(n), copies)), rows.door)
+    if copies.sum() < 2:
+        raise ValueError("sample_weight must be positive for two points at least, but is zero for all but one of them.")
+    return rows.repeated(copies)
+
+
+def check_weights(sample_weight: Any, n: int) -> np.ndarray:
+    """Weights of n rows, or of one number for all of them, or a sentence."""
+    try:
+        weight = to_numpy(sample_weight)
+    except (TypeError, ValueError):
+        raise ValueError(f"sample_weight must hold numbers, one for each row of X, but is {sample_weight!r:.60}.") from None
+    if weight.ndim and weight.shape != (n,):
+        raise ValueError(f"sample_weight must have one number for each of the {n} rows of X, but has shape {weight.shape}.")
+    weight = np.broadcast_to(weight, (n,)).astype(np.float64)
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        row = int(bad.argmax())
+        raise ValueError(f"sample_weight must hold finite numbers that are not negative, but row {row} has {weight[row]:g}.")
+    if not weight.any():
+        raise ValueError("sample_weight must be positive for some points, but is zero for all of them.")
+    return weight
 
 
 def as_fitted(estimator: Any, name: str) -> Any:

@@ -225,9 +225,10 @@ class HoroPCA(HyperbolicReduction):
             Points in the estimator's model and curvature; NumPy, torch or another array library, Dask, or a data frame.
         y : ignored
         sample_weight : array of shape (n_samples,), optional
-            How often each point counts, in the mean, the search and the variances. Whole numbers, and whole multiples of the
-            least, are exact up to 16384 in all; others are rounded to copies of the points, 8 of that which counts least,
-            and at most 16384 in all.
+            How often each point counts, in the mean, the search and the variances, whatever the objective: weights that are
+            whole numbers, or whole multiples of the least, do what so many copies of the points would, to the last bit.
+            Others are rounded to copies, 8 of that which counts least. There are at most 8 times as many copies as points, or
+            16384 if that is more. A weight of 0 leaves a point out.
             ``sklearn.utils.class_weight.compute_sample_weight("balanced", groups)`` lets every group count as much as another.
 
         Returns

@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .._points.door import check_generator, check_number
 from .._points.memory import Rows
@@ -25,7 +25,7 @@ from ..geometry import lift, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry.isometries import boost
 from ..statistics import frechet_mean, principal_axes
-from .fitting import begin_fit, check_climb, ending_after, fitted_door, kept_if_refused, report_end
+from .fitting import begin_fit, check_climb, check_weights, ending_after, fitted_door, kept_if_refused, report_end
 from .margin import Hyperplane, largest_margins
 
 PLATT_FOLDS = 5  # Probabilities are learnt from so many folds.
@@ -148,7 +148,7 @@ class HyperbolicSVC(ClassifierMixin, BaseEstimator):
 
     def _learn(self, rows: Rows, y: Any, sample_weight: Any) -> Ending:
         y = check_labels(y, rows.shape[0])
-        weight = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64, ensure_non_negative=True)
+        weight = check_weights(1.0 if sample_weight is None else sample_weight, len(y))
         x, y, weight = to_numpy(rows.all())[weight > 0], y[weight > 0], weight[weight > 0]  # weight 0: as if not there
         y = check_labels(y, len(x), fewest=2 if self.probability else 1, why=" for probability=True")
         self.classes_, codes = np.unique(y, return_inverse=True)
