@@ -17,7 +17,7 @@ from joblib import Parallel, delayed
 
 from horopca import HoroPCA
 from horopca.geometry import Frame, align, between, from_hyperboloid, to_hyperboloid, translate, translate_to_origin
-from horopca.metrics import bootstrap
+from horopca.metrics import bootstrap, component_curve
 from horopca.metrics.stability import spine_angle
 from horopca.projections import Spine, slide, spine_basis
 
@@ -30,11 +30,12 @@ class Planted(NamedTuple):
     directions: np.ndarray  # (K, d), orthonormal: they span the submanifold as it is seen from the mean
 
 
-def planted(n: int, d: int, K: int, noise: float, rng: np.random.Generator) -> Planted:
-    """A wrapped normal distribution about a random point: of deviation 1 along K random directions, and `noise` across."""
+def planted(n: int, d: int, K: int, noise: float, rng: np.random.Generator, first: float = 1.0) -> Planted:
+    """A wrapped normal distribution about a random point: of deviation `noise` across K random directions, 1 along these, and
+    `first` along the first of them."""
     turn = np.linalg.qr(rng.standard_normal((d, d)))[0]
     mean = to_hyperboloid(rng.standard_normal((1, d)) / np.sqrt(d), "tangent")[0]
-    v = rng.standard_normal((n, d)) * np.where(np.arange(d) < K, 1.0, noise)
+    v = rng.standard_normal((n, d)) * np.where(np.arange(d) < K, np.where(np.arange(d) < 1, first, 1.0), noise)
     return Planted(from_hyperboloid(translate(to_hyperboloid(v @ turn, "tangent"), mean), "poincare"), mean, turn[:K])
 
 
@@ -68,7 +69,43 @@ def print_coverage() -> None:
         print(f"  K = {K}: angle to the spine {angle:.1%}, regions of points {regions:.1%}", flush=True)
 
 
-TABLES: dict[str, Callable[[], None]] = {"coverage": print_coverage}  # What is simulated, by its name on the command line.
+class Model(NamedTuple):
+    """What is planted: K directions in d dimensions, n points."""
+
+    K: int
+    noise: float = 0.4
+    first: float = 1.0
+    n: int = 100
+    d: int = 5
+
+
+SELECTED = {
+    "no direction": Model(0, noise=1.0),
+    "1": Model(1),
+    "2": Model(2),
+    "3": Model(3),
+    "2, the first three times as wide": Model(2, first=3.0),
+}
+SELECTIONS = 50  # Runs for each model.
+
+
+def selection() -> None:
+    """How many components `component_curve` chooses, of as many as are planted."""
+    print("| planted | chosen: 0 | 1 | 2 | 3 | 4 | 5 | right |\n|---|---|---|---|---|---|---|---|")
+    for name, model in SELECTED.items():
+        counts = np.zeros(model.d + 1, dtype=int)
+        for run in range(SELECTIONS):
+            rng = np.random.default_rng(run)
+            X = planted(model.n, model.d, model.K, model.noise, rng, model.first).X
+            counts[component_curve(X, cv=2, random_state=run).chosen] += 1
+        print(f"| {name} | {' | '.join(map(str, counts))} | {counts[model.K] / SELECTIONS:.0%} |", flush=True)
+
+
+# what is simulated, by its name on the command line
+TABLES: dict[str, Callable[[], None]] = {
+    "selection": selection,
+    "coverage": print_coverage,
+}
 
 
 def main() -> None:

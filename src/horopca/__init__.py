@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from .estimators import layers as torch  # noqa: F401
     from .explorer import explore  # noqa: F401
     from .io import anndata  # noqa: F401
+    from .metrics import HoroPCACV  # noqa: F401
     from .metrics.comparison import compare  # noqa: F401
 
 __version__ = "0.1.0"
 
 # loaded when first asked for, so that `horopca --help` does not wait for scikit-learn; and all estimators by their names
 _ROOMS = ("datasets", "embed", "geometry", "io", "metrics", "plots", "projections", "statistics")
-_HOMES = {"compare": "metrics.comparison", "explore": "explorer"}
+_HOMES = {"HoroPCACV": "metrics", "compare": "metrics.comparison", "explore": "explorer"}
 _HOMES |= dict.fromkeys(("from_geoopt", "from_hypll", "from_hyperbolix"), "_points.libraries")
 _ALIASES = {"anndata": "io.anndata", "torch": "estimators.layers"}
 

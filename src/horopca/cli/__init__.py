@@ -15,7 +15,8 @@ from click import Command, Context
 from .. import __version__
 from .saying import sentences
 
-COMMANDS = ("classify", "compare", "demo", "embed", "info", "map", "plot", "reduce", "view")  # Each is in the file of its name.
+# each is in the file of its name
+COMMANDS = ("classify", "compare", "components", "demo", "embed", "info", "map", "plot", "reduce", "view")
 
 
 class Commands(click.RichGroup):
@@ -71,6 +72,7 @@ def main(ctx: Context, max_memory: float | None) -> None:
     horopca reduce vectors.npy --plot disk.png     ... and draw them
     horopca view plane.npy --open                  move around in them
     horopca compare vectors.npy                    which reduction keeps most
+    horopca components vectors.npy                 how many dimensions to keep
     horopca classify vectors.npy --labels y.txt    which classifier tells classes apart
     """
     if max_memory is not None:

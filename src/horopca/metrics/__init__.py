@@ -1,5 +1,6 @@
 """Figures of merit: what a reduction keeps of what it was given, and methods and classifiers side by side."""
 
+from .chosen import HoroPCACV
 from .distances import (
     average_distortion,
     frechet_variance,
@@ -10,12 +11,16 @@ from .distances import (
     worst_case_distortion,
 )
 from .neighbours import continuity, false_neighbours, neighbours_kept, trustworthiness
+from .selection import ComponentCurve, component_curve
 from .stability import Stability, bootstrap
 
 __all__ = [
+    "ComponentCurve",
+    "HoroPCACV",
     "Stability",
     "average_distortion",
     "bootstrap",
+    "component_curve",
     "continuity",
     "false_neighbours",
     "frechet_variance",

@@ -7,6 +7,7 @@ Functions take arrays and ``ax=None``, draw, and return the axes; nothing is sho
 from .ball import plot_ball
 from .charts import plot_distortion, plot_explained_variance
 from .comparison import plot_comparison
+from .components import plot_components
 from .curves import geodesic_arcs, horocycle_arcs
 from .figures import new_figure
 from .film import animate
@@ -25,6 +26,7 @@ __all__ = [
     "new_figure",
     "plot_ball",
     "plot_comparison",
+    "plot_components",
     "plot_cones",
     "plot_disk",
     "plot_distortion",

@@ -1,0 +1,172 @@
+"""``horopca components``: how many dimensions to reduce points to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, get_args
+
+import rich_click as click
+from rich.console import Console
+from rich.table import Table
+
+from .. import plots
+from ..metrics.selection import ComponentCurve, HeldOut, MeasureName, RuleName, component_curve
+from .drawing import PICTURES, figure_for, saved
+from .files import Output, check_files, read, write_files
+from .methods import HELP, made, method_options
+from .options import (
+    Reading,
+    choice,
+    force_option,
+    json_option,
+    points_argument,
+    quiet_option,
+    reading_options,
+    reads,
+    seed_option,
+    writes,
+)
+from .saying import print_json, watched
+from .texts import read_words
+
+
+@click.command()
+@points_argument()
+@click.option(
+    "-k", "--components", "max_components", type=click.IntRange(min=1), help="Look at 1 to so many.  [default: 10, or all]"
+)
+@click.option("--folds", "cv", type=click.IntRange(min=2), default=5, show_default=True, help="Folds of the cross-validation.")
+@reads("--groups", help="Groups of the rows, one to a line, each kept in one fold.")
+@choice("rule", get_args(RuleName), "More than chance, or within one standard error of the best.")
+@choice("measure", get_args(MeasureName), "What the rule one_se goes by.")
+@click.option(
+    "--copies",
+    type=click.IntRange(min=0),
+    default=19,
+    show_default=True,
+    help="Copies to compare a component with; 0: none.",
+)
+@writes("--plot", help="Where to draw the curves: .png, .pdf or .svg.")
+@reading_options
+@method_options
+@seed_option
+@json_option
+@quiet_option
+@force_option
+def components(
+    input: Path,
+    groups: Path | None,
+    plot: Path | None,
+    reading: Reading,
+    seed: int,
+    as_json: bool,
+    force: bool,
+    max_components: int | None,
+    cv: int,
+    rule: RuleName,
+    measure: MeasureName,
+    copies: int,
+    method: str | None,
+    **options: Any,
+) -> None:
+    """Say how many components the points in INPUT speak for.
+
+    For 1, 2, ... components: the average distortion of distances, and the shares of the variance and of the nearest neighbours
+    that are kept, of rows that the fit has not seen, with standard errors over the folds. A component counts if it adds more
+    to the variance than it does by chance, in copies of the points whose directions, beside the components before it, are
+    random.
+
+    \b
+    Examples:
+      horopca components vectors.npy
+      horopca components vectors.npy --plot curve.png
+      horopca components vectors.npy -k 5 --spine free --groups families.txt
+      horopca components vectors.npy --rule one_se --measure neighbours --copies 0
+      horopca components vectors.npy --json | jq .chosen
+    """
+    asked = {name: value for name in HELP if (value := options.pop(name)) is not None}
+    check_files({"INPUT": input, "--groups": groups}, [Output("--plot", plot, PICTURES)], force=force)
+    figure = figure_for(plot)
+    table = read(input, reading)
+    place, n = reading.place(table.model), len(table.X)
+    estimator = made(method or "horopca", None, asked, random_state=seed, **place)
+    with watched(f"Fitting parts of {n:,} points from {input.name}") as bar:
+        curve = component_curve(
+            table.X,
+            max_components,
+            estimator=estimator,
+            cv=cv,
+            groups=None if groups is None else read_words(groups, n, "group"),
+            rule=rule,
+            measure=measure,
+            copies=copies,
+            random_state=seed,
+            n_jobs=asked.get("n_jobs"),
+            progress=bar.tell,
+        )
+    if figure is not None:
+        plots.plot_components(curve, figure=figure)
+        write_files([(plot, saved(figure))], force=force)
+    if as_json:
+        about = {
+            "input": input,
+            "n_points": n,
+            **place,
+            "method": method or "horopca",
+            "folds": cv,
+            "copies": copies,
+            "seed": seed,
+        }
+        print_json({**about, "plot": plot, **_summary(curve)})
+    else:
+        _print_curve(curve, f"{input}: {n:,} points, {len(curve.distortion.among)} folds")
+
+
+FIGURES: dict[str, tuple[str, str]] = {
+    "distortion": ("distortion", "{:.4f}"),
+    "variance": ("variance kept", "{:.2%}"),
+    "neighbours": ("neighbours kept", "{:.1%}"),
+}  # A figure of merit: its heading, and how it is written.
+
+
+def _summary(curve: ComponentCurve) -> dict[str, Any]:
+    rows = []
+    for k, number in enumerate(curve.n_components):
+        row: dict[str, Any] = {"n_components": number}
+        for name in FIGURES:
+            held: HeldOut = getattr(curve, name)
+            row |= {name: held.mean[k], f"{name}_error": held.error[k], f"{name}_across": held.across.mean(axis=0)[k]}
+        if len(curve.null):
+            row["added"] = curve.added[k]
+        if k < curve.null.shape[1]:
+            row |= {"added_by_chance": curve.null[:, k].max(), "p_value": curve.p_values[k]}
+        rows.append(row)
+    return {
+        "rule": curve.rule,
+        "measure": curve.measure,
+        "chosen": curve.chosen,
+        "choices": curve.choices,
+        "sentence": curve.sentence,
+        "curve": rows,
+    }
+
+
+def _print_curve(curve: ComponentCurve, title: str) -> None:
+    """A line for each number of components, that which is chosen bold, and a sentence."""
+    table = Table(box=None)
+    table.add_column("k", justify="right")
+    for heading, _ in FIGURES.values():
+        table.add_column(heading, justify="right", no_wrap=True)
+    if len(curve.null):
+        table.add_column("adds", justify="right")
+        table.add_column("by chance", justify="right")
+    for k, number in enumerate(curve.n_components):
+        figures = [(getattr(curve, name), form) for name, (_, form) in FIGURES.items()]
+        cells = [f"{form.format(held.mean[k])} ± {form.format(held.error[k])}" for held, form in figures]
+        if len(curve.null):
+            cells += [f"{curve.added[k]:.1%}", f"≤ {curve.null[:, k].max():.1%}" if k < curve.null.shape[1] else ""]
+        table.add_row(str(number), *cells, style="bold" if number == curve.chosen else None)
+    console = Console(markup=False, highlight=False)
+    console.print(title, style="bold", soft_wrap=True)
+    console.print(table)
+    console.print(curve.sentence, soft_wrap=True)

@@ -1,0 +1,147 @@
+"""HoroPCA with as many components as the data speaks for."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal, Self
+
+from sklearn.utils.metaestimators import available_if
+
+from .._objectives.objectives import ObjectiveName
+from .._points.places import ModelChoice
+from .._points.threads import one_blas_thread
+from ..estimators import HoroPCA
+from ..estimators.fitting import begin_fit, kept_if_refused, report_end
+from ..estimators.learning import SpineName
+from .selection import ComponentCurve, MeasureName, RuleName, component_curve
+
+__all__ = ["HoroPCACV"]
+
+
+def _is_no_stream(estimator: Any) -> bool:
+    raise AttributeError(
+        "HoroPCACV has no partial_fit: folds are made of all rows. Choose n_components on a part of them first."
+    )
+
+
+class HoroPCACV(HoroPCA):
+    """`HoroPCA` whose number of components is chosen by cross-validation and comparison with chance.
+
+    `fit` makes a `horopca.metrics.component_curve`, takes as many components as its rule chooses, at least one, and fits
+    these to all rows. Then it is a fitted `HoroPCA`, with its attributes and methods, but for `partial_fit`.
+
+    Parameters
+    ----------
+    max_components : int, optional
+        The most to choose; 10 if not given, or the dimension of the data.
+    cv, rule, measure, copies
+        As for `horopca.metrics.component_curve`.
+    spine, strategy, objective, stretch, model, curvature, centre, n_init, pairs, max_iter, tol, verbose
+        As for `HoroPCA`.
+    random_state : int, RandomState, Generator or None, default=0
+        Seeds the folds, the copies, and the fit.
+    n_jobs : int or None, default=None
+        Jobs of joblib for the curve, and threads of the fit.
+
+    Attributes
+    ----------
+    curve_ : ComponentCurve
+        What is kept against the number of components; ``curve_.sentence`` says what may be concluded, and
+        `horopca.plots.plot_components` draws it.
+    n_components_ : int
+        As many as were chosen; 1 if no component adds more than chance, which is warned of.
+
+    Examples
+    --------
+    >>> from horopca import HoroPCACV
+    >>> from horopca.datasets import make_hierarchy
+    >>> X = make_hierarchy(random_state=0).points
+    >>> pca = HoroPCACV(max_components=4, cv=3).fit(X)
+    >>> pca.transform(X).shape == (len(X), pca.n_components_)
+    True
+    """
+
+    curve_: ComponentCurve
+    warm_start = False
+
+    def __init__(
+        self,
+        max_components: int | None = None,
+        *,
+        cv: Any = 5,
+        rule: RuleName = "null",
+        measure: MeasureName = "distortion",
+        copies: int = 19,
+        spine: SpineName = "ideal",
+        strategy: Literal["joint", "greedy"] = "joint",
+        objective: ObjectiveName = "variance",
+        stretch: bool = False,
+        model: ModelChoice = "poincare",
+        curvature: float = -1.0,
+        centre: Literal["mean", "origin"] | Any = "mean",
+        n_init: int | Literal["auto"] = "auto",
+        pairs: int | Literal["auto", "all"] = "auto",
+        max_iter: int = 500,
+        tol: float = 1e-10,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_components = max_components
+        self.cv = cv
+        self.rule = rule
+        self.measure = measure
+        self.copies = copies
+        self.spine = spine
+        self.strategy = strategy
+        self.objective = objective
+        self.stretch = stretch
+        self.model = model
+        self.curvature = curvature
+        self.centre = centre
+        self.n_init = n_init
+        self.pairs = pairs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @property
+    def n_components(self) -> int:
+        """As many as were chosen: what a fit of `HoroPCA` asks for."""
+        return self.n_components_
+
+    @one_blas_thread()
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+        """Choose the number of components, and learn them from all points.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Points in the estimator's model and curvature.
+        y : ignored
+        groups : array of shape (n_samples,), optional
+            Rows of one group are kept in one fold.
+
+        Returns
+        -------
+        self
+        """
+        with kept_if_refused(self):
+            rows = begin_fit(self, X)
+            shared = {name: getattr(self, name) for name in HoroPCA._get_param_names() if name in self._get_param_names()}
+            how = {"cv": self.cv, "rule": self.rule, "measure": self.measure, "copies": self.copies}
+            how |= {"groups": groups, "random_state": self.random_state, "n_jobs": self.n_jobs}
+            self.curve_ = component_curve(X, self.max_components, estimator=HoroPCA(**shared), **how)
+            self.n_components_ = max(1, self.curve_.chosen)
+            ending = self._learn_rows(rows)
+        report_end(self, ending)
+        if self.curve_.chosen == 0:
+            warnings.warn(f"{self.curve_.sentence} HoroPCACV keeps one component.", stacklevel=2)
+        return self
+
+    @available_if(_is_no_stream)
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Of batches no folds are made: there is no such method."""
+        raise NotImplementedError

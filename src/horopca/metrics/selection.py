@@ -1,0 +1,438 @@
+"""How many components? What unseen rows keep against their number, and what chance alone would give."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from scipy.linalg import block_diag
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, KFold
+
+from .._objectives.sample import as_sample
+from .._objectives.variances import pair_variances, slid
+from .._points.door import Door, check_choice, check_count, check_generator
+from .._points.places import check_rows, choose_door
+from .._points.threads import one_blas_thread
+from .._search.nested import search_nested, search_next
+from ..estimators import HoroPCA
+from ..estimators.base import HyperbolicReduction
+from ..geometry import Frame, from_hyperboloid, lift, pairwise_distance, translate_to_origin
+from ..projections.spines import Spine, spine_from_basis
+from ..statistics import Seen, frechet_mean, principal_axes, relative_change
+from .comparison import NEIGHBOURS
+
+__all__ = ["ComponentCurve", "HeldOut", "MeasureName", "RuleName", "component_curve"]
+
+RuleName = Literal["null", "one_se"]
+MeasureName = Literal["distortion", "variance", "neighbours"]
+
+USUAL_COMPONENTS = 10  # So many are looked at unless more are asked for.
+MOST_ROWS = 1 << 12  # More rows than this are looked at through a random sample of so many,
+MOST_COPIED = 1 << 11  # and copies are made of so many of them.
+MEASURED_PAIRS = 1 << 16  # Variances of many rows and their copies are taken over so many pairs.
+
+Progress = Callable[[int, int, str], None]
+Map = Callable[[np.ndarray], np.ndarray]  # of points (n, d+1) to their images (n, k+1)
+
+
+class HeldOut(NamedTuple):
+    """A figure of merit for 1 .. K components, a row for each fold: measured on rows that its fit has not seen."""
+
+    among: np.ndarray  # (folds, K), over pairs of unseen rows
+    across: np.ndarray  # (folds, K), over pairs of an unseen and a seen one
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Mean (K,) over the folds, among unseen rows."""
+        return np.asarray(self.among.mean(axis=0))
+
+    @property
+    def error(self) -> np.ndarray:
+        """Its standard error (K,): the deviation of the folds over the root of their number."""
+        return np.asarray(self.among.std(axis=0, ddof=1) / np.sqrt(len(self.among)))
+
+
+class ComponentCurve(NamedTuple):
+    """What is kept of unseen rows against the number of components, and how many the data speaks for.
+
+    ``distortion`` is the average distortion of distances (less is better); ``variance`` the share of the pair variance, and
+    ``neighbours`` that of the nearest neighbours, that is kept. Each has ``mean`` and ``error`` over the folds.
+    """
+
+    n_components: np.ndarray  # (K,): 1 .. K
+    distortion: HeldOut
+    variance: HeldOut
+    neighbours: HeldOut
+    added: np.ndarray  # (K,), the share of the variance of all rows that each component adds, spines being free
+    null: np.ndarray  # (copies, m), the same by chance, up to the first component that adds no more than that
+    rule: RuleName
+    measure: MeasureName
+    n_dimensions: int
+
+    @property
+    def p_values(self) -> np.ndarray:
+        """How often chance adds as much as a component does (m,): the share of the copies, the points counted among them."""
+        return np.asarray((1 + np.sum(self.null >= self.added[: self.null.shape[1]], axis=0)) / (1 + len(self.null)))
+
+    @property
+    def choices(self) -> dict[str, int]:
+        """How many components each rule chooses: "null" only where there are copies to compare with."""
+        found = {"one_se": self._within_one_error()}
+        if len(self.null):  # all components but the last of those that were compared add more
+            found["null"] = int(np.sum(self.added[: self.null.shape[1]] > self.null.max(axis=0)))
+        return found
+
+    @property
+    def chosen(self) -> int:
+        """How many components the rule of the curve chooses; 0 if no component adds more than chance."""
+        return self.choices[self.rule]
+
+    def _within_one_error(self) -> int:
+        """The fewest components whose figure is within one standard error of the best."""
+        figure: HeldOut = getattr(self, self.measure)
+        loss, error = figure.mean if self.measure == "distortion" else -figure.mean, figure.error
+        best = int(np.argmin(loss))
+        return 1 + int(np.argmax(loss <= loss[best] + error[best]))
+
+    @property
+    def sentence(self) -> str:
+        """What may be concluded, in words."""
+        K, most = self.chosen, len(self.n_components)
+        if self.rule == "one_se":
+            figure = "neighbours kept" if self.measure == "neighbours" else self.measure
+            return (
+                f"{_components(K, 'are', 'is')} within one standard error of the best {figure} of unseen rows. {self._kept(K)}"
+            )
+        if K == 0:
+            return (
+                "No component adds more to the variance than chance does to points at the same distances from their mean, in "
+                "random directions: a picture of these points shows no direction that is theirs."
+            )
+        more = " There may be more: raise max_components." if K == most < self.n_dimensions else ""
+        return f"{_components(K, 'add', 'adds')} more to the variance than chance does.{more} {self._kept(K)}"
+
+    def _kept(self, K: int) -> str:
+        (d, e), (v, f) = ((h.mean[K - 1], h.error[K - 1]) for h in (self.distortion, self.variance))
+        return f"With {K}, unseen rows have a distortion of {d:.3f} ± {e:.3f} and keep {v:.1%} ± {f:.1%} of their variance."
+
+
+def _components(K: int, many: str, one: str) -> str:
+    return f"{K} component{'s' if K > 1 else ''} {many if K > 1 else one}"
+
+
+def component_curve(
+    X: Any,
+    max_components: int | None = None,
+    *,
+    estimator: HyperbolicReduction | None = None,
+    cv: Any = 5,
+    groups: Any = None,
+    rule: RuleName = "null",
+    measure: MeasureName = "distortion",
+    copies: int = 19,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: Progress = lambda done, total, doing: None,
+) -> ComponentCurve:
+    """How many components: what is kept of rows that a fit has not seen, and what chance would add.
+
+    Components are fitted to some of the rows (folds), and measured on the others. Beside that, each component is compared with
+    chance (a parallel analysis, one component after another): copies of the points keep their distances from the mean and
+    all that the components before show of them, and have random directions across these. Of more than 4096 rows a random
+    sample of so many is looked at, and copies are made of 2048.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        Points in the model and curvature of the estimator.
+    max_components : int, optional
+        The curve goes from 1 to so many; to 10 if not given, or to the dimension of the data.
+    estimator : a reduction of this package, optional
+        What is fitted, `HoroPCA()` if not given; its ``n_components`` does not matter. The fits of a joint `HoroPCA` begin
+        where those with one component less ended, from few starts: a curve costs about as much as three fits.
+    cv : int or scikit-learn splitter, default=5
+        Folds, each of at least two rows, or a splitter with `split`. Equal rows are kept in one fold.
+    groups : array of shape (n_samples,), optional
+        Rows of one group, such as a subtree, are kept in one fold: where rows depend on each other, single ones are not
+        unseen.
+    rule : {"null", "one_se"}, default="null"
+        "null": as many components as add more to the variance of the points than to that of any copy. "one_se": the fewest
+        within one standard error of the best by `measure`; distortion falls with every component, so that these are often
+        nearly all.
+    measure : {"distortion", "variance", "neighbours"}, default="distortion"
+        What "one_se" goes by.
+    copies : int, default=19
+        Copies for each component; 0: none. Where there is none left to find, "null" finds one by chance once in ``copies + 1``
+        times.
+    random_state : int, RandomState, Generator or None, default=0
+        Seeds the folds, the copies and the sample of many rows.
+    n_jobs : int or None, default=None
+        Jobs of joblib; the curve is the same whatever their number.
+    progress : callable
+        Told how many of the fits are done, of how many, and what is next.
+
+    Returns
+    -------
+    ComponentCurve
+
+    Examples
+    --------
+    >>> from horopca.datasets import make_hierarchy
+    >>> from horopca.metrics import component_curve
+    >>> curve = component_curve(make_hierarchy(random_state=0).points, 3, copies=0, rule="one_se")
+    >>> curve.n_components, bool(curve.distortion.mean[0] > curve.distortion.mean[2])
+    (array([1, 2, 3]), True)
+    """
+    check_choice("rule", rule, get_args(RuleName))
+    check_choice("measure", measure, get_args(MeasureName))
+    if check_count("copies", copies, 0) == 0 and rule == "null":
+        raise ValueError("copies must be at least 1 for rule='null', which compares with them, but is 0. Take rule='one_se'.")
+    estimator = _check_estimator(estimator)
+    door = choose_door(X, estimator.model, estimator.curvature)
+    rows, rng = check_rows(X, door, min_rows=2), check_generator(random_state)
+    n, d = rows.shape[0], rows.shape[1] - 1
+    some = np.arange(n) if n <= MOST_ROWS else np.sort(rng.choice(n, size=MOST_ROWS, replace=False))
+    x = rows.take(some)
+    folds = _folds(x, cv, _check_groups(groups, n, some), rng)
+    K = _check_most(max_components, d, min(len(seen) for seen, _ in folds))
+    jobs = _Jobs(n_jobs, progress, len(folds) + (1 + copies * K if copies else 0))
+    task = _Task(estimator, door, x, K)
+    held = np.array(jobs.run(_held_out, [(task, *fold) for fold in folds], "folds"))  # (folds, figures, among and across, K)
+    distortion, variance, neighbours = (HeldOut(held[:, k, 0], held[:, k, 1]) for k in range(3))
+    added, null = _beside_chance(x[rng.permutation(len(x))[:MOST_COPIED]], K, copies, rng, jobs)
+    return ComponentCurve(np.arange(1, K + 1), distortion, variance, neighbours, added, null, rule, measure, d)
+
+
+def _beside_chance(x: np.ndarray, K: int, copies: int, rng: np.random.Generator, jobs: _Jobs) -> tuple[np.ndarray, np.ndarray]:
+    """What each component adds (K,), and what it adds to copies (copies, m), up to the first that adds no more than that."""
+    if not copies:
+        return np.full(K, np.nan), np.empty((0, 0))
+    x = translate_to_origin(x, frechet_mean(x).point)
+    ((bases, added),) = jobs.run(_added, [(x, K)], "all rows")
+    null: list[list[float]] = []
+    while len(null) < K and (not null or added[len(null) - 1] > max(null[-1])):
+        k = len(null)
+        null.append(jobs.run(_added_by_chance, [(x, bases[k], seed) for seed in rng.spawn(copies)], f"copies, k = {k + 1}"))
+    return added, np.array(null).T
+
+
+class _Task(NamedTuple):
+    """What all folds need to know: what is fitted to which points (n, d+1), and up to how many components."""
+
+    estimator: HyperbolicReduction
+    door: Door
+    x: np.ndarray
+    K: int
+
+
+class _Jobs:
+    """Calls that are made by joblib, as many at a time as there are workers, and counted."""
+
+    def __init__(self, n_jobs: int | None, progress: Progress, total: int) -> None:
+        self.n_jobs, self.progress, self.total, self.done = n_jobs, progress, total, 0
+
+    def run(self, function: Callable[..., Any], calls: list[tuple[Any, ...]], doing: str) -> list[Any]:
+        """What the function returns for each of some calls, in order."""
+        found: list[Any] = []
+        together = effective_n_jobs(self.n_jobs)
+        with Parallel(n_jobs=self.n_jobs) as pool:
+            for start in range(0, len(calls), together):
+                self.progress(self.done, self.total, f"fitting {doing}")
+                found += pool(delayed(function)(*call) for call in calls[start : start + together])
+                self.done += min(together, len(calls) - start)
+        return found
+
+
+# ---------------------------------------------------------------- checks
+
+
+def _check_estimator(estimator: Any) -> HyperbolicReduction:
+    if estimator is None:
+        return HoroPCA()
+    if not isinstance(estimator, HyperbolicReduction):
+        raise ValueError(f"estimator must be a reduction of this package, such as HoroPCA(), but is {estimator!r}.")
+    estimator._check_parameters()
+    return estimator
+
+
+def _check_most(asked: int | None, d: int, seen: int) -> int:
+    """How many components the curve goes to, which the smallest of the parts that are fitted allows, or a sentence."""
+    most = min(d, seen)
+    if asked is None:
+        return min(USUAL_COMPONENTS, most)
+    why = f" (the dimension of X is {d}, and the smallest part that is fitted has {seen} rows)"
+    return check_count("max_components", asked, 1, most, why)
+
+
+def _check_groups(groups: Any, n: int, some: np.ndarray) -> np.ndarray | None:
+    if groups is None:
+        return None
+    named = np.asarray(groups)
+    if named.shape != (n,):
+        raise ValueError(f"groups must name one group for each of the {n} rows, but has shape {named.shape}.")
+    codes = np.unique(named, return_inverse=True)[1]
+    if codes.max() + 1 == n:
+        warnings.warn(f"groups keeps no rows together: each of its {n} groups has one row.", stacklevel=3)
+    return np.asarray(codes[some])
+
+
+def _folds(x: np.ndarray, cv: Any, groups: np.ndarray | None, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Rows that are seen and unseen, for each fold."""
+    n, seed = len(x), int(rng.integers(2**31))
+    alike = np.unique(x, axis=0, return_inverse=True)[1].ravel()
+    if hasattr(cv, "split"):
+        folds = [(np.asarray(seen), np.asarray(unseen)) for seen, unseen in cv.split(x, None, groups)]
+    else:
+        units = alike if groups is None else groups
+        count, what = int(units.max()) + 1, "different rows" if groups is None else "groups"
+        check_count("cv", cv, 2, why=", or a splitter of scikit-learn's")
+        if cv > count:
+            raise ValueError(f"cv must be at most the number of {what}, {count}, but is {cv}. Take fewer folds.")
+        shuffled = np.random.default_rng(seed).permutation(count)[units]  # folds of equal groups are drawn, not in their order
+        split = KFold(cv, shuffle=True, random_state=seed).split(x) if count == n else GroupKFold(cv).split(x, None, shuffled)
+        folds = list(split)
+    for number, (_, unseen) in enumerate(folds):
+        if len(np.unique(alike[unseen])) < 2:
+            raise ValueError(
+                f"Each fold must leave out two different rows, between which there is a distance, but fold {number} of "
+                f"{len(folds)} leaves out {len(unseen)} of the {n} rows. Take fewer folds (cv)."
+            )
+    return folds
+
+
+# ---------------------------------------------------------------- fits
+
+
+def _maps(task: _Task, x: np.ndarray) -> Iterator[Map]:
+    """Maps to 1 .. K components that are fitted to points x (n, d+1), one after another."""
+    estimator, K = task.estimator, task.K
+    if isinstance(estimator, HoroPCA) and estimator.strategy == "joint":
+        goal = "stretch" if estimator.stretch else estimator.objective
+        yield from _nested(x, K, estimator.spine, goal)
+        return
+    X, greedy = task.door.leave(x, np.float64), isinstance(estimator, HoroPCA)
+    settings = {"n_jobs": 1} if "n_jobs" in estimator.get_params() else {}
+    for k in range(1, K + 1):
+        if k == 1 or not greedy:  # components that are found one after another are found once
+            fitted = clone(estimator).set_params(n_components=K if greedy else k, **settings).fit(X)
+        yield _first(fitted, k) if greedy else fitted._project
+
+
+def _first(fitted: Any, k: int) -> Map:
+    """The map to the first components of a fit."""
+    spine, mean = fitted.nested_spines_[k - 1], fitted._mean
+    return lambda points: slid(translate_to_origin(points, mean), spine)
+
+
+def _nested(x: np.ndarray, K: int, spine: str, goal: str) -> Iterator[Map]:
+    """The maps of `HoroPCA` to 1 .. K components, fitted to points x (n, d+1) one from another."""
+    mean = frechet_mean(x).point
+    frame = Frame(mean, principal_axes(Seen(x, mean))[0])
+    sample = as_sample(frame.enter(x))
+    bases = search_nested(sample.take(sample.order()), K, spine, goal, np.random.default_rng(0))
+    for basis in bases:
+        along = spine_from_basis(basis[:, : x.shape[1]], float(np.exp(basis[:, x.shape[1] :].sum())))
+        yield partial(_seen_along, frame, along)
+
+
+def _seen_along(frame: Frame, spine: Spine, x: np.ndarray) -> np.ndarray:
+    """Images of points x (n, d+1) along a spine as it is seen from a frame."""
+    return slid(frame.enter(x), spine)
+
+
+@one_blas_thread()
+def _held_out(task: _Task, seen: np.ndarray, unseen: np.ndarray) -> np.ndarray:
+    """Figures (figures, among and across, K) of unseen rows under maps that are fitted to the others."""
+    x, others = task.x[unseen], task.x[seen]
+    before = [_apart(pairwise_distance(x)), pairwise_distance(x, others)]
+    figures = []
+    for image in _maps(task, others):
+        y = image(x)
+        after = [_apart(pairwise_distance(y)), pairwise_distance(y, image(others))]
+        figures.append([_figures(*distances) for distances in zip(before, after, strict=True)])
+    return np.array(figures).transpose(2, 1, 0)
+
+
+def _apart(distances: np.ndarray) -> np.ndarray:
+    """Distances (n, n) without those of a point to itself (n, n-1)."""
+    n = len(distances)
+    return np.asarray(distances[~np.eye(n, dtype=bool)].reshape(n, n - 1))
+
+
+def _figures(before: np.ndarray, after: np.ndarray) -> tuple[float, float, float]:
+    """Distortion, share of the variance and of the neighbours kept, of distances (n, m) from some points to others."""
+    total, k = float(np.sum(before**2)), min(NEIGHBOURS, before.shape[1] // 3)
+    kept = np.nan
+    if k:
+        reach = np.partition(before, k - 1, axis=1)[:, k - 1 : k]
+        near = np.argpartition(after, k - 1, axis=1)[:, :k]
+        kept = float(np.mean(np.take_along_axis(before, near, axis=1) <= reach))  # as `neighbours_kept` has it
+    return float(np.mean(relative_change(before, after))), float(np.sum(after**2)) / total, kept
+
+
+@one_blas_thread()
+def _added(x: np.ndarray, K: int) -> tuple[list[np.ndarray], np.ndarray]:
+    """Bases (k, d+1) of spines of k = 0 .. K components of points x, as seen from their mean, and the share (K,) each adds.
+
+    The spines are free: a single ideal point shows little of any points, and the second then more than its share.
+    """
+    bases, shares = [np.zeros((0, x.shape[1]))], [0.0]
+    for _ in range(K):
+        bases.append(_next(x, bases[-1]))
+        shares.append(_share(x, bases[-1]))
+    return bases, np.diff(shares)
+
+
+@one_blas_thread()
+def _added_by_chance(x: np.ndarray, before: np.ndarray, rng: np.random.Generator) -> float:
+    """The share that a component more than a spine has adds, if what that does not show of points x has no direction."""
+    copy = without_direction(x, before, rng)
+    return _share(copy, _next(copy, before)) - _share(copy, before)
+
+
+def without_direction(x: np.ndarray, basis: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Points x (n, d+1) with the same images on the spine of a basis (k, d+1), whose direction is random beside that.
+
+    They keep their distances from the origin, and their parts along the k directions of the spine as it is seen from there; the
+    rest of each is turned to a direction that is uniform among those across the spine.
+    """
+    Q = _directions(basis)
+    along = x[:, 1:] @ Q.T @ Q
+    rest = np.linalg.norm(x[:, 1:] - along, axis=1, keepdims=True)
+    u = rng.standard_normal(along.shape)
+    u -= u @ Q.T @ Q
+    return lift(along + rest * u / np.linalg.norm(u, axis=1, keepdims=True))
+
+
+def _directions(basis: np.ndarray) -> np.ndarray:
+    """Orthonormal directions (k, d) that the space parts of a basis (k, d+1) span."""
+    return np.asarray(np.linalg.qr(basis[:, 1:].T)[0].T)
+
+
+def _next(x: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """The basis (k+1, d+1) of a free spine of points x (n, d+1) that has one component more than another (k, d+1).
+
+    Searched along the directions of the other and the principal axes of the rest, for points and copies of them alike.
+    """
+    Q = _directions(before)
+    v = from_hyperboloid(x, "tangent")
+    rest = v - v @ Q.T @ Q
+    axes = np.vstack([Q, np.linalg.eigh(rest.T @ rest)[1].T[::-1][: len(v.T) - len(Q)]])
+    turn = block_diag(1.0, axes.T)
+    sample = as_sample(x @ turn)
+    found = search_next(sample.take(sample.order()), before @ turn, "free", "variance", np.random.default_rng(0))
+    return np.asarray(found @ turn.T)
+
+
+def _share(x: np.ndarray, basis: np.ndarray) -> float:
+    """The share of the pair variance of points x (n, d+1) that their images on a spine keep."""
+    if not len(basis):
+        return 0.0
+    images = slid(x, spine_from_basis(basis))
+    kept, total = pair_variances([images, x], np.random.default_rng(0), MEASURED_PAIRS)[0]
+    return float(kept / total) if total > 0 else 1.0
