@@ -39,16 +39,19 @@ def search_nested(sample: Sample, K: int, spine: str, objective: str, rng: np.ra
 def search_next(sample: Sample, given: np.ndarray, spine: str, objective: str, rng: np.random.Generator) -> np.ndarray:
     """The basis (k+1, d+1) of a spine of one component more than a given one (k, d+1), all of them searched anew."""
     k, d = len(given) + 1, sample.dimension
+    free, stretched = spine == "free", objective == "stretch"
+    if k == d:  # nothing is lost: there is nothing to search
+        whole = np.eye(d, d + 1 + stretched, k=1)
+        return whole if free or d == 1 else np.asarray(IdealSpines().basis(parameters_in_ideal(whole))[0])
     m = d if d <= MANY_AXES else min(d, max(MANY_AXES, AXES_PER_COMPONENT * k))
     search = Search(sample.first_axes(m), objective, Plan(GROWN, LAST_SHIFTS, LAST_STEPS, ENOUGH, lambda *_: None), rng)
-    if spine == "ideal" and k == 1:
+    if not free and k == 1:
         basis = _single(search)
     else:
         starts = [*_grown(search, given[:, : m + 1]), *sure_starts(search.sample, k)]
-        if objective == "stretch":
+        if stretched:
             starts = [np.hstack([basis, np.full((k, 1), np.log(STRETCHED[0]) / k)]) for basis in starts]
         ahead = _ahead(search, starts)
-        free = spine == "free"
         family: Family = FreeSpines() if free else IdealSpines()
         basis = _climbed(search, family, ahead if free else parameters_in_ideal(ahead))
     return np.hstack([basis[:, : m + 1], np.zeros((k, d - m)), basis[:, m + 1 :]])

@@ -72,6 +72,8 @@ def _held_out(ax: Axes, k: np.ndarray, held: Any) -> None:
 
 
 def _beside_chance(ax: Axes, curve: Any) -> None:
+    from matplotlib.ticker import LogLocator, NullLocator
+
     theme, size, k = theme_of(ax), proportion(ax), curve.n_components
     line: dict[str, Any] = {"color": theme.classes[0], "markersize": 4 * size, "linewidth": 1.4 * size}
     ax.plot(k, curve.added, "o-", label="the points", zorder=3, **line)
@@ -79,6 +81,9 @@ def _beside_chance(ax: Axes, curve: Any) -> None:
     mark: dict[str, Any] = {"color": theme.ink, "markersize": 15 * size, "markeredgewidth": 1.6 * size}
     ax.plot(tested, high, "_", label=f"most by chance, of {len(curve.null)} copies", zorder=4, **mark)
     ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_locator(NullLocator())
     ax.set_title("share that each component adds", fontsize=11)
     ax.legend(frameon=False, fontsize=9)
 

@@ -1,0 +1,231 @@
+"""How many components: curves of unseen rows, comparison with chance, `HoroPCACV`."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from joblib import Parallel, parallel_config
+from sklearn.model_selection import KFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from clouds import cloud
+from horopca import HoroPCA, HoroPCACV, TangentPCA, metrics
+from horopca._objectives.variances import slid
+from horopca.geometry import from_hyperboloid, radius, to_hyperboloid
+from horopca.metrics import component_curve, selection
+from horopca.metrics.selection import without_direction
+from horopca.plots import plot_components
+from horopca.projections.spines import spine_from_basis
+
+QUICK = {"cv": 2, "copies": 0, "rule": "one_se"}
+
+
+def planted(n: int, d: int, K: int, *, noise: float = 0.2, first: float = 1.0, seed: int = 0) -> np.ndarray:
+    """Tangent vectors of points about a K-dimensional submanifold."""
+    rng = np.random.default_rng(seed)
+    scales = np.where(np.arange(d) < K, 1.0, noise)
+    scales[0] *= first if K else 1.0
+    return rng.standard_normal((n, d)) * scales @ np.linalg.qr(rng.standard_normal((d, d)))[0]
+
+
+def ball(v: np.ndarray) -> np.ndarray:
+    return from_hyperboloid(to_hyperboloid(v, "tangent"))
+
+
+X = ball(planted(60, 4, 2))
+
+
+@pytest.fixture(scope="module")
+def curve():
+    return component_curve(X, 3, cv=2, copies=9)
+
+
+@parametrize_with_checks([HoroPCACV(max_components=1, model="tangent", n_init=1, **QUICK)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+# ---- laws
+
+
+def test_a_planted_number_of_components_is_found(curve):
+    assert curve.chosen == curve.choices["null"] == 2
+    assert "2 components add more to the variance than chance does" in curve.sentence
+    assert curve.p_values.tolist()[:2] == [0.1, 0.1] and curve.null.shape == (9, 3)
+
+
+def test_a_component_behind_one_that_is_much_wider_is_found():
+    assert component_curve(ball(planted(60, 4, 2, first=3.0)), 2, cv=2, copies=9).chosen == 2
+
+
+def test_points_without_a_direction_have_none():
+    found = component_curve(ball(planted(60, 4, 0, noise=1.0)), 2, cv=2, copies=9)
+    assert found.chosen == 0 and found.null.shape == (9, 1) and "shows no direction that is theirs" in found.sentence
+
+
+def test_copies_keep_radii_and_images_on_the_components_before():
+    x, rng = cloud(50, 5), np.random.default_rng(1)
+    for k in (0, 1, 3):
+        basis = rng.standard_normal((k, 6))
+        copy = without_direction(x, basis, rng)
+        assert np.allclose(radius(copy), radius(x)) and not np.allclose(copy, x)
+        if k:
+            spine = spine_from_basis(basis)
+            assert np.allclose(slid(copy, spine), slid(x, spine), rtol=1e-9)
+        across = copy[:, 1:] - copy[:, 1:] @ selection._directions(basis).T @ selection._directions(basis)
+        mean = (across / np.linalg.norm(across, axis=1, keepdims=True)).mean(axis=0)
+        assert np.linalg.norm(mean) < 4 / np.sqrt(50)  # four deviations of the mean of as many random directions
+
+
+def test_the_figures_are_those_of_the_metrics_on_the_unseen_rows(curve):
+    part = KFold(2, shuffle=True, random_state=1)
+    estimator = TangentPCA(model="poincare")
+    found = component_curve(X, 2, estimator=estimator, **{**QUICK, "cv": part})
+    for fold, (seen, unseen) in enumerate(part.split(X)):
+        fitted = TangentPCA(2).fit(X[seen])
+        Y, Z = X[unseen], fitted.transform(X[unseen])
+        assert found.distortion.among[fold, 1] == pytest.approx(metrics.average_distortion(Y, Z))
+        assert found.variance.among[fold, 1] == pytest.approx(metrics.pair_variance(Z) / metrics.pair_variance(Y))
+        assert found.neighbours.among[fold, 1] == pytest.approx(metrics.neighbours_kept(Y, Z, n_neighbors=9))
+
+
+def test_all_dimensions_keep_all_and_more_components_keep_more():
+    for options in ({"strategy": "greedy", "n_init": 2}, {"spine": "free"}, {}):
+        found = component_curve(X, estimator=HoroPCA(**options), **QUICK)
+        assert np.all(np.diff(found.variance.mean) > 0) and np.all(np.diff(found.distortion.mean) < 0), options
+        if options.get("strategy") == "greedy":  # whose last component is found by a climb
+            continue
+        assert found.n_components.tolist() == [1, 2, 3, 4]
+        for held, best in ((found.distortion, 0), (found.variance, 1), (found.neighbours, 1)):
+            assert np.allclose([held.mean[-1], held.across.mean(axis=0)[-1]], best, atol=1e-9)
+
+
+def test_the_nested_search_finds_what_the_whole_search_finds():
+    found = component_curve(X, 2, estimator=HoroPCA(), **{**QUICK, "cv": (part := KFold(2))})
+    for fold, (seen, unseen) in enumerate(part.split(X)):
+        Z = HoroPCA(2, n_init=8).fit(X[seen]).transform(X[unseen])
+        share = metrics.pair_variance(Z) / metrics.pair_variance(X[unseen])
+        assert found.variance.among[fold, 1] == pytest.approx(share, abs=0.02)  # other optima differ by as much
+
+
+def test_a_stretch_has_less_distortion():
+    stretched = HoroPCA(spine="free", objective="distortion", stretch=True)
+    plain = HoroPCA(spine="free", objective="distortion")
+    values = [component_curve(X, 2, estimator=e, **QUICK).distortion.mean[-1] for e in (stretched, plain)]
+    assert values[0] < values[1]
+
+
+class Posted(Parallel):
+    """Calls as another process gets them: out of a pickle."""
+
+    def __call__(self, calls):
+        return [function(*args, **named) for function, args, named in pickle.loads(pickle.dumps(list(calls)))]
+
+
+def test_nothing_depends_on_the_jobs(monkeypatch):
+    few = component_curve(X, 1, cv=2, copies=2)
+    with parallel_config(backend="threading"):
+        others = [component_curve(X, 1, cv=2, copies=2, n_jobs=2)]
+    monkeypatch.setattr(selection, "Parallel", Posted)
+    others.append(component_curve(X, 1, cv=2, copies=2))
+    for again in others:
+        for name in ("distortion", "variance", "neighbours"):
+            assert np.array_equal(getattr(again, name).among, getattr(few, name).among)
+        assert np.array_equal(again.null, few.null) and np.array_equal(again.added, few.added)
+
+
+def test_groups_stay_together_and_so_do_equal_rows():
+    groups = np.arange(60) // 6
+    told = []
+
+    class Watching(KFold):
+        def split(self, X, y=None, groups=None):
+            told.append(groups)
+            return super().split(X)
+
+    component_curve(X, 1, groups=[f"family {g}" for g in groups], **{**QUICK, "cv": Watching(2)})
+    assert np.array_equal(told[0], np.unique([f"family {g}" for g in groups], return_inverse=True)[1])
+    # in every fold that keeps copies of a row together, an unseen row has no copy that was seen: no distance across is 0
+    twice = np.repeat(X[:20], 2, axis=0)
+    found = selection._folds(to_hyperboloid(twice), 4, None, np.random.default_rng(0))
+    together = selection._folds(to_hyperboloid(X), 5, groups, np.random.default_rng(0))
+    assert all(not set(seen // 2) & set(unseen // 2) for seen, unseen in found)
+    assert all(not set(groups[seen]) & set(groups[unseen]) for seen, unseen in together)
+
+
+def test_the_fewest_within_one_error_of_the_best(curve):
+    held = lambda *values: selection.HeldOut(np.array([values, values]) + [[-0.01], [0.01]], np.array([values, values]))
+    near = curve._replace(rule="one_se", distortion=held(0.5, 0.2, 0.195), neighbours=held(0.5, 0.98, 0.97))
+    assert near.choices["one_se"] == 2 and near.chosen == 2
+    assert "2 components are within one standard error of the best distortion" in near.sentence
+    assert near._replace(measure="neighbours").chosen == 2
+    assert near._replace(distortion=held(0.2, 0.25, 0.3)).sentence.startswith("1 component is within")
+
+
+# ---- HoroPCACV
+
+
+def test_a_chosen_fit_is_that_of_horopca_with_as_many_components():
+    chosen = HoroPCACV(2, cv=2, copies=4, n_init=2).fit(X)
+    plain = HoroPCA(2, random_state=0, n_init=2).fit(X)
+    assert chosen.n_components_ == chosen.n_components == chosen.curve_.chosen == 2
+    assert np.array_equal(chosen.transform(X), plain.transform(X))
+    assert "There may be more: raise max_components." in chosen.curve_.sentence
+    assert not hasattr(chosen, "partial_fit") and chosen.get_feature_names_out().tolist() == ["horopcacv0", "horopcacv1"]
+    assert plot_components(chosen).axes[3].get_title() == "share that each component adds"
+    before = chosen.curve_
+    with pytest.raises(ValueError, match="max_components must be a whole number from 1 to 4"):
+        chosen.set_params(max_components=9).fit(X)
+    assert chosen.curve_ is before
+
+
+def test_one_component_of_points_without_a_direction_is_warned_of():
+    with pytest.warns(UserWarning, match="HoroPCACV keeps one component"):
+        assert HoroPCACV(1, cv=2, copies=9).fit(ball(planted(40, 3, 0, noise=1.0))).n_components_ == 1
+
+
+# ---- refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"cv": 61}, "cv must be at most the number of different rows, 60, but is 61"),
+        ({"cv": 50}, "Each fold must leave out two different rows"),
+        ({"cv": 1}, "cv must be a whole number of at least 2, or a splitter"),
+        ({"max_components": 5}, "max_components must be a whole number from 1 to 4 (the dimension of X is 4, and"),
+        ({"groups": [0] * 60}, "cv must be at most the number of groups, 1, but is 5"),
+        ({"groups": [0] * 59}, "groups must name one group for each of the 60 rows, but has shape (59,)"),
+        ({"copies": 0}, "copies must be at least 1 for rule='null'"),
+        ({"rule": "best"}, "rule must be"),
+        ({"measure": "beauty"}, "measure must be"),
+        ({"estimator": "HoroPCA"}, "estimator must be a reduction of this package, such as HoroPCA(), but is 'HoroPCA'"),
+        ({"estimator": HoroPCA(spine="loose")}, "spine must be"),
+    ],
+)
+def test_wrong_options_are_refused_in_sentences(options, sentence):
+    with pytest.raises(ValueError) as refusal:
+        component_curve(X, **options)
+    assert sentence in str(refusal.value)
+
+
+def test_wrong_points_are_refused_in_sentences():
+    with pytest.raises(ValueError, match="must be at most the number of different rows, 3, but is 5"):
+        component_curve(np.tile(X[:3], (20, 1)))
+    with pytest.raises(ValueError, match="cv must be at most the number of different rows, 3, but is 5"):
+        component_curve(X[:3])
+    with pytest.raises(ValueError, match="smallest part that is fitted has 3 rows"):
+        component_curve(X[:6], 4, cv=2)
+    with pytest.raises(ValueError, match="finite"):
+        component_curve(np.where(np.arange(60)[:, None] == 7, np.nan, X))
+    with pytest.warns(UserWarning, match="groups keeps no rows together: each of its 60 groups has one row"):
+        component_curve(X, 1, groups=np.arange(60), **QUICK)
+    with pytest.raises(ValueError, match="curve must be what component_curve returns, or a fitted HoroPCACV, but is ndarray"):
+        plot_components(X)
+
+
+def test_few_points_have_no_neighbours_to_count():
+    found = component_curve(X[:6], 1, **QUICK)
+    assert np.isnan(found.neighbours.mean).all() and np.isfinite(found.distortion.mean).all()
