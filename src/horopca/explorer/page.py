@@ -18,7 +18,7 @@ from .._points.door import check_count, check_door
 from .._points.places import check_rows
 from ..geometry import ModelName, radius, translate_to_origin
 from ..io import atomic_output
-from ..plots.given import checked_edges
+from ..plots.given import checked_edges, checked_regions
 from ..plots.palette import COLOURS, DARK_COLOURS, DARK_OTHER, OTHER, RAMPS
 from ..plots.views import choose_view, share_on_rim
 from ..statistics import frechet_mean
@@ -32,7 +32,7 @@ __all__ = ["Page", "explore"]
 
 SCRIPTS = (
     "geometry", "data", "colours", "scene", "paint-gl", "paint-2d", "export", "state", "pointer", "selection", "refitting",
-    "time", "panels", "main",
+    "time", "regions", "panels", "main",
 )  # fmt: skip
 IDLE = re.compile(r"^ *(//|/\*\*|\*).*\n|^ +", re.MULTILINE)  # The page need not carry comments, nor the indents of lines.
 
@@ -101,6 +101,7 @@ def explore(
     model: ModelName = "poincare",
     curvature: float = -1.0,
     n_neighbors: int = 10,
+    regions: Any = None,
 ) -> Page:
     """A page in which to move around points of the hyperbolic plane, find them, select them and see their neighbours.
 
@@ -140,6 +141,9 @@ def explore(
     model, curvature : of Y and of the original
     n_neighbors : int
         Neighbours that strangers and distortions are counted among.
+    regions : result of `horopca.metrics.bootstrap`, or array (n, m, 2), optional
+        Where each point may lie: the border of a region around it, m points in the coordinates of Y (of the last picture).
+        The page shows those of the points that are marked and selected, and a button all of them.
 
     Returns
     -------
@@ -182,8 +186,16 @@ def explore(
     if original is not None:
         before = check_rows(original, door, name="original")
         add_original(header, arrays, before, y, check_count("n_neighbors", n_neighbors, 1), door.scale)
+    _add_regions(header, arrays, checked_regions(regions, n, model, curvature))
     _add_view(header, _home(y, pairs, root), everything)
     return Page(_assemble(title, pack(header, arrays)), n)
+
+
+def _add_regions(header: dict[str, Any], arrays: Arrays, borders: np.ndarray) -> None:
+    """The borders (n, m, 3) of regions, if there are any."""
+    if borders.size:
+        header["around"] = borders.shape[1]
+        arrays |= {"border-x": borders[:, :, 1].ravel(), "border-y": borders[:, :, 2].ravel()}
 
 
 def _add_view(header: dict[str, Any], home: np.ndarray, y: np.ndarray) -> None:

@@ -108,6 +108,8 @@ def _checked_frames(frames: Sequence[Any], labels: Any, companions: Any, points:
     """What is to be drawn of each frame, or a sentence."""
     if not len(frames):
         raise ValueError("frames must be one array of points after another, but there are none.")
+    if points.get("regions") is not None:
+        raise ValueError("regions are of one picture, and a film has several. Leave them out.")
     several = isinstance(companions, list | tuple) and len(companions) > 0
     moving = several and all(isinstance(one, Mapping) for one in companions)
     beside = one_per_point(companions, "companions", len(frames), "frame") if moving else [companions] * len(frames)

@@ -34,6 +34,7 @@ class Given(NamedTuple):
     companions: np.ndarray = np.empty((0, 3))  # (m, 3), as seen from the centre too
     companion_names: tuple[str, ...] = ()  # m of them
     room: np.ndarray = np.empty((0, 3))  # further points that the picture is large enough for
+    regions: np.ndarray = np.empty((0, 0, 3))  # (n, m, 3), borders around the points, or none
 
 
 def check_given(
@@ -52,6 +53,7 @@ def check_given(
     scale: str = "linear",
     limits: Any = None,
     companions: Any = None,
+    regions: Any = None,
 ) -> Given:
     """The arguments of a plot of the plane, or a sentence."""
     x = checked_points(Y, model, curvature)
@@ -68,13 +70,15 @@ def check_given(
     if size is not None and np.ndim(size):
         size = np.asarray(one_per_point(size, "size", n), dtype=np.float64)
     beside, beside_names = checked_companions(companions, model, curvature)
+    around = checked_regions(regions, n, model, curvature)
     if centre is not None:
         middle = _centre(centre, x, model, curvature)
-        x, beside = translate_to_origin(x, middle), translate_to_origin(beside, middle)
+        x, beside, around = (translate_to_origin(points, middle) for points in (x, beside, around))
     classes = one_per_point(labels, "labels", n)
     called = None if texts is None else [str(text) for text in texts]
     unit = 1 / check_door(model, curvature).scale
-    return Given(x, classes, called, pairs, numbers, grid, size, unit, palette, scale, ends, beside, beside_names)
+    given = Given(x, classes, called, pairs, numbers, grid, size, unit, palette, scale, ends, beside, beside_names)
+    return given._replace(regions=around)
 
 
 def checked_companions(companions: Any, model: ModelName, curvature: float) -> tuple[np.ndarray, tuple[str, ...]]:
@@ -87,6 +91,20 @@ def checked_companions(companions: Any, model: ModelName, curvature: float) -> t
         return np.empty((0, 3)), ()
     names = tuple(str(name) for name in companions) if named else ("",) * len(points)
     return checked_points(points, model, curvature, name="companions"), names
+
+
+def checked_regions(regions: Any, n: int, model: ModelName, curvature: float) -> np.ndarray:
+    """Borders (n, m, 3) around n points on the hyperboloid, from an array or what has `borders()`, or a sentence."""
+    if regions is None:
+        return np.empty((0, 0, 3))
+    given = to_numpy(regions.borders() if hasattr(regions, "borders") else regions)
+    if given.ndim != 3 or len(given) != n or given.shape[1] < 3:
+        raise ValueError(
+            "regions must be a result of horopca.metrics.bootstrap, or borders of shape (n, m, 2) with at least 3 points for "
+            f"each of the {n} rows of Y, but has shape {given.shape}."
+        )
+    flat = checked_points(given.reshape(-1, given.shape[2]), model, curvature, name="regions")
+    return flat.reshape(n, given.shape[1], 3)
 
 
 def checked_points(Y: Any, model: ModelName = "poincare", curvature: float = -1.0, d: int = 2, name: str = "Y") -> np.ndarray:

@@ -28,6 +28,7 @@ from .figures import (
 from .given import Given, check_given
 from .names import draw_names, weights
 from .palette import Theme
+from .regions import draw_regions, firmness
 from .views import VIEWS, View, choose_view, draw_grid, lost_in, share_on_rim
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def plot_disk(
     size: Any = None,
     title: str | None = None,
     companions: Any = None,
+    regions: Any = None,
 ) -> Axes:
     """Draw points of the hyperbolic plane in the Poincaré disk.
 
@@ -100,6 +102,9 @@ def plot_disk(
     companions : mapping of names to points (2,), or array (m, 2), optional
         Points to draw on top, in the coordinates of Y: a root, prototypes, anchors of classes. They have a marker of their own,
         and their names come first.
+    regions : result of `horopca.metrics.bootstrap`, or array (n, m, 2), optional
+        Where each point may lie: the border of a region around it, m points in the coordinates of Y. The larger it is,
+        the paler is its point.
 
     Returns
     -------
@@ -115,7 +120,7 @@ def plot_disk(
     """
     points = {"names": names, "edges": edges, "values": values, "centre": centre, "grid": grid, "size": size}
     points |= {"limits": limits, "scale": scale, "palette": palette, "model": model, "curvature": curvature}
-    points |= {"companions": companions}
+    points |= {"companions": companions, "regions": regions}
     return plot_plane(Y, labels, view="disk", ax=ax, value_name=value_name, title=title, **points)
 
 
@@ -210,8 +215,9 @@ def draw_plane(name: str, given: Given, ax: Axes, value_name: str | None, title:
     if n >= CROWD:
         _draw_crowd(ax, xy, colouring)
     areas = _mark_areas(ax, given, view)
+    firm = _draw_regions(ax, given, colouring, view)
     if n < CROWD:
-        _draw_points(ax, xy, colouring, areas, theme)
+        _draw_points(ax, xy, colouring, areas, theme, firm)
     _draw_companions(ax, beside, theme)
     if colouring.legend:
         draw_legend(ax, colouring.legend)
@@ -243,18 +249,32 @@ def _mark_areas(ax: Axes, given: Given, view: View) -> np.ndarray:
     return np.asarray(np.clip(450 / np.sqrt(max(n, 1)), 1, 45) * (0.3 + 0.7 * near) * proportion(ax) ** 2)
 
 
-def _draw_points(ax: Axes, xy: np.ndarray, colouring: Colouring, areas: np.ndarray, theme: Theme) -> None:
+def _draw_regions(ax: Axes, given: Given, colouring: Colouring, view: View) -> np.ndarray | None:
+    """The regions of the points; how firm these are (n,), if there are any."""
+    from matplotlib.colors import to_rgba_array
+
+    if not given.regions.size:
+        return None
+    firm = firmness(given.x, given.regions)
+    draw_regions(ax, given.regions, view, np.asarray(to_rgba_array(colouring.points)), firm)
+    return firm
+
+
+def _draw_points(
+    ax: Axes, xy: np.ndarray, colouring: Colouring, areas: np.ndarray, theme: Theme, firm: np.ndarray | None
+) -> None:
     """Marks in a random order, always the same: in the order of rows, the last of two classes would hide the first."""
     n = len(xy)
     order = np.random.default_rng(0).permutation(n)
     order = order[np.argsort(~colouring.grey[order], kind="stable")]  # grey below
     few = n <= 1000
+    strength: Any = 1 if few else 0.7
     ax.scatter(
         xy[order, 0],
         xy[order, 1],
         c=[colouring.points[i] for i in order],
         s=areas[order],
-        alpha=1 if few else 0.7,
+        alpha=strength if firm is None else strength * firm[order],
         linewidths=0.5 * proportion(ax) if few else 0,
         edgecolors=theme.halo,
         rasterized=n > MANY,

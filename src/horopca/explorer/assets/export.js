@@ -55,6 +55,7 @@ function exportPNG(app) {
   paintBackdrop(context, app.scene, frame, theme);
   paintEdges(context, app.scene, frame, theme);
   paintPoints(context, app.scene, theme, app.paint);
+  paintRegions(context, app);
   paintInk(context, app.scene, frame, theme, app.marks, app.paint);
   context.restore();
   context.setTransform(dpr, 0, 0, dpr, dpr * (crop.width + 12), 24 * dpr);
@@ -142,6 +143,7 @@ function svgOf(app) {
       `stroke-width="${theme.edgeWidth}"/>`,
     `<path d="${links.join("")}" fill="none" stroke="${hex(theme.accent)}" stroke-width="1.5"/>`,
     `<g fill-opacity="${theme.opacity}">`, ...svgPoints(app), "</g>",
+    ...svgRegions(app),
     ...scene.names.map((name) => svgText(name, theme)), "</g>",
     ...svgLegend(lines, crop.x + crop.width + 12, crop.y + 24, theme), "</svg>\n",
   ].join("\n");

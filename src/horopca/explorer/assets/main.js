@@ -15,6 +15,7 @@ function newApp(data) {
   addSelection(app);
   addRefit(app);
   addTime(app);
+  addRegions(app);
   const dark = matchMedia("(prefers-color-scheme: dark)"), still = (app.still = matchMedia("(prefers-reduced-motion: reduce)"));
   const edges = data.edges ? data.edges.length / 2 : 0;
   const wished = /[?&]draw=(webgl2|2d)\b/.exec(location.search)?.[1] || (hasGraphicsCard() ? "webgl2" : "2d");
@@ -59,6 +60,7 @@ function newApp(data) {
     placeNames(scene, data, frame, inkContext, app.marks, app.isLit(), data.n > MANY && app.stale === "all");
     inkContext.setTransform(frame.dpr, 0, 0, frame.dpr, 0, 0);
     inkContext.clearRect(0, 0, frame.width, frame.height);
+    paintRegions(inkContext, app);
     paintInk(inkContext, scene, frame, app.theme, app.marks, app.paint, app.lasso);
     app.stale = null;
   };
@@ -289,13 +291,14 @@ function publicFace(app) {
     state: () => ({
       zoom: app.zoom, model: app.model, pin: app.pin, hover: app.hover, colour: app.colouring.key, hidden: [...app.hidden],
       theme: app.theme.name, flying: app.flight !== null || app.morph !== null || app.restless || Boolean(app.refitting), scale: app.scale,
-      time: data.time, playing: app.playing,
+      time: data.time, playing: app.playing, regions: rowsWithRegions(app),
       names: scene.names.map(({ text }) => text), rings: scene.rings.map(({ text }) => text), selected: [...app.rows],
     }),
     rings: () => { drawn(); return scene.rings.map(({ pixels, text }) => [pixels, Number(text)]); },
     colour: (i) => css(app.paint[i]),
     order: () => [...scene.order],
     path: (i, j) => { drawn(); return arcOnScreen(scene, app.frame, i, j, turnBetween(scene, app.frame, i, j)).path; },
+    region: (i) => { drawn(); return regionOnScreen(app, i); },
     select: (rows) => app.select(rows),
     watch: (act) => app.watchers.push(act),
     refit: async (goal) => { const { plane, ...rest } = await app.refit(goal); return { ...rest, basis: [...rest.basis], centre: [...rest.centre] }; },
