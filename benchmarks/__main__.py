@@ -1,6 +1,6 @@
 """All benchmarks that need no other package, one after another."""
 
-from . import baselines, embeddings, explorer, figures, gpu, scale, speed
+from . import baselines, embeddings, explorer, figures, gpu, networks, scale, speed
 
 speed.main()
 scale.main()
@@ -8,4 +8,5 @@ figures.main()
 baselines.main()
 embeddings.main()
 explorer.main()
+networks.main()
 gpu.main()

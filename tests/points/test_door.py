@@ -176,6 +176,27 @@ def test_half_precision_is_taken_as_the_few_digits_it_is(model, dtype):
     check_rows(fit.inverse_transform(Y), Door(model, -1.0))  # images are points of their model in few digits too
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_one_kind_of_lorentz_coordinates_passed_for_another_in_half_precision(dtype):
+    torch = pytest.importorskip("torch")
+    half = lambda model: torch.as_tensor(Door(model, -1.0).leave(x, np.float64)).to(getattr(torch, dtype))
+    for passed, there, sentence in (
+        ("lorentz-space", "lorentz", "have it: .* Pass model='lorentz'"),
+        ("lorentz-space", "lorentz-time-last", "have it: .* Pass model='lorentz-time-last'"),
+        ("lorentz", "lorentz-time-last", "They do with their time last: pass model='lorentz-time-last'"),
+        ("lorentz", "lorentz-space", "for Lorentz coordinates without their time, model='lorentz-space'"),
+        ("poincare", "lorentz-space", "or 'lorentz-space' for those without their time"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            TangentPCA(2, model=passed).fit(half(there))
+
+
+def test_a_tensor_without_numbers_is_refused():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(ValueError, match="X must hold numbers, but is on the device 'meta'"):
+        HoroPCA().fit(torch.zeros(5, 3, device="meta"))
+
+
 def test_tensors_of_any_memory_give_the_same_images():
     torch = pytest.importorskip("torch")
     X = torch.as_tensor(from_hyperboloid(x))
@@ -195,7 +216,9 @@ def test_tensors_of_any_memory_give_the_same_images():
 def test_what_is_no_dense_matrix_is_told_what_to_pass():
     torch = pytest.importorskip("torch")
     for module in (torch.nn.Embedding(5, 3), torch.nn.Linear(3, 2)):
-        with pytest.raises(ValueError, match=f"X must be an array of points, but is a {type(module).__name__}, a module"):
+        with pytest.raises(
+            ValueError, match=rf"but is a module of a network \({type(module).__name__}\). Pass what it returns"
+        ):
             TangentPCA(2).fit(module)
     TangentPCA(2).fit(0.1 * torch.nn.Embedding(5, 3).weight)
     with pytest.raises(ValueError, match=r"X must be dense, but is a sparse tensor \(torch.sparse_coo\). Pass X.to_dense\(\)"):

@@ -252,13 +252,15 @@ def _ball_remedy(largest: float, door: Door, name: str) -> str:
     larger = 1.01 * largest
     other = -1 / larger / larger
     hint = f"; for a larger ball pass its curvature, e.g. curvature={other:.3g} (radius {larger:.3g})"
-    return f"For Lorentz coordinates pass model='lorentz'{hint if other <= -FLATTEST else ''}."
+    lorentz = "For Lorentz coordinates pass model='lorentz', or 'lorentz-space' for those without their time"
+    return f"{lorentz}{hint if other <= -FLATTEST else ''}."
 
 
 def _check_lorentz(X: Array, door: Door, start: int, name: str, reach: float) -> None:
     last = door.model == "lorentz-time-last"
     x = np.roll(to_numpy(X), int(last), axis=1)
-    square, unit, bad = _off_hyperboloid(x, door, 8 * float(array_namespace(X).finfo(X.dtype).eps))
+    rounding = _rounding(X)
+    square, unit, bad = _off_hyperboloid(x, door, rounding)
 
     def single(k: int) -> str:
         found = float(square[k]) * float(unit[k]) * float(unit[k])
@@ -268,11 +270,16 @@ def _check_lorentz(X: Array, door: Door, start: int, name: str, reach: float) ->
 
     first = "last" if last else "first"
     law = f"{name} must lie on the hyperboloid t^2 - |s|^2 = {1 / door.scale**2:.6g}, t > 0 (time {first})"
-    _refuse(bad, start, law, "do not", single, _lorentz_remedy(x, door) if bad.any() else "")
+    _refuse(bad, start, law, "do not", single, _lorentz_remedy(x, door, rounding) if bad.any() else "")
     _check_radius(np.arccosh(np.maximum(x[:, 0] * door.scale, 1)), start, name, reach)
 
 
-def _off_hyperboloid(x: np.ndarray, door: Door, rounding: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _rounding(X: Array) -> float:
+    """What t^2 - |s|^2 of Lorentz coordinates may have lost, of t^2: much of it in half precision."""
+    return 8 * float(array_namespace(X).finfo(X.dtype).eps)
+
+
+def _off_hyperboloid(x: np.ndarray, door: Door, rounding: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """t^2 - |s|^2 of rows (t, s) in a unit of each row's own, these units, and which rows are not on the door's hyperboloid.
 
     Rows that were rounded, as those of half precision, may be off by as much more of t^2.
@@ -284,10 +291,10 @@ def _off_hyperboloid(x: np.ndarray, door: Door, rounding: float = 0.0) -> tuple[
     return square, unit, (np.abs(square - level) > slack * (level + y[:, 0] ** 2)) | (y[:, 0] <= 0)
 
 
-def _lorentz_remedy(x: np.ndarray, door: Door) -> str:
+def _lorentz_remedy(x: np.ndarray, door: Door, rounding: float) -> str:
     """What to do about rows (t, s) that are not on the hyperboloid."""
     last = door.model == "lorentz-time-last"
-    if not _off_hyperboloid(np.roll(x, -1 if last else 1, axis=1), door)[2].any():
+    if not _off_hyperboloid(np.roll(x, -1 if last else 1, axis=1), door, rounding)[2].any():
         found, model = ("first", "lorentz") if last else ("last", "lorentz-time-last")
         return f"They do with their time {found}: pass model={model!r}."
     return "For ball coordinates pass model='poincare'; for Lorentz coordinates without their time, model='lorentz-space'."
@@ -296,7 +303,7 @@ def _lorentz_remedy(x: np.ndarray, door: Door) -> str:
 def _check_space(X: Array, door: Door, start: int, name: str, reach: float) -> None:
     x = to_numpy(X)
     for k, model in ((0, "lorentz"), (1, "lorentz-time-last")):
-        if _surely_on_hyperboloid(np.roll(x, k, axis=1), door):
+        if _surely_on_hyperboloid(np.roll(x, k, axis=1), door, _rounding(X)):
             raise ValueError(
                 f"{name} must hold Lorentz coordinates without their time (model='lorentz-space'), but rows {start} to "
                 f"{start + len(x) - 1} have it: t^2 - |s|^2 is {1 / door.scale**2:.6g} in all of them. Pass model={model!r}."
@@ -304,10 +311,10 @@ def _check_space(X: Array, door: Door, start: int, name: str, reach: float) -> N
     _check_radius(np.arcsinh(np.hypot.reduce(x, axis=1, initial=0.0) * door.scale), start, name, reach)
 
 
-def _surely_on_hyperboloid(x: np.ndarray, door: Door) -> bool:
+def _surely_on_hyperboloid(x: np.ndarray, door: Door, rounding: float) -> bool:
     """Whether rows (t, s) are on the door's hyperboloid, enough of them where that is no matter of rounding."""
     near = np.abs(x[:, 0]) * door.scale < TELLING_TIME
-    return x.shape[1] > 1 and int(near.sum()) >= CERTAIN_ROWS and not bool(_off_hyperboloid(x, door)[2].any())
+    return x.shape[1] > 1 and int(near.sum()) >= CERTAIN_ROWS and not bool(_off_hyperboloid(x, door, rounding)[2].any())
 
 
 def _check_halfspace(X: Array, door: Door, start: int, name: str, reach: float) -> None:

@@ -39,6 +39,8 @@ def enter(X: Any, asked: Asked) -> Rows:
     X = X if asked.graph and _recorded(X) else detached(X)
     if str(getattr(X, "layout", "torch.strided")) != "torch.strided":
         raise ValueError(f"{name} must be dense, but is a sparse tensor ({X.layout}). Pass {name}.to_dense().")
+    if str(getattr(X, "device", "")) == "meta":
+        raise ValueError(f"{name} must hold numbers, but is on the device 'meta', which has only their shapes.")
     if X.ndim != 2:
         raise ValueError(f"{name} must be a 2-D array (points, coordinates), but has shape {tuple(X.shape)}.")
     if xp.isdtype(X.dtype, "complex floating"):

@@ -77,8 +77,8 @@ def check_rows(
     """
     if hasattr(type(X), "state_dict") and hasattr(type(X), "forward"):  # of what it is: a Dask task has every name
         raise ValueError(
-            f"{name} must be an array of points, but is a {type(X).__name__}, a module of a network. Pass what it returns, or "
-            "its weight."
+            f"{name} must be an array of points, but is a module of a network ({type(X).__name__}). Pass what it returns, "
+            "or its weight."
         )
     place = next(place for place in PLACES if place.holds(X))
     rows: Rows = import_module(f".{place.file}", __package__).enter(X, Asked(door, estimator, reset, min_rows, name, graph))
