@@ -35,6 +35,8 @@ def test_examples_are_short_and_compile(path):
 def test_every_folder_of_examples_says_what_it_is_about():
     assert EXAMPLES
     assert all((path.parent / "GALLERY_HEADER.rst").exists() for path in EXAMPLES)
+    others = [path for path in (ROOT / "examples").rglob("*") if path.is_file() and path.suffix not in (".py", ".rst", ".pyc")]
+    assert not others, "an example has written a file beside itself: pass it a temporary folder"
 
 
 def headings(page: Path) -> set[str]:

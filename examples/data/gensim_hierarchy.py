@@ -6,6 +6,9 @@ gensim learns Poincaré embeddings from relations such as "a cat is a feline". I
 disk, and nothing in them is executed.
 """
 
+from pathlib import Path
+from tempfile import mkdtemp
+
 import numpy as np
 from gensim.models.poincare import PoincareModel
 
@@ -30,12 +33,13 @@ relations = [(names[row], names[other]) for row in carnivores for other in above
 
 model = PoincareModel(relations, size=5, negative=10, seed=0)
 model.train(epochs=15)
-model.save("carnivores.model")
+path = Path(mkdtemp()) / "carnivores.model"
+model.save(str(path))
 print(f"{len(model.kv)} synsets, {len(relations)} relations")
 
 # %%
 # From here on gensim is not needed. Rows of the file have their names.
-table = load("carnivores.model")
+table = load(path)
 Y = HoroPCA(2, spine="free", objective="distortion", stretch=True).fit_transform(table.X)
 print(table.X.shape, "to", Y.shape)
 

@@ -6,6 +6,9 @@ A tree with branch lengths, from Newick to a picture. The lengths are millions o
 lines of today's primates parted.
 """
 
+from pathlib import Path
+from tempfile import mkdtemp
+
 from horopca import HoroPCA, explore
 from horopca.embed import DistortionEmbedding
 from horopca.io import load_edges
@@ -28,13 +31,13 @@ def newick(clade, parent_age):
     return f"{inside}:{parent_age - age}"
 
 
-with open("primates.nwk", "w") as file:
-    file.write(newick(PRIMATES, PRIMATES[0]) + ";")
+path = Path(mkdtemp()) / "primates.nwk"
+path.write_text(newick(PRIMATES, PRIMATES[0]) + ";")
 
 # %%
 # The embedding puts the nodes into ten dimensions so that distances are those along the branches; what it could not
 # keep is its distortion. Then HoroPCA takes them to the plane.
-embedding = DistortionEmbedding(10, max_radius=6, random_state=0).fit("primates.nwk")
+embedding = DistortionEmbedding(10, max_radius=6, random_state=0).fit(path)
 X, names = embedding.embedding_, [name.replace("_", " ") for name in embedding.names_]
 pca = HoroPCA(2, spine="free", objective="distortion", stretch=True)
 Y = pca.fit_transform(X)
@@ -43,7 +46,7 @@ print(f"average distortion: {embedding.distortion_:.3f} in ten dimensions, then 
 # %%
 # Inner nodes have no names of their own, and are not written. Colours are by family. The edges are in the file, in
 # the order of the rows.
-edges = load_edges("primates.nwk").edges
+edges = load_edges(path).edges
 families = {"apes": APES, "Old World monkeys": MONKEYS, "New World monkeys": NEW_WORLD, "lemurs": LEMURS, "lorises": LORISES}
 labels = [next((family for family, clade in families.items() if f"'{name}'" in str(clade)), None) for name in names]
 shown = ["" if name.startswith("inner") else name for name in names]

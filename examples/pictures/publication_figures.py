@@ -6,6 +6,9 @@ A figure for one column of a paper: the right width, a font of the journal's, cl
 kind of colour vision, vector output, and a second view of a detail.
 """
 
+from pathlib import Path
+from tempfile import mkdtemp
+
 import matplotlib.pyplot as plt
 
 from horopca import HoroPCA
@@ -26,7 +29,7 @@ with plt.rc_context({"font.family": "serif", "font.size": 8, "savefig.dpi": 300}
     plot_equidistant(Y, labels, edges=mammals.edges, title="a. seen from the mean", ax=left)
     plot_disk(Y, labels, names=mammals.names, edges=mammals.edges, centre=cat, title="b. seen from the cat", ax=right)
     left.get_legend().remove()
-    figure.savefig("mammals.pdf")
+    figure.savefig(Path(mkdtemp()) / "mammals.pdf")  # or .svg
 
 # %%
 # Both panels are the same points: moving the centre changes no distance. A line in the corner says how many names

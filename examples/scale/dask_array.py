@@ -6,6 +6,9 @@ A Dask array goes wherever an array goes. Here its chunks are read from a file, 
 ``distributed.Client`` the same lines run on a cluster.
 """
 
+from pathlib import Path
+from tempfile import mkdtemp
+
 import dask.array as da
 import numpy as np
 
@@ -14,11 +17,12 @@ from horopca.datasets import make_hierarchical_normals
 from horopca.plots import plot_disk
 
 data = make_hierarchical_normals(60_000, 10, branching=3, depth=3, step=1.5, random_state=0)
-np.save("points.npy", data.points)
+path = Path(mkdtemp()) / "points.npy"
+np.save(path, data.points)
 
 # %%
 # Chunks of whole rows. Nothing is read yet.
-X = da.from_array(np.load("points.npy", mmap_mode="r"), chunks=(10_000, -1))
+X = da.from_array(np.load(path, mmap_mode="r"), chunks=(10_000, -1))
 X
 
 # %%
