@@ -31,8 +31,20 @@ def xp(request):
 
 @pytest.fixture
 def quick_search(monkeypatch):
-    """HoroPCA with two starts: for files and words, not for optima."""
+    """HoroPCA with two starts, which do not hop: for files and words, not for optima."""
     monkeypatch.setattr("horopca.estimators.learning.MOST_AUTO_STARTS", 2)
+    monkeypatch.setattr("horopca.estimators.learning.RUGGED_ROWS", 0)
+    monkeypatch.setattr("horopca._search.spines.MOST_HOP_ROWS", 0)
+
+
+@pytest.fixture
+def short_descents(monkeypatch):
+    """DistortionEmbedding with a tenth of its steps: for models, files and words, not for how good the points are."""
+    from horopca.embed import distortion
+
+    for name in ("OPENING", "PRESSING", "DESCENT", "SETTLING", "ENDING"):
+        plan = getattr(distortion, name)
+        monkeypatch.setattr(distortion, name, plan._replace(steps=plan.steps // 10))
 
 
 @pytest.fixture

@@ -4,13 +4,21 @@ import json
 
 import pytest
 
+from horopca.datasets.mammals import Mammals, load_mammals
+
 from .running import PNG, refused, run
+
+
+FEW = 100
 
 
 @pytest.fixture(autouse=True)
 def two_methods(monkeypatch, quick_search):
-    """Two starts and two methods: this is about files and words."""
+    """Two starts, two methods and a hundred of the mammals: this is about files and words."""
     monkeypatch.setattr("horopca.cli.demo.default_methods", lambda: ["horopca", "tpca"])
+    m = load_mammals()
+    few = Mammals(m.points[:FEW], m.names[:FEW], m.synsets[:FEW], m.edges[m.edges.max(axis=1) < FEW], m.labels[:FEW])
+    monkeypatch.setattr("horopca.cli.demo.load_mammals", lambda: few)
 
 
 def test_it_draws_a_picture_and_says_where(tmp_path, monkeypatch):
@@ -22,4 +30,5 @@ def test_it_draws_a_picture_and_says_where(tmp_path, monkeypatch):
     refused(run("demo"), "exists already")
     refused(run("demo", "-o", "no/demo.png"), "there is no folder")
     found = json.loads(run("demo", "-o", "a.pdf", "--json").stdout)
+    assert found["n_points"] == FEW and found["n_columns"] == 10
     assert [row["method"] for row in found["results"]] == ["horopca", "tpca"] and (tmp_path / "a.pdf").exists()

@@ -15,9 +15,8 @@ NAMES = ["cat", "feline", "lion", "sea cow", "mammal"]
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch, quick_search, short_descents):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("horopca.estimators.learning.AUTO_STARTS", 2, raising=False)
     (tmp_path / "tree.edges").write_text("cat\tfeline\nlion\tfeline\nsea cow\tmammal\nfeline\tmammal\n")
     return tmp_path
 

@@ -12,17 +12,19 @@ from horopca.io.stores import open_store, save_store
 
 from .running import run, said
 
-X = from_hyperboloid(cloud(17_000, 5, radius=3.0), "poincare")
+X = from_hyperboloid(cloud(3000, 5, radius=3.0), "poincare")
 
 
 @pytest.fixture
 def store(tmp_path):
-    return save_store(tmp_path / "in.zarr", da.from_array(X, chunks=(2500, 5)))
+    return save_store(tmp_path / "in.zarr", da.from_array(X, chunks=(700, 5)))
 
 
 def test_reduce_on_a_cluster(store, tmp_path, monkeypatch, quick_search):
+    """Of workers in this process that are spoken to through sockets: those of tests/points/test_dask.py are processes apart."""
     monkeypatch.setattr("horopca.estimators.horopca.SEARCH_ROWS", 1500)
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster:
+    apart = {"processes": False, "protocol": "tcp://", "dashboard_address": ":0", "silence_logs": 50}
+    with LocalCluster(n_workers=2, threads_per_worker=1, **apart) as cluster:
         at, fit = ("reduce", "--dask", cluster.scheduler_address, store), tmp_path / "fit.npz"
         done = run(*at, "--save-fit", fit, "--json", "-o", tmp_path / "out.zarr")
         assert done.exit_code == 0, done.output

@@ -1,7 +1,5 @@
 """``horopca view``: the page that `explore` makes, from files."""
 
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -136,10 +134,3 @@ def test_wrong_requests_end_in_a_sentence(folder, arguments, sentence):
     assert result.exit_code == 1 and result.stderr.startswith("Error: ") and "Traceback" not in result.stderr
     assert any(part in " ".join(result.stderr.split()) for part in sentence.split("|")), result.stderr
     assert sorted(folder.iterdir()) == before
-
-
-def test_view_has_help_and_runs_as_a_module(folder):
-    shell = [sys.executable, "-m", "horopca", "view"]
-    assert "Examples" in subprocess.run([*shell, "--help"], capture_output=True, text=True, check=True).stdout
-    done = subprocess.run([*shell, "plane.npy"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and done.stderr == "" and (folder / "plane.html").exists()
