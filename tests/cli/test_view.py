@@ -1,6 +1,5 @@
 """``horopca view``: the page that `explore` makes, from files."""
 
-
 import numpy as np
 import pytest
 

@@ -36,6 +36,36 @@ PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAA
 HOSTILE = ["<img src=x onerror=hacked=1>", "</script><script>hacked=1</script>", "<svg onload=hacked=1>", "a\x00b]]>&amp;"]
 
 
+class Tabs:
+    """Tabs of a browser: plain ones are used again; one with a script or options of its own has a context of its own."""
+
+    def __init__(self, browser):
+        self.browser, self.spare = browser, []
+        self.plain = browser.new_context(reduced_motion="reduce")
+
+    def take(self, width, height, script=None, **options):
+        size, plain = {"width": width, "height": height}, not (script or options)
+        if plain and self.spare:
+            page = self.spare.pop()
+        else:
+            more = {"reduced_motion": "reduce", "viewport": size} | options
+            page = (self.plain if plain else self.browser.new_context(**more)).new_page()
+            page.set_default_timeout(10_000)
+        if script:
+            page.add_init_script(script)
+        if plain:
+            page.set_viewport_size(size)
+        return page
+
+    def give_back(self, page):
+        if page.context is not self.plain:
+            page.context.close()
+        else:
+            page.goto("about:blank")
+            page.mouse.move(0, 0)
+            self.spare.append(page)
+
+
 def addresses(pages, folder):
     """A function from the names of pages to their addresses, which writes each when it is first asked for."""
 

@@ -26,6 +26,14 @@ def browser(playwright):
 
 
 @pytest.fixture(scope="session")
+def tabs(browser):
+    """Tabs to take and to give back: a process for every page would cost as much as what most tests do in it."""
+    from .browsing import Tabs
+
+    return Tabs(browser)
+
+
+@pytest.fixture(scope="session")
 def pages(tmp_path_factory):
     """Pages by name, written when first asked for."""
     from .browsing import DEEP, EDGES, FILM, HOSTILE, LABELS, NAMES, ORIGINAL, PIXEL, X, Y, addresses, deep_points
@@ -99,29 +107,31 @@ def visit_firefox(firefox, pages):
 
 
 @pytest.fixture
-def visit_chromium(browser, pages):
+def visit_chromium(tabs, pages):
     """At the end, nothing may have gone wrong in a page and nothing may have been asked of a network."""
     from .browsing import settle, until
 
-    contexts, wrong, asked = [], [], []
+    taken, wrong, asked = [], [], []
 
     def open_page(name, width=1280, height=800, draw=None, hash="", script=None, expected=None, **options):
-        context = browser.new_context(viewport={"width": width, "height": height}, **{"reduced_motion": "reduce"} | options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(10_000)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("console", lambda message: message.type == "error" and not expected and wrong.append(message.text))
-        page.on("request", lambda request: asked.append(request.url))
-        if script:
-            page.add_init_script(script)
+        page = tabs.take(width, height, script, **options)
+        hears = {
+            "pageerror": lambda error: wrong.append(str(error)),
+            "console": lambda message: message.type == "error" and not expected and wrong.append(message.text),
+            "request": lambda request: asked.append(request.url),
+        }
+        for event, hear in hears.items():
+            page.on(event, hear)
+        taken.append((page, hears))
         page.goto(pages(name) + (f"?draw={draw}" if draw else "") + hash)
         until(page, "'horopca' in window")
         settle(page)
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for page, hears in taken:
+        for event, hear in hears.items():
+            page.remove_listener(event, hear)
+        tabs.give_back(page)
     assert wrong == []
     assert all(url.startswith(("file:", "blob:")) for url in asked)

@@ -39,32 +39,45 @@ PROGRAMS = {
 }
 
 
-@pytest.fixture
-def drawing(visit, tmp_path):
-    """A drawing of a page, saved by it."""
+VIEWS = [("mammals", "#model=poincare"), ("mammals", "#model=klein&theme=dark"), ("sunk", "#model=equidistant")]
 
-    def saved(name, hash):
-        page = visit(name, hash=hash)
-        find(page, "cat")
-        save(page, "#svg").save_as(tmp_path / "view.svg")
-        return tmp_path / "view.svg"
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """A folder for each view."""
+    return {view: tmp_path_factory.mktemp("view") for view in VIEWS}
+
+
+@pytest.fixture
+def drawing(visit, tabs, folders):
+    """A drawing of a page, saved by it, and beside it what the browser makes of the drawing."""
+
+    def saved(view):
+        path = folders[view] / "view.svg"
+        if not path.exists():
+            page = visit(view[0], hash=view[1])
+            find(page, "cat")
+            save(page, "#svg").save_as(path)
+            width, height = (float(re.search(f'{side}="([\\d.]+)"', path.read_text())[1]) for side in ("width", "height"))
+            alone = tabs.take(int(np.ceil(width)), int(np.ceil(height)))
+            alone.goto(path.as_uri())
+            alone.screenshot(path=path.with_name("browser.png"))
+            tabs.give_back(alone)
+        return path
 
     return saved
 
 
-VIEWS = [("mammals", "#model=poincare"), ("mammals", "#model=klein&theme=dark"), ("sunk", "#model=equidistant")]
-
-
-@pytest.mark.parametrize(("name", "hash"), VIEWS)
-def test_a_drawing_holds_only_what_every_program_draws(drawing, name, hash):
-    for element in ElementTree.parse(drawing(name, hash)).getroot().iter():
+@pytest.mark.parametrize("view", VIEWS, ids="".join)
+def test_a_drawing_holds_only_what_every_program_draws(drawing, view):
+    for element in ElementTree.parse(drawing(view)).getroot().iter():
         tag = element.tag.removeprefix(SVG)
         assert tag in ELEMENTS and set(element.attrib) <= ATTRIBUTES.get(tag, set())
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-@pytest.mark.parametrize(("name", "hash"), VIEWS)
-def test_a_drawing_looks_the_same_elsewhere(drawing, browser, name, hash, program):
+@pytest.mark.parametrize("view", VIEWS, ids="".join)
+def test_a_drawing_looks_the_same_elsewhere(drawing, view, program):
     from PIL import Image
 
     command = PROGRAMS[program]
@@ -73,13 +86,8 @@ def test_a_drawing_looks_the_same_elsewhere(drawing, browser, name, hash, progra
         there = importlib.util.find_spec("cairosvg") and ctypes.util.find_library("cairo")
     if not there:
         pytest.skip(f"{program} is not installed")
-    path = drawing(name, hash)
+    path = drawing(view)
     subprocess.run(command, cwd=path.parent, check=True, capture_output=True)
-    width, height = (float(re.search(f'{side}="([\\d.]+)"', path.read_text())[1]) for side in ("width", "height"))
-    page = browser.new_page(viewport={"width": int(np.ceil(width)), "height": int(np.ceil(height))})
-    page.goto(path.as_uri())
-    page.screenshot(path=path.with_name("browser.png"))
-    page.close()
     ours, theirs = (np.array(Image.open(path.with_name(file)).convert("RGB"), int) for file in ("browser.png", "view.png"))
     high, wide = np.minimum(ours.shape, theirs.shape)[:2]
     assert np.abs(np.subtract(ours.shape, theirs.shape)).max() <= 1

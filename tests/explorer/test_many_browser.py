@@ -32,20 +32,20 @@ def many(tmp_path_factory):
 
 
 @pytest.fixture
-def open_many(browser, many):
-    contexts = []
+def open_many(tabs, many):
+    taken = []
 
     def opened(name, address=""):
-        contexts.append(browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce"))
-        page = contexts[-1].new_page()
+        page = tabs.take(1280, 800)
+        taken.append(page)
         page.goto(many(name) + address)
         until(page, "'horopca' in window")
         settle(page)
         return page
 
     yield opened
-    for context in contexts:
-        context.close()
+    for page in taken:
+        tabs.give_back(page)
 
 
 def test_names_of_many_points_are_placed_when_the_view_rests(open_many):
