@@ -8,7 +8,6 @@ from horopca.datasets.mammals import Mammals, load_mammals
 
 from .running import PNG, refused, run
 
-
 FEW = 100
 
 
