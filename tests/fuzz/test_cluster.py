@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from fuzz.limits import TESTS
+from forks import ENVIRONMENT
 from horopca.cli import main
 from horopca.io.stores import open_store
 
@@ -63,20 +63,27 @@ for line in sys.stdin:
         try:
             asyncio.run(live(*json.loads(line)))
         finally:
-            print("ended", 0, flush=True)
+            print("ended", os.getpid(), flush=True)
             os._exit(0)
 """
+
+
+@pytest.fixture(scope="module")
+def server():
+    command, pipe = [sys.executable, "-c", SERVER], subprocess.PIPE
+    server = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT)
+    yield server
+    server.kill()
+    server.communicate()
 
 
 class Cluster:
     """A scheduler and workers, which die at a point of the work if a file with its name is in the folder."""
 
-    def __init__(self, folder, workers):
-        self.folder, self.pids = folder, []
-        paths = os.pathsep.join([str(TESTS.parent / "src"), *filter(None, sys.path)])
-        environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
-        command, pipe = [sys.executable, "-c", SERVER], subprocess.PIPE
-        self.server = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=environment)
+    born = []  # the numbers of all processes that there were
+
+    def __init__(self, server, folder, workers):
+        self.server, self.folder, self.pids = server, folder, []
         self.address = self._started("scheduler", None)
         for _ in range(workers):
             self._started("worker", self.address)
@@ -85,7 +92,10 @@ class Cluster:
         self.server.stdin.write(json.dumps([kind, address, str(self.folder)]) + "\n")
         self.server.stdin.flush()
         where, pid = self.server.stdout.readline().split()
+        while where == "ended" and pid in self.born:  # one of a cluster before
+            where, pid = self.server.stdout.readline().split()
         assert where != "ended"
+        self.born.append(pid)
         self.pids.append(int(pid))
         return where
 
@@ -100,17 +110,15 @@ class Cluster:
     def close(self):
         for pid in self.pids:  # children of the server, which has not looked after them: their numbers are still theirs
             os.kill(pid, signal.SIGKILL)
-        self.server.kill()
-        self.server.communicate()
 
 
 @pytest.fixture
-def cluster(tmp_path_factory, monkeypatch):
+def cluster(server, tmp_path_factory, monkeypatch):
     monkeypatch.setattr("horopca.cli.dask.ANSWER", 120)  # seconds, for a machine with other things to do
     clusters = []
 
     def begin(workers):
-        clusters.append(Cluster(tmp_path_factory.mktemp("cluster"), workers))
+        clusters.append(Cluster(server, tmp_path_factory.mktemp("cluster"), workers))
         return clusters[-1]
 
     yield begin

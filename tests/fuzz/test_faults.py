@@ -1,10 +1,9 @@
-"""Faults: killed at any moment, a full disk, folders that cannot be written, closed pipes, two writers at once.
+"""Faults: killed at any moment, a full disk, folders that cannot be written, closed pipes.
 
 Whatever happens, the output is complete or absent, the input is as it was, and a resumed job writes the same bits.
 """
 
 import contextlib
-import json
 import os
 import random
 import shutil
@@ -16,77 +15,24 @@ import time
 import numpy as np
 import pytest
 
-from fuzz.limits import TESTS
+from forks import ENVIRONMENT, Runner
 from horopca import TangentPCA
 from horopca.io import reduce_file, save, save_fitted
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits are of POSIX")
 POINTS = np.random.default_rng(0).uniform(-0.3, 0.3, (3000, 5))
-SETUP = """
-import json, os, resource, subprocess, sys, time
-import numpy as np
-from horopca import TangentPCA
-from horopca.io import load_fitted, reduce_file, save, save_fitted, streaming
-streaming.BLOCK_BYTES, streaming.LARGE = 1 << 13, 1000
-print("ready", flush=True)
-for line in sys.stdin:
-    code, names = json.loads(line)
-    child = os.fork()
-    if not child:
-        print(os.getpid(), flush=True)  # by the child itself: what it says afterwards can only come later
-        try:
-            exec(code, {**globals(), **names})
-        except OSError as error:
-            print(f"{error.filename}: {error.strerror}" if error.filename else error, flush=True)
-            os._exit(1)
-        os._exit(0)
-    print("ended", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
 STREAM = "reduce_file(points, out, TangentPCA(2), progress=lambda *_: time.sleep(0.01))"
 WRITERS = {
     ".npy": "save(out, np.load(points), force=True)",
     ".npz": "save(out, np.load(points), ['a'] * 3000, force=True)",
     ".csv": "save(out, np.load(points), ['a'] * 3000, force=True)",
 }
-ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS.parent / "src"), *sys.path]), "OMP_NUM_THREADS": "1"}
-
-
-class Runner:
-    """A process that has imported what there is to import, and from which children are forked."""
-
-    def __init__(self, *before, **options):
-        pipe = subprocess.PIPE
-        command = [*before, sys.executable, "-c", SETUP]
-        self.process = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT, **options
-        )
-        self.ready = self.process.stdout.readline() == "ready\n"
-
-    def start(self, code, **names):
-        """Begin a child, and return its number."""
-        self.process.stdin.write(json.dumps([code, {name: str(value) for name, value in names.items()}]) + "\n")
-        self.process.stdin.flush()
-        return int(self.process.stdout.readline())
-
-    def end(self):
-        """The exit status of the child, and what it said."""
-        said = []
-        while not (line := self.process.stdout.readline()).startswith("ended"):
-            said.append(line)
-        return int(line.split()[1]), "".join(said).strip()
-
-    def run(self, code, **names):
-        self.start(code, **names)
-        return self.end()
-
-    def close(self):
-        self.process.kill()
-        self.process.communicate()
+SMALL = "streaming.BLOCK_BYTES, streaming.LARGE = 1 << 13, 1000"  # a file of a few kilobytes is read in blocks
 
 
 @pytest.fixture(scope="module")
 def runner():
-    runner = Runner()
+    runner = Runner(setup=SMALL)
     yield runner
     runner.close()
 
@@ -146,21 +92,25 @@ def test_a_disk_that_fills_up_and_is_emptied_again(tmp_path, points, whole, runn
     assert not list(tmp_path.glob("out.npy.*"))
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    """A folder, and a runner for which a file system of 80 KB is mounted there; nobody else sees it."""
-    folder = tmp_path / "small"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def mounting():
+    """A runner that has file systems which nobody else sees."""
     if sys.platform != "linux" or os.geteuid() != 0 or shutil.which("unshare") is None:
         pytest.skip("only root mounts file systems, and only Linux has them for one process")
-    small = Runner("unshare", "--mount")
-    try:
-        mount = "subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=80k', 'tmpfs', folder], check=True)"
-        if not small.ready or small.run(mount, folder=folder)[0] != 0:
-            pytest.skip("a file system cannot be mounted here")
-        yield folder, small
-    finally:
-        small.close()
+    mounting = Runner("unshare", "--mount", setup=SMALL)
+    yield mounting
+    mounting.close()
+
+
+@pytest.fixture
+def small_disk(tmp_path, mounting):
+    """A folder, and a runner for which a file system of 80 KB is mounted there."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = "subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=80k', 'tmpfs', folder], check=True)"
+    if not mounting.ready or mounting.run(mount, folder=folder)[0] != 0:
+        pytest.skip("a file system cannot be mounted here")
+    return folder, mounting
 
 
 def test_a_disk_of_eighty_kilobytes(tmp_path, points, small_disk):
@@ -193,24 +143,16 @@ def test_a_job_on_a_disk_that_fills_up_and_is_made_larger(tmp_path, points, smal
     assert again.read_bytes() == whole.read_bytes()
 
 
-def test_a_folder_that_cannot_be_written(tmp_path, points):
+def test_a_folder_that_cannot_be_written(tmp_path, points, runner):
     folder = tmp_path / "closed"
     folder.mkdir()
     for path in (tmp_path, *tmp_path.parents[:2]):
         path.chmod(0o755)
     folder.chmod(0o555)
-    try:
-        runner = Runner(**({"user": 65534} if os.geteuid() == 0 else {}))  # root may write everywhere
-    except PermissionError:
-        pytest.skip("another user cannot run this interpreter")
-    try:
-        if not runner.ready:
-            pytest.skip("another user cannot import what this one can")
-        for suffix, code in (*WRITERS.items(), (".npy", STREAM)):
-            status, said = runner.run(code, points=points, out=folder / f"out{suffix}")
-            assert status == 1 and str(folder) in said and "Permission denied" in said
-    finally:
-        runner.close()
+    nobody = "os.setuid(65534)\n" if os.geteuid() == 0 else ""  # root may write everywhere
+    for suffix, code in (*WRITERS.items(), (".npy", STREAM)):
+        status, said = runner.run(nobody + code, points=points, out=folder / f"out{suffix}")
+        assert status == 1 and str(folder) in said and "Permission denied" in said, said
     assert not list(folder.iterdir())
 
 
@@ -223,27 +165,6 @@ def test_a_pipe_that_is_closed_is_no_traceback(points, command):
     process = subprocess.Popen([sys.executable, "-c", code], stdout=write, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
     os.close(write)
     assert "Traceback" not in process.communicate(timeout=120)[1]
-
-
-def test_two_writers_and_one_of_them_killed(tmp_path, points, whole, runner):
-    """The first stands at a gate behind its first block, and does not get any further."""
-    out, gate, second = tmp_path / "out.npy", tmp_path / "gate", Runner()
-    os.mkfifo(gate)
-    there = "(print('there', flush=True), open(gate).read())"
-    waiting = f"reduce_file(points, out, TangentPCA(2), progress=lambda done, total: done and {there})"
-    try:
-        with open(os.open(gate, os.O_RDWR)):  # as long as it is open, there may be something to read
-            child = runner.start(waiting, points=points, out=out, gate=gate)
-            assert runner.process.stdout.readline() == "there\n"
-            status, said = second.run(STREAM, points=points, out=out)
-            assert status == 1 and f"{out} is being written by another process" in said
-            os.kill(child, signal.SIGKILL)
-            runner.end()
-        assert not out.exists()
-        assert second.run(STREAM, points=points, out=out) == (0, "")
-    finally:
-        second.close()
-    assert out.read_bytes() == whole and not list(tmp_path.glob("out.npy.*"))
 
 
 def test_a_fit_is_kept_whole_or_not_at_all(tmp_path, runner):

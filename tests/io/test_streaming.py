@@ -5,12 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
+from textwrap import dedent
 
 import numpy as np
 import pytest
 
 from blocks import BLOCK, POINTS, D, N, Stop, begun, stop_after
+from forks import Runner
 from horopca import HoroPCA, TangentPCA
 from horopca.io import is_large, load, reduce_file, save, streaming
 
@@ -112,26 +113,24 @@ def test_an_interruption_during_the_fit_leaves_nothing(points, out, tmp_path, mo
     assert names(tmp_path) == ["points.npy"]
 
 
-SETUP = f"""
-import os, signal, sys, time
-from horopca import TangentPCA
-from horopca.io import partial, reduce_file, streaming
-streaming.BLOCK_BYTES = {BLOCK * D * 8}
-"""
+SETUP = f"streaming.BLOCK_BYTES = {BLOCK * D * 8}"
+ON_POSIX = pytest.mark.skipif(os.name == "nt", reason="forks, signals and limits are of POSIX")
 
 
-def python(code, *arguments, **options):
-    command = [sys.executable, "-c", SETUP + textwrap.dedent(code), *map(str, arguments)]
-    return subprocess.Popen(command, text=True, **options)
+@pytest.fixture(scope="module")
+def runner():
+    runner = Runner(setup=SETUP)
+    yield runner
+    runner.close()
 
 
-@pytest.mark.skipif(os.name == "nt", reason="SIGKILL is of POSIX")
+@ON_POSIX
 @pytest.mark.parametrize("syncs", [1, 4, 5])
-def test_a_killed_process_costs_one_block(points, out, tmp_path, syncs):
+def test_a_killed_process_costs_one_block(points, out, tmp_path, runner, syncs):
     """Killed as it makes the fit safe, as it makes rows safe, and between these and the note of them."""
     reduce_file(points, tmp_path / "whole.npy", TangentPCA(2))
     code = """
-    fsync, count = os.fsync, int(sys.argv[3])
+    fsync, count = os.fsync, int(syncs)
     def deadly(handle):
         global count
         count -= 1
@@ -139,10 +138,9 @@ def test_a_killed_process_costs_one_block(points, out, tmp_path, syncs):
             os.kill(os.getpid(), signal.SIGKILL)
         fsync(handle)
     os.fsync = deadly
-    reduce_file(sys.argv[1], sys.argv[2], TangentPCA(2))
+    reduce_file(points, out, TangentPCA(2))
     """
-    process = python(code, points, out, syncs)
-    assert process.wait(60) == -signal.SIGKILL
+    assert runner.run(dedent(code), points=points, out=out, syncs=syncs) == (-signal.SIGKILL, "")
     assert not out.exists()
     done = reduce_file(points, out, TangentPCA(2))
     assert done.resumed_at == {1: 0, 4: 1, 5: 2}[syncs] * BLOCK
@@ -230,13 +228,12 @@ def test_an_input_cut_short_meanwhile_is_a_sentence_and_nothing_is_left(points, 
     assert names(tmp_path) == ["points.npy"]
 
 
+@ON_POSIX
 @pytest.mark.parametrize("when", ["rows", "digests", "fit"])
-def test_an_input_cut_short_before_and_during_the_fit_is_a_sentence(points, out, tmp_path, when):
+def test_an_input_cut_short_before_and_during_the_fit_is_a_sentence(points, out, tmp_path, runner, when):
     """In a process apart: where the length of a map is not asked, the system ends it (SIGBUS)."""
     code = """
-    import numpy as np
     from horopca._points import memory
-    when, count = sys.argv[3], 0
     if when == "digests":
         read = streaming.Source.rows
         def rows(self, *where):
@@ -245,22 +242,18 @@ def test_an_input_cut_short_before_and_during_the_fit_is_a_sentence(points, out,
         streaming.Source.rows = rows
     elif when == "rows":
         fit = TangentPCA.fit
-        TangentPCA.fit = lambda self, X: (os.truncate(sys.argv[1], 5000), fit(self, X))[1]
+        TangentPCA.fit = lambda self, X: (os.truncate(points, 5000), fit(self, X))[1]
     else:
         memory.CHUNK_ELEMENTS = 64
         chunk = memory.Rows._chunk
         def cut(self, rows):
-            os.truncate(sys.argv[1], 5000)
+            os.truncate(points, 5000)
             return chunk(self, rows)
         memory.Rows._chunk = lambda self, rows: cut(self, rows) if rows.start == 0 else chunk(self, rows)
-    try:
-        reduce_file(sys.argv[1], sys.argv[2], TangentPCA(2))
-    except ValueError as error:
-        sys.exit(str(error))
+    reduce_file(points, out, TangentPCA(2))
     """
-    process = python(code, points, out, when, stderr=subprocess.PIPE)
-    said = process.communicate(timeout=60)[1]
-    assert process.returncode == 1 and "cut short" in said.splitlines()[-1], said
+    status, said = runner.run(dedent(code), points=points, out=out, when=when)
+    assert status == 1 and "cut short" in said, (status, said)
     assert names(tmp_path) == ["points.npy"]
 
 
@@ -335,20 +328,12 @@ def test_a_full_disk_costs_nothing_that_was_done(points, out, tmp_path, monkeypa
     assert out.read_bytes() == (tmp_path / "whole.npy").read_bytes()
 
 
-@pytest.mark.skipif(os.name == "nt", reason="limits of file sizes are of POSIX")
-def test_a_write_that_the_system_cuts_short_is_repeated(points, out, tmp_path):
+@ON_POSIX
+def test_a_write_that_the_system_cuts_short_is_repeated(points, out, tmp_path, runner):
     reduce_file(points, tmp_path / "whole.npy", TangentPCA(2))
-    code = """
-    import resource
-    TangentPCA(2)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (8000, 8000))
-    try:
-        reduce_file(sys.argv[1], sys.argv[2], TangentPCA(2))
-    except OSError as error:
-        sys.exit(str(error))
-    """
-    process = python(code, points, out, stderr=subprocess.PIPE)
-    assert "rows are kept in" in process.communicate(timeout=60)[1]
+    code = "resource.setrlimit(resource.RLIMIT_FSIZE, (8000, 8000)); reduce_file(points, out, TangentPCA(2))"
+    status, said = runner.run(code, points=points, out=out)
+    assert status == 1 and "rows are kept in" in said
     assert not out.exists() and (tmp_path / "out.npy.partial").stat().st_size == 8000
     assert reduce_file(points, out, TangentPCA(2)).resumed_at == 3 * BLOCK
     assert out.read_bytes() == (tmp_path / "whole.npy").read_bytes()
@@ -364,25 +349,32 @@ def test_a_disk_without_room_is_seen_before_the_work(points, out, tmp_path, monk
 
 
 def test_two_at_once_are_refused_until_the_first_is_gone(points, out, tmp_path):
-    code = """
+    """The first, in a process of its own, waits behind its first block until it is killed."""
+    reduce_file(points, tmp_path / "whole.npy", TangentPCA(2))
+    code = f"""
+    import sys
+    from horopca import TangentPCA
+    from horopca.io import reduce_file, streaming
+    {SETUP}
     def wait(done, total):
         if done:
             print("held", flush=True)
-            time.sleep(60)
+            sys.stdin.read()
     reduce_file(sys.argv[1], sys.argv[2], TangentPCA(2), progress=wait)
     """
-    process = python(code, points, out, stdout=subprocess.PIPE)
-    try:
-        assert process.stdout.readline() == "held\n"
-        with pytest.raises(BlockingIOError, match=r"out\.npy is being written by another process"):
-            reduce_file(points, out, TangentPCA(2))
-        with pytest.raises(BlockingIOError):
-            reduce_file(points, out, TangentPCA(2), restart=True, force=True)
-    finally:
-        process.kill()
-        process.communicate()
+    command, pipe = [sys.executable, "-c", dedent(code), str(points), str(out)], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+        try:
+            assert process.stdout.readline() == "held\n"
+            for more in ({}, {"restart": True, "force": True}):
+                with pytest.raises(BlockingIOError, match=r"out\.npy is being written by another process"):
+                    reduce_file(points, out, TangentPCA(2), **more)
+        finally:
+            process.kill()
+    assert not out.exists()
     assert reduce_file(points, out, TangentPCA(2)).resumed_at == BLOCK
-    assert names(tmp_path) == ["out.npy", "points.npy"]
+    assert out.read_bytes() == (tmp_path / "whole.npy").read_bytes()
+    assert names(tmp_path) == ["out.npy", "points.npy", "whole.npy"]
 
 
 def test_a_file_system_without_locks_is_no_obstacle(points, out, monkeypatch):
@@ -423,12 +415,12 @@ def test_what_cannot_be_streamed_is_refused(tmp_path, points, out):
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc, which only Linux has")
-def test_memory_does_not_grow_with_the_file(tmp_path):
+def test_memory_does_not_grow_with_the_file(tmp_path, runner):
     """128 MB of points take less than 70 MB: a block or two of 4 MiB, and what the fit makes of 8192 points at a time."""
     code = """
-    import threading, numpy as np
+    import threading
     streaming.BLOCK_BYTES = 1 << 22
-    path, n = sys.argv[1] + "/points.npy", 250_000
+    path, n = folder + "/points.npy", 250_000
     X = np.lib.format.open_memmap(path, mode="w+", dtype="f8", shape=(n, 64))
     for start in range(0, n, 1 << 14):
         X[start : start + (1 << 14)] = np.random.default_rng(start).uniform(-1e-3, 1e-3, X[start : start + (1 << 14)].shape)
@@ -443,13 +435,14 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     watcher = threading.Thread(target=watch)
     watcher.start()
     try:
-        reduce_file(path, sys.argv[1] + "/out.npy", estimator)
+        reduce_file(path, folder + "/out.npy", estimator)
     finally:
         over.set()
     print(peak[0] - before)
     """
-    process = python(code, tmp_path, stdout=subprocess.PIPE, env={**os.environ, "OMP_NUM_THREADS": "1"})
-    grown = float(process.communicate(timeout=300)[0])
+    status, said = runner.run(dedent(code), folder=tmp_path)
+    assert status == 0, said
+    grown = float(said)
     (tmp_path / "points.npy").unlink()
     assert grown < 70
     assert np.load(tmp_path / "out.npy", mmap_mode="r").shape == (250_000, 2)

@@ -1,0 +1,66 @@
+"""A process that has imported what there is to import, and whose children are killed, limited and cut off from the disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+TESTS = Path(__file__).resolve().parent
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS.parent / "src"), *sys.path]), "OMP_NUM_THREADS": "1"}
+SETUP = """
+import json, os, resource, signal, subprocess, sys, time
+import numpy as np
+from horopca import TangentPCA
+from horopca.io import load_fitted, reduce_file, save, save_fitted, streaming
+print("ready", flush=True)
+for line in sys.stdin:
+    code, names = json.loads(line)
+    child = os.fork()
+    if not child:
+        print(os.getpid(), flush=True)  # by the child itself: what it says afterwards can only come later
+        try:
+            exec(code, {**globals(), **names})
+        except OSError as error:
+            print(f"{error.filename}: {error.strerror}" if error.filename else error, flush=True)
+            os._exit(1)
+        except ValueError as error:
+            print(error, flush=True)
+            os._exit(1)
+        os._exit(0)
+    print("ended", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+class Runner:
+    """Runs code in children of that process: a new one would take seconds to import the same again."""
+
+    def __init__(self, *before: str, setup: str = "") -> None:
+        pipe, command = subprocess.PIPE, [*before, sys.executable, "-c", SETUP.replace("print(", f"{setup}\nprint(", 1)]
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT)
+        self.ready = self.process.stdout.readline() == "ready\n"
+
+    def start(self, code: str, **names: Any) -> int:
+        """Begin a child, and return its number."""
+        self.process.stdin.write(json.dumps([code, {name: str(value) for name, value in names.items()}]) + "\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline())
+
+    def end(self) -> tuple[int, str]:
+        """The exit status of the child, and what it said."""
+        said = []
+        while not (line := self.process.stdout.readline()).startswith("ended"):
+            assert line, "the process has ended"
+            said.append(line)
+        return int(line.split()[1]), "".join(said).strip()
+
+    def run(self, code: str, **names: Any) -> tuple[int, str]:
+        self.start(code, **names)
+        return self.end()
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.communicate()
