@@ -132,7 +132,7 @@ def test_every_method_works_as_far_out_as_the_door_lets_in(kind, name):
 def test_points_around_one_far_out_are_seen_from_it(method, r):
     """Where products with the rows leave nothing but rounding, of either sign."""
     rng = np.random.default_rng(0)
-    for seed in range(8):
+    for seed in range(4):
         u = rng.standard_normal((1, 1 + seed % 4))
         centre = to_hyperboloid(r * u / np.linalg.norm(u), "tangent")
         near = translate(to_hyperboloid(rng.choice([0.0, 1e-3, 0.1]) * rng.standard_normal((5, u.shape[1])), "tangent"), centre)

@@ -130,10 +130,10 @@ OPTIONS = [
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_a_sample_and_a_pass_find_what_a_search_of_all_rows_finds(monkeypatch, options):
-    X = clusters(3200, 5, ordered=True)
-    best = HoroPCA(random_state=0, n_init=4, **options).fit(X)
-    small_search(monkeypatch, 1024)
-    found = HoroPCA(random_state=0, n_init=4, **options).fit(X)
+    X = clusters(2400, 5, ordered=True)
+    best = HoroPCA(random_state=0, n_init=2, **options).fit(X)
+    small_search(monkeypatch, 800)
+    found = HoroPCA(random_state=0, n_init=2, **options).fit(X)
     slack = 2e-3 * abs(best.score(X)) if options.get("strategy") != "greedy" else 1e-2 * abs(best.score(X))
     assert found.score(X) > best.score(X) - slack
     assert abs(found.explained_variance_.sum() - metrics.pair_variance(found.transform(X))) < 4 * found.variance_error_
@@ -142,7 +142,7 @@ def test_a_sample_and_a_pass_find_what_a_search_of_all_rows_finds(monkeypatch, o
 
 
 def test_the_pass_over_all_rows_improves_on_the_sample(monkeypatch):
-    X, pca = clusters(6000, 16), HoroPCA(spine="free", random_state=0, n_init=8)
+    X, pca = clusters(4000, 16), HoroPCA(spine="free", random_state=0, n_init=2)
     best = metrics.pair_variance(pca.fit_transform(X))
     small_search(monkeypatch, 600)
     found = metrics.pair_variance(pca.fit_transform(X))
@@ -165,8 +165,8 @@ def test_threads_change_nothing(monkeypatch):
     small_search(monkeypatch, 1000)
     monkeypatch.setattr("horopca._points.memory.CHUNK_ELEMENTS", 1 << 12)
     monkeypatch.setattr("horopca._points.memory.THREAD_ELEMENTS", 1 << 12)
-    X = clusters(6000, 5)
-    fits = [HoroPCA(random_state=0, n_init=6, n_jobs=jobs).fit(X) for jobs in (1, 2, 3)]
+    X = clusters(4000, 5)
+    fits = [HoroPCA(random_state=0, n_init=2, n_jobs=jobs).fit(X) for jobs in (1, 2, 3)]
     assert all(np.array_equal(fits[0].transform(X), fit.transform(X)) for fit in fits[1:])
 
 
@@ -236,13 +236,13 @@ KEPT = {"spine": "free", "objective": "distortion"}
 
 @pytest.mark.parametrize("options", [{}, {"spine": "free"}, {"n_components": 1}, KEPT], ids=str)
 def test_batches_in_any_order_give_the_answer_of_fit(monkeypatch, options):
-    small_search(monkeypatch, 1500)
-    X = clusters(6000, 4, ordered=True)
-    fit = HoroPCA(random_state=0, n_init=2, **options).fit(X)
-    stream = HoroPCA(random_state=0, n_init=2, **options)
+    small_search(monkeypatch, 800)
+    X = clusters(3000, 4, ordered=True)
+    fit = HoroPCA(random_state=0, n_init=1, **options).fit(X)
+    stream = HoroPCA(random_state=0, n_init=1, **options)
     for batch in np.array_split(X, 3):
         stream.partial_fit(batch)
-    assert stream.n_samples_seen_ == 6000
+    assert stream.n_samples_seen_ == 3000
     error = 4 * np.hypot(fit.variance_error_, stream.variance_error_)
     if options.get("objective") == "distortion":
         assert abs(stream.score(X) / fit.score(X) - 1) < 0.02
@@ -302,7 +302,7 @@ def test_large_data_far_from_the_origin_is_fitted_as_well(monkeypatch, radius, o
     small_search(monkeypatch, 600)
     centred = to_hyperboloid(clusters(2000, 4))
     far = translate(centred, lift(np.sinh(radius) * np.array([0.6, 0.0, 0.8, 0.0])))
-    fits = [HoroPCA(model="lorentz", random_state=0, n_init=4, **options).fit(x) for x in (centred, far)]
+    fits = [HoroPCA(model="lorentz", random_state=0, n_init=2, **options).fit(x) for x in (centred, far)]
     assert np.isclose(fits[1].total_variance_, fits[0].total_variance_, rtol=1e-6)
     assert np.isclose(fits[1].explained_variance_.sum(), fits[0].explained_variance_.sum(), rtol=1e-3)
     if "spine" not in options:
