@@ -4,6 +4,7 @@ import copy
 import pickle
 import subprocess
 import sys
+from functools import cache
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ FITS = {
 }
 
 
+@cache
 def fitted(name="ideal", model="poincare", curvature=-1.0):
     points = Door(model, curvature).leave(geometry.to_hyperboloid(TREE), np.float64)
     return HoroPCA(**QUICK, **FITS[name], model=model, curvature=curvature).fit(points), torch.as_tensor(points)
