@@ -198,7 +198,7 @@ def test_every_method_takes_options_of_its_own(tmp_path, points, method, asked):
 def test_a_choice_of_another_method_is_refused_with_those_of_this_one(points, never_fits):
     sentence = "--strategy of --method bsa must be one of flag, last, but is joint."
     refused(run("reduce", points, "--method", "bsa", "--strategy", "joint"), sentence, code=2)
-    sentence = "--objective of --method horopca must be one of variance, distortion, frechet, but is residual."
+    sentence = "--objective of --method horopca must be one of variance, distortion, frechet, robust, but is residual."
     refused(run("reduce", points, "--objective", "residual"), sentence, code=2)
     refused(run("reduce", points, "--method", "pga", "--max-iter", 0), "--max-iter must be a whole number of at least 1")
     refused(run("reduce", points, "--method", "bsa", "--base-noise", 1), "Pass --base-point mean.")
