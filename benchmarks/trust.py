@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from horopca import HoroPCA
-from horopca.geometry import Frame, align, between, from_hyperboloid, to_hyperboloid, translate, translate_to_origin
+from horopca._objectives.objectives import ObjectiveName
+from horopca.geometry import Frame, align, between, from_hyperboloid, lift, to_hyperboloid, translate, translate_to_origin
 from horopca.metrics import bootstrap, component_curve
 from horopca.metrics.stability import spine_angle
 from horopca.projections import Spine, slide, spine_basis
@@ -101,10 +102,51 @@ def selection() -> None:
         print(f"| {name} | {' | '.join(map(str, counts))} | {counts[model.K] / SELECTIONS:.0%} |", flush=True)
 
 
+SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4)  # Of the rows, moved to the rim.
+CONTAMINATIONS = 5  # Data sets for each share.
+
+
+def at_the_rim(found: Planted, share: float, rng: np.random.Generator) -> np.ndarray:
+    """The points with a share of them moved to the rim of float64, to either side across the planted submanifold."""
+    n, d = found.X.shape
+    rows = rng.permutation(n)[: round(share * n)]
+    across = np.linalg.svd(found.directions)[2][-1] * rng.choice([-1.0, 1.0], (len(rows), 1))
+    u = across + 0.01 * rng.standard_normal((len(rows), d))
+    far = lift(np.sinh(30.0) * u / np.linalg.norm(u, axis=1, keepdims=True))
+    X = found.X.copy()
+    X[rows] = from_hyperboloid(translate(far, found.mean), "poincare")
+    return X
+
+
+def turn(objective: str, share: float, seed: int) -> float:
+    """By how many degrees the plane of a picture is turned from the planted one, seen from the planted mean.
+
+    Inside its plane a spine can slide at little cost, and the picture stays the same: only what leaves the plane counts.
+    """
+    found = planted(150, 6, 2, 0.2, np.random.default_rng(seed))
+    fit = HoroPCA(2, objective=objective, n_init=4).fit(at_the_rim(found, share, np.random.default_rng([seed, 1])))
+    seen = spine_basis(fit.spine_) @ between(Frame(fit._mean, np.eye(6)), Frame(found.mean, np.eye(6))).T
+    return float(np.degrees(spine_angle(seen[:, 1:], found.directions)))
+
+
+def print_breakdown() -> None:
+    """How far rows at the rim turn the picture, for each objective: the median over data sets, and the most."""
+    names = get_args(ObjectiveName)
+    print(f"rows at the rim: degrees between the plane of the picture and the planted one, median (most) of {CONTAMINATIONS}")
+    print("  share  " + "".join(f"{name:>14}" for name in names))
+    for share in SHARES:
+        cells = []
+        for name in names:
+            turns = Parallel(n_jobs=-1)(delayed(turn)(name, share, seed) for seed in range(CONTAMINATIONS))
+            cells.append(f"{np.median(turns):.1f} ({max(turns):.1f})")
+        print(f"  {share:>5.0%}  " + "".join(f"{cell:>14}" for cell in cells), flush=True)
+
+
 # what is simulated, by its name on the command line
 TABLES: dict[str, Callable[[], None]] = {
     "selection": selection,
     "coverage": print_coverage,
+    "breakdown": print_breakdown,
 }
 
 

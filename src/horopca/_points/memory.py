@@ -117,7 +117,7 @@ class Rows:
 
     def repeated(self, copies: np.ndarray) -> Rows:
         """The rows, each as often as `copies` (n,) says."""
-        return Repeated(self, copies)
+        return self if (copies == 1).all() else Repeated(self, copies)
 
 
 class Repeated(Rows):

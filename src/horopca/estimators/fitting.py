@@ -48,19 +48,18 @@ def begin_fit(estimator: Any, X: Any, min_rows: int = 2) -> Rows:
     return rows
 
 
-def repeated(rows: Rows, sample_weight: Any, most: int) -> Rows:
-    """The rows, each as often as its weight says: so many copies if weights are whole numbers, or whole multiples of the least.
+def copies_of(sample_weight: Any, n: int, most: int) -> np.ndarray:
+    """How often each of n rows counts: so often if weights are whole numbers, or whole multiples of the least.
 
     Other weights, and such as come to more than `most` rows, or `COPIES` times the rows if these are more, are rounded: to
     `COPIES` rows for the least, or to so many in all. They are rounded along a shuffled order, so that no order of the rows is
     favoured.
     """
-    n = rows.shape[0]
     weight, most = check_weights(sample_weight, n), max(most, COPIES * n)
     counted = np.flatnonzero(weight > 0)
     some = weight[counted]
     if len(counted) == n and some.min() == some.max():
-        return rows
+        return np.ones(n, dtype=np.int64)
     wholes = (some / unit for unit in (1.0, some.min()))
     fitting = (w for w in wholes if np.allclose(w, np.rint(w), rtol=1e-6, atol=0) and w.sum() <= most)
     times = next(fitting, some / some.sum() * min(most, COPIES * some.sum() / some.min()))
@@ -68,7 +67,7 @@ def repeated(rows: Rows, sample_weight: Any, most: int) -> Rows:
     copies[counted[order]] = np.diff(np.rint(np.cumsum(times[order])), prepend=0)
     if copies.sum() < 2:
         raise ValueError("sample_weight must be positive for two points at least, but is zero for all but one of them.")
-    return rows.repeated(copies)
+    return copies
 
 
 def check_weights(sample_weight: Any, n: int) -> np.ndarray:

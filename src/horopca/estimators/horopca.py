@@ -36,11 +36,11 @@ from .fitting import (
     begin_fit,
     check_components,
     check_point,
+    copies_of,
     fitted_door,
     in_model,
     keeps_graph,
     kept_if_refused,
-    repeated,
     report_end,
     store_variances,
     teller,
@@ -238,7 +238,9 @@ class HoroPCA(HyperbolicReduction):
         with kept_if_refused(self):
             rows = begin_fit(self, X)
             seen = rows.shape[0]
-            ending = self._learn_rows(rows if sample_weight is None else repeated(rows, sample_weight, SEARCH_ROWS))
+            if sample_weight is not None:
+                rows = rows.repeated(copies_of(sample_weight, seen, SEARCH_ROWS))
+            ending = self._learn_rows(rows)
             self.n_samples_seen_ = seen
         report_end(self, ending)
         return self

@@ -10,6 +10,7 @@ from .distances import (
     unexplained_variance,
     worst_case_distortion,
 )
+from .influence import Inspection, inspect_points
 from .neighbours import continuity, false_neighbours, neighbours_kept, trustworthiness
 from .selection import ComponentCurve, component_curve
 from .stability import Stability, bootstrap
@@ -17,6 +18,7 @@ from .stability import Stability, bootstrap
 __all__ = [
     "ComponentCurve",
     "HoroPCACV",
+    "Inspection",
     "Stability",
     "average_distortion",
     "bootstrap",
@@ -24,6 +26,7 @@ __all__ = [
     "continuity",
     "false_neighbours",
     "frechet_variance",
+    "inspect_points",
     "mean_squared_error",
     "neighbours_kept",
     "pair_variance",

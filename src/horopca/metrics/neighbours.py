@@ -163,7 +163,7 @@ def false_neighbours(
     """
     there = _checked(X, Y, n_neighbors, model, curvature, metric)
     points, back = np.arange(there.n), Compared(there.clouds[::-1], there.k, there.precomputed)
-    kept, trust = there.values(points)
+    kept, trust, _ = there.values(points)
     false = np.rint(there.k * (1 - kept)).astype(int)
     return {"false": false, "kept": kept, "trust": trust, "continuity": back.values(points)[1]}
 
@@ -174,12 +174,24 @@ def _checked(
     """What a user passed, ready to be compared, or a sentence."""
     check_choice("metric", metric, METRICS)
     clouds = check_clouds((X, Y), check_door(model, curvature), metric, names)
-    n = clouds[0].shape[0]
+    k = check_neighbours(k, clouds[0].shape[0])
+    precomputed = metric == "precomputed"
+    return Compared(clouds if precomputed else [to_numpy(rows.all()) for rows in clouds], k, precomputed)
+
+
+def check_neighbours(k: int, n: int) -> int:
+    """How many neighbours of each of n points are looked at, or a sentence."""
     k = check_count("n_neighbors", k, 1, max((n - 1) // 2, 1), f" (fewer than half of the {n} points)")
     if n < 3:
         raise ValueError(f"X and Y must have at least 3 points to compare neighbours, but have {n}.")
-    precomputed = metric == "precomputed"
-    return Compared(clouds if precomputed else [to_numpy(rows.all()) for rows in clouds], k, precomputed)
+    return k
+
+
+def chosen_points(n: int, n_points: int | None, random_state: Any) -> np.ndarray:
+    """The points whose neighbours are looked at: all, or so many random ones."""
+    wanted = SAMPLED_POINTS if n_points is None and n > EXACT_POINTS else n_points
+    count = n if wanted is None else min(n, check_count("n_points", wanted, 2))
+    return np.arange(n) if count == n else check_generator(random_state).choice(n, size=count, replace=False)
 
 
 class Compared:
@@ -188,14 +200,14 @@ class Compared:
     def __init__(self, clouds: list[np.ndarray], k: int, precomputed: bool = False) -> None:
         self.clouds, self.k, self.precomputed, self.n = clouds, k, precomputed, len(clouds[0])
 
-    def values(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """For some of the points: the share of neighbours kept, and the trustworthiness."""
+    def values(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """For some of the points: the share of neighbours kept, trustworthiness, and the mean relative change of distances."""
         step = max(1, BLOCK_ELEMENTS // self.n)
         blocks = [self._block(points[start : start + step]) for start in range(0, len(points), step)]
-        kept, trust = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-        return kept, trust
+        kept, trust, change = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+        return kept, trust, change
 
-    def _block(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _block(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n, k = self.n, self.k
         before, after = (self._distances(cloud, points) for cloud in self.clouds)
         near = np.argpartition(after, k - 1, axis=1)[:, :k]
@@ -203,7 +215,10 @@ class Compared:
         # the rank in X of each neighbour in Y: points at one distance share the lowest
         rank = np.stack([1 + np.count_nonzero(before < far[:, j, None], axis=1) for j in range(k)], axis=1)
         excess = np.maximum(rank - k, 0)
-        return np.mean(excess == 0, axis=1), 1 - excess.sum(axis=1) * 2 / (k * (2 * n - 3 * k - 1))
+        apart = np.isfinite(before) & (before > 0)
+        change = np.abs(np.where(apart, after, 0.0) / np.where(apart, before, 1.0) - apart).sum(axis=1)
+        trust = 1 - excess.sum(axis=1) * 2 / (k * (2 * n - 3 * k - 1))
+        return np.mean(excess == 0, axis=1), trust, change / np.maximum(apart.sum(axis=1), 1)
 
     def _distances(self, cloud: np.ndarray, points: np.ndarray) -> np.ndarray:
         """Distances (m, n) from some points to all; infinite to themselves."""
@@ -216,10 +231,8 @@ def _summary(
     compared: Compared, which: Literal["kept", "trust"], n_points: int | None, return_error: bool, random_state: Any
 ) -> float | tuple[float, float]:
     """The mean of one of the values over all points or some, with its standard error if that is wanted."""
-    n = compared.n
-    wanted = SAMPLED_POINTS if n_points is None and n > EXACT_POINTS else n_points
-    count = n if wanted is None else min(n, check_count("n_points", wanted, 2))
-    points = np.arange(n) if count == n else check_generator(random_state).choice(n, size=count, replace=False)
+    n, points = compared.n, chosen_points(compared.n, n_points, random_state)
+    count = len(points)
     values = compared.values(points)[0 if which == "kept" else 1]
     # the points are drawn without replacement: of all of them, nothing is left to chance
     error = standard_error(values.tolist()) * float(np.sqrt(1 - count / n)) if count < n else 0.0
