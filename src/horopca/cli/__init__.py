@@ -16,7 +16,7 @@ from .. import __version__
 from .saying import sentences
 
 # each is in the file of its name
-COMMANDS = ("classify", "compare", "components", "demo", "embed", "info", "map", "plot", "reduce", "view")
+COMMANDS = ("classify", "compare", "components", "demo", "embed", "info", "map", "plot", "reduce", "stability", "view")
 
 
 class Commands(click.RichGroup):
@@ -73,6 +73,7 @@ def main(ctx: Context, max_memory: float | None) -> None:
     horopca view plane.npy --open                  move around in them
     horopca compare vectors.npy                    which reduction keeps most
     horopca components vectors.npy                 how many dimensions to keep
+    horopca stability vectors.npy                  how far to believe the picture
     horopca classify vectors.npy --labels y.txt    which classifier tells classes apart
     """
     if max_memory is not None:

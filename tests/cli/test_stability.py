@@ -1,0 +1,48 @@
+"""``horopca stability``: how far to believe a reduction."""
+
+import json
+
+import numpy as np
+import pytest
+
+from horopca import TangentPCA
+from horopca.datasets import make_hierarchy
+from horopca.io import save
+from horopca.metrics import bootstrap
+
+from .running import PNG, refused, run
+
+X = make_hierarchy(3, 2, 3, random_state=0).points
+QUICK = ("--method", "tpca", "--resamples", 10)
+
+
+@pytest.fixture
+def points(tmp_path):
+    return save(tmp_path / "points.npy", X)
+
+
+def test_it_says_what_the_library_says(points):
+    found = bootstrap(TangentPCA(2).fit(X), X, n_resamples=10)
+    result = json.loads(run("stability", points, *QUICK, "--json").stdout)
+    assert result["stability"] == found.stability and result["conclusion"] == found.conclusion
+    assert result["n_points"] == len(X) and result["angle_bounds"] == [] and result["merged"] is None
+    assert [one["row"] for one in result["least_sure"]] == list(np.argsort(-found.spread, kind="stable")[:10])
+    said = " ".join(run("stability", points, *QUICK).stdout.split())
+    assert "Of 10 refits to bootstrap samples" in said and "least sure" in said
+
+
+def test_groups_halves_and_a_picture(points, tmp_path):
+    groups, picture = tmp_path / "groups.txt", tmp_path / "regions.png"
+    groups.write_text("".join(f"clade {i // 3}\n" for i in range(len(X))))
+    result = run("stability", points, *QUICK, "--groups", groups, "--resample", "subsample", "--plot", picture)
+    assert result.exit_code == 0 and "groups of" in " ".join(result.stdout.split()), result.output
+    assert picture.read_bytes().startswith(PNG)
+    refused(run("stability", points, *QUICK, "--plot", picture), "exists already")
+
+
+def test_refusals(points, tmp_path):
+    refused(run("stability", points, "-k", 3, "--plot", tmp_path / "a.png"), "--plot draws the plane and needs -k 2", code=2)
+    refused(run("stability", points, *QUICK, "--level", 2), "level must be a confidence between 0 and 1")
+    groups = tmp_path / "groups.txt"
+    groups.write_text("all\n" * len(X))
+    refused(run("stability", points, *QUICK, "--groups", groups), "groups must be at least 4")
