@@ -12,7 +12,7 @@ from horopca._objectives.pairs import AllPairs
 from horopca._objectives.sample import as_sample
 from horopca.geometry import Frame, between, distance, lift, pairwise_distance, to_hyperboloid, translate
 from horopca.projections import spine_basis
-from horopca.statistics import usual_distance
+from horopca.statistics import frechet_median, usual_distance
 
 
 def planted(n, d, seed=0):
@@ -94,3 +94,17 @@ def test_every_kind_of_fit_is_robust(options):
     fit, there = (HoroPCA(**options, objective="robust", model="lorentz", n_init=2).fit(points) for points in (x, moved))
     assert fit.converged_ and fit.score(x) == pytest.approx(there.score(moved), rel=1e-6)
     assert fit.partial_fit(x).objective_ == "robust"
+
+
+def test_more_rows_than_are_searched_wherever_they_are(monkeypatch):
+    """A pass over all rows follows, and the middle is the median of all of them."""
+    da, torch = pytest.importorskip("dask.array"), pytest.importorskip("torch")
+    monkeypatch.setattr("horopca.estimators.horopca.SEARCH_ROWS", 80)
+    x, _, _ = planted(160, 4)
+    fits = [
+        HoroPCA(2, objective="robust", model="lorentz", n_init=2, random_state=0).fit(rows)
+        for rows in (x, torch.asarray(x), da.from_array(x, chunks=(50, 5)), x.astype(np.float32))
+    ]
+    for fit, atol in zip(fits, (0, 1e-6, 1e-6, 1e-3), strict=True):
+        np.testing.assert_allclose(fit.transform(x), fits[0].transform(x), atol=atol)
+        assert distance(fit.mean_, frechet_median(x).point) < 1e-5
