@@ -51,6 +51,11 @@ class HoroPCACV(HoroPCA):
     n_components_ : int
         As many as were chosen; 1 if no component adds more than chance, which is warned of.
 
+    See Also
+    --------
+    HoroPCA : the same with a number of components that is given.
+    horopca.metrics.component_curve : what is kept against the number of components.
+
     Examples
     --------
     >>> from horopca import HoroPCACV
