@@ -40,6 +40,9 @@ def test_labels_come_back(tmp_path, suffix, labels):
 
 
 def test_float32_stays_float32_and_integers_become_floats(tmp_path):
+    for half in ("<f2", ">f2"):
+        found = load(save(tmp_path / f"{half[0] == '<'}.npy", X.astype(half))).X
+        assert found.dtype == np.float16 and np.array_equal(found, X.astype(np.float16))
     assert load(save(tmp_path / "a.npy", X.astype(np.float32))).X.dtype == np.float32
     assert load(save(tmp_path / "b.npy", np.arange(6).reshape(3, 2))).X.dtype == np.float64
     assert load(save(tmp_path / "c.npy", X.astype(">f8"))).X.dtype == np.dtype("=f8")

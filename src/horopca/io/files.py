@@ -25,7 +25,7 @@ class Refusal(ValueError):
 class Table(NamedTuple):
     """What a file holds."""
 
-    X: np.ndarray  #: (n, d), float32 or float64
+    X: np.ndarray  #: (n, d), float64, float32 or float16
     labels: list[str] | None = None  #: n: classes, that several rows share; or, where there are none, the names of the rows
     names: list[str] | None = None  #: d, of the columns of X
     model: str | None = None  #: where the file says in which model its points are
@@ -140,5 +140,5 @@ def matrix(values: np.ndarray, path: Path) -> np.ndarray:
         raise Refusal(f"{path} must hold one point per row, but its array has shape {values.shape}.")
     if 0 in values.shape:
         raise Refusal(f"{path} holds no points: its array has shape {values.shape}.")
-    single = values.dtype.kind == "f" and values.dtype.itemsize <= 4
-    return values.astype(np.float32 if single else np.float64)
+    short = values.dtype.kind == "f" and values.dtype.itemsize < 8
+    return values.astype(values.dtype.newbyteorder("=") if short else np.float64)  # half precision stays known as such

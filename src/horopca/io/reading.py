@@ -83,9 +83,9 @@ def load(
     Returns
     -------
     Table
-        ``X`` (float32 stays float32, every other number becomes float64); ``row_names``, ``labels`` (the names, where there
-        are no classes), ``names`` of the columns and the ``model`` of the points, or None where the file does not say;
-        ``words`` and ``values``, all columns that are no coordinates, by their names.
+        ``X`` (float32 and float16 stay what they are, every other number becomes float64); ``row_names``, ``labels`` (the
+        names, where there are no classes), ``names`` of the columns and the ``model`` of the points, or None where the file
+        does not say; ``words`` and ``values``, all columns that are no coordinates, by their names.
 
     Examples
     --------
