@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from forks import ENVIRONMENT
+from horopca import HoroPCA
 from horopca.cli import main
 from horopca.io.stores import open_store
 
@@ -135,14 +136,17 @@ def store(tmp_path):
     return folder
 
 
-def test_a_worker_that_dies_and_the_bits_that_are_written(tmp_path, store, cluster):
+def test_a_worker_that_dies_and_the_bits_that_are_written(tmp_path, store, cluster, monkeypatch, quick_search):
+    """With a method whose search looks at some of the rows, and which then makes passes over all of them."""
+    monkeypatch.setattr("horopca.estimators.horopca.SEARCH_ROWS", 1000)
     alive = cluster(workers=4)
-    calm = alive.reduce(store, "-o", tmp_path / "calm", "--method", "tpca")
+    calm = alive.reduce(store, "-o", tmp_path / "calm")
     assert calm.exit_code == 0, calm.output
     whole = open_store(tmp_path / "calm").compute()
+    np.testing.assert_allclose(whole, HoroPCA(2, random_state=0).fit_transform(X), atol=1e-8)
     for point in ("fit", "transform", "write"):
         alive.arm(point)
-        done = alive.reduce(store, "-o", tmp_path / point, "--method", "tpca")
+        done = alive.reduce(store, "-o", tmp_path / point)
         assert done.exit_code == 0, done.output
         assert not (alive.folder / point).exists()  # somebody has come there
         assert np.array_equal(open_store(tmp_path / point).compute(), whole)

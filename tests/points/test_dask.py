@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -328,66 +326,13 @@ def test_shapes_and_kinds_that_are_refused():
 # ---------------------------------------------------------------- a cluster
 
 
-@pytest.fixture(scope="module")
-def workers():
-    """Two processes, each of which is started again when it dies."""
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster:
-        with Client(cluster, set_as_default=False) as client:
-            client.wait_for_workers(2, timeout=60)
-            yield client
-
-
-def rows_of_x(low: int, high: int) -> np.ndarray:
-    """Rows of the X that a worker makes for itself when it imports this file."""
-    return X[low:high]
-
-
-def deadly(folder: Path, read_number: int) -> da.Array:
-    """X in chunks; the worker that makes the `read_number`-th read of one of them is killed, in the middle of its task."""
-
-    def read(block_info=None):
-        ((low, high), _) = block_info[None]["array-location"]
-        if low == 6000:
-            count = 0
-            while True:
-                try:
-                    os.close(os.open(folder / str(count), os.O_CREAT | os.O_EXCL))
-                    break
-                except FileExistsError:
-                    count += 1
-            if count + 1 == read_number:
-                os.kill(os.getpid(), signal.SIGKILL)
-        return rows_of_x(low, high)
-
-    return da.map_blocks(read, chunks=da.core.normalize_chunks((1000, -1), X.shape), dtype=X.dtype, meta=X[:0])
-
-
-def test_a_worker_that_dies_changes_nothing_but_the_time(workers, tmp_path, few_searched):
-    fits, pids = [], []
-    for name, read_number in (("calm", 0), ("rough", 4)):
-        folder = tmp_path / name
-        folder.mkdir()
-        with workers.as_current(), dask.config.set(scheduler="distributed"):
-            pids.append(set(workers.run(os.getpid).values()))
-            D = deadly(folder, read_number)
-            fits.append(HoroPCA(2, n_init=1, random_state=0).fit(D))
-        assert len(list(folder.iterdir())) >= 4
-    calm, rough = fits
-    workers.wait_for_workers(2, timeout=60)
-    pids.append(set(workers.run(os.getpid).values()))
-    assert pids[0] == pids[1] and len(pids[1] - pids[2]) == 1  # one of them died
-    for name in ("mean_", "ideal_points_", "explained_variance_", "total_variance_"):
-        np.testing.assert_allclose(getattr(rough, name), getattr(calm, name), rtol=1e-12, atol=1e-12)
-    here = HoroPCA(2, n_init=1, random_state=0).fit(X)
-    np.testing.assert_allclose(
-        calm.transform(X), here.transform(X), atol=1e-8
-    )  # ideal points that all but merge may change sides
-
-
-def test_a_task_s_refusal_reaches_the_user(workers):
-    with workers.as_current(), dask.config.set(scheduler="distributed"):
-        with pytest.raises(ValueError, match=r"X must lie inside the unit ball, .*row 13500 has norm 2"):
-            TangentPCA(2).fit(da.from_array(spoiled(13_500, 2.0), chunks=(4000, 5)))
+def test_a_task_s_refusal_reaches_the_user():
+    """From a worker that is spoken to through a socket; tests/fuzz/test_cluster.py has workers that are processes apart."""
+    apart = {"processes": False, "protocol": "tcp://", "dashboard_address": ":0", "silence_logs": 50}
+    with LocalCluster(n_workers=1, threads_per_worker=1, **apart) as cluster, Client(cluster, set_as_default=False) as client:
+        with client.as_current(), dask.config.set(scheduler="distributed"):
+            with pytest.raises(ValueError, match=r"X must lie inside the unit ball, .*row 13500 has norm 2"):
+                TangentPCA(2).fit(da.from_array(spoiled(13_500, 2.0), chunks=(4000, 5)))
 
 
 # ---------------------------------------------------------------- stores and the command line
