@@ -16,6 +16,19 @@ settings.register_profile("horopca", derandomize=True, deadline=None)
 settings.load_profile("horopca")
 
 
+# What takes longest comes first: at the end, when one process has nothing left to do, the others have only short tests left.
+LONG = [
+    "fuzz/test_cluster.py", "reproduction/test_reproduction.py", "fuzz/test_arrays.py", "fuzz/test_files.py",
+    "search/test_spines.py", "points/test_dask.py", "points/test_scale.py", "explorer/test_claims_browser.py",
+    "explorer/test_explorer_browser.py", "embed/test_embed.py", "estimators/test_layers.py",
+]  # fmt: skip
+
+
+def pytest_collection_modifyitems(items):
+    places = {name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: places.get("/".join(item.path.parts[-2:]), len(LONG)))
+
+
 @pytest.fixture(params=["numpy", "torch", "array_api_strict", "cuda"])
 def xp(request):
     """An array library: ``xp.asarray(x)`` is x in it; the last is torch on a device, where there is one."""

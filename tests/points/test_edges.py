@@ -116,14 +116,15 @@ ESTIMATORS = {
 @pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.filterwarnings("ignore:HyperbolicMDS. points .* drown:UserWarning")
 def test_every_method_works_as_far_out_as_the_door_lets_in(kind, name):
-    for model in FAR_MODELS:
-        X = from_hyperboloid(to_hyperboloid(far_points(kind), "tangent"), model)
-        estimator = ESTIMATORS[name](model).fit(X)
-        Y = estimator.transform(X)
-        assert np.isfinite(Y).all()
-        assert np.isfinite(estimator.inverse_transform(Y)).all()
-        assert np.isfinite(getattr(estimator, "explained_variance_", 0.0)).all()
-        assert np.isfinite(getattr(estimator, "total_variance_", 0.0))
+    """In one of the models, so that every kind of points and every method is tried in each of them."""
+    model = FAR_MODELS[(KINDS.index(kind) + list(ESTIMATORS).index(name)) % len(FAR_MODELS)]
+    X = from_hyperboloid(to_hyperboloid(far_points(kind), "tangent"), model)
+    estimator = ESTIMATORS[name](model).fit(X)
+    Y = estimator.transform(X)
+    assert np.isfinite(Y).all()
+    assert np.isfinite(estimator.inverse_transform(Y)).all()
+    assert np.isfinite(getattr(estimator, "explained_variance_", 0.0)).all()
+    assert np.isfinite(getattr(estimator, "total_variance_", 0.0))
 
 
 @pytest.mark.parametrize("method", [TangentPCA, EuclideanPCA, RadialPCA])
