@@ -25,10 +25,9 @@ lowest: .venv-lowest/.ready  ## the tests of the inner rooms, with the lowest ve
 
 # How much of each room the tests have reached, after `make test COVERAGE='--cov --cov-report='`.
 covered:  ## how much of each room the tests have reached
-	@for room in src/horopca/*/ src/horopca/statistics.py; do \
-		printf '%-14s%4s %%\n' "$$(basename $$room .py)" "$$($(BIN)/coverage report --format=total --include="$$room*")"; \
-	done
-	@printf '%-14s%4s %%\n' total "$$($(BIN)/coverage report --format=total)"
+	@$(BIN)/coverage report | awk '{ room = match($$1, /horopca\/[_a-z]+[\/.]/) ? substr($$1, RSTART + 8, RLENGTH - 9) : $$1 } \
+		$$4 ~ /%/ && room !~ /^__/ { if (!(room in all)) rooms[++n] = room; all[room] += $$2; missed[room] += $$3 } \
+		END { for (k = 1; k <= n; k++) printf "%-14s%4.0f %%\n", tolower(rooms[k]), 100 - 100 * missed[rooms[k]] / all[rooms[k]] }'
 
 # One small change of the code at a time, and whether the tests of its room notice: hours for all of them.
 mutants: .venv/.ready-dev  ## small changes of the code that no test notices: MUTANTS='geometry --sample 50' for some
