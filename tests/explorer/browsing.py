@@ -50,7 +50,7 @@ class Tabs:
         else:
             more = {"reduced_motion": "reduce", "viewport": size} | options
             page = (self.plain if plain else self.browser.new_context(**more)).new_page()
-            page.set_default_timeout(10_000)
+            page.set_default_timeout(60_000)
         if script:
             page.add_init_script(script)
         if plain:
@@ -85,7 +85,7 @@ def deep_points():
 
 def until(page, condition):
     """Wait for a condition. (Playwright's own way evaluates text inside the page, which the page's policy forbids.)"""
-    for _ in range(1000):
+    for _ in range(3000):
         if page.evaluate(condition):
             return
         page.wait_for_timeout(10)

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 
 FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
 SETTINGS = {
+    "marionette.port": 0,  # any that is free
     "ui.prefersReducedMotion": 1,
     "browser.shell.checkDefaultBrowser": False,
     "browser.download.folderList": 2,  # the folder that browser.download.dir names
@@ -34,26 +35,23 @@ class Firefox:
     def __init__(self, folder):
         self.downloads = folder / "downloads"
         self.downloads.mkdir()
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        settings = SETTINGS | {"marionette.port": port, "browser.download.dir": str(self.downloads)}
+        settings = SETTINGS | {"browser.download.dir": str(self.downloads)}
         lines = [f'user_pref("{key}", {json.dumps(value)});' for key, value in settings.items()]
         (folder / "user.js").write_text("\n".join(lines))
         command = [FIREFOX, "--headless", "--marionette", "--no-remote", "--profile", str(folder)]
         size = {"MOZ_HEADLESS_WIDTH": "1600", "MOZ_HEADLESS_HEIGHT": "1200"}
         self.running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | size)
-        self.socket, self.asked = self.connected(port), 0
+        self.socket, self.asked = self.connected(folder / "MarionetteActivePort"), 0
         self.read()  # it greets
         self.ask("WebDriver:NewSession", capabilities={"alwaysMatch": {}})
 
     @staticmethod
-    def connected(port):
-        for _ in range(600):
-            try:
-                return socket.create_connection(("127.0.0.1", port), timeout=60)
-            except OSError:
-                time.sleep(0.1)
+    def connected(file):
+        """To the port that it has chosen, which it writes there once it listens."""
+        for _ in range(1200):
+            if file.exists() and (port := file.read_text()):
+                return socket.create_connection(("127.0.0.1", int(port)), timeout=120)
+            time.sleep(0.1)
         raise AssertionError("Firefox did not open its port")
 
     def read(self):
@@ -95,8 +93,8 @@ class Firefox:
 
     def close(self):
         self.socket.close()
-        self.running.terminate()
-        self.running.wait(30)
+        self.running.kill()  # a profile of one's own has nothing to lose
+        self.running.wait()
 
 
 class Mouse:
@@ -252,7 +250,7 @@ class Page:
         """What is downloaded meanwhile, whole."""
         before, caught = set(self.firefox.downloads.iterdir()), SimpleNamespace(value=None)
         yield caught
-        for _ in range(400):
+        for _ in range(1200):
             new = set(self.firefox.downloads.iterdir()) - before
             # on its way there is a file NAME.part, beside an empty one of the name it will have, or before that one
             if len(new) == 1 and (path := new.pop()).suffix != ".part" and path.stat().st_size:
