@@ -6,8 +6,8 @@ import pickle
 
 import numpy as np
 import pytest
-from joblib import Parallel, parallel_config
-from sklearn.model_selection import KFold
+from joblib import Parallel, parallel_backend
+from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clouds import cloud
@@ -63,6 +63,12 @@ def test_a_component_behind_one_that_is_much_wider_is_found():
 def test_points_without_a_direction_have_none():
     found = component_curve(ball(planted(60, 4, 0, noise=1.0)), 2, cv=2, copies=9)
     assert found.chosen == 0 and found.null.shape == (9, 1) and "shows no direction that is theirs" in found.sentence
+
+
+def test_the_last_dimension_is_not_compared():
+    assert component_curve(X[:, :2], cv=2, copies=1).null.shape == (1, 1)
+    line = component_curve(X[:, :1], cv=2, copies=1)
+    assert line.chosen == 1 and line.null.shape == (1, 0) and "there is nothing to choose" in line.sentence
 
 
 def test_copies_keep_radii_and_images_on_the_components_before():
@@ -126,7 +132,7 @@ class Posted(Parallel):
 
 def test_nothing_depends_on_the_jobs(monkeypatch):
     few = component_curve(X, 1, cv=2, copies=2)
-    with parallel_config(backend="threading"):
+    with parallel_backend("threading"):
         others = [component_curve(X, 1, cv=2, copies=2, n_jobs=2)]
     monkeypatch.setattr(selection, "Parallel", Posted)
     others.append(component_curve(X, 1, cv=2, copies=2))
@@ -137,7 +143,7 @@ def test_nothing_depends_on_the_jobs(monkeypatch):
 
 
 def test_groups_stay_together_and_so_do_equal_rows():
-    groups = np.arange(60) // 6
+    groups = np.arange(60) % 10
     told = []
 
     class Watching(KFold):
@@ -148,10 +154,10 @@ def test_groups_stay_together_and_so_do_equal_rows():
     component_curve(X, 1, groups=[f"family {g}" for g in groups], **{**QUICK, "cv": Watching(2)})
     assert np.array_equal(told[0], np.unique([f"family {g}" for g in groups], return_inverse=True)[1])
     # in every fold that keeps copies of a row together, an unseen row has no copy that was seen: no distance across is 0
-    twice = np.repeat(X[:20], 2, axis=0)
+    twice = np.tile(X[:20], (2, 1))
     found = selection._folds(to_hyperboloid(twice), 4, None, np.random.default_rng(0))
     together = selection._folds(to_hyperboloid(X), 5, groups, np.random.default_rng(0))
-    assert all(not set(seen // 2) & set(unseen // 2) for seen, unseen in found)
+    assert all(not set(seen % 20) & set(unseen % 20) for seen, unseen in found)
     assert all(not set(groups[seen]) & set(groups[unseen]) for seen, unseen in together)
 
 
@@ -193,7 +199,7 @@ def test_one_component_of_points_without_a_direction_is_warned_of():
     ("options", "sentence"),
     [
         ({"cv": 61}, "cv must be at most the number of different rows, 60, but is 61"),
-        ({"cv": 50}, "Each fold must leave out two different rows"),
+        ({"cv": 50}, "Each fold must see and leave out two different rows"),
         ({"cv": 1}, "cv must be a whole number of at least 2, or a splitter"),
         ({"max_components": 5}, "max_components must be a whole number from 1 to 4 (the dimension of X is 4, and"),
         ({"groups": [0] * 60}, "cv must be at most the number of groups, 1, but is 5"),
@@ -218,6 +224,8 @@ def test_wrong_points_are_refused_in_sentences():
         component_curve(X[:3])
     with pytest.raises(ValueError, match="smallest part that is fitted has 3 rows"):
         component_curve(X[:6], 4, cv=2)
+    with pytest.raises(ValueError, match="sees 1 of the 60 rows and leaves out 59"):
+        component_curve(X, cv=ShuffleSplit(2, train_size=1))
     with pytest.raises(ValueError, match="finite"):
         component_curve(np.where(np.arange(60)[:, None] == 7, np.nan, X))
     with pytest.warns(UserWarning, match="groups keeps no rows together: each of its 60 groups has one row"):

@@ -12,11 +12,12 @@ from .distances import (
 )
 from .influence import Inspection, inspect_points
 from .neighbours import continuity, false_neighbours, neighbours_kept, trustworthiness
-from .selection import ComponentCurve, component_curve
+from .selection import ComponentCurve, HeldOut, component_curve
 from .stability import Stability, bootstrap
 
 __all__ = [
     "ComponentCurve",
+    "HeldOut",
     "HoroPCACV",
     "Inspection",
     "Stability",

@@ -28,7 +28,8 @@ class HoroPCACV(HoroPCA):
     """`HoroPCA` whose number of components is chosen by cross-validation and comparison with chance.
 
     `fit` makes a `horopca.metrics.component_curve`, takes as many components as its rule chooses, at least one, and fits
-    these to all rows. Then it is a fitted `HoroPCA`, with its attributes and methods, but for `partial_fit`.
+    these to all rows. Then it is a fitted `HoroPCA`, with its attributes and methods, but for `partial_fit`. (To keep it in a
+    file with `horopca.io.save_fitted`, fit a `HoroPCA` with ``n_components_`` components.)
 
     Parameters
     ----------

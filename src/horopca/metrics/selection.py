@@ -83,8 +83,9 @@ class ComponentCurve(NamedTuple):
     def choices(self) -> dict[str, int]:
         """How many components each rule chooses: "null" only where there are copies to compare with."""
         found = {"one_se": self._within_one_error()}
-        if len(self.null):  # all components but the last of those that were compared add more
-            found["null"] = int(np.sum(self.added[: self.null.shape[1]] > self.null.max(axis=0)))
+        if len(self.null):  # all of those that were compared but perhaps the last
+            more = self.added[: self.null.shape[1]] > self.null.max(axis=0)
+            found["null"] = 1 if self.n_dimensions == 1 else int(np.sum(more))
         return found
 
     @property
@@ -103,6 +104,8 @@ class ComponentCurve(NamedTuple):
     def sentence(self) -> str:
         """What may be concluded, in words."""
         K, most = self.chosen, len(self.n_components)
+        if self.n_dimensions == 1:
+            return "The points have one dimension, and there is nothing to choose."
         if self.rule == "one_se":
             figure = "neighbours kept" if self.measure == "neighbours" else self.measure
             return (
@@ -113,12 +116,12 @@ class ComponentCurve(NamedTuple):
                 "No component adds more to the variance than chance does to points at the same distances from their mean, in "
                 "random directions: a picture of these points shows no direction that is theirs."
             )
-        more = " There may be more: raise max_components." if K == most < self.n_dimensions else ""
+        more = " There may be more: raise max_components." if K == most < self.n_dimensions - 1 else ""
         return f"{_components(K, 'add', 'adds')} more to the variance than chance does.{more} {self._kept(K)}"
 
     def _kept(self, K: int) -> str:
         (d, e), (v, f) = ((h.mean[K - 1], h.error[K - 1]) for h in (self.distortion, self.variance))
-        return f"With {K}, unseen rows have a distortion of {d:.3f} ± {e:.3f} and keep {v:.1%} ± {f:.1%} of their variance."
+        return f"With {K}, unseen rows have a distortion of {d:.4f} ± {e:.4f} and keep {v:.1%} ± {f:.1%} of their variance."
 
 
 def _components(K: int, many: str, one: str) -> str:
@@ -161,9 +164,9 @@ def component_curve(
         Rows of one group, such as a subtree, are kept in one fold: where rows depend on each other, single ones are not
         unseen.
     rule : {"null", "one_se"}, default="null"
-        "null": as many components as add more to the variance of the points than to that of any copy. "one_se": the fewest
-        within one standard error of the best by `measure`; distortion falls with every component, so that these are often
-        nearly all.
+        "null": as many components as add more to the variance of the points than to that of any copy (and one less than there
+        are dimensions at most: what is then left has no direction). "one_se": the fewest within one standard error of the
+        best by `measure`; distortion falls with every component, so that these are often all.
     measure : {"distortion", "variance", "neighbours"}, default="distortion"
         What "one_se" goes by.
     copies : int, default=19
@@ -215,10 +218,11 @@ def _beside_chance(x: np.ndarray, K: int, copies: int, rng: np.random.Generator,
     x = translate_to_origin(x, frechet_mean(x).point)
     ((bases, added),) = jobs.run(_added, [(x, K)], "all rows")
     null: list[list[float]] = []
-    while len(null) < K and (not null or added[len(null) - 1] > max(null[-1])):
+    most = min(K, x.shape[1] - 2)  # what is left of d dimensions after d - 1 has no direction to compare
+    while len(null) < most and (not null or added[len(null) - 1] > max(null[-1])):
         k = len(null)
         null.append(jobs.run(_added_by_chance, [(x, bases[k], seed) for seed in rng.spawn(copies)], f"copies, k = {k + 1}"))
-    return added, np.array(null).T
+    return added, np.array(null).reshape(-1, copies).T
 
 
 class _Task(NamedTuple):
@@ -296,11 +300,12 @@ def _folds(x: np.ndarray, cv: Any, groups: np.ndarray | None, rng: np.random.Gen
         shuffled = np.random.default_rng(seed).permutation(count)[units]  # folds of equal groups are drawn, not in their order
         split = KFold(cv, shuffle=True, random_state=seed).split(x) if count == n else GroupKFold(cv).split(x, None, shuffled)
         folds = list(split)
-    for number, (_, unseen) in enumerate(folds):
-        if len(np.unique(alike[unseen])) < 2:
+    for number, parts in enumerate(folds, start=1):
+        if any(len(np.unique(alike[part])) < 2 for part in parts):
+            seen, unseen = map(len, parts)
             raise ValueError(
-                f"Each fold must leave out two different rows, between which there is a distance, but fold {number} of "
-                f"{len(folds)} leaves out {len(unseen)} of the {n} rows. Take fewer folds (cv)."
+                f"Each fold must see and leave out two different rows, between which there is a distance, but fold {number} of "
+                f"{len(folds)} sees {seen} of the {n} rows and leaves out {unseen}. Take fewer folds (cv)."
             )
     return folds
 
