@@ -261,6 +261,10 @@ def usual_distance(x: Array) -> float:
 
     Where fewer than half of the points lie far away, a quarter of all pairs or more are pairs of others: the idea of
     Rousseeuw and Croux's Q_n. Of many points, from some of their pairs; 1 where all points are one.
+
+    >>> x = lift(np.sinh(np.array([[0.0], [1.0], [2.0], [30.0]])))
+    >>> round(usual_distance(x), 6)
+    1.25
     """
     n, offsets = x.shape[0], None
     if n > USUAL_ROWS:

@@ -99,11 +99,11 @@ def test_every_kind_of_fit_is_robust(options):
 def test_more_rows_than_are_searched_wherever_they_are(monkeypatch):
     """A pass over all rows follows, and the middle is the median of all of them."""
     da, torch = pytest.importorskip("dask.array"), pytest.importorskip("torch")
-    monkeypatch.setattr("horopca.estimators.horopca.SEARCH_ROWS", 80)
-    x, _, _ = planted(160, 4)
+    monkeypatch.setattr("horopca.estimators.horopca.SEARCH_ROWS", 60)
+    x, _, _ = planted(100, 4)
     fits = [
         HoroPCA(2, objective="robust", model="lorentz", n_init=2, random_state=0).fit(rows)
-        for rows in (x, torch.asarray(x), da.from_array(x, chunks=(50, 5)), x.astype(np.float32))
+        for rows in (x, torch.asarray(x), da.from_array(x, chunks=(30, 5)), x.astype(np.float32))
     ]
     for fit, atol in zip(fits, (0, 1e-6, 1e-6, 1e-3), strict=True):
         np.testing.assert_allclose(fit.transform(x), fits[0].transform(x), atol=atol)

@@ -42,7 +42,8 @@ class Inspection(NamedTuple):
     leverage : ndarray (m,) or None
         By how much, as a share, the distances in the picture would change without it (root mean square).
     leverage_error : ndarray (m,) or None
-        The standard error of the leverage: 0 where it was taken from all other points.
+        The standard error of the leverage, from its difference between halves of the points it was taken from: 0 where these
+        are all others.
     n_samples : int
         The number of rows of X.
     note : str
@@ -135,7 +136,8 @@ def inspect_points(
     Notes
     -----
     The leverage is that of a fit without the point, to first order: one step of Newton's method at the optimum, and not another
-    fit. Without a point that holds the picture in one of several optima the fit would jump, and change more.
+    fit. Without a point that holds the picture in one of several optima the fit would jump, and change more. What the objective
+    takes from the data beforehand (the reach of "robust") is held fixed.
 
     Examples
     --------
