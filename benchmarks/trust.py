@@ -62,12 +62,11 @@ def coverage(K: int, seed: int) -> tuple[bool, float]:
 
 
 def print_coverage() -> None:
-    """How often intervals of 90 % hold what is true."""
-    print(f"90 % intervals of {REFITS} refits, {SIMULATIONS} simulations: how many hold the truth")
-    for K in (1, 2):
-        runs = Parallel(n_jobs=-1)(delayed(coverage)(K, seed) for seed in range(SIMULATIONS))
-        angle, regions = (np.mean(values) for values in zip(*runs, strict=True))
-        print(f"  K = {K}: angle to the spine {angle:.1%}, regions of points {regions:.1%}", flush=True)
+    """How often intervals of 90 % hold what is true: of one component, whose fits cost least."""
+    runs = Parallel(n_jobs=-1)(delayed(coverage)(1, seed) for seed in range(SIMULATIONS))
+    angle, regions = (np.mean(values) for values in zip(*runs, strict=True))
+    print(f"90 % intervals of {REFITS} refits hold the truth in so many of {SIMULATIONS} simulations:")
+    print(f"  angle to the spine {angle:.1%}, regions of images {regions:.1%}")
 
 
 class Model(NamedTuple):

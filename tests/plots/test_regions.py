@@ -9,7 +9,7 @@ from horopca.plots import animate, plot_disk, plot_equidistant, plot_klein
 
 matplotlib.use("Agg")
 Y = np.array([[0.0, 0.0], [0.5, 0.0], [-0.3, 0.6]])
-RADII = np.array([0.1, 0.5, 3.0])
+RADII = np.array([0.1, 0.5, 0.9])
 ROUND = 2 * np.pi * np.arange(40) / 40
 CIRCLES = RADII[:, None, None] * np.stack([np.cos(ROUND), np.sin(ROUND)], axis=1)
 BORDERS = from_hyperboloid(translate(to_hyperboloid(CIRCLES, "tangent"), to_hyperboloid(Y)[:, None, :]))
@@ -34,13 +34,20 @@ def test_points_of_large_regions_are_paler(ax):
     marks = plot_disk(Y, ["a", "b", "c"], regions=BORDERS, ax=ax).collections[-1]
     rows = [int(np.argmin(np.linalg.norm(Y - place, axis=1))) for place in marks.get_offsets().data]
     firm = dict(zip(rows, marks.get_facecolors()[:, 3], strict=True))
-    assert 1 > firm[0] > firm[1] > firm[2] == 0.25
+    assert 1 > firm[0] > firm[1] > firm[2] > 0.25
     assert all(colour[3] == 1 for colour in plot_disk(Y).collections[-1].get_facecolors())
+
+
+def test_a_region_as_large_as_the_picture_is_left_out_and_told_of(ax):
+    wide = from_hyperboloid(translate(to_hyperboloid(10 * CIRCLES[2:], "tangent"), to_hyperboloid(Y[2])))
+    plot_disk(Y, regions=np.concatenate([BORDERS[:2], wide]), ax=ax)
+    assert len(drawn(ax, "poincare")) == 2 and "1 of 3 regions are as large as the picture" in ax.texts[-1].get_text()
+    assert ax.collections[-1].get_facecolors()[:, 3].min() == 0.25
 
 
 def test_what_has_borders_is_taken_as_them(ax):
     class Found:
-        def borders(self):
+        def borders(self, n_points):
             return BORDERS
 
     assert np.allclose(drawn(plot_disk(Y, regions=Found(), ax=ax), "poincare")[0], to_hyperboloid(BORDERS[2]))

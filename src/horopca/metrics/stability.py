@@ -96,15 +96,14 @@ class Stability(NamedTuple):
         K = self.covariances.shape[1]
         if K > 2:
             raise ValueError(f"borders are of regions in the plane or on a line, but the images have {K} dimensions.")
-        turn = 2 * np.pi * np.arange(n_points) / n_points
-        circle = np.array([[-1.0], [1.0]]) if K == 1 else np.column_stack([np.cos(turn), np.sin(turn)])
         size = np.sqrt(_quantile(self.level if level is None else check_level(level), K, self.n_resamples))
         sizes, axes = np.linalg.eigh(self.covariances)
         root = axes * np.sqrt(sizes.clip(0))[:, None, :]
-        steps = to_hyperboloid(self.door.scale * size * circle @ np.swapaxes(root, 1, 2), "tangent")
-        border = translate(steps, self._points()[:, None, :])
+        root *= self.door.scale * size
+        circle = np.array([[[-1.0], [1.0]]]) if K == 1 else self._angles(root, n_points)
+        border = translate(to_hyperboloid(circle @ np.swapaxes(root, 1, 2), "tangent"), self._points()[:, None, :])
         flat = self.door.leave(border.reshape(-1, K + 1), np.dtype(float))
-        return np.asarray(flat.reshape(len(border), len(circle), -1))
+        return np.asarray(flat.reshape(*border.shape[:2], -1))
 
     def contains(self, Y: Any, level: float | None = None) -> np.ndarray:
         """Which points Y, one for each image and in the same model, lie in its region (n_samples,)."""
@@ -118,6 +117,17 @@ class Stability(NamedTuple):
         squares = np.sum(along**2 / np.maximum(sizes, least), axis=1)
         size = _quantile(self.level if level is None else check_level(level), K, self.n_resamples)
         return np.asarray(squares <= size)
+
+    def _angles(self, root: np.ndarray, n_points: int) -> np.ndarray:
+        """Points of the unit circle (n, n_points, 2) to be mapped by `root` (n, 2, 2), dense in the direction of the origin.
+
+        Seen from there, that of a large region is all that is seen of it: what is farther by r is smaller by e^r.
+        """
+        reach = np.linalg.norm(root, axis=(1, 2))[:, None].clip(1e-9, 300)
+        inward = np.einsum("nji,nj->ni", root, -self._points()[:, 1:])  # where on the circle the ellipse is farthest that way
+        turn = np.arctan2(inward[:, 1], inward[:, 0])[:, None]
+        turn = turn + np.pi * np.sinh(reach * np.linspace(-1, 1, n_points, endpoint=False)) / np.sinh(reach)
+        return np.stack([np.cos(turn), np.sin(turn)], axis=-1)
 
     def _points(self) -> np.ndarray:
         return np.asarray(self.door.enter(self.images))

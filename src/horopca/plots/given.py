@@ -14,6 +14,7 @@ from ..geometry._arrays import to_numpy
 from .palette import SCALES
 
 GRIDS = ("polar", "geodesic")
+SMOOTH = 200  # The border of a region has so many points: a large one bends much in a small part of the disk.
 ROUNDED = 1e-6  # A point so little beyond the rim of the disk was put there by rounding.
 
 
@@ -94,10 +95,10 @@ def checked_companions(companions: Any, model: ModelName, curvature: float) -> t
 
 
 def checked_regions(regions: Any, n: int, model: ModelName, curvature: float) -> np.ndarray:
-    """Borders (n, m, 3) around n points on the hyperboloid, from an array or what has `borders()`, or a sentence."""
+    """Borders (n, m, 3) around n points on the hyperboloid, from an array or what has `borders(m)`, or a sentence."""
     if regions is None:
         return np.empty((0, 0, 3))
-    given = to_numpy(regions.borders() if hasattr(regions, "borders") else regions)
+    given = to_numpy(regions.borders(SMOOTH) if hasattr(regions, "borders") else regions)
     if given.ndim != 3 or len(given) != n or given.shape[1] < 3:
         raise ValueError(
             "regions must be a result of horopca.metrics.bootstrap, or borders of shape (n, m, 2) with at least 3 points for "

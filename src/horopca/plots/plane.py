@@ -215,7 +215,10 @@ def draw_plane(name: str, given: Given, ax: Axes, value_name: str | None, title:
     if n >= CROWD:
         _draw_crowd(ax, xy, colouring)
     areas = _mark_areas(ax, given, view)
-    firm = _draw_regions(ax, given, colouring, view)
+    firm = None
+    if given.regions.size:
+        firm, left_out = _draw_regions(ax, given, colouring, view)
+        said.append(left_out)
     if n < CROWD:
         _draw_points(ax, xy, colouring, areas, theme, firm)
     _draw_companions(ax, beside, theme)
@@ -249,15 +252,12 @@ def _mark_areas(ax: Axes, given: Given, view: View) -> np.ndarray:
     return np.asarray(np.clip(450 / np.sqrt(max(n, 1)), 1, 45) * (0.3 + 0.7 * near) * proportion(ax) ** 2)
 
 
-def _draw_regions(ax: Axes, given: Given, colouring: Colouring, view: View) -> np.ndarray | None:
-    """The regions of the points; how firm these are (n,), if there are any."""
+def _draw_regions(ax: Axes, given: Given, colouring: Colouring, view: View) -> tuple[np.ndarray, str]:
+    """The regions of the points: how firm these are (n,), and what was left out."""
     from matplotlib.colors import to_rgba_array
 
-    if not given.regions.size:
-        return None
     firm = firmness(given.x, given.regions)
-    draw_regions(ax, given.regions, view, np.asarray(to_rgba_array(colouring.points)), firm)
-    return firm
+    return firm, draw_regions(ax, given.regions, view, np.asarray(to_rgba_array(colouring.points)), firm)
 
 
 def _draw_points(
