@@ -347,9 +347,9 @@ def test_one_point_is_enough():
     assert found["names"] == ["b"] and "neighbours" not in found and "edges" not in found
 
 
-def test_explore_is_public_and_loads_nothing_optional():
+def test_explore_is_public_and_loads_nothing_optional_nor_do_plots():
     assert horopca.explore is explore
-    code = "import sys, horopca; horopca.explore([[0.0, 0.0]]); sys.exit(bool({'matplotlib', 'torch'} & set(sys.modules)))"
+    code = "import sys, horopca.plots; horopca.explore([[0.0, 0.0]]); sys.exit(bool({'matplotlib', 'torch'} & {*sys.modules}))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
