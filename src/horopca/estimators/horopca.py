@@ -83,8 +83,8 @@ class HoroPCA(HyperbolicReduction):
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature). An array or tensor of one number will do.
     centre : "mean", "origin" or array of shape (n_features,), default="mean"
-        What is in the middle of the picture: the mean of the images, or the image of the origin or of another point, such as a
-        root. The projection does not depend on it, and distances do not change.
+        What is in the middle of the picture: the mean of the images (their median, with ``objective="robust"``), or the image
+        of the origin or of another point, such as a root. The projection does not depend on it, and distances do not change.
     warm_start : bool, default=False
         A fit that follows another begins where that ended, beside its usual starts, and its picture is turned to where the
         one before had the same points: pictures of points that move a little move a little, and a film does not jump.
