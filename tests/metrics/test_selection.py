@@ -167,6 +167,7 @@ def test_the_fewest_within_one_error_of_the_best(curve):
     assert near.choices["one_se"] == 2 and near.chosen == 2
     assert "2 components are within one standard error of the best distortion" in near.sentence
     assert near._replace(measure="neighbours").chosen == 2
+    assert near._replace(measure="variance", variance=held(0.5, 0.99, 1.2)).chosen == 2  # stretched: variance that was made
     assert near._replace(distortion=held(0.2, 0.25, 0.3)).sentence.startswith("1 component is within")
 
 
@@ -226,6 +227,10 @@ def test_wrong_points_are_refused_in_sentences():
         component_curve(X[:6], 4, cv=2)
     with pytest.raises(ValueError, match="sees 1 of the 60 rows and leaves out 59"):
         component_curve(X, cv=ShuffleSplit(2, train_size=1))
+    with pytest.raises(ValueError, match="cv must make at least 2 folds, between which there is an error, but makes 1"):
+        component_curve(X, cv=ShuffleSplit(1))
+    with pytest.raises(ValueError, match="measure='neighbours' needs at least 4 unseen rows in every fold"):
+        component_curve(X[:6], 1, measure="neighbours", **QUICK)
     with pytest.raises(ValueError, match="finite"):
         component_curve(np.where(np.arange(60)[:, None] == 7, np.nan, X))
     with pytest.warns(UserWarning, match="groups keeps no rows together: each of its 60 groups has one row"):

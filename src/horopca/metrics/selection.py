@@ -96,7 +96,8 @@ class ComponentCurve(NamedTuple):
     def _within_one_error(self) -> int:
         """The fewest components whose figure is within one standard error of the best."""
         figure: HeldOut = getattr(self, self.measure)
-        loss, error = figure.mean if self.measure == "distortion" else -figure.mean, figure.error
+        # a share is best where it is 1: with a stretch there may be more variance than there was
+        loss, error = figure.mean if self.measure == "distortion" else np.abs(1 - figure.mean), figure.error
         best = int(np.argmin(loss))
         return 1 + int(np.argmax(loss <= loss[best] + error[best]))
 
@@ -207,6 +208,8 @@ def component_curve(
     task = _Task(estimator, door, x, K)
     held = np.array(jobs.run(_held_out, [(task, *fold) for fold in folds], "folds"))  # (folds, figures, among and across, K)
     distortion, variance, neighbours = (HeldOut(held[:, k, 0], held[:, k, 1]) for k in range(3))
+    if rule == "one_se" and measure == "neighbours" and np.isnan(neighbours.mean).any():
+        raise ValueError("measure='neighbours' needs at least 4 unseen rows in every fold. Take fewer folds (cv).")
     added, null = _beside_chance(x[rng.permutation(len(x))[:MOST_COPIED]], K, copies, rng, jobs)
     return ComponentCurve(np.arange(1, K + 1), distortion, variance, neighbours, added, null, rule, measure, d)
 
@@ -300,6 +303,8 @@ def _folds(x: np.ndarray, cv: Any, groups: np.ndarray | None, rng: np.random.Gen
         shuffled = np.random.default_rng(seed).permutation(count)[units]  # folds of equal groups are drawn, not in their order
         split = KFold(cv, shuffle=True, random_state=seed).split(x) if count == n else GroupKFold(cv).split(x, None, shuffled)
         folds = list(split)
+    if len(folds) < 2:
+        raise ValueError(f"cv must make at least 2 folds, between which there is an error, but makes {len(folds)}.")
     for number, parts in enumerate(folds, start=1):
         if any(len(np.unique(alike[part])) < 2 for part in parts):
             seen, unseen = map(len, parts)
