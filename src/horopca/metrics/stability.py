@@ -71,6 +71,8 @@ class Stability(NamedTuple):
     n_resamples : int
     conclusion : str
         What may be concluded, in a few sentences.
+    door : Door
+        The model and curvature of the images.
     """
 
     images: np.ndarray
@@ -84,7 +86,7 @@ class Stability(NamedTuple):
     level: float
     n_resamples: int
     conclusion: str
-    door: Door  # of the images
+    door: Door
 
     def borders(self, n_points: int = 64, level: float | None = None) -> np.ndarray:
         """The border of the region of each image, points (n_samples, n_points, 2) in the model of the images.
@@ -384,7 +386,7 @@ def _sentences(found: Stability, plan: _Plan, radius: float) -> Iterator[str]:
     yield f"Of {found.n_resamples} refits to {kind} of {drawn}:"
     if len(found.angle_bounds):
         said = [f"{_components(k)} {bound:.2g}° ({_verdict(bound)})" for k, bound in enumerate(found.angle_bounds, start=1)]
-        yield f"{share} lie within these angles of the spine of {', '.join(said)}."
+        yield f"{share} lie within these angles of the spine: {', '.join(said)}."
     move = float(np.sqrt(np.mean(found.spread**2)))
     yield f"Images move by {move:.2g} in a picture of radius {radius:.2g} (stability {found.stability:.2f}): {_reading(found)}."
     wide = int(np.sum(found.spread > radius / 2))
@@ -393,13 +395,13 @@ def _sentences(found: Stability, plan: _Plan, radius: float) -> Iterator[str]:
     if not np.isnan(found.merged) and plan.model.ideal_points_ is not None:
         yield f"The ideal points are merged in {found.merged:.0%} of the refits."
     if found.converged < 1:
-        yield f"{1 - found.converged:.0%} of the refits did not converge: what is said here is too."
+        yield f"{1 - found.converged:.0%} of the refits did not converge, which makes all of this less sure."
     if count <= FEW_GROUPS:
         yield f"With {count} groups it is a guess."
 
 
 def _components(k: int) -> str:
-    return "the first component" if k == 1 else f"the first {k}"
+    return "the first component" if k == 1 else f"the first {k} together"
 
 
 def _verdict(degrees: float) -> str:
