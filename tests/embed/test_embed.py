@@ -67,6 +67,12 @@ def graph_distances(source):
     return shortest_paths(as_graph(source).adjacency)
 
 
+@pytest.fixture
+def one_search(monkeypatch):
+    """Without the second search, which finds what the largest radius costs: it has a test of its own."""
+    monkeypatch.setattr("horopca.embed.distortion.Relaxation.without_limit", lambda self, best, tree: best)
+
+
 # ---------------------------------------------------------------- graphs as they come
 
 
@@ -487,7 +493,7 @@ def test_no_point_lies_beyond_the_largest_radius(estimator, model, short_descent
         assert abs(near.distortion_ - near.distortion_given_up_ - free.distortion_) < 0.1 * near.distortion_
 
 
-def test_a_scale_that_was_asked_for_is_kept(short_descents):
+def test_a_scale_that_was_asked_for_is_kept(one_search):
     found = DistortionEmbedding(3, scale=0.5, random_state=0, n_init=1).fit(TREE.parent)
     assert found.distance_scale_ == 0.5
     D, E = graph_distances(TREE.parent), pairwise_distance(to_hyperboloid(found.embedding_))
@@ -628,12 +634,6 @@ def test_the_best_scale_is_the_best():
 
 
 # ---------------------------------------------------------------- DistortionEmbedding
-
-
-@pytest.fixture
-def one_search(monkeypatch):
-    """Without the second search, which finds what the largest radius costs: it has a test of its own."""
-    monkeypatch.setattr("horopca.embed.distortion.Relaxation.without_limit", lambda self, best, tree: best)
 
 
 def test_a_tree_is_embedded_better_than_by_sarkar():
