@@ -19,8 +19,8 @@ from horopca import HoroPCA
 from horopca._objectives.objectives import ObjectiveName
 from horopca.geometry import Frame, align, between, from_hyperboloid, lift, to_hyperboloid, translate, translate_to_origin
 from horopca.metrics import bootstrap, component_curve
-from horopca.metrics.stability import spine_angle
 from horopca.projections import Spine, slide, spine_basis
+from horopca.projections.spines import spine_angle
 
 
 class Planted(NamedTuple):

@@ -9,7 +9,7 @@ import pytest
 from horopca import EuclideanPCA, HoroPCA, TangentPCA
 from horopca.geometry import distance, from_hyperboloid, to_hyperboloid
 from horopca.metrics import bootstrap
-from horopca.metrics.stability import spine_angle
+from horopca.projections.spines import spine_angle
 
 
 def planted(n=40, d=3, K=1, noise=0.2, seed=0):

@@ -16,6 +16,7 @@ from .._objectives.objectives import OBJECTIVES, SHARPEST
 from .._objectives.pairs import some_pairs
 from .._objectives.sample import Objective, Sample
 from ..projections import Spine, spine_basis, spine_from_basis
+from ..projections.spines import spine_angle
 from .climb import Ascent, Heat, Report, climb, corrected, race
 from .families import Family, FreeSpines, IdealSpines, OneMore, compose, ideal_cone, parameters_in_ideal, whole_space
 from .flock import climb_many, hop_many
@@ -175,7 +176,7 @@ class Search(NamedTuple):
         values = self.many(SEMIFINAL_ROWS, max(16, SEMIFINAL_PAIRS // self.sample.size), 0.03)(bases, gradient=False)[0]
         chosen: list[int] = []
         for k in np.argsort(-values, kind="stable"):
-            if all(_angle(bases[k], bases[other]) > SAME for other in chosen):
+            if all(spine_angle(bases[k], bases[other]) > SAME for other in chosen):
                 chosen.append(int(k))
         return [field[k] for k in chosen[:keep]]
 
@@ -185,7 +186,7 @@ class Search(NamedTuple):
         ends = self._climbed(family, starts, semifinal._replace(keep=len(starts)))
         best = self._climbed(family, ends[: semifinal.keep], final)[0]
         near = [end for end in ends if end.value > ends[0].value - AS_GOOD * abs(ends[0].value)]
-        several = any(_angle(*(family.basis(a.point)[0] for a in (ends[0], end))) > APART for end in near)
+        several = any(spine_angle(*(family.basis(a.point)[0] for a in (ends[0], end))) > APART for end in near)
         return best._replace(status=f"{best.status}; another optimum is as good to {AS_GOOD:g}") if several else best
 
     def _climbed(self, family: Family, starts: Sequence[np.ndarray | Ascent], round: Round) -> list[Ascent]:
@@ -268,12 +269,6 @@ def _exchanged(search: Search, K: int, free: bool) -> np.ndarray:
 def _orthonormal(bases: np.ndarray) -> np.ndarray:
     """Orthonormal bases (S, K, d+1) of the same spans."""
     return np.swapaxes(np.linalg.qr(np.swapaxes(bases, 1, 2))[0], 1, 2)
-
-
-def _angle(A: np.ndarray, B: np.ndarray) -> float:
-    """The largest angle between the spans of two bases."""
-    across = np.linalg.svd(np.linalg.qr(A.T)[0].T @ np.linalg.qr(B.T)[0], compute_uv=False)
-    return float(np.arccos(min(across[-1], 1.0)))
 
 
 def search_greedy(sample: Sample, K: int, spine: str, objective: str, plan: Plan, rng: np.random.Generator) -> Flag:

@@ -26,7 +26,7 @@ from ..estimators.base import HyperbolicReduction
 from ..estimators.fitting import fitted_door
 from ..geometry import Frame, align, between, distance, from_hyperboloid, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import to_numpy
-from ..projections.spines import spine_basis
+from ..projections.spines import spine_angle, spine_basis
 from ..statistics import frechet_mean
 
 __all__ = ["Stability", "bootstrap"]
@@ -341,14 +341,6 @@ class _Plan(NamedTuple):
         pairs = zip(self.model.nested_spines_, refit.nested_spines_, strict=True)
         angles = (spine_angle(spine_basis(a), spine_basis(b) @ there) for a, b in pairs)
         return [min(90.0, self._scale() * float(np.degrees(angle))) for angle in angles]
-
-
-def spine_angle(A: np.ndarray, B: np.ndarray) -> float:
-    """The largest angle between the spans of two bases (K, d+1)."""
-    P, Q = np.linalg.qr(A.T)[0], np.linalg.qr(B.T)[0]
-    # by the sine, what of Q is outside P: a small angle has no digits in its cosine
-    sine = np.linalg.svd(Q - P @ (P.T @ Q), compute_uv=False)[0]
-    return float(np.arcsin(min(sine, 1.0)))
 
 
 def _starting(model: Any) -> Any:

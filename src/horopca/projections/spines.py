@@ -135,3 +135,11 @@ def _simplex(K: int) -> np.ndarray:
     axes = np.linalg.svd(centred)[2][: K - 1]
     corners = centred @ axes.T
     return np.asarray(corners / np.linalg.norm(corners, axis=1, keepdims=True))
+
+
+def spine_angle(A: np.ndarray, B: np.ndarray) -> float:
+    """The largest angle between the spans of two bases (K, d+1)."""
+    P, Q = np.linalg.qr(A.T)[0], np.linalg.qr(B.T)[0]
+    # by the sine, what of Q is outside P: a small angle has no digits in its cosine
+    sine = np.linalg.svd(Q - P @ (P.T @ Q), compute_uv=False)[0]
+    return float(np.arcsin(min(sine, 1.0)))
