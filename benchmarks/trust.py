@@ -42,7 +42,7 @@ def planted(n: int, d: int, K: int, noise: float, rng: np.random.Generator, firs
 
 COVERED = (
     (1, 200, 50),
-    (2, 40, 20),
+    (2, 100, 50),
 )  # Components, simulations and refits in each: fits of two components cost five times as much.
 
 
