@@ -15,6 +15,7 @@ from horopca import HoroPCA
 from horopca._objectives.objectives import ObjectiveName
 from horopca._points.door import check_door
 from horopca._points.places import check_rows
+from horopca.estimators.fitting import copies_of
 from horopca.estimators.learning import STRATEGIES, SpineName
 from horopca.geometry import from_hyperboloid, pairwise_distance, radius, to_hyperboloid
 from horopca.io import load_fitted, save_fitted
@@ -250,6 +251,14 @@ def test_a_weight_of_zero_leaves_a_point_out():
 def test_wrong_weights_are_refused(weights, sentence):
     with pytest.raises(ValueError, match=sentence):
         HoroPCA(2).fit(X, sample_weight=weights)
+
+
+def test_rows_that_weights_leave_out_are_named():
+    weights = np.ones(60)
+    weights[7] = 1e6
+    with pytest.warns(UserWarning, match="rows with a positive weight count too little to have one"):
+        copies = copies_of(weights, 60, 1000)
+    assert copies[7] > 900 and (copies == 0).any()
 
 
 def test_weights_favour_no_order_of_the_rows():

@@ -67,6 +67,13 @@ def copies_of(sample_weight: Any, n: int, most: int) -> np.ndarray:
     copies[counted[order]] = np.diff(np.rint(np.cumsum(times[order])), prepend=0)
     if copies.sum() < 2:
         raise ValueError("sample_weight must be positive for two points at least, but is zero for all but one of them.")
+    lost = int(np.count_nonzero(copies[counted] == 0))
+    if lost > len(counted) / 10:  # a few are left out by chance, as others are counted once too often
+        warnings.warn(
+            f"sample_weight is rounded to {copies.sum()} copies of rows, and {lost} of the {len(counted)} rows with a positive "
+            "weight count too little to have one: they are left out. Let the weights differ by less.",
+            stacklevel=3,
+        )
     return copies
 
 
