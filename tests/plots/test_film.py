@@ -91,8 +91,8 @@ def test_entailment_is_transitive():
     assert np.linalg.norm(shared[-66] - border[64]) < np.linalg.norm(border[-66] - border[64])
 
 
-def _border(point):
-    ax = plot_cones([point], K=0.1, ax=new_figure(interactive=False).subplots())
+def _border(point, K=0.1):
+    ax = plot_cones([point], K=K, ax=new_figure(interactive=False).subplots())
     return ax.collections[-1].get_paths()[0].vertices
 
 
@@ -106,6 +106,27 @@ def test_a_root_anywhere_has_no_cone(ax):
     for k in range(4):
         Y = np.random.default_rng(k).uniform(-0.6, 0.6, (5, 2))
         assert len(plot_cones(Y, root=Y[k], ax=ax).collections[-1].get_paths()) == 4
+
+
+@pytest.mark.parametrize("centre", [1, [0.9995, 0.0]])
+def test_cones_are_seen_from_the_centre_of_the_picture(ax, centre):
+    """The border of a cone of a picture with a centre is that without one, moved; its rim is evenly drawn."""
+    plot_cones(Y, K=0.2, ax=plot_disk(Y, centre=centre, ax=ax))
+    there = to_hyperboloid(Y[1] if centre == 1 else np.array(centre))
+    for y, path in zip(Y, ax.collections[-1].get_paths(), strict=True):
+        border, plain = path.vertices[:-1], _border(y, K=0.2)[:-1]
+        seen = from_hyperboloid(translate_to_origin(to_hyperboloid(np.stack([y, plain[30]])), there), "poincare")
+        np.testing.assert_allclose(border[[0, -1]], seen[[0, 0]], atol=1e-9)
+        side = to_hyperboloid(np.stack([border[0], seen[1], border[64] * (1 - 1e-6)]))
+        parts = distance(side[0], side[1]) + distance(side[1], side[2])
+        assert parts == pytest.approx(distance(side[0], side[2]), abs=1e-3)
+        assert np.linalg.norm(np.diff(border[65:130], axis=0), axis=1).max() < 2 * np.pi / 60
+
+
+def test_a_cone_as_narrow_as_a_line_or_as_wide_as_all_has_its_own_rim(ax):
+    plot_cones([[0.5, 0.1]] * 2, angles=[0.0, np.pi], ax=ax)
+    narrow, wide = (path.vertices[65:130] for path in ax.collections[-1].get_paths())
+    assert np.ptp(narrow, axis=0).max() < 1e-9 and np.ptp(wide, axis=0).min() > 1.9
 
 
 def test_tensors_that_ask_for_gradients_are_drawn(ax):
@@ -203,9 +224,10 @@ def test_wrong_films_are_refused_in_a_sentence(tmp_path, monkeypatch, frames, pa
         ({"colour": ["red", "blue"]}, "colour must be one colour or one for each of the 20 points, but is 2 of them"),
         ({"angles": [0.1]}, "angles must have one entry per point, but has 1 for 20 points."),
         ({"root": [3.0, 0.0]}, "root must lie inside the unit ball"),
+        ({"ax": "x"}, "ax must be axes of matplotlib, such as plot_disk returns them, but is 'x'"),
         ({"angles": 60.0}, "angles must be half-apertures between 0 and pi, in radians, but are 60.0"),
     ],
 )
 def test_wrong_cones_are_refused_in_a_sentence(ax, options, sentence):
     with pytest.raises(ValueError, match=sentence):
-        plot_cones(Y, ax=ax, **options)
+        plot_cones(Y, **{"ax": ax} | options)

@@ -25,6 +25,7 @@ from horopca.plots import (
     horocycle_arcs,
     new_figure,
     plot_ball,
+    plot_cones,
     plot_disk,
     plot_distortion,
     plot_explained_variance,
@@ -32,6 +33,7 @@ from horopca.plots import (
     plot_halfplane,
     plot_horocycles,
     plot_klein,
+    plot_plane,
     plot_projection,
 )
 from horopca.plots.curves import geodesic_lines
@@ -200,6 +202,45 @@ def test_geodesics_and_horocycles(ax):
         assert np.linalg.norm(centre) + circle.radius == pytest.approx(1)  # it touches the rim
     for circle, y in zip(ax.patches[1:4], Y[:3], strict=True):
         assert np.linalg.norm(y - circle.center) == pytest.approx(circle.radius)
+
+
+@pytest.mark.parametrize("view", ["disk", "klein", "equidistant", "halfplane"])
+def test_geodesics_join_the_points_of_the_picture_in_its_view(ax, view):
+    plot_plane(Y, view=view, centre=3, size=range(len(Y)), ax=ax)
+    marks = ax.collections[-1]
+    places = np.asarray(marks.get_offsets())[np.argsort(marks.get_sizes())]
+    plot_geodesics(Y[:5], Y[5:10], ax=ax)
+    for k, line in enumerate(ax.collections[-1].get_segments()):
+        np.testing.assert_allclose(line[[0, -1]], places[[k, k + 5]], atol=1e-9)
+
+
+def test_lines_are_seen_from_the_centre_of_the_disk(ax):
+    plot_disk(Y, centre=3, ax=ax)
+    plot_horocycles(IDEAL, through=Y[3:4], ax=ax)
+    plot_horocycles(IDEAL, levels=busemann(to_hyperboloid(Y[3:4]), IDEAL), ax=ax)
+    for circle in ax.patches[-2:]:  # through the centre, to the rim
+        assert circle.radius == pytest.approx(0.5) and np.linalg.norm(circle.center) == pytest.approx(0.5)
+    plot_projection(Y[3:4], IDEAL, base=Y[3], ax=ax)
+    np.testing.assert_allclose(ax.collections[-1].get_offsets(), [[0, 0]], atol=1e-9)
+    plot_geodesics(Y[3:4], Y[4:5], extended=True, ax=ax)
+    first, last = ax.collections[-1].get_segments()[0][[0, -1]]
+    np.testing.assert_allclose(first, -last, atol=1e-6)  # a diameter
+
+
+@pytest.mark.parametrize("view, title", [("klein", "Klein's disk"), ("equidistant", "the equidistant disk")])
+def test_what_is_drawn_in_the_disk_alone_is_refused_elsewhere(ax, view, title):
+    plot_plane(Y, view=view, ax=ax)
+    sentence = f"draws in the Poincaré disk, but ax shows {title}. Pass the axes of plot_disk."
+    for draw in (
+        lambda: plot_cones(Y, ax=ax),
+        lambda: plot_horocycles(IDEAL, ax=ax),
+        lambda: plot_projection(Y, IDEAL, ax=ax),
+        lambda: plot_geodesics(Y[:2], Y[2:4], extended=True, ax=ax),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            draw()
+    ax.clear()
+    assert len(plot_cones(Y, ax=ax).patches) == 1  # a new disk
 
 
 def test_the_projection_keeps_the_busemann_function_on_the_geodesic(ax):

@@ -102,22 +102,34 @@ def cone_angles(radii: np.ndarray, K: float) -> np.ndarray:
         return np.asarray(np.arcsin(np.minimum(2 * K / np.sinh(radii), 1)))
 
 
-def cone_borders(x: np.ndarray, angles: np.ndarray, n_points: int = 65) -> list[np.ndarray]:
-    """The borders (3 n_points, 2) in the disk of cones at points x (m, 3), not the origin, that open away from the origin.
+def cone_ends(x: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """Where cones at points x (m, 3), not the origin, that open away from it meet the rim: one end, the middle, the other end.
+
+    As ideal points (m, 3, 2).
+    """
+    ahead = np.arctan2(x[:, 2], x[:, 1])[:, None] + np.asarray(angles)[:, None] * [-1, 0, 1]
+    towards = np.stack([np.cos(ahead), np.sin(ahead)], axis=-1)  # the middle one leads away from the origin, and stays there
+    return np.array([translate_ideal(q, point) for q, point in zip(towards, x, strict=True)]).reshape(-1, 3, 2)
+
+
+def cone_borders(x: np.ndarray, ends: np.ndarray, n_points: int = 65) -> list[np.ndarray]:
+    """The borders (3 n_points, 2) in the disk of cones at points x (m, 3) with `ends` (m, 3, 2), as `cone_ends` has them.
 
     From the point along a geodesic to the rim, along the rim, and back along the other geodesic.
     """
     borders = []
-    for point, psi in zip(x, angles, strict=True):
-        ahead = np.arctan2(point[2], point[1]) + np.array([-psi, 0.0, psi])
-        # directions at the point lead to these ideal points; the one that leads away from the origin stays where it is
-        ends = translate_ideal(np.stack([np.cos(ahead), np.sin(ahead)], axis=1), point)
-        turn = np.angle(_complex(ends) / _complex(ends[1]))
-        rim = _real(_complex(ends[1]) * np.exp(1j * np.linspace(turn[0], turn[2], n_points)))
-        here = np.asarray(from_hyperboloid(point, "poincare"))[None]
-        first, last = (geodesic_arcs(here, end[None] * (1 - 1e-12), n_points)[0] for end in (ends[0], ends[2]))
+    for here, (one, middle, other) in zip(np.asarray(from_hyperboloid(x, "poincare"))[:, None], ends, strict=True):
+        start, right, left = _complex(middle), *(_turn(*pair) for pair in ((one, middle), (middle, other)))
+        rim = _real(start * np.exp(1j * np.linspace(-right, left, n_points)))
+        first, last = (geodesic_arcs(here, end[None] * (1 - 1e-12), n_points)[0] for end in (one, other))
         borders.append(np.concatenate([first, rim, last[::-1]]))
     return borders
+
+
+def _turn(a: np.ndarray, b: np.ndarray) -> float:
+    """The angle from a to b (2,) to the left, from 0 to a whole turn: seen from deep inside a cone, its rim is nearly all."""
+    angle = float(np.angle(_complex(b) / _complex(a)))
+    return angle + 2 * np.pi if angle < -1e-12 else angle  # below 0 by rounding: no turn
 
 
 def on_hyperboloid(y: Any) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._points.door import FARTHEST_IMAGE, check_choice, check_door
 from .._points.places import check_rows
-from ..geometry import ModelName, clip, translate_to_origin
+from ..geometry import ModelName, clip, origin, translate_to_origin
 from ..geometry._arrays import to_numpy
 from .palette import SCALES
 
@@ -36,6 +36,7 @@ class Given(NamedTuple):
     companion_names: tuple[str, ...] = ()  # m of them
     room: np.ndarray = np.empty((0, 3))  # further points that the picture is large enough for
     regions: np.ndarray = np.empty((0, 0, 3))  # (n, m, 3), borders around the points, or none
+    centre: np.ndarray = origin(2)  # (3,), where the picture is seen from, in the coordinates of the user
 
 
 def check_given(
@@ -72,14 +73,14 @@ def check_given(
         size = np.asarray(one_per_point(size, "size", n), dtype=np.float64)
     beside, beside_names = checked_companions(companions, model, curvature)
     around = checked_regions(regions, n, model, curvature)
+    middle = origin(2) if centre is None else _centre(centre, x, model, curvature)
     if centre is not None:
-        middle = _centre(centre, x, model, curvature)
         x, beside, around = (translate_to_origin(points, middle) for points in (x, beside, around))
     classes = one_per_point(labels, "labels", n)
     called = None if texts is None else [str(text) for text in texts]
     unit = 1 / check_door(model, curvature).scale
     given = Given(x, classes, called, pairs, numbers, grid, size, unit, palette, scale, ends, beside, beside_names)
-    return given._replace(regions=around)
+    return given._replace(regions=around, centre=middle)
 
 
 def checked_companions(companions: Any, model: ModelName, curvature: float) -> tuple[np.ndarray, tuple[str, ...]]:

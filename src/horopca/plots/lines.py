@@ -15,14 +15,15 @@ from ..geometry import (
     radius,
     to_hyperboloid,
     translate,
+    translate_ideal,
     translate_ideal_to_origin,
     translate_to_origin,
 )
-from .curves import cone_angles, cone_borders, geodesic_arcs, geodesic_lines, horocycle_arcs, on_hyperboloid
+from .curves import cone_angles, cone_borders, cone_ends, geodesic_arcs, geodesic_lines, horocycle_arcs
 from .figures import draw_lines, new_figure, proportion, theme_of
 from .given import checked_points, one_per_point
 from .palette import COLOURS
-from .views import VIEWS
+from .views import VIEWS, view_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,17 +36,17 @@ LEVELS = (-2.0, -1.0, 0.0, 1.0, 2.0)
 
 
 def plot_geodesics(a: Any, b: Any, *, extended: bool = False, colour: str = COLOURS[0], ax: Axes | None = None) -> Axes:
-    """Draw the geodesics from each a to each b in the Poincaré disk.
+    """Draw the geodesics from each a to each b, in the Poincaré disk or the view that is on `ax`.
 
     Parameters
     ----------
     a, b : arrays (m, 2)
         Points of the unit disk.
     extended : bool
-        Draw the whole geodesics, from rim to rim, and not only the segments.
+        Draw the whole geodesics, from rim to rim, and not only the segments: in the Poincaré disk only.
     colour : str
     ax : matplotlib axes, optional
-        Where to draw; a new disk otherwise.
+        Where to draw, such as those of `plot_plane`: in their view, and from their centre. A new disk otherwise.
 
     Examples
     --------
@@ -54,14 +55,16 @@ def plot_geodesics(a: Any, b: Any, *, extended: bool = False, colour: str = COLO
     array([[0.5, 0. ],
            [0. , 0.5]])
     """
-    a, b = (from_hyperboloid(checked_points(points), "poincare") for points in (a, b))
+    a, b = (checked_points(points) for points in (a, b))
     if a.shape != b.shape:
         raise ValueError(f"a and b must have as many rows as each other, but have {len(a)} and {len(b)}.")
     if extended and (a == b).all(axis=1).any():
         row = int((a == b).all(axis=1).argmax())
         raise ValueError(f"Two different points determine a geodesic, but row {row} of a and b is the same point.")
-    ax = _disk(ax)
-    draw_lines(ax, (geodesic_lines if extended else geodesic_arcs)(a, b), colour, 1.2, zorder=2)
+    ax, centre = _disk(ax, "plot_geodesics(extended=True)") if extended else _axes(ax)
+    view = VIEWS[view_on(ax)[0]].model
+    a, b = (from_hyperboloid(translate_to_origin(points, centre), view) for points in (a, b))
+    draw_lines(ax, geodesic_lines(a, b) if extended else geodesic_arcs(a, b, model=view), colour, 1.2, zorder=2)
     return ax
 
 
@@ -96,7 +99,7 @@ def plot_cones(
     model, curvature : the coordinates of Y
     colour : str, or a sequence of n
     ax : matplotlib axes, optional
-        Where to draw, such as the disk of `plot_disk`; a new one otherwise.
+        Where to draw, such as those of `plot_disk`, from their centre; a new disk otherwise.
 
     Examples
     --------
@@ -115,12 +118,12 @@ def plot_cones(
     psi = np.broadcast_to(cone_angles(radius(seen), K) if given is None else np.asarray(given, dtype=np.float64), len(x))
     if not (np.isfinite(psi).all() and (psi >= 0).all() and (psi <= np.pi).all()):
         raise ValueError(f"angles must be half-apertures between 0 and pi, in radians, but are {angles!r}.")
-    ax, apart = _disk(ax), radius(seen) > AT_THE_ROOT * (1 + x[:, 0])
-    borders = cone_borders(seen[apart], psi[apart])
-    cones = [from_hyperboloid(translate(on_hyperboloid(border), middle), "poincare") for border in borders]
     shades = to_rgba_array(colour)
     if len(shades) not in (1, len(x)):
         raise ValueError(f"colour must be one colour or one for each of the {len(x)} points, but is {len(shades)} of them.")
+    (ax, centre), apart = _disk(ax, "plot_cones"), radius(seen) > AT_THE_ROOT * (1 + x[:, 0])
+    ends = translate_ideal_to_origin(translate_ideal(cone_ends(seen[apart], psi[apart]), middle), centre)
+    cones = cone_borders(translate_to_origin(x[apart], centre), ends)
     tints = np.broadcast_to(shades, (len(x), 4))[apart]
     width = proportion(ax)
     ax.add_collection(PolyCollection(cones, facecolors=tints * [1, 1, 1, 0.13], edgecolors=tints, linewidths=width, zorder=1.5))
@@ -155,12 +158,13 @@ def plot_horocycles(
 
     ideal = _ideal(q)
     points = None if through is None else checked_points(through)
-    ax = _disk(ax)
+    ax, centre = _disk(ax, "plot_horocycles")
     for k, one in enumerate(ideal):
         line = colour or COLOURS[k % len(COLOURS)]
         on = points if points is not None else _at_levels(one, levels)
-        for centre, size in zip(*horosphere(one, on), strict=True):
-            place = float(centre[0]), float(centre[1])
+        one = translate_ideal_to_origin(one, centre)
+        for middle, size in zip(*horosphere(one, translate_to_origin(on, centre)), strict=True):
+            place = float(middle[0]), float(middle[1])
             ax.add_patch(Circle(place, float(size), fill=False, edgecolor=line, linewidth=proportion(ax), zorder=2))
         ax.scatter(one[0], one[1], s=22 * proportion(ax) ** 2, c=line, zorder=3, clip_on=False)
     return ax
@@ -191,6 +195,9 @@ def plot_projection(x: Any, q: Any, *, base: Any = (0.0, 0.0), ax: Axes | None =
     if len(ideal) != 1:
         raise ValueError(f"q must be one ideal point, of shape (2,), but has shape {np.shape(q)}.")
     b = checked_points([base])[0]
+    ax, centre = _disk(ax, "plot_projection")
+    points, b = (translate_to_origin(place, centre) for place in (points, b))
+    ideal = translate_ideal_to_origin(ideal, centre)
     moved = translate_to_origin(points, b)
     toward = translate_ideal_to_origin(ideal[0], b)
 
@@ -199,7 +206,6 @@ def plot_projection(x: Any, q: Any, *, base: Any = (0.0, 0.0), ax: Axes | None =
 
     arcs = back(horocycle_arcs(from_hyperboloid(moved, "poincare"), toward))
     line = back(np.linspace(-1, 1, 401)[:, None] * toward * (1 - 1e-9))
-    ax = _disk(ax)
     theme, area = theme_of(ax), proportion(ax) ** 2
     draw_lines(ax, [line], theme.rim, 1.4, zorder=2)
     draw_lines(ax, arcs, COLOURS[1], 1.2, zorder=2, linestyles="dashed")
@@ -210,12 +216,24 @@ def plot_projection(x: Any, q: Any, *, base: Any = (0.0, 0.0), ax: Axes | None =
     return ax
 
 
-def _disk(ax: Axes | None) -> Axes:
-    """The axes, with a disk on them if there is none yet."""
+def _axes(ax: Axes | None) -> tuple[Axes, np.ndarray]:
+    """The axes, with a disk on them if there is none yet, and where their picture is seen from (3,)."""
     ax = new_figure().subplots() if ax is None else ax
-    if not ax.patches:
+    if not hasattr(ax, "patches"):
+        raise ValueError(f"ax must be axes of matplotlib, such as plot_disk returns them, but is {ax!r}.")
+    name, centre = view_on(ax)
+    if name == "disk" and not ax.patches:
         VIEWS["disk"].frame(ax, np.empty((0, 2)), theme_of(ax))
-    return ax
+    return ax, centre
+
+
+def _disk(ax: Axes | None, what: str) -> tuple[Axes, np.ndarray]:
+    """The same, but a sentence where they show another view than the Poincaré disk."""
+    ax, centre = _axes(ax)
+    name = view_on(ax)[0]
+    if name != "disk":
+        raise ValueError(f"{what} draws in the Poincaré disk, but ax shows {VIEWS[name].title}. Pass the axes of plot_disk.")
+    return ax, centre
 
 
 def _ideal(q: Any) -> np.ndarray:

@@ -29,7 +29,7 @@ from .given import Given, check_given
 from .names import draw_names, weights
 from .palette import Theme
 from .regions import draw_regions, firmness
-from .views import VIEWS, View, choose_view, draw_grid, lost_in, share_on_rim
+from .views import VIEWS, View, choose_view, draw_grid, lost_in, mark_view, share_on_rim
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -227,6 +227,7 @@ def draw_plane(name: str, given: Given, ax: Axes, value_name: str | None, title:
     if title:
         ax.set_title(plain(title, 200), fontsize=text_size(ax, 11))
     corner = _draw_note(ax, "; ".join(part for part in said if part), theme)
+    mark_view(corner, name, given.centre)
     if given.names is not None or any(given.companion_names):
         names = [*(given.names or [""] * n), *given.companion_names]
         weight = np.concatenate([weights(radius(given.x), given.edges), np.full(len(beside), np.inf)])

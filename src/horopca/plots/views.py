@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..geometry import ModelName, from_hyperboloid, radius
+from ..geometry import ModelName, from_hyperboloid, origin, radius
 from .curves import geodesic_arcs, on_hyperboloid
 from .figures import draw_lines, proportion, text_size
 from .palette import Theme
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 RIM = 5.3  # From this radius on the Poincaré disk has less than a hundredth of its own left: the rim, to the eye.
@@ -93,6 +94,20 @@ def lost_in(view: str, x: np.ndarray, xy: np.ndarray, size: float) -> str:
         return ""
     where = "the boundary" if view == "halfplane" else "the rim"
     return f'{np.mean(low):.0%} of the points lie on {where} to the eye: view="equidistant" shows them'
+
+
+# ---------------------------------------------------------------- what axes show
+
+
+def mark_view(artist: Artist, name: str, centre: np.ndarray) -> None:
+    """Let an artist of some axes remember their view and its centre (3,): it goes when they are cleared."""
+    vars(artist)["horopca"] = name, centre
+
+
+def view_on(ax: Axes) -> tuple[str, np.ndarray]:
+    """The name of the view that was drawn last on the axes, and its centre (3,); the disk around the origin if none was."""
+    marks = [vars(artist)["horopca"] for artist in ax.get_children() if "horopca" in vars(artist)]
+    return marks[-1] if marks else ("disk", origin(2))
 
 
 # ---------------------------------------------------------------- grids
