@@ -13,8 +13,9 @@ from horopca.plots import plot_components, plot_explained_variance
 X = make_hierarchy(branching=3, depth=4, random_state=0).points  # 121 points in ten dimensions
 
 # %%
-# As with PCA, one fit tells what each further component adds, and a share of the variance may stand for their number.
-pca = HoroPCA(n_components=8).fit(X)
+# Found one after another, as PCA's are, components of one fit tell what each further one adds; and a share of the variance
+# may stand for their number. (The default finds all at once, which keeps more in the end, but less in the first few.)
+pca = HoroPCA(n_components=8, strategy="greedy").fit(X)
 plot_explained_variance(pca)
 print(f"for nine tenths of the variance: {HoroPCA(n_components=0.9).fit(X).n_components_} components")
 

@@ -27,6 +27,10 @@ plot_equidistant(Y, values=strangers, limits=(0, 1), edges=mammals.edges, title=
 #
 # * Drag and scroll to move; double-click to fly; ``/`` finds a name.
 # * Click on a class in the legend, then *Refit to these*: the picture that is best for these alone.
-# * *Colour* shows false neighbours, trustworthiness, local distortion.
-columns = {"kind": mammals.labels, "depth": np.bincount(mammals.edges[:, 1], minlength=len(X)).clip(0, 5).astype(str).tolist()}
-explore(Y, columns, names=mammals.names, edges=mammals.edges, original=X, title="Mammals of WordNet")
+# * *Colour* shows false neighbours, trustworthiness, local distortion, and columns of your own.
+depth, above = np.zeros(len(X)), mammals.parent
+while (above >= 0).any():  # from everyone to the parent, until all have come to the root
+    depth += above >= 0
+    above = np.where(above >= 0, mammals.parent[above], -1)
+about = {"names": mammals.names, "edges": mammals.edges, "original": X, "values": {"depth in the tree": depth}}
+explore(Y, mammals.labels, **about, title="Mammals of WordNet")
