@@ -6,7 +6,7 @@ import joblib
 import numpy as np
 import pytest
 
-from horopca import EuclideanPCA, HoroPCA, TangentPCA
+from horopca import PGA, EuclideanPCA, HoroPCA, HoroPCACV, TangentPCA
 from horopca.geometry import distance, from_hyperboloid, to_hyperboloid
 from horopca.metrics import bootstrap
 from horopca.projections.spines import spine_angle
@@ -54,6 +54,21 @@ def test_the_seed_is_what_it_depends_on():
     model = tangent(X)
     found = [bootstrap(model, X, n_resamples=10, random_state=seed) for seed in (0, 0, 1)]
     assert same(*found[:2]) and not same(*found[1:])
+
+
+def test_the_seed_is_enough_for_models_without_one_of_their_own():
+    X = planted(20)
+    model = PGA(1, n_init=1, max_iter=5, random_state=None).fit(X)
+    assert same(*(bootstrap(model, X, n_resamples=10) for _ in range(2)))
+    assert model.random_state is None
+
+
+def test_a_number_of_components_that_was_chosen_is_kept(monkeypatch):
+    X = planted(16, 2)
+    model = HoroPCACV(1, cv=2, rule="one_se", copies=0, n_init=1, tol=1e-3).fit(X)
+    monkeypatch.setattr("horopca.metrics.chosen.component_curve", None)  # no refit chooses again
+    found = bootstrap(model, X, n_resamples=10)
+    assert np.array_equal(found.images, model.transform(X)) and found.angles.shape == (10, 1) and 0 < found.stability < 1
 
 
 def test_shapes_and_their_relations():

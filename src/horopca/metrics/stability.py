@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from copy import copy
+from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from .._points.door import Door, check_choice, check_count, check_generator, che
 from .._points.memory import Rows
 from .._points.places import check_rows
 from .._search.spines import MERGED
+from ..estimators import HoroPCA
 from ..estimators.base import HyperbolicReduction
 from ..estimators.fitting import fitted_door
 from ..geometry import Frame, align, between, distance, from_hyperboloid, to_hyperboloid, translate, translate_to_origin
@@ -156,7 +158,7 @@ def bootstrap(
     Parameters
     ----------
     model : a fitted HoroPCA, or another reduction of this package
-        Its number of components is kept, and all its parameters.
+        Its number of components is kept, and all its parameters: that of a `HoroPCACV` is not chosen again.
     X : array of shape (n_samples, n_features)
         The points that it was fitted to.
     n_resamples : int, default=100
@@ -171,6 +173,7 @@ def bootstrap(
     level : float, default=0.9
         The confidence of regions and bounds.
     random_state : int, RandomState, Generator or None, default=0
+        Seeds the resamples, and the refits of a model that has no whole number for its own.
     n_jobs : int or None, default=None
         Refits at a time, as joblib runs them; the result does not depend on it.
 
@@ -295,6 +298,8 @@ class _Plan(NamedTuple):
         """Draw rows, fit to them, and see where the picture has gone."""
         rows = next(self._drawn(np.random.default_rng([self.seed, number])))
         model, weight = copy(self.model), {} if self.weight is None else {"sample_weight": self.weight[rows]}
+        if not isinstance(getattr(model, "random_state", 0), Integral):  # it would draw as it likes, or from a shared generator
+            model.random_state = int(np.random.default_rng([self.seed, number, 1]).integers(2**31))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(self.X[rows], **weight)
@@ -345,6 +350,10 @@ class _Plan(NamedTuple):
 
 def _starting(model: Any) -> Any:
     """A copy that begins its next fit where the last one ended, if it can, with as many components, and says nothing."""
+    if isinstance(model, HoroPCA) and "n_components" not in model.get_params(deep=False):
+        # it has chosen its number of components: a refit is to as many, and does not choose again
+        chosen, model = model, HoroPCA(**{name: getattr(model, name) for name in HoroPCA._get_param_names()})
+        model.__dict__.update({name: value for name, value in vars(chosen).items() if name not in chosen._get_param_names()})
     wanted = {"n_components": model.n_components_, "warm_start": True, "verbose": 0}
     wanted |= {"model": fitted_door(model).model, "curvature": fitted_door(model).curvature}
     return copy(model).set_params(**{name: value for name, value in wanted.items() if name in model.get_params(deep=False)})
