@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from joblib import Parallel, parallel_backend
-from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clouds import cloud
@@ -20,6 +20,7 @@ from horopca.plots import plot_components
 from horopca.projections.spines import spine_from_basis
 
 QUICK = {"cv": 2, "copies": 0, "rule": "one_se"}
+QUICKLY = HoroPCA(n_init=1)
 
 
 def planted(n: int, d: int, K: int, *, noise: float = 0.2, first: float = 1.0, seed: int = 0) -> np.ndarray:
@@ -39,7 +40,7 @@ X = ball(planted(60, 4, 2))
 
 @pytest.fixture(scope="module")
 def curve():
-    return component_curve(X, 3, cv=2, copies=9)
+    return component_curve(X, 3, estimator=QUICKLY, cv=2, copies=9)
 
 
 @parametrize_with_checks([HoroPCACV(max_components=1, model="tangent", n_init=1, **QUICK)])
@@ -57,11 +58,11 @@ def test_a_planted_number_of_components_is_found(curve):
 
 
 def test_a_component_behind_one_that_is_much_wider_is_found():
-    assert component_curve(ball(planted(60, 4, 2, first=3.0)), 2, cv=2, copies=9).chosen == 2
+    assert component_curve(ball(planted(60, 4, 2, first=3.0)), 2, estimator=QUICKLY, cv=2, copies=9).chosen == 2
 
 
 def test_points_without_a_direction_have_none():
-    found = component_curve(ball(planted(60, 4, 0, noise=1.0)), 2, cv=2, copies=9)
+    found = component_curve(ball(planted(60, 4, 0, noise=1.0)), 2, estimator=QUICKLY, cv=2, copies=9)
     assert found.chosen == 0 and found.null.shape == (9, 1) and "shows no direction that is theirs" in found.sentence
 
 
@@ -98,8 +99,8 @@ def test_the_figures_are_those_of_the_metrics_on_the_unseen_rows(curve):
 
 
 def test_all_dimensions_keep_all_and_more_components_keep_more():
-    for options in ({"strategy": "greedy", "n_init": 2}, {"spine": "free"}, {}):
-        found = component_curve(X, estimator=HoroPCA(**options), **QUICK)
+    for options in ({"strategy": "greedy"}, {"spine": "free"}, {}):
+        found = component_curve(X, estimator=HoroPCA(n_init=2, **options), **QUICK)
         assert np.all(np.diff(found.variance.mean) > 0) and np.all(np.diff(found.distortion.mean) < 0), options
         if options.get("strategy") == "greedy":  # whose last component is found by a climb
             continue
@@ -108,18 +109,22 @@ def test_all_dimensions_keep_all_and_more_components_keep_more():
             assert np.allclose([held.mean[-1], held.across.mean(axis=0)[-1]], best, atol=1e-9)
 
 
-def test_the_nested_search_finds_what_the_whole_search_finds():
-    found = component_curve(X, 2, estimator=HoroPCA(), **{**QUICK, "cv": (part := KFold(2))})
-    for fold, (seen, unseen) in enumerate(part.split(X)):
-        Z = HoroPCA(2, n_init=8).fit(X[seen]).transform(X[unseen])
-        share = metrics.pair_variance(Z) / metrics.pair_variance(X[unseen])
-        assert found.variance.among[fold, 1] == pytest.approx(share, abs=0.02)  # other optima differ by as much
+@pytest.mark.parametrize("objective", ["variance", "robust"])
+def test_folds_are_fitted_as_the_estimator_fits_them(objective):
+    far = np.vstack([X, 0.9999 * np.eye(4)[[3, 3, 3]]])  # three points that pull the mean and the variance aside
+    estimator, part = HoroPCA(objective=objective, n_init=2), KFold(2, shuffle=True, random_state=0)
+    found = component_curve(far, 2, estimator=estimator, **{**QUICK, "cv": part})
+    for fold, (seen, unseen) in enumerate(part.split(far)):
+        for k in (1, 2):
+            Z = HoroPCA(k, objective=objective, n_init=2).fit(far[seen]).transform(far[unseen])
+            expected = metrics.average_distortion(far[unseen], Z)
+            assert found.distortion.among[fold, k - 1] == pytest.approx(expected, rel=1e-6), (fold, k)
 
 
 def test_a_stretch_has_less_distortion():
-    stretched = HoroPCA(spine="free", objective="distortion", stretch=True)
-    plain = HoroPCA(spine="free", objective="distortion")
-    values = [component_curve(X, 2, estimator=e, **QUICK).distortion.mean[-1] for e in (stretched, plain)]
+    stretched = HoroPCA(spine="free", objective="distortion", stretch=True, n_init=2)
+    plain = HoroPCA(spine="free", objective="distortion", n_init=2)
+    values = [component_curve(X, 1, estimator=e, **QUICK).distortion.mean[-1] for e in (stretched, plain)]
     assert values[0] < values[1]
 
 
@@ -131,11 +136,11 @@ class Posted(Parallel):
 
 
 def test_nothing_depends_on_the_jobs(monkeypatch):
-    few = component_curve(X, 1, cv=2, copies=2)
+    few = component_curve(X, 1, estimator=QUICKLY, cv=2, copies=2)
     with parallel_backend("threading"):
-        others = [component_curve(X, 1, cv=2, copies=2, n_jobs=2)]
+        others = [component_curve(X, 1, estimator=QUICKLY, cv=2, copies=2, n_jobs=2)]
     monkeypatch.setattr(selection, "Parallel", Posted)
-    others.append(component_curve(X, 1, cv=2, copies=2))
+    others.append(component_curve(X, 1, estimator=QUICKLY, cv=2, copies=2))
     for again in others:
         for name in ("distortion", "variance", "neighbours"):
             assert np.array_equal(getattr(again, name).among, getattr(few, name).among)
@@ -151,7 +156,7 @@ def test_groups_stay_together_and_so_do_equal_rows():
             told.append(groups)
             return super().split(X)
 
-    component_curve(X, 1, groups=[f"family {g}" for g in groups], **{**QUICK, "cv": Watching(2)})
+    component_curve(X, 1, estimator=QUICKLY, groups=[f"family {g}" for g in groups], **{**QUICK, "cv": Watching(2)})
     assert np.array_equal(told[0], np.unique([f"family {g}" for g in groups], return_inverse=True)[1])
     # in every fold that keeps copies of a row together, an unseen row has no copy that was seen: no distance across is 0
     twice = np.tile(X[:20], (2, 1))
@@ -159,6 +164,18 @@ def test_groups_stay_together_and_so_do_equal_rows():
     together = selection._folds(to_hyperboloid(X), 5, groups, np.random.default_rng(0))
     assert all(not set(seen % 20) & set(unseen % 20) for seen, unseen in found)
     assert all(not set(groups[seen]) & set(groups[unseen]) for seen, unseen in together)
+
+
+def test_splits_may_be_given_and_are_of_the_rows_that_were_passed():
+    part = KFold(2, shuffle=True, random_state=0)
+    curves = [
+        component_curve(X, 1, estimator=QUICKLY, **{**QUICK, "cv": cv}) for cv in (part, part.split(X), list(part.split(X)))
+    ]
+    assert all(np.array_equal(curves[0].distortion.among, again.distortion.among) for again in curves)
+    some = np.arange(1, 60, 2)
+    for given, kept in zip(part.split(X), selection.check_splits(part.split(X), 60, some), strict=True):
+        for rows, of_some in zip(given, kept, strict=True):
+            assert np.array_equal(rows[rows % 2 == 1], some[of_some])
 
 
 def test_the_fewest_within_one_error_of_the_best(curve):
@@ -188,9 +205,23 @@ def test_a_chosen_fit_is_that_of_horopca_with_as_many_components():
     assert chosen.curve_ is before
 
 
+def test_weights_count_in_the_fit_and_those_of_0_leave_rows_out_of_the_curve():
+    weight, groups = np.arange(60) % 3, np.arange(60) % 10
+    counted, how = weight > 0, {"max_components": 1, "n_init": 1, **QUICK}
+    weighted = HoroPCACV(**how).fit(X, None, weight, groups=groups)
+    repeated = HoroPCA(1, n_init=1).fit(np.repeat(X, weight, axis=0))
+    assert np.array_equal(weighted.transform(X), repeated.transform(X)) and weighted.n_samples_seen_ == 60
+    alone = HoroPCACV(**how).fit(X[counted], groups=groups[counted])
+    assert np.array_equal(weighted.curve_.distortion.among, alone.curve_.distortion.among)
+    with pytest.raises(ValueError, match="sample_weight must have one number for each of the 60 rows"):
+        HoroPCACV(**how).fit(X, None, weight[:5])
+    with pytest.raises(ValueError, match="groups must name one group for each of the 60 rows"):
+        HoroPCACV(**how).fit(X, None, weight, groups=groups[counted])
+
+
 def test_one_component_of_points_without_a_direction_is_warned_of():
     with pytest.warns(UserWarning, match="HoroPCACV keeps one component"):
-        assert HoroPCACV(1, cv=2, copies=9).fit(ball(planted(40, 3, 0, noise=1.0))).n_components_ == 1
+        assert HoroPCACV(1, cv=2, copies=9, n_init=1).fit(ball(planted(40, 3, 0, noise=1.0))).n_components_ == 1
 
 
 # ---- refusals
@@ -201,7 +232,11 @@ def test_one_component_of_points_without_a_direction_is_warned_of():
     [
         ({"cv": 61}, "cv must be at most the number of different rows, 60, but is 61"),
         ({"cv": 50}, "Each fold must see and leave out two different rows"),
-        ({"cv": 1}, "cv must be a whole number of at least 2, or a splitter"),
+        ({"cv": 1}, "cv must be a whole number of at least 2, a splitter"),
+        ({"cv": "five"}, "cv must be a whole number of at least 2, a splitter"),
+        ({"cv": StratifiedKFold(2)}, "cv must split rows that have no classes, but StratifiedKFold("),
+        ({"cv": [([0, 1], [2, 60])] * 2}, "cv must hold splits, each two arrays of numbers of the 60 rows, but"),
+        ({"groups": [None] * 30 + ["a"] * 30}, "groups must be names or numbers that can be sorted, all of a kind, but are of"),
         ({"max_components": 5}, "max_components must be a whole number from 1 to 4 (the dimension of X is 4, and"),
         ({"groups": [0] * 60}, "cv must be at most the number of groups, 1, but is 5"),
         ({"groups": [0] * 59}, "groups must name one group for each of the 60 rows, but has shape (59,)"),
@@ -234,7 +269,7 @@ def test_wrong_points_are_refused_in_sentences():
     with pytest.raises(ValueError, match="finite"):
         component_curve(np.where(np.arange(60)[:, None] == 7, np.nan, X))
     with pytest.warns(UserWarning, match="groups keeps no rows together: each of its 60 groups has one row"):
-        component_curve(X, 1, groups=np.arange(60), **QUICK)
+        component_curve(X, 1, estimator=QUICKLY, groups=np.arange(60), **QUICK)
     with pytest.raises(ValueError, match="curve must be what component_curve returns, or a fitted HoroPCACV, but is ndarray"):
         plot_components(X)
 

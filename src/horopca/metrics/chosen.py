@@ -5,15 +5,17 @@ from __future__ import annotations
 import warnings
 from typing import Any, Literal, Self
 
+import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from .._objectives.objectives import ObjectiveName
 from .._points.places import ModelChoice
 from .._points.threads import one_blas_thread
 from ..estimators import HoroPCA
-from ..estimators.fitting import begin_fit, kept_if_refused, report_end
+from ..estimators.fitting import begin_fit, check_weights, copies_of, kept_if_refused, report_end
+from ..estimators.horopca import SEARCH_ROWS
 from ..estimators.learning import SpineName
-from .selection import ComponentCurve, MeasureName, RuleName, component_curve
+from .selection import ComponentCurve, MeasureName, RuleName, check_groups, check_splits, component_curve
 
 __all__ = ["HoroPCACV"]
 
@@ -119,7 +121,7 @@ class HoroPCACV(HoroPCA):
         return self.n_components_
 
     @one_blas_thread()
-    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Choose the number of components, and learn them from all points.
 
         Parameters
@@ -127,6 +129,9 @@ class HoroPCACV(HoroPCA):
         X : array of shape (n_samples, n_features)
             Points in the estimator's model and curvature.
         y : ignored
+        sample_weight : array of shape (n_samples,), optional
+            How often each point counts in the fit to all rows, as for `HoroPCA`. The curve counts each point once, since
+            copies of one say no more than it does, and leaves out those whose weight is 0.
         groups : array of shape (n_samples,), optional
             Rows of one group are kept in one fold.
 
@@ -139,9 +144,17 @@ class HoroPCACV(HoroPCA):
             shared = {name: getattr(self, name) for name in HoroPCA._get_param_names() if name in self._get_param_names()}
             how = {"cv": self.cv, "rule": self.rule, "measure": self.measure, "copies": self.copies}
             how |= {"groups": groups, "random_state": self.random_state, "n_jobs": self.n_jobs}
+            seen = rows.shape[0]
+            if sample_weight is not None:
+                counted = np.flatnonzero(check_weights(sample_weight, seen))
+                X, how["groups"] = rows.raw(counted), check_groups(groups, seen, counted)
+                how["cv"] = check_splits(self.cv, seen, counted)
+                shared |= {"model": self.model_, "curvature": self.curvature_}
+                rows = rows.repeated(copies_of(sample_weight, seen, SEARCH_ROWS))
             self.curve_ = component_curve(X, self.max_components, estimator=HoroPCA(**shared), **how)
             self.n_components_ = max(1, self.curve_.chosen)
             ending = self._learn_rows(rows)
+            self.n_samples_seen_ = seen
         report_end(self, ending)
         if self.curve_.chosen == 0:
             warnings.warn(f"{self.curve_.sentence} HoroPCACV keeps one component.", stacklevel=2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -13,6 +13,7 @@ from scipy.linalg import block_diag
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold
 
+from .._objectives.objectives import OBJECTIVES
 from .._objectives.sample import as_sample
 from .._objectives.variances import pair_variances, slid
 from .._points.door import Door, check_choice, check_count, check_generator
@@ -21,6 +22,7 @@ from .._points.threads import one_blas_thread
 from .._search.nested import search_nested, search_next
 from ..estimators import HoroPCA
 from ..estimators.base import HyperbolicReduction
+from ..estimators.learning import Wish, in_own_order
 from ..geometry import Frame, from_hyperboloid, lift, pairwise_distance, translate_to_origin
 from ..projections.spines import Spine, spine_from_basis
 from ..statistics import Seen, frechet_mean, principal_axes, relative_change
@@ -157,13 +159,15 @@ def component_curve(
     max_components : int, optional
         The curve goes from 1 to so many; to 10 if not given, or to the dimension of the data.
     estimator : a reduction of this package, optional
-        What is fitted, `HoroPCA()` if not given; its ``n_components`` does not matter. The fits of a joint `HoroPCA` begin
-        where those with one component less ended, from few starts: a curve costs about as much as three fits.
-    cv : int or scikit-learn splitter, default=5
-        Folds, each of at least two rows, or a splitter with `split`. Equal rows are kept in one fold.
+        What is fitted, `HoroPCA()` if not given; its ``n_components`` does not matter. Up to three components, a joint
+        `HoroPCA` is fitted to each fold as it is alone. From four on, where that costs much, its fits begin where those with
+        one component less ended, from few starts: what is kept may be a little less than a fit of its own keeps.
+    cv : int, scikit-learn splitter or iterable of splits, default=5
+        Folds, each of at least two rows; or a splitter with `split`; or splits, each two arrays of numbers of rows, seen and
+        unseen. If a number, and no groups, equal rows are kept in one fold.
     groups : array of shape (n_samples,), optional
         Rows of one group, such as a subtree, are kept in one fold: where rows depend on each other, single ones are not
-        unseen.
+        unseen. (A splitter is told of them; given splits are taken as they are.)
     rule : {"null", "one_se"}, default="null"
         "null": as many components as add more to the variance of the points than to that of any copy (and one less than there
         are dimensions at most: what is then left has no direction). "one_se": the fewest within one standard error of the
@@ -202,7 +206,7 @@ def component_curve(
     n, d = rows.shape[0], rows.shape[1] - 1
     some = np.arange(n) if n <= MOST_ROWS else np.sort(rng.choice(n, size=MOST_ROWS, replace=False))
     x = rows.take(some)
-    folds = _folds(x, cv, _check_groups(groups, n, some), rng)
+    folds = _folds(x, check_splits(cv, n, some), check_groups(groups, n, some), rng)
     K = _check_most(max_components, d, min(len(seen) for seen, _ in folds))
     jobs = _Jobs(n_jobs, progress, len(folds) + (1 + copies * K if copies else 0))
     task = _Task(estimator, door, x, K)
@@ -276,28 +280,56 @@ def _check_most(asked: int | None, d: int, seen: int) -> int:
     return check_count("max_components", asked, 1, most, why)
 
 
-def _check_groups(groups: Any, n: int, some: np.ndarray) -> np.ndarray | None:
+def check_groups(groups: Any, n: int, some: np.ndarray) -> np.ndarray | None:
+    """Numbers of the groups of some of n rows, or a sentence."""
     if groups is None:
         return None
     named = np.asarray(groups)
     if named.shape != (n,):
         raise ValueError(f"groups must name one group for each of the {n} rows, but has shape {named.shape}.")
-    codes = np.unique(named, return_inverse=True)[1]
+    try:
+        codes = np.unique(named, return_inverse=True)[1]
+    except TypeError:
+        kinds = ", ".join(sorted({type(name).__name__ for name in named}))
+        raise ValueError(f"groups must be names or numbers that can be sorted, all of a kind, but are of {kinds}.") from None
     if codes.max() + 1 == n:
         warnings.warn(f"groups keeps no rows together: each of its {n} groups has one row.", stacklevel=3)
     return np.asarray(codes[some])
+
+
+def check_splits(cv: Any, n: int, some: np.ndarray) -> Any:
+    """Splits of n rows, if they are given, as those of some of these, or a sentence; a number or a splitter as it is."""
+    if isinstance(cv, str) or hasattr(cv, "split") or not isinstance(cv, Iterable):
+        return cv
+    place = np.full(n, -1)
+    place[some] = np.arange(len(some))
+    try:
+        splits = [(place[np.asarray(seen)], place[np.asarray(unseen)]) for seen, unseen in cv]
+    except (IndexError, TypeError, ValueError) as error:
+        raise ValueError(f"cv must hold splits, each two arrays of numbers of the {n} rows, but: {error}.") from None
+    return [(seen[seen >= 0], unseen[unseen >= 0]) for seen, unseen in splits]
+
+
+def _split(splitter: Any, x: np.ndarray, groups: np.ndarray | None) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The folds of a splitter, which knows of no classes, or a sentence."""
+    try:
+        return [(np.asarray(seen), np.asarray(unseen)) for seen, unseen in splitter.split(x, None, groups)]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"cv must split rows that have no classes, but {splitter!r} does not: {error}") from error
 
 
 def _folds(x: np.ndarray, cv: Any, groups: np.ndarray | None, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
     """Rows that are seen and unseen, for each fold."""
     n, seed = len(x), int(rng.integers(2**31))
     alike = np.unique(x, axis=0, return_inverse=True)[1].ravel()
-    if hasattr(cv, "split"):
-        folds = [(np.asarray(seen), np.asarray(unseen)) for seen, unseen in cv.split(x, None, groups)]
+    if isinstance(cv, list):
+        folds = cv
+    elif hasattr(cv, "split") and not isinstance(cv, str):
+        folds = _split(cv, x, groups)
     else:
         units = alike if groups is None else groups
         count, what = int(units.max()) + 1, "different rows" if groups is None else "groups"
-        check_count("cv", cv, 2, why=", or a splitter of scikit-learn's")
+        check_count("cv", cv, 2, why=", a splitter of scikit-learn's, or splits")
         if cv > count:
             raise ValueError(f"cv must be at most the number of {what}, {count}, but is {cv}. Take fewer folds.")
         shuffled = np.random.default_rng(seed).permutation(count)[units]  # folds of equal groups are drawn, not in their order
@@ -322,8 +354,7 @@ def _maps(task: _Task, x: np.ndarray) -> Iterator[Map]:
     """Maps to 1 .. K components that are fitted to points x (n, d+1), one after another."""
     estimator, K = task.estimator, task.K
     if isinstance(estimator, HoroPCA) and estimator.strategy == "joint":
-        goal = "stretch" if estimator.stretch else estimator.objective
-        yield from _nested(x, K, estimator.spine, goal)
+        yield from _nested(x, K, estimator)
         return
     X, greedy = task.door.leave(x, np.float64), isinstance(estimator, HoroPCA)
     settings = {"n_jobs": 1} if "n_jobs" in estimator.get_params() else {}
@@ -339,12 +370,16 @@ def _first(fitted: Any, k: int) -> Map:
     return lambda points: slid(translate_to_origin(points, mean), spine)
 
 
-def _nested(x: np.ndarray, K: int, spine: str, goal: str) -> Iterator[Map]:
-    """The maps of `HoroPCA` to 1 .. K components, fitted to points x (n, d+1) one from another."""
-    mean = frechet_mean(x).point
+def _nested(x: np.ndarray, K: int, estimator: HoroPCA) -> Iterator[Map]:
+    """The maps of a joint `HoroPCA` to 1 .. K components, fitted to points x (n, d+1) one from another."""
+    goal, x = "stretch" if estimator.stretch else estimator.objective, in_own_order(x)
+    mean = OBJECTIVES[goal].middle(x).point
     frame = Frame(mean, principal_axes(Seen(x, mean))[0])
-    sample = as_sample(frame.enter(x))
-    bases = search_nested(sample.take(sample.order()), K, spine, goal, np.random.default_rng(0))
+    sample = OBJECTIVES[goal].prepared(as_sample(frame.enter(x)))
+    sample = sample.take(sample.order())
+    how_hard = (estimator.n_init, estimator.pairs, estimator.max_iter, estimator.tol, lambda *_: None)
+    wish = Wish(estimator.spine, "joint", goal, *how_hard)
+    bases = search_nested(sample, K, estimator.spine, goal, lambda k: wish.plan(sample, k, sampled=False))
     for basis in bases:
         along = spine_from_basis(basis[:, : x.shape[1]], float(np.exp(basis[:, x.shape[1] :].sum())))
         yield partial(_seen_along, frame, along)
