@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.decomposition import PCA
 
 from clouds import clusters
 from horopca import HoroPCA, TangentPCA, metrics
@@ -179,6 +180,12 @@ def test_wrong_options_are_refused(options, sentence):
         inspect_points(TangentPCA(2).fit(X), X, **options)
     with pytest.raises(ValueError, match="count must be"):
         inspect_points(TangentPCA(2).fit(X), X).most_influential(0)
+
+
+def test_other_models_are_refused():
+    for model in (PCA(2).fit(X), "HoroPCA"):
+        with pytest.raises(ValueError, match="model must be a reduction of this package, such as HoroPCA, but is"):
+            inspect_points(model, X)
 
 
 def test_points_outside_are_refused():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import joblib
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from horopca import PGA, EuclideanPCA, HoroPCA, HoroPCACV, TangentPCA
 from horopca.geometry import distance, from_hyperboloid, to_hyperboloid
 from horopca.metrics import bootstrap
+from horopca.metrics.stability import _sentences
 from horopca.projections.spines import spine_angle
 
 
@@ -88,6 +91,8 @@ def test_regions_are_ellipses_of_the_tangent_space(plane):
     found = plane
     border = found.borders(32)
     assert border.shape == (60, 32, 2) and found.contains(found.images).all()
+    with pytest.raises(ValueError, match="n_points must be a whole number of at least 3, but is 0"):
+        found.borders(0)
     for k in (0, 5, 31):
         assert found.contains(border[:, k], level=0.91).all() and not found.contains(border[:, k], level=0.89).any()
     # the farthest that it reaches is the deviation along its long axis, times the quantile of the level
@@ -105,6 +110,8 @@ def test_an_interval_of_one_component():
     found = bootstrap(tangent(X), X, n_resamples=10)
     ends = found.borders()
     assert ends.shape == (40, 2, 1) and np.isnan(found.merged)
+    with_time = to_hyperboloid(X)
+    assert bootstrap(tangent(with_time, model="lorentz"), with_time, n_resamples=10).borders().shape == (40, 2, 2)
     assert np.all((ends[:, 0, 0] <= found.images[:, 0]) & (found.images[:, 0] <= ends[:, 1, 0]))
 
 
@@ -155,10 +162,34 @@ def test_weights_and_other_reductions():
     X, weight = planted(), np.tile([1, 2], 20)
     model = HoroPCA(1, spine="free", n_init=1, tol=1e-6).fit(X, sample_weight=weight)
     found = bootstrap(model, X, n_resamples=10, sample_weight=weight)
-    assert not np.array_equal(found.angles, bootstrap(model, X, n_resamples=10).angles)
+    assert found.conclusion.startswith("Of 10 refits to bootstrap samples of 40 rows")
+    with pytest.raises(ValueError, match="the sample_weight of the fit"):  # without it the mean is another
+        bootstrap(model, X, n_resamples=10)
     for method in (TangentPCA(2), EuclideanPCA(1)):
         found = bootstrap(method.fit(X), X, n_resamples=10)
         assert found.angles.shape == (10, 0) and 0 <= found.stability <= 1 and "spine" not in found.conclusion
+
+
+def test_rows_of_no_weight_are_no_rows():
+    X, weight = planted(30), np.r_[np.ones(12), np.zeros(18)]
+    model = HoroPCA(1, spine="free", n_init=1, tol=1e-3)
+    few = bootstrap(model.fit(X, sample_weight=weight), X, n_resamples=10, sample_weight=weight)
+    assert "samples of 12 rows" in few.conclusion
+    weight[3:] = 0
+    with pytest.raises(ValueError, match=r"at least 4 different rows .* but has 3 of 3"):
+        bootstrap(model.fit(X, sample_weight=weight), X, sample_weight=weight)
+
+
+@pytest.mark.parametrize(("wide", "bound"), [(0, 5.0), (3, 5.0), (0, 60.0), (3, 60.0)])
+def test_the_conclusion_does_not_contradict_itself(plane, wide, bound):
+    plan = SimpleNamespace(members=np.arange(60), different=np.arange(60), resample="bootstrap")
+    spread = np.where(np.arange(60) < wide, 0.6, 0.1)
+    for stability in (0.95, 0.7):
+        found = plane._replace(spread=spread, stability=stability, angle_bounds=np.array([bound]))
+        said = " ".join(_sentences(found, plan, 1.0))
+        assert ("read point by point." in said) == (stability > 0.9 and not wide)
+        assert ("read point by point, but for the 3 of 60 that" in said) == (stability > 0.9 and wide > 0)
+        assert ("slide" in said) == (stability > 0.9 and bound > 30) and said.count("half of that radius") == bool(wide)
 
 
 def test_angles_of_spines():
@@ -191,8 +222,17 @@ def test_refusals():
         bootstrap(model, X, groups=np.zeros(20))
     with pytest.raises(ValueError, match=r"groups must be one label for each of the 20 rows, but has shape \(3,\)"):
         bootstrap(model, X, groups=[1, 2, 3])
-    with pytest.raises(ValueError, match="sample_weight must be one number for each of the 20 rows"):
+    with pytest.raises(ValueError, match="groups must be labels of one kind, words or numbers, but are NoneType, str"):
+        bootstrap(model, X, groups=[None] * 10 + ["a"] * 10)
+    with pytest.raises(ValueError, match="sample_weight must have one number for each of the 20 rows"):
         bootstrap(model, X, sample_weight=np.ones(3))
+    with pytest.raises(ValueError, match="sample_weight must hold numbers"):
+        bootstrap(model, X, sample_weight="balanced")
+    with pytest.raises(ValueError, match="sample_weight must be None for TangentPCA"):
+        bootstrap(tangent(X), X, sample_weight=2.0)
+    for fit in (model, tangent(X)):
+        with pytest.raises(ValueError, match="X must hold the points that the model was fitted to, but has another mean"):
+            bootstrap(fit, planted(20, seed=1))
 
 
 def test_too_few_rows_and_duplicates():

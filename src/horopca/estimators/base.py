@@ -224,3 +224,10 @@ class HyperbolicReduction(Transformer):
     def _map(self, rows: Rows, function: Callable[[Chunk], Any]) -> Any:
         door, dtype = rows.door, rows.X.dtype
         return rows.map(lambda chunk: door.leave(function(chunk), dtype))
+
+
+def check_reduction(model: Any) -> None:
+    """Refuse what is no fitted reduction, in a sentence."""
+    if not isinstance(model, HyperbolicReduction):
+        raise ValueError(f"model must be a reduction of this package, such as HoroPCA, but is {model!r:.60}.")
+    check_is_fitted(model)

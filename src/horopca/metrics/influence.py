@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from .._objectives.objectives import OBJECTIVES
 from .._objectives.sample import as_sample
@@ -15,7 +14,7 @@ from .._points.threads import one_blas_thread
 from .._search.families import family_at
 from .._search.influence import Influence, Optimum, influence
 from ..estimators import HoroPCA
-from ..estimators.base import HyperbolicReduction
+from ..estimators.base import HyperbolicReduction, check_reduction
 from ..estimators.fitting import as_fitted, copies_of, fitted_door
 from ..estimators.horopca import SEARCH_ROWS
 from ..geometry import distance
@@ -149,7 +148,7 @@ def inspect_points(
     >>> found.leverage.shape, found.most_influential(3).shape
     ((121,), (3,))
     """
-    check_is_fitted(model)
+    check_reduction(model)
     door = fitted_door(model)
     before = check_rows(X, door, estimator=model)
     n = before.shape[0]

@@ -17,15 +17,17 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import f as fisher
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import has_fit_parameter
 
 from .._points.door import Door, check_choice, check_count, check_generator, check_number
+from .._points.means import mean_of
 from .._points.memory import Rows
 from .._points.places import check_rows
 from .._search.spines import MERGED
 from ..estimators import HoroPCA
-from ..estimators.base import HyperbolicReduction
-from ..estimators.fitting import fitted_door
+from ..estimators.base import HyperbolicReduction, check_reduction
+from ..estimators.fitting import as_fitted, check_weights, copies_of, fitted_door
+from ..estimators.horopca import SEARCH_ROWS
 from ..geometry import Frame, align, between, distance, from_hyperboloid, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import to_numpy
 from ..projections.spines import spine_angle, spine_basis
@@ -37,6 +39,7 @@ RESAMPLES = ("bootstrap", "subsample")
 FEWEST = 10  # Fewer refits say nothing of a share of nine in ten.
 COUNTED_ROWS = 1 << 14  # Of up to so many rows those that are different are counted.
 ALIGNED_ROWS = 1 << 14  # Pictures of more points are matched by so many of them.
+SAME_MEAN = 1e-3  # Means that lie farther apart, in deviations of the points, are of other points.
 REDRAWN = 100  # A resample with too few different points is drawn again, so many times.
 FEW_GROUPS = 10  # So few groups are too few to tell what others would be like.
 STABLE, LOOSE = 15.0, 30.0  # Up to these angles, in degrees, a spine is called stable, or roughly so.
@@ -95,8 +98,10 @@ class Stability(NamedTuple):
 
         It is an ellipse in the tangent space, taken into the plane by the exponential map: so large that, by a normal
         distribution, it holds the image under the fit to the population with a confidence of `level`. Of one component it is
-        an interval, and its two ends are returned.
+        an interval, and its two ends are returned, (n_samples, 2, 1), whatever `n_points`. Points of a model with time, such
+        as "lorentz", have one column more.
         """
+        check_count("n_points", n_points, 3)
         K = self.covariances.shape[1]
         if K > 2:
             raise ValueError(f"borders are of regions in the plane or on a line, but the images have {K} dimensions.")
@@ -168,7 +173,7 @@ def bootstrap(
     groups : array of shape (n_samples,), optional
         Rows of one group are drawn together or not at all. For rows that depend on each other, such as the leaves of a subtree:
         drawn one by one, each vouches for its relatives, and all looks more stable than it is.
-    sample_weight : array of shape (n_samples,), optional
+    sample_weight : array of shape (n_samples,), or one number, optional
         That of the fit, if there was any.
     level : float, default=0.9
         The confidence of regions and bounds.
@@ -258,7 +263,7 @@ class _Plan(NamedTuple):
     reference: np.ndarray  # (n, K+1), the picture
     resample: str
     members: np.ndarray  # (n,), the number of the group of each row, from 0 on
-    different: np.ndarray  # (n,), the number of each row among those that differ
+    different: np.ndarray  # (n,), the number of each row among those that differ; -1 for one of no weight
     weight: np.ndarray | None
     seed: int
 
@@ -267,9 +272,7 @@ class _Plan(NamedTuple):
         cls, model: Any, X: Any, n_resamples: Any, resample: Any, groups: Any, weight: Any, rng: np.random.Generator
     ) -> _Plan:
         """The plan, or a sentence."""
-        if not isinstance(model, HyperbolicReduction):
-            raise ValueError(f"model must be a reduction of this package, such as HoroPCA, but is {model!r}.")
-        check_is_fitted(model)
+        check_reduction(model)
         rows, K = check_rows(X, fitted_door(model), estimator=model), model.n_components_
         if rows.remote:
             raise ValueError("X must be in memory to be resampled, but is elsewhere. Pass a sample of it, and a fit to that.")
@@ -281,18 +284,20 @@ class _Plan(NamedTuple):
         members = _checked_groups(groups, n)
         data = rows.X if isinstance(rows.X, np.ndarray) else to_numpy(rows.X)
         different = np.unique(data, axis=0, return_inverse=True)[1].ravel() if n <= COUNTED_ROWS else np.arange(n)
-        least = 2 * (K + 1)
-        if different.max() + 1 < least:
+        start, least = _starting(model), 2 * (K + 1)
+        if weight is not None:
+            if not has_fit_parameter(start, "sample_weight"):
+                raise ValueError(f"sample_weight must be None for {type(model).__name__}, whose fit takes no weights.")
+            weight = check_weights(weight, n)
+            different = np.where(weight > 0, different, -1)
+        if _count(different) < least:
             raise ValueError(
                 f"X must have at least {least} different rows to resample a fit of {K} components, but has "
-                f"{different.max() + 1} of {n}."
+                f"{_count(different)} of {np.sum(different >= 0)}."
             )
-        if weight is not None:
-            weight = to_numpy(weight)
-            if weight.shape != (n,):
-                raise ValueError(f"sample_weight must be one number for each of the {n} rows, but has shape {weight.shape}.")
+        _check_mean(start, rows, weight)
         picture = to_numpy(rows.map(model._images))
-        return cls(_starting(model), data, rows.door, picture, resample, members, different, weight, int(rng.integers(2**31)))
+        return cls(start, data, rows.door, picture, resample, members, different, weight, int(rng.integers(2**31)))
 
     def refit(self, number: int) -> _Refit:
         """Draw rows, fit to them, and see where the picture has gone."""
@@ -321,7 +326,7 @@ class _Plan(NamedTuple):
             else:
                 chosen = rng.choice(count, size=count // 2, replace=False)
             rows = np.concatenate([order[ends[g] : ends[g + 1]] for g in chosen]) if count < len(order) else chosen
-            if len(np.unique(self.different[rows])) > self.reference.shape[1] - 1:
+            if _count(self.different[rows]) > self.reference.shape[1] - 1:
                 yield rows
         raise ValueError(
             f"X has too few different points to resample: {REDRAWN} resamples in a row had no more than "
@@ -359,6 +364,24 @@ def _starting(model: Any) -> Any:
     return copy(model).set_params(**{name: value for name, value in wanted.items() if name in model.get_params(deep=False)})
 
 
+def _count(different: np.ndarray) -> int:
+    """How many rows that have a weight are different."""
+    return len(np.unique(different[different >= 0]))
+
+
+def _check_mean(model: Any, rows: Rows, weight: np.ndarray | None) -> None:
+    """Refuse points whose mean is not that of the fit."""
+    # the median of "robust" may be any point of a gap, and a stream's fit may be older than its last rows
+    if not hasattr(model, "_mean") or hasattr(model, "_reservoir") or as_fitted(model, "objective") == "robust":
+        return
+    mean = mean_of(rows if weight is None else rows.repeated(copies_of(weight, rows.shape[0], SEARCH_ROWS)))
+    if distance(to_numpy(mean.point), model._mean) > SAME_MEAN * np.sqrt(mean.variance) + SAME_MEAN**2:
+        raise ValueError(
+            "X must hold the points that the model was fitted to, but has another mean. Pass these points, and the "
+            "sample_weight of the fit if there was any."
+        )
+
+
 def _checked_groups(groups: Any, n: int) -> np.ndarray:
     """The number of the group of each row, from 0 on, or a sentence."""
     if groups is None:
@@ -366,7 +389,11 @@ def _checked_groups(groups: Any, n: int) -> np.ndarray:
     labels = np.asarray(groups)
     if labels.shape != (n,):
         raise ValueError(f"groups must be one label for each of the {n} rows, but has shape {labels.shape}.")
-    members = np.unique(labels, return_inverse=True)[1]
+    try:
+        members = np.unique(labels, return_inverse=True)[1]
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise ValueError(f"groups must be labels of one kind, words or numbers, but are {', '.join(kinds)}.") from None
     if members.max() < 3:
         raise ValueError(
             f"groups must be at least 4, of which some are drawn and some are not, but there are {members.max() + 1}. "
@@ -380,8 +407,8 @@ def _checked_groups(groups: Any, n: int) -> np.ndarray:
 
 def _sentences(found: Stability, plan: _Plan, radius: float) -> Iterator[str]:
     """What may be concluded."""
-    n, count = len(found.images), int(plan.members.max()) + 1
-    drawn = f"{n} rows" if count == n else f"{count} groups of {n} rows"
+    n, count, counted = len(found.images), int(plan.members.max()) + 1, int(np.sum(plan.different >= 0))
+    drawn = f"{counted} rows" if count == n else f"{count} groups of {counted} rows"
     kind = "bootstrap samples" if plan.resample == "bootstrap" else "halves"
     share = f"{100 * found.level:g} %"
     yield f"Of {found.n_resamples} refits to {kind} of {drawn}:"
@@ -389,16 +416,20 @@ def _sentences(found: Stability, plan: _Plan, radius: float) -> Iterator[str]:
         said = [f"{_components(k)} {bound:.2g}° ({_verdict(bound)})" for k, bound in enumerate(found.angle_bounds, start=1)]
         yield f"{share} lie within these angles of the spine: {', '.join(said)}."
     move = float(np.sqrt(np.mean(found.spread**2)))
-    yield f"Images move by {move:.2g} in a picture of radius {radius:.2g} (stability {found.stability:.2f}): {_reading(found)}."
-    wide = int(np.sum(found.spread > radius / 2))
-    if wide:
+    wide, readable = int(np.sum(found.spread > radius / 2)), found.stability >= READABLE
+    but = f", but for the {wide} of {n} that move by more than half of that radius" if wide and readable else ""
+    reading = f"(stability {found.stability:.2f}): {_reading(found.stability)}{but}."
+    yield f"Images move by {move:.2g} in a picture of radius {radius:.2g} {reading}"
+    if wide and not readable:
         yield f"{wide} of {n} points move by more than half of that radius."
+    if readable and np.any(found.angle_bounds > LOOSE):
+        yield "That angles are large where the picture stays is no contradiction: a spine may slide inside it at little cost."
     if not np.isnan(found.merged) and plan.model.ideal_points_ is not None:
         yield f"The ideal points are merged in {found.merged:.0%} of the refits."
     if found.converged < 1:
         yield f"{1 - found.converged:.0%} of the refits did not converge, which makes all of this less sure."
     if count <= FEW_GROUPS:
-        yield f"With {count} groups it is a guess."
+        yield f"With {count} {'rows' if count == n else 'groups'} it is a guess."
 
 
 def _components(k: int) -> str:
@@ -409,7 +440,7 @@ def _verdict(degrees: float) -> str:
     return "stable" if degrees <= STABLE else "roughly stable" if degrees <= LOOSE else "not stable"
 
 
-def _reading(found: Stability) -> str:
-    if found.stability >= READABLE:
+def _reading(stability: float) -> str:
+    if stability >= READABLE:
         return "it may be read point by point"
-    return "only its large parts may be read" if found.stability >= COARSE else "where points lie in it is mostly chance"
+    return "only its large parts may be read" if stability >= COARSE else "where points lie in it is mostly chance"
