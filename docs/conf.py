@@ -119,6 +119,19 @@ def plain(app: Any, what: str, name: str, value: Any, options: Any, lines: list[
             lines[number] = "`".join(parts)
 
 
+def included_pages() -> dict[str, str]:
+    """The files outside this folder that a page here consists of, and the page."""
+    texts = {page.name: page.read_text(encoding="utf-8") for page in HERE.glob("*.md")}
+    found = {name: re.match(r"```{include} (\S+)", text) for name, text in texts.items()}
+    return {match.group(1): name for name, match in found.items() if match}
+
+
+def linked_here(app: Any, page: str, source: list[str]) -> None:
+    """Links lead to such a file itself, which a code host shows, and on the site to its page."""
+    for path, name in included_pages().items():
+        source[0] = source[0].replace(f"]({path}", f"]({name}")
+
+
 def write_explorer(path: Path) -> None:
     """The page that "The idea" shows in a frame."""
     mammals = load_mammals()
@@ -131,5 +144,6 @@ def setup(app: Any) -> None:
     write_pages(HERE / "api")
     if not (page := HERE / "_static" / "mammals.html").exists():
         write_explorer(page)
+    app.connect("source-read", linked_here)
     app.connect("missing-reference", elsewhere)
     app.connect("autodoc-process-docstring", plain, priority=900)  # after numpydoc's

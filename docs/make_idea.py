@@ -1,4 +1,4 @@
-"""The pictures of the pages "Start" and "The idea": python docs/make_idea.py writes docs/images/idea/*.png."""
+"""The pictures of the pages "Start", "The idea" and "Glossary": python docs/make_idea.py writes docs/images/idea/*.png."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from horopca import HoroPCA, plots
 from horopca.datasets import make_hierarchy
 from horopca.geometry import busemann, distance, from_hyperboloid, geodesic_hull, geodesic_projection, to_hyperboloid
 from horopca.plots import geodesic_arcs
+from horopca.statistics import frechet_mean
 
 IMAGES = Path(__file__).parent / "images" / "idea"
 BLUE, ORANGE, GREEN, BROWN = plots.COLOURS[:4]
@@ -174,6 +175,61 @@ def stretch() -> Any:
     return axes[0]
 
 
+def bowl() -> Any:
+    """A section of the hyperboloid, and how its points are seen in the ball from below."""
+    figure = plots.new_figure(interactive=False)
+    figure.set_size_inches(4.6, 4.2)
+    ax = figure.subplots()
+    s = np.linspace(-2.6, 2.6, 200)
+    ax.plot(s, np.sqrt(1 + s**2), color=BLUE, linewidth=2)
+    ax.plot([-2.9, 0, 2.9], [2.9, 0, 2.9], color="#B6B8BC", linestyle="dashed", linewidth=1)
+    ax.plot([-1, 1], [0, 0], color=ORANGE, linewidth=2)
+    high = to_hyperboloid(np.sinh([[-1.5], [-0.6], [0.0], [0.8], [1.6]]), "lorentz-space")
+    low = from_hyperboloid(high, "poincare")[:, 0]
+    for (t, place), z in zip(high, low, strict=True):
+        ax.plot([0, place], [-1, t], color=RIM, linewidth=0.8)
+        dots(ax, [place, t])
+        dots(ax, [z, 0], BROWN)
+    said(ax, "(t, s)", high[-1][::-1], BLUE, by=(-36, 6))
+    said(ax, "the ball", (1, 0), ORANGE, by=(6, -4))
+    ax.set(xlim=(-3, 3), ylim=(-1.15, 3), aspect="equal")
+    ax.axis("off")
+    return ax
+
+
+def distortion() -> Any:
+    """Two points, their images on a line, and how far both are apart."""
+    ax = empty_disk(panels(1)[0])
+    x = np.array([[-0.75, 0.15], [0.55, 0.25]])
+    q = np.array([1.0, 0.0])
+    high = to_hyperboloid(x)
+    image = from_hyperboloid(to_hyperboloid(-busemann(high, q)[:, None] * q, "tangent"), "poincare")
+    plots.plot_projection(x, q, ax=ax)
+    plots.plot_geodesics(x[:1], x[1:], colour=BLUE, ax=ax)
+    dots(ax, x)
+    dots(ax, image, BROWN)
+    before, after = float(distance(*high)), float(distance(*to_hyperboloid(image)))
+    ax.text(0, -0.45, f"d = {before:.2f}, d′ = {after:.2f}", ha="center", fontsize=11)
+    ax.text(0, -0.6, f"distortion {abs(after - before) / before:.2f}", ha="center", fontsize=11)
+    return ax
+
+
+def variance() -> Any:
+    """What the two variances are means of: the distances of pairs, and those from the mean."""
+    axes = panels(2)
+    x = np.array([[-0.7, 0.2], [-0.4, -0.6], [0.2, 0.75], [0.6, 0.1], [0.35, -0.5], [0.75, 0.45]])
+    mean = from_hyperboloid(frechet_mean(to_hyperboloid(x)).point, "poincare")
+    one, other = np.triu_indices(len(x), 1)
+    empty_disk(axes[0], "of pairs")
+    plots.plot_geodesics(x[one], x[other], ax=axes[0])
+    empty_disk(axes[1], "about the Fréchet mean")
+    plots.plot_geodesics(x, np.tile(mean, (len(x), 1)), ax=axes[1])
+    for ax in axes:
+        dots(ax, x)
+    dots(axes[1], mean, ORANGE, 70)
+    return axes[0]
+
+
 def reading() -> Any:
     """One picture of a tree, with what to read in it."""
     tree = make_hierarchy(3, 4, random_state=1)
@@ -187,6 +243,7 @@ def reading() -> Any:
 PICTURES: dict[str, Callable[[], Any]] = {
     "ideal-point": ideal_point, "horosphere": horosphere_, "busemann": busemann_, "spine": spine,
     "projections": two_projections, "shrinking": shrinking, "poles": poles, "stretch": stretch, "reading": reading,
+    "bowl": bowl, "distortion": distortion, "variance": variance,
 }  # fmt: skip
 
 
