@@ -185,6 +185,23 @@ def test_colours_of_a_film_are_those_of_its_pictures(tmp_path):
             assert shades >= {"#FFFFFF", *COLOURS[:8]}
 
 
+def test_a_film_replaces_a_file_only_if_told_to(tmp_path):
+    path = tmp_path / "film.gif"
+    path.write_bytes(b"before")
+    with pytest.raises(FileExistsError, match=r"film.gif exists already. Pass force=True to replace it."):
+        animate([Y, -Y], path, dpi=10)
+    assert path.read_bytes() == b"before"
+    animate([Y, -Y], path, dpi=10, force=True)
+    assert path.read_bytes()[:3] == b"GIF" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_film_leaves_what_was_written_meanwhile(tmp_path):
+    path = tmp_path / "film.gif"
+    with pytest.raises(FileExistsError):
+        animate([Y, -Y], path, dpi=10, progress=lambda done, total: path.write_bytes(b"meanwhile"))
+    assert path.read_bytes() == b"meanwhile" and list(tmp_path.iterdir()) == [path]
+
+
 def test_an_interrupted_film_leaves_what_was_there(tmp_path):
     path = tmp_path / "film.gif"
     path.write_bytes(b"before")
@@ -193,7 +210,7 @@ def test_an_interrupted_film_leaves_what_was_there(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        animate([Y, -Y], path, dpi=20, progress=stop)
+        animate([Y, -Y], path, dpi=20, progress=stop, force=True)
     assert path.read_bytes() == b"before" and list(tmp_path.iterdir()) == [path]
 
 

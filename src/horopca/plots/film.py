@@ -42,6 +42,7 @@ def animate(
     value_name: str | None = None,
     companions: Any = None,
     progress: Callable[[int, int], None] | None = None,
+    force: bool = False,
     **points: Any,
 ) -> Path:
     """Write a film of points that move in the hyperbolic plane: one picture per epoch, in one view and with the same colours.
@@ -51,8 +52,7 @@ def animate(
     frames : sequence of arrays (n, 2)
         The same points at one time after another, as ``HoroPCA(warm_start=True)`` or one ``transform`` gives them.
     path : str or Path
-        Where to: a ``.gif``, or an ``.mp4``, which needs the program ffmpeg. A file that is there is replaced once the film is
-        whole.
+        Where to: a ``.gif``, or an ``.mp4``, which needs the program ffmpeg.
     labels, value_name, and more
         As for `plot_disk`, for all pictures.
     view : {"auto", "disk", "klein", "equidistant", "halfplane"}
@@ -69,6 +69,8 @@ def animate(
         Points to draw on top, as for `plot_disk`. Those of a list stand still between two frames.
     progress : callable, optional
         Called with how many pictures are drawn, and of how many.
+    force : bool, default=False
+        Replace a file that is there, once the film is whole.
 
     Returns
     -------
@@ -82,6 +84,7 @@ def animate(
     'film.gif'
     """
     path = Path(path)
+    _refuse_existing(path, force)
     check_choice("view", view, ("auto", *VIEWS))
     check_count("between", between, 0)
     check_count("fps", fps, 1)
@@ -100,8 +103,14 @@ def animate(
                 writer.grab_frame()
                 if progress is not None:
                     progress(done, total)
+        _refuse_existing(path, force)  # somebody may have written it meanwhile
         os.replace(unfinished, path)
     return path
+
+
+def _refuse_existing(path: Path, force: bool) -> None:
+    if path.exists() and not force:
+        raise FileExistsError(f"{path} exists already. Pass force=True to replace it.")
 
 
 def _checked_frames(frames: Sequence[Any], labels: Any, companions: Any, points: dict[str, Any]) -> list[Given]:
