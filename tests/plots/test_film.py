@@ -123,6 +123,14 @@ def test_cones_are_seen_from_the_centre_of_the_picture(ax, centre):
         assert np.linalg.norm(np.diff(border[65:130], axis=0), axis=1).max() < 2 * np.pi / 60
 
 
+def test_angles_of_cones_may_be_a_function_of_the_distance(ax):
+    root = [0.2, -0.3]
+    plot_cones(Y, angles=lambda r: cone_angles(r, 0.3), root=root, ax=ax)
+    plot_cones(Y, K=0.3, root=root, ax=ax)
+    for one, other in zip(*(part.get_paths() for part in ax.collections[-2:]), strict=True):
+        np.testing.assert_array_equal(one.vertices, other.vertices)
+
+
 def test_a_cone_as_narrow_as_a_line_or_as_wide_as_all_has_its_own_rim(ax):
     plot_cones([[0.5, 0.1]] * 2, angles=[0.0, np.pi], ax=ax)
     narrow, wide = (path.vertices[65:130] for path in ax.collections[-1].get_paths())

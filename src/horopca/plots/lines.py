@@ -92,8 +92,9 @@ def plot_cones(
         Points of the unit disk, or of another `model`.
     K : float
         How wide the cones are.
-    angles : float or array (n,), optional
-        Half-apertures ``psi`` in radians instead, such as those of the points that Y are the images of.
+    angles : float, array (n,) or callable, optional
+        Half-apertures ``psi`` in radians instead, such as those of the points that Y are the images of; or a function that
+        takes the distances r (n,) to them.
     root : array (2,), optional
         What cones open away from, in the coordinates of Y; the origin otherwise. It has no cone itself.
     model, curvature : the coordinates of Y
@@ -114,6 +115,7 @@ def plot_cones(
     x = checked_points(Y, model, curvature)
     middle = origin(2) if root is None else checked_points([root], model, curvature, name="root")[0]
     seen = translate_to_origin(x, middle)
+    angles = angles(radius(seen)) if callable(angles) else angles
     given = angles if angles is None or np.ndim(angles) == 0 else one_per_point(angles, "angles", len(x))
     psi = np.broadcast_to(cone_angles(radius(seen), K) if given is None else np.asarray(given, dtype=np.float64), len(x))
     if not (np.isfinite(psi).all() and (psi >= 0).all() and (psi <= np.pi).all()):
