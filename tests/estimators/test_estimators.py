@@ -480,7 +480,7 @@ def test_large_samples_report_an_error(monkeypatch, X):
         ({"spine": "loose"}, "spine must be one of 'ideal', 'free', but is 'loose'"),
         ({"strategy": "lazy"}, "strategy must be one of 'joint', 'greedy'"),
         ({"objective": "beauty"}, "objective must be one of 'variance', 'distortion'"),
-        ({"model": "sphere"}, "model must be one of 'poincare'"),
+        ({"model": "sphere"}, "model must be one of 'poincare', .*, 'auto', but is 'sphere'"),
         ({"curvature": 0.5}, "curvature must be a negative number .*but is 0.5"),
         ({"curvature": float("nan")}, "curvature must be a negative number"),
         ({"n_init": 0}, "n_init must be a whole number of at least 1, or 'auto', but is 0"),

@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from array_api_compat import is_array_api_obj
 
-from ..geometry import ModelName
+from ..geometry import MODELS, ModelName
 from ..geometry._arrays import array_namespace, to_numpy
-from .door import LARGEST_RADIUS, Door, check_door
+from .door import LARGEST_RADIUS, Door, check_choice, check_door
 from .memory import Asked, Rows
 from .recognition import recognise
 
@@ -35,6 +35,7 @@ PLACES = (
 
 def choose_door(X: Any, model: str, curvature: Any, name: str = "X") -> Door:
     """The door of a model and a curvature; for the model "auto", of the only one that the rows of X can be, or a sentence."""
+    check_choice("model", model, (*MODELS, "auto"))
     if model != "auto":
         return check_door(model, curvature)
     scale = check_door("tangent", curvature).scale
