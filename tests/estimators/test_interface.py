@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
 import re
 from typing import get_args
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from horopca import BusemannWhitener, TangentWhitener, estimators
@@ -45,6 +48,19 @@ def documented(kind):
 def test_what_is_learnt_is_documented(name):
     learnt = {key for key in vars(fitted(name)) if key.endswith("_") and not key.startswith("_")}
     assert documented(getattr(estimators, name)) == learnt
+
+
+@pytest.mark.parametrize("name", estimators.__all__)
+def test_copies_of_an_estimator_have_the_numbers_of_tensors_that_a_network_computed(name):
+    torch = pytest.importorskip("torch")
+    learnt = torch.nn.Parameter(torch.tensor(0.5))
+    given = {"curvature": -learnt.exp()} | ({"centre": torch.ones(4) * learnt} if "centre" in parameters(name) else {})
+    one = getattr(estimators, name)(**given)
+    for copied in (clone(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        for key, value in given.items():
+            there = getattr(copied, key)
+            assert there.grad_fn is None and torch.equal(there, value)
+    assert one.curvature is given["curvature"]  # the estimator itself has the tensor that it was given
 
 
 @pytest.mark.parametrize("name", estimators.__all__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Protocol, Self, overload
@@ -39,7 +40,22 @@ class FitTransform(Protocol):
     def __call__(self, X: Any, y: Any = None) -> Any: ...
 
 
-class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class Parametrised(BaseEstimator):
+    """An estimator that is copied, cloned and pickled also where its parameters are computed by a network.
+
+    Such a tensor, as of ``curvature=-c.exp()`` or ``centre=points[0]``, is kept as it is; copies have its numbers alone,
+    because torch does not copy one with the graph that it was computed by.
+    """
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        return {name: value if getattr(value, "grad_fn", None) is None else value.detach() for name, value in state.items()}
+
+    def __sklearn_clone__(self) -> Any:
+        return super(Parametrised, copy.copy(self)).__sklearn_clone__()
+
+
+class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parametrised, ABC):
     """A transformer whose columns have its name, and which takes float32 to float32."""
 
     def __sklearn_tags__(self) -> Any:

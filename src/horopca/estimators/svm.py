@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
@@ -25,6 +25,7 @@ from ..geometry import lift, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry.isometries import boost
 from ..statistics import frechet_mean, principal_axes
+from .base import Parametrised
 from .fitting import begin_fit, check_climb, check_weights, ending_after, fitted_door, kept_if_refused, report_end
 from .margin import Hyperplane, largest_margins
 
@@ -33,7 +34,7 @@ AXES = 2  # The search starts across so many principal axes, from either side.
 SIDE_BY_SIDE = 1 << 20  # Searches run side by side for at most so many points times searches.
 
 
-class HyperbolicSVC(ClassifierMixin, BaseEstimator):
+class HyperbolicSVC(ClassifierMixin, Parametrised):
     """Support vector machine in hyperbolic space: hyperplanes of the largest margin (Cho et al. 2019).
 
     A hyperplane is the set of points x of the hyperboloid with <w, x> = 0 in the Minkowski form. For two classes, y = +-1,
