@@ -2,6 +2,7 @@
 
 import json
 
+import joblib
 import numpy as np
 import pytest
 
@@ -38,6 +39,15 @@ def test_groups_halves_and_a_picture(points, tmp_path):
     assert result.exit_code == 0 and "groups of" in " ".join(result.stdout.split()), result.output
     assert picture.read_bytes().startswith(PNG)
     refused(run("stability", points, *QUICK, "--plot", picture), "exists already")
+
+
+def test_jobs_are_whole_fits_whatever_the_method(points):
+    """Of a method without threads too; the answer is the same."""
+    with joblib.parallel_config(backend="threading"):
+        two = run("stability", points, *QUICK, "--n-jobs", 2, "--json")
+    assert two.exit_code == 0 and two.stdout == run("stability", points, *QUICK, "--json").stdout
+    for command in ("stability", "components"):
+        assert "Fits at a time" in run(command, "--help").stdout
 
 
 def test_refusals(points, tmp_path):

@@ -13,7 +13,7 @@ from .. import plots
 from ..metrics.selection import ComponentCurve, HeldOut, MeasureName, RuleName, component_curve
 from .drawing import PICTURES, figure_for, saved
 from .files import Output, check_files, read, write_files
-from .methods import HELP, made, method_options
+from .methods import HELP, made, many_fits_options
 from .options import (
     Reading,
     choice,
@@ -48,7 +48,7 @@ from .texts import read_words
 )
 @writes("--plot", help="Where to draw the curves: .png, .pdf or .svg.")
 @reading_options
-@method_options
+@many_fits_options
 @seed_option
 @json_option
 @quiet_option
@@ -67,6 +67,7 @@ def components(
     measure: MeasureName,
     copies: int,
     method: str | None,
+    n_jobs: int | None,
     **options: Any,
 ) -> None:
     """Say how many components the points in INPUT speak for.
@@ -84,7 +85,7 @@ def components(
       horopca components vectors.npy --rule one_se --measure neighbours --copies 0
       horopca components vectors.npy --json | jq .chosen
     """
-    asked = {name: value for name in HELP if (value := options.pop(name)) is not None}
+    asked = {name: value for name in HELP if (value := options.get(name)) is not None}
     check_files({"INPUT": input, "--groups": groups}, [Output("--plot", plot, PICTURES)], force=force)
     figure = figure_for(plot)
     table = read(input, reading)
@@ -101,7 +102,7 @@ def components(
             measure=measure,
             copies=copies,
             random_state=seed,
-            n_jobs=asked.get("n_jobs"),
+            n_jobs=n_jobs,
             progress=bar.tell,
         )
     if figure is not None:

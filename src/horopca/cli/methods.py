@@ -93,12 +93,16 @@ def _option(name: str) -> Option:
     return click.option(option_of(name), type=_layers, metavar="N,N", help=text)
 
 
-method_options = together(
+_method = click.option(
+    "--method", type=click.Choice(list(METHODS)), help="The reduction, as in `horopca compare`.  [default: horopca]"
+)
+method_options = together([_method, *map(_option, HELP)])
+# of commands that fit many times, whatever the method: jobs are whole fits there
+many_fits_options = together(
     [
-        click.option(
-            "--method", type=click.Choice(list(METHODS)), help="The reduction, as in `horopca compare`.  [default: horopca]"
-        ),
-        *map(_option, HELP),
+        click.option("--n-jobs", type=int, help="Fits at a time; -1: one per core."),
+        _method,
+        *(_option(name) for name in HELP if name != "n_jobs"),
     ]
 )
 

@@ -11,7 +11,7 @@ import rich_click as click
 from ..metrics.stability import RESAMPLES, Stability, bootstrap
 from .drawing import PICTURES, draw_plane, figure_for, saved
 from .files import Output, check_files, read, write_files
-from .methods import HELP, made, method_options
+from .methods import HELP, made, many_fits_options
 from .options import (
     Reading,
     choice,
@@ -40,12 +40,11 @@ NAMED = 10  # So many of the points that are least sure are named.
 @choice("resample", RESAMPLES, help="As many rows with replacement, or half of them without.")
 @reads("--groups", help="A group for each row, one to a line: the rows of a group are drawn together, as leaves of a subtree.")
 @click.option("--level", type=float, default=0.9, show_default=True, help="Confidence of bounds and regions.")
-@click.option("--jobs", type=int, help="Refits at a time; -1: one per core.")
 @writes("--plot", help="Where to draw the picture with the regions of its points: .png, .pdf or .svg. Needs -k 2.")
 @text_options
 @click.option("--title", help="Heading of the picture.")
 @reading_options
-@method_options
+@many_fits_options
 @seed_option
 @json_option
 @quiet_option
@@ -57,7 +56,7 @@ def stability(
     resample: Any,
     groups: Path | None,
     level: float,
-    jobs: int | None,
+    n_jobs: int | None,
     plot: Path | None,
     labels: Path | None,
     names: Path | None,
@@ -78,7 +77,7 @@ def stability(
     \b
     Examples:
       horopca stability vectors.npy
-      horopca stability vectors.npy --plot regions.png --jobs -1
+      horopca stability vectors.npy --plot regions.png --n-jobs -1
       horopca stability leaves.tsv --groups clades.txt --spine free
       horopca stability vectors.npy -k 5 --resamples 200 --json | jq .angle_bounds
     """
@@ -89,7 +88,7 @@ def stability(
     figure, table = figure_for(plot), read(input, reading)
     texts, place = texts_of(table, labels, names, edges), reading.place(table.model)
     drawn_together = None if groups is None else read_words(groups, len(table.X), "group")
-    asked = {name: value for name in HELP if (value := options[name]) is not None}
+    asked = {name: value for name in HELP if (value := options.get(name)) is not None}
     model = made(method or "horopca", n_components, asked, random_state=seed, **place)
     with working(f"Fitting {len(table.X):,} points {n_resamples:,} times"):
         found = bootstrap(
@@ -100,7 +99,7 @@ def stability(
             groups=drawn_together,
             level=level,
             random_state=seed,
-            n_jobs=jobs,
+            n_jobs=n_jobs,
         )
     if figure is not None:
         draw_plane(figure, found.images, texts, title=title, regions=found, **place)
