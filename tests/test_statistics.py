@@ -195,3 +195,13 @@ def test_every_array_library_has_the_same_mean(xp):
     assert np.allclose(to_numpy(mean.point), frechet_mean(x).point, atol=1e-12)
     assert mean_square_distance(xp.asarray(x)) == pytest.approx(mean_square_distance(x), rel=1e-12)
     assert np.allclose(principal_axes(xp.asarray(x))[0], principal_axes(x)[0])
+
+
+def test_no_points_and_points_that_are_not_known_have_no_middle():
+    x = cloud(5, 2)
+    for middle in (frechet_mean, frechet_median):
+        with pytest.raises(ValueError, match=r"x must hold at least one point, but has shape \(0, 3\)"):
+            middle(x[:0])
+    x[1, 1] = np.nan
+    with pytest.raises(ValueError, match="x must hold finite points"):
+        frechet_median(x)

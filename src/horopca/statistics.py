@@ -75,7 +75,7 @@ def frechet_mean(x: Array | Points, *, start: np.ndarray | None = None, max_iter
     >>> frechet_mean(x).point.round(6) + 0.0
     array([1., 0., 0.])
     """
-    points = as_points(x)
+    points = _some_points(x)
     return _descended(points, _start(points) if start is None else start, max_iter, tol)
 
 
@@ -91,9 +91,11 @@ def frechet_median(x: Array | Points, *, start: np.ndarray | None = None, max_it
     >>> bool(abs(frechet_median(x).point[1:]).max() < 1)
     True
     """
-    points = as_points(x)
+    points = _some_points(x)
     m = _start(points) if start is None else start
     far, steps = float(np.sqrt(newton_terms(points, m)[0])), 0
+    if not np.isfinite(far):
+        raise ValueError("x must hold finite points of the hyperboloid, but some are NaN or infinite.")
     least = max(tol * far, 1e-14 * m[0])  # less is lost in the rounding of the points
     if far <= least:  # they are one
         return Mean(from_numpy(m, next(points.chunks()).t), far * far, 0, True, "converged to rounding")
@@ -104,6 +106,13 @@ def frechet_median(x: Array | Points, *, start: np.ndarray | None = None, max_it
         m, steps = to_numpy(found.point), steps + found.n_iter
         if not found.converged or rounding <= least:
             return found._replace(n_iter=steps, variance=variance_about(points, found.point))
+
+
+def _some_points(x: Array | Points) -> Points:
+    """At least one point, or a sentence."""
+    if not x.shape[0]:
+        raise ValueError(f"x must hold at least one point, but has shape {tuple(x.shape)}.")
+    return as_points(x)
 
 
 def _descended(points: Points, m: np.ndarray, max_iter: int, tol: float, rounding: float = np.inf) -> Mean:

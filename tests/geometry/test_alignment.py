@@ -142,8 +142,24 @@ def test_clouds_that_do_not_determine_it():
     assert distance(align(same, np.repeat(y, 5, axis=0), squares=True).move(same), y).max() < 1e-12
 
 
+def test_lists_are_points_too_and_what_does_not_count_may_be_missing():
+    x = cloud(4, 2)
+    y = isometry(2).move(x)
+    found = align(x, y)
+    assert np.array_equal(align(x.tolist(), y.tolist()).matrix(), found.matrix())
+    missing = np.vstack([x, np.full((1, 3), np.nan)])
+    assert np.allclose(align(missing, np.vstack([y, y[:1]]), np.r_[1, 1, 1, 1, 0]).matrix(), found.matrix())
+
+
 def test_refusals():
     x = cloud(4, 2)
+    for bad in (np.nan, np.inf):
+        holed = x.copy()
+        holed[2, 1] = bad
+        with pytest.raises(ValueError, match=rf"x must hold points of the hyperboloid.* but row 2 is .*{bad}"):
+            align(holed, x)
+    with pytest.raises(ValueError, match=r"y must hold points of the hyperboloid.* by to_hyperboloid"):
+        align(x, x / 100)
     with pytest.raises(ValueError, match=r"x and y must be points .* shapes \(4, 3\) and \(3, 3\)"):
         align(x, x[:3])
     with pytest.raises(ValueError, match="weights must be one number for each of the 4 points"):

@@ -15,7 +15,7 @@ nothing cancels.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ DONE = 1e-14  # until they change nothing but the last digits.
 UNSURE = 1e-12  # A singular value below this share of the largest may be of rounding: which way it turns is looked at again.
 UNDETERMINED = 1e-24  # Moments below this share of the largest are of rounding: a turn that depends on them is left as it is.
 SQUARES = 200  # At most so many weighted problems are solved for the least squares of distances,
+NO_POINT = 1e-3  # Time that is wrong by more than this share is not of rounding, in whatever precision.
 SETTLED = 1e-8  # until their sum falls by less than this share.
 
 
@@ -108,8 +109,9 @@ def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool
     return best
 
 
-def _checked(x: Array, y: Array, weights: Array | None) -> tuple[Array, Array, Array]:
+def _checked(x: Any, y: Any, weights: Any) -> tuple[Array, Array, Array]:
     """The points and weights that add up to 1, or a sentence."""
+    x, y = (side if hasattr(side, "ndim") else np.asarray(side, dtype=float) for side in (x, y))
     if x.ndim != 2 or x.shape != y.shape or not x.shape[0]:
         raise ValueError(
             f"x and y must be points (n, d+1), row by row of the same cloud, but have shapes {tuple(x.shape)} and "
@@ -123,7 +125,23 @@ def _checked(x: Array, y: Array, weights: Array | None) -> tuple[Array, Array, A
     if not (bool(xp.all(w >= 0)) and 0 < total < np.inf):
         raise ValueError("weights must not be negative, must be finite, and not all zero.")
     counted = w > 0
+    for name, side in (("x", x), ("y", y)):
+        _check_points(name, side, counted)
     return x[counted], y[counted], w[counted] / total
+
+
+def _check_points(name: str, x: Array, counted: Array) -> None:
+    """Refuse rows (n, d+1) that are no points of the hyperboloid, of those that count."""
+    xp = array_namespace(x)
+    finite = xp.all(xp.isfinite(x), axis=1)
+    known = xp.where(finite[:, None], x, xp.ones_like(x))
+    off = xp.abs(known[:, 0] - lift(known[:, 1:])[:, 0]) > NO_POINT * xp.abs(known[:, 0])
+    bad = np.flatnonzero(to_numpy(counted & (off | ~finite)))
+    if len(bad):
+        raise ValueError(
+            f"{name} must hold points of the hyperboloid, with time² = 1 + |space|² and time first, but row {bad[0]} is "
+            f"{to_numpy(x[int(bad[0]), :])!s:.60}. Points of other models go there by to_hyperboloid."
+        )
 
 
 def _closed_form(x: Array, y: Array, w: Array, reflections: bool, start: Alignment | None = None) -> Alignment:
