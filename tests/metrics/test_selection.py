@@ -53,7 +53,8 @@ def test_scikit_learn_checks(estimator, check):
 
 def test_a_planted_number_of_components_is_found(curve):
     assert curve.chosen == curve.choices["null"] == 2
-    assert "2 components add more to the variance than chance does" in curve.sentence
+    assert "2 components add more to the variance than chance does (p ≤ 0.1, against 9 copies)." in curve.sentence
+    assert "(p ≤ 0.5, against 1 copy)" in curve._replace(null=curve.null[:1]).sentence
     assert curve.p_values.tolist()[:2] == [0.1, 0.1] and curve.null.shape == (9, 3)
 
 
@@ -225,6 +226,11 @@ def test_one_component_of_points_without_a_direction_is_warned_of():
 
 
 # ---- refusals
+
+
+def test_the_comparison_with_chance_says_that_it_is_not_robust():
+    with pytest.warns(UserWarning, match="rule='null' compares the plain variance"):
+        component_curve(X, 1, estimator=HoroPCA(objective="robust", n_init=1), cv=2, copies=1)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,8 @@ class ComponentCurve(NamedTuple):
     """What is kept of unseen rows against the number of components, and how many the data speaks for.
 
     ``distortion`` is the average distortion of distances (less is better); ``variance`` the share of the pair variance, and
-    ``neighbours`` that of the nearest neighbours, that is kept. Each has ``mean`` and ``error`` over the folds.
+    ``neighbours`` that of the nearest neighbours, that is kept: of ten, or of a third of the fold where that is fewer. Each
+    has ``mean`` and ``error`` over the folds.
     """
 
     n_components: np.ndarray  # (K,): 1 .. K
@@ -120,7 +121,8 @@ class ComponentCurve(NamedTuple):
                 "random directions: a picture of these points shows no direction that is theirs."
             )
         more = " There may be more: raise max_components." if K == most < self.n_dimensions - 1 else ""
-        return f"{_components(K, 'add', 'adds')} more to the variance than chance does.{more} {self._kept(K)}"
+        sure = f"(p ≤ {self.p_values[:K].max():.2g}, against {_counted(len(self.null), 'copy', 'copies')})"
+        return f"{_components(K, 'add', 'adds')} more to the variance than chance does {sure}.{more} {self._kept(K)}"
 
     def _kept(self, K: int) -> str:
         (d, e), (v, f) = ((h.mean[K - 1], h.error[K - 1]) for h in (self.distortion, self.variance))
@@ -128,7 +130,11 @@ class ComponentCurve(NamedTuple):
 
 
 def _components(K: int, many: str, one: str) -> str:
-    return f"{K} component{'s' if K > 1 else ''} {many if K > 1 else one}"
+    return f"{_counted(K, 'component', 'components')} {many if K > 1 else one}"
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {many if count > 1 else one}"
 
 
 def component_curve(
@@ -170,13 +176,15 @@ def component_curve(
         unseen. (A splitter is told of them; given splits are taken as they are.)
     rule : {"null", "one_se"}, default="null"
         "null": as many components as add more to the variance of the points than to that of any copy (and one less than there
-        are dimensions at most: what is then left has no direction). "one_se": the fewest within one standard error of the
-        best by `measure`; distortion falls with every component, so that these are often all.
+        are dimensions at most: what is then left has no direction). That is the plain variance about the mean, whatever the
+        objective: a few far points may be a component, which a robust fit then looks past (it is warned of).
+        "one_se": the fewest within one standard error of the best by `measure`; distortion falls with every component, so that
+        these are often all.
     measure : {"distortion", "variance", "neighbours"}, default="distortion"
         What "one_se" goes by.
     copies : int, default=19
-        Copies for each component; 0: none. Where there is none left to find, "null" finds one by chance once in ``copies + 1``
-        times.
+        Copies for each component; 0: none. Where there is none left to find, "null" finds one by chance about once in
+        ``copies + 1`` times.
     random_state : int, RandomState, Generator or None, default=0
         Seeds the folds, the copies and the sample of many rows.
     n_jobs : int or None, default=None
@@ -201,6 +209,12 @@ def component_curve(
     if check_count("copies", copies, 0) == 0 and rule == "null":
         raise ValueError("copies must be at least 1 for rule='null', which compares with them, but is 0. Take rule='one_se'.")
     estimator = _check_estimator(estimator)
+    if rule == "null" and estimator.objective == "robust":
+        warnings.warn(
+            "rule='null' compares the plain variance, in which a few far points may be a component, though the objective is "
+            "robust. Take rule='one_se', or leave such points out.",
+            stacklevel=2,
+        )
     door = choose_door(X, estimator.model, estimator.curvature)
     rows, rng = check_rows(X, door, min_rows=2), check_generator(random_state)
     n, d = rows.shape[0], rows.shape[1] - 1
