@@ -40,10 +40,8 @@ def planted(n: int, d: int, K: int, noise: float, rng: np.random.Generator, firs
     return Planted(from_hyperboloid(translate(to_hyperboloid(v @ turn, "tangent"), mean), "poincare"), mean, turn[:K])
 
 
-COVERED = (
-    (1, 200, 50),
-    (2, 100, 50),
-)  # Components, simulations and refits in each: fits of two components cost five times as much.
+# Components, simulations and refits in each: fits of two components cost five times as much.
+COVERED = ((1, 200, 50), (2, 40, 20))
 
 
 def coverage(K: int, refits: int, seed: int) -> tuple[bool, float]:
