@@ -27,7 +27,8 @@ def plot_explained_variance(ratio: Any, *, threshold: float = 0.95, ax: Axes | N
     Parameters
     ----------
     ratio : array (K,), or a fitted estimator
-        The fractions of the variance that each component adds, such as ``HoroPCA(K).fit(X).explained_variance_ratio_``.
+        The fractions of the variance that each component adds, such as ``explained_variance_ratio_`` of
+        ``HoroPCA(K, strategy="greedy")``; the first few of a joint fit may keep far less than a fit of so many.
     threshold : float
         How much is enough.
     ax : matplotlib axes, optional
