@@ -373,6 +373,8 @@ def test_explore_is_public_and_loads_nothing_optional_nor_do_plots():
         (Y, {"root": len(Y)}, "root must be a whole number from 0"),
         (Y, {"model": "sphere"}, "model must be one of"),
         (Y, {"curvature": 1.0}, "curvature must be a negative number"),
+        ([], {}, "Y must be points of the plane, or several pictures of them, but is empty"),
+        ({"epoch 1": Y}, {}, r"but is a mapping. Pass list\(Y.values\(\)\), titles=list\(Y\)."),
         ([Y], {}, r"holds only one. Pass Y\[0\]"),
         ([Y, Y[:3]], {}, rf"row by row, but its pictures have \[{len(Y)}, 3\] rows"),
         ([Y, np.full_like(Y, np.nan)], {}, r"Y\[1\] must .*finite"),

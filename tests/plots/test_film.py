@@ -185,6 +185,11 @@ def test_a_film_is_a_file_that_moves(tmp_path):
     assert list(path.parent.iterdir()) == [path]
 
 
+def test_frames_of_a_film_may_be_made_one_after_another(tmp_path):
+    with Image.open(animate((k * Y for k in (0.5, 1.0)), tmp_path / "film.gif", dpi=10)) as film:
+        assert film.n_frames == 2
+
+
 def test_colours_of_a_film_are_those_of_its_pictures(tmp_path):
     with Image.open(animate([Y, -Y], tmp_path / "film.gif", np.arange(20) % 8, dpi=60)) as film:
         for k in range(2):
@@ -227,6 +232,9 @@ def test_an_interrupted_film_leaves_what_was_there(tmp_path):
     [
         ([], "film.gif", {}, "frames must be one array of points after another, but there are none."),
         ([Y, Y[:3]], "film.gif", {}, r"frames must hold the same points, row by row, but its pictures have \[20, 3\] rows."),
+        (Y, "film.gif", {}, r"but is one array itself. Pass \[frames\]."),
+        ([Y], "film.gif", {"companions": "root"}, "companions must be a mapping of names to points, .* but is 'root'"),
+        ([Y], "film.gif", {"companions": [("root", (0, 0))]}, "companions must be a mapping of names to points"),
         ([Y], "film.avi", {}, "path must end in .gif or .mp4, but is"),
         ([Y], "film.mp4", {}, "film.mp4 needs the program ffmpeg, which is not installed here. Write a .gif"),
         ([Y], "film.gif", {"titles": ["a", "b"]}, "titles must have one entry per frame, but has 2 for 1 frames."),

@@ -221,6 +221,8 @@ def test_what_is_no_dense_matrix_is_told_what_to_pass():
         ):
             TangentPCA(2).fit(module)
     TangentPCA(2).fit(0.1 * torch.nn.Embedding(5, 3).weight)
+    with pytest.raises(ValueError, match=r"but is a list of tensors. Pass torch.stack\(X\)."):
+        TangentPCA(2).fit(list(0.1 * torch.nn.Embedding(5, 3).weight))
     with pytest.raises(ValueError, match=r"X must be dense, but is a sparse tensor \(torch.sparse_coo\). Pass X.to_dense\(\)"):
         TangentPCA(2).fit(torch.zeros(4, 3).to_sparse())
 

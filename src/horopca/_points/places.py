@@ -81,6 +81,10 @@ def check_rows(
             f"{name} must be an array of points, but is a module of a network ({type(X).__name__}). Pass what it returns, "
             "or its weight."
         )
+    if type(X).__module__.split(".")[0] == "hypll":
+        raise ValueError(f"{name} must be an array of points, but is of HypLL. horopca.from_hypll({name}) says what it holds.")
+    if isinstance(X, list | tuple) and X and getattr(X[0], "requires_grad", False):
+        raise ValueError(f"{name} must be an array of points, but is a list of tensors. Pass torch.stack({name}).")
     place = next(place for place in PLACES if place.holds(X))
     rows: Rows = import_module(f".{place.file}", __package__).enter(X, Asked(door, estimator, reset, min_rows, name, graph))
     if points:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,10 @@ __all__ = ["add_frames", "check_frames", "is_several"]
 
 def check_frames(Y: Any, door: Door) -> list[np.ndarray]:
     """The pictures, each (n, 3) on the hyperboloid: Y itself, or the arrays that it holds; or a sentence."""
+    if isinstance(Y, Mapping):
+        raise ValueError("Y must be an array, or a list of them, but is a mapping. Pass list(Y.values()), titles=list(Y).")
+    if isinstance(Y, list | tuple) and not Y:
+        raise ValueError("Y must be points of the plane, or several pictures of them, but is empty.")
     if not is_several(Y):
         return [_plane(Y, door, "Y")]
     if len(Y) == 1:

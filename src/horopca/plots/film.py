@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +14,7 @@ from scipy.spatial import cKDTree
 
 from .._points.door import check_choice, check_count
 from ..geometry import geodesic
+from ..geometry._arrays import to_numpy
 from .figures import new_figure
 from .given import Given, check_given, check_same_rows, one_per_point
 from .plane import draw_plane
@@ -30,7 +31,7 @@ COMMONEST = 64  # So many colours of a GIF are exact.
 
 
 def animate(
-    frames: Sequence[Any],
+    frames: Iterable[Any],
     path: str | Path,
     labels: Sequence[Any] | None = None,
     *,
@@ -49,7 +50,7 @@ def animate(
 
     Parameters
     ----------
-    frames : sequence of arrays (n, 2)
+    frames : iterable of arrays (n, 2)
         The same points at one time after another, as ``HoroPCA(warm_start=True)`` or one ``transform`` gives them.
     path : str or Path
         Where to: a ``.gif``, or an ``.mp4``, which needs the program ffmpeg.
@@ -113,10 +114,13 @@ def _refuse_existing(path: Path, force: bool) -> None:
         raise FileExistsError(f"{path} exists already. Pass force=True to replace it.")
 
 
-def _checked_frames(frames: Sequence[Any], labels: Any, companions: Any, points: dict[str, Any]) -> list[Given]:
+def _checked_frames(frames: Iterable[Any], labels: Any, companions: Any, points: dict[str, Any]) -> list[Given]:
     """What is to be drawn of each frame, or a sentence."""
-    if not len(frames):
+    frames = list(frames)  # or what makes them one after another
+    if not frames:
         raise ValueError("frames must be one array of points after another, but there are none.")
+    if np.ndim(to_numpy(frames[0])) < 2:
+        raise ValueError("frames must be one array of points after another, but is one array itself. Pass [frames].")
     if points.get("regions") is not None:
         raise ValueError("regions are of one picture, and a film has several. Leave them out.")
     several = isinstance(companions, list | tuple) and len(companions) > 0

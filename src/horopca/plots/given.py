@@ -88,7 +88,12 @@ def checked_companions(companions: Any, model: ModelName, curvature: float) -> t
     if companions is None:
         return np.empty((0, 3)), ()
     named = isinstance(companions, Mapping)
-    points = np.asarray([to_numpy(y) for y in companions.values()] if named else to_numpy(companions), dtype=np.float64)
+    try:
+        points = np.asarray([to_numpy(y) for y in companions.values()] if named else to_numpy(companions))
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"companions must be a mapping of names to points, or an array of points, but is {companions!r:.80}."
+        ) from None
     if not points.size:
         return np.empty((0, 3)), ()
     names = tuple(str(name) for name in companions) if named else ("",) * len(points)
