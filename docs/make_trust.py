@@ -1,4 +1,4 @@
-"""The picture of influential points in trust.md: python docs/make_trust.py writes docs/images/trust-points.png."""
+"""Two pictures of trust.md: python docs/make_trust.py writes docs/images/trust-components.png and trust-points.png."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from pathlib import Path
 
 from horopca import HoroPCA, plots
 from horopca.datasets import load_mammals
-from horopca.metrics import inspect_points
+from horopca.metrics import component_curve, inspect_points
+
+IMAGES = Path(__file__).parent / "images"
 
 
 def main() -> None:
     mammals = load_mammals()
+    curve = component_curve(mammals.points)
+    print(curve.sentence, curve.distortion.mean.round(4))
+    plots.plot_components(curve).savefig(IMAGES / "trust-components.png", dpi=90)
     pca = HoroPCA(2, random_state=0).fit(mammals.points)
     Y, found = pca.transform(mammals.points), inspect_points(pca, mammals.points)
     print(found)
@@ -21,7 +26,7 @@ def main() -> None:
     distorted, false = {"values": found.distortion, "value_name": "distortion"}, {"values": found.false_neighbours}
     plots.plot_plane(Y, **distorted, companions=marks, title="distortion, and the ten most influential points", ax=left)
     plots.plot_plane(Y, **false, limits=(0, 1), value_name="share", title="false neighbours among the ten nearest", ax=right)
-    figure.savefig(Path(__file__).parent / "images" / "trust-points.png", dpi=90)
+    figure.savefig(IMAGES / "trust-points.png", dpi=90)
 
 
 if __name__ == "__main__":
