@@ -14,7 +14,7 @@ from clouds import cloud
 from horopca import HoroPCA, HoroPCACV, TangentPCA, metrics
 from horopca._objectives.variances import slid
 from horopca.geometry import from_hyperboloid, radius, to_hyperboloid
-from horopca.metrics import component_curve, selection
+from horopca.metrics import component_curve, folds, selection
 from horopca.metrics.selection import without_direction
 from horopca.plots import plot_components
 from horopca.projections.spines import spine_from_basis
@@ -161,8 +161,8 @@ def test_groups_stay_together_and_so_do_equal_rows():
     assert np.array_equal(told[0], np.unique([f"family {g}" for g in groups], return_inverse=True)[1])
     # in every fold that keeps copies of a row together, an unseen row has no copy that was seen: no distance across is 0
     twice = np.tile(X[:20], (2, 1))
-    found = selection._folds(to_hyperboloid(twice), 4, None, np.random.default_rng(0))
-    together = selection._folds(to_hyperboloid(X), 5, groups, np.random.default_rng(0))
+    found = folds.folds_of(to_hyperboloid(twice), 4, None, np.random.default_rng(0))
+    together = folds.folds_of(to_hyperboloid(X), 5, groups, np.random.default_rng(0))
     assert all(not set(seen % 20) & set(unseen % 20) for seen, unseen in found)
     assert all(not set(groups[seen]) & set(groups[unseen]) for seen, unseen in together)
 
@@ -174,7 +174,7 @@ def test_splits_may_be_given_and_are_of_the_rows_that_were_passed():
     ]
     assert all(np.array_equal(curves[0].distortion.among, again.distortion.among) for again in curves)
     some = np.arange(1, 60, 2)
-    for given, kept in zip(part.split(X), selection.check_splits(part.split(X), 60, some), strict=True):
+    for given, kept in zip(part.split(X), folds.check_splits(part.split(X), 60, some), strict=True):
         for rows, of_some in zip(given, kept, strict=True):
             assert np.array_equal(rows[rows % 2 == 1], some[of_some])
 

@@ -220,9 +220,11 @@ def test_refusals():
             bootstrap(model, X, n_resamples=10, level=level)
     with pytest.raises(ValueError, match=r"groups must be at least 4, .* but there are 1"):
         bootstrap(model, X, groups=np.zeros(20))
-    with pytest.raises(ValueError, match=r"groups must be one label for each of the 20 rows, but has shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"groups must name one group for each of the 20 rows, but has shape \(3,\)"):
         bootstrap(model, X, groups=[1, 2, 3])
-    with pytest.raises(ValueError, match="groups must be labels of one kind, words or numbers, but are NoneType, str"):
+    with pytest.raises(
+        ValueError, match="groups must be names or numbers that can be sorted, all of a kind, but are of NoneType, str"
+    ):
         bootstrap(model, X, groups=[None] * 10 + ["a"] * 10)
     with pytest.raises(ValueError, match="sample_weight must have one number for each of the 20 rows"):
         bootstrap(model, X, sample_weight=np.ones(3))

@@ -15,7 +15,8 @@ from ..estimators import HoroPCA
 from ..estimators.fitting import begin_fit, check_weights, copies_of, kept_if_refused, report_end
 from ..estimators.horopca import SEARCH_ROWS
 from ..estimators.learning import SpineName
-from .selection import ComponentCurve, MeasureName, RuleName, check_groups, check_splits, component_curve
+from .folds import check_groups, check_splits
+from .selection import ComponentCurve, MeasureName, RuleName, component_curve
 
 __all__ = ["HoroPCACV"]
 

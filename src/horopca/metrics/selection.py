@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -11,7 +11,6 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy.linalg import block_diag
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, KFold
 
 from .._objectives.objectives import OBJECTIVES
 from .._objectives.sample import as_sample
@@ -27,6 +26,7 @@ from ..geometry import Frame, from_hyperboloid, lift, pairwise_distance, transla
 from ..projections.spines import Spine, spine_from_basis
 from ..statistics import Seen, frechet_mean, principal_axes, relative_change
 from .comparison import NEIGHBOURS
+from .folds import check_groups, check_splits, folds_of
 
 __all__ = ["ComponentCurve", "HeldOut", "MeasureName", "RuleName", "component_curve"]
 
@@ -220,7 +220,7 @@ def component_curve(
     n, d = rows.shape[0], rows.shape[1] - 1
     some = np.arange(n) if n <= MOST_ROWS else np.sort(rng.choice(n, size=MOST_ROWS, replace=False))
     x = rows.take(some)
-    folds = _folds(x, check_splits(cv, n, some), check_groups(groups, n, some), rng)
+    folds = folds_of(x, check_splits(cv, n, some), check_groups(groups, n, some), rng)
     K = _check_most(max_components, d, min(len(seen) for seen, _ in folds))
     jobs = _Jobs(n_jobs, progress, len(folds) + (1 + copies * K if copies else 0))
     task = _Task(estimator, door, x, K)
@@ -292,73 +292,6 @@ def _check_most(asked: int | None, d: int, seen: int) -> int:
         return min(USUAL_COMPONENTS, most)
     why = f" (the dimension of X is {d}, and the smallest part that is fitted has {seen} rows)"
     return check_count("max_components", asked, 1, most, why)
-
-
-def check_groups(groups: Any, n: int, some: np.ndarray) -> np.ndarray | None:
-    """Numbers of the groups of some of n rows, or a sentence."""
-    if groups is None:
-        return None
-    named = np.asarray(groups)
-    if named.shape != (n,):
-        raise ValueError(f"groups must name one group for each of the {n} rows, but has shape {named.shape}.")
-    try:
-        codes = np.unique(named, return_inverse=True)[1]
-    except TypeError:
-        kinds = ", ".join(sorted({type(name).__name__ for name in named}))
-        raise ValueError(f"groups must be names or numbers that can be sorted, all of a kind, but are of {kinds}.") from None
-    if codes.max() + 1 == n:
-        warnings.warn(f"groups keeps no rows together: each of its {n} groups has one row.", stacklevel=3)
-    return np.asarray(codes[some])
-
-
-def check_splits(cv: Any, n: int, some: np.ndarray) -> Any:
-    """Splits of n rows, if they are given, as those of some of these, or a sentence; a number or a splitter as it is."""
-    if isinstance(cv, str) or hasattr(cv, "split") or not isinstance(cv, Iterable):
-        return cv
-    place = np.full(n, -1)
-    place[some] = np.arange(len(some))
-    try:
-        splits = [(place[np.asarray(seen)], place[np.asarray(unseen)]) for seen, unseen in cv]
-    except (IndexError, TypeError, ValueError) as error:
-        raise ValueError(f"cv must hold splits, each two arrays of numbers of the {n} rows, but: {error}.") from None
-    return [(seen[seen >= 0], unseen[unseen >= 0]) for seen, unseen in splits]
-
-
-def _split(splitter: Any, x: np.ndarray, groups: np.ndarray | None) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The folds of a splitter, which knows of no classes, or a sentence."""
-    try:
-        return [(np.asarray(seen), np.asarray(unseen)) for seen, unseen in splitter.split(x, None, groups)]
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"cv must split rows that have no classes, but {splitter!r} does not: {error}") from error
-
-
-def _folds(x: np.ndarray, cv: Any, groups: np.ndarray | None, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Rows that are seen and unseen, for each fold."""
-    n, seed = len(x), int(rng.integers(2**31))
-    alike = np.unique(x, axis=0, return_inverse=True)[1].ravel()
-    if isinstance(cv, list):
-        folds = cv
-    elif hasattr(cv, "split") and not isinstance(cv, str):
-        folds = _split(cv, x, groups)
-    else:
-        units = alike if groups is None else groups
-        count, what = int(units.max()) + 1, "different rows" if groups is None else "groups"
-        check_count("cv", cv, 2, why=", a splitter of scikit-learn's, or splits")
-        if cv > count:
-            raise ValueError(f"cv must be at most the number of {what}, {count}, but is {cv}. Take fewer folds.")
-        shuffled = np.random.default_rng(seed).permutation(count)[units]  # folds of equal groups are drawn, not in their order
-        split = KFold(cv, shuffle=True, random_state=seed).split(x) if count == n else GroupKFold(cv).split(x, None, shuffled)
-        folds = list(split)
-    if len(folds) < 2:
-        raise ValueError(f"cv must make at least 2 folds, between which there is an error, but makes {len(folds)}.")
-    for number, parts in enumerate(folds, start=1):
-        if any(len(np.unique(alike[part])) < 2 for part in parts):
-            seen, unseen = map(len, parts)
-            raise ValueError(
-                f"Each fold must see and leave out two different rows, between which there is a distance, but fold {number} of "
-                f"{len(folds)} sees {seen} of the {n} rows and leaves out {unseen}. Take fewer folds (cv)."
-            )
-    return folds
 
 
 # ---------------------------------------------------------------- fits

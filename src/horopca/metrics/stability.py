@@ -32,6 +32,7 @@ from ..geometry import Frame, align, between, distance, from_hyperboloid, to_hyp
 from ..geometry._arrays import to_numpy
 from ..projections.spines import spine_angle, spine_basis
 from ..statistics import frechet_mean
+from .folds import group_numbers
 
 __all__ = ["Stability", "bootstrap"]
 
@@ -386,20 +387,13 @@ def _checked_groups(groups: Any, n: int) -> np.ndarray:
     """The number of the group of each row, from 0 on, or a sentence."""
     if groups is None:
         return np.arange(n)
-    labels = np.asarray(groups)
-    if labels.shape != (n,):
-        raise ValueError(f"groups must be one label for each of the {n} rows, but has shape {labels.shape}.")
-    try:
-        members = np.unique(labels, return_inverse=True)[1]
-    except TypeError:
-        kinds = sorted({type(label).__name__ for label in labels})
-        raise ValueError(f"groups must be labels of one kind, words or numbers, but are {', '.join(kinds)}.") from None
+    members = group_numbers(groups, n)
     if members.max() < 3:
         raise ValueError(
             f"groups must be at least 4, of which some are drawn and some are not, but there are {members.max() + 1}. "
             "Divide the rows into smaller groups, or leave groups out."
         )
-    return np.asarray(members)
+    return members
 
 
 # ---------------------------------------------------------------- in words
