@@ -25,6 +25,7 @@ import sys
 import tempfile
 import traceback
 import types
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -54,6 +55,7 @@ SWAPS: dict[type[ast.AST], list[type[ast.AST]]] = {
 }  # fmt: skip
 Change = tuple[str, ast.AST]
 Lines = dict[str, dict[int, list[str]]]  # by file and line, the tests that reach it
+NEVER = ast.Constant(False)
 OPTIONS = ["-q", "-p", "no:cacheprovider"]
 
 
@@ -65,7 +67,7 @@ class Mutant(NamedTuple):
     variant: int
     line: int
     last: int  # the line on which the statement ends
-    change: str
+    change: str  # and, from the second such change in a line on, which of them it is
 
     def name(self) -> str:
         """File, code and change: what stands in the list of the known ones, whatever the number of the line."""
@@ -124,10 +126,13 @@ def within_functions(tree: ast.AST) -> set[int]:
 def mutants_of(path: Path) -> Iterator[Mutant]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     alone, inside = left_alone(tree), within_functions(tree)
-    for number, node in enumerate(ast.walk(tree)):
-        if id(node) in inside and id(node) not in alone:
-            for variant, (change, _) in enumerate(changes(node)):
-                yield Mutant(path, number, variant, node.lineno, getattr(node, "end_lineno", node.lineno), change)
+    nodes = [(number, node) for number, node in enumerate(ast.walk(tree)) if id(node) in inside and id(node) not in alone]
+    seen: Counter[tuple[int, str]] = Counter()
+    for number, node in sorted(nodes, key=lambda each: (getattr(each[1], "lineno", 0), getattr(each[1], "col_offset", 0))):
+        for variant, (change, _) in enumerate(changes(node)):
+            seen[node.lineno, change] += 1
+            which = f" ({seen[node.lineno, change]})" if seen[node.lineno, change] > 1 else ""
+            yield Mutant(path, number, variant, node.lineno, node.end_lineno, change + which)
 
 
 class Exchange(ast.NodeTransformer):
@@ -137,7 +142,11 @@ class Exchange(ast.NodeTransformer):
         self.old, self.new = old, new
 
     def visit(self, node: ast.AST) -> ast.AST:
-        return ast.copy_location(self.new, node) if node is self.old else self.generic_visit(node)
+        if node is not self.old:
+            return self.generic_visit(node)
+        # the old one stays, never reached: code without it might have other names from outside, and not fit the function
+        choice = ast.If(NEVER, [node], [self.new]) if isinstance(node, ast.stmt) else ast.IfExp(NEVER, node, self.new)
+        return ast.copy_location(choice, node)
 
 
 def mutated_tree(mutant: Mutant) -> ast.Module:
@@ -270,8 +279,9 @@ def tests_for(mutant: Mutant, lines: Lines) -> set[str]:
 
 def known() -> dict[str, str]:
     """The survivors that make no difference, and why."""
-    rows = (line for line in KNOWN.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#"))
-    return dict(row.rsplit(" | ", 1) for row in rows)
+    lines = (line for line in KNOWN.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#"))
+    rows = (line.rsplit(" | ", 2) for line in lines)
+    return {f"{code} | {change}": why for code, several, why in rows for change in several.split("; ")}
 
 
 def main() -> int:
