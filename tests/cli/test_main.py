@@ -211,6 +211,17 @@ def test_output_goes_through_a_pipe_whose_encoding_lacks_its_letters(points):
     assert result.exit_code == 0 and "5 \\u2192 2" in result.stdout
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a pipe without a reader is another error there")
+@pytest.mark.parametrize("how", [[], ["--json"]])
+def test_a_pipe_that_nobody_reads_any_more_ends_a_command_in_silence(points, how):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "horopca", "info", str(points), *how]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
 def test_tables_come_from_standard_input_and_go_to_standard_output(points):
     table = "".join(
         ",".join(map(repr, row)) + f",{label}\n" for row, label in zip(TREE.points.tolist(), TREE.labels, strict=True)

@@ -13,7 +13,7 @@ import horopca
 from clouds import cloud
 from horopca.datasets import make_hierarchy
 from horopca.geometry import from_hyperboloid, pairwise_distance
-from horopca.io import load_fitted, memory_limit, save_fitted
+from horopca.io import load_fitted, memory_limit, reduce_file, save, save_fitted
 from horopca.io.fits import ESTIMATORS, PRIVATE
 from horopca.io.fits import KINDS as CHECKED
 
@@ -101,6 +101,15 @@ def test_a_fit_whose_model_was_set_afterwards_comes_back_as_it_was_fitted(tmp_pa
     Y = pca.transform(X)
     pca.set_params(model="lorentz")
     assert np.array_equal(load_fitted(save_fitted(pca, tmp_path / "fit.npz")).transform(X), Y)
+
+
+def test_a_chosen_fit_comes_back_as_a_fit_with_so_many_components(tmp_path):
+    chosen = horopca.HoroPCACV(2, cv=2, rule="one_se", copies=0, n_init=1, tol=1e-3).fit(TREE)
+    after = load_fitted(save_fitted(chosen, tmp_path / "fit.npz"))
+    assert type(after) is horopca.HoroPCA and after.n_components == after.n_components_ == chosen.n_components_
+    assert np.array_equal(after.transform(NEW), chosen.transform(NEW)) and not hasattr(after, "curve_")
+    with pytest.raises(ValueError, match=r"estimator must be one of .* but is HoroPCACV"):
+        reduce_file(save(tmp_path / "points.npy", TREE), tmp_path / "plane.npy", horopca.HoroPCACV())
 
 
 def test_a_fit_to_distances_comes_back(tmp_path):

@@ -192,5 +192,6 @@ def test_points_outside_are_refused():
     fit = TangentPCA(2).fit(X)
     with pytest.raises(ValueError, match="X must lie inside the unit ball"):
         inspect_points(fit, 3 * X)
-    with pytest.raises(ValueError, match="at least 3 points"):
-        inspect_points(fit, X[:2], n_neighbors=1)
+    for few in (1, 2):
+        with pytest.raises(ValueError, match=f"at least 3 points to compare neighbours, but there are {few}"):
+            inspect_points(fit, X[:few])

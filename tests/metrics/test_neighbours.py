@@ -82,7 +82,7 @@ def test_wrong_arguments_are_refused(pair):
         ValueError, match=r"n_neighbors must be a whole number from 1 to 39 \(fewer than half of the 80 points\)"
     ):
         metrics.trustworthiness(X, Y, n_neighbors=40, model="tangent")
-    with pytest.raises(ValueError, match="at least 3 points to compare neighbours, but have 2"):
+    with pytest.raises(ValueError, match="at least 3 points to compare neighbours, but there are 2"):
         metrics.neighbours_kept(X[:2], Y[:2], n_neighbors=1, model="tangent")
     with pytest.raises(ValueError, match="as many rows as each other"):
         metrics.continuity(X, Y[1:], model="tangent")

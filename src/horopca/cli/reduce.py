@@ -11,6 +11,7 @@ import rich_click as click
 
 from .._points.door import check_door
 from ..io import save_fitted
+from ..metrics.comparison import NEAR_MEASURES
 from .dask import reduce_chunked
 from .drawing import draw_plane, figure_for, saved
 from .files import STDOUT, write_files
@@ -38,6 +39,7 @@ REDUCERS: dict[str, Callable[[Request, ExitStack], Reduced]] = {
     "stream": reduce_streamed,
     "cluster": reduce_chunked,
 }
+SOMETIMES = ("n_neighbors", *(measure.__name__ for measure in NEAR_MEASURES), "resumed_at")  # Where not known, these are null.
 
 
 @click.command()
@@ -142,6 +144,7 @@ def _summary(reduced: Reduced, request: Request) -> dict[str, Any]:
         "variance": getattr(estimator, "total_variance_", None),
         "variance_kept": None if kept is None else kept.sum(),
         "seconds": reduced.seconds,
+        **dict.fromkeys(SOMETIMES),
         **reduced.more,
     }
 

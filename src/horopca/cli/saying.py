@@ -32,6 +32,8 @@ QUIET = "horopca.quiet"
 def sentences(meta: Mapping[str, Any] = MappingProxyType({})) -> Iterator[None]:
     """What a user can mend ends the program in one sentence on stderr, never in a traceback; Ctrl-C ends it with 130.
 
+    Where nobody reads its output any more, as behind ``| head``, it ends in silence.
+
     `meta` is that of the context: the options of the command in it, under the names of the arguments that they set.
     """
     with warnings.catch_warnings(record=True) as raised, interruptible():
@@ -41,6 +43,8 @@ def sentences(meta: Mapping[str, Any] = MappingProxyType({})) -> Iterator[None]:
         except KeyboardInterrupt as stopped:
             click.echo(f"Interrupted: {stopped}" if str(stopped) else "Interrupted.", err=True)
             raise SystemExit(130) from None
+        except BrokenPipeError:
+            raise  # click ends the program at that, with 1
         except OSError as error:
             _end(f"{error.filename}: {error.strerror}." if error.filename else error.strerror or str(error), meta, error)
         except MemoryError as error:

@@ -58,6 +58,10 @@ class Parametrised(BaseEstimator):
 class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parametrised, ABC):
     """A transformer whose columns have its name, and which takes float32 to float32."""
 
+    def _as_chosen(self) -> Any:
+        """The fit without what chose its parameters: what is kept in a file, and fitted again."""
+        return self
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

@@ -18,7 +18,8 @@ __all__ = ["add_frames", "check_frames", "is_several"]
 def check_frames(Y: Any, door: Door) -> list[np.ndarray]:
     """The pictures, each (n, 3) on the hyperboloid: Y itself, or the arrays that it holds; or a sentence."""
     if isinstance(Y, Mapping):
-        raise ValueError("Y must be an array, or a list of them, but is a mapping. Pass list(Y.values()), titles=list(Y).")
+        instead = "list(Y.values()), titles=list(Y)" if len(Y) > 1 else "the array alone"
+        raise ValueError(f"Y must be an array, or a list of them, but is a mapping. Pass {instead}.")
     if isinstance(Y, list | tuple) and not Y:
         raise ValueError("Y must be points of the plane, or several pictures of them, but is empty.")
     if not is_several(Y):

@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__, estimators
 from .._points.door import as_number, check_door
 from .._points.stream import Reservoir
+from ..estimators.base import Transformer
 from ..estimators.fitting import fitted_door
 from ..estimators.learning import Answer
 from ..estimators.network import Layer
@@ -113,6 +114,7 @@ def save_fitted(estimator: BaseEstimator, path: str | Path, *, force: bool = Fal
     Parameters
     ----------
     estimator : a fitted estimator of this package, but for `HyperbolicSVC`
+        Of a `HoroPCACV` the `HoroPCA` is kept that it has come to be, with as many components.
     path : str or Path, ending in ``.npz``
     force : bool, default=False
         Overwrite an existing file.
@@ -158,6 +160,7 @@ def load_fitted(path: str | Path) -> Any:
 
 def pack(estimator: BaseEstimator) -> dict[str, np.ndarray]:
     """The members of the archive for a fitted estimator, or for the parameters of one that is not fitted."""
+    estimator = estimator._as_chosen() if isinstance(estimator, Transformer) else estimator
     name = type(estimator).__name__
     if name not in ESTIMATORS or type(estimator) is not getattr(estimators, name):
         raise ValueError(f"estimator must be one of {', '.join(ESTIMATORS)}, but is {name}.")

@@ -31,8 +31,8 @@ class HoroPCACV(HoroPCA):
     """`HoroPCA` whose number of components is chosen by cross-validation and comparison with chance.
 
     `fit` makes a `horopca.metrics.component_curve`, takes as many components as its rule chooses, at least one, and fits
-    these to all rows. Then it is a fitted `HoroPCA`, with its attributes and methods, but for `partial_fit`. (To keep it in a
-    file with `horopca.io.save_fitted`, fit a `HoroPCA` with ``n_components_`` components.)
+    these to all rows. Then it is a fitted `HoroPCA`, with its attributes and methods, but for `partial_fit`: as such
+    `horopca.io.save_fitted` keeps it, without its curve.
 
     Parameters
     ----------
@@ -160,6 +160,13 @@ class HoroPCACV(HoroPCA):
         if self.curve_.chosen == 0:
             warnings.warn(f"{self.curve_.sentence} HoroPCACV keeps one component.", stacklevel=2)
         return self
+
+    def _as_chosen(self) -> Any:
+        if not hasattr(self, "n_components_"):
+            return self
+        fit, own = HoroPCA(**{name: getattr(self, name) for name in HoroPCA._get_param_names()}), self._get_param_names()
+        fit.__dict__.update({name: value for name, value in vars(self).items() if name not in (*own, "curve_")})
+        return fit
 
     @available_if(_is_no_stream)
     def partial_fit(self, X: Any, y: Any = None) -> Self:

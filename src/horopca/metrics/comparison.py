@@ -21,6 +21,7 @@ __all__ = ["METHODS", "Method", "Reduction", "compare", "default_methods", "redu
 NEIGHBOURS = 10  # So many neighbours of each point are looked at, or a third of all points where those are fewer.
 REPORT_PAIRS = 4_000_000  # A report counts all pairs if they are no more than this, and else a random sample of so many.
 FEWEST_POINTS = 64  # The neighbours of at least so many points are looked at.
+NEAR_MEASURES = (neighbours_kept, trustworthiness, continuity)
 
 
 class Method(NamedTuple):
@@ -172,8 +173,7 @@ def kept_neighbours(X: Any, Y: Any, **settings: Any) -> dict[str, float]:
     n = X.shape[0]
     k, pairs = min(NEIGHBOURS, (n - 1) // 3), report_pairs(n)
     settings |= {"n_neighbors": k, "n_points": n if pairs is None else max(FEWEST_POINTS, 2 * pairs // n)}
-    measures = (neighbours_kept, trustworthiness, continuity)
-    return {"n_neighbors": k, **{measure.__name__: measure(X, Y, **settings) if k else math.nan for measure in measures}}
+    return {"n_neighbors": k, **{measure.__name__: measure(X, Y, **settings) if k else math.nan for measure in NEAR_MEASURES}}
 
 
 def _variances(X: Any, sampling: dict[str, Any]) -> tuple[float, float]:

@@ -181,10 +181,9 @@ def _checked(
 
 def check_neighbours(k: int, n: int) -> int:
     """How many neighbours of each of n points are looked at, or a sentence."""
-    k = check_count("n_neighbors", k, 1, max((n - 1) // 2, 1), f" (fewer than half of the {n} points)")
     if n < 3:
-        raise ValueError(f"X and Y must have at least 3 points to compare neighbours, but have {n}.")
-    return k
+        raise ValueError(f"There must be at least 3 points to compare neighbours, but there are {n}.")
+    return check_count("n_neighbors", k, 1, (n - 1) // 2, f" (fewer than half of the {n} points)")
 
 
 def chosen_points(n: int, n_points: int | None, random_state: Any) -> np.ndarray:

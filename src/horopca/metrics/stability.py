@@ -24,7 +24,6 @@ from .._points.means import mean_of
 from .._points.memory import Rows
 from .._points.places import check_rows
 from .._search.spines import MERGED
-from ..estimators import HoroPCA
 from ..estimators.base import HyperbolicReduction, check_reduction
 from ..estimators.fitting import as_fitted, check_weights, copies_of, fitted_door
 from ..estimators.horopca import SEARCH_ROWS
@@ -356,10 +355,7 @@ class _Plan(NamedTuple):
 
 def _starting(model: Any) -> Any:
     """A copy that begins its next fit where the last one ended, if it can, with as many components, and says nothing."""
-    if isinstance(model, HoroPCA) and "n_components" not in model.get_params(deep=False):
-        # it has chosen its number of components: a refit is to as many, and does not choose again
-        chosen, model = model, HoroPCA(**{name: getattr(model, name) for name in HoroPCA._get_param_names()})
-        model.__dict__.update({name: value for name, value in vars(chosen).items() if name not in chosen._get_param_names()})
+    model = model._as_chosen()
     wanted = {"n_components": model.n_components_, "warm_start": True, "verbose": 0}
     wanted |= {"model": fitted_door(model).model, "curvature": fitted_door(model).curvature}
     return copy(model).set_params(**{name: value for name, value in wanted.items() if name in model.get_params(deep=False)})
