@@ -14,8 +14,8 @@ from clouds import cloud
 from horopca import HoroPCA, HoroPCACV, TangentPCA, metrics
 from horopca._objectives.variances import slid
 from horopca.geometry import from_hyperboloid, radius, to_hyperboloid
-from horopca.metrics import component_curve, folds, selection
-from horopca.metrics.selection import without_direction
+from horopca.metrics import chance, component_curve, folds, selection
+from horopca.metrics.chance import without_direction
 from horopca.plots import plot_components
 from horopca.projections.spines import spine_from_basis
 
@@ -82,7 +82,7 @@ def test_copies_keep_radii_and_images_on_the_components_before():
         if k:
             spine = spine_from_basis(basis)
             assert np.allclose(slid(copy, spine), slid(x, spine), rtol=1e-9)
-        across = copy[:, 1:] - copy[:, 1:] @ selection._directions(basis).T @ selection._directions(basis)
+        across = copy[:, 1:] - copy[:, 1:] @ chance._directions(basis).T @ chance._directions(basis)
         mean = (across / np.linalg.norm(across, axis=1, keepdims=True)).mean(axis=0)
         assert np.linalg.norm(mean) < 4 / np.sqrt(50)  # four deviations of the mean of as many random directions
 

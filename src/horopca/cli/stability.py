@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import rich_click as click
 
-from ..metrics.stability import RESAMPLES, Stability, bootstrap
+from ..metrics.resampling import RESAMPLES
+from ..metrics.stability import Stability, bootstrap
 from .drawing import PICTURES, draw_plane, figure_for, saved
 from .files import Output, check_files, read, write_files
 from .methods import HELP, made, many_fits_options

@@ -24,6 +24,10 @@ EXACT_POINTS = 1 << 13  # Of at most so many points the neighbours of all are co
 SAMPLED_POINTS = 1 << 11  # Of more points, those of so many.
 
 
+Found = float | tuple[float, float]  # the mean over points, alone or with its standard error
+Names = tuple[str, str]
+
+
 class NearOptions(TypedDict, total=False):
     """What is said of the arrays, and of the points to look at."""
 
@@ -50,7 +54,7 @@ def neighbours_kept(
     n_points: int | None = None,
     return_error: bool = False,
     random_state: Any = None,
-) -> float | tuple[float, float]:
+) -> Found:
     """The mean share of a point's nearest neighbours in X that are still among its nearest in Y: 1 if all are.
 
     Parameters
@@ -78,26 +82,17 @@ def neighbours_kept(
     >>> 0.3 < neighbours_kept(X, HoroPCA(2, random_state=0).fit_transform(X)) < 1
     True
     """
-    compared = _checked(X, Y, n_neighbors, model, curvature, metric)
-    return _summary(compared, "kept", n_points, return_error, random_state)
+    options: NearOptions = {"n_neighbors": n_neighbors, "model": model, "curvature": curvature, "metric": metric}
+    options |= {"n_points": n_points, "random_state": random_state}
+    found = _mean((X, Y), "kept", **options)
+    return found if return_error else found[0]
 
 
 @overload
 def trustworthiness(X: Any, Y: Any, *, return_error: Literal[False] = False, **options: Unpack[NearOptions]) -> float: ...
 @overload
 def trustworthiness(X: Any, Y: Any, *, return_error: Literal[True], **options: Unpack[NearOptions]) -> tuple[float, float]: ...
-def trustworthiness(
-    X: Any,
-    Y: Any,
-    *,
-    n_neighbors: int = 10,
-    model: ModelName = "poincare",
-    curvature: float = -1.0,
-    metric: MetricName = "hyperbolic",
-    n_points: int | None = None,
-    return_error: bool = False,
-    random_state: Any = None,
-) -> float | tuple[float, float]:
+def trustworthiness(X: Any, Y: Any, *, return_error: bool = False, **options: Unpack[NearOptions]) -> Found:
     """How far neighbours in Y may be trusted to be neighbours in X, from 0 to 1: strangers cost by their rank in X.
 
     Arguments as in `neighbours_kept`.
@@ -109,32 +104,21 @@ def trustworthiness(
     >>> trustworthiness(X, X[[4, 1, 2, 3, 0]], n_neighbors=1).__round__(3)  # the ends exchanged
     0.533
     """
-    compared = _checked(X, Y, n_neighbors, model, curvature, metric)
-    return _summary(compared, "trust", n_points, return_error, random_state)
+    found = _mean((X, Y), "trust", **options)
+    return found if return_error else found[0]
 
 
 @overload
 def continuity(X: Any, Y: Any, *, return_error: Literal[False] = False, **options: Unpack[NearOptions]) -> float: ...
 @overload
 def continuity(X: Any, Y: Any, *, return_error: Literal[True], **options: Unpack[NearOptions]) -> tuple[float, float]: ...
-def continuity(
-    X: Any,
-    Y: Any,
-    *,
-    n_neighbors: int = 10,
-    model: ModelName = "poincare",
-    curvature: float = -1.0,
-    metric: MetricName = "hyperbolic",
-    n_points: int | None = None,
-    return_error: bool = False,
-    random_state: Any = None,
-) -> float | tuple[float, float]:
+def continuity(X: Any, Y: Any, *, return_error: bool = False, **options: Unpack[NearOptions]) -> Found:
     """How far neighbours in X are still neighbours in Y, from 0 to 1: those torn apart cost by their rank in Y.
 
     The trustworthiness of X as a picture of Y. Arguments as in `neighbours_kept`.
     """
-    compared = _checked(Y, X, n_neighbors, model, curvature, metric, names=("Y", "X"))
-    return _summary(compared, "trust", n_points, return_error, random_state)
+    found = _mean((Y, X), "trust", ("Y", "X"), **options)
+    return found if return_error else found[0]
 
 
 def false_neighbours(
@@ -161,7 +145,7 @@ def false_neighbours(
     >>> false_neighbours(X, X[[4, 1, 2, 3, 0]], n_neighbors=2)["false"]
     array([1, 1, 0, 0, 1])
     """
-    there = _checked(X, Y, n_neighbors, model, curvature, metric)
+    there = _checked((X, Y), n_neighbors, model, curvature, metric)
     points, back = np.arange(there.n), Compared(there.clouds[::-1], there.k, there.precomputed)
     kept, trust, _ = there.values(points)
     false = np.rint(there.k * (1 - kept)).astype(int)
@@ -169,11 +153,16 @@ def false_neighbours(
 
 
 def _checked(
-    X: Any, Y: Any, k: int, model: ModelName, curvature: float, metric: MetricName, names: tuple[str, str] = ("X", "Y")
+    pictures: tuple[Any, Any],
+    k: int,
+    model: ModelName,
+    curvature: float,
+    metric: MetricName,
+    names: Names = ("X", "Y"),
 ) -> Compared:
-    """What a user passed, ready to be compared, or a sentence."""
+    """What a user passed, before and after, ready to be compared, or a sentence."""
     check_choice("metric", metric, METRICS)
-    clouds = check_clouds((X, Y), check_door(model, curvature), metric, names)
+    clouds = check_clouds(pictures, check_door(model, curvature), metric, names)
     k = check_neighbours(k, clouds[0].shape[0])
     precomputed = metric == "precomputed"
     return Compared(clouds if precomputed else [to_numpy(rows.all()) for rows in clouds], k, precomputed)
@@ -226,14 +215,22 @@ class Compared:
         return d
 
 
-def _summary(
-    compared: Compared, which: Literal["kept", "trust"], n_points: int | None, return_error: bool, random_state: Any
-) -> float | tuple[float, float]:
-    """The mean of one of the values over all points or some, with its standard error if that is wanted."""
-    n, points = compared.n, chosen_points(compared.n, n_points, random_state)
-    count = len(points)
-    values = compared.values(points)[0 if which == "kept" else 1]
+def _mean(
+    pictures: tuple[Any, Any],
+    which: Literal["kept", "trust"],
+    names: Names = ("X", "Y"),
+    *,
+    n_neighbors: int = 10,
+    model: ModelName = "poincare",
+    curvature: float = -1.0,
+    metric: MetricName = "hyperbolic",
+    n_points: int | None = None,
+    random_state: Any = None,
+) -> tuple[float, float]:
+    """The mean of one of the values over all points or some, and its standard error."""
+    compared = _checked(pictures, n_neighbors, model, curvature, metric, names)
+    points = chosen_points(compared.n, n_points, random_state)
+    values, left = compared.values(points)[0 if which == "kept" else 1], 1 - len(points) / compared.n
     # the points are drawn without replacement: of all of them, nothing is left to chance
-    error = standard_error(values.tolist()) * float(np.sqrt(1 - count / n)) if count < n else 0.0
-    value = float(np.mean(values))
-    return (value, error) if return_error else value
+    error = standard_error(values.tolist()) * float(np.sqrt(left)) if left else 0.0
+    return float(np.mean(values)), error

@@ -9,22 +9,22 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from scipy.linalg import block_diag
 from sklearn.base import clone
 
 from .._objectives.objectives import OBJECTIVES
 from .._objectives.sample import as_sample
-from .._objectives.variances import pair_variances, slid
+from .._objectives.variances import slid
 from .._points.door import Door, check_choice, check_count, check_generator
 from .._points.places import check_rows, choose_door
 from .._points.threads import one_blas_thread
-from .._search.nested import search_nested, search_next
+from .._search.nested import search_nested
 from ..estimators import HoroPCA
 from ..estimators.base import HyperbolicReduction
 from ..estimators.learning import Wish, in_own_order
-from ..geometry import Frame, from_hyperboloid, lift, pairwise_distance, translate_to_origin
+from ..geometry import Frame, pairwise_distance
 from ..projections.spines import Spine, spine_from_basis
-from ..statistics import Seen, frechet_mean, principal_axes, relative_change
+from ..statistics import Seen, principal_axes, relative_change
+from .chance import beside_chance
 from .comparison import NEIGHBOURS
 from .folds import check_groups, check_splits, folds_of
 
@@ -34,9 +34,7 @@ RuleName = Literal["null", "one_se"]
 MeasureName = Literal["distortion", "variance", "neighbours"]
 
 USUAL_COMPONENTS = 10  # So many are looked at unless more are asked for.
-MOST_ROWS = 1 << 12  # More rows than this are looked at through a random sample of so many,
-MOST_COPIED = 1 << 11  # and copies are made of so many of them.
-MEASURED_PAIRS = 1 << 16  # Variances of many rows and their copies are taken over so many pairs.
+MOST_ROWS = 1 << 12  # More rows than this are looked at through a random sample of so many.
 
 Progress = Callable[[int, int, str], None]
 Map = Callable[[np.ndarray], np.ndarray]  # of points (n, d+1) to their images (n, k+1)
@@ -228,22 +226,8 @@ def component_curve(
     distortion, variance, neighbours = (HeldOut(held[:, k, 0], held[:, k, 1]) for k in range(3))
     if rule == "one_se" and measure == "neighbours" and np.isnan(neighbours.mean).any():
         raise ValueError("measure='neighbours' needs at least 4 unseen rows in every fold. Take fewer folds (cv).")
-    added, null = _beside_chance(x[rng.permutation(len(x))[:MOST_COPIED]], K, copies, rng, jobs)
+    added, null = beside_chance(x, K, copies, rng, jobs.run)
     return ComponentCurve(np.arange(1, K + 1), distortion, variance, neighbours, added, null, rule, measure, d)
-
-
-def _beside_chance(x: np.ndarray, K: int, copies: int, rng: np.random.Generator, jobs: _Jobs) -> tuple[np.ndarray, np.ndarray]:
-    """What each component adds (K,), and what it adds to copies (copies, m), up to the first that adds no more than that."""
-    if not copies:
-        return np.full(K, np.nan), np.empty((0, 0))
-    x = translate_to_origin(x, frechet_mean(x).point)
-    ((bases, added),) = jobs.run(_added, [(x, K)], "all rows")
-    null: list[list[float]] = []
-    most = min(K, x.shape[1] - 2)  # what is left of d dimensions after d - 1 has no direction to compare
-    while len(null) < most and (not null or added[len(null) - 1] > max(null[-1])):
-        k = len(null)
-        null.append(jobs.run(_added_by_chance, [(x, bases[k], seed) for seed in rng.spawn(copies)], f"copies, k = {k + 1}"))
-    return added, np.array(null).reshape(-1, copies).T
 
 
 class _Task(NamedTuple):
@@ -308,13 +292,8 @@ def _maps(task: _Task, x: np.ndarray) -> Iterator[Map]:
     for k in range(1, K + 1):
         if k == 1 or not greedy:  # components that are found one after another are found once
             fitted = clone(estimator).set_params(n_components=K if greedy else k, **settings).fit(X)
-        yield _first(fitted, k) if greedy else fitted._project
-
-
-def _first(fitted: Any, k: int) -> Map:
-    """The map to the first components of a fit."""
-    spine, mean = fitted.nested_spines_[k - 1], fitted._mean
-    return lambda points: slid(translate_to_origin(points, mean), spine)
+        still = Frame(fitted._mean, np.eye(x.shape[1] - 1))
+        yield partial(_seen_along, still, fitted.nested_spines_[k - 1]) if greedy else fitted._project
 
 
 def _nested(x: np.ndarray, K: int, estimator: HoroPCA) -> Iterator[Map]:
@@ -365,66 +344,3 @@ def _figures(before: np.ndarray, after: np.ndarray) -> tuple[float, float, float
         near = np.argpartition(after, k - 1, axis=1)[:, :k]
         kept = float(np.mean(np.take_along_axis(before, near, axis=1) <= reach))  # as `neighbours_kept` has it
     return float(np.mean(relative_change(before, after))), float(np.sum(after**2)) / total, kept
-
-
-@one_blas_thread()
-def _added(x: np.ndarray, K: int) -> tuple[list[np.ndarray], np.ndarray]:
-    """Bases (k, d+1) of spines of k = 0 .. K components of points x, as seen from their mean, and the share (K,) each adds.
-
-    The spines are free: a single ideal point shows little of any points, and the second then more than its share.
-    """
-    bases, shares = [np.zeros((0, x.shape[1]))], [0.0]
-    for _ in range(K):
-        bases.append(_next(x, bases[-1]))
-        shares.append(_share(x, bases[-1]))
-    return bases, np.diff(shares)
-
-
-@one_blas_thread()
-def _added_by_chance(x: np.ndarray, before: np.ndarray, rng: np.random.Generator) -> float:
-    """The share that a component more than a spine has adds, if what that does not show of points x has no direction."""
-    copy = without_direction(x, before, rng)
-    return _share(copy, _next(copy, before)) - _share(copy, before)
-
-
-def without_direction(x: np.ndarray, basis: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Points x (n, d+1) with the same images on the spine of a basis (k, d+1), whose direction is random beside that.
-
-    They keep their distances from the origin, and their parts along the k directions of the spine as it is seen from there; the
-    rest of each is turned to a direction that is uniform among those across the spine.
-    """
-    Q = _directions(basis)
-    along = x[:, 1:] @ Q.T @ Q
-    rest = np.linalg.norm(x[:, 1:] - along, axis=1, keepdims=True)
-    u = rng.standard_normal(along.shape)
-    u -= u @ Q.T @ Q
-    return lift(along + rest * u / np.linalg.norm(u, axis=1, keepdims=True))
-
-
-def _directions(basis: np.ndarray) -> np.ndarray:
-    """Orthonormal directions (k, d) that the space parts of a basis (k, d+1) span."""
-    return np.asarray(np.linalg.qr(basis[:, 1:].T)[0].T)
-
-
-def _next(x: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """The basis (k+1, d+1) of a free spine of points x (n, d+1) that has one component more than another (k, d+1).
-
-    Searched along the directions of the other and the principal axes of the rest, for points and copies of them alike.
-    """
-    Q = _directions(before)
-    v = from_hyperboloid(x, "tangent")
-    rest = v - v @ Q.T @ Q
-    axes = np.vstack([Q, np.linalg.eigh(rest.T @ rest)[1].T[::-1][: len(v.T) - len(Q)]])
-    turn = block_diag(1.0, axes.T)
-    sample = as_sample(x @ turn)
-    found = search_next(sample.take(sample.order()), before @ turn, "free", "variance", np.random.default_rng(0))
-    return np.asarray(found @ turn.T)
-
-
-def _share(x: np.ndarray, basis: np.ndarray) -> float:
-    """The share of the pair variance of points x (n, d+1) that their images on a spine keep."""
-    if not len(basis):
-        return 0.0
-    images = slid(x, spine_from_basis(basis))
-    kept, total = pair_variances([images, x], np.random.default_rng(0), MEASURED_PAIRS)[0]
-    return float(kept / total) if total > 0 else 1.0

@@ -7,40 +7,25 @@ that kind: the principle of the bootstrap. Pictures are compared after the isome
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
-from copy import copy
-from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import f as fisher
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import has_fit_parameter
 
-from .._points.door import Door, check_choice, check_count, check_generator, check_number
-from .._points.means import mean_of
-from .._points.memory import Rows
+from .._points.door import Door, check_count, check_generator, check_number
 from .._points.places import check_rows
 from .._search.spines import MERGED
-from ..estimators.base import HyperbolicReduction, check_reduction
-from ..estimators.fitting import as_fitted, check_weights, copies_of, fitted_door
-from ..estimators.horopca import SEARCH_ROWS
-from ..geometry import Frame, align, between, distance, from_hyperboloid, to_hyperboloid, translate, translate_to_origin
+from ..estimators.base import HyperbolicReduction
+from ..estimators.fitting import fitted_door
+from ..geometry import distance, from_hyperboloid, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import to_numpy
-from ..projections.spines import spine_angle, spine_basis
 from ..statistics import frechet_mean
-from .folds import group_numbers
+from .resampling import Plan
 
 __all__ = ["Stability", "bootstrap"]
 
-RESAMPLES = ("bootstrap", "subsample")
-FEWEST = 10  # Fewer refits say nothing of a share of nine in ten.
-COUNTED_ROWS = 1 << 14  # Of up to so many rows those that are different are counted.
-ALIGNED_ROWS = 1 << 14  # Pictures of more points are matched by so many of them.
-SAME_MEAN = 1e-3  # Means that lie farther apart, in deviations of the points, are of other points.
-REDRAWN = 100  # A resample with too few different points is drawn again, so many times.
 FEW_GROUPS = 10  # So few groups are too few to tell what others would be like.
 STABLE, LOOSE = 15.0, 30.0  # Up to these angles, in degrees, a spine is called stable, or roughly so.
 READABLE, COARSE = 0.9, 0.5  # From these shares of its variance on a picture can be read point by point, or in its large parts.
@@ -199,7 +184,7 @@ def bootstrap(
     >>> found.angles.shape, found.spread.shape
     ((10, 1), (121,))
     """
-    plan = _Plan.checked(model, X, n_resamples, resample, groups, sample_weight, check_generator(random_state))
+    plan = Plan.checked(model, X, n_resamples, resample, groups, sample_weight, check_generator(random_state))
     level, K, n = check_level(level), plan.reference.shape[1] - 1, len(plan.reference)
     moments, squares, refits = np.zeros((n, K, K)), np.zeros(n), []
     for refit in Parallel(n_jobs=n_jobs, return_as="generator")(delayed(plan.refit)(k) for k in range(n_resamples)):
@@ -242,160 +227,10 @@ def _quantile(level: float, K: int, n_resamples: int) -> float:
     return float(K * n_resamples / (n_resamples - K + 1) * fisher.ppf(level, K, n_resamples - K + 1))
 
 
-# ---------------------------------------------------------------- refits
-
-
-class _Refit(NamedTuple):
-    """What one refit says."""
-
-    moved: np.ndarray  # (n, K), where it puts the points, as tangent vectors at their images, carried to the origin
-    angles: list[float]  # of its nested spines, in degrees
-    kappa: float
-    converged: bool
-
-
-class _Plan(NamedTuple):
-    """A fit, its points and picture, and how rows are resampled: all that a refit needs, wherever it is made."""
-
-    model: Any
-    X: np.ndarray
-    door: Door
-    reference: np.ndarray  # (n, K+1), the picture
-    resample: str
-    members: np.ndarray  # (n,), the number of the group of each row, from 0 on
-    different: np.ndarray  # (n,), the number of each row among those that differ; -1 for one of no weight
-    weight: np.ndarray | None
-    seed: int
-
-    @classmethod
-    def checked(
-        cls, model: Any, X: Any, n_resamples: Any, resample: Any, groups: Any, weight: Any, rng: np.random.Generator
-    ) -> _Plan:
-        """The plan, or a sentence."""
-        check_reduction(model)
-        rows, K = check_rows(X, fitted_door(model), estimator=model), model.n_components_
-        if rows.remote:
-            raise ValueError("X must be in memory to be resampled, but is elsewhere. Pass a sample of it, and a fit to that.")
-        n, seen = rows.shape[0], getattr(model, "n_samples_seen_", rows.shape[0])
-        if n != seen:
-            raise ValueError(f"X must hold the {seen} points that the model was fitted to, but has {n} rows.")
-        check_count("n_resamples", n_resamples, max(FEWEST, 2 * K))
-        check_choice("resample", resample, RESAMPLES)
-        members = _checked_groups(groups, n)
-        data = rows.X if isinstance(rows.X, np.ndarray) else to_numpy(rows.X)
-        different = np.unique(data, axis=0, return_inverse=True)[1].ravel() if n <= COUNTED_ROWS else np.arange(n)
-        start, least = _starting(model), 2 * (K + 1)
-        if weight is not None:
-            if not has_fit_parameter(start, "sample_weight"):
-                raise ValueError(f"sample_weight must be None for {type(model).__name__}, whose fit takes no weights.")
-            weight = check_weights(weight, n)
-            different = np.where(weight > 0, different, -1)
-        if _count(different) < least:
-            raise ValueError(
-                f"X must have at least {least} different rows to resample a fit of {K} components, but has "
-                f"{_count(different)} of {np.sum(different >= 0)}."
-            )
-        _check_mean(start, rows, weight)
-        picture = to_numpy(rows.map(model._images))
-        return cls(start, data, rows.door, picture, resample, members, different, weight, int(rng.integers(2**31)))
-
-    def refit(self, number: int) -> _Refit:
-        """Draw rows, fit to them, and see where the picture has gone."""
-        rows = next(self._drawn(np.random.default_rng([self.seed, number])))
-        model, weight = copy(self.model), {} if self.weight is None else {"sample_weight": self.weight[rows]}
-        if not isinstance(getattr(model, "random_state", 0), Integral):  # it would draw as it likes, or from a shared generator
-            model.random_state = int(np.random.default_rng([self.seed, number, 1]).integers(2**31))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(self.X[rows], **weight)
-        images = to_numpy(Rows(self.X, self.door).map(model._images))
-        some = self.matched()
-        found = align(images[some], self.reference[some], squares=True)
-        moved = from_hyperboloid(translate_to_origin(found.move(images), self.reference), "tangent")
-        spine = getattr(model, "spine_", None)
-        kappa = float("nan") if spine is None else spine.kappa
-        return _Refit(self._scale() * moved, self._angles(model), kappa, bool(model.converged_))
-
-    def _drawn(self, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        """Rows of a resample with enough different ones for a fit."""
-        count, order = self.members.max() + 1, np.argsort(self.members, kind="stable")
-        ends = np.searchsorted(self.members[order], np.arange(count + 1))
-        for _ in range(REDRAWN):
-            if self.resample == "bootstrap":
-                chosen = rng.integers(count, size=count)
-            else:
-                chosen = rng.choice(count, size=count // 2, replace=False)
-            rows = np.concatenate([order[ends[g] : ends[g + 1]] for g in chosen]) if count < len(order) else chosen
-            if _count(self.different[rows]) > self.reference.shape[1] - 1:
-                yield rows
-        raise ValueError(
-            f"X has too few different points to resample: {REDRAWN} resamples in a row had no more than "
-            f"{self.reference.shape[1] - 1}. Pass more rows, or fewer groups that are larger."
-        )
-
-    def matched(self) -> slice:
-        """The rows that pictures are matched by."""
-        return slice(None, None, -(-len(self.reference) // ALIGNED_ROWS))
-
-    def _scale(self) -> float:
-        """How far the fit lies from the truth for each unit that a refit lies from it: of m of n without replacement."""
-        count = int(self.members.max()) + 1
-        return 1.0 if self.resample == "bootstrap" else float(np.sqrt((count // 2) / (count - count // 2)))
-
-    def _angles(self, refit: Any) -> list[float]:
-        """Largest angles, in degrees, between nested spines of the fit and of a refit, both seen from the mean of the fit."""
-        if not hasattr(refit, "nested_spines_"):
-            return []
-        still = np.eye(len(refit._mean) - 1)
-        there = between(Frame(refit._mean, still), Frame(self.model._mean, still)).T
-        pairs = zip(self.model.nested_spines_, refit.nested_spines_, strict=True)
-        angles = (spine_angle(spine_basis(a), spine_basis(b) @ there) for a, b in pairs)
-        return [min(90.0, self._scale() * float(np.degrees(angle))) for angle in angles]
-
-
-def _starting(model: Any) -> Any:
-    """A copy that begins its next fit where the last one ended, if it can, with as many components, and says nothing."""
-    model = model._as_chosen()
-    wanted = {"n_components": model.n_components_, "warm_start": True, "verbose": 0}
-    wanted |= {"model": fitted_door(model).model, "curvature": fitted_door(model).curvature}
-    return copy(model).set_params(**{name: value for name, value in wanted.items() if name in model.get_params(deep=False)})
-
-
-def _count(different: np.ndarray) -> int:
-    """How many rows that have a weight are different."""
-    return len(np.unique(different[different >= 0]))
-
-
-def _check_mean(model: Any, rows: Rows, weight: np.ndarray | None) -> None:
-    """Refuse points whose mean is not that of the fit."""
-    # the median of "robust" may be any point of a gap, and a stream's fit may be older than its last rows
-    if not hasattr(model, "_mean") or hasattr(model, "_reservoir") or as_fitted(model, "objective") == "robust":
-        return
-    mean = mean_of(rows if weight is None else rows.repeated(copies_of(weight, rows.shape[0], SEARCH_ROWS)))
-    if distance(to_numpy(mean.point), model._mean) > SAME_MEAN * np.sqrt(mean.variance) + SAME_MEAN**2:
-        raise ValueError(
-            "X must hold the points that the model was fitted to, but has another mean. Pass these points, and the "
-            "sample_weight of the fit if there was any."
-        )
-
-
-def _checked_groups(groups: Any, n: int) -> np.ndarray:
-    """The number of the group of each row, from 0 on, or a sentence."""
-    if groups is None:
-        return np.arange(n)
-    members = group_numbers(groups, n)
-    if members.max() < 3:
-        raise ValueError(
-            f"groups must be at least 4, of which some are drawn and some are not, but there are {members.max() + 1}. "
-            "Divide the rows into smaller groups, or leave groups out."
-        )
-    return members
-
-
 # ---------------------------------------------------------------- in words
 
 
-def _sentences(found: Stability, plan: _Plan, radius: float) -> Iterator[str]:
+def _sentences(found: Stability, plan: Plan, radius: float) -> Iterator[str]:
     """What may be concluded."""
     n, count, counted = len(found.images), int(plan.members.max()) + 1, int(np.sum(plan.different >= 0))
     drawn = f"{counted} rows" if count == n else f"{count} groups of {counted} rows"
