@@ -12,19 +12,6 @@ from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spannin
 
 LARGEST_WEIGHT = 1e100  # The square of a weight is a number, too; the smallest is the inverse of this.
 
-__all__ = [
-    "Graph",
-    "Relations",
-    "Tree",
-    "centre",
-    "check_relations",
-    "connected",
-    "rooted",
-    "shortest_paths",
-    "spanning_trees",
-    "without_loops",
-]
-
 
 class Relations(NamedTuple):
     """Edges as they were given."""

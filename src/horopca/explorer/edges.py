@@ -10,8 +10,6 @@ import numpy as np
 
 from ..io import load, load_edges
 
-__all__ = ["load_row_edges"]
-
 INTEGER = re.compile(r"-?\d+")
 
 

@@ -12,8 +12,6 @@ from .._points.places import check_rows
 from ..plots.given import check_same_rows, one_per_point
 from .columns import Arrays, Header
 
-__all__ = ["add_frames", "check_frames", "is_several"]
-
 
 def check_frames(Y: Any, door: Door) -> list[np.ndarray]:
     """The pictures, each (n, 3) on the hyperboloid: Y itself, or the arrays that it holds; or a sentence."""

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["pack", "rounded", "smallest_integers"]
-
 
 def pack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
     """The header, as JSON, and the arrays, compressed, in base64.

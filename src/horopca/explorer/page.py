@@ -28,8 +28,6 @@ from .original import add_original
 from .packing import pack
 from .widget import notebook_widget
 
-__all__ = ["Page", "explore"]
-
 SCRIPTS = (
     "geometry", "data", "colours", "scene", "paint-gl", "paint-2d", "export", "state", "pointer", "selection", "refitting",
     "time", "regions", "panels", "main",

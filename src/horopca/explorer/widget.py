@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["notebook_widget"]
-
 
 def notebook_widget(html: str) -> Any:
     """A widget that shows the page, with its `selection` (row numbers) as a traitlet; None where anywidget is not installed."""

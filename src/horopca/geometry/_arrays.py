@@ -13,20 +13,6 @@ import array_api_compat
 import numpy as np
 from array_api_compat import device, is_cupy_array, is_numpy_array, is_torch_array
 
-__all__ = [
-    "AnyArray",
-    "Array",
-    "array_namespace",
-    "concat_time",
-    "dot",
-    "finite_root",
-    "from_numpy",
-    "norm",
-    "to_numpy",
-    "unit",
-    "with_rows",
-]
-
 SHORTEST = 1e-150  # A vector below this length has no direction: the digits of its square are lost.
 
 

@@ -13,8 +13,6 @@ from .._points.recognition import BLOCK_ELEMENTS, norms, recognise
 from ..geometry import radius
 from .streaming import Source
 
-__all__ = ["Description", "describe", "describe_file"]
-
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 

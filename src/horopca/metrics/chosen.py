@@ -18,8 +18,6 @@ from ..estimators.learning import SpineName
 from .folds import check_groups, check_splits
 from .selection import ComponentCurve, MeasureName, RuleName, component_curve
 
-__all__ = ["HoroPCACV"]
-
 
 def _is_no_stream(estimator: Any) -> bool:
     raise AttributeError(

@@ -31,16 +31,6 @@ from ..geometry import Chunk, ModelName, distance
 from ..geometry._arrays import to_numpy
 from ..statistics import mean_of_blocks, pair_distances, relative_change
 
-__all__ = [
-    "average_distortion",
-    "frechet_variance",
-    "mean_squared_error",
-    "pair_variance",
-    "squared_distortion",
-    "unexplained_variance",
-    "worst_case_distortion",
-]
-
 ALL_PAIRS_ROWS = 1 << 14  # Up to so many rows all pairs are counted, unless told otherwise.
 AUTO_PAIRS = 1 << 22  # Of more rows, so many pairs are counted.
 EVERY_PAIR = 1 << 62  # No array has more pairs than this.

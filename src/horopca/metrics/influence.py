@@ -22,8 +22,6 @@ from ..geometry._arrays import to_numpy
 from ..statistics import frechet_median, standard_error
 from .neighbours import EXACT_POINTS, SAMPLED_POINTS, Compared, check_neighbours, chosen_points
 
-__all__ = ["Inspection", "inspect_points"]
-
 
 class Inspection(NamedTuple):
     """What a picture is worth for each of some points, and what each has done to it; ``print`` says the sum of it.

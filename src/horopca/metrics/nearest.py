@@ -8,8 +8,6 @@ from sklearn.neighbors import NearestNeighbors
 from ..geometry import distance, distance_blocks, radius
 from ..geometry.clouds import BLOCK_ROWS
 
-__all__ = ["nearest_neighbours", "strangers"]
-
 FEW = 4096  # Of up to so many points all distances are computed.
 DEEPEST = 12.5  # Up to this radius a Euclidean search tells hyperbolic neighbours apart.
 SPARE = 8  # So many more candidates than neighbours are looked at, for those that rounding exchanges.

@@ -18,8 +18,6 @@ from ..geometry.hyperboloid import BLOCK_ELEMENTS
 from ..statistics import standard_error
 from .distances import check_clouds
 
-__all__ = ["continuity", "false_neighbours", "neighbours_kept", "trustworthiness"]
-
 EXACT_POINTS = 1 << 13  # Of at most so many points the neighbours of all are compared, unless told otherwise.
 SAMPLED_POINTS = 1 << 11  # Of more points, those of so many.
 

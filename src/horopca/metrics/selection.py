@@ -28,8 +28,6 @@ from .chance import beside_chance
 from .comparison import NEIGHBOURS
 from .folds import check_groups, check_splits, folds_of
 
-__all__ = ["ComponentCurve", "HeldOut", "MeasureName", "RuleName", "component_curve"]
-
 RuleName = Literal["null", "one_se"]
 MeasureName = Literal["distortion", "variance", "neighbours"]
 

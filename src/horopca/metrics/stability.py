@@ -24,8 +24,6 @@ from ..geometry._arrays import to_numpy
 from ..statistics import frechet_mean
 from .resampling import Plan
 
-__all__ = ["Stability", "bootstrap"]
-
 FEW_GROUPS = 10  # So few groups are too few to tell what others would be like.
 STABLE, LOOSE = 15.0, 30.0  # Up to these angles, in degrees, a spine is called stable, or roughly so.
 READABLE, COARSE = 0.9, 0.5  # From these shares of its variance on a picture can be read point by point, or in its large parts.

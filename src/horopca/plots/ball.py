@@ -15,8 +15,6 @@ from .palette import Theme
 if TYPE_CHECKING:
     from mpl_toolkits.mplot3d.axes3d import Axes3D
 
-__all__ = ["plot_ball"]
-
 
 def plot_ball(
     Y: Any,

@@ -16,8 +16,6 @@ from .figures import draw_colour_bar, new_figure, proportion, ramp, text_size, t
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_distortion", "plot_explained_variance"]
-
 DOTTED_PAIRS = 3000  # Up to so many pairs are a dot each.
 
 

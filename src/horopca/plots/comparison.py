@@ -17,8 +17,6 @@ from .plane import plot_disk
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["plot_comparison"]
-
 
 def plot_comparison(
     images: Mapping[str, Any],

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["plot_components"]
-
 TITLES = {
     "distortion": "average distortion",
     "variance": "share of the variance kept",

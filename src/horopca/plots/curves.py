@@ -9,8 +9,6 @@ import numpy as np
 
 from ..geometry import ModelName, busemann, from_hyperboloid, geodesic, lift, to_hyperboloid, translate_ideal
 
-__all__ = ["geodesic_arcs", "geodesic_lines", "horocycle_arcs"]
-
 Arcs: TypeAlias = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
-__all__ = ["new_figure"]
-
 MANY = 5000  # From so many points or lines on, a vector picture stores them as pixels.
 USUAL = 4.6  # The axes of a figure of its own measure so many inches: sizes are chosen for this.
 LEGIBLE = 5.5  # No text is smaller than this, in points.

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.animation import AbstractMovieWriter
     from matplotlib.figure import Figure
 
-__all__ = ["animate"]
-
 FORMATS = (".gif", ".mp4")
 COMMONEST = 64  # So many colours of a GIF are exact.
 

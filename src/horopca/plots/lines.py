@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 AT_THE_ROOT = 1e-12  # A point so much nearer to the root than to the origin is the root, moved by rounding.
 
-__all__ = ["plot_cones", "plot_geodesics", "plot_horocycles", "plot_projection"]
-
 LEVELS = (-2.0, -1.0, 0.0, 1.0, 2.0)
 
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from .._points.door import check_choice
 
-__all__ = ["COLOURS", "DARK_COLOURS", "NO_LABEL", "OTHER", "class_colours"]
-
 # Any two of the first eight and the grey differ by 12 or more in CIEDE2000, as seen with full colour vision and with each kind
 # of dichromacy; any two of all, by 8 (tests/plots).
 #: Twenty colours of classes on light backgrounds; dark ones have twenty of their own.

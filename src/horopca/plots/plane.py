@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-__all__ = ["plot_disk", "plot_equidistant", "plot_halfplane", "plot_klein", "plot_plane"]
-
 CROWD = 50_000  # From so many points on, a picture shows how many there are rather than each.
 BINS = 500  # A crowd is counted in so many places in each direction.
 SHORTEST = 0.002  # Nobody would see an edge shorter than this, in units of the picture.
