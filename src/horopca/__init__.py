@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# loaded when first asked for, so that `horopca --help` does not wait for scikit-learn; and all estimators by their names
+# These, and all estimators by their names, are loaded when first asked for: `horopca --help` does not wait for scikit-learn.
 _ROOMS = ("datasets", "embed", "geometry", "io", "metrics", "plots", "projections", "statistics")
 _HOMES = {"HoroPCACV": "metrics", "compare": "metrics.comparison", "explore": "explorer"}
 _HOMES |= dict.fromkeys(("from_geoopt", "from_hypll", "from_hyperbolix"), "_points.libraries")

@@ -15,7 +15,7 @@ from click import Command, Context
 from .. import __version__
 from .saying import sentences
 
-# each is in the file of its name
+# Each is in the file of its name.
 COMMANDS = ("classify", "compare", "components", "demo", "embed", "info", "map", "plot", "reduce", "stability", "view")
 
 

@@ -123,11 +123,12 @@ def components(
         _print_curve(curve, f"{input}: {n:,} points, {len(curve.distortion.among)} folds")
 
 
+# The figures of merit have these headings, and are written so.
 FIGURES: dict[str, tuple[str, str]] = {
     "distortion": ("distortion", "{:.4f}"),
     "variance": ("variance kept", "{:.2%}"),
     "neighbours": ("neighbours kept", "{:.1%}"),
-}  # A figure of merit: its heading, and how it is written.
+}
 
 
 def _summary(curve: ComponentCurve) -> dict[str, Any]:

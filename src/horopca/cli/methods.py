@@ -13,7 +13,7 @@ from .. import estimators
 from ..metrics.comparison import METHODS, make
 from .options import Option, count, option_of, refuse_others, together
 
-# a parameter of estimators -> what is said of its option; a new one is a new row here
+# This is said of the options for parameters of estimators; a new one is a new row here.
 HELP = {
     "spine": "The paper's projections, or all.",
     "strategy": "Components together, or in turn; of bsa a whole sequence, or its last.",
@@ -97,7 +97,7 @@ _method = click.option(
     "--method", type=click.Choice(list(METHODS)), help="The reduction, as in `horopca compare`.  [default: horopca]"
 )
 method_options = together([_method, *map(_option, HELP)])
-# of commands that fit many times, whatever the method: jobs are whole fits there
+# Commands that fit many times have these, whatever the method: jobs are whole fits there.
 many_fits_options = together(
     [
         click.option("--n-jobs", type=int, help="Fits at a time; -1: one per core."),

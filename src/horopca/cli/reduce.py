@@ -33,7 +33,7 @@ from .reducing import Reduced, Request, kept_dimensions, reduce_in_memory
 from .saying import in_json, is_quiet, print_rows
 from .streaming import is_streamed, reduce_streamed
 
-# where the points are -> what reduces them there; what it has written gets its name when the stack is closed
+# Points are reduced where they are; what is written on the way gets its name when the stack is closed.
 REDUCERS: dict[str, Callable[[Request, ExitStack], Reduced]] = {
     "memory": reduce_in_memory,
     "stream": reduce_streamed,

@@ -21,7 +21,7 @@ DIMENSIONS = (10, 50)
 NETWORKS = ("polbooks", "football", "polblogs")
 VERSIONS = (1, 2, 3, 4, 5)
 
-# folder -> its home
+# The files of a folder come from here.
 HOMES = {
     "graphs": "https://raw.githubusercontent.com/HazyResearch/HoroPCA/b0e3ffa0c17db7ad613ac200ebffb27a8300cd43/data/edges/",
     "embeddings": "https://raw.githubusercontent.com/HazyResearch/HoroPCA/b0e3ffa0c17db7ad613ac200ebffb27a8300cd43/data/embeddings/",

@@ -21,15 +21,15 @@ from .relaxation import Schedule, relaxed
 from .sarkar import best_tau, best_tree, drawn_in, place
 from .targets import Fit, Targets, measure, targets_of
 
-CLOUD = 0.1  # size of the cloud of random points at a start
-ROOM = 10  # dimensions in which a start is opened where fewer are asked for; the rest is taken back
-FEW_NODES = 500  # up to which four clouds take some seconds; which of them ends best is chance
-OPENING = Schedule(1000, (0.15, 0.05), (0.1, 0.03))  # of a cloud in more dimensions than are asked for
-PRESSING = Schedule(1000, (0.1, 0.05), (0.1, 0.1))  # while these are taken back
-DESCENT = Schedule(1500, (0.1, 1e-3), (0.1, 3e-3))  # of a cloud, or of what was pressed
-SETTLING = Schedule(500, (0.05, 1e-3), (0.03, 3e-3))  # of points that have their places
-ENDING = Schedule(100, (1e-3, 1e-5), (3e-3, 1e-3), whole=True)
-BALL_HOLDS = REACH["poincare"].held  # the search is in the ball, whatever the model
+CLOUD = 0.1  # The cloud of random points at a start is of this size.
+ROOM = 10  # Where fewer dimensions are asked for, a start is opened in so many, and the rest is taken back.
+FEW_NODES = 500  # Of up to so many nodes four clouds take some seconds: which of them ends best is chance.
+OPENING = Schedule(1000, (0.15, 0.05), (0.1, 0.03))  # A cloud in more dimensions than are asked for is relaxed so.
+PRESSING = Schedule(1000, (0.1, 0.05), (0.1, 0.1))  # It is pressed flat so, while these are taken back.
+DESCENT = Schedule(1500, (0.1, 1e-3), (0.1, 3e-3))  # A cloud, or what was pressed flat, then descends so.
+SETTLING = Schedule(500, (0.05, 1e-3), (0.03, 3e-3))  # Points that have their places settle so.
+ENDING = Schedule(100, (1e-3, 1e-5), (3e-3, 1e-3), whole=True)  # The best of all ends so.
+BALL_HOLDS = REACH["poincare"].held  # The search is in the ball, whatever the model.
 
 
 class DistortionEmbedding(GraphEmbedding):

@@ -22,8 +22,8 @@ from ..io.reading import PACKABLE, READABLE
 from ..io.trees import Node, linked
 from .graphs import Graph, Relations, check_relations, connected, without_loops
 
-SOURCES = ("source", "child", "from", "id1", "u", "node1", "start")  # Columns of children are called so,
-ENDS = ("target", "parent", "to", "id2", "v", "node2", "end")  # and columns of their parents so.
+SOURCES = ("source", "child", "from", "id1", "u", "node1", "start")  # Columns of children are called so.
+ENDS = ("target", "parent", "to", "id2", "v", "node2", "end")  # Columns of their parents are called so.
 POINTS = set(READABLE) - {*PACKABLE, ".npz"}  # In files with these endings there are no edges.
 LENGTHS = ("weight", "length", "distance")
 

@@ -18,7 +18,8 @@ STORED_NUMBERS = 150_000  # A page holds so many coordinates of the original, to
 
 SAMPLED = 512  # Of very many points, the ranks of the neighbours of so many are counted.
 
-TRUST = {  # key: name, whether a high value is the good one, what it is
+# A measure is shown under this name, with whether its high values are the good ones, and what it says.
+TRUST = {
     "false": (
         "False neighbours",
         False,

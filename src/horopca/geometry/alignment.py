@@ -25,13 +25,13 @@ from .isometries import boost, boost_to_origin, translate, translate_to_origin
 from .models import lift
 
 ROUNDS = 3  # The closed form is taken so many times: a second time from where the first says, which loses no digits.
-POLISHES = 12  # At most so many of Newton's steps follow it,
-DONE = 1e-14  # until they change nothing but the last digits.
+POLISHES = 12  # At most so many of Newton's steps follow the closed form.
+DONE = 1e-14  # Newton's steps end when they change nothing but the last digits.
 UNSURE = 1e-12  # A singular value below this share of the largest may be of rounding: which way it turns is looked at again.
 UNDETERMINED = 1e-24  # Moments below this share of the largest are of rounding: a turn that depends on them is left as it is.
-SQUARES = 200  # At most so many weighted problems are solved for the least squares of distances,
+SQUARES = 200  # At most so many weighted problems are solved for the least squares of distances.
 NO_POINT = 1e-3  # Time that is wrong by more than this share is not of rounding, in whatever precision.
-SETTLED = 1e-8  # until their sum falls by less than this share.
+SETTLED = 1e-8  # The least squares are found when their sum falls by less than this share.
 
 
 class Alignment(NamedTuple):

@@ -25,7 +25,7 @@ START, SPEED = 20.0, 1e6  # Any file may take so many seconds, and one more for 
 COPIES = 3  # What a file holds is there so many times as it goes from its library through NumPy.
 OVERHEAD = 1 << 28  # A library takes so many bytes for itself.
 
-# the package without what its __init__ files import: a process that reads one file starts as fast as its library
+# Without what the __init__ files of the package import, a process that reads one file starts as fast as its library.
 _CHILD = """
 import json, sys, types
 asked = json.loads(sys.argv[1])

@@ -21,7 +21,7 @@ DAMAGED = "is damaged, cut short, or not written by numpy.save or numpy.savez"
 OBJECTS = "holds Python objects, which could run code when read and are refused: save an array of numbers"
 WORDS = ("names", "labels")  # These arrays are read beside the points.
 HEAD = 1 << 14  # A header ends within so many bytes.
-# what NumPy raises at a header that is none: it is parsed as a line of Python
+# NumPy raises these at a header that is none: it is parsed as a line of Python.
 HEADER_ERRORS = (ValueError, TypeError, KeyError, SyntaxError, OverflowError, RecursionError, MemoryError, tokenize.TokenError)
 
 

@@ -22,7 +22,7 @@ from .files import Refusal, Table, as_text, choose, matrix
 from .pickles import Inert, as_array, read_pickle
 
 MAGIC = 0x1950A86A20F9469CFC6C  # With this the format from before 2020 begins, a row of pickles.
-# a storage's class -> the dtype of its bytes; bfloat16, which NumPy has not, is the upper half of a float32
+# The bytes of a storage are of this dtype; bfloat16, which NumPy has not, is the upper half of a float32.
 STORAGES = {
     "torch.DoubleStorage": "<f8",
     "torch.FloatStorage": "<f4",

@@ -23,7 +23,7 @@ HEADERS = {"source", "target", "from", "to", "id1", "id2", "u", "v", "node1", "n
 ATTRIBUTES = re.compile(r"\{(?:'weight': ([^,{}]+))?\}$")  # networkx.write_edgelist puts this behind an edge.
 
 
-# ending of a file's name -> its reader
+# The ending of a file's name says which of these reads it.
 TREES: dict[str, Callable[[Path], Linked]] = {
     **dict.fromkeys((".nwk", ".newick", ".tree", ".tre", ".nhx", ".nex", ".nexus"), read_newick),
     **dict.fromkeys((".xml", ".phyloxml"), read_phyloxml),
@@ -31,7 +31,7 @@ TREES: dict[str, Callable[[Path], Linked]] = {
 }
 
 
-# format of a sparse matrix -> (its class in SciPy, the members that make one)
+# A sparse matrix of a format is of this class of SciPy's, and made of these members.
 SPARSE = {
     "csr": (csr_array, ("data", "indices", "indptr")),
     "csc": (csc_array, ("data", "indices", "indptr")),

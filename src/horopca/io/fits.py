@@ -41,7 +41,7 @@ FORMAT = 2  # To be raised when a field changes its name or its meaning.
 FIRST_FORMAT = 1  # That of 0.1.0 has attributes by their own names, private ones too; estimators translate them.
 ESTIMATORS = tuple(name for name in estimators.__all__ if hasattr(getattr(estimators, name), "transform"))
 RECORDS: dict[str, Any] = {kind.__name__.lower(): kind for kind in (Answer, Frame, Layer, Reservoir, Slide, Spine)}
-# field of a file -> the private attribute that holds it; a new one is a new row here
+# A field of a file is this private attribute; a new one is a new row here.
 PRIVATE = {
     "n_features_out": "_n_features_out",
     "mean_point": "_mean",
@@ -76,7 +76,7 @@ def _is_array(value: Any) -> bool:
     return value is None or (isinstance(value, np.ndarray) and value.dtype.kind in "fiu")
 
 
-# field -> what its value has to be; others may be anything that a file can hold
+# The values of these fields are of such kinds; others may be anything that a file can hold.
 KINDS: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("n_features_in_", "n_components_", "n_samples_seen_", "n_features_out"), _is_count),
     **dict.fromkeys(
@@ -104,7 +104,7 @@ KINDS: dict[str, Callable[[Any], bool]] = {
     "feature_names_in_": lambda value: isinstance(value, np.ndarray) and value.dtype == object,
     "output_config": lambda value: isinstance(value, dict),
 }
-# what estimators and the steps here raise at parts that do not fit together
+# Estimators and the steps here raise these at parts that do not fit together.
 MISFITS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 

@@ -14,7 +14,7 @@ from .files import LABEL_NAMES, Refusal, Table, as_text, choose, matrix, refusal
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 NAMES_AT_ONCE = 1 << 12  # At most so many names are read at a time.
-# what h5py raises at a damaged file
+# h5py raises these at a damaged file.
 ERRORS = (RuntimeError, KeyError, ValueError, TypeError, NotImplementedError, OverflowError, UnicodeDecodeError)
 
 

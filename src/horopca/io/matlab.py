@@ -21,7 +21,7 @@ from .files import LABEL_NAMES, Refusal, Table, as_text, choose, matrix, refusal
 from .hdf import SIGNATURE
 
 MATRIX, COMPRESSED = 14, 15
-# kind of an element -> its numbers
+# An element of a kind holds such numbers.
 NUMBERS = {
     1: "i1",
     2: "u1",
@@ -38,7 +38,7 @@ NUMBERS = {
     18: "u4",
 }
 CELL, CHAR, SPARSE = 1, 4, 5
-# class of an array -> what its numbers are
+# An array of a class has such numbers.
 CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"}
 COMPLEX, LOGICAL = 0x800, 0x200
 HEAD = 1 << 12  # So many bytes of a packed variable tell its name and its shape.

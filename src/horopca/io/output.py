@@ -80,7 +80,7 @@ def _write_text(path: Path, X: np.ndarray, words: Words) -> None:
             writer.writerow(([] if before is None else [before[i]]) + numbers + ([] if behind is None else [behind[i]]))
 
 
-# ending of a file's name -> what writes it
+# The ending of a file's name says which of these writes it.
 WRITERS: dict[str, Callable[..., None]] = {
     ".npy": _write_npy,
     ".npz": _write_npz,
@@ -150,7 +150,7 @@ def _as_text(Y: np.ndarray, start: int, delimiter: str) -> bytes:
     return "".join(f"{line}\n" for line in head + lines).encode()
 
 
-# ending -> (block, its first row, number of all rows) -> what to write
+# By the ending of its name, this is written to a file for a block, its first row and the number of all rows.
 BLOCKS: Mapping[str, Callable[[np.ndarray, int, int], bytes]] = {
     ".npy": _as_npy,
     ".csv": lambda Y, start, n: _as_text(Y, start, DELIMITERS[".csv"]),

@@ -135,7 +135,7 @@ def _pairs(items: list[Any]) -> dict[Any, Any]:
     return {_key(items[i]): items[i + 1] for i in range(0, len(items) - 1, 2)}
 
 
-# what each instruction does with the machine and its argument; those that mean nothing to data do nothing
+# An instruction does this with the machine and its argument; those that mean nothing to data do nothing.
 STEPS: dict[str, Callable[[_Machine, Any], Any]] = {
     "PROTO": lambda m, _: None,
     "FRAME": lambda m, _: None,

@@ -16,7 +16,7 @@ from .safetensors import read_safetensors
 from .text import read_text
 from .word2vec import read_word2vec_binary, read_word2vec_text
 
-# ending -> (reader of a path and a key, whether the format has several arrays to choose from)
+# By the ending of its name a path is read by this, with a key if the format has several arrays to choose from.
 READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
     ".npy": (lambda path, _: Table(matrix(read_npy(path), path)), False),
     ".npz": (read_npz, True),

@@ -24,7 +24,7 @@ DTYPES = {
     "U8": "u1",
     "BOOL": "?",
 }
-# what a header that is none raises
+# A header that is none raises these.
 ERRORS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
 LONGEST_HEADER = 1 << 26  # A header has at most so many bytes; the format's own limit is not far above.
 

@@ -53,7 +53,7 @@ def _equidistant(a: np.ndarray, b: np.ndarray, n_points: int) -> np.ndarray:
     return np.asarray(from_hyperboloid(geodesic(x, y, np.linspace(0, 1, 2 * n_points - 1)[None]), "tangent"))
 
 
-# Circles that meet the boundary at right angles: of the disk, and of the half-plane.  Klein's geodesics are straight.
+# Geodesics of the disk and of the half-plane are circles that meet the boundary at right angles; Klein's are straight.
 ARCS: dict[str, Arcs] = {
     "poincare": _circular(lambda a, b: np.angle(1 - np.conj(a) * b)),
     "klein": _circular(lambda a, b: np.zeros(np.broadcast_shapes(a.shape, b.shape))),

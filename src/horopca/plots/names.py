@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 FONT = 7.0  # Names are so large, in points, on axes of the usual size.
 LONGEST = 32  # A name has at most so many characters.
 MOST = 150  # A picture has at most so many names.
-# right, left, above, below, and the four corners: the corner of the name's box, in widths and heights of it
+# A name stands right, left, above, below or at one of the corners: the corner of its box is there, in its widths and heights.
 PLACES = ((0.0, -0.5), (-1.0, -0.5), (-0.5, 0.0), (-0.5, -1.0), (0.0, 0.0), (-1.0, 0.0), (0.0, -1.0), (-1.0, -1.0))
 
 
