@@ -39,6 +39,16 @@ def test_time_is_the_root_of_the_inverse_curvature_and_the_square_of_space():
     assert np.allclose(from_hyperboloid(x, "lorentz-time-last"), np.roll(x, -1, axis=1))
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_curvature_scales_coordinates_but_in_the_half_space(model):
+    X = from_hyperboloid(x, model)
+    there = Door(model, -0.25)
+    assert there.scale == 0.5 and np.allclose(there.enter(X if model == "halfspace" else 2 * X), Door(model, -1.0).enter(X))
+    assert np.allclose(there.leave(x, float), X if model == "halfspace" else 2 * X)
+    assert (there.dimension(X.shape[1]), there.columns(4)) == (4, X.shape[1])
+    assert (there.chunk(X).start, there.chunk(X, 7).start) == (0, 7)
+
+
 def test_time_in_the_wrong_place_or_none_is_told():
     last, space = from_hyperboloid(x, "lorentz-time-last"), from_hyperboloid(x, "lorentz-space")
     with pytest.raises(ValueError, match="They do with their time last: pass model='lorentz-time-last'"):

@@ -78,6 +78,13 @@ def test_the_rim_itself_is_outside():
             check_rows(np.array([[0.0, 0.5], [0.0, 1.0], [2.0, 0.0]]), Door(model, -1.0))
 
 
+@pytest.mark.parametrize("model", ["poincare", "klein"])
+def test_the_rim_of_a_larger_ball_is_told_as_exactly(model):
+    X = next_to_the_rim(3, 20)
+    told = [[accepted(size * row[None], Door(model, -1 / size**2)) for row in X] for size in (1.0, 2.0, 0.25)]
+    assert told == 3 * [[sum(Fraction(z) ** 2 for z in row) < 1 for row in X.tolist()]] and 0 < sum(told[0]) < len(X)
+
+
 # ---------------------------------------------------------------- far out
 
 

@@ -161,7 +161,7 @@ def check_distances(D: np.ndarray, name: str = "X", *, symmetric: bool = True) -
             f"{name} must be a square matrix of distances for metric='precomputed', but has shape {D.shape}. For points pass "
             "metric='hyperbolic'."
         )
-    largest = float(D.max(initial=0)) or 1.0
+    largest = float(D.max(initial=0))
     skew, own = float(np.abs(D - D.T).max(initial=0)), float(np.abs(np.diag(D)).max(initial=0))
     if skew > SYMMETRY * largest:
         raise ValueError(
@@ -342,7 +342,7 @@ def _check_halfspace(X: Array, door: Door, start: int, name: str, reach: float) 
     law = f"{name} must have heights > 0 in its last column (model='halfspace')"
     _refuse(height <= 0, start, law, "do not", lambda k: f"has height {height[k]:.6g}")
     # the distance from (0, 1), to within a few units, from logarithms alone
-    aside = np.log(np.maximum(np.abs(to_numpy(X[:, :-1])).max(axis=1, initial=0.0), 1.0))
+    aside = np.log(np.abs(to_numpy(X[:, :-1])).max(axis=1, initial=1.0))
     _check_radius(np.maximum(np.abs(np.log(height)), 2 * aside - np.log(height)), start, name, reach)
 
 

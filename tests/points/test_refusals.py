@@ -1,0 +1,280 @@
+"""What the door refuses, word by word, and what it lets in just before: arguments, distances, rows of every model."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from clouds import cloud
+from horopca._points.door import (
+    Door,
+    as_number,
+    check_choice,
+    check_count,
+    check_distances,
+    check_door,
+    check_generator,
+    check_number,
+    refuse_outside,
+    seeded_generator,
+)
+from horopca.geometry import from_hyperboloid, lift
+
+NEGATIVE = "curvature must be a negative number (of size 1e-100 to 1e+100), but is"
+BALL = "A ball of radius R has curvature -1/R**2; hyperbolic space of the textbooks has -1."
+SEED = "random_state must be a whole number from 0 to 2**32 - 1, a RandomState, a Generator or None, but is"
+
+
+def sentence(function, *given, **options) -> str:
+    with pytest.raises(ValueError) as refusal:
+        function(*given, **options)
+    return str(refusal.value)
+
+
+# ---------------------------------------------------------------- arguments
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda: check_choice("goal", "x", ("a", "b")), "goal must be one of 'a', 'b', but is 'x'."),
+        (lambda: check_choice("goal", ["a"], ("a", "b")), "goal must be one of 'a', 'b', but is ['a']."),
+        (lambda: check_count("k", 2, 3), "k must be a whole number of at least 3, but is 2."),
+        (lambda: check_count("k", 6, 3, 5, " (a row)"), "k must be a whole number from 3 to 5 (a row), but is 6."),
+        (lambda: check_count("k", 2, 3, 5), "k must be a whole number from 3 to 5, but is 2."),
+        (lambda: check_count("k", True, 0), "k must be a whole number of at least 0, but is True."),
+        (lambda: check_count("k", 3.0, 0), "k must be a whole number of at least 0, but is 3.0."),
+        (lambda: check_number("tol", 0, "a positive number", above=0), "tol must be a positive number, but is 0."),
+        (lambda: check_number("tol", -0.1, "0 or more", least=0), "tol must be 0 or more, but is -0.1."),
+        (lambda: check_number("tol", True, "a number"), "tol must be a number, but is True."),
+        (lambda: check_number("tol", np.inf, "a number"), "tol must be a number, but is inf."),
+        (lambda: check_number("tol", "1", "a number"), "tol must be a number, but is '1'."),
+        (lambda: check_door("ball", -1.0), "model must be one of 'poincare', 'lorentz', 'lorentz-space', 'lorentz-time-last', "
+                                           "'klein', 'halfspace', 'tangent', but is 'ball'."),
+        (lambda: check_door("klein", "1"), f"{NEGATIVE} '1'. {BALL}"),
+        (lambda: check_door("klein", 0.0), f"{NEGATIVE} 0.0. {BALL}"),
+        (lambda: check_door("klein", -0.9e-100), f"{NEGATIVE} -9e-101. {BALL}"),
+        (lambda: check_door("klein", -1.1e100), f"{NEGATIVE} -1.1e+100. {BALL}"),
+        (lambda: check_door("klein", np.inf), f"{NEGATIVE} inf. {BALL}"),
+        (lambda: check_door("klein", 2.0),
+         f"{NEGATIVE} 2.0. {BALL} Where a library says c = 2 and means -c, pass curvature=-2."),
+        (lambda: check_generator("dice"), f"{SEED} 'dice'."),
+        (lambda: check_generator(-1), f"{SEED} -1."),
+        (lambda: seeded_generator(-1), f"{SEED} -1."),
+        (lambda: seeded_generator(0.5), f"{SEED} 0.5."),
+    ],
+)  # fmt: skip
+def test_arguments_are_refused_word_by_word(call, expected):
+    assert sentence(call) == expected
+
+
+def test_arguments_at_the_ends_of_what_they_may_be():
+    assert [check_count("k", k, 3, 5) for k in (3, np.int64(5))] == [3, 5]
+    assert type(check_count("k", np.int64(4), 3)) is int
+    assert check_number("tol", 0, "0 or more", least=0) == 0 and type(check_number("tol", 1, "a number")) is float
+    assert [check_door("klein", size).curvature for size in (-1e-100, -1e100)] == [-1e-100, -1e100]
+    for value in (None, "1", np.ones(2), SimpleNamespace(item=lambda: 1)):
+        assert as_number(value) is value
+    assert as_number(np.array([2.0])) == as_number(np.array(2.0)) == 2.0
+
+
+def test_every_kind_of_random_state_and_what_a_seed_means():
+    generator = np.random.default_rng(1)
+    assert check_generator(generator) is seeded_generator(generator) is generator
+    assert isinstance(check_generator(None), np.random.Generator)
+    for k in range(4):
+        first = np.random.default_rng(np.random.RandomState(k).randint(2**31)).random()
+        for state in (k, np.int64(k), np.random.RandomState(k)):
+            assert check_generator(state).random() == first
+        assert seeded_generator(np.random.RandomState(k)).random() == first
+    for state in (5, np.int64(5), 0):
+        assert seeded_generator(state).random() == np.random.default_rng(int(state)).random()
+    assert seeded_generator(True).random() == check_generator(True).random()
+
+
+# ---------------------------------------------------------------- distances
+
+
+D = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "expected"),
+    [
+        (D - 3, "Negative values in data: Y must hold distances >= 0, but its smallest entry is -3."),
+        (D[:2], "Y must be a square matrix of distances for metric='precomputed', but has shape (2, 3). For points pass "
+                "metric='hyperbolic'."),
+        (D + np.triu(D), "Y must be symmetric, but differs from its transpose by up to 2. Pass (Y + Y.T) / 2."),
+        (D + np.diag([0, 0.5, 0]), "Y must be 0 on its diagonal, but holds 0.5 there. Pass distances, not similarities."),
+    ],
+)  # fmt: skip
+def test_distances_are_refused_word_by_word(wrong, expected):
+    assert sentence(check_distances, wrong, "Y") == expected
+
+
+def test_distances_may_be_off_by_a_millionth_of_the_largest():
+    skew = np.array([[0, 0, 1.0], [1e-6, 0, 1.0], [1.0, 1.0, 0]])
+    own = np.array([[1e-6, 1.0], [1.0, 0]])
+    for off in (skew, own):
+        for largest in (1.0, 0.5, 8.0):
+            assert check_distances(largest * off).shape == off.shape
+            assert sentence(check_distances, largest * np.where(off == 1e-6, 1.1e-6, off)).startswith("X must be ")
+    for nothing in (np.zeros((2, 2)), np.zeros((0, 0))):
+        assert check_distances(nothing) is nothing
+    assert check_distances(D[:2], symmetric=False).shape == (2, 3)
+    assert "smallest entry is -3" in sentence(check_distances, D - 3, symmetric=False)
+
+
+# ---------------------------------------------------------------- rows
+
+
+RIM = "as rounding does it: horopca.geometry.clip(Y, 1e-5{}) moves them inside (on the command line, --clip 1e-5)."
+COORDINATES = "For Lorentz coordinates pass model='lorentz', or 'lorentz-space' for those without their time"
+UNIT = "Y must lie inside the unit ball, but"
+TWO = "Y must lie inside the ball of radius 2, but"
+FIRST = "Y must lie on the hyperboloid t^2 - |s|^2 = {}, t > 0 (time first), but"
+LAST = "Y must lie on the hyperboloid t^2 - |s|^2 = 1, t > 0 (time last), but"
+OTHERS = "For ball coordinates pass model='poincare'; for Lorentz coordinates without their time, model='lorentz-space'."
+FAR = "Y must lie within hyperbolic distance 175 of the origin (float64 holds no more), but"
+NEARER = "Divide the data by a scale, or pass a curvature nearer to 0."
+HEIGHT = "Y must have heights > 0 in its last column (model='halfspace'), but"
+IN = [0.1, 0.2]  # a point of every model without a time
+
+
+@pytest.mark.parametrize(
+    ("model", "curvature", "rows", "expected"),
+    [
+        ("poincare", -1.0, [IN, [np.nan, 0]], "Y must be finite, but row 8 holds NaN or infinity. Drop or repair such rows."),
+        ("klein", -1.0, [[np.inf, 0], IN, [-np.inf, 0]],
+         "Y must be finite, but 2 of rows 7 to 9 hold NaN or infinity (row 7 holds NaN or infinity). "
+         "Drop or repair such rows."),
+        ("poincare", -1.0, [IN, [0, 1]], f"{UNIT} row 8 has norm 1. That is its rim, {RIM.format('')}"),
+        ("klein", -1.0, [IN, [0, 1.005], [1, 0]],
+         f"{UNIT} 2 of rows 7 to 9 have norm >= 1 (row 8 has norm 1.005). That is its rim, or beyond by at most 0.005, "
+         + RIM.format("")),
+        ("poincare", -0.25, [[0, 1.9], [0, -2.01]],
+         f"{TWO} row 8 has norm 2.01. That is its rim, or beyond by at most 0.01, {RIM.format(', radius=2')}"),
+        ("poincare", -1.0, [[3, 4]],
+         f"{UNIT} row 7 has norm 5. {COORDINATES}; for a larger ball pass its curvature, e.g. "
+         "curvature=-0.0392 (radius 5.05)."),
+        ("klein", -0.25, [[3, 4], [2.1, 0], [0, 1.9]],
+         f"{TWO} 2 of rows 7 to 9 have norm >= 2 (row 7 has norm 5). {COORDINATES}; for a larger ball pass its curvature, e.g. "
+         "curvature=-0.0392 (radius 5.05)."),
+        ("poincare", -1.0, [[1e51, 0]], f"{UNIT} row 7 has norm 1e+51. {COORDINATES}."),
+        ("lorentz", -1.0, [[1, 0, 0], [3, 0, 1]],
+         f"{FIRST.format(1)} row 8 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125. {OTHERS}"),
+        ("lorentz", -0.25, [[2, 0, 0], [0.9, 0, -0.1]],
+         f"{FIRST.format(4)} row 8 has t = 0.9 and t^2 - |s|^2 = 0.8. Its curvature would be -1.25. {OTHERS}"),
+        ("lorentz", -1.0, [[-3, 1, 0], [-3, 2, 2]],
+         f"{FIRST.format(1)} 2 of rows 7 to 8 do not (row 7 has t = -3 and t^2 - |s|^2 = 8). {OTHERS}"),
+        ("lorentz", -1.0, [[2, 3, 0]], f"{FIRST.format(1)} row 7 has t = 2 and t^2 - |s|^2 = -5. {OTHERS}"),
+        ("lorentz", -1.0, [[1e200, 1, 1]], f"{FIRST.format(1)} row 7 has t = 1e+200. {OTHERS}"),
+        ("lorentz", -0.25, [[0, 2, 3], [1e200, 1e200, 0], [2, 0, 0]],
+         f"{FIRST.format(4)} row 7 has t = 0 and t^2 - |s|^2 = -13. {OTHERS}"),
+        ("lorentz", -0.25, [[3, 1, 0], [1e200, 1e200, 0], [2, 0, 0]],
+         f"{FIRST.format(4)} row 7 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125. {OTHERS}"),
+        ("lorentz", -0.25, [[1e200, 0, 1e200], [2, 0, 0]], f"{FAR} row 7 is at 460.517. {NEARER}"),
+        ("lorentz-time-last", -1.0, [[0, 1, 3]],
+         f"{LAST} row 7 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125. {OTHERS}"),
+        ("lorentz-time-last", -1.0, [[3, 2, 2]],
+         f"{LAST} row 7 has t = 2 and t^2 - |s|^2 = -9. They do with their time first: pass model='lorentz'."),
+        ("lorentz", -1.0, [[2, 2, 3]],
+         f"{FIRST.format(1)} row 7 has t = 2 and t^2 - |s|^2 = -9. They do with their time last: pass "
+         "model='lorentz-time-last'."),
+        ("lorentz-space", -1.0, [[1e100, 0]], f"{FAR} row 7 is at 230.952. {NEARER}"),
+        ("lorentz-space", -4.0, [[1e100, 0]], f"{FAR} row 7 is at 231.645. {NEARER}"),
+        ("halfspace", -1.0, [IN, [3, 0]], f"{HEIGHT} row 8 has height 0."),
+        ("halfspace", -1.0, [IN, [3, -2], [3, -3]], f"{HEIGHT} 2 of rows 7 to 9 do not (row 8 has height -2)."),
+        ("halfspace", -1.0, [[0, np.exp(180)]], f"{FAR} row 7 is at 180. {NEARER}"),
+        ("halfspace", -1.0, [[0, np.exp(-180)]], f"{FAR} row 7 is at 180. {NEARER}"),
+        ("halfspace", -1.0, [[0.2, -np.exp(100), 1]], f"{FAR} row 7 is at 200. {NEARER}"),
+        ("halfspace", -1.0, [[np.exp(50), np.exp(-80)]], f"{FAR} row 7 is at 180. {NEARER}"),
+        ("halfspace", -1.0, [[np.exp(-180)]], f"{FAR} row 7 is at 180. {NEARER}"),
+        ("tangent", -4.0, [[60, 80], IN], f"{FAR} row 7 is at 200. {NEARER}"),
+        ("tangent", -1e-100, [[-1e200], [1.0]], f"{FAR} row 7 is at 1e+150. {NEARER}"),
+    ],
+)  # fmt: skip
+def test_rows_are_refused_word_by_word(model, curvature, rows, expected):
+    assert sentence(refuse_outside, np.array(rows, dtype=float), Door(model, curvature), 7, "Y") == expected
+
+
+@pytest.mark.parametrize(
+    ("model", "curvature", "rows"),
+    [
+        ("tangent", -1.0, [[175.0, 0.0]]),
+        ("tangent", -4.0, [[87.5, 0.0]]),
+        ("tangent", -1e-100, [[1e52]]),
+        ("halfspace", -1.0, [[0.0, np.exp(174.9)], [0.9, np.exp(-174.9)], [0.5, 1.0]]),
+        ("halfspace", -1.0, [[np.exp(120.0), np.exp(80.0)], [np.exp(40.0), np.exp(-80.0)]]),
+        ("halfspace", -1.0, np.full((2, 2), 6e4, np.float16)),  # whose sum is not finite
+        ("lorentz", -1.0, [[1.0, 0.0, 0.0]]),
+        ("lorentz", -0.25, [[2.0, 0.0], [np.sqrt(5.0), -1.0]]),
+        ("lorentz-space", -4.0, [[np.sinh(174.9) / 2, 0.0]]),
+    ],
+)
+def test_rows_at_the_ends_of_what_they_may_be(model, curvature, rows):
+    refuse_outside(np.asarray(rows), Door(model, curvature), 0, "X")
+
+
+def test_a_row_of_the_hyperboloid_may_be_off_by_a_ten_thousandth():
+    for curvature in (-1.0, -0.25):
+        door, radius = Door("lorentz", curvature), 1 / np.sqrt(-curvature)
+        for s in (0.1, 3.0):
+            square = 1 + s * s
+            right, wrong = (np.array([[np.sqrt(square + 1e-4 * (1 + square) * off), s]]) for off in (0.95, 1.05))
+            refuse_outside(radius * right, door, 0, "X")
+            assert "must lie on the hyperboloid" in sentence(refuse_outside, radius * wrong, door, 0, "X")
+
+
+def test_half_precision_may_be_off_by_eight_of_its_units():
+    right, wrong = (np.array([[1 + units * 2.0**-10, 0]], dtype=np.float16) for units in (8, 9))
+    refuse_outside(right, Door("lorentz", -1.0), 0, "X")
+    assert "has t = 1.00879" in sentence(refuse_outside, wrong, Door("lorentz", -1.0), 0, "X")
+
+
+@pytest.mark.parametrize("curvature", [-1.0, -0.25, -0.01])
+def test_space_components_are_not_taken_for_rows_with_a_time(curvature):
+    """Eight rows on the hyperboloid, where it can be told from its cone, are not there by chance."""
+    door, radius = Door("lorentz-space", curvature), 1 / np.sqrt(-curvature)
+    for d in (1, 3):
+        x = radius * cloud(8, d, radius=4.0)
+        for model, X in (("lorentz", x), ("lorentz-time-last", np.roll(x, -1, axis=1))):
+            assert sentence(refuse_outside, X, door, 7, "Y") == (
+                "Y must hold Lorentz coordinates without their time (model='lorentz-space'), but rows 7 to 14 have it: "
+                f"t^2 - |s|^2 is {radius**2:.6g} in all of them. Pass model={model!r}."
+            )
+            refuse_outside(X[:7], door, 0, "X")
+            refuse_outside(np.append(X, [2 * X[0]], axis=0), door, 0, "X")
+    far = radius * lift(np.column_stack([np.linspace(40, 50, 20), np.full((20, 2), 0.1)]))
+    for X in (far, np.roll(far, -1, axis=1), np.full((20, 1), radius)):
+        refuse_outside(X, door, 0, "X")
+
+
+# ---------------------------------------------------------------- on the way out
+
+
+def test_images_that_the_numbers_of_a_user_do_not_hold_are_refused():
+    for model, curvature in (("lorentz", -1.0), ("lorentz", -0.25), ("halfspace", -0.25)):
+        door = Door(model, curvature)
+        x = door.enter(np.array([[1.0, 1e5]]) if model == "halfspace" else np.array([[0.0, -1e5]]))
+        assert "but <class 'numpy.float16'> holds numbers of up to 6.55e+04: pass the points as float64." in sentence(
+            door.leave, x, np.float16
+        )
+        assert sentence(door.leave, x, np.float16).startswith("The images have coordinates of up to 1e+05, but ")
+        assert door.leave(x, np.float32).dtype == np.float32
+    most = np.array([[1.0, 65504.0]])
+    assert np.array_equal(Door("lorentz-space", -1.0).leave(lift(most), np.float16), most)
+
+
+@pytest.mark.parametrize("model", ["poincare", "klein"])
+@pytest.mark.parametrize("curvature", [-1.0, -0.25])
+def test_images_of_a_ball_are_inside_by_what_their_numbers_can_tell(model, curvature):
+    x = lift(np.array([[3e15, 4e15]]))
+    for dtype in (np.float32, np.float64):
+        Y = Door(model, curvature).leave(x, dtype)
+        below = 1 - np.linalg.norm(Y.astype(np.float64)) * np.sqrt(-curvature)
+        assert Y.dtype == dtype and 3.5 <= below / np.finfo(dtype).eps <= 4.5  # and the spacing of numbers below 1
+        refuse_outside(Y, Door(model, curvature), 0, "Y")
+    assert np.array_equal(Door("tangent", -1.0).leave(x, float), from_hyperboloid(x, "tangent"))  # as far as it is
