@@ -79,9 +79,9 @@ def test_the_seed_decides():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"branching": 0}, "branching must be at least 1"),
-        ({"depth": 0}, "depth must be at least 1"),
-        ({"n_features": 1}, "n_features must be at least 2"),
+        ({"branching": 0}, "branching must be a whole number of at least 1"),
+        ({"depth": 0}, "depth must be a whole number of at least 1"),
+        ({"n_features": 1}, "n_features must be a whole number of at least 2"),
         ({"step": 0.0}, "step must be a positive distance"),
         ({"step": float("nan")}, "step must be a positive distance"),
         ({"spread": -1.0}, "spread must be 0 or more"),

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._points.door import seeded_generator
+from .._points.door import check_count, check_number, seeded_generator
 from ..geometry import from_hyperboloid, origin, to_hyperboloid, translate, translate_to_origin
+from .trees import RootedTree, balanced_tree
 
 
 class Hierarchy(NamedTuple):
@@ -20,7 +21,7 @@ class Hierarchy(NamedTuple):
     @property
     def edges(self) -> np.ndarray:
         """Pairs (parent, child) of rows, shape (n-1, 2)."""
-        return np.stack([self.parent[1:], np.arange(1, len(self.parent))], axis=1)
+        return RootedTree(self.parent).edges
 
 
 def make_hierarchy(
@@ -61,10 +62,14 @@ def make_hierarchy(
     >>> sorted(set(tree.labels))
     ['branch 1', 'branch 2', 'root']
     """
-    _check_sizes(branching, depth, n_features, step, spread)
-    rng = seeded_generator(random_state)
-    n = sum(branching**level for level in range(depth + 1))
-    parent = (np.arange(n) - 1) // branching
+    check_count("depth", depth, 1)
+    check_count("n_features", n_features, 2)
+    check_number("step", step, "a positive distance", above=0)
+    check_number("spread", spread, "0 or more", least=0)
+    if step * depth > 30:
+        raise ValueError(f"step * depth must be at most 30, beyond which points round to the boundary, but is {step * depth}.")
+    rng, parent = seeded_generator(random_state), balanced_tree(branching, depth).parent
+    n = len(parent)
     branch = np.arange(n)  # of the root: 1, 2, ... at depth 1, inherited below
     x = np.tile(origin(n_features), (n, 1))
     for p in range(parent[-1] + 1):
@@ -81,15 +86,3 @@ def make_hierarchy(
 
 def _unit(v: np.ndarray) -> np.ndarray:
     return np.asarray(v / np.linalg.norm(v, axis=-1, keepdims=True))
-
-
-def _check_sizes(branching: int, depth: int, n_features: int, step: float, spread: float) -> None:
-    for name, value, least in (("branching", branching, 1), ("depth", depth, 1), ("n_features", n_features, 2)):
-        if value < least:
-            raise ValueError(f"{name} must be at least {least}, but is {value}.")
-    if not step > 0:
-        raise ValueError(f"step must be a positive distance, but is {step}.")
-    if not 0 <= spread < np.inf:
-        raise ValueError(f"spread must be 0 or more, but is {spread}.")
-    if step * depth > 30:
-        raise ValueError(f"step * depth must be at most 30, beyond which points round to the boundary, but is {step * depth}.")

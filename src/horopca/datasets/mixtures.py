@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._points.door import check_count, seeded_generator
+from .._points.door import check_count, check_number, seeded_generator
 from ..geometry import from_hyperboloid, to_hyperboloid, translate
 from .hierarchy import make_hierarchy
 
@@ -119,8 +119,7 @@ def _around(centres: np.ndarray, labels: np.ndarray, scale: float, rng: np.rando
 def _check_lengths(distance: float, scale: float, d: int) -> None:
     if not 0 <= distance < np.inf:
         raise ValueError(f"The centres must be 0 or more from the origin, but are {distance}.")
-    if not 0 < scale < np.inf:
-        raise ValueError(f"scale must be a positive number, but is {scale}.")
+    check_number("scale", scale, "a positive number", above=0)
     if distance + scale * (np.sqrt(d) + 6) > FARTHEST_DRAWN:
         raise ValueError(
             f"Centres at distance {distance:g} with scale {scale:g} in {d} dimensions put points beyond radius "

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._points.door import LARGEST_RADIUS, Door, check_count, check_door
-from ..geometry import ModelName
+from .._points.door import LARGEST_RADIUS, Door, check_count, check_door, check_number
+from .._search.ending import Ending
+from ..estimators.fitting import report_end
+from ..geometry import MODELS, ModelName
 
 
 class Reach(NamedTuple):
@@ -20,15 +22,7 @@ class Reach(NamedTuple):
     held: float  # in float64, apart from the boundary
 
 
-REACH = {
-    "poincare": Reach(12.0, 34.0),
-    "klein": Reach(6.0, 17.0),
-    "lorentz": Reach(12.0, LARGEST_RADIUS),
-    "lorentz-space": Reach(12.0, LARGEST_RADIUS),
-    "lorentz-time-last": Reach(12.0, LARGEST_RADIUS),
-    "halfspace": Reach(12.0, LARGEST_RADIUS),
-    "tangent": Reach(12.0, LARGEST_RADIUS),
-}
+REACH = dict.fromkeys(MODELS, Reach(12.0, LARGEST_RADIUS)) | {"poincare": Reach(12.0, 34.0), "klein": Reach(6.0, 17.0)}
 
 
 class GraphEmbedding(BaseEstimator, ABC):
@@ -45,11 +39,11 @@ class GraphEmbedding(BaseEstimator, ABC):
     names_: list[Any]
 
     @abstractmethod
-    def fit(self, graph: Any, y: Any = None) -> GraphEmbedding:
-        """Learn the points of the nodes of `graph`."""
+    def _learn(self, graph: Any, door: Door, d: int) -> Ending | None:
+        """Find points of H^d for the nodes of a graph, and keep them as they leave by the door; how a search for them ended."""
 
-    def fit_transform(self, graph: Any, y: Any = None) -> np.ndarray:
-        """Learn the points of the nodes of `graph` and return them, `embedding_`.
+    def fit(self, graph: Any, y: Any = None) -> Self:
+        """Find the points of the nodes of `graph`.
 
         Parameters
         ----------
@@ -59,15 +53,16 @@ class GraphEmbedding(BaseEstimator, ABC):
 
         Returns
         -------
-        ndarray of shape (n_nodes, n_components) (one column more for a model with time)
+        self
         """
+        ending = self._learn(graph, check_door(self.model, self.curvature), check_count("n_components", self.n_components, 2))
+        if ending is not None:
+            report_end(self, ending)
+        return self
+
+    def fit_transform(self, graph: Any, y: Any = None) -> np.ndarray:
+        """Find the points of the nodes of `graph`, as `fit` does, and return them: `embedding_`."""
         return self.fit(graph).embedding_
-
-    def _door(self) -> Door:
-        return check_door(self.model, self.curvature)
-
-    def _dimension(self) -> int:
-        return check_count("n_components", self.n_components, 2)
 
     def _far(self, door: Door) -> float:
         """The largest radius that points may have, at curvature -1."""
@@ -76,7 +71,7 @@ class GraphEmbedding(BaseEstimator, ABC):
             return reach.shown
         if self.max_radius is None:
             return reach.held
-        far = check_positive("max_radius", self.max_radius, "'auto', None or ")
+        far = check_number("max_radius", self.max_radius, "'auto', None or a positive number", above=0)
         if far > reach.held:
             raise ValueError(
                 f"max_radius must be at most {reach.held:g} for the model {door.model!r}, beyond which float64 does not tell "
@@ -86,18 +81,13 @@ class GraphEmbedding(BaseEstimator, ABC):
 
     def _scale(self, door: Door) -> float | None:
         """The scale that was asked for, at curvature -1; None: the best."""
-        return None if self.scale == "auto" else check_positive("scale", self.scale, "'auto' or ") * door.scale
+        if self.scale == "auto":
+            return None
+        return door.scale * check_number("scale", self.scale, "'auto' or a positive number", above=0)
 
     def _say(self, text: str) -> None:
         if self.verbose:
             print(f"[{type(self).__name__}] {text}", file=sys.stderr)
-
-
-def check_positive(name: str, value: Any, instead: str = "") -> float:
-    """A positive number, or a sentence, which may name what could be given `instead`."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or not 0 < value < np.inf:
-        raise ValueError(f"{name} must be {instead}a positive number, but is {value!r}.")
-    return float(value)
 
 
 def through(x: np.ndarray, door: Door) -> tuple[np.ndarray, np.ndarray]:

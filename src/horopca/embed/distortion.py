@@ -10,11 +10,11 @@ import numpy as np
 from .._points.door import Door, check_count, check_generator
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
-from ..estimators.fitting import report_end
+from ..estimators.fitting import check_climb
 from ..geometry import ModelName, lift
 from ..statistics import principal_axes
 from .ball import from_ball, to_ball
-from .base import REACH, GraphEmbedding, check_positive, through
+from .base import REACH, GraphEmbedding, through
 from .forms import as_graph
 from .graphs import Tree
 from .relaxation import Schedule, relaxed
@@ -127,22 +127,9 @@ class DistortionEmbedding(GraphEmbedding):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, graph: Any, y: Any = None) -> DistortionEmbedding:
-        """Find the points of the nodes of `graph`.
-
-        Parameters
-        ----------
-        graph : file, networkx graph, tree object, pairs, data frame, mapping, matrix of lengths or of distances, parents
-            The graph, in any of these forms; docs/embedding.md says more of each.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        door, d = self._door(), self._dimension()
+    def _learn(self, graph: Any, door: Door, d: int) -> Ending:
         starts = None if self.n_init == "auto" else check_count("n_init", self.n_init, 0)
-        max_iter, tol = check_count("max_iter", self.max_iter, 1), check_positive("tol", self.tol)
+        check_climb(self)
         far, scale = self._far(door), self._scale(door)
         graph, rng = as_graph(graph, largest_component=self.largest_component), check_generator(self.random_state)
         targets = targets_of(graph, rng, least_sources=max(64, 4 * d))
@@ -152,14 +139,13 @@ class DistortionEmbedding(GraphEmbedding):
         with one_blas_thread():
             search = Relaxation(targets, door, far, scale, rng, self._say)
             runners = [*search.placed(tree, d), *(search.opened(d) for _ in range(starts))]
-            best = search.settled(min(runners, key=_distortion), max_iter, tol)
+            best = search.settled(min(runners, key=_distortion), self.max_iter, self.tol)
             given_up = max(0.0, best.fit.distortion - search.without_limit(best, tree).fit.distortion)
         self.names_ = graph.names
         self.distortion_given_up_ = given_up
         self.embedding_, _ = through(best.x[np.argsort(targets.order)], door)
         self.distance_scale_, self.distortion_ = best.fit.scale / door.scale, best.fit.distortion
-        report_end(self, Ending.of(best, f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g})."))
-        return self
+        return Ending.of(best, f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).")
 
 
 class Runner(NamedTuple):

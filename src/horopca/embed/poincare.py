@@ -7,11 +7,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .._points.door import Door, check_count, check_generator
+from .._points.door import Door, check_count, check_generator, check_number
 from .._points.threads import one_blas_thread
 from ..geometry import ModelName, lift
 from .ball import from_ball, moved, to_ball, within
-from .base import GraphEmbedding, check_positive
+from .base import GraphEmbedding
 from .forms import as_relations
 from .relations import Pairs, closure_of, ranked, unique_pairs
 from .stress import COINCIDENT
@@ -28,7 +28,7 @@ class PoincareEmbedding(GraphEmbedding):
     relation with are pushed away: stochastic gradient ascent of ``log(exp(-d(u, v)) / sum over w of exp(-d(u, w)))`` with w
     in v and a sample of the unrelated nodes. Steps are exponential maps in each point's own frame, so the
     same algorithm serves the ball and the hyperboloid, and nothing is clipped at the boundary. The relations of a batch
-    share their negative samples.
+    share their negative samples. An undirected edge relates both ways.
 
     Parameters
     ----------
@@ -118,21 +118,7 @@ class PoincareEmbedding(GraphEmbedding):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, graph: Any, y: Any = None) -> PoincareEmbedding:
-        """Learn the points of the nodes of `graph`.
-
-        Parameters
-        ----------
-        graph : file, networkx graph, tree object, pairs, data frame, mapping, matrix of lengths or of distances, parents
-            The graph, in any of these forms; docs/embedding.md says more of each. A directed edge (u, v) reads "u is a v"; an
-            undirected one relates both ways.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        door, d = self._door(), self._dimension()
+    def _learn(self, graph: Any, door: Door, d: int) -> None:
         plan = self._plan(door)
         names, edges, _, directed, _ = as_relations(graph)
         if self.closure and not directed:
@@ -152,13 +138,12 @@ class PoincareEmbedding(GraphEmbedding):
         self.embedding_ = door.leave(x, x.dtype)
         self.names_, self.pairs_, self.loss_ = names, related.pairs, loss
         self.mean_rank_, self.map_ = found
-        return self
 
     def _plan(self, door: Door) -> Course:
         return Course(
             check_count("epochs", self.epochs, 1),
             check_count("burn_in", self.burn_in, 0),
-            check_positive("learning_rate", self.learning_rate),
+            check_number("learning_rate", self.learning_rate, "a positive number", above=0),
             check_count("negatives", self.negatives, 1),
             check_count("batch_size", self.batch_size, 1),
             self._scale(door) or 1.0,

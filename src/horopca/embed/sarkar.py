@@ -110,20 +110,7 @@ class SarkarEmbedding(GraphEmbedding):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, graph: Any, y: Any = None) -> SarkarEmbedding:
-        """Place the nodes of `graph`.
-
-        Parameters
-        ----------
-        graph : file, networkx graph, tree object, pairs, data frame, mapping, matrix of lengths or of distances, parents
-            The graph, in any of these forms; docs/embedding.md says more of each.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        door, d = self._door(), self._dimension()
+    def _learn(self, graph: Any, door: Door, d: int) -> None:
         asked, far = self._scale(door), self._far(door)
         graph = as_graph(graph, largest_component=self.largest_component)
         targets = targets_of(graph, check_generator(self.random_state))
@@ -138,7 +125,6 @@ class SarkarEmbedding(GraphEmbedding):
         self.distortion_ = fit.distortion
         self.distortion_given_up_ = given_up(fit.distortion, tree, d, targets, door, far)
         self.parent_ = tree.parent
-        return self
 
 
 def _position(graph: Graph, root: Any) -> int:
@@ -169,7 +155,7 @@ def _warn_of_rounding(x: np.ndarray, tree: Tree, tau: float, door: Door) -> None
         warnings.warn(
             f"{off.sum()} of {len(child)} edges are more than 10% longer or shorter than asked, because float64 coordinates "
             f"of the model {door.model!r} cannot hold points so far out. Pass a smaller scale, or scale='auto'.",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from .._points.door import check_count, check_generator
+from .._points.door import Door, check_count, check_generator, check_number
 from ..geometry import ModelName, to_hyperboloid
-from .base import GraphEmbedding, check_positive
+from .base import GraphEmbedding
 from .forms import as_graph
 from .graphs import Graph
 
@@ -25,7 +25,7 @@ class HyperbolicSkipGram(GraphEmbedding):
     Skip-gram with negative sampling in polar coordinates: a node has a radius r and a direction, and the likeness of two
     nodes is ``r r' cos(angle)``. Nodes that walks visit within `window` steps of each other are made alike, others unlike;
     radii and directions take their steps apart. Well-connected nodes keep a small radius. The points are those of the
-    first of the two tables of skip-gram.
+    first of the two tables of skip-gram. Weights of edges are lengths, which walks do not heed.
 
     Parameters
     ----------
@@ -119,20 +119,7 @@ class HyperbolicSkipGram(GraphEmbedding):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, graph: Any, y: Any = None) -> HyperbolicSkipGram:
-        """Learn the points of the nodes of `graph`; weights of edges are lengths, which walks do not heed.
-
-        Parameters
-        ----------
-        graph : file, networkx graph, tree object, pairs, data frame, mapping, matrix of lengths or of distances, parents
-            The graph, in any of these forms; docs/embedding.md says more of each.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        door, d = self._door(), self._dimension()
+    def _learn(self, graph: Any, door: Door, d: int) -> None:
         self._check_options()
         unit, far = self._scale(door) or 1.0, self._far(door)
         graph, rng = as_graph(graph, largest_component=self.largest_component), check_generator(self.random_state)
@@ -151,13 +138,12 @@ class HyperbolicSkipGram(GraphEmbedding):
             self._say(f"epoch {epoch + 1}: mean loss {total / len(pairs):.4f}")
         self.embedding_ = door.leave(to_hyperboloid(unit * nodes.radius[:, None] * nodes.direction, "tangent"), np.float64)
         self.names_, self.radius_, self.loss_ = graph.names, unit * nodes.radius, total / len(pairs)
-        return self
 
     def _check_options(self) -> None:
         for name in ("n_walks", "window", "negatives", "epochs", "batch_size"):
             check_count(name, getattr(self, name), 1)
         check_count("walk_length", self.walk_length, 2)
-        check_positive("learning_rate", self.learning_rate)
+        check_number("learning_rate", self.learning_rate, "a positive number", above=0)
 
 
 def random_walks(graph: Graph, n_walks: int, length: int, rng: np.random.Generator) -> np.ndarray:
