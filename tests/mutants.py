@@ -274,7 +274,7 @@ def reach(room: str, folder: Path) -> tuple[dict[str, float], Lines]:
 def tests_for(mutant: Mutant, lines: Lines) -> set[str]:
     """The tests that reach a mutant."""
     at = lines.get(mutant.path.name, {})
-    return {context.split("|")[0] for line in range(mutant.line, mutant.last + 1) for context in at.get(line, [])}
+    return {context.rsplit("|", 1)[0] for line in range(mutant.line, mutant.last + 1) for context in at.get(line, [])}
 
 
 def known() -> dict[str, str]:

@@ -30,6 +30,9 @@ def ring(*sizes: float) -> np.ndarray:
     return np.array(sizes)[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
+CROWD = ring(0.1, 0.85, 0.85, 0.85, 0.85, 0.95, 0.95, 0.95)  # more of them before the last tenth than in it
+
+
 # ---------------------------------------------------------------- the evidence
 
 
@@ -71,8 +74,10 @@ def test_each_model_is_recognised_by_its_evidence(model, dtype):
         (SIGNS[:, 2:], ("halfspace", "lorentz-space", "tangent"), "norms from 3 to 4: beyond the unit ball"),
         (ring(0.1, 0.85, 0.85, 0.85, 0.95, 0.95, 0.95), ("poincare",),
          "norms from 0.1 to 0.95, of which 3 between 0.9 and 1 and none beyond; Klein's ball would look the same"),
-        (ring(0.1, 0.85, 0.85, 0.85, 0.85, 0.95, 0.95, 0.95), ("poincare", "lorentz-space", "tangent"),
+        (CROWD, ("poincare", "lorentz-space", "tangent"),
          "norms from 0.1 to 0.95: all below 1, but not crowding there"),
+        ([[0.9, 0], [-0.9, 0], [0, -0.9]], ("poincare",),
+         "norms from 0.9 to 0.9, of which 3 between 0.9 and 1 and none beyond; Klein's ball would look the same"),
         (ring(0.1, 0.95, 0.95), ("poincare", "lorentz-space", "tangent"),
          "norms from 0.1 to 0.95: all below 1, but not crowding there"),
     ],
@@ -84,7 +89,7 @@ def test_candidates_and_the_words_for_them(X, candidates, evidence):
     assert found.door == (found.doors[candidates[0]] if len(candidates) == 1 else None)
 
 
-@pytest.mark.parametrize("X", [Z, x, RIM, SIGNS, 500 * Z, from_hyperboloid(x, "lorentz-time-last"), ring(0.1, 0.95)])
+@pytest.mark.parametrize("X", [Z, x, RIM, SIGNS, 500 * Z, from_hyperboloid(x, "lorentz-time-last"), CROWD, CROWD[::-1]])
 def test_blocks_change_nothing(X):
     one, few, all_ = (recognised(X, step=step) for step in (1, 7, 1000))
     assert (one.n, one.largest_norm, *one[3:], one.door) == (few.n, few.largest_norm, *few[3:], few.door)
@@ -113,7 +118,7 @@ def test_a_curvature_next_to_one_is_one_to_as_many_digits_as_there_are():
         (0.0, 1 - 0.9e-4, -1.0),
         (0.0, 1 + 1.2e-4, -1 / (1 + 1.2e-4)),
         (1e-3, 1.004, -1.0),  # 4e-3 of t^2 + |s|^2, which is 1.004 in the first row
-        (1e-3, 1.006, -1 / 1.006),
+        (1e-3, 1.0046, -1 / 1.0046),
     ):
         assert recognised(rows(square), eps).doors["lorentz"] == ("lorentz", pytest.approx(curvature, rel=1e-12))
 
@@ -124,6 +129,13 @@ def test_rows_with_a_time_are_as_far_out_as_the_door_lets_in(curvature):
         rows = np.array([[1.0, 0.0], [np.cosh(r), np.sinh(r)]]) / np.sqrt(-curvature)
         for X, model in ((rows, "lorentz"), (rows[:, ::-1], "lorentz-time-last")):
             assert recognised(X).doors[model] == (Door(model, curvature) if fits else None)
+
+
+@pytest.mark.parametrize("size", [0.1, 1.0, 10.0])
+def test_rows_share_a_square_to_a_ten_thousandth_of_it(size):
+    for off, shared in ((0.95e-4, True), (1.05e-4, False)):
+        rows = size * np.array([[1.0, 0.0], [np.sqrt(2 + off), 1.0]])
+        assert (recognised(rows).doors["lorentz"] is not None) == shared
 
 
 def test_wide_lorentz_rows_in_single_precision_are_recognised():
@@ -145,13 +157,15 @@ def test_what_is_on_no_hyperboloid_goes_through_no_door_with_a_time():
 
 
 def test_rows_that_rounding_has_taken_to_the_cone_may_have_a_time():
-    far = lift(np.linspace(1e9, 2e9, 30)[:, None] * [[0.6, -0.8]])
+    far = lift(np.linspace(1e9, 1e10, 30)[:, None] * [[0.6, -0.8]])
     assert recognised(far).candidates == ("lorentz", "lorentz-space")
     assert recognised(np.roll(far, -1, axis=1)).candidates == ("lorentz-time-last", "halfspace", "lorentz-space")
-    for other in (far[:1].repeat(30, axis=0), far * [-1, 1, 1], far * [1.01, 1, 1]):
+    for other in (far[:1].repeat(30, axis=0), far * [-1, 1, 1], far * [1.01, 1, 1], np.append(far, [[0, 0, 0]], axis=0)):
         assert "lorentz" not in recognised(other).candidates
-    nearly = far * [1 + 1e-5, 1, 1]  # t^2 - |s|^2 is 1e-5 of t^2 + |s|^2
-    assert recognised(nearly, 1e-5).candidates[0] == "lorentz" and "lorentz" not in recognised(nearly).candidates
+    assert "lorentz" in recognised(1e-10 * far).candidates
+    for off, eps, there in ((3e-5, 1e-5, True), (5e-5, 1e-5, False), (3e-5, 0.0, False)):
+        nearly = far * [1 + off, 1, 1]  # t^2 - |s|^2 is so much of t^2 + |s|^2
+        assert ("lorentz" in recognised(nearly, eps).candidates) == there
 
 
 # ---------------------------------------------------------------- and others
