@@ -388,7 +388,9 @@ def test_a_row_that_is_no_point_is_named_and_nothing_is_left(points, out, tmp_pa
     X = POINTS.copy()
     X[where] = np.nan
     save(points, X, force=True)
-    with pytest.raises(ValueError, match=rf"1 of 1000 rows have a NaN or an infinity \(the first is row {where},"):
+    with pytest.raises(
+        ValueError, match=rf"1 of 1000 rows have a NaN, an infinity or a missing value \(the first is row {where},"
+    ):
         reduce_file(points, out, TangentPCA(2))
     X[where] = 2.0
     save(points, X, force=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -38,19 +38,12 @@ def read_feather(path: Path, key: str | None) -> Table:
         return as_points(_gathered(batches, file.schema, Budget(path)), path)
 
 
-@contextmanager
-def _arrow(path: Path, kind: str) -> Iterator[None]:
+def _arrow(path: Path, kind: str) -> AbstractContextManager[None]:
     """What Arrow raises at a damaged file, said in a sentence."""
     import pyarrow as pa
 
     errors = (pa.ArrowException, ValueError, TypeError, KeyError, OverflowError)
-    with refusals(path, f"is damaged, cut short, or not {kind}", *errors):
-        try:
-            yield
-        except OSError as error:
-            if error.errno is not None:
-                raise
-            raise ValueError(str(error)) from error
+    return refusals(path, f"is damaged, cut short, or not {kind}", *errors)
 
 
 def _gathered(batches: Iterable[Any], schema: Any, budget: Budget) -> Any:

@@ -96,7 +96,8 @@ def refusals(path: Path, why: str, *errors: type[Exception]) -> Iterator[None]:
     except errors as error:
         raise Refusal(f"{path} {why}.") from error
     except OSError as error:
-        if error.errno == errno.EINVAL:  # a place before the beginning of the file
+        # without a number it is a library's, about the content and not about the disk; EINVAL: a place before the beginning
+        if error.errno in (None, errno.EINVAL):
             raise Refusal(f"{path} {why}.") from error
         raise
 
@@ -123,12 +124,13 @@ def as_text(value: Any) -> str:
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
 
 
-def refuse_nonfinite(X: np.ndarray, path: Path) -> None:
-    bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
-    if bad.size:
+def refuse_nonfinite(blocks: Iterable[np.ndarray], path: Path) -> None:
+    """Refuse rows, a block after another, that are not all finite numbers."""
+    bad = ~np.concatenate([np.isfinite(block).all(axis=1) for block in blocks])
+    if bad.any():
         raise ValueError(
-            f"{path} must hold finite numbers, but {bad.size} of {len(X)} rows have a NaN, an infinity or a "
-            f"missing value (the first is row {bad[0]}, counting from 0)."
+            f"{path} must hold finite numbers, but {bad.sum()} of {len(bad)} rows have a NaN, an infinity or a missing "
+            f"value (the first is row {bad.argmax()}, counting from 0)."
         )
 
 

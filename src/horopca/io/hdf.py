@@ -24,14 +24,8 @@ def open_hdf(path: Path, mode: str = "r") -> Iterator[Any]:
         import h5py
     except ImportError as error:
         raise ImportError(f"{path} is an HDF5 file, which needs h5py: pip install h5py.") from error
-    with refusals(path, "is damaged, cut short, or not an HDF5 file", *ERRORS):
-        try:
-            with h5py.File(path, mode) as file:
-                yield file
-        except OSError as error:
-            if error.errno is not None:
-                raise
-            raise ValueError(str(error)) from error  # of the library, about the content and not about the disk
+    with refusals(path, "is damaged, cut short, or not an HDF5 file", *ERRORS), h5py.File(path, mode) as file:
+        yield file
 
 
 def read_h5ad(path: Path, key: str | None) -> Table:

@@ -49,6 +49,15 @@ def lines(file: TextIO, path: Path) -> Iterator[str]:
             raise Refusal(f"{path}, line {_undecodable(path)}: this is not text in UTF-8.") from error
 
 
+def is_number(text: str) -> bool:
+    """Whether Python reads a text as a number, be it NaN or infinite."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _undecodable(path: Path) -> int:
     """The line of the first byte that is not UTF-8 (the decoder is some lines ahead of those handed out)."""
     before, decoder = 1, getincrementaldecoder("utf-8")()

@@ -113,5 +113,5 @@ def load(
     values = (values,) if isinstance(values, str) else tuple(values)
     table = reader(path, key).as_told(names, labels, values, path)
     if not allow_nonfinite:
-        refuse_nonfinite(table.X, path)
+        refuse_nonfinite([table.X], path)
     return table

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
 from .arrays import map_npy, read_members
-from .files import existing
+from .files import existing, refuse_nonfinite
 from .fits import as_member, from_member, pack, unpack, write_members
 from .output import BLOCKS, check_output, is_same
 from .partial import beside, claimed, folder_to_disk, to_disk
@@ -379,19 +379,6 @@ def fit_to(estimator: Any, source: Source) -> None:
     try:
         estimator.fit(map_npy(source.path))
     except ValueError:
-        _refuse_nonfinite(source)
+        steps = range(0, source.shape[0], source.block_rows)
+        refuse_nonfinite((source.rows(start, start + source.block_rows) for start in steps), source.path)  # by their numbers
         raise
-
-
-def _refuse_nonfinite(source: Source) -> None:
-    """Name the rows that are not finite, where a fit has only said that there are some."""
-    count, first = 0, 0
-    for start in range(0, source.shape[0], source.block_rows):
-        bad = np.flatnonzero(~np.isfinite(source.rows(start, start + source.block_rows)).all(axis=1))
-        first = first if count or not bad.size else start + int(bad[0])
-        count += bad.size
-    if count:
-        raise ValueError(
-            f"{source.path} must hold finite numbers, but {count} of {source.shape[0]} rows have a NaN or an infinity (the "
-            f"first is row {first}, counting from 0)."
-        )

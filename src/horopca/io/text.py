@@ -13,7 +13,7 @@ import numpy as np
 
 from .arrays import read_npy
 from .files import LABEL_NAMES, Table, existing
-from .lines import ending, lines, open_text
+from .lines import ending, is_number, lines, open_text
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 PEEK = 100  # So many lines are seen before the header and the label column are decided.
@@ -48,14 +48,14 @@ def read_text(path: Path, delimiter: str) -> Table:
 def _layout(head: list[list[str]], path: Path) -> tuple[bool, list[int], int | None]:
     """Whether the first line is a header, which columns hold words, and which an index to pass over (None if none does)."""
     first, body = head[0], head[1:] or head
-    if not any(_is_number(field) for row in body for field in row):
+    if not any(is_number(field) for row in body for field in row):
         separator = "tabs" if ending(path) == ".tsv" else "commas"
         raise ValueError(f"{path} has no rows of numbers separated by {separator}.")
     several = [*body, first] if head[1:] and len(head) < 3 else body  # of two lines the first counts too
     text = [j for j in range(len(first)) if _is_text([row[j] for row in several if j < len(row)])]
     named = [j for j, name in enumerate(first) if name.lower() in LABEL_NAMES or (j == 0 < len(first) - 1 and not name)]
     others = [name for j, name in enumerate(first) if name and j not in text and j not in named]
-    header = len(head) > 1 and (not any(map(_is_number, others)) or _counts(others))
+    header = len(head) > 1 and (not any(map(is_number, others)) or _counts(others))
     words = sorted({*text, *named}) if header else text
     index = 0 if header and len(words) > 1 and 0 in words and not first[0] else None  # a data frame's, without a name
     return header, [j for j in words if j != index], index
@@ -63,20 +63,12 @@ def _layout(head: list[list[str]], path: Path) -> tuple[bool, list[int], int | N
 
 def _is_text(fields: list[str]) -> bool:
     """Whether a column holds words: one wrong cell among numbers is a mistake to report, not a label."""
-    return sum(not _is_number(field) for field in fields if field) > len(fields) / 2
+    return sum(not is_number(field) for field in fields if field) > len(fields) / 2
 
 
 def _counts(names: list[str]) -> bool:
     """Whether a line reads 0, 1, 2, ...: a data frame's default column names."""
     return len(names) > 1 and names == [str(j) for j in range(len(names))]
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
 
 
 def _parse(
@@ -93,7 +85,7 @@ def _parse(
         try:
             numbers.extend([float(fields[j] or "nan") for j in kept])
         except ValueError:
-            wrong = next(fields[j] for j in kept if fields[j] and not _is_number(fields[j]))
+            wrong = next(fields[j] for j in kept if fields[j] and not is_number(fields[j]))
             raise ValueError(f"{path}, line {line}: {wrong[:40]!r} is not a number.") from None
     if not kept:
         raise ValueError(f"{path} has words and no coordinates.")

@@ -19,7 +19,7 @@ import numpy as np
 
 from .budget import Budget
 from .files import Refusal, as_text, refusals
-from .lines import PACKED_ERRORS, lines, open_bytes, open_text
+from .lines import PACKED_ERRORS, is_number, lines, open_bytes, open_text
 
 SHORT = 1e-3  # An edge without a length has this share of the mean length.
 NODE = 400  # A node of a tree takes so many bytes here.
@@ -65,7 +65,7 @@ def _names(nodes: list[Node]) -> list[str]:
     taken, seen, inner, names = set(counts), Counter[str](), 0, []
     for node in nodes:
         name = node.name
-        if not name or (not node.is_leaf and (counts[name] > 1 or _is_number(name))):
+        if not name or (not node.is_leaf and (counts[name] > 1 or is_number(name))):
             kind, name = ("leaf" if node.is_leaf else "inner"), ""
             while not name or name in taken:
                 inner += 1
@@ -78,14 +78,6 @@ def _names(nodes: list[Node]) -> list[str]:
         taken.add(name)
         names.append(name)
     return names
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 # ---------------------------------------------------------------- Newick and Nexus

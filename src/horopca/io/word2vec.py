@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import mmap
 from array import array
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from pathlib import Path
 
 import numpy as np
 
 from .files import Table, as_text
-from .lines import lines, open_text
+from .lines import is_number, lines, open_text
 
 LONGEST_NAME = 4096  # In binary, where nothing but a blank ends a name, it has at most so many bytes.
 
@@ -49,12 +49,7 @@ def _claim(fields: list[str]) -> tuple[int, int] | None:
 
 def _trailing_numbers(fields: list[str]) -> int:
     """How many fields at the end of the line are numbers; the first field of several is a name."""
-    for count, field in enumerate(reversed(fields[1:])):
-        try:
-            float(field)
-        except ValueError:
-            return count
-    return len(fields) - 1
+    return sum(1 for _ in takewhile(is_number, reversed(fields[1:])))
 
 
 def _floats(fields: list[str], line: int, path: Path) -> list[float]:
