@@ -9,6 +9,7 @@ import pytest
 from clouds import cloud, rotation
 from horopca.geometry import Alignment, align, distance, lift, origin, translate
 from horopca.geometry._arrays import to_numpy
+from horopca.geometry.alignment import _centroid, _nearest_turn, _polished, _singular_pair
 
 
 def isometry(d, *, radius=2.0, seed=0):
@@ -93,6 +94,35 @@ def test_no_other_isometry_is_nearer(d):
     assert all(square_sum(squared, x, y, w) <= square_sum(g, x, y, w) * (1 + 1e-6) for g in [best, *others])
 
 
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_the_steps_of_the_closed_form(d):
+    """Where to look from; and two of Newton's steps (a shift, and the turn that it brings) square an error."""
+    x, w = cloud(20, d), np.full(20, 0.05)
+    y = shaken(isometry(d, seed=1).move(x))
+    mean, centroid = w @ x, _centroid(x, w)
+    assert np.allclose(centroid / centroid[0], mean / mean[0]) and np.allclose(_centroid(x[:1], w[:1] / w[:1]), x[0])
+    M, J = (w[:, None] * y).T @ x, np.diag([-1.0, *np.ones(d)])
+    e, f = _singular_pair(M)
+    there, back = -M @ J @ e, -M.T @ J @ f
+    assert np.allclose(there / there[0], f / f[0]) and np.allclose(back / back[0], e / e[0])
+    light = np.eye(d + 1)[0] + np.eye(d + 1)[1]  # as far points are to rounding
+    assert np.array_equal(_singular_pair(np.outer(light, light)), [origin(d)] * 2)
+    best, near = align(x, y), 1e-5 * np.random.default_rng(0).standard_normal((d, d))
+    turn = _nearest_turn(np.eye(d) + near, reflections=False)
+    off = best._replace(turn=turn @ best.turn, there=translate(lift(near[0]), best.there))
+    before, after = (distance(g.move(x), best.move(x)).max() for g in (off, _polished(_polished(off, x, y, w), x, y, w)))
+    assert after < 10 * before**2 < 1e-2 * before
+
+
+def test_the_nearest_turn_is_that_of_the_singular_values():
+    for M in np.random.default_rng(0).standard_normal((20, 3, 3)):
+        sizes, side = np.linalg.svd(M)[1], np.sign(np.linalg.det(M))
+        either, proper = (_nearest_turn(M, reflections) for reflections in (True, False))
+        assert np.trace(either.T @ M) == pytest.approx(sizes.sum()) and np.linalg.det(proper) == pytest.approx(1)
+        assert np.trace(proper.T @ M) == pytest.approx(sizes @ [1, 1, side])
+        assert np.allclose(_nearest_turn(1e-15 * M, True), either)  # of whatever size
+
+
 def test_a_mirror_that_only_what_is_near_can_tell():
     s = np.column_stack([np.sinh(np.linspace(-15, 15, 50)), 0.1 * np.random.default_rng(0).standard_normal(50)])
     x = lift(s)  # the moment across is 1e-13 of that along: nothing of it is left in a sum
@@ -151,8 +181,17 @@ def test_lists_are_points_too_and_what_does_not_count_may_be_missing():
     assert np.allclose(align(missing, np.vstack([y, y[:1]]), np.r_[1, 1, 1, 1, 0]).matrix(), found.matrix())
 
 
+def test_time_may_be_wrong_by_rounding_and_not_by_more():
+    x = lift(np.array([[0.0, 80.0], [1.0, 2.0], [0.0, 0.0]]))
+    assert distance(align(x * [1 + 5e-4, 1, 1], x).move(x), x).max() < 0.1
+    with pytest.raises(ValueError, match="row 0 is"):
+        align(x * [1 + 2e-3, 1, 1], x)
+
+
 def test_refusals():
     x = cloud(4, 2)
+    with pytest.raises(ValueError, match=r"x and y must be points .* shapes \(0, 3\)"):
+        align(x[:0], x[:0])
     for bad in (np.nan, np.inf):
         holed = x.copy()
         holed[2, 1] = bad

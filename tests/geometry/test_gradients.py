@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from horopca import geometry as geo
-from horopca.geometry import MODELS, from_hyperboloid, lift, to_hyperboloid
+from horopca.geometry import MODELS, Chunk, from_hyperboloid, lift, to_hyperboloid
+from horopca.geometry._arrays import from_numpy, to_numpy, with_rows
 
 torch = pytest.importorskip("torch")
 
@@ -61,6 +62,16 @@ def test_busemann_functions_and_horospheres_have_their_gradients_at_the_origin()
     for k in range(2):
         assert agrees(lambda s, k=k: geo.busemann(lift(s), q[k]), X)
         assert agrees(lambda s, k=k: geo.horosphere(q[k], lift(s))[1], X)
+
+
+def test_tensors_keep_their_graph_on_their_way():
+    """Through products with a chunk, from one precision to another, and where rows are put in the place of others."""
+    M = torch.as_tensor(np.random.default_rng(0).normal(size=(2, 4)))
+    assert agrees(Chunk.of(lift(X.detach())).products, M)
+    assert agrees(lambda a, rows: with_rows(a, [True, False] * 3, rows), X, Y[:3])
+    single = from_numpy(M.requires_grad_(), like=torch.zeros(1, dtype=torch.float32))
+    assert single.dtype == torch.float32 and single.requires_grad
+    assert to_numpy(single).dtype == float and np.allclose(to_numpy(single), M.detach().numpy(), rtol=1e-6)
 
 
 def gradient(function, *inputs):

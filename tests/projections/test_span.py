@@ -8,35 +8,10 @@ import pytest
 from clouds import cloud, directions
 from horopca._objectives.sample import as_sample
 from horopca.geometry import Chunk, Frame, busemann, distance, lift, light_cone, to_hyperboloid
-from horopca.geometry.hulls import geodesic_hull, split_basis
 from horopca.projections import slide, spine_basis, spine_from_basis, spine_from_ideal_points, unslide
 from horopca.projections.horospherical import Slide, slide_with_pullback
 from horopca.projections.spines import ideal_points, nested_ideal_points
-
-rng = np.random.default_rng(0)
-BASES = {
-    "any": rng.standard_normal((2, 5)),
-    "time first and negative": rng.standard_normal((3, 5)) - [3, 0, 0, 0, 0],
-    "time in the last row alone": np.array([[0, 1.0, 0, 0, 0], [0, 0, 1.0, 0, 0], [-2.0, 0.1, 0, 0, 0.3]]),
-    "no time": np.array([[0, 1.0, 0, 2.0, 0], [0, 0, 1.0, 0, 0]]),
-    "time alone": np.array([[1.0, 0, 0, 0, 0], [0, 0, 0.6, 0.8, 0]]),
-    "time alone, and most axes": np.array([[2.0, 0, 0, 0, 0], [0, 1.0, 0, 0, 0], [0, 0, 1.0, 0, 0], [0, 0, 0, 0.6, 0.8]]),
-    "one vector": np.array([[-1.0, 0.3, 0.2, 0, 0]]),
-    "everything": np.eye(5),
-}
-
-
-def same_span(A, B):
-    return np.linalg.matrix_rank(np.concatenate([A, B]), tol=1e-9) == len(A) == len(B)
-
-
-@pytest.mark.parametrize("name", BASES)
-def test_a_basis_is_split_into_time_and_space(name):
-    A = BASES[name]
-    v0, w, U = split_basis(A)
-    V = np.concatenate([[[v0, *w]], np.pad(U, ((0, 0), (1, 0)))])
-    np.testing.assert_allclose(V @ V.T, np.eye(len(A)), atol=1e-12)
-    assert v0 >= 0 and same_span(A, V)
+from subspaces import BASES, same_span
 
 
 @pytest.mark.parametrize("name", [name for name in BASES if name != "everything"])
@@ -146,25 +121,6 @@ def test_a_basis_that_came_to_be_dependent_has_a_finite_gradient():
     A = np.array([[1.0, 0.5, 0, 0], [1.0, 0.5, 0, 0]])
     _, eta, pullback = slide_with_pullback(as_sample(cloud(10, 3)), A)
     assert np.isfinite(pullback(np.zeros((1, 10)), np.ones_like(eta))).all()
-
-
-# ---- hulls
-
-
-def test_a_hull_needs_something_to_span_it():
-    with pytest.raises(ValueError, match="needs points or ideal points, but got neither"):
-        geodesic_hull()
-
-
-@pytest.mark.parametrize("count", [1, 2, 4])
-def test_a_hull_holds_its_points_and_its_frame_is_the_same_whatever_their_order(count):
-    x = lift(np.sinh(np.array([0.1, 14.0, 3.0, 9.0]))[:count, None] * directions(4, 3, seed=1)[:count])  # far and near
-    frame, again = geodesic_hull(x), geodesic_hull(x[::-1])
-    J = np.diag([-1.0, 1, 1, 1])
-    np.testing.assert_allclose(frame @ J @ frame.T, J[:count, :count], atol=1e-8)
-    assert np.linalg.matrix_rank(np.concatenate([frame, x / x[:, :1]]), tol=1e-9) == count
-    assert all(row[np.abs(row).argmax()] > 0 for row in frame[1:, 1:])
-    assert same_span(frame, again)
 
 
 def test_busemann_values_of_the_ideal_points_of_a_spine_are_kept():

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._arrays import Array, array_namespace, dot, from_numpy, norm, to_numpy, unit
-from .hyperboloid import gap, origin
+from .hyperboloid import distance, gap, origin
 from .isometries import boost, boost_to_origin, translate, translate_to_origin
 from .models import lift
 
@@ -97,14 +97,13 @@ def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool
         return found
     xp, before = array_namespace(x), np.inf
     for _ in range(SQUARES):
-        a = gap(found.move(x), y)
-        d = 2 * xp.asinh(xp.sqrt(a) / 2)
+        d = distance(found.move(x), y)
         total = float(xp.sum(w * d * d))
         if not total < before * (1 - SETTLED):
             break
         before, best = total, found
-        sinh = xp.sqrt(a * (1 + a / 4))
-        eased = w * xp.where(sinh > 0, d / xp.where(sinh > 0, sinh, xp.ones_like(sinh)), xp.ones_like(sinh))
+        d = d + _tiny(d)  # so that d / sinh(d) is 1 where it is 0
+        eased = w * d / xp.sinh(d)
         found = _closed_form(x, y, eased / xp.sum(eased), reflections, found)
     return best
 
@@ -190,11 +189,12 @@ def _singular_pair(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     T = -M / M[0, 0] * J
     sizes, vectors = np.linalg.eig((J[:, None] * T.T * J) @ T)
     e = np.real(vectors[:, np.argmax(np.abs(sizes))])
-    pair = [e * np.sign(e[0]), T @ (e * np.sign(e[0]))]
-    squares = [v[0] ** 2 - v[1:] @ v[1:] for v in pair]
-    if min(squares) <= 1e-9 * max(v @ v for v in pair):
+    e = e * np.sign(e[0])
+    pair = np.stack([e, T @ e])
+    squares = pair[:, 0] ** 2 - dot(pair[:, 1:], pair[:, 1:])
+    if squares.min() <= 1e-9:  # of vectors of lengths near 1
         return origin(len(M) - 1), origin(len(M) - 1)
-    e, f = (np.asarray(lift(v[1:] / np.sqrt(square))) for v, square in zip(pair, squares, strict=True))
+    e, f = lift(pair[:, 1:] / np.sqrt(squares)[:, None])
     return e, f
 
 
@@ -215,13 +215,13 @@ def _polished(found: Alignment, x: Array, y: Array, w: Array) -> Alignment:
     axes = np.linalg.eigh(M + M.T)[1]
     # along these axes what is small stays apart from what is large, so it is added up there
     a, b = (lift(side[:, 1:] @ from_numpy(axes, side)) for side in (a, b))
-    inside, skew = to_numpy(w @ (a[:, 1:] * b[:, 1:])), _skew(a, b, w)
+    inside, (boosts, turns) = to_numpy(w @ (a[:, 1:] * b[:, 1:])), _skew(a, b, w)
     # M_00 - M_kk without their cancellation: the mean of cosh d and the moments along the other axes
     level = 1 + float(to_numpy(w @ gap(a, b))) / 2 + inside.sum()
-    shift = axes @ (skew[0, 1:] / (level - inside))
+    shift = axes @ (boosts / (level - inside))
     stiff = inside[:, None] + inside
-    firm = np.abs(stiff) > UNDETERMINED * np.abs(inside).max(initial=0.0)
-    omega = axes @ np.where(firm, skew[1:, 1:] / np.where(firm, stiff, 1.0), 0.0) @ axes.T
+    firm = np.abs(stiff) > UNDETERMINED * np.abs(inside).max()
+    omega = axes @ np.divide(turns, stiff, out=np.zeros_like(stiff), where=firm) @ axes.T
     left, _, right = np.linalg.svd(np.eye(len(omega)) + omega)
     return Alignment(found.here, np.asarray(left @ right @ found.turn), to_numpy(translate(lift(-shift), found.there)))
 
@@ -238,24 +238,21 @@ def _mirrored(found: Alignment, x: Array, y: Array, w: Array) -> Alignment:
     return found._replace(turn=found.turn - 2 * np.outer(thin, thin @ found.turn))
 
 
-def _skew(a: Array, b: Array, w: Array) -> np.ndarray:
-    """sum w (b a^T - a b^T) (d+1, d+1), from radii and directions: a difference of large products is a small sinh there."""
+def _skew(a: Array, b: Array, w: Array) -> tuple[np.ndarray, np.ndarray]:
+    """Of sum w (b a^T - a b^T), skew, the row of time (d,) and the part in space (d, d).
+
+    From radii and directions: a difference of large products is a small sinh there.
+    """
     t, r, u = a[:, 0], norm(a[:, 1:]), unit(a[:, 1:])
     t_b, r_b, u_b = b[:, 0], norm(b[:, 1:]), unit(b[:, 1:])
-    away = (r - r_b) * (r + r_b) / (t_b * r + t * r_b + _nothing(r, r_b))
+    away = (r - r_b) * (r + r_b) / (t_b * r + t * r_b + _tiny(r))  # 0 where both are
     turn = u_b - u
     # of a pair of unit vectors the part of the difference along the first is exactly -|difference|^2 / 2
     turn = turn - (dot(turn, u) + dot(turn, turn) / 2)[:, None] * u
-    boosts = (w * away) @ u - (w * t * r_b) @ turn
     turns = (w * r * r_b)[:, None] * turn
-    out = np.zeros((u.shape[1] + 1, u.shape[1] + 1))
-    out[0, 1:] = to_numpy(boosts)
-    out[1:, 0] = -out[0, 1:]
-    out[1:, 1:] = to_numpy(turns.T @ u - u.T @ turns)
-    return out
+    return to_numpy((w * away) @ u - (w * t * r_b) @ turn), to_numpy(turns.T @ u - u.T @ turns)
 
 
-def _nothing(r: Array, r_b: Array) -> Array:
-    """1 where both radii are 0, else 0."""
-    xp = array_namespace(r)
-    return xp.where((r <= 0) & (r_b <= 0), xp.ones_like(r), xp.zeros_like(r))
+def _tiny(a: Array) -> float:
+    """The least number of the precision of a, to be added where 0 would be divided by 0."""
+    return float(array_namespace(a).finfo(a.dtype).smallest_normal)

@@ -22,14 +22,14 @@ def split_basis(A: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     size = float(np.linalg.norm(Q[:, 0]))
     turn = _rotation_to_first(Q[:, 0], size)
     V = turn @ Q
-    v0, w, U = (V[0, 0], V[0, 1:], V[1:, 1:]) if V[0, 0] >= 0 else (-V[0, 0], -V[0, 1:], V[1:, 1:])
-    return float(v0), w, U
+    V[0] *= np.copysign(1.0, V[0, 0])
+    return float(V[0, 0]), V[0, 1:], V[1:, 1:]
 
 
 def _rotation_to_first(a: np.ndarray, size: float) -> np.ndarray:
     """An orthogonal matrix (Householder) that takes the vector a to a multiple of the first axis."""
     h = a.copy()
-    h[0] += size if a[0] >= 0 else -size
+    h[0] += np.copysign(size, a[0])  # to the side on which nothing cancels
     square = h @ h
     return np.eye(len(a)) - 2 * np.outer(h, h) / square if square > 0 else np.eye(len(a))
 
@@ -78,23 +78,21 @@ def lorentz_frame(A: np.ndarray) -> np.ndarray:
 
 def _fixed_signs(U: np.ndarray) -> np.ndarray:
     """Rows turned so that the largest entry of each is positive."""
-    if not len(U):
-        return U
     biggest = U[np.arange(len(U)), np.abs(U).argmax(axis=1)]
-    return U * np.where(biggest < 0, -1.0, 1.0)[:, None]
+    return U * np.copysign(1.0, biggest)[:, None]
 
 
 def hull_coordinates(x: Array, frame: np.ndarray) -> Array:
     """Geodesic projections of the points x (..., d+1) on a hull, as points (..., k+1) of the hyperboloid of H^k."""
     xp = array_namespace(x)
     F = from_numpy(frame, like=x)
-    t, s = x[..., :1], x[..., 1:]
+    t, s = x[..., 0], x[..., 1:]
     b = s @ F[1:, 1:].T
     # <x, frame_0> = -cosh(distance from x to the hull) * (time of the image): normalise by the part outside the hull,
     # a sum of squares, rather than by the difference c^2 - |b|^2
-    c = t[..., 0] * F[0, 0] - s @ F[0, 1:]
+    c = t * F[0, 0] - s @ F[0, 1:]
     rest = s - c[..., None] * F[0, 1:] - b @ F[1:, 1:]
-    rest_time = t[..., 0] - c * F[0, 0]
+    rest_time = t - c * F[0, 0]
     square = dot(rest, rest) - rest_time * rest_time
     square = xp.where(square > 0, square, xp.zeros_like(square))
     return lift(b / xp.sqrt(1 + square)[..., None])

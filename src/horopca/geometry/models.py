@@ -182,9 +182,7 @@ def clip(X: Array, margin: float, *, radius: float = 1.0) -> Array:
     """
     xp = array_namespace(X)
     size, most = norm(X)[..., None], radius * (1 - max(margin, 4 * float(xp.finfo(X.dtype).eps)))
-    if not bool(xp.any(size > most)):
-        return X
-    return xp.where(size > most, X * (most / xp.where(size > 0, size, xp.ones_like(size))), X)
+    return X * (most / xp.where(size > most, size, xp.full_like(size, most)))
 
 
 def _model(name: str) -> Model:

@@ -1,0 +1,101 @@
+"""Geodesic hulls: they hold what they are made of, in orthonormal frames; what is projected goes to what is nearest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clouds import cloud, directions
+from horopca import geometry as geo
+from horopca.geometry import lift
+from horopca.geometry.hulls import _rotation_to_first, geodesic_hull, split_basis
+from subspaces import BASES, same_span
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_a_basis_is_split_into_time_and_space(name):
+    A = BASES[name]
+    v0, w, U = split_basis(A)
+    V = np.concatenate([[[v0, *w]], np.pad(U, ((0, 0), (1, 0)))])
+    np.testing.assert_allclose(V @ V.T, np.eye(len(A)), atol=1e-12)
+    assert v0 >= 0 and same_span(A, V)
+
+
+@pytest.mark.parametrize("a", [(1.0, -1e-8, 0.0), (-1.0, 1e-8, 0.0), (1.0, 1e-8, 0.0), (-1.0, -1e-8, 1.0)])
+def test_a_vector_is_turned_to_the_first_axis_to_its_last_digits(a):
+    turn = _rotation_to_first(np.array(a), np.linalg.norm(a))
+    assert np.allclose(turn @ turn.T, np.eye(3), atol=1e-15) and np.allclose((turn @ a)[1:], 0, atol=1e-15)
+
+
+def test_a_hull_needs_something_to_span_it():
+    with pytest.raises(ValueError, match="needs points or ideal points, but got neither"):
+        geodesic_hull()
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_a_hull_holds_its_points_and_its_frame_is_the_same_whatever_their_order(count):
+    x = lift(np.sinh(np.array([0.1, 14.0, 3.0, 9.0]))[:count, None] * directions(4, 3, seed=1)[:count])  # far and near
+    frame, again = geodesic_hull(x), geodesic_hull(x[::-1])
+    J = np.diag([-1.0, 1, 1, 1])
+    np.testing.assert_allclose(frame @ J @ frame.T, J[:count, :count], atol=1e-8)
+    assert np.linalg.matrix_rank(np.concatenate([frame, x / x[:, :1]]), tol=1e-9) == count
+    assert all(row[np.abs(row).argmax()] > 0 for row in frame[1:, 1:])
+    assert same_span(frame, again)
+
+
+@pytest.mark.parametrize(("points", "ideals"), [(3, 0), (1, 2), (0, 3), (2, 1)])
+def test_hull_holds_its_points_and_is_lorentz_orthonormal(points, ideals):
+    x, q = cloud(points, 5), directions(ideals, 5)
+    frame = geodesic_hull(x if points else None, q if ideals else None)
+    J = np.diag([-1.0, *[1.0] * 5])
+    assert np.allclose(frame @ J @ frame.T, np.diag([-1.0, 1, 1]))
+    if points:
+        assert np.all(geo.distance(geo.geodesic_projection(x, frame), x) < 1e-7)
+    if ideals:
+        light = np.column_stack([np.ones(ideals), q])
+        assert np.linalg.matrix_rank(np.concatenate([frame, light]), tol=1e-9) == 3
+
+
+def test_geodesic_projection_is_the_nearest_point():
+    x = cloud(1, 4, radius=2)
+    frame = geodesic_hull(cloud(3, 4, seed=1))
+    image = geo.geodesic_projection(x, frame)
+    nearest = geo.distance(x, image)[0]
+    steps = np.random.default_rng(0).standard_normal((200, 2)) * 0.3
+    y = geo.hull_coordinates(x, frame)
+    others = geo.hull_points(lift(y[:, 1:] + steps), frame)
+    assert np.all(geo.distance(x, others) >= nearest)
+
+
+@pytest.mark.parametrize("points", [1, 2, 4])
+def test_coordinates_in_a_hull_are_products_with_its_frame(points):
+    """Of a point outside, Minkowski products with the frame have lost its distance from the hull: they are brought back."""
+    frame, x = geodesic_hull(cloud(points, 4, seed=1)), cloud(30, 4, seed=2)
+    t, b = -geo.inner(x, frame[0]), x[:, 1:] @ frame[1:, 1:].T
+    expected = np.column_stack([t, b]) / np.sqrt(t**2 - np.sum(b**2, axis=1))[:, None]
+    np.testing.assert_allclose(geo.hull_coordinates(x, frame), expected, atol=1e-9)
+
+
+def test_geodesic_projection_shrinks_by_cosh_of_the_distance():
+    frame = geodesic_hull(cloud(2, 3, seed=1))
+    x, y = cloud(30, 3, seed=2), cloud(30, 3, seed=3)
+    images = [geo.geodesic_projection(p, frame) for p in (x, y)]
+    r = np.minimum(*(geo.distance(p, image) for p, image in zip((x, y), images, strict=True)))
+    assert np.all(np.sinh(geo.distance(*images) / 2) <= np.sinh(geo.distance(x, y) / 2) / np.cosh(r) * (1 + 1e-9))
+
+
+def test_hull_coordinates_keep_distances_inside_the_hull():
+    frame = geodesic_hull(cloud(3, 5, seed=1))
+    y = cloud(20, 2)
+    inside = geo.hull_points(y, frame)
+    assert np.allclose(geo.pairwise_distance(inside), geo.pairwise_distance(y), atol=1e-9)
+    assert np.allclose(geo.hull_coordinates(inside, frame), y)
+
+
+def test_hull_refuses_dependent_points_and_lonely_ideal_points():
+    x = cloud(2, 3)
+    between = geo.geodesic(x[0], x[1], 0.3)
+    with pytest.raises(ValueError, match="independent"):
+        geodesic_hull(np.stack([*x, between]))
+    with pytest.raises(ValueError, match="single ideal point"):
+        geodesic_hull(ideal_points=directions(1, 3))
