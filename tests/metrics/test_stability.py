@@ -12,7 +12,6 @@ from horopca import PGA, EuclideanPCA, HoroPCA, HoroPCACV, TangentPCA
 from horopca.geometry import distance, from_hyperboloid, to_hyperboloid
 from horopca.metrics import bootstrap
 from horopca.metrics.stability import _sentences
-from horopca.projections.spines import spine_angle
 
 
 def planted(n=40, d=3, K=1, noise=0.2, seed=0):
@@ -190,12 +189,6 @@ def test_the_conclusion_does_not_contradict_itself(plane, wide, bound):
         assert ("read point by point." in said) == (stability > 0.9 and not wide)
         assert ("read point by point, but for the 3 of 60 that" in said) == (stability > 0.9 and wide > 0)
         assert ("slide" in said) == (stability > 0.9 and bound > 30) and said.count("half of that radius") == bool(wide)
-
-
-def test_angles_of_spines():
-    assert spine_angle(np.eye(3)[:1], np.eye(3)[1:2]) == pytest.approx(np.pi / 2)
-    a = 1e-9  # whose cosine is 1
-    assert spine_angle(np.eye(3)[:2], np.array([[1.0, 0, 0], [0, np.cos(a), np.sin(a)]])) == pytest.approx(a)
 
 
 def test_refusals():

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clouds import cloud, directions
+from clouds import cloud, directions, rotation
 from horopca._objectives.sample import as_sample
 from horopca.geometry import Chunk, Frame, busemann, distance, lift, light_cone, to_hyperboloid
 from horopca.projections import slide, spine_basis, spine_from_basis, spine_from_ideal_points, unslide
 from horopca.projections.horospherical import Slide, slide_with_pullback
-from horopca.projections.spines import ideal_points, nested_ideal_points
+from horopca.projections.spines import ideal_points, nested_ideal_points, spine_angle
 from subspaces import BASES, same_span
 
 
@@ -104,17 +104,26 @@ def test_images_solve_the_equation_of_the_projection(kappa, stretch):
         np.testing.assert_allclose(back, y, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("radius", [0.0, 4.0, 9.0, 14.0])
-def test_products_that_are_trusted_are_right(radius):
+@pytest.mark.parametrize(("radius", "reach"), [(0.0, 2.0), (4.0, 2.0), (6.0, 20.0), (9.0, 2.0), (14.0, 2.0)])
+def test_products_that_are_trusted_are_right(radius, reach):
     """Rows far from the origin, seen from among them: the farther, the fewer are trusted."""
     frame = Frame(lift(np.sinh(radius) * np.array([0.6, 0.0, 0.8, 0.0])), np.eye(4))
     spine = spine_from_ideal_points(directions(2, 4))
-    near = cloud(300, 4, radius=2.0)
-    x = frame.leave(near)
+    x = frame.leave(cloud(300, 4, radius=reach))
     images, lost = Slide.along(spine, frame.matrix()).images(Chunk.of(x))
     careful = to_hyperboloid(slide(frame.enter(x), spine), "halfspace")
     assert np.isfinite(images).all() and (lost.mean() < 0.1 if radius < 5 else lost.all() or radius < 10)
     assert lost.all() or distance(images, careful)[~lost].max() < 1e-6
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 0.5, np.pi / 2])  # the cosine of the second is 1
+def test_angles_of_spines(angle):
+    """The largest of two planes that share a line, however they lie and whatever their bases."""
+    for seed in range(8):
+        turn, mixed = rotation(5, seed=seed), np.random.default_rng(seed).standard_normal((2, 2, 2))
+        planes = [np.eye(5)[:2], np.stack([np.eye(5)[0], np.cos(angle) * np.eye(5)[1] + np.sin(angle) * np.eye(5)[2]])]
+        A, B = (m @ plane @ turn for m, plane in zip(mixed, planes, strict=True))
+        assert spine_angle(A, B) == pytest.approx(angle, rel=1e-6, abs=1e-12)
 
 
 def test_a_basis_that_came_to_be_dependent_has_a_finite_gradient():
