@@ -279,9 +279,14 @@ def tests_for(mutant: Mutant, lines: Lines) -> set[str]:
 
 def known() -> dict[str, str]:
     """The survivors that make no difference, and why."""
-    lines = (line for line in KNOWN.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#"))
-    rows = (line.rsplit(" | ", 2) for line in lines)
-    return {f"{code} | {change}": why for code, several, why in rows for change in several.split("; ")}
+    reasons = {}
+    for line in KNOWN.read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            names, why = line.rsplit(" | ", 1)
+            first, *more = names.split("; ")
+            code = first.rsplit(" | ", 1)[0]
+            reasons.update(dict.fromkeys([first, *(f"{code} | {change}" for change in more)], why))
+    return reasons
 
 
 def main() -> int:

@@ -58,7 +58,7 @@ class Placed(NamedTuple):
             return c
         x = self.frame.enter(self.chunk.points(lost))
         floor = 1 / (x[:, 0] + xp.sqrt(xp.sum(x[:, 1:] ** 2, axis=1)))
-        return with_rows(xp.asarray(c, copy=True), lost, pole_product(x, floor, v0, w))
+        return with_rows(c, lost, pole_product(x, floor, v0, w))
 
 
 class Whole:
