@@ -79,7 +79,7 @@ def lorentz_frame(A: np.ndarray) -> np.ndarray:
 def _fixed_signs(U: np.ndarray) -> np.ndarray:
     """Rows turned so that the largest entry of each is positive."""
     biggest = U[np.arange(len(U)), np.abs(U).argmax(axis=1)]
-    return U * np.copysign(1.0, biggest)[:, None]
+    return np.asarray(U * np.copysign(1.0, biggest)[:, None])
 
 
 def hull_coordinates(x: Array, frame: np.ndarray) -> Array:
