@@ -105,6 +105,7 @@ def test_the_steps_of_the_closed_form(d):
     e, f = _singular_pair(M)
     there, back = -M @ J @ e, -M.T @ J @ f
     assert np.allclose(there / there[0], f / f[0]) and np.allclose(back / back[0], e / e[0])
+    assert np.allclose(_singular_pair(1e-9 * M), [e, f])
     light = np.eye(d + 1)[0] + np.eye(d + 1)[1]  # as far points are to rounding
     assert np.array_equal(_singular_pair(np.outer(light, light)), [origin(d)] * 2)
     best, near = align(x, y), 1e-5 * np.random.default_rng(0).standard_normal((d, d))
@@ -127,7 +128,13 @@ def test_a_mirror_that_only_what_is_near_can_tell():
     s = np.column_stack([np.sinh(np.linspace(-15, 15, 50)), 0.1 * np.random.default_rng(0).standard_normal(50)])
     x = lift(s)  # the moment across is 1e-13 of that along: nothing of it is left in a sum
     for g in (isometry(2, seed=2), isometry(2, seed=3)):
-        assert distance(align(x, g.move(x)).move(x), g.move(x)).max() < 1e-5
+        y = g.move(x)
+        assert distance(align(x, y).move(x), y).max() < 1e-5
+        y[25] = lift(np.array([3.0, 4.0]))  # one is elsewhere: the least squares are on the same side, and less
+        assert square_sum(align(x, y, squares=True), x, y) < (1 - 1e-4) * square_sum(align(x, y), x, y)
+    s[:25], s[25:] = np.abs(s[:25]) * [1, -1], np.abs(s[:25])  # where the first step finds nothing to do
+    x, y = lift(np.concatenate([s, -s])), lift(np.concatenate([s, -s]) * [1, -1])
+    assert distance(align(x, y).move(x), y).max() < 1e-5
 
 
 def test_a_pair_far_apart_owns_the_sum_of_cosh_and_not_that_of_squares():
