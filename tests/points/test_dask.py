@@ -29,6 +29,7 @@ from horopca import (
     metrics,
 )
 from horopca._points import dask as dask_rows
+from horopca._points.dask import DaskRows
 from horopca._points.door import Door
 from horopca._points.places import check_rows
 from horopca.geometry import from_hyperboloid, translate
@@ -234,6 +235,92 @@ def test_what_would_gather_all_rows_is_refused(monkeypatch):
         HyperbolicAutoencoder(2).fit(chunked())
 
 
+# ---------------------------------------------------------------- a part at a time
+
+FEW, HERE = X[:200], Door("poincare", -0.25)
+PARTS = (60, 0, 90, 50)
+
+
+def lazy(P: np.ndarray = FEW) -> DaskRows:
+    return check_rows(da.from_array(P, chunks=(PARTS, -1)), HERE, name="Y")
+
+
+def test_every_way_to_the_points_gives_those_of_an_array_in_memory(monkeypatch):
+    monkeypatch.setattr("horopca._points.memory.CHUNK_ELEMENTS", 400)  # 80 rows
+    rows, near = lazy(), check_rows(FEW, HERE)
+    assert rows.shape == near.shape and rows.remote and rows.repeated(np.ones(200)) is rows
+    np.testing.assert_array_equal(rows.all(), near.all())
+    assert [(chunk.start, len(chunk.X)) for chunk in rows.chunks()] == [(0, 80), (80, 80), (160, 40)]
+    np.testing.assert_array_equal(np.concatenate([chunk.points() for chunk in rows.chunks()]), near.all())
+    starts = [(0, 60), (60, 80), (140, 10), (150, 50)]  # at most so many rows of a chunk at a time
+    assert rows.fold(lambda chunk: [(chunk.start, len(chunk.X))]) == starts
+    assert lazy().map(lambda chunk: np.full((len(chunk.X), 1), chunk.start)).compute()[:, 0].tolist() == [
+        start for start, count in starts for _ in range(count)
+    ]
+    np.testing.assert_array_equal(rows.map(lambda chunk: chunk.points()).compute(), near.all())
+    assert rows.fold(lambda chunk: chunk.start, max) == 150
+    for other in (FEW[::-1].copy(), da.from_array(FEW[::-1], chunks=(70, 2))):
+        beside = rows.fold_beside(check_rows(other, HERE), lambda a, b: (float(a.t @ b.t), [(a.start, b.start)]))
+        t = near.all()[:, 0]
+        assert beside == (pytest.approx(t @ t[::-1]), [(start, start) for start, _ in starts])
+
+
+@pytest.mark.parametrize("weights", ["of every chunk", "of some"])
+def test_repeated_rows_are_those_of_an_array_in_memory(weights):
+    copies = np.random.default_rng(0).integers(0, 3, size=200)
+    if weights == "of some":
+        copies[60:150] = 0
+    rows, near = lazy().repeated(copies), check_rows(FEW, HERE).repeated(copies)
+    assert rows.shape == near.shape and rows.door == HERE
+    np.testing.assert_array_equal(rows.all(), near.all())
+
+
+def test_whoever_reads_rows_first_is_told_what_is_wrong_with_them():
+    wrong = np.where(np.arange(200)[:, None] == 140, 3.0, FEW)
+    count = lambda chunk, *_: len(chunk.X)
+    again = lambda rows: rows.repeated(np.arange(200) % 3).all()  # which numbers them as they come
+    for read in (
+        lambda rows: rows.raw(np.array([3])),
+        lambda rows: next(rows.chunks()),
+        lambda rows: rows.fold(count),
+        lambda rows: rows.fold_beside(lazy(), count),
+        lambda rows: lazy().fold_beside(rows, count),
+        lambda rows: rows.map(lambda chunk: chunk.points()).compute(),
+        again,
+    ):
+        with pytest.raises(ValueError) as refusal:
+            read(lazy(wrong))
+        told = str(refusal.value)
+        assert told.startswith("Y must lie inside the ball of radius 2, but ")
+        assert ("row 140 has norm 6.7082" in told) == (read is not again)
+
+
+@pytest.mark.parametrize(
+    "first", [lambda rows: rows.raw(np.array([3])), lambda rows: rows.fold(lambda chunk: 1),
+              lambda rows: rows.fold_beside(check_rows(X, HERE), lambda *_: 1)]
+)  # fmt: skip
+def test_what_was_checked_once_is_read_where_it_is_needed_alone(first, tmp_path):
+    rows = check_rows(counted(tmp_path), HERE)
+    first(rows)
+    assert len(list(tmp_path.iterdir())) == 4  # all chunks of it
+    rows.raw(np.array([5001, 17, 5000]))
+    assert len(list(tmp_path.iterdir())) == 6  # these two
+    rows.map(lambda chunk: chunk.points())[:9].compute()
+    assert len(list(tmp_path.iterdir())) == 7
+
+
+def test_as_many_rows_as_are_brought_to_one_place(monkeypatch):
+    monkeypatch.setattr(dask_rows, "GATHERED_ROWS", 200)
+    assert lazy().all().shape == (200, 6)
+    monkeypatch.setattr(dask_rows, "GATHERED_ROWS", 199)
+    with pytest.raises(ValueError) as refusal:
+        lazy().all()
+    assert str(refusal.value) == (
+        "A Dask array of 200 rows would have to be brought to one place, but more than 199 rows are not. Pass a sample of "
+        "the rows."
+    )
+
+
 # ---------------------------------------------------------------- metrics
 
 
@@ -321,6 +408,13 @@ def test_shapes_and_kinds_that_are_refused():
         fitted.fit(chunked() + 1j)
     with pytest.raises(ValueError, match="X must be a Dask array or data frame, but is a Delayed"):
         fitted.fit(dask.delayed(X))
+    with pytest.raises(ValueError, match=r"Y must have at least 300 rows, but has 200 \(n_samples = 200\)"):
+        check_rows(da.from_array(FEW), HERE, min_rows=300, name="Y")
+
+
+def test_half_precision_becomes_float64_and_single_stays():
+    kinds = {np.float64: np.float64, np.float32: np.float32, np.float16: np.float64}
+    assert {kind: check_rows(da.from_array(FEW.astype(kind)), HERE).X.dtype.type for kind in kinds} == kinds
 
 
 # ---------------------------------------------------------------- a cluster

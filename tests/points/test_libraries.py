@@ -86,6 +86,60 @@ def test_a_curvature_that_is_passed_is_not_asked_of_the_manifold():
         horopca.from_hyperbolix(vectors(), hyperboloid, c=-0.5)
 
 
+def manifold(library, name, bases=(), **given):
+    """What looks like a manifold of a library that need not be there."""
+    return type(name, bases, {"__module__": f"{library}.manifolds", **given})()
+
+
+def test_manifolds_are_known_by_their_names_and_those_of_what_they_are_made_from():
+    X = vectors()
+    ball = manifold("geoopt", "Stereographic", k=-0.5)
+    for found in (ball, manifold("geoopt", "PoincareBall", (type(ball),)), manifold("mine", "Ball", (type(ball),))):
+        assert horopca.from_geoopt(X, found) == (X, "poincare", -0.5)
+    assert horopca.from_geoopt(X, manifold("geoopt", "Lorentz", k=4.0))[1:] == ("lorentz", -0.25)
+    for other in (manifold("mine", "Lorentz", k=4.0), manifold("geoopt", "Sphere", k=4.0)):
+        with pytest.raises(ValueError) as refusal:
+            horopca.from_geoopt(X, other)
+        assert str(refusal.value) == (
+            f"manifold must be one of geoopt's Stereographic, Lorentz, but is {type(other).__name__}. Of a product, pass the "
+            "coordinates of its hyperbolic factor with that factor."
+        )
+    for k in (0.0, 0.5):
+        with pytest.raises(ValueError) as refusal:
+            horopca.from_geoopt(X, manifold("geoopt", "Stereographic", k=k))
+        assert str(refusal.value) == f"manifold must be hyperbolic, but this Stereographic of geoopt has curvature {k:g}."
+    for model, name in (("poincare", "Poincare"), ("lorentz-space", "ProperVelocity"), ("klein", "Klein")):
+        assert horopca.from_hyperbolix(X, manifold("hyperbolix", name, c=0.5)) == (X, model, -0.5)
+
+
+def test_a_tensor_may_bring_its_manifold_and_another_may_be_passed():
+    class Tensor(torch.Tensor):
+        manifold = manifold("geoopt", "Lorentz", k=4.0)
+
+    points = vectors().as_subclass(Tensor)
+    plain, *place = horopca.from_geoopt(points)
+    assert type(plain) is torch.Tensor and plain.data_ptr() == points.data_ptr() and place == ["lorentz", -0.25]
+    assert horopca.from_geoopt(points, manifold("geoopt", "Lorentz", k=2.0))[2] == -0.5
+    X = vectors()
+    assert horopca.from_geoopt(X, Tensor.manifold)[0] is X
+
+
+def test_the_axis_of_the_coordinates_becomes_the_last():
+    ball = manifold("hypll", "PoincareBall", c=lambda self: torch.tensor(0.5))
+    tensor = torch.arange(24.0).reshape(2, 3, 4)
+    for axis, expected in ((0, (3, 4, 2)), (1, (2, 4, 3)), (2, (2, 3, 4)), (-1, (2, 3, 4))):
+        points = manifold("hypll", "ManifoldTensor", manifold=ball, tensor=tensor, man_dim=axis)
+        X, *place = horopca.from_hypll(points)
+        assert X.shape == expected and torch.equal(X, tensor.movedim(axis, -1)) and place == ["poincare", -0.5]
+
+
+@pytest.mark.parametrize("c", [0.0, -0.5])
+def test_a_c_that_is_not_positive_is_refused(c):
+    with pytest.raises(ValueError) as refusal:
+        horopca.from_hyperbolix(vectors(), manifold("hyperbolix", "Klein", c=1.0), c=c)
+    assert str(refusal.value) == f"c must be a positive number, of a space of curvature -c, but is {c}."
+
+
 def test_one_curvature_for_all_points():
     geoopt = pytest.importorskip("geoopt")
     with pytest.raises(ValueError, match=r"must have one curvature, but this PoincareBall of geoopt has .* shape \(3,\)"):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from clouds import cloud
+from clouds import cloud, clusters
 from horopca._points import means
 from horopca._points.door import Door
 from horopca._points.foreign import ForeignRows
@@ -301,6 +301,19 @@ def test_the_mean_of_many_rows_takes_few_passes_each_of_which_teaches(many):
     # the next step would be a tenth of what counts, and after five it was ten times that; without what steps teach it takes ten
     assert found[2:] == (6, True, "converged") and rows.passes == 6
     assert mean_of_many(rows, sample, exact).n_iter == 1
+
+
+def test_passes_end_where_a_step_is_short_beside_the_spread():
+    rows = Counted(cloud(300, 3, radius=14.0, seed=1), Door("lorentz", -1.0))
+    found = mean_of_many(rows, rows.take(np.arange(30)))
+    assert found.n_iter == rows.passes == 6 and found.variance > 60  # as above, by a factor of ten
+
+
+def test_a_sample_that_says_nothing_does_not_mislead_the_mean():
+    rows = Counted(np.concatenate([clusters(30, 3) * 0.01, 0.999 * np.eye(3).repeat(100, axis=0)]), Door("poincare", -1.0))
+    found = mean_of_many(rows, rows.take(np.arange(20)))
+    assert rows.passes < 10  # it is given up as soon as the variance rises
+    assert np.allclose(found.point, frechet_mean(rows).point, atol=1e-7)
 
 
 def test_a_mean_that_is_not_near_after_some_passes_is_left_to_newton(many, monkeypatch):

@@ -13,7 +13,6 @@ from threadpoolctl import threadpool_limits
 from clouds import cloud, clusters
 from horopca import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicMDS, TangentPCA, metrics
 from horopca._points.door import Door
-from horopca._points.means import mean_of_many
 from horopca._points.memory import Rows
 from horopca._points.stream import Reservoir
 from horopca._search.climb import corrected
@@ -31,7 +30,6 @@ from horopca.geometry import (
 from horopca.metrics import distances
 from horopca.projections import spine_from_basis
 from horopca.projections.horospherical import Slide, slide
-from horopca.statistics import frechet_mean
 
 
 def small_search(monkeypatch, rows):
@@ -91,20 +89,6 @@ def test_points_that_products_lose_are_projected_all_the_same():
 
 
 # ---------------------------------------------------------------- passes over all rows
-
-
-def test_the_mean_of_many_is_the_mean():
-    X = clusters(5000, 6, ordered=True)
-    rows = Rows(X, Door("poincare", -1.0))
-    some = rows.take(np.random.default_rng(0).choice(5000, size=200, replace=False))
-    mean, exact = mean_of_many(rows, some), frechet_mean(rows)
-    assert mean.converged and np.allclose(mean.point, exact.point, atol=1e-8) and np.isclose(mean.variance, exact.variance)
-
-
-def test_a_sample_that_says_nothing_does_not_mislead_the_mean():
-    X = np.concatenate([clusters(30, 3) * 0.01, 0.999 * np.eye(3).repeat(100, axis=0)])
-    rows = Rows(X, Door("poincare", -1.0))
-    assert np.allclose(mean_of_many(rows, rows.take(np.arange(20))).point, frechet_mean(rows).point, atol=1e-7)
 
 
 def test_a_corrected_step_is_newtons_and_leaves_flat_directions_alone():

@@ -12,7 +12,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from horopca import BusemannWhitener, EuclideanPCA, HoroPCA, HyperbolicMDS, TangentPCA, TangentWhitener
-from horopca._points.threads import allowed_threads, one_blas_thread
+from horopca._points.threads import _Limit, allowed_threads, one_blas_thread
 from horopca.geometry import from_hyperboloid, to_hyperboloid
 
 ESTIMATORS = [
@@ -98,3 +98,54 @@ def test_a_child_of_a_working_process_is_not_limited(three_threads):
         child.join()
     assert set(numbers) == {3} and allowed == 3
     assert set(blas_threads()) == {3}
+
+
+class Library:
+    """A library of linear algebra that is set to use so many threads."""
+
+    def __init__(self, number: int) -> None:
+        self.num_threads = number
+
+    def set_num_threads(self, number: int) -> None:
+        self.num_threads = number
+
+
+class Recent(Library):
+    """One that hears only what is really said, as those that threadpoolctl 3.8 wraps."""
+
+    def set_num_threads(self, number: int) -> None:
+        raise AssertionError("this would be for one thread alone")
+
+    def _real_set_num_threads(self, number: int) -> None:
+        self.num_threads = number
+
+
+def test_the_limit_counts_who_works_under_it():
+    limit = _Limit()
+    limit.libraries = libraries = [Library(4), Recent(6)]
+    numbers = lambda: [library.num_threads for library in libraries]
+    assert limit.allowed() == 6
+    for workers in (1, 2):
+        limit.enter()
+        assert (numbers(), limit.allowed(), limit.workers) == ([1, 1], 6, workers)
+    limit.leave()
+    assert (numbers(), limit.allowed(), limit.workers) == ([1, 1], 6, 1)
+    limit.leave()
+    assert (numbers(), limit.allowed(), limit.workers) == ([4, 6], 6, 0)
+    libraries[0].num_threads = 8
+    assert limit.allowed() == 8
+    limit.libraries = []
+    assert limit.allowed() == 1
+
+
+def test_a_child_begins_without_the_limit_and_without_who_holds_it():
+    limit = _Limit()
+    limit.libraries = libraries = [Library(4), Library(6)]
+    limit.enter()
+    limit.enter()
+    limit.lock.acquire()  # by a thread that is not there in the child
+    limit.forked()
+    assert ([library.num_threads for library in libraries], limit.workers, limit.lock.locked()) == ([4, 6], 0, False)
+    libraries[0].num_threads = 2
+    limit.forked()  # nothing to put back
+    assert [library.num_threads for library in libraries] == [2, 6]

@@ -7,7 +7,7 @@ sent once, and can be sent again where a worker has died.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from functools import reduce
 from itertools import pairwise
@@ -24,9 +24,9 @@ from sklearn.utils.validation import validate_data
 
 from ..geometry import Chunk, lift
 from ..geometry._arrays import AnyArray, Array, array_namespace
-from ..geometry.clouds import T, added, row_slices
+from ..geometry.clouds import T, added
 from .door import LARGEST_RADIUS, Door, refuse_outside
-from .memory import CHUNK_ELEMENTS, Asked, Rows, chunk_slices
+from .memory import Asked, Rows, chunk_slices
 from .threads import one_blas_thread
 
 with suppress(ImportError):
@@ -81,10 +81,6 @@ class DaskRows(Rows):
         door = self.door
         self.unchecked = lambda block, start: refuse_outside(block, door, start, name, reach)
 
-    def chunks(self) -> Iterator[Chunk]:
-        step = max(64, CHUNK_ELEMENTS // self.X.shape[1])
-        return (self.door.chunk(self.raw(np.arange(s.start, s.stop)), s.start) for s in row_slices(self.shape[0], step))
-
     def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = added, *, serial: bool = False) -> T:
         return self._passed(function, combine, self)
 
@@ -93,9 +89,6 @@ class DaskRows(Rows):
         unchecked = other.unchecked if isinstance(other, DaskRows) else None
         beside = DaskRows(Y.rechunk((self.X.chunks[0], -1)), other.door, unchecked=unchecked)
         return self._passed(function, added, self, beside)
-
-    def take(self, indices: np.ndarray) -> np.ndarray:
-        return np.asarray(self.door.enter(self.raw(indices)))
 
     def raw(self, indices: np.ndarray) -> np.ndarray:
         """Some rows of the user's, on the host. Each chunk is read once, and no other rows travel."""
@@ -110,6 +103,9 @@ class DaskRows(Rows):
         rows = np.empty_like(found)
         rows[order] = found
         return rows
+
+    def _rows(self, rows: slice) -> np.ndarray:
+        return self.raw(np.arange(rows.start, rows.stop))
 
     def repeated(self, copies: np.ndarray) -> DaskRows:
         if (copies == 1).all():

@@ -36,7 +36,7 @@ def mean_of_many(rows: Rows, sample: np.ndarray, first: Mean | None = None) -> M
         return frechet_mean(rows, start=first.point)
     m, variance = first.point, np.inf
     inverse = np.linalg.inv(newton_terms(Cloud(sample), m)[2])
-    gradient, step = np.zeros(len(m) - 1), np.zeros(len(m) - 1)
+    gradient = step = np.zeros_like(m)  # none yet
     for n_iter in range(1, MOST_PASSES + 1):
         square, pull = rows.fold(_pull_of(m), serial=True)
         if not square / rows.shape[0] <= variance * (1 + 1e-12):

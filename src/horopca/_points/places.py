@@ -41,7 +41,7 @@ def choose_door(X: Any, model: str, curvature: Any, name: str = "X") -> Door:
     scale = check_door("tangent", curvature).scale
     if PLACES[0].holds(X) or np.ndim(X) != 2 or 0 in np.shape(X):
         raise ValueError(f"model='auto' needs the rows of {name} in memory, as a matrix, to tell what they are. Pass a model.")
-    x = to_numpy(X) if is_array_api_obj(X) else np.asarray(X, dtype=np.float64)
+    x = to_numpy(X)
     found = recognise(lambda: iter([x[np.isfinite(x).all(axis=1)] * scale]), x.shape[1], rounding_of(X))
     if found.door is None:
         could = " or ".join(map(repr, found.candidates)) or "of no model at this curvature"
