@@ -56,9 +56,9 @@ def test_options_go_where_they_belong(points, tmp_path, monkeypatch):
     groups.write_text("\n".join(str(k // 4) for k in range(40)) + "\n")
     work = component_curve
 
-    def watched(X, K, **options):
-        asked.update(options, K=K)
-        return work(X, K, **options)
+    def watched(X, **options):
+        asked.update(options)
+        return work(X, **options)
 
     monkeypatch.setattr(components, "component_curve", watched)
     monkeypatch.setattr("horopca.cli.saying.Bar.tell", lambda self, *words: told.append(words))
@@ -66,7 +66,13 @@ def test_options_go_where_they_belong(points, tmp_path, monkeypatch):
     result = run("components", points, *more, "--method", "tpca")
     assert result.exit_code == 0 and "by chance" not in result.stdout, result.output
     assert type(asked["estimator"]).__name__ == "TangentPCA" and asked["groups"][:5] == ["0", "0", "0", "0", "1"]
-    assert (asked["rule"], asked["measure"], asked["copies"], asked["cv"], asked["K"]) == ("one_se", "neighbours", 0, 2, 1)
+    assert (asked["rule"], asked["measure"], asked["copies"], asked["cv"], asked["max_components"]) == (
+        "one_se",
+        "neighbours",
+        0,
+        2,
+        1,
+    )
     assert told == [(0, 2, "fitting folds"), (1, 2, "fitting folds")]
     assert "within one standard error of the best neighbours kept" in result.stdout
 

@@ -127,7 +127,7 @@ def test_places_are_compared_through_links_and_stores(tmp_path):
     (tmp_path / "b").symlink_to(a)
     assert is_same(a, tmp_path / "b") and is_same(a / "0.npy", tmp_path / "b") and is_same(tmp_path / "b" / "x" / "y", a)
     assert not is_same(a / "0.npy", a / "1.npy") and not is_same(a, tmp_path / "ab")
-    check_files({"INPUT": a / "0.npy", "--labels": None}, [Output("-o", tmp_path / "out.npy", (".npy",))], force=False)
+    check_files({"input": a / "0.npy", "labels": None}, [Output("-o", tmp_path / "out.npy", (".npy",))], force=False)
 
 
 # ---------------------------------------------------------------- all or nothing

@@ -23,6 +23,7 @@ from .drawing import PICTURES, figure_for, saved
 from .files import Output, check_files, read, write_files
 from .options import (
     Reading,
+    TextFiles,
     count,
     force_option,
     input_file,
@@ -116,7 +117,7 @@ def compare(
         raise click.UsageError("--json and --csv exclude each other: choose one.")
     if plot is not None and 2 not in n_components:
         raise click.UsageError(f"--plot draws disks and needs 2 among -k, but -k is {', '.join(map(str, n_components))}.")
-    check_files({"INPUT": input, "--labels": labels}, [Output("--plot", plot, PICTURES)], force=force)
+    check_files({"input": input, "labels": labels}, [Output("--plot", plot, PICTURES)], force=force)
     figure = figure_for(plot)
     points, texts = _points(input, labels, reading, seed)
     place = reading.place(points.model)
@@ -139,7 +140,7 @@ def _points(input: Path | None, labels: Path | None, reading: Reading, seed: int
         tree = make_hierarchy(random_state=seed)
         return Points(tree.points), Texts(tree.labels, edges=tree.edges)
     table = read(input, reading)
-    return table, texts_of(table, labels)
+    return table, texts_of(table, TextFiles(labels))
 
 
 def watched_reductions(X: Any, counts: list[int], methods: list[str], **settings: Any) -> list[Reduction]:

@@ -13,7 +13,7 @@ from .. import plots
 from ..metrics.selection import ComponentCurve, HeldOut, MeasureName, RuleName, component_curve
 from .drawing import PICTURES, figure_for, saved
 from .files import Output, check_files, read, write_files
-from .methods import HELP, made, many_fits_options
+from .methods import USUAL, made, many_fits_options
 from .options import (
     Reading,
     choice,
@@ -58,17 +58,12 @@ def components(
     groups: Path | None,
     plot: Path | None,
     reading: Reading,
+    method: str | None,
+    asked: dict[str, Any],
     seed: int,
     as_json: bool,
     force: bool,
-    max_components: int | None,
-    cv: int,
-    rule: RuleName,
-    measure: MeasureName,
-    copies: int,
-    method: str | None,
-    n_jobs: int | None,
-    **options: Any,
+    **how: Any,
 ) -> None:
     """Say how many components the points in INPUT speak for.
 
@@ -85,40 +80,20 @@ def components(
       horopca components vectors.npy --rule one_se --measure neighbours --copies 0
       horopca components vectors.npy --json | jq .chosen
     """
-    asked = {name: value for name in HELP if (value := options.get(name)) is not None}
-    check_files({"INPUT": input, "--groups": groups}, [Output("--plot", plot, PICTURES)], force=force)
+    check_files({"input": input, "groups": groups}, [Output("--plot", plot, PICTURES)], force=force)
     figure = figure_for(plot)
     table = read(input, reading)
     place, n = reading.place(table.model), len(table.X)
-    estimator = made(method or "horopca", None, asked, random_state=seed, **place)
+    how |= {"estimator": made(method, None, asked, random_state=seed, **place), "random_state": seed}
+    how["groups"] = None if groups is None else read_words(groups, n, "group")
     with watched(f"Fitting parts of {n:,} points from {input.name}") as bar:
-        curve = component_curve(
-            table.X,
-            max_components,
-            estimator=estimator,
-            cv=cv,
-            groups=None if groups is None else read_words(groups, n, "group"),
-            rule=rule,
-            measure=measure,
-            copies=copies,
-            random_state=seed,
-            n_jobs=n_jobs,
-            progress=bar.tell,
-        )
+        curve = component_curve(table.X, **how, progress=bar.tell)
     if figure is not None:
         plots.plot_components(curve, figure=figure)
         write_files([(plot, saved(figure))], force=force)
     if as_json:
-        about = {
-            "input": input,
-            "n_points": n,
-            **place,
-            "method": method or "horopca",
-            "folds": cv,
-            "copies": copies,
-            "seed": seed,
-        }
-        print_json({**about, "plot": plot, **_summary(curve)})
+        about = {"method": method or USUAL, "folds": how["cv"], "copies": how["copies"], "seed": seed, "plot": plot}
+        print_json({"input": input, "n_points": n, **place, **about, **_summary(curve)})
     else:
         _print_curve(curve, f"{input}: {n:,} points, {len(curve.distortion.among)} folds")
 

@@ -124,7 +124,7 @@ def embed(
         raise click.UsageError("-o - and --json would both be on standard output: write one of them to a file.")
     if labels_out is None and output is not None:
         labels_out = next(iter(files_beside(output, Texts(names=[]))), None)
-    check_files({"GRAPH": graph}, [Output("-o", output, FORMATS), Output("--labels-out", labels_out)], force=force)
+    check_files({"graph": graph}, [Output("-o", output, FORMATS), Output("--labels-out", labels_out)], force=force)
     start = time.perf_counter()
     fitted = fit_embedding(graph, method, dimensions, seed, {**settings, **Reading(model, curvature).place()})
     seconds = time.perf_counter() - start

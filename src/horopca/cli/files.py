@@ -21,8 +21,9 @@ from ..geometry import clip
 from ..io import Table, atomic_output, check_output, load
 from ..io.files import named
 from ..io.output import is_same
-from .options import PLAIN, Reading
+from .options import PLAIN, Reading, option_of
 
+ARGUMENTS = ("input", "points", "graph")
 STDOUT = Path("-")
 STDOUT_FORMAT = ".csv"
 Writer = Callable[[Path], object]  # writes a file at a path
@@ -41,9 +42,12 @@ class Output(NamedTuple):
 def check_files(inputs: Mapping[str, Path | None], outputs: Iterable[Output], *, force: bool) -> None:
     """Refuse, before any work, outputs that could not be written, that are read by the command or that are one another.
 
-    One file is another also through links, and where one is a store and the other a part of it.
+    Inputs are called as the arguments of the command are. One file is another also through links, and where one is a store
+    and the other a part of it.
     """
-    known = [(name, path) for name, path in inputs.items() if path is not None]
+    known = [
+        (name.upper() if name in ARGUMENTS else option_of(name), path) for name, path in inputs.items() if path is not None
+    ]
     for option, path, formats, check in outputs:
         if path is None or (path == STDOUT and STDOUT_FORMAT in formats):
             continue

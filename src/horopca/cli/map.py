@@ -72,7 +72,7 @@ def map(
     """
     output = Path(f"{graph.stem}.html") if output is None else output
     plot = output.with_suffix(".png") if plot is None else plot
-    check_files({"GRAPH": graph}, [Output("-o", output, PAGES), Output("--plot", plot, PICTURES)], force=force)
+    check_files({"graph": graph}, [Output("-o", output, PAGES), Output("--plot", plot, PICTURES)], force=force)
     figure, start = figure_for(plot), time.perf_counter()
     fitted = fit_embedding(graph, method, dimensions, seed, settings, {"max_radius": RADIUS})
     X, texts, title = fitted.embedding_, _texts(fitted, graph), title or graph.stem

@@ -11,7 +11,7 @@ import rich_click as click
 
 from .. import estimators
 from ..metrics.comparison import METHODS, make
-from .options import Option, count, option_of, refuse_others, together
+from .options import Option, count, grouped, option_of, refuse_others, together
 
 # This is said of the options for parameters of estimators; a new one is a new row here.
 HELP = {
@@ -37,6 +37,7 @@ HELP = {
     "validation_fraction": "Share of the points held out.",
     "device": "Where to train.",
 }
+USUAL = "horopca"  # This method is taken if no other is asked for.
 STRETCHED = {"spine": "free", "objective": "distortion"}  # A stretch goes with these, unless other options are given.
 
 
@@ -93,22 +94,28 @@ def _option(name: str) -> Option:
     return click.option(option_of(name), type=_layers, metavar="N,N", help=text)
 
 
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
 _method = click.option(
-    "--method", type=click.Choice(list(METHODS)), help="The reduction, as in `horopca compare`.  [default: horopca]"
+    "--method", type=click.Choice(list(METHODS)), help=f"The reduction, as in `horopca compare`.  [default: {USUAL}]"
 )
-method_options = together([_method, *map(_option, HELP)])
+method_options = together([_method, grouped("asked", _given, tuple(HELP), [_option(name) for name in HELP])])
 # Commands that fit many times have these, whatever the method: jobs are whole fits there.
+OF_EACH_FIT = tuple(name for name in HELP if name != "n_jobs")
 many_fits_options = together(
     [
         click.option("--n-jobs", type=int, help="Fits at a time; -1: one per core."),
         _method,
-        *(_option(name) for name in HELP if name != "n_jobs"),
+        grouped("asked", _given, OF_EACH_FIT, [_option(name) for name in OF_EACH_FIT]),
     ]
 )
 
 
-def made(method: str, n_components: int | float | None, asked: dict[str, Any], **settings: Any) -> Any:
+def made(method: str | None, n_components: int | float | None, asked: dict[str, Any], **settings: Any) -> Any:
     """The estimator of a method with the options that are asked for; one that it has not is refused, in a sentence."""
+    method = method or USUAL
     known = parameters(method)
     refuse_others(asked, known, method)
     for name, value in asked.items():

@@ -67,6 +67,17 @@ class Reading(NamedTuple):
 PLAIN = Reading()
 
 
+class TextFiles(NamedTuple):
+    """The files with what is written on points, each of them or None."""
+
+    labels: Path | None = None
+    names: Path | None = None
+    edges: Path | None = None
+
+
+NO_FILES = TextFiles()
+
+
 def several(one: Callable[[str], Any]) -> Callable[[Any], list[Any]]:
     """Values with commas between them, each of one type."""
 
@@ -139,6 +150,19 @@ def together(options: Iterable[Option]) -> Option:
     return decorate
 
 
+def grouped(name: str, kind: Callable[..., Any], fields: Sequence[str], options: Iterable[Option]) -> Option:
+    """Options that set some fields, given to a command as one argument, which `kind` makes of them."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_one(**given: Any) -> Any:
+            return command(**{name: kind(**{field: given.pop(field) for field in fields})}, **given)
+
+        return together(options)(with_one)
+
+    return decorate
+
+
 def _be_quiet(ctx: Context, param: Parameter, value: bool) -> None:
     ctx.meta[QUIET] = value
 
@@ -167,7 +191,10 @@ model_options = together(
         click.option("--curvature", type=float, help="Curvature of the space, below 0.  [default: -1]"),
     ]
 )
-_reading_options = together(
+reading_options = grouped(
+    "reading",
+    Reading,
+    Reading._fields,
     [
         model_options,
         click.option(
@@ -179,25 +206,18 @@ _reading_options = together(
             "--label-column", metavar="NAME", help="Column of the classes.  [default: by its header, or not all different]"
         ),
         click.option("--value-column", metavar="NAME", help="Column of numbers that are no coordinates, to colour by."),
-    ]
+    ],
 )
-
-
-def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a command that reads points, given to it as one `reading`."""
-
-    @wraps(command)
-    def with_reading(**options: Any) -> Any:
-        return command(reading=Reading(**{name: options.pop(name) for name in Reading._fields}), **options)
-
-    return _reading_options(with_reading)
-
-
-palette_option = click.option("--palette", help="Colours of the classes, such as '#0072B2,#E69F00'.")
-text_options = together(
+palette_option = click.option(
+    "--palette", type=lambda text: text.split(","), metavar="TEXT", help="Colours of the classes, such as '#0072B2,#E69F00'."
+)
+text_options = grouped(
+    "text_files",
+    TextFiles,
+    TextFiles._fields,
     [
         reads("--labels", help="Classes of the points, one to a line.  [default: a column of words in the file]"),
         reads("--names", help="Names of the points, one to a line.  [default: a column of words, if all are different]"),
         reads("--edges", help="Edges, two nodes to a line: row numbers from 0, or names."),
-    ]
+    ],
 )

@@ -13,6 +13,7 @@ from .drawing import PICTURES, figure_for, saved
 from .files import Output, check_files, read, write_files
 from .options import (
     Reading,
+    TextFiles,
     choice,
     force_option,
     palette_option,
@@ -47,15 +48,13 @@ from .texts import row_of, texts_of
 @force_option
 def plot(
     points: Path,
-    labels: Path | None,
-    names: Path | None,
-    edges: Path | None,
+    text_files: TextFiles,
     values: Path | None,
     companions: Path | None,
     view: str,
     centre: str | None,
     grid: str | None,
-    palette: str | None,
+    palette: list[str] | None,
     title: str | None,
     output: Path | None,
     reading: Reading,
@@ -75,8 +74,7 @@ def plot(
     if points.suffix.lower() in PICTURES:
         raise click.UsageError(f"POINTS must be a file with one point per row, but {points} is a picture.")
     output = Path(f"{points.stem}.png") if output is None else output
-    inputs = {"POINTS": points, "--labels": labels, "--names": names, "--edges": edges, "--values": values}
-    inputs |= {"--companions": companions}
+    inputs = {"points": points, **text_files._asdict(), "values": values, "companions": companions}
     check_files(inputs, [Output("-o", output, PICTURES)], force=force)
     if view == "ball" and (values or reading.value_column or centre or grid or companions):
         raise click.UsageError(
@@ -84,8 +82,8 @@ def plot(
         )
     figure = figure_for(output)
     table = read(points, reading)
-    texts = texts_of(table, labels, names, edges)
-    options: dict[str, Any] = {"edges": texts.edges, "palette": None if palette is None else palette.split(","), "title": title}
+    texts = texts_of(table, text_files)
+    options: dict[str, Any] = {"edges": texts.edges, "palette": palette, "title": title}
     numbers = _numbers(table, values, reading)
     options |= {"labels": texts.labels if not numbers else None, **reading.place(table.model)}
     if view == "ball":
@@ -94,7 +92,7 @@ def plot(
         options |= {"names": texts.names, "centre": row_of(centre, texts.names, "--centre"), **numbers}
         if companions is not None:
             beside = read(companions)
-            named = texts_of(beside, None, None, None).names
+            named = texts_of(beside).names
             options["companions"] = beside.X if named is None else dict(zip(named, beside.X, strict=True))
         plots.plot_plane(table.X, view=view, grid=grid, ax=figure.subplots(), **options)
     write_files([(output, saved(figure))], force=force)

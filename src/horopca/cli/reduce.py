@@ -21,6 +21,7 @@ from .options import (
     components,
     force_option,
     json_option,
+    option_of,
     points_argument,
     quiet_option,
     reading_options,
@@ -92,8 +93,7 @@ def reduce(as_json: bool, **options: Any) -> None:
       horopca reduce more.npy -o more-plane.npy --from-fit fit.npz
       horopca reduce --dask tcp://10.0.0.1:8786 store.zarr -o plane.zarr
     """
-    asked = {name: value for name in HELP if (value := options.pop(name)) is not None}
-    request = Request(asked=asked, **options)
+    request = Request(**options)
     _refuse(request, as_json)
     figure = figure_for(request.plot)
     where = "cluster" if request.address is not None else "stream" if is_streamed(request) else "memory"
@@ -115,11 +115,11 @@ def reduce(as_json: bool, **options: Any) -> None:
 
 def _refuse(request: Request, as_json: bool) -> None:
     """What can be told to be wrong before any work."""
-    given = {name: getattr(request, name) for name in ("labels", "names", "edges", "restart")}
+    given = {**request.text_files._asdict(), "restart": request.restart}
     given |= {name: getattr(request.reading, name) for name in ("clip", "name_column", "label_column", "value_column")}
     for name, value in given.items():
         if request.address is not None and value:
-            raise click.UsageError(f"--{name.replace('_', '-')} cannot be given with --dask.")
+            raise click.UsageError(f"{option_of(name)} cannot be given with --dask.")
     if request.output == STDOUT and as_json:
         raise click.UsageError("-o - and --json would both be on standard output: write one of them to a file.")
     request.check()

@@ -24,8 +24,8 @@ from ..metrics import average_distortion
 from ..metrics.comparison import kept_neighbours, report_pairs
 from .drawing import PICTURES
 from .files import Output, Writer, check_files, read
-from .methods import made
-from .options import Reading, option_of
+from .methods import USUAL, made
+from .options import Reading, TextFiles, option_of
 from .saying import working
 from .texts import Texts, files_beside, point_writers, texts_of
 
@@ -43,9 +43,7 @@ class Request:
     output: Path | None
     plot: Path | None
     title: str | None
-    labels: Path | None
-    names: Path | None
-    edges: Path | None
+    text_files: TextFiles
     reading: Reading
     method: str | None
     n_components: int | float | str | None
@@ -59,11 +57,11 @@ class Request:
 
     def check(self, more: Sequence[Output] = ()) -> None:
         """Refuse outputs, those of the options and further ones, that could not be written or that are read."""
-        inputs = {"INPUT": self.input, "--labels": self.labels, "--names": self.names, "--edges": self.edges}
+        inputs = {"input": self.input, **self.text_files._asdict(), "from_fit": self.from_fit}
         in_store = self.address is not None
         points = Output("-o", self.output, check=check_store) if in_store else Output("-o", self.output, FORMATS)
         others = [Output("--plot", self.plot, PICTURES), Output("--save-fit", self.save_fit, (".npz",))]
-        check_files({**inputs, "--from-fit": self.from_fit}, [points, *others, *more], force=self.force)
+        check_files(inputs, [points, *others, *more], force=self.force)
 
     @cached_property
     def kept(self) -> Any:
@@ -94,7 +92,7 @@ class Request:
         if self.kept is not None:
             return self.kept
         place = self.reading.place(said)
-        return made(self.method or "horopca", self.components, self.asked, random_state=self.seed, **place)
+        return made(self.method, self.components, self.asked, random_state=self.seed, **place)
 
 
 class Reduced(NamedTuple):
@@ -114,7 +112,7 @@ class Reduced(NamedTuple):
 def reduce_in_memory(request: Request, unnamed: ExitStack) -> Reduced:
     """Points in a file that is read at once."""
     table = read(request.input, request.reading)
-    texts, n = texts_of(table, request.labels, request.names, request.edges), len(table.X)
+    texts, n = texts_of(table, request.text_files), len(table.X)
     request.check([Output("the file of words beside -o,", path) for path in files_beside(request.output, texts)])
     estimator, start = request.estimator(table.model), time.perf_counter()
     with working(f"Reducing {n:,} points from {request.input.name}"):
@@ -124,7 +122,7 @@ def reduce_in_memory(request: Request, unnamed: ExitStack) -> Reduced:
         distortion, error = _distortion(table.X, Y, **place)
         more = kept_neighbours(table.X, Y, **place)
     base = request.input if request.input.suffix.lower() == ".h5ad" else None
-    h5ad = {"key": f"X_{request.method or 'horopca'}", "base": base, "about": how(estimator, request.reading.key)}
+    h5ad = {"key": f"X_{request.method or USUAL}", "base": base, "about": how(estimator, request.reading.key)}
     return Reduced(estimator, n, distortion, error, seconds, Y, texts, point_writers(request.output, Y, texts, **h5ad), more)
 
 

@@ -12,9 +12,10 @@ from ..metrics.resampling import RESAMPLES
 from ..metrics.stability import Stability, bootstrap
 from .drawing import PICTURES, draw_plane, figure_for, saved
 from .files import Output, check_files, read, write_files
-from .methods import HELP, made, many_fits_options
+from .methods import made, many_fits_options
 from .options import (
     Reading,
+    TextFiles,
     choice,
     force_option,
     json_option,
@@ -53,22 +54,17 @@ NAMED = 10  # So many of the points that are least sure are named.
 def stability(
     input: Path,
     n_components: int,
-    n_resamples: int,
-    resample: Any,
     groups: Path | None,
-    level: float,
-    n_jobs: int | None,
     plot: Path | None,
-    labels: Path | None,
-    names: Path | None,
-    edges: Path | None,
+    text_files: TextFiles,
     title: str | None,
     reading: Reading,
+    method: str | None,
+    asked: dict[str, Any],
     seed: int,
     as_json: bool,
     force: bool,
-    method: str | None,
-    **options: Any,
+    **how: Any,
 ) -> None:
     """Say how stable a reduction of the points in INPUT is.
 
@@ -84,24 +80,14 @@ def stability(
     """
     if plot is not None and n_components != 2:
         raise click.UsageError(f"--plot draws the plane and needs -k 2, but -k is {n_components}.")
-    inputs = {"INPUT": input, "--groups": groups, "--labels": labels, "--names": names, "--edges": edges}
-    check_files(inputs, [Output("--plot", plot, PICTURES)] if plot else [], force=force)
+    inputs = {"input": input, "groups": groups, **text_files._asdict()}
+    check_files(inputs, [Output("--plot", plot, PICTURES)], force=force)
     figure, table = figure_for(plot), read(input, reading)
-    texts, place = texts_of(table, labels, names, edges), reading.place(table.model)
-    drawn_together = None if groups is None else read_words(groups, len(table.X), "group")
-    asked = {name: value for name in HELP if (value := options.get(name)) is not None}
-    model = made(method or "horopca", n_components, asked, random_state=seed, **place)
-    with working(f"Fitting {len(table.X):,} points {n_resamples:,} times"):
-        found = bootstrap(
-            model.fit(table.X),
-            table.X,
-            n_resamples=n_resamples,
-            resample=resample,
-            groups=drawn_together,
-            level=level,
-            random_state=seed,
-            n_jobs=n_jobs,
-        )
+    texts, place = texts_of(table, text_files), reading.place(table.model)
+    how["groups"] = None if groups is None else read_words(groups, len(table.X), "group")
+    model = made(method, n_components, asked, random_state=seed, **place)
+    with working(f"Fitting {len(table.X):,} points {how['n_resamples']:,} times"):
+        found = bootstrap(model.fit(table.X), table.X, random_state=seed, **how)
     if figure is not None:
         draw_plane(figure, found.images, texts, title=title, regions=found, **place)
         write_files([(plot, saved(figure))], force=force)

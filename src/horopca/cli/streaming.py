@@ -17,7 +17,7 @@ from ..io.partial import beside
 from ..io.streaming import STREAMED, Source, fit_to, unnamed_reduction
 from ..statistics import relative_change
 from .files import Output
-from .options import Reading
+from .options import NO_FILES, Reading
 from .reducing import Reduced, Request
 from .saying import watched
 
@@ -28,7 +28,7 @@ DRAWN_ROWS = 1 << 18  # At most so many points are drawn, evenly chosen.
 def is_streamed(request: Request) -> bool:
     """Whether the file is large, and all that is asked for can be had a block at a time."""
     only_place = request.reading == Reading(request.reading.model, request.reading.curvature)
-    whole = only_place and request.labels is None and request.names is None and request.edges is None
+    whole = only_place and request.text_files == NO_FILES
     streams = request.output is None or request.output.suffix.lower() in STREAMED
     return streams and whole and is_large(request.input)
 

@@ -11,6 +11,7 @@ from ..explorer.edges import load_row_edges
 from ..io import Table, load_labels, save
 from ..io.files import named
 from .files import Writer
+from .options import NO_FILES, TextFiles
 
 
 class Texts(NamedTuple):
@@ -21,8 +22,9 @@ class Texts(NamedTuple):
     edges: np.ndarray | None = None
 
 
-def texts_of(table: Table, labels: Path | None = None, names: Path | None = None, edges: Path | None = None) -> Texts:
+def texts_of(table: Table, files: TextFiles = NO_FILES) -> Texts:
     """What the files of the options say, and else the file of points. Words that are all different are no classes."""
+    labels, names, edges = files
     n, words = len(table.X), table.labels
     unique = words is not None and len(set(words)) == n
     classes = read_words(labels, n, "label") if labels is not None else None if unique else words

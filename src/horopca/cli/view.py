@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,10 @@ import numpy as np
 import rich_click as click
 
 from ..explorer import explore
-from ..io import Table
 from .files import Output, check_files, read, write_files
 from .options import (
     Reading,
+    TextFiles,
     force_option,
     palette_option,
     points_argument,
@@ -47,21 +48,15 @@ PAGES = (".html", ".htm")
 @force_option
 def view(
     points: Path,
-    labels: Path | None,
-    names: Path | None,
-    edges: Path | None,
-    values: Path | None,
-    original: Path | None,
-    details: Path | None,
-    images: Path | None,
-    sizes: Path | None,
-    palette: str | None,
+    text_files: TextFiles,
+    palette: list[str] | None,
     root: str | None,
     title: str | None,
     output: Path | None,
     show: bool,
     reading: Reading,
     force: bool,
+    **files: Path | None,
 ) -> None:
     """Make a page in which to move around the points of the plane in POINTS.
 
@@ -75,27 +70,14 @@ def view(
       horopca view plane.npy --original vectors.npy          colour by what the reduction distorted
     """
     output = Path(f"{points.stem}.html") if output is None else output
-    inputs = {"POINTS": points, "--labels": labels, "--names": names, "--edges": edges, "--values": values}
-    inputs |= {"--original": original, "--details": details, "--images": images, "--sizes": sizes}
-    check_files(inputs, [Output("-o", output, PAGES)], force=force)
+    check_files({"points": points, **text_files._asdict(), **files}, [Output("-o", output, PAGES)], force=force)
     table = read(points, reading)
-    texts = texts_of(table, labels, names, edges)
-    with working(f"Making a page of {len(table.X):,} points"):
-        page = explore(
-            table.X,
-            texts.labels,
-            names=texts.names,
-            edges=texts.edges,
-            values=dict(table.values) or None if values is None else _columns(read(values, allow_nonfinite=True)),
-            original=None if original is None else read(original).X,
-            details=None if details is None else read_words(details, len(table.X), "text"),
-            images=None if images is None else _pictures(images, len(table.X)),
-            sizes=None if sizes is None else _numbers(sizes),
-            palette=None if palette is None else palette.split(","),
-            root=row_of(root, texts.names, "--root"),
-            title=title or points.stem,
-            **reading.place(table.model),
-        )
+    texts, n = texts_of(table, text_files), len(table.X)
+    options: dict[str, Any] = {"values": dict(table.values)} if table.values else {}
+    options |= {name: READERS[name](path, n) for name, path in files.items() if path is not None}
+    options |= {"palette": palette, "root": row_of(root, texts.names, "--root"), "title": title or points.stem}
+    with working(f"Making a page of {n:,} points"):
+        page = explore(table.X, **texts._asdict(), **options, **reading.place(table.model))
     write_files([(output, page.save)], force=force)
     print_rows({"points": f"{page.n_points:,}", "written to": str(output), "size": f"{len(page.html) / 1e6:.1f} MB"})
     if show and not webbrowser.open(output.resolve().as_uri()):
@@ -107,13 +89,24 @@ def _pictures(path: Path, n: int) -> list[Path | None]:
     return [path.parent / line.strip() if line.strip() else None for line in read_words(path, n, "picture")]
 
 
-def _numbers(path: Path) -> np.ndarray:
+def _numbers(path: Path, n: int) -> np.ndarray:
     X = read(path, allow_nonfinite=True).X
     if X.shape[1] != 1:
         raise ValueError(f"--sizes must hold one column of numbers, but {path} holds {X.shape[1]}.")
     return X[:, 0]
 
 
-def _columns(table: Table) -> dict[str, Any]:
+def _columns(path: Path, n: int) -> dict[str, Any]:
+    table = read(path, allow_nonfinite=True)
     names = table.names or [f"Value {k + 1}" for k in range(table.X.shape[1])]
     return {name: table.X[:, k] for k, name in enumerate(names)}
+
+
+# The file of an option, for n points, is read by this.
+READERS: dict[str, Callable[[Path, int], Any]] = {
+    "values": _columns,
+    "original": lambda path, n: read(path).X,
+    "details": lambda path, n: read_words(path, n, "text"),
+    "images": _pictures,
+    "sizes": _numbers,
+}
