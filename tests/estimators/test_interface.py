@@ -66,8 +66,17 @@ def test_copies_of_an_estimator_have_the_numbers_of_tensors_that_a_network_compu
 @pytest.mark.parametrize("name", estimators.__all__)
 def test_every_fit_says_how_it_ended_and_where_it_reads(name):
     found = fitted(name, model="tangent", curvature=-0.25)
-    assert isinstance(found.converged_, bool) and isinstance(found.status_, str) and np.all(np.asarray(found.n_iter_) >= 0)
+    assert isinstance(found.converged_, bool) and isinstance(found.status_, str) and np.all(np.asarray(found.n_iter_) >= 1)
     assert (found.model_, found.curvature_, found.n_features_in_) == ("tangent", -0.25, 4)
+
+
+@pytest.mark.parametrize("name", estimators.__all__)
+def test_a_fit_that_starts_where_it_ends_has_looked_once(name):
+    """On the axes of a cross, of lengths that differ, the mean and the directions are where every search begins."""
+    X = np.concatenate([np.diag([0.7, 0.5, 0.3]), np.diag([-0.7, -0.5, -0.3])])
+    quick = {key: value for key, value in HURRIED.items() if key in parameters(name)}
+    found = getattr(estimators, name)(**quick).fit(X, np.arange(6) % 2)
+    assert np.all(np.asarray(found.n_iter_) >= 1)
 
 
 @pytest.mark.parametrize("name", [name for name in estimators.__all__ if "max_iter" in parameters(name)])

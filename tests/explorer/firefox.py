@@ -19,6 +19,10 @@ SETTINGS = {
     "marionette.port": 0,  # any that is free
     "ui.prefersReducedMotion": 1,
     "browser.shell.checkDefaultBrowser": False,
+    "browser.startup.page": 0,  # nothing that a person would find in a new window, and no process kept for a next one
+    "browser.newtabpage.enabled": False,
+    "dom.ipc.processPrelaunch.enabled": False,
+    "extensions.enabledScopes": 0,
     "browser.download.folderList": 2,  # the folder that browser.download.dir names
     "browser.download.alwaysOpenPanel": False,
     "dom.events.testing.asyncClipboard": True,  # to be read without a question

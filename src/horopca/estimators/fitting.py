@@ -229,8 +229,12 @@ def store_variances(estimator: Any, cumulative: Any, total: float) -> None:
 
 
 def report_end(estimator: Any, ending: Ending) -> None:
-    """Keep how a fit ended; if it did not converge, warn with a remedy. To be called by `fit` itself."""
-    estimator.n_iter_, estimator.converged_, estimator.status_, remedy = ending
+    """Keep how a fit ended; if it did not converge, warn with a remedy. To be called by `fit` itself.
+
+    A search that has no step to make has still looked: its look at the start is an iteration.
+    """
+    n_iter, estimator.converged_, estimator.status_, remedy = ending
+    estimator.n_iter_ = np.maximum(n_iter, 1) if isinstance(n_iter, np.ndarray) else max(n_iter, 1)
     if not ending.converged:
         sentence = f"{type(estimator).__name__} {ending.status} without converging. {remedy}"
         warnings.warn(sentence.strip(), ConvergenceWarning, stacklevel=3)
