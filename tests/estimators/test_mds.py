@@ -93,9 +93,6 @@ def test_mds_curvature_of_distances():
     ("change", "sentence"),
     [
         (lambda D: D[:4], r"X must be a square matrix of distances .*shape \(4, 6\)"),
-        (lambda D: D + np.triu(np.ones_like(D), 1), r"X must be symmetric, but differs .*Pass \(X \+ X.T\) / 2"),
-        (lambda D: D - 2 * (D == D.max()) * D, "X must hold distances >= 0"),
-        (lambda D: D + np.eye(6), "X must be 0 on its diagonal, but holds 1 there"),
         (lambda D: np.where(np.eye(6) > 0, np.nan, D), "NaN"),
         (lambda D: 1000 * D, "X must hold distances of at most 350"),
     ],

@@ -106,9 +106,6 @@ def test_coincident_pairs_are_left_out(pair):
     ("change", "sentence"),
     [
         (lambda D: D[:, :-1], "square matrix of distances"),
-        (lambda D: -D, "distances >= 0"),
-        (lambda D: D + np.triu(np.ones_like(D), 1), "symmetric"),
-        (lambda D: D + np.eye(len(D)), "0 on its diagonal"),
         (lambda D: np.where(D > 3, np.nan, D), "NaN"),
     ],
 )
