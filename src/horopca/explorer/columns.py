@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import mimetypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,21 +40,26 @@ def add_labels(header: Header, arrays: Arrays, labels: Any, n: int, palette: Any
         arrays[f"codes-{k}"] = smallest_integers(codes)
 
 
-def add_names(header: Header, names: Sequence[Any] | None, n: int) -> None:
+def add_texts(header: Header, n: int, names: Any, details: Any, images: Any) -> None:
+    """Names, columns of texts, and pictures as data URIs."""
     if names is not None:
         header["names"] = _texts(names, "names", n)
+    if details is not None:
+        columns = columns_of(details, "Details").items()
+        header["details"] = [{"name": name, "texts": _texts(column, "details", n)} for name, column in columns]
+    if images is not None:
+        header["images"] = [_data_uri(image) for image in one_per_point(images, "images", n) or []]
 
 
-def add_values(header: Header, arrays: Arrays, values: Any, n: int) -> None:
-    """Columns of numbers, and the ends of their ramps."""
-    if values is None:
-        return
-    header["columns"] = []
-    for k, (name, given) in enumerate(columns_of(values, "Value").items()):
+def add_numbers(header: Header, arrays: Arrays, n: int, values: Any, sizes: Any) -> None:
+    """Columns of numbers with the ends of their ramps, and the radii of marks."""
+    for k, (name, given) in enumerate({} if values is None else columns_of(values, "Value").items()):
         column = _numbers(given, name, "values", n)
-        header["columns"].append({"name": name, "ranges": ranges_of(column)})
+        header.setdefault("columns", []).append({"name": name, "ranges": ranges_of(column)})
         with np.errstate(over="ignore"):  # beyond float32: shown as missing
             arrays[f"column-{k}"] = column.astype(np.float32)
+    if sizes is not None:
+        arrays["sizes"] = _radii(_numbers(sizes, "sizes", "sizes", n))
 
 
 def ranges_of(values: np.ndarray) -> dict[str, tuple[float, float]]:
@@ -65,28 +70,13 @@ def ranges_of(values: np.ndarray) -> dict[str, tuple[float, float]]:
     return {scale: value_range(values, scale) for scale in SCALES if sensible[scale]}
 
 
-def add_details(header: Header, details: Any, n: int) -> None:
-    if details is not None:
-        columns = columns_of(details, "Details").items()
-        header["details"] = [{"name": name, "texts": _texts(column, "details", n)} for name, column in columns]
-
-
-def add_images(header: Header, images: Sequence[Any] | None, n: int) -> None:
-    """Pictures as data URIs."""
-    if images is not None:
-        header["images"] = [_data_uri(image) for image in one_per_point(images, "images", n) or []]
-
-
-def add_sizes(arrays: Arrays, sizes: Any, n: int) -> None:
+def _radii(areas: np.ndarray) -> np.ndarray:
     """Radii of marks beside the usual one: areas in proportion, within reason; missing ones as usual."""
-    if sizes is None:
-        return
-    numbers = _numbers(sizes, "sizes", "sizes", n)
-    known = numbers[np.isfinite(numbers) & (numbers > 0)]
+    known = areas[np.isfinite(areas) & (areas > 0)]
     middle = float(np.median(known)) if known.size else 1.0
     with np.errstate(invalid="ignore"):
-        radii = np.sqrt(np.where(np.isfinite(numbers), np.maximum(numbers, 0) / middle, 1.0))
-    arrays["sizes"] = radii.clip(0.35, 4).astype(np.float32)
+        radii = np.sqrt(np.where(np.isfinite(areas), np.maximum(areas, 0) / middle, 1.0))
+    return radii.clip(0.35, 4).astype(np.float32)
 
 
 def _texts(values: Any, what: str, n: int) -> list[str]:

@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from .._points.door import Door, check_count
+from .._points.places import check_rows
 from ..geometry import distance
 from ..metrics.nearest import nearest_neighbours, strangers
 from ..metrics.neighbours import EXACT_POINTS, Compared, false_neighbours
 from ..statistics import standard_error
 from .columns import Arrays, Header
+from .frames import is_several
 from .packing import rounded
 
 STORED_NEIGHBOURS = 300_000  # A page holds so many neighbours in all, so that 100,000 points stay below 5 MB.
@@ -46,9 +49,13 @@ TRUST = {
 }
 
 
-def add_original(header: Header, arrays: Arrays, before: Any, y: np.ndarray, k: int, scale: float) -> None:
+def add_original(header: Header, arrays: Arrays, original: Any, y: np.ndarray, n_neighbors: int, door: Door) -> None:
     """Neighbours in the original space, their distances there, and what to distrust in the picture y (n, 3)."""
-    n = len(y)
+    if is_several(original):
+        raise ValueError(
+            f"original must be one array, the points of the last picture before the reduction, but holds {len(original)}."
+        )
+    before, k, n = check_rows(original, door, name="original"), check_count("n_neighbors", n_neighbors, 1), len(y)
     if before.shape[0] != n:
         raise ValueError(f"original must have one row for each of the {n} points of Y, but has {before.shape[0]}.")
     if n < 3:
@@ -58,7 +65,7 @@ def add_original(header: Header, arrays: Arrays, before: Any, y: np.ndarray, k: 
     kept = min(max(3, min(10, STORED_NEIGHBOURS // n)), k)
     header["k"] = kept
     arrays["neighbours"] = indices[:, :kept].ravel().astype(np.uint32)
-    arrays["spans"] = rounded(distances[:, :kept].ravel() / scale)
+    arrays["spans"] = rounded(distances[:, :kept].ravel() / door.scale)
     found = trust_of(x, y, k, distances[:, -1]) | {"distortion": local_distortion(y, indices, distances)}
     header["measures"] = []
     for key, (name, good, note) in TRUST.items():

@@ -15,15 +15,14 @@ from typing import Any
 import numpy as np
 
 from .._points.door import check_count, check_door
-from .._points.places import check_rows
 from ..geometry import ModelName, radius, translate_to_origin
 from ..io import atomic_output
 from ..plots.given import checked_edges, checked_regions
 from ..plots.palette import COLOURS, DARK_COLOURS, DARK_OTHER, OTHER, RAMPS
 from ..plots.views import choose_view, share_on_rim
 from ..statistics import frechet_mean
-from .columns import Arrays, add_details, add_images, add_labels, add_names, add_sizes, add_values, ranges_of
-from .frames import add_frames, check_frames, is_several
+from .columns import Arrays, add_labels, add_numbers, add_texts, ranges_of
+from .frames import add_frames, check_frames
 from .original import add_original
 from .packing import pack
 from .widget import notebook_widget
@@ -169,21 +168,13 @@ def explore(
     arrays: Arrays = {}
     add_frames(header, arrays, frames, titles)
     add_labels(header, arrays, labels, n, palette)
-    add_names(header, names, n)
-    pairs = checked_edges(edges, n) if edges is not None else None
+    add_texts(header, n, names, details, images)
+    add_numbers(header, arrays, n, values, sizes)
+    pairs = None if edges is None else checked_edges(edges, n)
     if pairs is not None and len(pairs):
         arrays["edges"] = pairs[np.lexsort(pairs.T)].T.ravel().astype(np.uint32)  # in this order they compress best
-    add_values(header, arrays, values, n)
-    add_details(header, details, n)
-    add_images(header, images, n)
-    add_sizes(arrays, sizes, n)
-    if is_several(original):
-        raise ValueError(
-            f"original must be one array, the points of the last picture before the reduction, but holds {len(original)}."
-        )
     if original is not None:
-        before = check_rows(original, door, name="original")
-        add_original(header, arrays, before, y, check_count("n_neighbors", n_neighbors, 1), door.scale)
+        add_original(header, arrays, original, y, n_neighbors, door)
     _add_regions(header, arrays, checked_regions(regions, n, model, curvature))
     _add_view(header, _home(y, pairs, root), everything)
     return Page(_assemble(title, pack(header, arrays)), n)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..geometry import from_hyperboloid, to_hyperboloid, translate, translate_to_origin
-from ..geometry._arrays import to_numpy
-from ..statistics import frechet_mean
+from ..geometry import align, from_hyperboloid
 from .figures import new_figure
 from .given import checked_points
 from .plane import plot_disk
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+ALIGNED_ROWS = 1 << 14  # Pictures of more points are matched by so many of them.
 
 
 def plot_comparison(
@@ -29,8 +29,7 @@ def plot_comparison(
 ) -> Figure:
     """Draw several reductions of the same points side by side, a disk to each.
 
-    Reductions are known up to isometry: each disk is moved and turned to match the first, mean on mean and points on
-    points as well as they go.
+    Reductions are known up to isometry: each disk is moved and turned, by `horopca.geometry.align`, to match the first.
 
     Parameters
     ----------
@@ -92,24 +91,15 @@ def columns_for(n: int) -> int:
 def aligned(images: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """Each image (n, 2) of the same points, moved by an isometry of the disk to where it matches the first best.
 
-    Mean on mean, then the turn or reflection that brings the points, as vectors from there, nearest (Procrustes).
-
     >>> turned = aligned({"one": [[0.5, 0.0], [-0.5, 0.0], [0.0, 0.2]], "two": [[0.0, 0.5], [0.0, -0.5], [0.2, 0.0]]})
     >>> bool(np.allclose(turned["one"], turned["two"]))
     True
     """
     points = {title: checked_points(Y) for title, Y in images.items()}
-    first = next(iter(points.values()))
-    if not len(first):
-        return {title: np.asarray(to_numpy(Y), dtype=np.float64) for title, Y in images.items()}
-    centre = frechet_mean(first).point
-    goal = np.asarray(from_hyperboloid(translate_to_origin(first, centre), "tangent"))
-    found = {}
+    first, *others = points.values()
     for title, x in points.items():
         if len(x) != len(first):
             raise ValueError(f"images must be of the same points, but {title!r} has {len(x)} rows and the first {len(first)}.")
-        seen = np.asarray(from_hyperboloid(translate_to_origin(x, frechet_mean(x).point), "tangent"))
-        left, _, right = np.linalg.svd(goal.T @ seen)
-        turned = translate(to_hyperboloid(seen @ (left @ right).T, "tangent"), centre)
-        found[title] = np.asarray(from_hyperboloid(turned if x is not first else first, "poincare"))
-    return found
+    some = slice(None, None, max(1, len(first) // ALIGNED_ROWS))
+    moved = [align(x[some], first[some], squares=True).move(x) if len(x) else x for x in others]
+    return {title: from_hyperboloid(x, "poincare") for title, x in zip(points, [first, *moved], strict=True)}

@@ -66,21 +66,19 @@ def check_given(
         check_choice("grid", grid, GRIDS)
     check_choice("scale", scale, SCALES)
     ends = None if limits is None else _checked_limits(limits, scale)
-    texts = one_per_point(names, "names", n)
+    called = None if names is None else [str(name) for name in one_per_point(names, "names", n) or []]
     pairs = None if edges is None else checked_edges(edges, n)
-    numbers = None if values is None else np.asarray(one_per_point(values, "values", n), dtype=np.float64)
-    if size is not None and np.ndim(size):
-        size = np.asarray(one_per_point(size, "size", n), dtype=np.float64)
+    numbers, size = _numbers(values, "values", n), _numbers(size, "size", n) if np.ndim(size) else size
     beside, beside_names = checked_companions(companions, model, curvature)
     around = checked_regions(regions, n, model, curvature)
     middle = origin(2) if centre is None else _centre(centre, x, model, curvature)
     if centre is not None:
         x, beside, around = (translate_to_origin(points, middle) for points in (x, beside, around))
-    classes = one_per_point(labels, "labels", n)
-    called = None if texts is None else [str(text) for text in texts]
-    unit = 1 / check_door(model, curvature).scale
-    given = Given(x, classes, called, pairs, numbers, grid, size, unit, palette, scale, ends, beside, beside_names)
-    return given._replace(regions=around, centre=middle)
+    classes, unit = one_per_point(labels, "labels", n), 1 / check_door(model, curvature).scale
+    colours = (palette, scale, ends)
+    return Given(
+        x, classes, called, pairs, numbers, grid, size, unit, *colours, beside, beside_names, regions=around, centre=middle
+    )
 
 
 def checked_companions(companions: Any, model: ModelName, curvature: float) -> tuple[np.ndarray, tuple[str, ...]]:
@@ -140,6 +138,12 @@ def one_per_point(values: Any, what: str, n: int, each: str = "point") -> list[A
     if len(entries) != n:
         raise ValueError(f"{what} must have one entry per {each}, but has {len(entries)} for {n} {each}s.")
     return entries
+
+
+def _numbers(values: Any, what: str, n: int) -> np.ndarray | None:
+    """One number for each of the n points, or a sentence; None stays None."""
+    entries = one_per_point(values, what, n)
+    return None if entries is None else np.asarray(entries, dtype=np.float64)
 
 
 def check_same_rows(name: str, sizes: list[int]) -> None:
