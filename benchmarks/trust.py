@@ -40,11 +40,10 @@ def planted(n: int, d: int, K: int, noise: float, rng: np.random.Generator, firs
     return Planted(from_hyperboloid(translate(to_hyperboloid(v @ turn, "tangent"), mean), "poincare"), mean, turn[:K])
 
 
-# Components, simulations and refits in each: fits of two components cost five times as much.
-COVERED = ((1, 200, 50), (2, 40, 20))
+SIMULATIONS, REFITS = 200, 50  # Of coverage: simulations, and refits in each.
 
 
-def coverage(K: int, refits: int, seed: int) -> tuple[bool, float]:
+def coverage(K: int, seed: int) -> tuple[bool, float]:
     """Whether the bound of the angle covers the planted spine in one simulation, and the share of regions that hold the image.
 
     By symmetry the planted submanifold is the spine of the population: reflections in it and across it leave the distribution
@@ -53,7 +52,7 @@ def coverage(K: int, refits: int, seed: int) -> tuple[bool, float]:
     rng = np.random.default_rng([K, seed])
     X, mean, directions = planted(100, 3, K, 0.4, rng)
     model = HoroPCA(K, spine="free", n_init=1).fit(X)
-    found = bootstrap(model, X, n_resamples=refits, random_state=seed)
+    found = bootstrap(model, X, n_resamples=REFITS, random_state=seed)
     there = between(Frame(mean, np.eye(3)), Frame(model._mean, np.eye(3))).T
     angle = spine_angle(spine_basis(model.spine_), np.pad(directions, ((0, 0), (1, 0))) @ there)
     spine = Spine(directions[0], -1.0, directions[1:])
@@ -64,12 +63,13 @@ def coverage(K: int, refits: int, seed: int) -> tuple[bool, float]:
 
 def print_coverage() -> None:
     """How often intervals of 90 % hold what is true."""
-    print("How often intervals of 90 % hold the truth:")
-    for K, simulations, refits in COVERED:
-        runs = Parallel(n_jobs=-1)(delayed(coverage)(K, refits, seed) for seed in range(simulations))
-        angle, regions = (np.mean(values) for values in zip(*runs, strict=True))
-        told = f"K = {K}, {simulations} simulations with {refits} refits each"
-        print(f"  {told}: the bound of the angle {angle:.1%}, regions of images {regions:.1%}", flush=True)
+    print("How often intervals of 90 % hold the truth:\n")
+    print(f"| components | the bound of the angle | regions of images |   ({SIMULATIONS} simulations, {REFITS} refits in each)")
+    print("|---|---|---|")
+    for K in (1, 2):
+        runs = Parallel(n_jobs=-1)(delayed(coverage)(K, seed) for seed in range(SIMULATIONS))
+        cells = (f"{np.mean(values):.1%} ± {np.std(values) / np.sqrt(SIMULATIONS):.1%}" for values in zip(*runs, strict=True))
+        print(f"| {K} | {' | '.join(cells)} |", flush=True)
 
 
 class Model(NamedTuple):
@@ -89,18 +89,22 @@ SELECTED = {
     "3": Model(3),
     "2, the first three times as wide": Model(2, first=3.0),
 }
-SELECTIONS = 50  # Runs for each model.
+SELECTIONS = 100  # Runs for each model.
 
 
-def selection() -> None:
-    """How many components `component_curve` chooses, of as many as are planted."""
+def selection(model: Model, run: int) -> int:
+    """How many components `component_curve` chooses for points of a model."""
+    rng = np.random.default_rng(run)
+    X = planted(model.n, model.d, model.K, model.noise, rng, model.first).X
+    return component_curve(X, cv=2, random_state=run).chosen
+
+
+def print_selection() -> None:
+    """How many components are chosen, of as many as are planted."""
     print("| planted | chosen: 0 | 1 | 2 | 3 | more | right |\n|---|---|---|---|---|---|---|")
     for name, model in SELECTED.items():
-        counts = np.zeros(5, dtype=int)
-        for run in range(SELECTIONS):
-            rng = np.random.default_rng(run)
-            X = planted(model.n, model.d, model.K, model.noise, rng, model.first).X
-            counts[min(4, component_curve(X, cv=2, random_state=run).chosen)] += 1
+        chosen = Parallel(n_jobs=-1)(delayed(selection)(model, run) for run in range(SELECTIONS))
+        counts = np.bincount(np.minimum(chosen, 4), minlength=5)
         print(f"| {name} | {' | '.join(map(str, counts))} | {counts[model.K] / SELECTIONS:.0%} |", flush=True)
 
 
@@ -146,7 +150,7 @@ def print_breakdown() -> None:
 
 # what is simulated, by its name on the command line
 TABLES: dict[str, Callable[[], None]] = {
-    "selection": selection,
+    "selection": print_selection,
     "coverage": print_coverage,
     "breakdown": print_breakdown,
 }

@@ -79,7 +79,7 @@ def test_the_error_of_a_sample_is_that_of_choosing_it_and_of_its_pairs(monkeypat
 @pytest.mark.parametrize("seen", [120, 150])
 def test_pairs_of_rows_and_sample_say_what_is_peculiar_to_it(seen, monkeypatch):
     kept, true, count = 1.1 * ALL[1], 0.9 * ALL[2], 500
-    values, error = measured_variances(X, SPINES, rng(0), seen, (kept, true, count))
+    values, error = measured_variances(X, SPINES, rng(0), seen, (count, count * kept, count * true))
     share = (seen - 1) / seen
     assert values[-1] == pytest.approx((2 * true - ALL[2]) * share, rel=1e-9)
     assert values[1] == pytest.approx((2 * kept - ALL[1]) * share, rel=1e-9)
@@ -90,17 +90,17 @@ def test_pairs_of_rows_and_sample_say_what_is_peculiar_to_it(seen, monkeypatch):
     assert error == pytest.approx(np.hypot(2 * left / np.sqrt(count), uneven), rel=1e-9)
     some(monkeypatch)
     monkeypatch.setattr(variances, "REPORTED_PAIRS", 120)
-    _, more = measured_variances(X, SPINES, rng(0), seen, (kept, true, count))
+    _, more = measured_variances(X, SPINES, rng(0), seen, (count, count * kept, count * true))
     assert more == pytest.approx(np.hypot(error, left / np.sqrt(120)), rel=1e-9)
 
 
 def test_points_close_together_are_corrected_as_well():
     x = cloud(60, 4, radius=0.3)
     (_, kept, true), _ = measured_variances(x, SPINES, rng(0), 60, None)
-    values, _ = measured_variances(x, SPINES, rng(0), 120, (2 * kept, 2 * true, 10))
+    values, _ = measured_variances(x, SPINES, rng(0), 120, (10, 20 * kept, 20 * true))
     assert kept < 1 and values[1] == pytest.approx((4 * kept - kept * 60 / 59) * 119 / 120, rel=1e-9)
 
 
 def test_one_point_many_times_has_no_variance():
-    values, _ = measured_variances(np.repeat(X[:1], 5, axis=0), SPINES, rng(0), 50, (0.0, 0.0, 10))
+    values, _ = measured_variances(np.repeat(X[:1], 5, axis=0), SPINES, rng(0), 50, (10, 0.0, 0.0))
     assert np.abs(values).max() < 1e-9

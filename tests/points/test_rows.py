@@ -15,7 +15,7 @@ from horopca._points import means
 from horopca._points.door import Door
 from horopca._points.foreign import ForeignRows
 from horopca._points.mapped import MappedRows
-from horopca._points.means import mean_of, mean_of_many
+from horopca._points.means import mean_and_more, mean_of, mean_of_many
 from horopca._points.memory import Asked, Repeated, Rows, chunk_slices
 from horopca._points.places import check_rows
 from horopca._points.stream import Reservoir
@@ -301,6 +301,9 @@ def test_the_mean_of_many_rows_takes_few_passes_each_of_which_teaches(many):
     # the next step would be a tenth of what counts, and after five it was ten times that; without what steps teach it takes ten
     assert found[2:] == (6, True, "converged") and rows.passes == 6
     assert mean_of_many(rows, sample, exact).n_iter == 1
+    rows.passes = 0
+    again, counted = mean_and_more(rows, sample, frechet_mean(sample), lambda chunk: (len(chunk.t), 2 * len(chunk.t)))
+    assert same(again, found) and counted == (len(rows.X), 2 * len(rows.X)) and rows.passes == 6
 
 
 def test_passes_end_where_a_step_is_short_beside_the_spread():
@@ -328,6 +331,7 @@ def test_a_mean_that_is_not_near_after_some_passes_is_left_to_newton(many, monke
     monkeypatch.setattr(means, "BOOSTABLE_TIME", first.point[0] - 0.01)
     rows.passes = 0
     assert same(mean_of_many(rows, sample), newton) and rows.passes < 16
+    assert mean_and_more(rows, sample, first, lambda chunk: len(chunk.t))[1] == len(rows.X)
 
 
 def test_the_mean_of_more_rows_than_some_starts_from_a_sample_that_is_always_the_same(many, monkeypatch):

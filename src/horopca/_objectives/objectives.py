@@ -12,9 +12,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .._points.means import mean_of_many
+from .._points.means import mean_and_more
 from .._points.memory import Rows
-from ..geometry import pairwise_distance
+from ..geometry import Chunk, pairwise_distance
 from ..geometry._arrays import Array, array_namespace
 from ..projections.horospherical import Products, Slid, slide_with_pullback, stretch_with_pullback
 from ..statistics import Mean, frechet_mean, frechet_median, pair_distances, usual_distance
@@ -50,7 +50,8 @@ class Goal(NamedTuple):
     term: Callable[[Sample, float], Term] | None  # what a pair adds to it, for a sample and a softness
     measure: Merit  # what `score` says of an answer
     middle: Callable[[Any], Mean] = frechet_mean  # of points, where the search stands
-    middle_of_many: Callable[[Rows, np.ndarray, Mean], Mean] = mean_of_many  # of rows, from a sample and its middle
+    # of rows, from a sample and its middle; and what other work comes to that a pass over the rows takes along
+    middle_of_many: Callable[[Rows, np.ndarray, Mean, Callable[[Chunk], Any]], tuple[Mean, Any]] = mean_and_more
     prepared: Callable[[Sample], Sample] = lambda sample: sample  # measures what the objective has to know of a sample
     starts: int = 0  # from how many starts it is searched on few points, if it has many optima that are nearly as good
 
@@ -112,7 +113,7 @@ OBJECTIVES = {
         _bounded,
         BOUNDED_VARIANCE,
         frechet_median,
-        lambda rows, _, middle: frechet_median(rows, start=middle.point),
+        lambda rows, _, middle, along: (frechet_median(rows, start=middle.point), rows.fold(along)),
         lambda sample: sample._replace(reach=usual_distance(sample.points())),
     ),
 }

@@ -32,20 +32,20 @@ def pair_variances(clouds: Sequence[np.ndarray], rng: np.random.Generator, pairs
 
 
 def measured_variances(
-    x: np.ndarray, spines: list[Spine], rng: np.random.Generator, seen: int, across: tuple[float, float, int] | None
+    x: np.ndarray, spines: list[Spine], rng: np.random.Generator, seen: int, across: tuple[int, float, float] | None
 ) -> tuple[np.ndarray, float]:
     """Pair variances of the images of points x (m, d+1) under nested spines, and of x itself (last); a standard error.
 
-    Over all pairs of x if they are few; else over some. If x is a sample of `seen` rows, `across` are the means of squared
-    distances, projected and true, over so many pairs of a row and a point of x: twice them less those of x alone are the
-    means over all rows.
+    Over all pairs of x if they are few; else over some. If x is a sample of `seen` rows, `across` are a number of pairs of a
+    row and a point of x, and the sums of their squared distances, projected and true: twice their means less those of x
+    alone are the means over all rows.
     """
     images, m = [*(slid(x, spine) for spine in spines), x], len(x)
     own, residual = _deviations(images[-2][:RESIDUAL_ROWS])
     values, counted = pair_variances(images, rng, REPORTED_PAIRS)
     error = residual / np.sqrt(counted)
     if across is not None:
-        kept, true, count = across
+        count, kept, true = across[0], across[1] / across[0], across[2] / across[0]
         last, values[-1] = values[-2], 2 * true - values[-1]
         values[:-1] *= (2 * kept - last) / last if last > 0 else 1.0
         rest = seen / m % 1  # that share of the sample stood opposite one row more than the others

@@ -112,8 +112,9 @@ class Whole:
         value, G = self.rows.fold(terms)
         return value / n, G / n
 
-    def variances(self, A: np.ndarray) -> tuple[float, float, int]:
-        """Mean squared projected distance and distance over some of the pairs, and the number of these.
+    def squares(self, A: np.ndarray) -> Callable[[Chunk], tuple[int, float, float]]:
+        """The function of a chunk to a number of its pairs with the sample, and the sums of their squared distances: of the
+        images, and of the points.
 
         A has a column more than the points where there is a stretch.
         """
@@ -121,8 +122,7 @@ class Whole:
         beta, eta, _ = slide(self.sample, A)
         shifts = min(len(self.offsets), max(1, MEASURED_ACROSS // self.rows.shape[0]))
         task = self._task()._replace(offsets=self.offsets[:shifts])
-        count, kept, true = self.rows.fold(_squares(task, lambda placed: slide(placed, A)[:2], beta, eta))
-        return kept / count, true / count, count
+        return _squares(task, lambda placed: slide(placed, A)[:2], beta, eta)
 
     def _task(self) -> Task:
         return Task(self.frame, self.frame.matrix(), self.some, self.offsets)

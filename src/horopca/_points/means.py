@@ -8,6 +8,7 @@ import numpy as np
 
 from ..geometry import Chunk, boost_to_origin
 from ..geometry._arrays import array_namespace, from_numpy, to_numpy
+from ..geometry.clouds import T
 from ..geometry.isometries import BOOSTABLE_TIME
 from ..statistics import Cloud, Mean, exp_from, frechet_mean, newton_terms
 from .memory import Rows
@@ -25,25 +26,30 @@ def mean_of(rows: Rows) -> Mean:
 
 
 def mean_of_many(rows: Rows, sample: np.ndarray, first: Mean | None = None) -> Mean:
-    """The Fréchet mean of more rows than one likes to pass over, from that of a random sample (m, d+1) of them (`first`).
+    """The Fréchet mean of more rows than one likes to pass over, from that of a random sample (m, d+1) of them (`first`)."""
+    return mean_and_more(rows, sample, frechet_mean(sample) if first is None else first, lambda chunk: ())[0]
+
+
+def mean_and_more(rows: Rows, sample: np.ndarray, first: Mean, along: Callable[[Chunk], T]) -> tuple[Mean, T]:
+    """The mean of many rows, and the sum of `along` over their chunks: the first pass takes other work along.
 
     Newton's method with the gradient of all rows and the Hessian of the sample, corrected by what each step teaches
     (Broyden): a pass (two products with the user's own array) brings the mean nearer by the square root of the number of
     points in the sample, and more from pass to pass.
     """
-    first = frechet_mean(sample) if first is None else first
     if first.point[0] > BOOSTABLE_TIME:
-        return frechet_mean(rows, start=first.point)
-    m, variance = first.point, np.inf
+        return frechet_mean(rows, start=first.point), rows.fold(along)
+    m, variance, pull = first.point, np.inf, _pull_of(first.point)
+    pulled, found = rows.fold(lambda chunk: (pull(chunk), along(chunk)))
     inverse = np.linalg.inv(newton_terms(Cloud(sample), m)[2])
     gradient = step = np.zeros_like(m)  # none yet
     for n_iter in range(1, MOST_PASSES + 1):
-        square, pull = rows.fold(_pull_of(m), serial=True)
+        square, force = pulled if n_iter == 1 else rows.fold(_pull_of(m), serial=True)
         if not square / rows.shape[0] <= variance * (1 + 1e-12):
             break
         variance = square / rows.shape[0]
         last, before = gradient, float(np.linalg.norm(step))
-        gradient = (boost_to_origin(m) @ pull)[1:] / rows.shape[0]
+        gradient = (boost_to_origin(m) @ force)[1:] / rows.shape[0]
         if before > 0:  # Broyden: what the last step has taught
             change = inverse @ (last - gradient)
             inverse += np.outer(step - change, step @ inverse) / (step @ change)
@@ -52,8 +58,8 @@ def mean_of_many(rows: Rows, sample: np.ndarray, first: Mean | None = None) -> M
         m = exp_from(m, step)
         next_size = size * min(1.0, size / before) if before > 0 else size
         if next_size <= 1e-9 * (1 + np.sqrt(variance)):
-            return Mean(m, variance, n_iter, True, "converged")
-    return frechet_mean(rows, start=first.point)  # a sample that says little of the whole
+            return Mean(m, variance, n_iter, True, "converged"), found
+    return frechet_mean(rows, start=first.point), found  # a sample that says little of the whole
 
 
 def _pull_of(m: np.ndarray) -> Callable[[Chunk], tuple[float, np.ndarray]]:

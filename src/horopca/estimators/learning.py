@@ -69,7 +69,7 @@ class Wish(NamedTuple):
         """Pairs of each of n points in the last climb."""
         if self.pairs == "auto" or (self.pairs == "all" and sampled):
             if self.goal in ("distortion", "stretch") and n > KEPT_SQUARE:
-                return DISTANCES_KEPT // 4 if sampled else DISTANCES_KEPT
+                return DISTANCES_KEPT // 8 if sampled else DISTANCES_KEPT
             return n if n <= 2048 and K <= 8 else max(1, (SAMPLE_PAIRS if sampled else LAST_PAIRS) // (n * max(1, K // 4)))
         return n if self.pairs == "all" else int(self.pairs)
 
@@ -166,16 +166,18 @@ def learn(
     if whole is not None:
         plan = _over_all(plan, whole, wish)
     flag = STRATEGIES[wish.strategy](sample, K, wish.spine, wish.goal, plan, rng)
-    if rows is not None:
-        mean = goal.middle_of_many(rows, some[:STAND_ROWS], mean)
+    across = None
+    if whole is not None:
+        mean, across = goal.middle_of_many(whole.rows, some[:STAND_ROWS], mean, whole.squares(flag.bases[-1]))
     point = to_numpy(mean.point)
     spines, directions, stretch = _settled(flag, frame, point, moved=rows is not None, ideal=wish.spine == "ideal")
     x = Seen(some, point).map(Chunk.points)
-    across = None if whole is None else whole.variances(flag.bases[-1])
     variances, error = measured_variances(x, spines, rng, seen, across)
     remedy = f"Raise max_iter (now {wish.max_iter}) or tol (now {wish.tol:g})."
     ending = ending_after(mean, Ending.of(flag.ascent, remedy))
-    frames = _framed(some, point, spines, last, centre, goal.middle)
+    known = 0 if last is None or len(last.mean) != len(point) else min(K, len(last.spines))
+    before = [] if last is None else [last.picture(some, k) for k in range(1, known + 1)]
+    frames = _framed(x, spines, before, None if centre is None else Seen(centre[None], point).map(Chunk.points), goal.middle)
     return Learnt(Answer(frame, flag.bases), point, spines, directions, stretch, frames, variances, error, ending)
 
 
@@ -198,20 +200,17 @@ def _over_all(plan: Plan, whole: Whole, wish: Wish) -> Plan:
 
 def _framed(
     x: np.ndarray,
-    mean: np.ndarray,
     spines: list[Spine],
-    last: Last | None,
+    before: list[np.ndarray],
     centre: np.ndarray | None,
     middle: Callable[[np.ndarray], Mean],
 ) -> list[Frame]:
-    """The frames of the images of points x (n, d+1), for each of the spines, turned as in the picture before."""
-    known = last.spines if last is not None and len(last.mean) == len(mean) else []
+    """The frames of the images of points x (n, d+1), for each of the spines, turned as in the pictures `before`."""
     frames = []
-    for k, spine in enumerate(spines, start=1):
-        y = slid(Seen(x, mean).map(Chunk.points), spine)
-        there = middle(y).point if centre is None else slid(Seen(centre[None], mean).map(Chunk.points), spine)[0]
-        frame = frame_of(y, there)
-        frames.append(turned_to(frame, y, last.picture(x, k)) if last is not None and k <= len(known) else frame)
+    for k, spine in enumerate(spines):
+        y = slid(x, spine)
+        frame = frame_of(y, middle(y).point if centre is None else slid(centre, spine)[0])
+        frames.append(turned_to(frame, y, before[k]) if k < len(before) else frame)
     return frames
 
 
