@@ -5,8 +5,9 @@ dropped, a statement left out. A mutant that no test kills is a survivor: a test
 has to, or the change makes no difference. Those of the last kind stand in `mutants.txt`, each with its reason.
 
 The tests are collected once. Every mutant is then a child of that process, in which the functions of one module have the code
-of the changed one; it runs the tests that reach the changed line, the quickest first, up to one that fails. Changes
-outside of functions are not made: constants that stand by themselves are sizes and tolerances.
+of the changed one; it runs the tests that reach the changed line, the quickest first, up to one that fails. The first child
+has nothing changed, and no test may fail there. Changes outside of functions are not made: constants that stand by themselves
+are sizes and tolerances.
 """
 
 from __future__ import annotations
@@ -205,15 +206,20 @@ class Instead(Noted):
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session) -> bool:
+        wanted = {mutant: tests_for(mutant, self.lines) for mutant in self.mutants}
+        by_time = sorted(session.items, key=lambda item: self.known.get(item.nodeid, 0.0))
+        anyone = [item for item in by_time if any(item.nodeid in tests for tests in wanted.values())]
+        if failed := in_a_child(lambda: self.verdict(None, anyone), 3600):
+            raise pytest.UsageError(f"A test fails in a child without any change: {failed}.")
         for mutant in self.mutants:
-            wanted = tests_for(mutant, self.lines)
-            items = sorted((item for item in session.items if item.nodeid in wanted), key=lambda i: self.known[i.nodeid])
+            items = [item for item in by_time if item.nodeid in wanted[mutant]]
             self.told(mutant, in_a_child(lambda m=mutant, i=items: self.verdict(m, i), SECONDS) if items else "")
         return True
 
-    def verdict(self, mutant: Mutant, items: list) -> str:
+    def verdict(self, mutant: Mutant | None, items: list) -> str:
         """The test that kills the mutant, or "" if it survives."""
-        put_in_place(mutant)
+        if mutant is not None:
+            put_in_place(mutant)
         for item, following in zip(items, [*items[1:], None], strict=True):
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if self.failed:
@@ -297,6 +303,9 @@ def main() -> int:
     parser.add_argument("--only", default="", help="try those whose name (file | line | change) holds this")
     given = parser.parse_args()
     os.chdir(ROOT)
+    os.environ["CUDA_VISIBLE_DEVICES"] = (
+        ""  # a child cannot use a device that its parent has seen: every mutant would be killed
+    )
     reasons, unexplained = known(), 0
     for room in given.rooms:
         paths = sorted(path for path in (PACKAGE / room).rglob("*.py") if path.name not in ELSEWHERE)
@@ -319,7 +328,7 @@ def main() -> int:
         with open(os.devnull, "w", encoding="utf-8") as silence, contextlib.redirect_stdout(silence):
             status = pytest.main([*ROOMS[room], *OPTIONS], plugins=[Instead(tried, seconds, lines, told)])
         if status:
-            raise SystemExit(f"The tests of {room} could not be collected.")
+            raise SystemExit(f"The tests of {room} could not be tried.")
         unexplained += len(survivors) + len(broken)
         counts = {
             "killed": len(tried) - len(survivors) - len(explained) - len(broken),
