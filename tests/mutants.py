@@ -303,9 +303,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="try those whose name (file | line | change) holds this")
     given = parser.parse_args()
     os.chdir(ROOT)
-    os.environ["CUDA_VISIBLE_DEVICES"] = (
-        ""  # a child cannot use a device that its parent has seen: every mutant would be killed
-    )
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a child cannot use one that its parent has seen: all would be killed
     reasons, unexplained = known(), 0
     for room in given.rooms:
         paths = sorted(path for path in (PACKAGE / room).rglob("*.py") if path.name not in ELSEWHERE)

@@ -24,6 +24,7 @@ def test_models_go_there_and_back(model, d):
     X = from_hyperboloid(x, model)
     # the ball forgets digits in proportion to e^{radius}: 1e-16 * e^{2*6} / 4
     assert X.shape == (50, d + MODELS[model].extra_columns) and np.allclose(to_hyperboloid(X, model), x, rtol=1e-10)
+    assert np.array_equal(from_hyperboloid(x[3], model), X[3])  # a point alone is one too
 
 
 def test_a_model_that_is_none_is_refused():

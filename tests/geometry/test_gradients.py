@@ -56,6 +56,14 @@ def test_maps_between_models_have_their_gradients_at_the_origin(model):
     assert agrees(lambda s: from_hyperboloid(lift(s), model), X)
 
 
+def test_time_and_stretch_of_tangent_vectors_next_to_the_origin_are_their_series():
+    square = torch.tensor([0.0, 1e-20, 1e-17], dtype=torch.float64)
+    for k, slope in enumerate((1 / 2, 1 / 6)):
+        assert torch.equal(MODELS["tangent"].radial(square)[k], torch.ones_like(square))
+        (found,) = gradient(lambda a, k=k: MODELS["tangent"].radial(a)[k], square)
+        assert torch.allclose(found, torch.full_like(square, slope))
+
+
 def test_busemann_functions_and_horospheres_have_their_gradients_at_the_origin():
     q = geo.from_hyperboloid(lift(space(2, seed=3).detach()))
     q = q / q.norm(dim=1, keepdim=True)
