@@ -211,11 +211,11 @@ def given_up(distortion: float, tree: Tree, d: int, targets: Targets, door: Door
     return max(0.0, distortion - measure(through(x, door)[1][targets.order], targets).distortion)
 
 
-def place(tree: Tree, d: int, tau: float, rng: np.random.Generator | None = None) -> np.ndarray:
+def place(tree: Tree, d: int, tau: float) -> np.ndarray:
     """Points (n, d+1) of the nodes of a tree: every child at tau times its edge's length from its parent.
 
-    Siblings take their directions in order, or in a random order with `rng`; one direction around a node is that of its
-    parent. Placement is on the hyperboloid, in radius and direction, where no radius saturates.
+    Siblings take their directions in order; one direction around a node is that of its parent. Placement is on the hyperboloid,
+    in radius and direction, where no radius saturates.
     """
     n = len(tree.parent)
     x, back = np.tile(origin(d), (n, 1)), np.zeros((n, d))  # back: the direction of the parent, in the frame of the node
@@ -223,7 +223,6 @@ def place(tree: Tree, d: int, tau: float, rng: np.random.Generator | None = None
     turns = np.random.default_rng(0)  # so that a tree of few branches does not lie in a plane of the space
     for children in _generations(tree):
         turn = np.linalg.qr(turns.standard_normal((d, d)))[0] if d > 2 else np.eye(d)
-        children = children if rng is None else _shuffled(children, tree.parent[children], rng)
         parent = tree.parent[children]
         from_root = tree.parent[parent] < 0
         rank = _ranks(parent) + ~from_root  # the first direction is the one back
@@ -249,11 +248,6 @@ def _generations(tree: Tree) -> list[np.ndarray]:
         if not len(level):
             return levels
         levels.append(level)
-
-
-def _shuffled(children: np.ndarray, parent: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The children, those of one parent still side by side, in random order among themselves."""
-    return children[np.lexsort((rng.random(len(children)), parent))]
 
 
 def _ranks(groups: np.ndarray) -> np.ndarray:

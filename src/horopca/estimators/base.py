@@ -74,10 +74,10 @@ class HyperbolicReduction(Transformer):
     What is learnt has one set of names. ``components_`` are unit directions (n_components_, n_dimensions) at a point of the
     space, carried to the origin along a geodesic; components that are something else say what (``ideal_points_``,
     ``reference_points_``). ``n_components_`` is how many there are. ``explained_variance_`` is what each component adds to
-    the pair variance (mean squared distance over ordered pairs) of the images, ``explained_variance_ratio_`` the same as
-    fractions of ``total_variance_``, that of the points: as in scikit-learn, their sums are what is kept. (A map that may
-    lengthen distances can keep more than there was, and a component then add less than nothing.) ``objective_`` is what the
-    fit was for, and `score` measures.
+    the pair variance (mean squared distance over ordered pairs) of the images (of at most 16384 points; of more than 3000, over
+    half a million pairs), ``explained_variance_ratio_`` the same as fractions of ``total_variance_``, that of the points: as in
+    scikit-learn, their sums are what is kept. (A map that may lengthen distances can keep more than there was, and a component
+    then add less than nothing.) ``objective_`` is what the fit was for, and `score` measures.
     """
 
     n_components: Any  # int, float in (0, 1) or None

@@ -35,11 +35,9 @@ class EuclideanPCA(LinearReduction):
         Fréchet mean, in the estimator's model.
     n_components_ : int
         How many components there are.
-    explained_variance_ : ndarray of shape (n_components_,)
-        What each component adds to the pair variance of the images: the mean squared distance over ordered pairs of points
-        (of at most 16384 of them; of more than 3000, over half a million pairs).
-    explained_variance_ratio_ : ndarray of shape (n_components_,)
-        The same as fractions of ``total_variance_``; their sum is the share that is kept.
+    explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components_,)
+        What each component adds to the pair variance of the images, the mean squared distance over ordered pairs (of many
+        points, over some pairs), and that as a share of ``total_variance_``: their sum is the share that is kept.
     total_variance_ : float
         Pair variance of the points.
     n_iter_, converged_, status_

@@ -40,10 +40,10 @@ def kept_if_refused(estimator: Any) -> Iterator[None]:
         raise
 
 
-def begin_fit(estimator: Any, X: Any, min_rows: int = 2) -> Rows:
+def begin_fit(estimator: Any, X: Any) -> Rows:
     """X as points. What `transform` reads later is in the model and curvature of now, kept as ``model_`` and ``curvature_``."""
     door = choose_door(X, estimator.model, estimator.curvature)
-    rows = check_rows(X, door, estimator=estimator, reset=True, min_rows=min_rows)
+    rows = check_rows(X, door, estimator=estimator, reset=True, min_rows=2)
     estimator.model_, estimator.curvature_ = door
     return rows
 

@@ -38,6 +38,7 @@ from ..geometry import (
 from ..geometry._arrays import to_numpy, with_rows
 from ..projections import Spine, slide, spine_basis, spine_from_basis, unslide
 from ..projections.horospherical import Slide
+from ..statistics import relative_change
 from .fitting import fitted_door
 from .horopca import HoroPCA
 
@@ -202,9 +203,8 @@ class HoroProjection(nn.Module):
         rows, _, _ = self._entered(X, self.dim, "X", curvature)
         before: Tensor = pairwise_distance(rows.all())
         after: Tensor = pairwise_distance(rows.map(self._images()))
-        apart = before > 0
-        change = (after - before).abs() / torch.where(apart, before, torch.ones_like(before))
-        return torch.where(apart, change, torch.zeros_like(change)).sum() / apart.sum().clamp(min=1)
+        changes = relative_change(before, after)
+        return changes.sum() / max(1, len(changes))
 
     def extra_repr(self) -> str:
         """What distinguishes it in a printed network."""

@@ -79,11 +79,9 @@ class HyperbolicMDS(LinearReduction):
         Fréchet mean, in the estimator's model. Only with points.
     n_components_ : int
         How many components there are.
-    explained_variance_ : ndarray of shape (n_components_,)
-        What each component adds to the pair variance of the images: the mean squared distance over ordered pairs of points
-        (of at most 16384 of them; of more than 3000, over half a million pairs).
-    explained_variance_ratio_ : ndarray of shape (n_components_,)
-        The same as fractions of ``total_variance_``; their sum is the share that is kept.
+    explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components_,)
+        What each component adds to the pair variance of the images, the mean squared distance over ordered pairs (of many
+        points, over some pairs), and that as a share of ``total_variance_``: their sum is the share that is kept.
     total_variance_ : float
         Pair variance of the points.
     departure_ : float
@@ -257,20 +255,7 @@ class HyperbolicMDS(LinearReduction):
             return fitted_door(self).leave(from_numpy(Y, X), X.dtype)
         return fitted_door(self).leave(Y, np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
 
-    @available_if(_has_points)
-    def inverse_transform(self, Y: Any) -> Any:
-        """Carry points of the image back into the space of the points of the fit. Not for ``metric="precomputed"``.
-
-        Parameters
-        ----------
-        Y : array of shape (n_samples, n_components) (one column more for a model with time)
-
-        Returns
-        -------
-        array of shape (n_samples, n_features)
-        """
-        return super().inverse_transform(Y)
-
+    inverse_transform = available_if(_has_points)(LinearReduction.inverse_transform)
     score = available_if(_has_points)(LinearReduction.score)
 
 
