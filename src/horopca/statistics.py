@@ -11,16 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .geometry import (
-    Chunk,
-    Frame,
-    distance,
-    from_hyperboloid,
-    lift,
-    pairwise_distance,
-    radius,
-    translate,
-)
+from .geometry import Chunk, Frame, distance, from_hyperboloid, lift, pairwise_distance, radius, translate
 from .geometry._arrays import Array, array_namespace, from_numpy, to_numpy, unit
 from .geometry.clouds import Cloud, Points, Seen, added, as_points, row_slices
 from .geometry.hyperboloid import BLOCK_ELEMENTS

@@ -6,22 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import rich_click as click
-from rich.console import Console
-from rich.table import Table
 
 from ..metrics.classification import CLASSIFIERS, Scores, compare_classifiers
 from .files import read
-from .options import (
-    Reading,
-    json_option,
-    points_argument,
-    quiet_option,
-    reading_options,
-    reads,
-    seed_option,
-    several,
-)
-from .saying import print_json, watched
+from .options import Reading, json_option, points_argument, quiet_option, reading_options, reads, seed_option, several
+from .saying import print_json, print_table, watched
 from .texts import read_words
 
 
@@ -102,12 +91,5 @@ def _summary(result: Scores) -> dict[str, Any]:
 
 def _print_scores(found: list[Scores], title: str) -> None:
     """Percentages, mean and standard deviation over the folds."""
-    table = Table(box=None)
-    table.add_column("classifier", style="cyan", no_wrap=True)
-    for metric in found[0].scores:
-        table.add_column(metric, justify="right", no_wrap=True)
-    for result in found:
-        table.add_row(result.classifier, *(f"{100 * v.mean():.1f} ± {100 * v.std():.1f}" for v in result.scores.values()))
-    console = Console(markup=False, highlight=False)
-    console.print(title, style="bold", soft_wrap=True)
-    console.print(table)
+    written = {one.classifier: [f"{100 * v.mean():.1f} ± {100 * v.std():.1f}" for v in one.scores.values()] for one in found}
+    print_table(title, ["classifier", *found[0].scores], [[name, *cells] for name, cells in written.items()])

@@ -21,20 +21,7 @@ from ..metrics import frechet_variance
 from ..metrics.comparison import METHODS, Reduction, default_methods, reductions
 from .drawing import PICTURES, figure_for, saved
 from .files import Output, check_files, read, write_files
-from .options import (
-    Reading,
-    TextFiles,
-    count,
-    force_option,
-    input_file,
-    json_option,
-    quiet_option,
-    reading_options,
-    reads,
-    seed_option,
-    several,
-    writes,
-)
+from .options import Reading, TextFiles, count, input_file, reading_options, reads, several, usual_options, writes
 from .saying import print_json, watched
 from .texts import Texts, texts_of
 
@@ -83,11 +70,8 @@ OTHERS = [name for name in METHODS if name not in default_methods()]
 @writes("--plot", help="Where to draw a disk for each method: .png, .pdf or .svg. Needs 2 among -k.")
 @reads("--labels", help="Labels of the rows, one to a line, for the picture.")
 @reading_options
-@seed_option
-@json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print a table with commas, and nothing else, on standard output.")
-@quiet_option
-@force_option
+@usual_options
 def compare(
     input: Path | None,
     n_components: list[int],

@@ -6,27 +6,14 @@ from pathlib import Path
 from typing import Any, get_args
 
 import rich_click as click
-from rich.console import Console
-from rich.table import Table
 
 from .. import plots
 from ..metrics.selection import ComponentCurve, HeldOut, MeasureName, RuleName, component_curve
 from .drawing import PICTURES, figure_for, saved
 from .files import Output, check_files, read, write_files
 from .methods import USUAL, made, many_fits_options
-from .options import (
-    Reading,
-    choice,
-    force_option,
-    json_option,
-    points_argument,
-    quiet_option,
-    reading_options,
-    reads,
-    seed_option,
-    writes,
-)
-from .saying import print_json, watched
+from .options import Reading, choice, points_argument, reading_options, reads, usual_options, writes
+from .saying import print_json, print_table, watched
 from .texts import read_words
 
 
@@ -49,10 +36,7 @@ from .texts import read_words
 @writes("--plot", help="Where to draw the curves: .png, .pdf or .svg.")
 @reading_options
 @many_fits_options
-@seed_option
-@json_option
-@quiet_option
-@force_option
+@usual_options
 def components(
     input: Path,
     groups: Path | None,
@@ -130,20 +114,12 @@ def _summary(curve: ComponentCurve) -> dict[str, Any]:
 
 def _print_curve(curve: ComponentCurve, title: str) -> None:
     """A line for each number of components, that which is chosen bold, and a sentence."""
-    table = Table(box=None)
-    table.add_column("k", justify="right")
-    for heading, _ in FIGURES.values():
-        table.add_column(heading, justify="right", no_wrap=True)
-    if len(curve.null):
-        table.add_column("adds", justify="right")
-        table.add_column("by chance", justify="right")
+    headings = ["k", *(heading for heading, _ in FIGURES.values()), *(["adds", "by chance"] if len(curve.null) else [])]
+    rows = []
     for k, number in enumerate(curve.n_components):
         figures = [(getattr(curve, name), form) for name, (_, form) in FIGURES.items()]
         cells = [f"{form.format(held.mean[k])} ± {form.format(held.error[k])}" for held, form in figures]
         if len(curve.null):
             cells += [f"{curve.added[k]:.1%}", f"≤ {curve.null[:, k].max():.1%}" if k < curve.null.shape[1] else ""]
-        table.add_row(str(number), *cells, style="bold" if number == curve.chosen else None)
-    console = Console(markup=False, highlight=False)
-    console.print(title, style="bold", soft_wrap=True)
-    console.print(table)
-    console.print(curve.sentence, soft_wrap=True)
+        rows.append([str(number), *cells])
+    print_table(title, headings, rows, bold=curve.chosen - 1, below=curve.sentence)

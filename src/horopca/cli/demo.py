@@ -11,17 +11,14 @@ from ..metrics.comparison import METHODS, default_methods
 from .compare import print_records, watched_reductions
 from .drawing import PICTURES, draw_plane, figure_for, saved
 from .files import Output, check_files, write_files
-from .options import force_option, json_option, quiet_option, seed_option, writes
+from .options import usual_options, writes
 from .saying import is_quiet, print_json
 from .texts import Texts
 
 
 @click.command()
 @writes("-o", "--output", help="Where to draw: .png, .pdf or .svg.  [default: horopca-demo.png, here]")
-@seed_option
-@json_option
-@quiet_option
-@force_option
+@usual_options
 def demo(output: Path | None, seed: int, as_json: bool, force: bool) -> None:
     """Reduce WordNet's mammals from 10 dimensions to the disk, and draw them.
 

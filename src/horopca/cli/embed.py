@@ -14,19 +14,7 @@ from ..io import FORMATS
 from ..io.anndata import how
 from ..io.files import named
 from .files import STDOUT, Output, check_files, write_files
-from .options import (
-    Reading,
-    choice,
-    force_option,
-    json_option,
-    model_options,
-    points_argument,
-    quiet_option,
-    refuse_others,
-    seed_option,
-    together,
-    writes,
-)
+from .options import Reading, choice, model_options, points_argument, refuse_others, together, usual_options, writes
 from .saying import print_json, print_rows, working
 from .texts import Texts, files_beside, point_writers, word_writer
 
@@ -82,10 +70,7 @@ embed_options = together(
     "[default: for an .npy, a .names.txt beside it]",
 )
 @model_options
-@seed_option
-@json_option
-@quiet_option
-@force_option
+@usual_options
 def embed(
     graph: Path,
     dimensions: int,

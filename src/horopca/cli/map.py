@@ -19,7 +19,7 @@ from ..metrics.comparison import METHODS, make, report_pairs
 from .drawing import PICTURES, draw_plane, figure_for, saved
 from .embed import embed_options, figures, fit_embedding
 from .files import Output, check_files, write_files
-from .options import choice, force_option, json_option, points_argument, quiet_option, seed_option, writes
+from .options import choice, points_argument, usual_options, writes
 from .saying import print_json, print_rows, working
 from .texts import Texts
 from .view import PAGES
@@ -41,10 +41,7 @@ UNNAMED = re.compile(r"inner \d+")
 @writes("-o", "--output", help="Where to write the page.  [default: the name of GRAPH with .html, here]")
 @writes("--plot", help="Where to draw the picture: .png, .pdf or .svg.  [default: the name of the page with .png]")
 @click.option("--title", help="Heading of both.  [default: the name of GRAPH]")
-@seed_option
-@json_option
-@quiet_option
-@force_option
+@usual_options
 def map(
     graph: Path,
     dimensions: int,

@@ -181,6 +181,8 @@ quiet_option = click.option(
     callback=_be_quiet,
     help="Say nothing but results that were asked for, and errors.",
 )
+# Commands that compute something have these, and write it to files.
+usual_options = together([seed_option, json_option, quiet_option, force_option])
 model_options = together(
     [
         click.option(

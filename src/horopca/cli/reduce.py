@@ -16,20 +16,7 @@ from .dask import reduce_chunked
 from .drawing import draw_plane, figure_for, saved
 from .files import STDOUT, write_files
 from .methods import HELP, method_options
-from .options import (
-    MODELS,
-    components,
-    force_option,
-    json_option,
-    option_of,
-    points_argument,
-    quiet_option,
-    reading_options,
-    reads,
-    seed_option,
-    text_options,
-    writes,
-)
+from .options import MODELS, components, option_of, points_argument, reading_options, reads, text_options, usual_options, writes
 from .reducing import Reduced, Request, kept_dimensions, reduce_in_memory
 from .saying import in_json, is_quiet, print_rows
 from .streaming import is_streamed, reduce_streamed
@@ -59,14 +46,11 @@ SOMETIMES = ("n_neighbors", *(measure.__name__ for measure in NEAR_MEASURES), "r
 @click.option("--title", help="Heading of the picture.")
 @reading_options
 @method_options
-@seed_option
 @writes("--save-fit", help="Where to keep the fit, for later points: .npz.")
 @reads("--from-fit", help="A fit that was kept, to be applied instead of a new one.")
 @click.option("--restart", is_flag=True, help="Begin a large file anew, where an interrupted run could be resumed.")
 @click.option("--dask", "address", metavar="ADDRESS", help="Work on the Dask cluster there (or: local) on a chunked store.")
-@json_option
-@quiet_option
-@force_option
+@usual_options
 def reduce(as_json: bool, **options: Any) -> None:
     """Reduce the points in INPUT to fewer dimensions.
 

@@ -8,7 +8,7 @@ import sys
 import warnings
 from _thread import interrupt_main
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import MappingProxyType
@@ -163,6 +163,22 @@ def print_rows(rows: Mapping[str, str], title: str | None = None, *, err: bool =
     for name, value in rows.items():
         table.add_row(name, value)
     Console(markup=False, highlight=False, stderr=err).print(table)
+
+
+def print_table(
+    title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], *, bold: int | None = None, below: str | None = None
+) -> None:
+    """A table with its title, one of its rows perhaps in bold, and perhaps a sentence below."""
+    table = Table(box=None)
+    for k, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if k else "left", style=None if k else "cyan", no_wrap=True)
+    for k, row in enumerate(rows):
+        table.add_row(*row, style="bold" if k == bold else None)
+    console = Console(markup=False, highlight=False)
+    console.print(title, style="bold", soft_wrap=True)
+    console.print(table)
+    if below is not None:
+        console.print(below, soft_wrap=True)
 
 
 def print_json(values: Mapping[str, Any]) -> None:

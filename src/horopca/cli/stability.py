@@ -13,20 +13,7 @@ from ..metrics.stability import Stability, bootstrap
 from .drawing import PICTURES, draw_plane, figure_for, saved
 from .files import Output, check_files, read, write_files
 from .methods import made, many_fits_options
-from .options import (
-    Reading,
-    TextFiles,
-    choice,
-    force_option,
-    json_option,
-    points_argument,
-    quiet_option,
-    reading_options,
-    reads,
-    seed_option,
-    text_options,
-    writes,
-)
+from .options import Reading, TextFiles, choice, points_argument, reading_options, reads, text_options, usual_options, writes
 from .saying import print_json, print_rows, working
 from .texts import Texts, read_words, texts_of
 
@@ -47,10 +34,7 @@ NAMED = 10  # So many of the points that are least sure are named.
 @click.option("--title", help="Heading of the picture.")
 @reading_options
 @many_fits_options
-@seed_option
-@json_option
-@quiet_option
-@force_option
+@usual_options
 def stability(
     input: Path,
     n_components: int,

@@ -13,24 +13,11 @@ from .._points.memory import Rows
 from .._points.places import ModelChoice, check_rows
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
-from ..geometry import (
-    Chunk,
-    from_hyperboloid,
-    to_hyperboloid,
-    translate,
-)
+from ..geometry import Chunk, from_hyperboloid, to_hyperboloid, translate
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..statistics import Seen, principal_axes
 from .base import FitTransform, Transformer
-from .fitting import (
-    begin_fit,
-    ending_after,
-    fitted_door,
-    keeps_graph,
-    kept_if_refused,
-    report_end,
-    store_mean,
-)
+from .fitting import begin_fit, ending_after, fitted_door, keeps_graph, kept_if_refused, report_end, store_mean
 
 ALL_ONE = "X must hold points that differ, but all its rows are one point: there is no variance to normalise."
 FLAT = 1e-7  # A coordinate whose deviation is below this fraction of the largest has none but rounding.
