@@ -112,12 +112,13 @@ def test_points_on_the_axis_of_a_translation_stay_on_it(size, ratio):
     """On either side: at radius 30 the rounding of a direction alone would carry them off by thousandths."""
     s = size * np.array([0.48, -0.6, 0.64])
     m, x = lift(s), lift(ratio * s)  # of one direction to the last bit, or of the opposite one
-    moved = geo.translate_to_origin(x, m)
     axis = s / np.linalg.norm(s)
-    along = moved[1:] @ axis
-    assert np.linalg.norm(moved[1:] - along * axis) <= 1e-14 * np.linalg.norm(moved[1:])
-    expected = np.sign(ratio) * geo.radius(x) - geo.radius(m)
-    assert np.arcsinh(along) == pytest.approx(expected, rel=1e-12, abs=1e-13)
+    for move, side in ((geo.translate_to_origin, -1), (geo.translate, 1)):
+        moved = move(x, m)
+        along = moved[1:] @ axis
+        assert np.linalg.norm(moved[1:] - along * axis) <= 1e-14 * np.linalg.norm(moved[1:]) + 1e-15
+        expected = np.sign(ratio) * geo.radius(x) + side * geo.radius(m)
+        assert np.arcsinh(along) == pytest.approx(expected, rel=1e-12, abs=1e-13)
 
 
 @pytest.mark.parametrize("radius", [1.0, 20.0, 60.0, 300.0])
@@ -141,6 +142,16 @@ def test_exp_undoes_log_and_geodesics_have_constant_speed(x, y):
     middle = geo.geodesic(x, y, 0.25)
     assert np.allclose(geo.distance(x, middle), d / 4, atol=1e-7)
     assert np.allclose(geo.distance(middle, y), 3 * d / 4, atol=1e-7)
+
+
+@pytest.mark.parametrize("apart", [1e-6, 9e-5, 1.1e-4, 1e-2])
+@pytest.mark.parametrize("part", [0.3, -1.0, [[0.3], [0.8]]])
+def test_geodesics_between_points_close_by_have_constant_speed(apart, part):
+    """On a ray, where a point that is off by 1e-9 of its radius is so along the geodesic."""
+    x, y = (lift(np.sinh(r) * directions(3, 4)) for r in (1.0, 1.0 + apart))
+    middle = geo.geodesic(x, y, np.asarray(part))
+    assert np.allclose(geo.distance(x, middle), np.abs(part) * np.full(3, apart), rtol=1e-7, atol=1e-14)
+    assert np.allclose(geo.distance(middle, y), (1 - np.asarray(part)) * np.full(3, apart), rtol=1e-7, atol=1e-14)
 
 
 def test_transport_keeps_products_and_carries_the_geodesic_along_itself():
@@ -173,6 +184,7 @@ def test_distance_blocks_cover_all_rows(monkeypatch):
     blocks = list(geo.distance_blocks(x))
     assert len(blocks) > 10
     assert np.array_equal(np.concatenate([block for _, block in blocks]), whole)
+    assert np.array_equal(geo.pairwise_distance(x), whole)
 
 
 def test_busemann_is_the_limit_of_distances():

@@ -29,7 +29,7 @@ def agrees(function, *inputs):
 X, Y = space(at_origin=[1, 4]), space(seed=1, at_origin=[2])  # of each pair both, one or none at the origin
 BOTH = {
     "distance": lambda s, y: geo.distance(lift(s), lift(y)),
-    "pairwise_distance": lambda s, y: geo.pairwise_distance(lift(s[:4]), lift(y[3:])),
+    "pairwise_distance": lambda s, y: geo.pairwise_distance(lift(s[:4]), lift(y[2:])),
     "log": lambda s, y: geo.log(lift(s), lift(y)),
     "exp": lambda s, v: geo.exp(lift(s), tangent(s, v)),
     "transport": lambda s, y: geo.transport(lift(s), lift(y), tangent(s, torch.ones_like(s))),

@@ -20,7 +20,7 @@ from array_api_compat import device, is_numpy_namespace
 from scipy.spatial.distance import cdist
 
 from ._arrays import AnyArray, Array, array_namespace, dot, finite_root, norm, unit
-from .models import FLAT, lift
+from .models import FLAT, cosh_and_ratio, lift
 
 CLOSE = 1e-4  # Of so small a d, sinh(f d) / sinh(d) is the first two terms of its series, whose gradients do not cancel.
 BLOCK_ELEMENTS = 1 << 16  # A block of distances has so many entries: its temporaries stay in a core's cache.
@@ -122,11 +122,7 @@ def _squared_differences(u: Array, v: Array) -> Array:
 
 def exp(x: Array, v: Array) -> Array:
     """The point at distance |v| from x in the direction of the tangent vector v."""
-    xp = array_namespace(x, v)
-    square = _positive(inner(v, v))
-    flat = square < FLAT
-    size = xp.sqrt(xp.where(flat, xp.ones_like(square), square))
-    cosh, ratio = xp.where(flat, 1 + square / 2, xp.cosh(size)), xp.where(flat, 1 + square / 6, xp.sinh(size) / size)
+    cosh, ratio = cosh_and_ratio(_positive(inner(v, v)))
     return lift(cosh[..., None] * x[..., 1:] + ratio[..., None] * v[..., 1:])
 
 

@@ -99,7 +99,8 @@ def _klein_radial(square: Array) -> tuple[Array, Array]:
     return t, t
 
 
-def _tangent_radial(square: Array) -> tuple[Array, Array]:
+def cosh_and_ratio(square: Array) -> tuple[Array, Array]:
+    """cosh(size) and sinh(size) / size for a squared length, by their series where that is next to 0."""
     xp = array_namespace(square)
     flat = square < FLAT
     size = xp.sqrt(xp.where(flat, xp.ones_like(square), square))
@@ -150,7 +151,7 @@ MODELS: dict[str, Model] = {
     "lorentz-time-last": Model(_hyperboloid_to_time_last, _lorentz_radial, slice(None, -1)),
     "klein": Model(hyperboloid_to_klein, _klein_radial),
     "halfspace": Model(hyperboloid_to_halfspace, None),
-    "tangent": Model(hyperboloid_to_tangent, _tangent_radial),
+    "tangent": Model(hyperboloid_to_tangent, cosh_and_ratio),
 }
 
 
