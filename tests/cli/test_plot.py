@@ -46,7 +46,7 @@ def test_plot_draws(folder, arguments):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["ball.npy"], "HoroPCA(n_components=2) reduces"),
+        (["ball.npy"], "HoroPCA(n_components=2), or horopca reduce"),
         (["plane.npy", "--view", "ball"], "points of the ball"),
         (["plane.npy", "-o", "picture.gif"], "must end in .png"),
         (["plane.npy", "--centre", "cat"], "--centre must be the name or the row number"),

@@ -111,7 +111,7 @@ def test_open_asks_for_a_browser(folder, monkeypatch, there):
         (["plane.npy", "--edges", "edges.tsv"], "names (on the command line, --names) are needed too"),
         (["plane.npy", "--edges", "far.txt"], "edges must join rows 0 to"),
         (["plane.npy", "--original", "short.npy"], "original must have one row"),
-        (["deep.npy"], "Reduce them first"),
+        (["deep.npy"], "or horopca reduce on the command line, reduces"),
         (["plane.npy", "-o", "page.pdf"], "must end in .html"),
         (["plane.npy", "-o", "no/page.html"], "there is no folder no"),
         (["plane.npy", "--root", "cat"], "--root must be the name or the row number of a point, but is 'cat'"),
@@ -119,7 +119,7 @@ def test_open_asks_for_a_browser(folder, monkeypatch, there):
         (["plane.npy", "--images", "images.txt"], "there is no absent.png"),
         (["plane.npy", "--sizes", "plane.npy"], "--sizes must hold one column"),
         (["plane.npy", "--palette", "red"], "palette must hold colours"),
-        (["plane.npy", "--model", "lorentz"], "at least 2 columns|hyperboloid|Y must be points of the plane"),
+        (["plane.npy", "--model", "lorentz"], "at least 2 columns|hyperboloid|Y must be points of the disk"),
     ],
 )
 def test_wrong_requests_end_in_a_sentence(folder, arguments, sentence):

@@ -342,6 +342,10 @@ def test_deep_points_start_by_distance():
     assert found["model"] == "equidistant" and "would lie on the rim" in found["why"] and found["reach"] > 15
 
 
+def test_points_that_rounding_put_on_the_rim_are_shown():
+    assert explore(np.array([[1.0, 0.0], [0.0, 0.5]], dtype=np.float32)).n_points == 2  # as plots do
+
+
 def test_one_point_is_enough():
     found = held(explore([[0.1, 0.2]], ["a"], names=["b"], edges=[], original=[[0.1, 0.2, 0.3]]))
     assert found["names"] == ["b"] and "neighbours" not in found and "edges" not in found
@@ -356,8 +360,9 @@ def test_explore_is_public_and_loads_nothing_optional_nor_do_plots():
 @pytest.mark.parametrize(
     ("points", "options", "sentence"),
     [
-        (np.zeros((4, 3)), {}, r"2 columns for model='poincare'\), but has 3.*HoroPCA\(n_components=2\)"),
-        (np.ones((4, 4)), {"model": "tangent"}, "but has 4"),
+        (np.zeros((4, 3)), {}, r"of shape \(n, 2\), but it has shape \(4, 3\)\. HoroPCA\(n_components=2\)"),
+        (np.ones((4, 4)), {"model": "tangent"}, r"but it has shape \(4, 4\)"),
+        (np.empty((0, 2)), {}, "but is empty"),
         ([[0.0, 0.5], [0.9, 0.9]], {}, r"inside the unit ball.*row 1 has norm 1\.27"),
         ([[0.0, np.nan]], {}, "Y must be finite, but row 0 holds NaN"),
         (Y, {"labels": ["a"]}, f"labels must have one entry per point, but has 1 for {len(Y)} points"),
@@ -379,8 +384,8 @@ def test_explore_is_public_and_loads_nothing_optional_nor_do_plots():
         ([Y], {}, r"holds only one. Pass Y\[0\]"),
         ([Y, Y[:3]], {}, rf"row by row, but its pictures have \[{len(Y)}, 3\] rows"),
         ([Y, np.full_like(Y, np.nan)], {}, r"Y\[1\] must .*finite"),
-        ([Y, np.c_[Y, Y] / 2], {}, r"Y\[1\] must be points of the plane \(2 columns"),
-        ([Y, Y, [0.1, 0.2]], {}, r"2D array, got 1D|Y\[2\]"),
+        ([Y, np.c_[Y, Y] / 2], {}, r"Y\[1\] must be points of the disk, of shape \(n, 2\)"),
+        ([Y, Y, [0.1, 0.2]], {}, r"Y\[2\] must be points of the disk"),
         ([Y, Y], {"titles": ["epoch 1"]}, "titles must have one entry per picture, but has 1 for 2 pictures"),
         (Y, {"titles": ["epoch 1"]}, "titles are those of several pictures, but Y is only one"),
         ([Y, Y], {"original": [Y, Y]}, "original must be one array, the points of the last picture .* but holds 2"),

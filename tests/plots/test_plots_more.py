@@ -262,7 +262,7 @@ def test_the_projection_keeps_the_busemann_function_on_the_geodesic(ax):
         (lambda ax: plot_geodesics(Y[:2], Y[:2], extended=True, ax=ax), "row 0 of a and b is the same point"),
         (lambda ax: plot_horocycles([0.5, 0.0], ax=ax), "q must be unit vectors"),
         (lambda ax: plot_projection(Y, [IDEAL, IDEAL], ax=ax), "q must be one ideal point"),
-        (lambda ax: plot_disk(np.zeros((4, 3)), ax=ax), r"shape \(4, 3\). HoroPCA\(n_components=2\) reduces"),
+        (lambda ax: plot_disk(np.zeros((4, 3)), ax=ax), r"shape \(4, 3\). HoroPCA\(n_components=2\), or"),
         (lambda ax: plot_disk(Y, grid="square", ax=ax), "grid must be one of 'polar', 'geodesic'"),
         (lambda ax: plot_disk(Y, values=[1.0], ax=ax), "values must have one entry per point"),
         (lambda ax: plot_klein(Y, names=["a"], ax=ax), "names must have one entry per point"),

@@ -13,6 +13,7 @@ import rich_click as click
 
 from ..embed.forms import as_relations
 from ..explorer import explore
+from ..explorer.edges import root_of_tree
 from ..io.files import named
 from ..metrics import average_distortion
 from ..metrics.comparison import METHODS, make, report_pairs
@@ -110,10 +111,10 @@ def branches(edges: np.ndarray, names: list[str]) -> list[Any] | None:
     below: list[list[int]] = [[] for _ in names]
     for parent, child in edges.tolist():
         below[parent].append(child)
-    roots = set(range(len(names))).difference(edges[:, 1].tolist())
-    if len(roots) != 1 or len(edges) != len(names) - 1 or len(set(edges[:, 1].tolist())) != len(edges):
+    root = root_of_tree(edges, len(names))
+    if root is None:
         return None
-    inside = {node: _descendants(node, below) for node in below[roots.pop()]}
+    inside = {node: _descendants(node, below) for node in below[root]}
     if sum(len(members) for members in inside.values()) != len(edges):  # the others lead round in a circle
         return None
     while len(inside) < FEW_BRANCHES:

@@ -1,4 +1,4 @@
-"""Edges between rows, from a file that calls its nodes by row number or by name."""
+"""Edges between rows: from a file that calls its nodes by row number or by name; and the root of a tree."""
 
 from __future__ import annotations
 
@@ -53,3 +53,10 @@ def _whole(X: np.ndarray, path: Path) -> np.ndarray:
     if X.shape[1] != 2 or (X != np.round(X)).any():
         raise ValueError(f"{path} must hold pairs of row numbers, but its array has shape {X.shape} or numbers with fractions.")
     return X.astype(np.int64)
+
+
+def root_of_tree(edges: np.ndarray, n: int) -> int | None:
+    """The row with no parent, if the edges (m, 2), parent first, are those of one tree on all n rows, but for circles."""
+    parents = np.bincount(edges[:, 1], minlength=n)
+    roots = np.flatnonzero(parents == 0)
+    return int(roots[0]) if len(roots) == 1 and len(edges) == n - 1 and parents.max(initial=0) == 1 else None

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._points.door import FARTHEST_IMAGE, Door
-from .._points.places import check_rows
-from ..plots.given import check_same_rows, one_per_point
+from .._points.door import Door
+from ..plots.given import check_same_rows, checked_points, one_per_point
 from .columns import Arrays, Header
 
 
@@ -18,13 +17,13 @@ def check_frames(Y: Any, door: Door) -> list[np.ndarray]:
     if isinstance(Y, Mapping):
         instead = "list(Y.values()), titles=list(Y)" if len(Y) > 1 else "the array alone"
         raise ValueError(f"Y must be an array, or a list of them, but is a mapping. Pass {instead}.")
-    if isinstance(Y, list | tuple) and not Y:
+    if not len(Y):
         raise ValueError("Y must be points of the plane, or several pictures of them, but is empty.")
     if not is_several(Y):
-        return [_plane(Y, door, "Y")]
+        return [checked_points(Y, door.model, door.curvature)]
     if len(Y) == 1:
         raise ValueError("Y must be one picture, an array, or several of the same points, but holds only one. Pass Y[0].")
-    frames = [_plane(one, door, f"Y[{k}]") for k, one in enumerate(Y)]
+    frames = [checked_points(one, door.model, door.curvature, name=f"Y[{k}]") for k, one in enumerate(Y)]
     check_same_rows("Y", [len(y) for y in frames])
     return frames
 
@@ -34,18 +33,6 @@ def is_several(Y: Any) -> bool:
     if isinstance(Y, list | tuple):
         return len(Y) > 0 and np.ndim(Y[0]) == 2
     return getattr(Y, "ndim", 2) == 3 and len(Y) > 0
-
-
-def _plane(Y: Any, door: Door, name: str) -> np.ndarray:
-    rows = check_rows(Y, door, name=name, reach=FARTHEST_IMAGE)
-    d = rows.shape[1] - 1
-    if d != 2:
-        raise ValueError(
-            f"{name} must be points of the plane ({door.columns(2)} columns for model={door.model!r}), but has "
-            f"{door.columns(d)}. Reduce them first: HoroPCA(n_components=2).fit_transform(X), or horopca reduce on the command "
-            "line."
-        )
-    return np.asarray(rows.all(), dtype=np.float64)
 
 
 def add_frames(header: Header, arrays: Arrays, frames: list[np.ndarray], titles: Any) -> None:

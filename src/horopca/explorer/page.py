@@ -22,6 +22,7 @@ from ..plots.palette import COLOURS, DARK_COLOURS, DARK_OTHER, OTHER, RAMPS
 from ..plots.views import choose_view, share_on_rim
 from ..statistics import frechet_mean
 from .columns import Arrays, add_labels, add_numbers, add_texts, ranges_of
+from .edges import root_of_tree
 from .frames import add_frames, check_frames
 from .original import add_original
 from .packing import pack
@@ -200,17 +201,10 @@ def _add_view(header: dict[str, Any], home: np.ndarray, y: np.ndarray) -> None:
 def _home(y: np.ndarray, edges: np.ndarray | None, root: int | None) -> np.ndarray:
     """The point that the page starts from."""
     if root is None:
-        root = _root_of_tree(edges, len(y)) if edges is not None else None
+        root = root_of_tree(edges, len(y)) if edges is not None else None
     else:
         root = check_count("root", root, 0, len(y) - 1, " (a row of Y)")
     return np.asarray(frechet_mean(y).point if root is None else y[root])
-
-
-def _root_of_tree(edges: np.ndarray, n: int) -> int | None:
-    """The row with no parent, if the edges (parent, child) are those of one tree on all n rows."""
-    parents = np.bincount(edges[:, 1], minlength=n)
-    roots = np.flatnonzero(parents == 0)
-    return int(roots[0]) if len(roots) == 1 and len(edges) == n - 1 and parents.max(initial=0) == 1 else None
 
 
 # ---------------------------------------------------------------- the file

@@ -117,10 +117,10 @@ def checked_points(Y: Any, model: ModelName = "poincare", curvature: float = -1.
     door = check_door(model, curvature)
     Y = np.asarray(to_numpy(Y), dtype=np.float64)
     if Y.ndim != 2 or Y.shape[1] != door.columns(d):
-        what, how = {2: ("the disk", "HoroPCA(n_components=2)"), 3: ("the ball", "HoroPCA(n_components=3)")}[d]
+        what = "the disk" if d == 2 else "the ball"
         raise ValueError(
             f"{name} must be points of {what}, of shape (n, {door.columns(d)}), but it has shape {Y.shape}. "
-            f"{how} reduces points of more dimensions."
+            f"HoroPCA(n_components={d}), or horopca reduce on the command line, reduces points of more dimensions."
         )
     if not len(Y):
         return np.empty((0, d + 1))
