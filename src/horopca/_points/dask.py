@@ -111,11 +111,11 @@ class DaskRows(Rows):
         if (copies == 1).all():
             return self
         several = np.split(copies, self.starts[1:-1])
-        parts = [delayed(np.repeat)(block, times, axis=0) for block, times in zip(self.blocks, several, strict=True)]
-        shapes = ((int(times.sum()), self.X.shape[1]) for times in several)
-        arrays = [da.from_delayed(part, shape, self.X.dtype) for part, shape in zip(parts, shapes, strict=True)]
-        again = da.concatenate([array for array in arrays if array.shape[0]])
-        return DaskRows(again, self.door, unchecked=self.unchecked)
+        arrays = [
+            da.from_delayed(delayed(np.repeat)(block, times, axis=0), (int(times.sum()), self.X.shape[1]), self.X.dtype)
+            for block, times in zip(self.blocks, several, strict=True)
+        ]
+        return DaskRows(da.concatenate(arrays), self.door, unchecked=self.unchecked)
 
     def all(self) -> np.ndarray:
         n = self.shape[0]
