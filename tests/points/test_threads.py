@@ -122,6 +122,7 @@ class Recent(Library):
 
 def test_the_limit_counts_who_works_under_it():
     limit = _Limit()
+    assert [library.num_threads for library in limit.libraries] == blas_threads()
     limit.libraries = libraries = [Library(4), Recent(6)]
     numbers = lambda: [library.num_threads for library in libraries]
     assert limit.allowed() == 6
