@@ -23,11 +23,14 @@ from ..statistics import frechet_mean
 MOST_COPIED = 1 << 11  # Copies are made of at most so many rows.
 MEASURED_PAIRS = 1 << 16  # Variances of many rows and their copies are taken over so many pairs.
 
-Run = Callable[[Callable[..., Any], list[tuple[Any, ...]], str], list[Any]]  # calls of a function, and what is done there
 
+def beside_chance(
+    x: np.ndarray, K: int, copies: int, rng: np.random.Generator, run: Callable[..., list[Any]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """What each component adds (K,), and what it adds to copies (copies, m), up to the first that adds no more than that.
 
-def beside_chance(x: np.ndarray, K: int, copies: int, rng: np.random.Generator, run: Run) -> tuple[np.ndarray, np.ndarray]:
-    """What each component adds (K,), and what it adds to copies (copies, m), up to the first that adds no more than that."""
+    `run` takes a function, a list of the arguments of its calls, and what they are called while they are made.
+    """
     if not copies:
         return np.full(K, np.nan), np.empty((0, 0))
     x = x[rng.permutation(len(x))[:MOST_COPIED]]

@@ -41,7 +41,7 @@ class Refit(NamedTuple):
     converged: bool
 
 
-class Plan(NamedTuple):
+class Resampling(NamedTuple):
     """A fit, its points and picture, and how rows are resampled: all that a refit needs, wherever it is made."""
 
     model: Any
@@ -57,7 +57,7 @@ class Plan(NamedTuple):
     @classmethod
     def checked(
         cls, model: Any, X: Any, n_resamples: Any, resample: Any, groups: Any, weight: Any, rng: np.random.Generator
-    ) -> Plan:
+    ) -> Resampling:
         """The plan, or a sentence."""
         check_reduction(model)
         rows, K = check_rows(X, fitted_door(model), estimator=model), model.n_components_

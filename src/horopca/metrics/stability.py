@@ -22,7 +22,7 @@ from ..estimators.fitting import fitted_door
 from ..geometry import distance, from_hyperboloid, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import to_numpy
 from ..statistics import frechet_mean
-from .resampling import Plan
+from .resampling import Resampling
 
 FEW_GROUPS = 10  # So few groups are too few to tell what others would be like.
 STABLE, LOOSE = 15.0, 30.0  # Up to these angles, in degrees, a spine is called stable, or roughly so.
@@ -182,7 +182,7 @@ def bootstrap(
     >>> found.angles.shape, found.spread.shape
     ((10, 1), (121,))
     """
-    plan = Plan.checked(model, X, n_resamples, resample, groups, sample_weight, check_generator(random_state))
+    plan = Resampling.checked(model, X, n_resamples, resample, groups, sample_weight, check_generator(random_state))
     level, K, n = check_level(level), plan.reference.shape[1] - 1, len(plan.reference)
     moments, squares, refits = np.zeros((n, K, K)), np.zeros(n), []
     for refit in Parallel(n_jobs=n_jobs, return_as="generator")(delayed(plan.refit)(k) for k in range(n_resamples)):
@@ -228,7 +228,7 @@ def _quantile(level: float, K: int, n_resamples: int) -> float:
 # ---------------------------------------------------------------- in words
 
 
-def _sentences(found: Stability, plan: Plan, radius: float) -> Iterator[str]:
+def _sentences(found: Stability, plan: Resampling, radius: float) -> Iterator[str]:
     """What may be concluded."""
     n, count, counted = len(found.images), int(plan.members.max()) + 1, int(np.sum(plan.different >= 0))
     drawn = f"{counted} rows" if count == n else f"{count} groups of {counted} rows"

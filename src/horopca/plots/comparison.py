@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..geometry import align, from_hyperboloid
+from ..statistics import Cloud, some_of
 from .figures import new_figure
 from .given import checked_points
 from .plane import plot_disk
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-ALIGNED_ROWS = 1 << 14  # Pictures of more points are matched by so many of them.
 
 
 def plot_comparison(
@@ -100,6 +99,5 @@ def aligned(images: Mapping[str, Any]) -> dict[str, np.ndarray]:
     for title, x in points.items():
         if len(x) != len(first):
             raise ValueError(f"images must be of the same points, but {title!r} has {len(x)} rows and the first {len(first)}.")
-    some = slice(None, None, max(1, len(first) // ALIGNED_ROWS))
-    moved = [align(x[some], first[some], squares=True).move(x) if len(x) else x for x in others]
+    moved = [align(some_of(Cloud(x)), some_of(Cloud(first)), squares=True).move(x) if len(x) else x for x in others]
     return {title: from_hyperboloid(x, "poincare") for title, x in zip(points, [first, *moved], strict=True)}
