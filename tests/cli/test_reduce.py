@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from hierarchies import TREE
-from horopca import metrics
+from horopca import TangentPCA, metrics
 from horopca._points.door import check_door
 from horopca.cli.methods import HELP
 from horopca.geometry import MODELS, distance, from_hyperboloid, to_hyperboloid
-from horopca.io import load, save
+from horopca.io import load, save, save_fitted
 from horopca.metrics.comparison import METHODS, make
 
 from .running import PNG, refused, run
@@ -24,6 +24,18 @@ def never_fits(monkeypatch):
     """Makes any fit a failure: refusals must come before the computation."""
     monkeypatch.setattr("horopca.HoroPCA.fit", lambda *_: pytest.fail("the fit was started"))
     monkeypatch.setattr("horopca.HoroPCA.fit_transform", lambda *_: pytest.fail("the fit was started"))
+
+
+def test_a_kept_fit_reads_in_the_model_that_its_points_told(tmp_path):
+    X = from_hyperboloid(to_hyperboloid(TREE.points), "lorentz")
+    fit = TangentPCA(2, model="auto").fit(X)
+    save_fitted(fit, tmp_path / "fit.npz")
+    more = ("-o", tmp_path / "out.npy", "--plot", tmp_path / "disk.png", "--json")
+    result = run("reduce", save(tmp_path / "more.npy", X[:20]), "--from-fit", tmp_path / "fit.npz", *more)
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["model"] == "lorentz" and np.array_equal(
+        load(tmp_path / "out.npy").X, fit.transform(X[:20])
+    )
 
 
 def test_reduce_writes_points_and_picture_and_prints_a_summary(tmp_path, points):

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._points.door import FARTHEST_IMAGE, Door, check_door
+from .._points.door import FARTHEST_IMAGE
 from .._points.memory import Rows
 from .._points.places import ModelChoice, check_rows
 from .._points.threads import one_blas_thread
@@ -102,9 +102,6 @@ class HyperbolicReduction(Transformer):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_n_features_out")
-
-    def _door(self) -> Door:
-        return check_door(self.model, self.curvature)
 
     def _lengthens(self) -> bool:
         """Whether images can be farther apart than their points, so that the variance they keep is no share."""

@@ -10,7 +10,7 @@ from array_api_compat import is_array_api_obj
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._points.door import FARTHEST_IMAGE, METRICS, MetricName, check_choice, check_distances
+from .._points.door import FARTHEST_IMAGE, METRICS, MetricName, check_choice, check_distances, check_door
 from .._points.memory import Asked, Rows
 from .._points.places import ModelChoice
 from .._points.threads import one_blas_thread
@@ -183,7 +183,7 @@ class HyperbolicMDS(LinearReduction):
                 "model='auto' tells a model by the coordinates of points, but with metric='precomputed' there are none. Pass "
                 "the model of the images, such as model='poincare'."
             )
-        self.model_, self.curvature_ = self._door()
+        self.model_, self.curvature_ = check_door(self.model, self.curvature)
         D = self._check_distances(X, reset=True)
         n = len(D)
         asked = check_components(self.n_components, None, n)
@@ -199,7 +199,7 @@ class HyperbolicMDS(LinearReduction):
         total = float(np.mean(D * D))
         K = most if asked >= 1 else int(np.argmax(kept >= min(asked * total, kept[-1]))) + 1
         self._weights, self.eigenvalues_ = self._weights[:, :K], np.maximum(top[:K], 0) / max(top[0], 1e-300)
-        self.n_components_, self._n_features_out = K, self._door().columns(K)
+        self.n_components_, self._n_features_out = K, fitted_door(self).columns(K)
         store_variances(self, kept[:K], total)
         self._frame = frame_of(lift(nested[:, :K]))
         _warn_of_drowned(int(np.sum(top[:K] > noise)), K, np.sqrt(n * EPS) * np.exp(self._reach / 2), self._reach / 2)
