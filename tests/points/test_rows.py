@@ -189,7 +189,7 @@ def test_a_list_is_a_matrix_unless_it_is_of_what_has_gradients():
         assert sentence(check_rows, kind(torch.as_tensor(X).requires_grad_()), DOOR, name="Y") == (
             "Y must be an array of points, but is a list of tensors. Pass torch.stack(Y)."
         )
-    assert "minimum of 1 is required" in sentence(check_rows, [], DOOR) or "Expected 2D" in sentence(check_rows, [], DOOR)
+    assert "Expected 2D array, got 1D array" in sentence(check_rows, [], DOOR)
     module = type("Network", (), {"state_dict": None, "forward": None})()
     assert sentence(check_rows, module, DOOR, name="Y") == (
         "Y must be an array of points, but is a module of a network (Network). Pass what it returns, or its weight."
@@ -248,7 +248,6 @@ def test_a_reservoir_holds_the_points_with_the_smallest_keys():
     keys, reservoir = np.zeros(0), Reservoir.empty(2, door, seed)
     assert (reservoir.points.shape, len(reservoir.keys), reservoir.seen, reservoir.changed) == ((0, 2), 0, 0, 0)
     before = came = 0
-    held: set[float] = set()
     for batch in batches:
         keys = np.append(keys, np.random.default_rng((seed, len(keys))).random(len(batch)))
         reservoir = reservoir.after(Rows(batch, door), 10)
@@ -256,8 +255,8 @@ def test_a_reservoir_holds_the_points_with_the_smallest_keys():
         np.testing.assert_array_equal(reservoir.keys, keys[best])
         np.testing.assert_allclose(reservoir.points, door.enter(best[:, None]), rtol=1e-12)
         came += sum(k >= before for k in best)
-        held, before = set(reservoir.keys), len(keys)
-        assert (reservoir.seen, reservoir.changed, len(held)) == (len(keys), came, min(len(keys), 10))
+        before = len(keys)
+        assert (reservoir.seen, reservoir.changed) == (before, came)
     assert tuple(reservoir[4:]) == (seed, "lorentz-space", -0.25)
 
 
@@ -300,7 +299,7 @@ def test_the_mean_of_many_rows_takes_few_passes_each_of_which_teaches(many):
     assert distance(found.point, exact.point) < 1e-8 and found.variance == pytest.approx(exact.variance, rel=1e-12)
     # the next step would be a tenth of what counts, and after five it was ten times that; without what steps teach it takes ten
     assert found[2:] == (6, True, "converged") and rows.passes == 6
-    assert mean_of_many(rows, sample, exact).n_iter == 1
+    assert mean_and_more(rows, sample, exact, lambda chunk: ())[0].n_iter == 1
     rows.passes = 0
     again, counted = mean_and_more(rows, sample, frechet_mean(sample), lambda chunk: (len(chunk.t), 2 * len(chunk.t)))
     assert same(again, found) and counted == (len(rows.X), 2 * len(rows.X)) and rows.passes == 6

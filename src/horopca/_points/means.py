@@ -25,13 +25,14 @@ def mean_of(rows: Rows) -> Mean:
     return mean_of_many(rows, rows.take(np.random.default_rng(0).choice(n, size=MANY_ROWS // 4, replace=False)))
 
 
-def mean_of_many(rows: Rows, sample: np.ndarray, first: Mean | None = None) -> Mean:
-    """The Fréchet mean of more rows than one likes to pass over, from that of a random sample (m, d+1) of them (`first`)."""
-    return mean_and_more(rows, sample, frechet_mean(sample) if first is None else first, lambda chunk: ())[0]
+def mean_of_many(rows: Rows, sample: np.ndarray) -> Mean:
+    """The Fréchet mean of more rows than one likes to pass over, from that of a random sample (m, d+1) of them."""
+    return mean_and_more(rows, sample, frechet_mean(sample), lambda chunk: ())[0]
 
 
 def mean_and_more(rows: Rows, sample: np.ndarray, first: Mean, along: Callable[[Chunk], T]) -> tuple[Mean, T]:
-    """The mean of many rows, and the sum of `along` over their chunks: the first pass takes other work along.
+    """The mean of many rows, from that of a sample of them (`first`), and the sum of `along` over their chunks: the first pass
+    takes other work along.
 
     Newton's method with the gradient of all rows and the Hessian of the sample, corrected by what each step teaches
     (Broyden): a pass (two products with the user's own array) brings the mean nearer by the square root of the number of
