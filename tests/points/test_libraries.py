@@ -6,6 +6,7 @@ import pytest
 import horopca
 from horopca._points.door import Door
 from horopca.geometry import distance
+from sentences import sentence
 
 torch = pytest.importorskip("torch")
 
@@ -98,16 +99,13 @@ def test_manifolds_are_known_by_their_names_and_those_of_what_they_are_made_from
         assert horopca.from_geoopt(X, found) == (X, "poincare", -0.5)
     assert horopca.from_geoopt(X, manifold("geoopt", "Lorentz", k=4.0))[1:] == ("lorentz", -0.25)
     for other in (manifold("mine", "Lorentz", k=4.0), manifold("geoopt", "Sphere", k=4.0)):
-        with pytest.raises(ValueError) as refusal:
-            horopca.from_geoopt(X, other)
-        assert str(refusal.value) == (
+        assert sentence(horopca.from_geoopt, X, other) == (
             f"manifold must be one of geoopt's Stereographic, Lorentz, but is {type(other).__name__}. Of a product, pass the "
             "coordinates of its hyperbolic factor with that factor."
         )
     for k in (0.0, 0.5):
-        with pytest.raises(ValueError) as refusal:
-            horopca.from_geoopt(X, manifold("geoopt", "Stereographic", k=k))
-        assert str(refusal.value) == f"manifold must be hyperbolic, but this Stereographic of geoopt has curvature {k:g}."
+        told = sentence(horopca.from_geoopt, X, manifold("geoopt", "Stereographic", k=k))
+        assert told == f"manifold must be hyperbolic, but this Stereographic of geoopt has curvature {k:g}."
     for model, name in (("poincare", "Poincare"), ("lorentz-space", "ProperVelocity"), ("klein", "Klein")):
         assert horopca.from_hyperbolix(X, manifold("hyperbolix", name, c=0.5)) == (X, model, -0.5)
 
@@ -135,9 +133,8 @@ def test_the_axis_of_the_coordinates_becomes_the_last():
 
 @pytest.mark.parametrize("c", [0.0, -0.5])
 def test_a_c_that_is_not_positive_is_refused(c):
-    with pytest.raises(ValueError) as refusal:
-        horopca.from_hyperbolix(vectors(), manifold("hyperbolix", "Klein", c=1.0), c=c)
-    assert str(refusal.value) == f"c must be a positive number, of a space of curvature -c, but is {c}."
+    told = sentence(horopca.from_hyperbolix, vectors(), manifold("hyperbolix", "Klein", c=1.0), c=c)
+    assert told == f"c must be a positive number, of a space of curvature -c, but is {c}."
 
 
 def test_one_curvature_for_all_points():

@@ -21,16 +21,11 @@ from horopca._points.door import (
     seeded_generator,
 )
 from horopca.geometry import from_hyperboloid, lift
+from sentences import sentence
 
 NEGATIVE = "curvature must be a negative number (of size 1e-100 to 1e+100), but is"
 BALL = "A ball of radius R has curvature -1/R**2; hyperbolic space of the textbooks has -1."
 SEED = "random_state must be a whole number from 0 to 2**32 - 1, a RandomState, a Generator or None, but is"
-
-
-def sentence(function, *given, **options) -> str:
-    with pytest.raises(ValueError) as refusal:
-        function(*given, **options)
-    return str(refusal.value)
 
 
 # ---------------------------------------------------------------- arguments

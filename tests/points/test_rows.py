@@ -22,6 +22,7 @@ from horopca._points.stream import Reservoir
 from horopca.geometry import distance
 from horopca.geometry._arrays import to_numpy
 from horopca.statistics import frechet_mean
+from sentences import sentence
 
 DOOR = Door("poincare", -0.25)
 X = DOOR.leave(cloud(200, 3), np.float64)
@@ -38,12 +39,6 @@ def small_chunks(monkeypatch):
 
 def spans(slices) -> list[tuple[int, int]]:
     return [(rows.start, rows.stop) for rows in slices]
-
-
-def sentence(function, *given, **options) -> str:
-    with pytest.raises(ValueError) as refusal:
-        function(*given, **options)
-    return str(refusal.value)
 
 
 # ---------------------------------------------------------------- in memory
