@@ -8,7 +8,6 @@ optimiser's steps comparable between the root of a tree and its leaves.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -42,45 +41,28 @@ def gyrate(a: np.ndarray, b: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.asarray(v + 2 * (A[:, None] * a + B[:, None] * b) / (1 + 2 * ab + aa * bb)[:, None])
 
 
-def moved(points: Ball, xi: np.ndarray) -> tuple[Ball, Callable[[np.ndarray], np.ndarray]]:
-    """The points after moves xi (n, d), and the pullback of a gradient in their new frames to one in xi."""
+def moved(points: Ball, xi: np.ndarray) -> Ball:
+    """The points after moves xi (n, d)."""
     z, delta = points
     size = np.linalg.norm(xi, axis=1)
-    safe = np.where(size > 0, size, 1.0)
     tanh = np.tanh(size / 2)
-    y = xi * np.where(size > 0, tanh / safe, 0.5)[:, None]
+    y = xi * np.where(size > 0, tanh / np.where(size > 0, size, 1.0), 0.5)[:, None]
     zy, yy = np.sum(z * y, axis=1), tanh * tanh
     D = np.maximum(1 + 2 * zy + (1 - delta) * yy, (1 - tanh) ** 2)  # which it never is below, but by rounding
     new = ((1 + 2 * zy + yy)[:, None] * z + delta[:, None] * y) / D[:, None]
-    after = Ball(new, delta / np.cosh(size / 2) ** 2 / D)
-
-    def pullback(gradient: np.ndarray) -> np.ndarray:
-        g = gyrate(y, z, gradient)  # the inverse of gyr[z, y]
-        u = xi / safe[:, None]
-        along = np.sum(g * u, axis=1)[:, None] * u
-        return np.asarray(along + np.where(size > 0, np.sinh(safe) / safe, 1.0)[:, None] * (g - along))
-
-    return after, pullback
+    return Ball(new, delta / np.cosh(size / 2) ** 2 / D)
 
 
-def within(points: Ball, far: float) -> tuple[Ball, Callable[[np.ndarray], np.ndarray]]:
-    """The points, those beyond radius `far` brought back to it along their rays, and the pullback of a gradient."""
+def within(points: Ball, far: float) -> Ball:
+    """The points, those beyond radius `far` brought back to it along their rays."""
     z, delta = points
     least = 1 / np.cosh(far / 2) ** 2  # 1 - |z|^2 there
-    if not (delta < least).any():
-        return points, lambda gradient: gradient
-    size = np.linalg.norm(z, axis=1)
     beyond = delta < least
+    if not beyond.any():
+        return points
+    size = np.linalg.norm(z, axis=1)
     u = z / np.where(size > 0, size, 1.0)[:, None]
-    after = Ball(np.where(beyond[:, None], np.tanh(far / 2) * u, z), np.where(beyond, least, delta))
-    # a turn by the same angle is a step of length sinh(radius) times it, and sinh(radius) = 2 |z| / delta
-    shrink = np.where(beyond, np.sinh(far) * delta / (2 * np.where(size > 0, size, 1.0)), 1.0)
-
-    def pullback(gradient: np.ndarray) -> np.ndarray:
-        along = np.where(beyond, np.sum(gradient * u, axis=1), 0.0)
-        return shrink[:, None] * (gradient - along[:, None] * u)
-
-    return after, pullback
+    return Ball(np.where(beyond[:, None], np.tanh(far / 2) * u, z), np.where(beyond, least, delta))
 
 
 def flattened(points: Ball, keep: int, share: float) -> Ball:

@@ -225,7 +225,7 @@ class Relaxation:
 
     def _after(self, plan: Schedule, start: Runner, d: int | None = None) -> Runner:
         fixed, d = self.scale is not None, d or start.x.shape[1] - 1
-        points, _ = relaxed(to_ball(start.x), start.fit.scale, self.tiling, plan, self.far, self.rng, d=d, fixed=fixed)
+        points = relaxed(to_ball(start.x), start.fit.scale, self.tiling, plan, self.far, self.rng, d=d, fixed=fixed)
         end = self.runner(from_ball(points))
         self.say(f"distortion {start.fit.distortion:.4f} to {end.fit.distortion:.4f} at scale {end.fit.scale:.4g}")
         return end

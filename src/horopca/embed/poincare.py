@@ -179,7 +179,7 @@ def _epoch(x: np.ndarray, related: Pairs, rate: float, plan: Course, rng: np.ran
         np.add.at(steps, place, -rate * plan.unit**2 * gradient)  # steps, too, are in that unit
         size = np.linalg.norm(steps, axis=1, keepdims=True)
         steps *= LONGEST_STEP / np.maximum(size, LONGEST_STEP)
-        x[touched] = from_ball(within(moved(points, steps)[0], plan.far)[0])
+        x[touched] = from_ball(within(moved(points, steps), plan.far))
         total += loss
     return total / len(pairs)
 

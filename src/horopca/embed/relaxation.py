@@ -49,8 +49,8 @@ class Adam:
 
 def relaxed(
     points: Ball, scale: float, tiling: Tiling, plan: Schedule, far: float, rng: np.random.Generator, *, d: int, fixed: bool
-) -> tuple[Ball, float]:
-    """The points, in d dimensions, and the scale, unless that is fixed, after a descent within radius `far`.
+) -> Ball:
+    """The points, in d dimensions, after a descent within radius `far`, on which the scale moves with them unless it is fixed.
 
     Points in more than d dimensions are pressed flat on the way.
     """
@@ -62,15 +62,15 @@ def relaxed(
         softness = plan.softness[0] * (plan.softness[1] / plan.softness[0]) ** way
         tiles = tiling.all if plan.whole else tiling.shifted(int(rng.integers(len(tiling.tiles))))
         found = stress(points, log_scale, tiles, softness)
-        points, _ = moved(points, rate * mover.step(found.gradient))
+        points = moved(points, rate * mover.step(found.gradient))
         if not fixed:
             log_scale += SCALE_STEP * rate * float(scaler.step(np.array([[found.g_scale]]))[0, 0])
         if points.z.shape[1] > d:
             points = _pressed(points, d, way / PRESSED, PRESSED * plan.steps)
             if points.z.shape[1] == d:
                 mover.narrowed(d)
-        points, _ = within(points, far)
-    return points, float(np.exp(log_scale))
+        points = within(points, far)
+    return points
 
 
 def _pressed(points: Ball, d: int, way: float, steps: float) -> Ball:

@@ -198,7 +198,7 @@ def best_tau(
 
 def drawn_in(x: np.ndarray, far: float) -> np.ndarray:
     """The points x (n, d+1), those beyond radius `far` brought back to it along their rays."""
-    return from_ball(within(to_ball(x), far)[0])
+    return from_ball(within(to_ball(x), far))
 
 
 def given_up(distortion: float, tree: Tree, d: int, targets: Targets, door: Door, far: float) -> float:
