@@ -29,6 +29,7 @@ PRESSING = Schedule(1000, (0.1, 0.05), (0.1, 0.1))  # It is pressed flat so, whi
 DESCENT = Schedule(1500, (0.1, 1e-3), (0.1, 3e-3))  # A cloud, or what was pressed flat, then descends so.
 SETTLING = Schedule(500, (0.05, 1e-3), (0.03, 3e-3))  # Points that have their places settle so.
 ENDING = Schedule(100, (1e-3, 1e-5), (3e-3, 1e-3), whole=True)  # The best of all ends so.
+AT_THE_LIMIT = 0.95  # Points beyond this share of the largest radius may be held back by it.
 BALL_HOLDS = REACH["poincare"].held  # The search is in the ball, whatever the model.
 
 
@@ -221,7 +222,9 @@ class Relaxation:
         if self.far >= held:
             return best
         free = Relaxation(self.targets, self.door, held, self.scale, self.rng, self.say)
-        return min(best, *free.placed(tree, best.x.shape[1] - 1), free._after(SETTLING, best), key=_distortion)
+        limited = [best] if np.arccosh(best.x[:, 0].max()) > AT_THE_LIMIT * self.far else []
+        settled = [free._after(SETTLING, runner) for runner in limited]
+        return min(best, *free.placed(tree, best.x.shape[1] - 1), *settled, key=_distortion)
 
     def _after(self, plan: Schedule, start: Runner, d: int | None = None) -> Runner:
         fixed, d = self.scale is not None, d or start.x.shape[1] - 1

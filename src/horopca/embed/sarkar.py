@@ -165,7 +165,8 @@ def best_tree(graph: Graph, targets: Targets, root: int | None = None) -> Tree:
         return rooted(graph.adjacency, centre(graph.adjacency) if root is None else root)
     if root is not None:
         return rooted(graph.adjacency, root)
-    return min(spanning_trees(graph, targets.distances, targets.order), key=lambda tree: _tree_fit(tree, targets).distortion)
+    some = targets.thinned(TUNED_ON)
+    return min(spanning_trees(graph, targets.distances, targets.order), key=lambda tree: _tree_fit(tree, some).distortion)
 
 
 def _tree_fit(tree: Tree, targets: Targets) -> Fit:
