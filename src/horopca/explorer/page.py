@@ -19,7 +19,7 @@ from ..geometry import ModelName, radius, translate_to_origin
 from ..io import atomic_output
 from ..plots.given import checked_edges, checked_regions
 from ..plots.palette import COLOURS, DARK_COLOURS, DARK_OTHER, OTHER, RAMPS
-from ..plots.views import choose_view, share_on_rim
+from ..plots.views import choose_view, why_by_distance
 from ..statistics import frechet_mean
 from .columns import Arrays, add_labels, add_numbers, add_texts, ranges_of
 from .edges import root_of_tree
@@ -194,8 +194,8 @@ def _add_view(header: dict[str, Any], home: np.ndarray, y: np.ndarray) -> None:
     header["home"], header["reach"] = home[1:].tolist(), max(1.05 * float(radius(seen).max()), 0.5)
     header["model"] = {"disk": "poincare", "equidistant": "equidistant"}[choose_view(seen)]
     if header["model"] == "equidistant":
-        share = f"{share_on_rim(seen):.0%} of the points would lie on the rim of the Poincaré disk"
-        header["why"] = f"By distance from the centre: {share}"
+        why = why_by_distance(seen)
+        header["why"] = why[0].upper() + why[1:]
 
 
 def _home(y: np.ndarray, edges: np.ndarray | None, root: int | None) -> np.ndarray:

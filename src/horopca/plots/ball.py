@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..geometry import ModelName, from_hyperboloid, geodesic
-from .figures import MANY, by_label, draw_legend, new_figure, proportion, text_size, theme_of
+from .figures import MANY, by_label, draw_legend, mark_area, new_figure, proportion, text_size, theme_of
 from .given import checked_edges, checked_points, one_per_point
 from .palette import Theme
 
@@ -56,7 +56,7 @@ def plot_ball(
     if pairs is not None and len(pairs):
         _draw_edges(ax, x, pairs, theme)
     z, colouring = np.asarray(from_hyperboloid(x, "poincare")), by_label(classes, len(x), theme, palette)
-    area = np.clip(450 / np.sqrt(max(len(z), 1)), 1, 45) * proportion(ax) ** 2 if size is None else size
+    area = mark_area(len(z)) * proportion(ax) ** 2 if size is None else size
     ax.scatter(*z.T, c=colouring.points, s=area, depthshade=True, linewidths=0, rasterized=len(z) > MANY)
     if colouring.legend:
         draw_legend(ax, colouring.legend)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..geometry import align, from_hyperboloid
 from ..statistics import Cloud, some_of
-from .figures import new_figure
+from .figures import mark_area, new_figure
 from .given import checked_points
 from .plane import plot_disk
 
@@ -62,7 +62,7 @@ def plot_comparison(
     panels = figure.subplots(lines, columns, squeeze=False).ravel()
     legend, names = None, []
     for ax, (title, Y), caption in zip(panels, aligned(images).items(), captions or [""] * len(images), strict=False):
-        plot_disk(Y, labels, edges=edges, palette=palette, ax=ax, size=float(np.clip(250 / np.sqrt(max(len(Y), 1)), 1, 25)))
+        plot_disk(Y, labels, edges=edges, palette=palette, ax=ax, size=mark_area(len(Y), 25.0))
         ax.set_title(f"{title}\n{caption}" if caption else title, fontsize=11)
         if ax.get_legend() is not None:
             legend = ax.get_legend()

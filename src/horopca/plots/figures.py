@@ -52,6 +52,11 @@ def proportion(ax: Axes) -> float:
     return float(np.clip(min(place.width * width, place.height * height) / USUAL, 0.3, 2.0))
 
 
+def mark_area(n: int, largest: float = 45.0) -> float:
+    """The area of a mark in square points, the smaller the more of them there are."""
+    return float(np.clip(10 * largest / np.sqrt(max(n, 1)), 1, largest))
+
+
 def text_size(ax: Axes, usual: float) -> float:
     """A size of text in proportion to the axes, but legible."""
     return max(LEGIBLE, usual * proportion(ax))

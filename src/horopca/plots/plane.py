@@ -19,6 +19,7 @@ from .figures import (
     draw_legend,
     draw_lines,
     in_lines,
+    mark_area,
     new_figure,
     plain,
     proportion,
@@ -29,7 +30,7 @@ from .given import Given, check_given
 from .names import draw_names, weights
 from .palette import Theme
 from .regions import draw_regions, firmness
-from .views import VIEWS, View, choose_view, draw_grid, lost_in, mark_view, share_on_rim
+from .views import VIEWS, View, choose_view, draw_grid, lost_in, mark_view, why_by_distance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -152,10 +153,7 @@ def plot_plane(
     given = check_given(Y, labels, **points)
     check_choice("view", view, ("auto", *VIEWS))
     chosen = choose_view(given.x) if view == "auto" else view
-    note = ""
-    if chosen != "disk" and view == "auto":
-        share = f"{share_on_rim(given.x):.0%} of the points would lie on the rim of the Poincaré disk"
-        note = f"by distance from the centre: {share}"
+    note = why_by_distance(given.x) if chosen != "disk" and view == "auto" else ""
     return draw_plane(chosen, given, new_figure().subplots() if ax is None else ax, value_name, title, note)
 
 
@@ -248,7 +246,7 @@ def _mark_areas(ax: Axes, given: Given, view: View) -> np.ndarray:
     if given.size is not None:
         return np.broadcast_to(np.asarray(given.size, dtype=np.float64), (n,))
     near = 1 / np.cosh(radius(given.x) / 2) ** 2 if view.model in ("poincare", "klein") else np.full(n, 0.6)
-    return np.asarray(np.clip(450 / np.sqrt(max(n, 1)), 1, 45) * (0.3 + 0.7 * near) * proportion(ax) ** 2)
+    return np.asarray(mark_area(n) * (0.3 + 0.7 * near) * proportion(ax) ** 2)
 
 
 def _draw_regions(ax: Axes, given: Given, colouring: Colouring, view: View) -> tuple[np.ndarray, str]:

@@ -85,6 +85,11 @@ def choose_view(x: np.ndarray) -> str:
     return "equidistant" if share_on_rim(x) > 0.5 else "disk"
 
 
+def why_by_distance(x: np.ndarray) -> str:
+    """Why `choose_view` shows points x (n, 3) by their distances, in words."""
+    return f"by distance from the centre: {share_on_rim(x):.0%} of the points would lie on the rim of the Poincaré disk"
+
+
 def lost_in(view: str, x: np.ndarray, xy: np.ndarray, size: float) -> str:
     """A sentence where most points cannot be told apart in the view; empty otherwise."""
     if view == "equidistant" or not len(x):
