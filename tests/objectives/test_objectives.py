@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clouds import cloud, directions
-from horopca._objectives.objectives import fidelity_objective, robust_objective, variance_objective
+from horopca._objectives.objectives import OBJECTIVES, fidelity_objective, robust_objective, variance_objective
 from horopca._objectives.pairs import AllPairs, Shifts, some_offsets, some_pairs
 from horopca._objectives.profiles import SQUARE, log_variance, mean_over_pairs
 from horopca._objectives.sample import as_sample
@@ -110,6 +110,7 @@ def test_objectives_are_the_reported_statistics(kind, K):
 def test_pair_sets_hold_what_they_say(n, monkeypatch):
     monkeypatch.setattr("horopca._objectives.pairs.BLOCK_PAIRS", 7)  # many blocks, with ragged ends
     x = cloud(n, 3)
+    x[-1] = x[n // 3]  # points that coincide are a pair as well
     d = pairwise_distance(x)
     A = np.eye(4)[1:]  # K = d, beyond infinity: the projection is the identity
     offsets = tuple(range(1, (n - 1) // 2 + 1))
@@ -122,9 +123,13 @@ def test_pair_sets_hold_what_they_say(n, monkeypatch):
         assert value == pytest.approx(shifted, rel=1e-9)
 
 
+def test_ratios_of_distances_have_many_optima():
+    assert [name for name, goal in OBJECTIVES.items() if goal.rugged] == ["distortion", "stretch"]
+
+
 def test_some_pairs_are_all_when_there_are_no_more():
     rng = np.random.default_rng(0)
-    assert some_pairs(9, 4, rng) == AllPairs(9)
+    assert some_pairs(9, 4, rng) == AllPairs(9) and some_pairs(9, 3, rng).total == 27
     drawn = some_pairs(100, 45, rng)
     assert len(set(drawn.offsets)) == 45
     assert max(drawn.offsets) < 50

@@ -10,6 +10,8 @@ from clouds import cloud, spread
 from horopca import BSA, PGA, geometry, metrics
 from horopca._objectives.sample import as_sample
 from horopca._objectives.submanifolds import (
+    distance_to,
+    distance_within,
     explained_objective,
     flag_objective,
     spread_objective,
@@ -66,6 +68,13 @@ def test_families_pull_gradients_back(kind):
         slope = np.sum(f(theta)[1] * step)
         central = (f(theta + 1e-5 * step)[0] - f(theta - 1e-5 * step)[0]) / 2e-5
         assert slope == pytest.approx(central, rel=1e-6)
+
+
+def test_distances_within_and_to_a_submanifold_have_their_limits_where_they_are_0():
+    q, zero = np.array([0.0, 0.5]), np.zeros(2)
+    square, slope = distance_within(q, zero, np.sqrt(1 + q))
+    assert np.allclose(square, 0) and np.allclose(slope, -1 / (1 + q))
+    assert np.allclose(np.stack(distance_to(zero, zero, zero + 1)), [[0.0], [1.0]])
 
 
 def test_unexplained_variance_of_a_hull_longhand():

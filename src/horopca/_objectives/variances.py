@@ -72,5 +72,5 @@ def _deviations(y: np.ndarray) -> tuple[float, float]:
     """Standard deviations of the two parts of a squared distance between points of y: what each point brings to all its
     pairs, and what is left to the pair itself. A mean over pairs in which all points are equally often has only the latter."""
     squares = pairwise_distance(y) ** 2
-    own = squares.mean(axis=1) - squares.mean() / 2
+    own = squares.mean(axis=1)  # and a constant, which is in no deviation
     return float(own.std()), float((squares - own - own[:, None]).std())
