@@ -85,3 +85,7 @@ def test_many_bases_are_split_as_one_is(K):
         np.testing.assert_allclose(V[k, 1:] @ V[k].T, np.eye(K)[1:], atol=1e-12)
         assert np.linalg.norm(V[k, 0]) == pytest.approx(1) and V[k, 0, 0] >= 0 and not V[k, 1:, 0].any()
         assert g[k, 0] == pytest.approx(V[k, 0] @ J @ V[k, 0], abs=1e-12)
+
+
+def test_ratios_of_distances_have_many_optima():
+    assert [name for name, goal in OBJECTIVES.items() if goal.rugged] == ["distortion", "stretch"]
