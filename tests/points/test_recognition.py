@@ -227,7 +227,7 @@ def test_auto_leaves_out_what_is_not_finite_and_keeps_the_curvature_that_is_pass
     hole = np.append(x, [[np.nan, 0, 0, 0, 0], [0, np.inf, 0, 0, 0]], axis=0)
     for X in (x, hole, hole.tolist(), np.array([[3, 2, 2], [9, 8, 4]])):
         assert choose_door(X, "auto", -1.0).model == "lorentz"
-    assert choose_door(2 * x, "auto", -0.25) == ("lorentz", -0.25)
+    assert choose_door(2 * x, "auto", -0.25) == ("lorentz", -0.25) and choose_door(2 * RIM, "auto", -0.25).model == "poincare"
     assert choose_door(1.01 * x, "auto", -1.0) == ("lorentz", -1.0)  # and the door says what their curvature would be
 
 
