@@ -236,9 +236,10 @@ def test_what_is_copied_from_a_mapped_file_needs_it_no_more(tmp_path):
 # ---------------------------------------------------------------- in a stream
 
 
-def test_a_reservoir_holds_the_points_with_the_smallest_keys():
+@pytest.mark.parametrize("seed", range(6))
+def test_a_reservoir_holds_the_points_with_the_smallest_keys(seed):
     """Drawn for each batch from the seed and the number of points before it."""
-    door, sizes, seed = Door("lorentz-space", -0.25), (3, 40, 5, 30, 2), 7
+    door, sizes = Door("lorentz-space", -0.25), (3, 40, 5, 30, 2)
     batches = np.split(np.arange(80.0)[:, None], np.cumsum(sizes)[:-1])
     keys, reservoir = np.zeros(0), Reservoir.empty(2, door, seed)
     assert (reservoir.points.shape, len(reservoir.keys), reservoir.seen, reservoir.changed) == ((0, 2), 0, 0, 0)
