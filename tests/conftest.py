@@ -44,10 +44,16 @@ def xp(request):
 
 @pytest.fixture
 def quick_search(monkeypatch):
-    """HoroPCA with two starts, which do not hop: for files and words, not for optima."""
+    """HoroPCA with two starts, which come to the last climb after a few steps over few pairs: for files and words, not for optima."""
+    from horopca._search import spines
+
+    together = spines.climb_many
     monkeypatch.setattr("horopca.estimators.learning.MOST_AUTO_STARTS", 2)
     monkeypatch.setattr("horopca.estimators.learning.RUGGED_ROWS", 0)
-    monkeypatch.setattr("horopca._search.spines.MOST_HOP_ROWS", 0)
+    monkeypatch.setattr(spines, "MOST_HOP_ROWS", 0)
+    monkeypatch.setattr(spines, "LEAST_PAIRS", 256)
+    monkeypatch.setattr(spines, "ADDED_PAIRS", 1024)
+    monkeypatch.setattr(spines, "climb_many", lambda objective, starts, steps: together(objective, starts, min(steps, 3)))
 
 
 @pytest.fixture

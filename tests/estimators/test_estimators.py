@@ -32,7 +32,7 @@ def X():
 
 # the defaults are what all other tests here are of
 @parametrize_with_checks([HoroPCA(1, model="tangent", spine="free", objective="distortion", strategy="greedy", **QUICK)])
-def test_scikit_learn_checks(estimator, check):
+def test_scikit_learn_checks(estimator, check, quick_search):
     check(estimator)
 
 

@@ -60,7 +60,7 @@ def test_a_row_for_every_method_and_dimension_ready_for_a_data_frame():
     assert row["distortion_error"] == 0 and row["seconds"] > 0 and row["converged"]
 
 
-def test_every_usual_method_is_compared_and_every_reduction_has_a_row(quick):
+def test_every_usual_method_is_compared_and_every_reduction_has_a_row(quick, quick_search):
     table = compare(TREE.points, 2)
     assert list(table["method"]) == default_methods() == [name for name, m in METHODS.items() if m.usual]
     assert "hae" not in default_methods()

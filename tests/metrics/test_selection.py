@@ -19,6 +19,8 @@ from horopca.metrics.chance import without_direction
 from horopca.plots import plot_components
 from horopca.projections.spines import spine_from_basis
 
+pytestmark = pytest.mark.usefixtures("quick_search")
+
 QUICK = {"cv": 2, "copies": 0, "rule": "one_se"}
 QUICKLY = HoroPCA(n_init=1)
 

@@ -14,6 +14,9 @@ from horopca.metrics import bootstrap
 from horopca.metrics.stability import _sentences
 
 
+pytestmark = pytest.mark.usefixtures("quick_search")
+
+
 def planted(n=40, d=3, K=1, noise=0.2, seed=0):
     """Points of the ball about a submanifold through the origin."""
     v = np.random.default_rng(seed).standard_normal((n, d)) * np.where(np.arange(d) < K, 1.0, noise)
