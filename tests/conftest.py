@@ -44,7 +44,7 @@ def xp(request):
 
 @pytest.fixture
 def quick_search(monkeypatch):
-    """HoroPCA with two starts, which come to the last climb after a few steps over few pairs: for files and words, not for optima."""
+    """HoroPCA with two starts, which come to the last climb after a few steps: for files and words, not for optima."""
     from horopca._search import spines
 
     together = spines.climb_many

@@ -212,11 +212,11 @@ def test_output_goes_through_a_pipe_whose_encoding_lacks_its_letters(points):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a pipe without a reader is another error there")
-@pytest.mark.parametrize("how", [[], ["--json"]])
-def test_a_pipe_that_nobody_reads_any_more_ends_a_command_in_silence(points, how):
+@pytest.mark.parametrize("words", [["--help"], ["info"], ["info", "--json"]], ids=" ".join)
+def test_a_pipe_that_nobody_reads_any_more_ends_a_command_in_silence(points, words):
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "horopca", "info", str(points), *how]
+    command = [sys.executable, "-m", "horopca", *words, *([str(points)] if "info" in words else [])]
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (1, "")

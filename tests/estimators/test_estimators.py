@@ -42,7 +42,7 @@ def test_scikit_learn_checks(estimator, check, quick_search):
 @pytest.mark.parametrize("spine", ["ideal", "free"])
 @pytest.mark.parametrize("objective", ["variance", "distortion"])
 @pytest.mark.parametrize("strategy", ["joint", "greedy"])
-def test_lengthens_no_distance_and_reports_what_it_keeps(X, spine, objective, strategy):
+def test_lengthens_no_distance_and_reports_what_it_keeps(X, spine, objective, strategy, quick_search):
     pca = HoroPCA(spine=spine, objective=objective, strategy=strategy, **QUICK).fit(X)
     Y = pca.transform(X)
     before, after = (geometry.pairwise_distance(geometry.to_hyperboloid(P)) for P in (X, Y))
@@ -57,7 +57,7 @@ def test_lengthens_no_distance_and_reports_what_it_keeps(X, spine, objective, st
 
 @pytest.mark.parametrize("K", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("spine", ["ideal", "free"])
-def test_every_number_of_components(X, K, spine):
+def test_every_number_of_components(X, K, spine, quick_search):
     pca = HoroPCA(K, spine=spine, **QUICK).fit(X)
     Y = pca.transform(X)
     assert Y.shape == (len(X), K)
@@ -145,7 +145,7 @@ def test_inverse_transform_goes_back_on_the_submanifold(X, options):
 
 @pytest.mark.parametrize("model", ["poincare", "lorentz"])
 @pytest.mark.parametrize("spine", ["ideal", "free"])
-def test_the_nested_projections_have_their_ways_back(X, model, spine):
+def test_the_nested_projections_have_their_ways_back(X, model, spine, quick_search):
     points = geometry.from_hyperboloid(geometry.to_hyperboloid(X), model)
     pca = HoroPCA(3, spine=spine, model=model, **QUICK).fit(points)
     for k in (1, 2, 3):
@@ -196,7 +196,7 @@ def test_every_model_gives_the_same_picture(X, model):
 
 
 @pytest.mark.parametrize("model", ["poincare", "lorentz", "halfspace", "tangent"])
-def test_curvature_is_a_unit_of_length(X, model):
+def test_curvature_is_a_unit_of_length(X, model, quick_search):
     curvature = -0.25  # lengths are doubled
     points = geometry.from_hyperboloid(geometry.to_hyperboloid(X), model)
     scaled = points if model == "halfspace" else 2 * points
@@ -251,7 +251,7 @@ def test_float32_stays_float32_and_agrees(X):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_array_libraries_come_back_out(X, xp, dtype):
+def test_array_libraries_come_back_out(X, xp, dtype, quick_search):
     P = xp.asarray(X.astype(dtype))
     pca = HoroPCA(**QUICK).fit(P)
     reference = HoroPCA(**QUICK).fit(X.astype(dtype))
@@ -319,7 +319,7 @@ def test_pickles_and_clones(X):
     assert clone(pca).get_params() == pca.get_params()
 
 
-def test_works_in_a_pipeline_and_a_grid_search(X):
+def test_works_in_a_pipeline_and_a_grid_search(X, quick_search):
     y = np.arange(len(X)) % 2
     features = FunctionTransformer(lambda Z: Z)
     pipeline = make_pipeline(HoroPCA(**QUICK), features, StandardScaler(), SVC()).fit(X, y)

@@ -1,4 +1,4 @@
-"""Faults: killed at any moment, a full disk, folders that cannot be written, closed pipes.
+"""Faults: killed at any moment, a full disk, folders that cannot be written.
 
 Whatever happens, the output is complete or absent, the input is as it was, and a resumed job writes the same bits.
 """
@@ -8,14 +8,13 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import time
 
 import numpy as np
 import pytest
 
-from forks import ENVIRONMENT, Runner
+from forks import Runner
 from horopca import TangentPCA
 from horopca.io import reduce_file, save, save_fitted
 
@@ -160,17 +159,6 @@ def test_a_folder_that_cannot_be_written(tmp_path, points, runner):
         status, said = runner.run((AS_OTHERS if os.geteuid() == 0 else "") + code, points=points, out=folder / f"out{suffix}")
         assert status == 1 and str(folder) in said and "Permission denied" in said, said
     assert not list(folder.iterdir())
-
-
-@pytest.mark.parametrize("command", [["--help"], ["info", "POINTS"]])
-def test_a_pipe_that_is_closed_is_no_traceback(points, command):
-    arguments = [str(points) if word == "POINTS" else word for word in command]
-    code = f"import sys; from horopca.cli import main; sys.argv[1:] = {arguments!r}; main()"
-    read, write = os.pipe()
-    os.close(read)
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=write, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
-    os.close(write)
-    assert "Traceback" not in process.communicate(timeout=120)[1]
 
 
 def test_a_fit_is_kept_whole_or_not_at_all(tmp_path, runner):

@@ -13,7 +13,6 @@ from horopca.geometry import distance, from_hyperboloid, to_hyperboloid
 from horopca.metrics import bootstrap
 from horopca.metrics.stability import _sentences
 
-
 pytestmark = pytest.mark.usefixtures("quick_search")
 
 
