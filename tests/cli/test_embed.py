@@ -73,7 +73,7 @@ def test_a_scale_can_be_given_and_what_the_model_cannot_hold_is_said(tmp_path):
 
 def test_progress_is_told_on_stderr_when_asked_for(tmp_path, tree):
     result = run("embed", tree, "--method", "poincare", "--epochs", 20, "--verbose", "--json", "-o", tmp_path / "a.csv")
-    assert "[PoincareEmbedding] epoch 20: mean loss" in result.stderr and json.loads(result.stdout)["n_nodes"] == 5
+    assert "PoincareEmbedding: epoch 20: mean loss" in result.stderr and json.loads(result.stdout)["n_nodes"] == 5
 
 
 def test_json_is_all_there_is_on_stdout(tmp_path, tree):

@@ -335,7 +335,7 @@ def test_disconnected_graphs_need_leave(estimator):
 def test_progress_is_told_on_stderr(capsys):
     SarkarEmbedding(2, verbose=1).fit(TREE.parent)
     told = capsys.readouterr()
-    assert told.out == "" and told.err.startswith("[SarkarEmbedding] scale")
+    assert told.out == "" and told.err.startswith("SarkarEmbedding: scale")
 
 
 # ---------------------------------------------------------------- directions

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, abstractmethod
 from typing import Any, Literal, NamedTuple, Self
 
@@ -11,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from .._points.door import LARGEST_RADIUS, Door, check_count, check_door, check_number
 from .._search.ending import Ending
-from ..estimators.fitting import report_end
+from ..estimators.fitting import report_end, tell
 from ..geometry import MODELS, ModelName
 
 
@@ -86,8 +85,7 @@ class GraphEmbedding(BaseEstimator, ABC):
         return door.scale * check_number("scale", self.scale, "'auto' or a positive number", above=0)
 
     def _say(self, text: str) -> None:
-        if self.verbose:
-            print(f"[{type(self).__name__}] {text}", file=sys.stderr)
+        tell(self, text)
 
 
 def through(x: np.ndarray, door: Door) -> tuple[np.ndarray, np.ndarray]:

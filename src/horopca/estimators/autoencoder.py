@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..geometry import Chunk, distance, lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..statistics import FRAME_ROWS, frame_of, principal_axes
 from .base import HyperbolicReduction
-from .fitting import as_fitted, ending_after, store_mean
+from .fitting import as_fitted, ending_after, store_mean, tell
 from .network import ACTIVATIONS, Layer, Recipe, run, train
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -149,7 +150,8 @@ class HyperbolicAutoencoder(HyperbolicReduction):
         x = translate_to_origin(to_numpy(rows.all()), self._mean)
         self._axes, variances = principal_axes(x)
         with one_blas_thread():
-            training = train(x[:, 1:] @ self._axes.T, K, float(variances.sum()), self._check_plan(), rng)
+            s, spread = x[:, 1:] @ self._axes.T, float(variances.sum())
+            training = train(s, K, spread, self._check_plan(), rng, partial(tell, self))
         self._encoder, self._decoder, self.activation_ = training.encoder, training.decoder, self.activation
         self._frame = frame_of(self._encode(x[:: -(-len(x) // FRAME_ROWS)]))
         self.loss_curve_ = training.losses

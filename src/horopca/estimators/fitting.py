@@ -250,12 +250,12 @@ def ending_after(mean: Mean, ending: Ending) -> Ending:
     return ending if mean.converged else mean_ending(mean)
 
 
+def tell(estimator: Any, text: str) -> None:
+    """A line on stderr, if the estimator is verbose."""
+    if estimator.verbose:
+        print(f"{type(estimator).__name__}: {text}", file=sys.stderr)
+
+
 def teller(estimator: Any) -> Report:
-    """The report of a search: lines on stderr if verbose."""
-
-    def tell(number: int, runners: int, value: float) -> None:
-        if estimator.verbose:
-            name = type(estimator).__name__
-            print(f"{name}: round {number}, {runners} starts, best {value:.6g}", file=sys.stderr)
-
-    return tell
+    """The report of a search: a line for each round."""
+    return lambda number, runners, value: tell(estimator, f"round {number}, {runners} starts, best {value:.6g}")

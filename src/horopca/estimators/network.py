@@ -7,7 +7,6 @@ coincides with the origin, or with its reconstruction, torch would otherwise dif
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -103,7 +102,6 @@ class Recipe(NamedTuple):
     patience: int
     validation_fraction: float
     device: str
-    verbose: int
 
 
 class Training(NamedTuple):
@@ -125,7 +123,9 @@ def load_torch() -> Any:
     return torch
 
 
-def train(s: np.ndarray, K: int, variance: float, plan: Recipe, rng: np.random.Generator) -> Training:
+def train(
+    s: np.ndarray, K: int, variance: float, plan: Recipe, rng: np.random.Generator, say: Callable[[str], None]
+) -> Training:
     """Train an encoder to K dimensions and a decoder on points s (n, d) with their mean at the origin."""
     torch = load_torch()
     device = ("cuda" if torch.cuda.is_available() else "cpu") if plan.device == "auto" else plan.device
@@ -147,8 +147,8 @@ def train(s: np.ndarray, K: int, variance: float, plan: Recipe, rng: np.random.G
             losses.append(float(_loss(held_out, weights, fixed, variance, plan)))
         if losses[-1] < best:
             best, last, kept = losses[-1], step, [w.detach().clone() for w in weights]
-        if plan.verbose and step % max(1, plan.max_iter // CHECK_EVERY) < CHECK_EVERY:
-            print(f"HyperbolicAutoencoder: step {step} of {plan.max_iter}, loss {losses[-1]:.6g}", file=sys.stderr)
+        if step % max(1, plan.max_iter // CHECK_EVERY) < CHECK_EVERY:
+            say(f"step {step} of {plan.max_iter}, loss {losses[-1]:.6g}")
         if step - last >= plan.patience or not math.isfinite(losses[-1]):
             break
     return _ended(kept, losses, step, settled=step - last >= plan.patience)
