@@ -79,7 +79,7 @@ def test_a_spine_that_overflows_is_told_by_its_value_and_harms_no_other():
 def test_many_bases_are_split_as_one_is(K):
     A = np.random.default_rng(K).standard_normal((6, K, 5))
     A[0, :, 0], A[1, 0, 0] = 0.0, -abs(A[1, 0, 0])  # without time, and with the first row's time negative
-    A[2:4, :, 0], A[2:4, 0, 0] = 1e-8, [1, -1]  # or nearly all of it in the first row
+    A[2:4, :, 0], A[2:4, 0, 0] = 1e-8, [0.5, -0.5]  # or nearly all of it in the first row
     V, g = split_many(A)
     J = np.diag([-1.0, 1, 1, 1, 1])
     for k in range(6):
