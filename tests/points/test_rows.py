@@ -236,10 +236,9 @@ def test_what_is_copied_from_a_mapped_file_needs_it_no_more(tmp_path):
 # ---------------------------------------------------------------- in a stream
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_reservoir_holds_the_points_with_the_smallest_keys(seed):
+def test_a_reservoir_holds_the_points_with_the_smallest_keys():
     """Drawn for each batch from the seed and the number of points before it."""
-    door, sizes = Door("lorentz-space", -0.25), (3, 40, 5, 30, 2)
+    door, sizes, seed = Door("lorentz-space", -0.25), (3, 40, 5, 30, 2), 7
     batches = np.split(np.arange(80.0)[:, None], np.cumsum(sizes)[:-1])
     keys, reservoir = np.zeros(0), Reservoir.empty(2, door, seed)
     assert (reservoir.points.shape, len(reservoir.keys), reservoir.seen, reservoir.changed) == ((0, 2), 0, 0, 0)
@@ -256,11 +255,13 @@ def test_a_reservoir_holds_the_points_with_the_smallest_keys(seed):
     assert tuple(reservoir[4:]) == (seed, "lorentz-space", -0.25)
 
 
-def test_a_batch_that_brings_nothing_is_not_read():
+def test_a_batch_is_read_where_it_brings_something():
     reservoir = Reservoir(POINTS[:2], np.zeros(2), 5, 1, 0, *DOOR)
     unread = SimpleNamespace(shape=(3, 4), take=None)
     after = reservoir.after(unread, 2)
     assert after.points is reservoir.points and (after.seen, after.changed) == (8, 1)
+    full = reservoir._replace(keys=np.array([0.0, 1.0]))  # all others are below the last
+    assert full.after(Rows(X[5:6], DOOR), 2).changed == 2
 
 
 # ---------------------------------------------------------------- their mean
