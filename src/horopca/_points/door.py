@@ -230,14 +230,11 @@ def _check_finite(X: Array, start: int, name: str) -> None:
 
 def _check_ball(X: Array, door: Door, start: int, name: str, reach: float) -> None:
     bad = _outside(X, door)
-    if not bad.any():
-        return
-    size, radius = np.hypot.reduce(to_numpy(X), axis=1, initial=0.0), 1 / door.scale
-    ball = "the unit ball" if door.curvature == -1 else f"the ball of radius {radius:.6g}"
-    remedy = _ball_remedy(float(size.max()), door, name)
-    _refuse(
-        bad, start, f"{name} must lie inside {ball}", f"have norm >= {radius:.6g}", lambda k: f"has norm {size[k]:.6g}", remedy
-    )
+    if bad.any():
+        size, radius = np.hypot.reduce(to_numpy(X), axis=1, initial=0.0), 1 / door.scale
+        ball = "the unit ball" if door.curvature == -1 else f"the ball of radius {radius:.6g}"
+        law, fault = f"{name} must lie inside {ball}", f"have norm >= {radius:.6g}"
+        _refuse(bad, start, law, fault, lambda k: f"has norm {size[k]:.6g}", _ball_remedy(float(size.max()), door, name))
 
 
 def _ball_remedy(largest: float, door: Door, name: str) -> str:
