@@ -9,7 +9,7 @@ import pytest
 from clouds import cloud, rotation, turned
 from horopca._objectives.frechet import frechet_objective, mean_of_images, on_hyperboloid, squares_from
 from horopca._objectives.objectives import OBJECTIVES, fidelity_objective
-from horopca._objectives.pairs import AllPairs
+from horopca._objectives.pairs import AllPairs, Shifts
 from horopca._objectives.sample import Sample, as_sample, pole_product
 from horopca.geometry import distance, lift, to_hyperboloid
 from horopca.projections import slide, spine_from_basis
@@ -127,12 +127,14 @@ def test_squares_from_a_point_are_its_distances(K):
 
 def test_distances_that_are_not_kept_are_those_that_are(monkeypatch):
     sample, A = as_sample(np.repeat(cloud(12, 3), 2, axis=0)), np.random.default_rng(0).standard_normal((2, 4))
-    kept, g_kept = fidelity_objective(sample, AllPairs(24))(A)
+    sets = (Shifts(24, (1, 5)), AllPairs(24))
+    before = [fidelity_objective(sample, pairs)(A) for pairs in sets]
     monkeypatch.setattr("horopca._objectives.objectives.KEPT_SQUARE", 23)
     monkeypatch.setattr("horopca._objectives.pairs.BLOCK_PAIRS", 40)
-    value, gradient = fidelity_objective(sample, AllPairs(24))(A)
-    assert value == pytest.approx(kept, rel=1e-12)
-    np.testing.assert_allclose(gradient, g_kept, rtol=1e-9, atol=1e-12)
+    for pairs, (kept, g_kept) in zip(sets, before, strict=True):
+        value, gradient = fidelity_objective(sample, pairs)(A)
+        assert value == pytest.approx(kept, rel=1e-12)
+        np.testing.assert_allclose(gradient, g_kept, rtol=1e-9, atol=1e-12)
     images = to_hyperboloid(slide(sample.points(), spine_from_basis(A)), "halfspace")
     i, j = np.triu_indices(24, 1)
     d = distance(sample.points()[i], sample.points()[j])
