@@ -9,7 +9,7 @@ from clouds import cloud
 from horopca._objectives import many
 from horopca._objectives.many import over_many, split_many
 from horopca._objectives.measures import PAIR_VARIANCE
-from horopca._objectives.objectives import OBJECTIVES, Goal, Term, pair_objective
+from horopca._objectives.objectives import OBJECTIVES, Goal, Term
 from horopca._objectives.pairs import AllPairs, Shifts, some_offsets
 from horopca._objectives.profiles import SQUARE
 from horopca._objectives.sample import as_sample
@@ -35,9 +35,7 @@ def test_many_spines_at_once_are_each_alone(objective, K):
 
 def test_a_row_more_in_the_table_is_searched_as_it_says(monkeypatch):
     """A mean over the pairs that are counted, of a single component too: only the variance has a closed form there."""
-    term = Term(SQUARE, 3.0)
-    over = lambda sample, pairs, softness: pair_objective(term, sample, pairs)
-    monkeypatch.setitem(OBJECTIVES, "another", Goal(over, lambda *_: term, PAIR_VARIANCE))
+    monkeypatch.setitem(OBJECTIVES, "another", Goal(lambda *_: Term(SQUARE, 3.0), PAIR_VARIANCE))
     test_many_spines_at_once_are_each_alone("another", 1)
 
 

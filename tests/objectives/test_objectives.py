@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clouds import cloud, directions
-from horopca._objectives.objectives import fidelity_objective, robust_objective, variance_objective
+from horopca._objectives import objectives
 from horopca._objectives.pairs import AllPairs, Shifts, some_offsets, some_pairs
 from horopca._objectives.profiles import SQUARE, log_variance, mean_over_pairs
 from horopca._objectives.sample import as_sample
@@ -16,7 +16,9 @@ from horopca.geometry import pairwise_distance, to_hyperboloid
 from horopca.projections import slide, spine_from_basis
 from horopca.statistics import mean_relative_change, mean_square_distance
 
-OBJECTIVES = [variance_objective, fidelity_objective, robust_objective]
+variance_objective, fidelity_objective, robust_objective = OBJECTIVES = [
+    objectives.OBJECTIVES[name].over for name in ("variance", "distortion", "robust")
+]
 KINDS = ["ideal", "merged", "beyond"]
 
 

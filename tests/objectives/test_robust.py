@@ -7,7 +7,7 @@ import pytest
 
 from clouds import cloud
 from horopca import HoroPCA
-from horopca._objectives.objectives import robust_objective, variance_objective
+from horopca._objectives.objectives import OBJECTIVES, variance_objective
 from horopca._objectives.pairs import AllPairs
 from horopca._objectives.sample import as_sample
 from horopca.geometry import Frame, between, distance, lift, pairwise_distance, to_hyperboloid, translate
@@ -61,9 +61,9 @@ def test_the_middle_of_a_robust_fit_stays_where_most_points_are():
 def test_where_the_reach_is_large_it_is_the_variance_and_no_pair_counts_for_more_than_one():
     x, A = cloud(20, 3), np.random.default_rng(0).standard_normal((2, 4))
     expected, slope = variance_objective(as_sample(x), AllPairs(20))(A)
-    value, gradient = robust_objective(as_sample(x)._replace(reach=1e4), AllPairs(20))(A)
+    value, gradient = OBJECTIVES["robust"].over(as_sample(x)._replace(reach=1e4), AllPairs(20))(A)
     np.testing.assert_allclose((value * 1e8, *gradient.ravel() * 1e8), (expected, *slope.ravel()), rtol=1e-5)
-    value, gradient = robust_objective(as_sample(x)._replace(reach=1e-4), AllPairs(20))(A)
+    value, gradient = OBJECTIVES["robust"].over(as_sample(x)._replace(reach=1e-4), AllPairs(20))(A)
     assert value == pytest.approx(1, abs=1e-4) and np.abs(gradient).max() < 1e-4
 
 

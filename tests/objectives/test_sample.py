@@ -8,7 +8,7 @@ import pytest
 
 from clouds import cloud, rotation, turned
 from horopca._objectives.frechet import frechet_objective, mean_of_images, on_hyperboloid, squares_from
-from horopca._objectives.objectives import OBJECTIVES, fidelity_objective
+from horopca._objectives.objectives import OBJECTIVES
 from horopca._objectives.pairs import AllPairs, Shifts
 from horopca._objectives.sample import Sample, as_sample, pole_product
 from horopca.geometry import distance, lift, to_hyperboloid
@@ -128,11 +128,11 @@ def test_squares_from_a_point_are_its_distances(K):
 def test_distances_that_are_not_kept_are_those_that_are(monkeypatch):
     sample, A = as_sample(np.repeat(cloud(12, 3), 2, axis=0)), np.random.default_rng(0).standard_normal((2, 4))
     sets = (Shifts(24, (1, 5)), AllPairs(24))
-    before = [fidelity_objective(sample, pairs)(A) for pairs in sets]
+    before = [OBJECTIVES["distortion"].over(sample, pairs)(A) for pairs in sets]
     monkeypatch.setattr("horopca._objectives.objectives.KEPT_SQUARE", 23)
     monkeypatch.setattr("horopca._objectives.pairs.BLOCK_PAIRS", 40)
     for pairs, (kept, g_kept) in zip(sets, before, strict=True):
-        value, gradient = fidelity_objective(sample, pairs)(A)
+        value, gradient = OBJECTIVES["distortion"].over(sample, pairs)(A)
         assert value == pytest.approx(kept, rel=1e-12)
         np.testing.assert_allclose(gradient, g_kept, rtol=1e-9, atol=1e-12)
     images = to_hyperboloid(slide(sample.points(), spine_from_basis(A)), "halfspace")
@@ -141,5 +141,7 @@ def test_distances_that_are_not_kept_are_those_that_are(monkeypatch):
     apart = d > 0
     assert value == pytest.approx(np.mean(distance(images[i], images[j])[apart] / d[apart]), rel=1e-9)
     turn = rotation(3, seed=2)
-    moved = fidelity_objective(as_sample(turned(sample.points(), turn)), AllPairs(24))(np.c_[A[:, :1], A[:, 1:] @ turn.T])[0]
+    moved = OBJECTIVES["distortion"].over(as_sample(turned(sample.points(), turn)), AllPairs(24))(
+        np.c_[A[:, :1], A[:, 1:] @ turn.T]
+    )[0]
     assert moved == pytest.approx(value, rel=1e-9)

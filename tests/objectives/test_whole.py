@@ -8,7 +8,7 @@ import pytest
 from clouds import cloud, clusters, rotation
 from horopca._objectives import whole as whole_rows
 from horopca._objectives.frechet import frechet_objective
-from horopca._objectives.objectives import fidelity_objective, variance_objective
+from horopca._objectives.objectives import OBJECTIVES
 from horopca._objectives.pairs import Across, AllPairs
 from horopca._objectives.profiles import SQUARE, mean_over_pairs
 from horopca._objectives.sample import as_sample
@@ -86,7 +86,7 @@ def test_a_row_is_paired_with_the_points_opposite(name, K, monkeypatch):
 @pytest.mark.parametrize("name", ["variance", "distortion"])
 def test_twice_the_rows_less_the_sample_is_all_pairs(name):
     """Value and gradient: what is peculiar to the sample cancels."""
-    make = {"variance": variance_objective, "distortion": fidelity_objective}[name]
+    make = OBJECTIVES[name].over
     X, A = clusters(3000, 4), np.random.default_rng(1).standard_normal((2, 5))
     whole, everything = whole_of(X, 300)
     exact, g_exact = make(everything, AllPairs(3000))(A)

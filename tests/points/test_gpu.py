@@ -10,7 +10,7 @@ from horopca.torch import HoroProjection
 from clouds import cloud, directions
 from horopca import HoroPCA, geometry, metrics
 from horopca._objectives import sample as samples
-from horopca._objectives.objectives import fidelity_objective, variance_objective
+from horopca._objectives.objectives import OBJECTIVES, variance_objective
 from horopca._objectives.pairs import AllPairs, Shifts
 from horopca._objectives.profiles import SQUARE, mean_over_pairs
 from horopca._objectives.sample import as_sample
@@ -150,7 +150,7 @@ def test_all_pairs_give_the_same_bits_again():
     assert torch.equal(first[1], again[1]) and torch.equal(first[2], again[2])
 
 
-@pytest.mark.parametrize("objective", [variance_objective, fidelity_objective])
+@pytest.mark.parametrize("objective", [variance_objective, OBJECTIVES["distortion"].over])
 def test_exact_objectives_and_their_gradients(objective):
     x = cloud(900, 6)
     A = np.random.default_rng(1).standard_normal((3, 7))

@@ -41,14 +41,12 @@ class Term(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """An objective over some pairs of a sample; `softness` rounds the corners of one that has any.
+    """An objective, which most often is a mean over pairs; `softness` rounds the corners of one that has any."""
 
-    The variance about the mean is the one objective that is not a mean over pairs, and has no `term`.
-    """
-
-    over: Callable[[Sample, AllPairs | Shifts, float], Objective]
     term: Callable[[Sample, float], Term] | None  # what a pair adds to it, for a sample and a softness
     measure: Merit  # what `score` says of an answer
+    own: Callable[[Sample, AllPairs | Shifts, float], Objective] | None = None  # what is not, or not always, a mean over pairs
+    stretched: bool = False  # whether bases have a column more, the stretch
     middle: Callable[[Any], Mean] = frechet_mean  # of points, where the search stands
     # of rows, from a sample and its middle; and what other work comes to that a pass over the rows takes along
     middle_of_many: Callable[[Rows, np.ndarray, Mean, Callable[[Chunk], Any]], tuple[Mean, Any]] = mean_and_more
@@ -59,6 +57,18 @@ class Goal(NamedTuple):
     def rugged(self) -> bool:
         """Whether it has many optima that are nearly as good."""
         return self.starts > 0
+
+    @property
+    def distances(self) -> bool:
+        """Whether it asks for the true distances."""
+        return self.measure is DISTORTION
+
+    def over(self, sample: Sample, pairs: AllPairs | Shifts, softness: float = SHARPEST) -> Objective:
+        """The objective over some pairs of a sample."""
+        if self.own is not None:
+            return self.own(sample, pairs, softness)
+        assert self.term is not None
+        return pair_objective(self.term(sample, softness), sample, pairs)
 
 
 def variance_objective(sample: Sample, pairs: AllPairs | Shifts, softness: float = 0.0) -> Objective:
@@ -75,46 +85,31 @@ def variance_objective(sample: Sample, pairs: AllPairs | Shifts, softness: float
     return objective
 
 
-def fidelity_objective(sample: Sample, pairs: AllPairs | Shifts, softness: float = 0.0) -> Objective:
-    """Mean of (projected distance) / (distance) of the pairs: one minus the average distortion.
-
-    The projection lengthens no distance, so this is the average distortion itself, and smooth.
-    """
-    return pair_objective(FIDELITY, sample, pairs)
-
-
-def closeness_objective(sample: Sample, pairs: AllPairs | Shifts, softness: float = SHARPEST) -> Objective:
-    """One minus the average distortion with a stretch, which lengthens some distances: bases are (K, d+2)."""
-    return pair_objective(_stretched(sample, softness), sample, pairs)
-
-
-def robust_objective(sample: Sample, pairs: AllPairs | Shifts, softness: float = 0.0) -> Objective:
-    """Mean of d^2 / (d^2 + reach^2) of the pairs: a variance in which no pair counts for more than 1, however far."""
-    return pair_objective(_bounded(sample, softness), sample, pairs)
-
-
 def _stretched(_: Sample, softness: float) -> Term:
+    """One minus the average distortion with a stretch, which lengthens some distances."""
     return Term(closeness(softness), 1.0, True, stretch_with_pullback)
 
 
 def _bounded(sample: Sample, _: float) -> Term:
+    """d^2 / (d^2 + reach^2): a variance in which no pair counts for more than 1, however far."""
     return Term(bounded(sample.reach), 1.0)
 
 
-VARIANCE, FIDELITY = Term(SQUARE, 4.0, on_a_line=True), Term(RATIO, 2.0, True)
+VARIANCE = Term(SQUARE, 4.0, on_a_line=True)
+# Mean of (projected distance) / (distance): one minus the distortion, and smooth, since the projection lengthens no distance.
+FIDELITY = Term(RATIO, 2.0, True)
 
 OBJECTIVES = {
-    "variance": Goal(variance_objective, lambda *_: VARIANCE, PAIR_VARIANCE),
-    "distortion": Goal(fidelity_objective, lambda *_: FIDELITY, DISTORTION, starts=64),
-    "stretch": Goal(closeness_objective, _stretched, DISTORTION, starts=96),
-    "frechet": Goal(frechet_objective, None, FRECHET_VARIANCE),
+    "variance": Goal(lambda *_: VARIANCE, PAIR_VARIANCE, variance_objective),
+    "distortion": Goal(lambda *_: FIDELITY, DISTORTION, starts=64),
+    "stretch": Goal(_stretched, DISTORTION, stretched=True, starts=96),
+    "frechet": Goal(None, FRECHET_VARIANCE, frechet_objective),
     "robust": Goal(
-        robust_objective,
         _bounded,
         BOUNDED_VARIANCE,
-        frechet_median,
-        lambda rows, _, middle, along: (frechet_median(rows, start=middle.point), rows.fold(along)),
-        lambda sample: sample._replace(reach=usual_distance(sample.points())),
+        middle=frechet_median,
+        middle_of_many=lambda rows, _, middle, along: (frechet_median(rows, start=middle.point), rows.fold(along)),
+        prepared=lambda sample: sample._replace(reach=usual_distance(sample.points())),
     ),
 }
 

@@ -1,4 +1,4 @@
-"""Geodesic submanifolds near points: the objectives of PGA and BSA, and families of submanifolds to search in.
+"""Geodesic submanifolds near points: the objectives of PGA and BSA.
 
 A K-dimensional geodesic submanifold is a (K+1)-dimensional subspace V of R^{1,d} that holds time-like vectors: a spine of
 one dimension more, with kappa > 0 (`projections`). For n, U, kappa, h and H as there, the part of a point x outside V is

@@ -56,7 +56,7 @@ def _installed(name: str) -> bool:
 
 
 def mean_over_many_pairs(beta: Any, eta: Any, offsets: tuple[int, ...] | None) -> tuple[float, Any, Any]:
-    """`objectives.mean_over_pairs` with the variance's profile, of all pairs or of those at offsets.
+    """`_objectives.profiles.mean_over_pairs` with the variance's profile, of all pairs or of those at offsets.
 
     One logarithm and one root per pair. Every point meets its others, so each pair is computed twice: nothing is added up out
     of order. The value is NaN where a distance is beyond 350, since its sinh^4 leaves float64.

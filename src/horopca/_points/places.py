@@ -23,14 +23,19 @@ class Place(NamedTuple):
 
     holds: Callable[[Any], bool]
     file: str
+    remote: bool = False  # whether to look at all rows takes a pass over another machine's
 
 
 PLACES = (
-    Place(lambda X: type(X).__module__.split(".")[0] in ("dask", "dask_expr"), "dask"),
+    Place(lambda X: type(X).__module__.split(".")[0] in ("dask", "dask_expr"), "dask", True),
     Place(lambda X: is_array_api_obj(X) and not isinstance(X, np.ndarray), "foreign"),
     Place(lambda X: isinstance(X, np.memmap), "mapped"),
     Place(lambda X: True, "memory"),
 )
+
+
+def _place_of(X: Any) -> Place:
+    return next(place for place in PLACES if place.holds(X))
 
 
 def choose_door(X: Any, model: str, curvature: Any, name: str = "X") -> Door:
@@ -39,7 +44,7 @@ def choose_door(X: Any, model: str, curvature: Any, name: str = "X") -> Door:
     if model != "auto":
         return check_door(model, curvature)
     scale = check_door("tangent", curvature).scale
-    if PLACES[0].holds(X) or np.ndim(X) != 2 or 0 in np.shape(X):
+    if _place_of(X).remote or np.ndim(X) != 2 or 0 in np.shape(X):
         raise ValueError(f"model='auto' needs the rows of {name} in memory, as a matrix, to tell what they are. Pass a model.")
     x = to_numpy(X)
     found = recognise(lambda: iter([x[np.isfinite(x).all(axis=1)] * scale]), x.shape[1], rounding_of(X))
@@ -85,8 +90,9 @@ def check_rows(
         raise ValueError(f"{name} must be an array of points, but is of HypLL. horopca.from_hypll({name}) says what it holds.")
     if isinstance(X, list | tuple) and X and getattr(X[0], "requires_grad", False):
         raise ValueError(f"{name} must be an array of points, but is a list of tensors. Pass torch.stack({name}).")
-    place = next(place for place in PLACES if place.holds(X))
-    rows: Rows = import_module(f".{place.file}", __package__).enter(X, Asked(door, estimator, reset, min_rows, name, graph))
+    rows: Rows = import_module(f".{_place_of(X).file}", __package__).enter(
+        X, Asked(door, estimator, reset, min_rows, name, graph)
+    )
     if points:
         rows.check(name, reach)
     return rows

@@ -46,7 +46,7 @@ def search_nested(sample: Sample, K: int, spine: str, objective: str, plan: Call
 def search_next(sample: Sample, given: np.ndarray, spine: str, objective: str, rng: np.random.Generator) -> np.ndarray:
     """The basis (k+1, d+1) of a spine of one component more than a given one (k, d+1), all of them searched anew."""
     k, d = len(given) + 1, sample.dimension
-    free, stretched = spine == "free", objective == "stretch"
+    free, stretched = spine == "free", OBJECTIVES[objective].stretched
     if k == d:  # nothing is lost: there is nothing to search
         whole = np.eye(d, d + 1 + stretched, k=1)
         return whole if free or d == 1 else np.asarray(IdealSpines().basis(parameters_in_ideal(whole))[0])
@@ -67,8 +67,7 @@ def _grown(search: Search, given: np.ndarray) -> list[np.ndarray]:
     q = few.directions()[:CANDIDATES]
     pool = np.concatenate([light_like(q), np.pad(q, ((0, 0), (1, 0))), np.eye(few.dimension + 1)[1:]])
     bases = [np.vstack([given, vector]) for vector in pool]
-    kind = search._replace(objective="distortion") if search.objective == "stretch" else search
-    return kind.screened(bases, GROWN)
+    return search.unstretched().screened(bases, GROWN)
 
 
 def _ahead(search: Search, starts: Sequence[np.ndarray]) -> np.ndarray:

@@ -149,9 +149,13 @@ class Search(NamedTuple):
             field = points[best]
         return list(field)
 
+    def unstretched(self) -> Search:
+        """The same search without a stretch."""
+        return self._replace(objective="distortion") if OBJECTIVES[self.objective].stretched else self
+
     def hops(self) -> bool:
         """Whether runners hop: an objective with a kink at every pair has better optima than those that starts lead to."""
-        return self.objective == "stretch" and self.sample.size <= MOST_HOP_ROWS
+        return OBJECTIVES[self.objective].stretched and self.sample.size <= MOST_HOP_ROWS
 
     def hopped(self, field: list[np.ndarray]) -> list[np.ndarray]:
         """Bases that the best runners come to by hopping, best first; as they are where there are many points, or no kinks."""
@@ -215,7 +219,8 @@ class Search(NamedTuple):
 
 def search_joint(sample: Sample, K: int, spine: str, objective: str, plan: Plan, rng: np.random.Generator) -> Flag:
     """All K components together; then the best flag inside the spine they span."""
-    if K == 1 and objective != "stretch":
+    stretched = OBJECTIVES[objective].stretched
+    if K == 1 and not stretched:
         return search_greedy(sample, K, spine, objective, plan, rng)
     search, free = Search(sample, objective, plan, rng), spine == "free"
     family: Family = FreeSpines() if free else IdealSpines()
@@ -230,7 +235,7 @@ def search_joint(sample: Sample, K: int, spine: str, objective: str, plan: Plan,
     inside = basis[:, : sample.dimension + 1]
     light = Search(
         sample.head(FEW_ROWS if K > MANY_COMPONENTS else 4096),
-        "variance" if objective == "stretch" else objective,
+        "variance" if stretched else objective,
         _light(plan, K * sample.dimension),
         rng,
     )
@@ -245,7 +250,7 @@ def _ahead(search: Search, K: int, free: bool) -> list[np.ndarray]:
     search = search._replace(sample=search.sample.first_axes(m))
     looked_at = random_starts(search.sample.head(4096), K, 8 * n, search.rng)
     sure = [*sure_starts(search.sample, K), *([] if many else [_exchanged(search, K, free)])]
-    stretched = search.objective == "stretch"
+    stretched = OBJECTIVES[search.objective].stretched
     if stretched:
         columns = [np.full((K, 1), np.log(stretch) / K) for stretch in STRETCHED]
         looked_at = [np.hstack([basis, columns[k % 2]]) for k, basis in enumerate(looked_at)]
@@ -261,8 +266,7 @@ def _ahead(search: Search, K: int, free: bool) -> list[np.ndarray]:
 def _exchanged(search: Search, K: int, free: bool) -> np.ndarray:
     """The spine of vectors of the data that exchanging one of them for another does not improve."""
     rows = min(SCREENED_ROWS, search.sample.size)
-    kind = "distortion" if search.objective == "stretch" else search.objective
-    many = search._replace(objective=kind).many(rows, max(SCREENED_SHIFTS // 2, LEAST_PAIRS // search.sample.size // 2), 0.1)
+    many = search.unstretched().many(rows, max(SCREENED_SHIFTS // 2, LEAST_PAIRS // search.sample.size // 2), 0.1)
     return exchanged(search.sample.head(rows), K, lambda A: many(np.stack(A), gradient=False)[0], search.rng, free)
 
 

@@ -68,7 +68,7 @@ class Wish(NamedTuple):
     def _shifts(self, n: int, K: int, sampled: bool) -> int:
         """Pairs of each of n points in the last climb."""
         if self.pairs == "auto" or (self.pairs == "all" and sampled):
-            if self.goal in ("distortion", "stretch") and n > KEPT_SQUARE:
+            if OBJECTIVES[self.goal].distances and n > KEPT_SQUARE:
                 return DISTANCES_KEPT // 8 if sampled else DISTANCES_KEPT
             return n if n <= 2048 and K <= 8 else max(1, (SAMPLE_PAIRS if sampled else LAST_PAIRS) // (n * max(1, K // 4)))
         return n if self.pairs == "all" else int(self.pairs)
@@ -220,7 +220,7 @@ def _as_seen(last: Last | None, frame: Frame, K: int, goal: str) -> list[np.ndar
     if last is None:
         return None
     warm = last.answer
-    if len(warm.bases) != K or warm.bases[-1].shape[1] != d + 1 + (goal == "stretch"):
+    if len(warm.bases) != K or warm.bases[-1].shape[1] != d + 1 + OBJECTIVES[goal].stretched:
         return None
     there = between(warm.frame, frame).T
     return [np.hstack([basis[:, : d + 1] @ there, basis[:, d + 1 :]]) for basis in warm.bases]
