@@ -20,7 +20,8 @@ from horopca import (
     explore,
     metrics,
 )
-from horopca._points.door import FARTHEST_IMAGE, LARGEST_RADIUS, Door, check_count
+from horopca._points.arguments import check_count
+from horopca._points.door import FARTHEST_IMAGE, LARGEST_RADIUS, Door
 from horopca._points.places import check_rows
 from horopca.geometry import distance, from_hyperboloid, lift, radius, to_hyperboloid, translate
 from horopca.statistics import frechet_mean

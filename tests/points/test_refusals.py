@@ -8,18 +8,16 @@ import numpy as np
 import pytest
 
 from clouds import cloud
-from horopca._points.door import (
-    Door,
+from horopca._points.arguments import (
     as_number,
     check_choice,
     check_count,
     check_distances,
-    check_door,
     check_generator,
     check_number,
-    refuse_outside,
     seeded_generator,
 )
+from horopca._points.door import Door, check_door, refuse_outside
 from horopca.geometry import from_hyperboloid, lift
 from sentences import sentence
 

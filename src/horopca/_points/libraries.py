@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..geometry import ModelName
-from .door import as_number, check_door
+from .arguments import as_number
+from .door import check_door
 
 
 class Written(NamedTuple):

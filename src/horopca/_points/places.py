@@ -11,7 +11,8 @@ from array_api_compat import is_array_api_obj
 
 from ..geometry import MODELS, ModelName
 from ..geometry._arrays import array_namespace, to_numpy
-from .door import LARGEST_RADIUS, Door, check_choice, check_door
+from .arguments import check_choice
+from .door import LARGEST_RADIUS, Door, check_door
 from .memory import Asked, Rows
 from .recognition import recognise
 

@@ -8,7 +8,8 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._points.door import LARGEST_RADIUS, Door, check_count, check_door, check_number
+from .._points.arguments import check_count, check_number
+from .._points.door import LARGEST_RADIUS, Door, check_door
 from .._search.ending import Ending
 from ..estimators.fitting import report_end, tell
 from ..geometry import MODELS, ModelName

@@ -7,7 +7,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .._points.door import Door, check_count, check_generator
+from .._points.arguments import check_count, check_generator
+from .._points.door import Door
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from ..estimators.fitting import check_climb

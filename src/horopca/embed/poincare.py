@@ -7,7 +7,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .._points.door import Door, check_count, check_generator, check_number
+from .._points.arguments import check_count, check_generator, check_number
+from .._points.door import Door
 from .._points.threads import one_blas_thread
 from ..geometry import ModelName, lift
 from .ball import from_ball, moved, to_ball, within

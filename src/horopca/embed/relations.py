@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._points.door import check_door, seeded_generator
+from .._points.arguments import seeded_generator
+from .._points.door import check_door
 from .._points.places import check_rows
 from ..geometry import ModelName, distance_blocks
 from ..geometry._arrays import to_numpy

@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from .._points.door import LARGEST_RADIUS, Door, check_generator
+from .._points.arguments import check_generator
+from .._points.door import LARGEST_RADIUS, Door
 from ..geometry import ModelName, distance, from_hyperboloid, origin, radius, to_hyperboloid, translate
 from .ball import from_ball, gyrate, to_ball, within
 from .base import REACH, GraphEmbedding, through

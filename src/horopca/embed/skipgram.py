@@ -7,7 +7,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from .._points.door import Door, check_count, check_generator, check_number
+from .._points.arguments import check_count, check_generator, check_number
+from .._points.door import Door
 from ..geometry import ModelName, to_hyperboloid
 from .base import GraphEmbedding
 from .forms import as_graph

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._objectives.sample import Sample
-from .._points.door import check_choice
+from .._points.arguments import check_choice
 from .._points.places import ModelChoice
 from .._search.submanifolds import Effort, Nested, search_flag, search_last
 from .fitting import fitted_door

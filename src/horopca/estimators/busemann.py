@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._objectives.sample import as_sample
-from .._points.door import check_choice, check_count, check_generator
+from .._points.arguments import check_choice, check_count, check_generator
 from .._points.memory import Rows
 from .._points.places import ModelChoice
 from .._points.threads import one_blas_thread

@@ -13,7 +13,8 @@ from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
 
 from .._objectives.variances import REPORTED_PAIRS, pair_variances
-from .._points.door import Door, check_count, check_door, check_number
+from .._points.arguments import check_count, check_number
+from .._points.door import Door, check_door
 from .._points.means import mean_of
 from .._points.memory import Rows
 from .._points.places import check_rows, choose_door

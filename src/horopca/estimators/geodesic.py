@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._objectives.sample import Sample, as_sample
-from .._points.door import check_generator, check_number
+from .._points.arguments import check_generator, check_number
 from .._points.memory import Rows
 from .._points.threads import one_blas_thread
 from .._search.ending import Ending

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._points.door import check_count, check_generator
+from .._points.arguments import check_count, check_generator
 from .._points.memory import Rows
 from .._points.places import ModelChoice
 from .._search.ending import Ending

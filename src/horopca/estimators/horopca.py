@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._objectives.objectives import ObjectiveName
+from .._points.arguments import check_count, check_generator
 from .._points.cuda import images_of_rows, usable_for
-from .._points.door import check_count, check_generator
 from .._points.memory import Rows
 from .._points.places import ModelChoice, check_rows, choose_door
 from .._points.stream import Reservoir

@@ -19,7 +19,8 @@ except ImportError as error:
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from .._points.door import FARTHEST_IMAGE, LARGEST_RADIUS, Door, check_count, check_door
+from .._points.arguments import check_count
+from .._points.door import FARTHEST_IMAGE, LARGEST_RADIUS, Door, check_door
 from .._points.foreign import ForeignRows
 from .._points.memory import Rows
 from .._points.places import check_rows

@@ -16,8 +16,8 @@ from .._objectives.pairs import AllPairs
 from .._objectives.sample import Sample, as_sample
 from .._objectives.variances import measured_variances, slid
 from .._objectives.whole import Whole
+from .._points.arguments import check_choice, check_count
 from .._points.cuda import usable_for
-from .._points.door import check_choice, check_count
 from .._points.memory import Rows
 from .._search.climb import Report
 from .._search.ending import Ending

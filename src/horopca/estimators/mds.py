@@ -10,7 +10,8 @@ from array_api_compat import is_array_api_obj
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._points.door import FARTHEST_IMAGE, METRICS, MetricName, check_choice, check_distances, check_door
+from .._points.arguments import METRICS, MetricName, check_choice, check_distances
+from .._points.door import FARTHEST_IMAGE, check_door
 from .._points.memory import Asked, Rows
 from .._points.places import ModelChoice
 from .._points.threads import one_blas_thread

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from .._points.door import check_generator, check_number
+from .._points.arguments import check_generator, check_number
 from .._points.memory import Rows
 from .._points.places import ModelChoice, check_rows
 from .._points.threads import one_blas_thread

@@ -8,7 +8,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._points.door import Door, check_count
+from .._points.arguments import check_count
+from .._points.door import Door
 from .._points.memory import Rows
 from .._points.places import ModelChoice, check_rows
 from .._points.threads import one_blas_thread

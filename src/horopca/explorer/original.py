@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._points.door import Door, check_count
+from .._points.arguments import check_count
+from .._points.door import Door
 from .._points.places import check_rows
 from ..geometry import distance
 from ..metrics.nearest import nearest_neighbours, strangers

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .._points.door import check_count, check_door
+from .._points.arguments import check_count
+from .._points.door import check_door
 from ..geometry import ModelName, radius, translate_to_origin
 from ..io import atomic_output
 from ..plots.given import checked_edges, checked_regions

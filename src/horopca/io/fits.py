@@ -23,7 +23,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__, estimators
-from .._points.door import as_number, check_door
+from .._points.arguments import as_number
+from .._points.door import check_door
 from .._points.stream import Reservoir
 from ..estimators.base import Transformer
 from ..estimators.fitting import fitted_door

@@ -16,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 
-from .._points.door import Door, check_choice, check_count, check_door
+from .._points.arguments import check_choice, check_count
+from .._points.door import Door, check_door
 from .._points.places import check_rows
 from .._points.threads import one_blas_thread
 from ..estimators import PGA, BusemannWhitener, HyperbolicSVC, TangentWhitener

@@ -9,7 +9,8 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from .. import estimators
-from .._points.door import check_count, check_door
+from .._points.arguments import check_count
+from .._points.door import check_door
 from .._points.places import check_rows
 from ..estimators.base import HyperbolicReduction
 from ..geometry import ModelName

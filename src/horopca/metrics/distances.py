@@ -14,17 +14,8 @@ import numpy as np
 from sklearn.utils import check_array
 
 from .._objectives.pairs import some_offsets
-from .._points.door import (
-    FARTHEST_IMAGE,
-    METRICS,
-    Door,
-    MetricName,
-    check_choice,
-    check_count,
-    check_distances,
-    check_door,
-    check_generator,
-)
+from .._points.arguments import METRICS, MetricName, check_choice, check_count, check_distances, check_generator
+from .._points.door import FARTHEST_IMAGE, Door, check_door
 from .._points.means import mean_of
 from .._points.places import check_rows
 from ..geometry import Chunk, ModelName, distance

@@ -8,7 +8,8 @@ import numpy as np
 
 from .._objectives.objectives import OBJECTIVES
 from .._objectives.sample import as_sample
-from .._points.door import FARTHEST_IMAGE, check_count, check_generator
+from .._points.arguments import check_count, check_generator
+from .._points.door import FARTHEST_IMAGE
 from .._points.places import check_rows
 from .._points.threads import one_blas_thread
 from .._search.families import family_at

@@ -11,7 +11,8 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
-from .._points.door import METRICS, MetricName, check_choice, check_count, check_door, check_generator
+from .._points.arguments import METRICS, MetricName, check_choice, check_count, check_generator
+from .._points.door import check_door
 from ..geometry import ModelName, pairwise_distance
 from ..geometry._arrays import to_numpy
 from ..geometry.hyperboloid import BLOCK_ELEMENTS

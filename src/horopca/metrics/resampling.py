@@ -12,7 +12,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import has_fit_parameter
 
-from .._points.door import Door, check_choice, check_count
+from .._points.arguments import check_choice, check_count
+from .._points.door import Door
 from .._points.means import mean_of
 from .._points.memory import Rows
 from .._points.places import check_rows

@@ -14,7 +14,8 @@ from sklearn.base import clone
 from .._objectives.objectives import OBJECTIVES
 from .._objectives.sample import as_sample
 from .._objectives.variances import slid
-from .._points.door import Door, check_choice, check_count, check_generator
+from .._points.arguments import check_choice, check_count, check_generator
+from .._points.door import Door
 from .._points.places import check_rows, choose_door
 from .._points.threads import one_blas_thread
 from .._search.nested import search_nested

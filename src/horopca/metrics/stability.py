@@ -14,7 +14,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import f as fisher
 
-from .._points.door import Door, check_count, check_generator, check_number
+from .._points.arguments import check_count, check_generator, check_number
+from .._points.door import Door
 from .._points.places import check_rows
 from .._search.spines import MERGED
 from ..estimators.base import HyperbolicReduction

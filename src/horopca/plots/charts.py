@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._objectives.pairs import some_offsets
-from .._points.door import check_count, check_door, check_generator
+from .._points.arguments import check_count, check_generator
+from .._points.door import check_door
 from .._points.places import check_rows
 from ..geometry import ModelName
 from ..statistics import pair_distances, relative_change

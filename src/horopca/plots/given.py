@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._points.door import FARTHEST_IMAGE, check_choice, check_door
+from .._points.arguments import check_choice
+from .._points.door import FARTHEST_IMAGE, check_door
 from .._points.places import check_rows
 from ..geometry import ModelName, clip, origin, translate_to_origin
 from ..geometry._arrays import to_numpy
