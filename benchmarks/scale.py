@@ -23,6 +23,7 @@ from horopca.datasets import make_hierarchical_normals
 REPEATS = 3
 DISTORTION = {"spine": "free", "objective": "distortion"}
 PAIRS = 1 << 22  # that two objectives are compared on
+STRETCH = "<= 27"  # 1.5 times what the distortion fit took, 18 times PCA, when the stretch was asked for
 
 
 def seconds(function: Callable, repeats: int = REPEATS) -> float:
@@ -59,7 +60,7 @@ def speed(X: np.ndarray, table: Table) -> None:
         ("HoroPCA", lambda: HoroPCA(2, random_state=0), ("<= 6", "<= 3")),
         ('HoroPCA, spine="free"', lambda: HoroPCA(2, spine="free", random_state=0), ("", "")),
         ("HoroPCA, free, distortion", lambda: HoroPCA(2, **DISTORTION, random_state=0), ("", "")),
-        ("HoroPCA, the same, stretch", lambda: HoroPCA(2, **DISTORTION, stretch=True, random_state=0), ("", "")),
+        ("HoroPCA, the same, stretch", lambda: HoroPCA(2, **DISTORTION, stretch=True, random_state=0), (STRETCH, "")),
         ("TangentPCA", lambda: TangentPCA(2), ("<= 15", "<= 3")),
         ("RadialPCA", lambda: RadialPCA(2), ("<= 15", "<= 3")),
         ("HyperbolicMDS", lambda: HyperbolicMDS(2), ("<= 15", "<= 3")),
@@ -73,7 +74,7 @@ def speed(X: np.ndarray, table: Table) -> None:
         table.add_row(name, "fit", f"{mine:.2f} s", f"{mine / fit:.1f}", limits[0])
         table.add_row("", "transform", f"{map_:.2f} s", f"{map_ / transform:.1f}", limits[1])
         if name.endswith("stretch"):
-            table.add_row("", "fit, against that of the row above", "", f"{mine / before:.1f}", "<= 1.5")
+            table.add_row("", "fit, against that of the row above", "", f"{mine / before:.1f}", "")
 
 
 def memory(X: np.ndarray, table: Table) -> None:
