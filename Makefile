@@ -14,7 +14,8 @@ help:  ## this list
 
 # A process for each core, and in each of them one thread: more would only wait for each other. What they compile is kept, for
 # each other, for the processes that tests start, and for the next run.
-PYTEST = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(1)/python -m pytest -n auto --dist worksteal
+# A worker more than there are cores: some tests wait for browsers and for other processes.
+PYTEST = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(1)/python -m pytest -n $$($(PYTHON) -c 'import os; print(os.cpu_count() + 1)') --dist worksteal
 test: .venv/.ready-dev  ## the tests
 	$(call PYTEST,$(BIN)) $(COVERAGE)
 
