@@ -58,17 +58,12 @@ class Goal(NamedTuple):
         """Whether it has many optima that are nearly as good."""
         return self.starts > 0
 
-    @property
-    def distances(self) -> bool:
-        """Whether it asks for the true distances."""
-        return self.measure is DISTORTION
-
     def over(self, sample: Sample, pairs: AllPairs | Shifts, softness: float = SHARPEST) -> Objective:
         """The objective over some pairs of a sample."""
-        if self.own is not None:
-            return self.own(sample, pairs, softness)
-        assert self.term is not None
-        return pair_objective(self.term(sample, softness), sample, pairs)
+        if self.own is None and self.term is not None:
+            return pair_objective(self.term(sample, softness), sample, pairs)
+        assert self.own is not None, "an objective is a mean over pairs, or its own"
+        return self.own(sample, pairs, softness)
 
 
 def variance_objective(sample: Sample, pairs: AllPairs | Shifts, softness: float = 0.0) -> Objective:

@@ -37,7 +37,8 @@ LAST_PAIRS = 1 << 20  # The last climb counts so many pairs for each evaluation.
 SAMPLE_PAIRS = 1 << 17  # On a sample, whose answer is corrected afterwards, it counts so many pairs.
 PART_TOL = 1e-7  # Where not all pairs are counted it goes on to no better than this: some say less of all of them.
 SAMPLE_TOL = 1e-6  # Where not all rows are searched it goes on to no better than this: a sample says less.
-DISTANCES_KEPT = 128  # The distortion of more than KEPT_SQUARE points counts so many pairs for each, whose distances are kept.
+DISTANCES_KEPT = 128  # The distortion of more than KEPT_SQUARE points counts so many pairs for each, whose distances are kept,
+DISTANCES_OF_SAMPLE = 16  # and so many on a sample, whose answer is corrected afterwards.
 AUTO_STARTS = 16  # So many starts are climbed from by default on a thousand points or more.
 MOST_AUTO_STARTS = 64  # Up to so many starts are climbed from by default on fewer points, where they cost little.
 RUGGED_ROWS = 1 << 12  # Up to so many points, an objective that has many optima says how many starts it needs.
@@ -61,15 +62,16 @@ class Wish(NamedTuple):
         auto = min(MOST_AUTO_STARTS, max(AUTO_STARTS, AUTO_STARTS * 1024 // n))
         if n <= RUGGED_ROWS:
             auto = max(auto, OBJECTIVES[self.goal].starts)
-        shifts = self._shifts(n, K, sampled)
+        shifts = self._shifts(sample, K, sampled)
         tol = max(self.tol, SAMPLE_TOL if sampled else PART_TOL) if shifts < n and self.pairs == "auto" else self.tol
         return Plan(check_starts(self.n_init, auto), shifts, self.max_iter, tol, self.report)
 
-    def _shifts(self, n: int, K: int, sampled: bool) -> int:
-        """Pairs of each of n points in the last climb."""
+    def _shifts(self, sample: Sample, K: int, sampled: bool) -> int:
+        """Pairs of each point in the last climb."""
+        n, term = sample.size, OBJECTIVES[self.goal].term
         if self.pairs == "auto" or (self.pairs == "all" and sampled):
-            if OBJECTIVES[self.goal].distances and n > KEPT_SQUARE:
-                return DISTANCES_KEPT // 8 if sampled else DISTANCES_KEPT
+            if term is not None and term(sample, SHARPEST).distances and n > KEPT_SQUARE:
+                return DISTANCES_OF_SAMPLE if sampled else DISTANCES_KEPT
             return n if n <= 2048 and K <= 8 else max(1, (SAMPLE_PAIRS if sampled else LAST_PAIRS) // (n * max(1, K // 4)))
         return n if self.pairs == "all" else int(self.pairs)
 
