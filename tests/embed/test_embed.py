@@ -16,7 +16,6 @@ from horopca import metrics
 from horopca.datasets import balanced_tree, random_tree
 from horopca.embed import (
     DistortionEmbedding,
-    HyperbolicSkipGram,
     PoincareEmbedding,
     SarkarEmbedding,
     reconstruction,
@@ -29,7 +28,6 @@ from horopca.embed.graphs import centre, rooted, shortest_paths
 from horopca.embed.poincare import _batch
 from horopca.embed.relations import closure_of, unique_pairs
 from horopca.embed.sarkar import place
-from horopca.embed.skipgram import Polar, _apply, _step, pairs_within, random_walks
 from horopca.embed.spread import spread_directions
 from horopca.embed.stress import factors, squared_differences, stress
 from horopca.embed.targets import Targets, best_scale, measure, targets_of
@@ -49,7 +47,6 @@ ALL = [
     SarkarEmbedding(3),
     DistortionEmbedding(3, n_init=0),
     PoincareEmbedding(3, epochs=20, burn_in=5),
-    HyperbolicSkipGram(3, n_walks=2, walk_length=10, epochs=1),
 ]
 
 
@@ -314,7 +311,6 @@ def test_the_seed_decides_and_models_agree(estimator, short_descents):
         ({"epochs": 0}, "epochs must be"),
         ({"learning_rate": float("nan")}, "learning_rate must be"),
         ({"learning_rate": None}, "learning_rate must be"),
-        ({"walk_length": 1}, "walk_length must be"),
     ],
 )
 def test_impossible_options_are_refused(estimator, options, sentence):
@@ -501,11 +497,9 @@ def test_a_scale_that_was_asked_for_is_kept(one_search):
     assert found.distortion_ < 0.1
 
 
-@pytest.mark.parametrize("kind", [PoincareEmbedding, HyperbolicSkipGram])
-def test_a_larger_scale_spreads_points_wider(kind):
-    short = {"epochs": 100} if kind is PoincareEmbedding else {"n_walks": 5, "epochs": 2}
+def test_a_larger_scale_spreads_points_wider():
     sizes = [
-        radius(to_hyperboloid(kind(3, scale=scale, random_state=0, **short).fit_transform(TREE.parent))).mean()
+        radius(to_hyperboloid(PoincareEmbedding(3, scale=scale, epochs=100, random_state=0).fit_transform(TREE.parent))).mean()
         for scale in (0.5, 1.0, 2.0)
     ]
     assert sizes[0] < sizes[1] < sizes[2]
@@ -795,53 +789,3 @@ def test_relations_that_cannot_be_ranked_are_refused(related, sentence):
 def test_points_that_are_not_finite_have_no_ranks():
     with pytest.raises(ValueError, match="NaN"):
         reconstruction(np.full((3, 2), np.nan), [[0, 1]])
-
-
-# ---------------------------------------------------------------- skip-gram
-
-
-def test_walks_follow_edges():
-    graph = as_graph(nx.karate_club_graph())
-    walks = random_walks(graph, 3, 12, np.random.default_rng(0))
-    assert walks.shape == (102, 12) and np.array_equal(np.bincount(walks[:, 0]), np.full(34, 3))
-    assert (graph.adjacency.toarray()[walks[:, :-1], walks[:, 1:]] > 0).all()
-
-
-def test_pairs_within_a_window_are_all_there():
-    found = pairs_within(np.array([[5, 6, 7, 5]]), 2)
-    ahead = [(5, 6), (6, 7), (7, 5), (5, 7), (6, 5)]
-    assert sorted(map(tuple, found.tolist())) == sorted([*ahead, *((v, u) for u, v in ahead)])
-
-
-def test_a_small_step_goes_down_the_loss():
-    """To first order the loss falls by the rate times the squares of the slopes in radii and directions."""
-    rng = np.random.default_rng(0)
-
-    def polar(n):
-        v = rng.standard_normal((n, 3))
-        return Polar(rng.uniform(0.5, 2, n), v / np.linalg.norm(v, axis=1, keepdims=True))
-
-    first = polar(6), polar(9)
-    u, targets = np.arange(6), rng.permutation(9)[None, :3].repeat(6, axis=0)
-    losses = []
-    for rate in (1e-4, 1e-4, 0.0):
-        losses.append(_step(*first, u, targets, rate, 30.0))
-    assert losses[0] > losses[1] > losses[2]
-    assert np.isclose(losses[0] - losses[1], losses[1] - losses[2], rtol=1e-2)
-
-
-def test_past_the_origin_lies_the_opposite_direction():
-    points = Polar(np.array([0.2, 0.2]), np.array([[1.0, 0.0], [0.0, 1.0]]))
-    _apply(points, np.array([0, 0, 1]), np.array([-0.3, -0.1, 40.0]), np.zeros((3, 2)), 30.0)
-    assert np.allclose(points.radius, [0.2, 1.2]) and np.allclose(points.direction, [[-1, 0], [0, 1]])
-
-
-def test_communities_come_apart():
-    graph = nx.planted_partition_graph(2, 25, 0.5, 0.02, seed=0)
-    sides = np.arange(50) < 25
-    for d in (2, 6):
-        found = HyperbolicSkipGram(d, random_state=0, n_walks=5, epochs=3).fit(graph)
-        D = pairwise_distance(to_hyperboloid(found.embedding_)) + 99 * np.eye(50)
-        nearest = np.argsort(D, axis=1)[:, :5]
-        assert (sides[nearest] == sides[:, None]).mean() > 0.9
-        assert np.allclose(radius(to_hyperboloid(found.embedding_)), found.radius_)

@@ -31,7 +31,6 @@ METHODS = {
     "distortion": Placing("DistortionEmbedding", KEPT),
     "sarkar": Placing("SarkarEmbedding", {**KEPT, "scale_": "edge length"}),
     "poincare": Placing("PoincareEmbedding", {"mean_rank_": "mean rank", "map_": "mean average precision"}),
-    "skipgram": Placing("HyperbolicSkipGram", {"loss_": "loss"}),
 }
 
 
@@ -54,7 +53,7 @@ embed_options = together(
             metavar="LENGTH",
             help="No point is farther out; none: as the model holds.  [default: 12]",
         ),
-        click.option("--epochs", type=click.IntRange(min=1), help="With --method poincare or skipgram: passes over the data."),
+        click.option("--epochs", type=click.IntRange(min=1), help="With --method poincare: passes over the data."),
         click.option("--verbose", is_flag=True, help="Tell on standard error how the work goes on."),
     ]
 )
@@ -95,7 +94,6 @@ def embed(
       distortion   the points whose distances are most like those in the graph
       sarkar       Sarkar's construction on the tree, or on a spanning tree; fast
       poincare     hierarchies, from their relations (Nickel and Kiela)
-      skipgram     networks, from random walks (Chamberlain and others)
 
     \b
     Examples:

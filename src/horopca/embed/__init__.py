@@ -4,11 +4,9 @@ from .distortion import DistortionEmbedding
 from .poincare import PoincareEmbedding
 from .relations import Reconstruction, reconstruction
 from .sarkar import SarkarEmbedding
-from .skipgram import HyperbolicSkipGram
 
 __all__ = [
     "DistortionEmbedding",
-    "HyperbolicSkipGram",
     "PoincareEmbedding",
     "Reconstruction",
     "SarkarEmbedding",
