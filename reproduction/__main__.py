@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import rich_click as click
+from horopca.cli.console import report_errors
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-from horopca.cli.saying import sentences
 
 from .command import COMMITTED, check_names, publish, reproduce
 from .experiments import EXPERIMENTS
@@ -34,7 +33,7 @@ def main() -> None:
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that compute.")
 @click.option("--keep-older", is_flag=True, help="Keep finished parts that other code has made; the page says so.")
 @folder
-@sentences()
+@report_errors()
 def run(names: tuple[str, ...], quick: bool, runs: int, jobs: int, keep_older: bool, out: Path) -> None:
     """Compute experiments, and write the page of all that the folder holds.
 
@@ -78,7 +77,7 @@ def run(names: tuple[str, ...], quick: bool, runs: int, jobs: int, keep_older: b
 @click.option(
     "--results", type=click.Path(path_type=Path), default=COMMITTED, help="A results.json; by default the committed one."
 )
-@sentences()
+@report_errors()
 def table(name: str, results: Path) -> None:
     """Print the section of one table or figure, from a results.json."""
     found = results_of(from_json(results.read_text(encoding="utf-8"))).of(name)
@@ -87,7 +86,7 @@ def table(name: str, results: Path) -> None:
 
 @main.command("publish")
 @folder
-@sentences()
+@report_errors()
 def publish_command(out: Path) -> None:
     """Merge a folder into the committed results.json, and write the pages and pictures made from it."""
     for path in publish(out):

@@ -71,7 +71,7 @@ def test_classify_refuses_in_sentences(tmp_path, points, labels):
 
 def test_methods_are_chosen_and_progress_is_told(points, labels, monkeypatch):
     told = []
-    monkeypatch.setattr("horopca.cli.saying.Bar.tell", lambda self, *words: told.append(words))
+    monkeypatch.setattr("horopca.cli.console.Bar.update", lambda self, *words: told.append(words))
     result = run("classify", points, "--labels", labels, "--folds", 2, "--methods", "esvm, Tangent PCA + eSVM", "--json")
     assert list(json.loads(result.stdout)["classifiers"]) == ["eSVM", "tangent PCA + eSVM"], result.output
     assert told == [

@@ -93,7 +93,7 @@ def test_without_matplotlib_the_command_says_what_to_install(points, tmp_path, m
 
 def test_progress_is_told_by_method(points, monkeypatch):
     told = []
-    monkeypatch.setattr("horopca.cli.saying.Bar.tell", lambda self, *words: told.append(words))
+    monkeypatch.setattr("horopca.cli.console.Bar.update", lambda self, *words: told.append(words))
     compared(points, "-k", "1,2", "--methods", "tpca,hmds")
     plan = ["Tangent PCA, k = 1", "Hyperbolic MDS, k = 1", "Tangent PCA, k = 2", "Hyperbolic MDS, k = 2"]
     assert told == [(done, 4, doing) for done, doing in enumerate([*plan, plan[-1]])]

@@ -61,7 +61,7 @@ def test_options_go_where_they_belong(points, tmp_path, monkeypatch):
         return work(X, **options)
 
     monkeypatch.setattr(components, "component_curve", watched)
-    monkeypatch.setattr("horopca.cli.saying.Bar.tell", lambda self, *words: told.append(words))
+    monkeypatch.setattr("horopca.cli.console.Bar.update", lambda self, *words: told.append(words))
     more = ("--rule", "one_se", "--measure", "neighbours", "--copies", 0, "--folds", 2, "-k", 1, "--groups", groups)
     result = run("components", points, *more, "--method", "tpca")
     assert result.exit_code == 0 and "by chance" not in result.stdout, result.output

@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from hierarchies import TREE
 from horopca import __version__
 from horopca.cli import COMMANDS, main
-from horopca.cli.saying import in_options, summarised
+from horopca.cli.console import as_options, summarise_warnings
 from horopca.datasets import make_hierarchy
 from horopca.embed import SarkarEmbedding
 from horopca.io import load, save
@@ -96,9 +96,9 @@ def test_sentences_of_the_library_speak_of_the_options_that_the_command_has():
     sentence = "n_components must be 1, or pass model='lorentz'; e.g. curvature=-0.68 (radius 1.21), or n_jobs=2."
     options = {"n_components": "--components", "model": "--model", "curvature": "--curvature"}
     heard = "--components must be 1, or pass --model lorentz; e.g. --curvature -0.68 (radius 1.21), or n_jobs=2."
-    assert in_options(sentence, options) == heard
-    assert in_options(sentence, {}) == sentence
-    assert in_options("Pass stretch=True.", {"stretch": "--stretch"}) == "Pass --stretch."
+    assert as_options(sentence, options) == heard
+    assert as_options(sentence, {}) == sentence
+    assert as_options("Pass stretch=True.", {"stretch": "--stretch"}) == "Pass --stretch."
 
 
 def test_warnings_are_summarised_and_name_options_of_the_command():
@@ -108,13 +108,13 @@ def test_warnings_are_summarised_and_name_options_of_the_command():
             unfinished = ConvergenceWarning("HoroPCA reached 500 steps without converging. Raise max_iter (now 500).")
             warnings.warn(unfinished, stacklevel=1)
             warnings.warn("The scale=1 is wide.", stacklevel=1)
-    wide, unfinished = summarised(raised, {"max_iter": "--max-iter", "seed": "--seed", "scale": "--scale"})
+    wide, unfinished = summarise_warnings(raised, {"max_iter": "--max-iter", "seed": "--seed", "scale": "--scale"})
     assert wide == "The --scale 1 is wide. (This was said 3 times.)"
     assert unfinished == (
         "3 fits ended before they converged, the first: HoroPCA reached 500 steps without converging. What was found is shown; "
         "--max-iter or another --seed may find better."
     )
-    assert "max" not in summarised(raised, {"seed": "--seed"})[1]
+    assert "max" not in summarise_warnings(raised, {"seed": "--seed"})[1]
 
 
 def test_a_search_that_is_cut_short_is_told_once_and_not_if_quiet(points):

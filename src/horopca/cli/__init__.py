@@ -13,7 +13,7 @@ import rich_click as click
 from click import Command, Context
 
 from .. import __version__
-from .saying import sentences
+from .console import report_errors
 
 # Each is in the file of its name.
 COMMANDS = ("classify", "compare", "components", "demo", "embed", "info", "map", "plot", "reduce", "stability", "view")
@@ -42,7 +42,7 @@ class Commands(click.RichGroup):
         return super().main(*args, **kwargs)
 
     def invoke(self, ctx: Context) -> Any:
-        with sentences(ctx.meta):
+        with report_errors(ctx.meta):
             return super().invoke(ctx)
 
 

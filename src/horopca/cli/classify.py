@@ -8,9 +8,9 @@ from typing import Any
 import rich_click as click
 
 from ..metrics.classification import CLASSIFIERS, Scores, compare_classifiers
+from .console import print_json, print_table, progress_bar
 from .files import read
 from .options import Reading, json_option, points_argument, quiet_option, reading_options, reads, seed_option, several
-from .saying import print_json, print_table, watched
 from .texts import read_words
 
 
@@ -59,7 +59,7 @@ def classify(
             f"{input} holds no labels. Name its column, --label-column NAME, or a file with one for each row, --labels FILE."
         )
     _refuse_missing(classes, labels or input)
-    with watched(f"Comparing classifiers of {len(table.X):,} points from {input.name}") as bar:
+    with progress_bar(f"Comparing classifiers of {len(table.X):,} points from {input.name}") as bar:
         found = compare_classifiers(
             table.X,
             classes,
@@ -67,7 +67,7 @@ def classify(
             n_components=n_components,
             splits=folds,
             random_state=seed,
-            progress=bar.tell,
+            progress=bar.update,
             **reading.place(table.model),
         )
     n_folds = len(found[0].scores["accuracy"])

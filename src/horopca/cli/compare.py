@@ -19,10 +19,10 @@ from ..geometry import from_hyperboloid
 from ..io import Table as Points
 from ..metrics import frechet_variance
 from ..metrics.comparison import METHODS, Reduction, default_methods, reductions
+from .console import print_json, progress_bar
 from .drawing import PICTURES, figure_for, saved
 from .files import Output, check_files, read, write_files
 from .options import Reading, TextFiles, count, input_file, reading_options, reads, several, usual_options, writes
-from .saying import print_json, watched
 from .texts import Texts, texts_of
 
 
@@ -132,11 +132,11 @@ def watched_reductions(X: Any, counts: list[int], methods: list[str], **settings
     plan = [f"{METHODS[name].title}, k = {K}" for K in counts for name in methods]
     found = []
     rows = reductions(X, counts, methods, **settings)
-    with watched(plan[0]) as bar:
-        bar.tell(0, len(plan), plan[0])
+    with progress_bar(plan[0]) as bar:
+        bar.update(0, len(plan), plan[0])
         for row in rows:
             found.append(row)
-            bar.tell(len(found), len(plan), plan[min(len(found), len(plan) - 1)])
+            bar.update(len(found), len(plan), plan[min(len(found), len(plan) - 1)])
     return found
 
 

@@ -9,11 +9,11 @@ import rich_click as click
 
 from .. import plots
 from ..metrics.selection import ComponentCurve, HeldOut, MeasureName, RuleName, component_curve
+from .console import print_json, print_table, progress_bar
 from .drawing import PICTURES, figure_for, saved
 from .files import Output, check_files, read, write_files
 from .methods import USUAL, made, many_fits_options
 from .options import Reading, choice, points_argument, reading_options, reads, usual_options, writes
-from .saying import print_json, print_table, watched
 from .texts import read_words
 
 
@@ -70,8 +70,8 @@ def components(
     place, n = reading.place(table.model), len(table.X)
     how |= {"estimator": made(method, None, asked, random_state=seed, **place), "random_state": seed}
     how["groups"] = None if groups is None else read_words(groups, n, "group")
-    with watched(f"Fitting parts of {n:,} points from {input.name}") as bar:
-        curve = component_curve(table.X, **how, progress=bar.tell)
+    with progress_bar(f"Fitting parts of {n:,} points from {input.name}") as bar:
+        curve = component_curve(table.X, **how, progress=bar.update)
     if figure is not None:
         plots.plot_components(curve, figure=figure)
         write_files([(plot, saved(figure))], force=force)

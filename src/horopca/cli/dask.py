@@ -14,8 +14,8 @@ import numpy as np
 from .._points.places import check_rows
 from ..estimators.fitting import fitted_door
 from ..io.stores import atomic_folder, check_store, open_store, write_store
+from .console import status
 from .reducing import Reduced, Request
-from .saying import working
 from .streaming import DRAWN_ROWS, sampled_distortion
 
 ANSWER = 10  # A scheduler has so many seconds to answer.
@@ -27,7 +27,7 @@ def reduce_chunked(request: Request, unnamed: ExitStack) -> Reduced:
     with cluster(str(request.address)):
         X = open_store(request.input, request.reading.key)
         n, estimator = X.shape[0], request.estimator(None)
-        with working(f"Reducing {n:,} points from {request.input.name}"):
+        with status(f"Reducing {n:,} points from {request.input.name}"):
             estimator = estimator if request.kept is not None else estimator.fit(X)
             rows: Any = check_rows(X, fitted_door(estimator), estimator=estimator)
             distortion, error = sampled_distortion(rows.raw, n, estimator, request.seed)

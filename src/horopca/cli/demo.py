@@ -9,10 +9,10 @@ import rich_click as click
 from ..datasets import load_mammals
 from ..metrics.comparison import METHODS, default_methods
 from .compare import print_records, watched_reductions
+from .console import is_quiet, print_json
 from .drawing import PICTURES, draw_plane, figure_for, saved
 from .files import Output, check_files, write_files
 from .options import usual_options, writes
-from .saying import is_quiet, print_json
 from .texts import Texts
 
 

@@ -13,9 +13,9 @@ from .. import embed as embeddings
 from ..io import FORMATS
 from ..io.anndata import how
 from ..io.files import named
+from .console import print_json, print_rows, status
 from .files import STDOUT, Output, check_files, write_files
 from .options import Reading, choice, model_options, points_argument, refuse_others, together, usual_options, writes
-from .saying import print_json, print_rows, working
 from .texts import Texts, files_beside, point_writers, word_writer
 
 
@@ -127,7 +127,7 @@ def fit_embedding(
     given = {name: value for name, value in settings.items() if value not in (None, False)}
     refuse_others(given, known, method)
     given = {name: value for name, value in (defaults or {}).items() if name in known} | given
-    with nullcontext() if settings["verbose"] else working(f"Embedding {graph.name}"), named(graph):
+    with nullcontext() if settings["verbose"] else status(f"Embedding {graph.name}"), named(graph):
         return kind(dimensions, random_state=seed, **{n: None if v == "none" else v for n, v in given.items()}).fit(graph)
 
 

@@ -12,9 +12,9 @@ from ..io import Table
 from ..io.description import Description, describe, describe_file
 from ..io.files import named
 from ..io.streaming import can_stream
+from .console import print_json, print_rows
 from .files import read
 from .options import PLAIN, Reading, json_option, points_argument, reading_options
-from .saying import print_json, print_rows
 from .texts import texts_of
 
 

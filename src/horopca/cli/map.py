@@ -17,11 +17,11 @@ from ..explorer.edges import root_of_tree
 from ..io.files import named
 from ..metrics import average_distortion
 from ..metrics.comparison import METHODS, make, report_pairs
+from .console import print_json, print_rows, status
 from .drawing import PICTURES, draw_plane, figure_for, saved
 from .embed import embed_options, figures, fit_embedding
 from .files import Output, check_files, write_files
 from .options import choice, points_argument, usual_options, writes
-from .saying import print_json, print_rows, working
 from .texts import Texts
 from .view import PAGES
 
@@ -74,7 +74,7 @@ def map(
     figure, start = figure_for(plot), time.perf_counter()
     fitted = fit_embedding(graph, method, dimensions, seed, settings, {"max_radius": RADIUS})
     X, texts, title = fitted.embedding_, _texts(fitted, graph), title or graph.stem
-    with working(f"Reducing {len(X):,} points to the plane"):
+    with status(f"Reducing {len(X):,} points to the plane"):
         Y = X if dimensions == 2 else make(reduction, 2, random_state=seed).fit_transform(X)
         distortion: Any = average_distortion(X, Y, n_pairs=report_pairs(len(X)), random_state=seed)
     draw_plane(figure, Y, texts, title=title)

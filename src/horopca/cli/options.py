@@ -15,7 +15,7 @@ import rich_click as click
 from click import Context, Parameter, get_current_context
 
 from .. import geometry
-from .saying import QUIET, STDIN
+from .console import QUIET, STDIN
 
 LONGEST_LINE = 1 << 16  # So many bytes of standard input are looked at for a tab.
 MODELS = tuple(geometry.MODELS)

@@ -9,6 +9,7 @@ import rich_click as click
 
 from .. import plots
 from ..io import Table
+from .console import print_rows
 from .drawing import PICTURES, figure_for, saved
 from .files import Output, check_files, read, write_files
 from .options import (
@@ -24,7 +25,6 @@ from .options import (
     text_options,
     writes,
 )
-from .saying import print_rows
 from .texts import row_of, texts_of
 
 

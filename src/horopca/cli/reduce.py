@@ -12,13 +12,13 @@ import rich_click as click
 from ..estimators.fitting import fitted_door
 from ..io import save_fitted
 from ..metrics.comparison import NEAR_MEASURES
+from .console import is_quiet, print_rows, to_json
 from .dask import reduce_chunked
 from .drawing import draw_plane, figure_for, saved
 from .files import STDOUT, write_files
 from .methods import HELP, method_options
 from .options import MODELS, components, option_of, points_argument, reading_options, reads, text_options, usual_options, writes
 from .reducing import Reduced, Request, kept_dimensions, reduce_in_memory
-from .saying import in_json, is_quiet, print_rows
 from .streaming import is_streamed, reduce_streamed
 
 # Points are reduced where they are; what is written on the way gets its name when the stack is closed.
@@ -87,7 +87,7 @@ def reduce(as_json: bool, **options: Any) -> None:
             place = fitted_door(reduced.estimator)._asdict()
             draw_plane(figure, reduced.images, reduced.texts, title=request.title, **place)
         summary = {"input": request.input, **_summary(reduced, request), **_files(request)}
-        rows, text = _in_words(summary), in_json(summary)
+        rows, text = _in_words(summary), to_json(summary)
         others = [(request.plot, saved(figure)), (request.save_fit, lambda path: save_fitted(reduced.estimator, path))]
         write_files([*reduced.writers, *others], force=request.force, unnamed=unnamed)
     if as_json:

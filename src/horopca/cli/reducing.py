@@ -22,11 +22,11 @@ from ..io.files import named
 from ..io.stores import check_store
 from ..metrics import average_distortion
 from ..metrics.comparison import kept_neighbours, report_pairs
+from .console import status
 from .drawing import PICTURES
 from .files import Output, Writer, check_files, read
 from .methods import USUAL, made
 from .options import Reading, TextFiles, option_of
-from .saying import working
 from .texts import Texts, files_beside, point_writers, texts_of
 
 
@@ -115,7 +115,7 @@ def reduce_in_memory(request: Request, unnamed: ExitStack) -> Reduced:
     texts, n = texts_of(table, request.text_files), len(table.X)
     request.check([Output("the file of words beside -o,", path) for path in files_beside(request.output, texts)])
     estimator, start = request.estimator(table.model), time.perf_counter()
-    with working(f"Reducing {n:,} points from {request.input.name}"):
+    with status(f"Reducing {n:,} points from {request.input.name}"):
         Y = estimator.transform(table.X) if request.kept is not None else estimator.fit_transform(table.X)
         seconds = time.perf_counter() - start
         place: Any = {**fitted_door(estimator)._asdict(), "random_state": request.seed}

@@ -10,11 +10,11 @@ import rich_click as click
 
 from ..metrics.resampling import RESAMPLES
 from ..metrics.stability import Stability, bootstrap
+from .console import print_json, print_rows, status
 from .drawing import PICTURES, draw_plane, figure_for, saved
 from .files import Output, check_files, read, write_files
 from .methods import made, many_fits_options
 from .options import Reading, TextFiles, choice, points_argument, reading_options, reads, text_options, usual_options, writes
-from .saying import print_json, print_rows, working
 from .texts import Texts, read_words, texts_of
 
 NAMED = 10  # So many of the points that are least sure are named.
@@ -70,7 +70,7 @@ def stability(
     texts, place = texts_of(table, text_files), reading.place(table.model)
     how["groups"] = None if groups is None else read_words(groups, len(table.X), "group")
     model = made(method, n_components, asked, random_state=seed, **place)
-    with working(f"Fitting {len(table.X):,} points {how['n_resamples']:,} times"):
+    with status(f"Fitting {len(table.X):,} points {how['n_resamples']:,} times"):
         found = bootstrap(model.fit(table.X), table.X, random_state=seed, **how)
     if figure is not None:
         draw_plane(figure, found.images, texts, title=title, regions=found, **place)

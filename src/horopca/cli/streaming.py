@@ -16,10 +16,10 @@ from ..io import is_large
 from ..io.partial import beside
 from ..io.streaming import STREAMED, Source, fit_to, unnamed_reduction
 from ..statistics import relative_change
+from .console import progress_bar
 from .files import Output
 from .options import NO_FILES, Reading
 from .reducing import Reduced, Request
-from .saying import watched
 
 INDEPENDENT_PAIRS = 1 << 14  # The distortion is measured over so many random pairs, no two with a point in common.
 DRAWN_ROWS = 1 << 18  # At most so many points are drawn, evenly chosen.
@@ -48,11 +48,16 @@ def reduce_streamed(request: Request, unnamed: ExitStack) -> Reduced:
     request.check(unfinished(request.output))
     start, source = time.perf_counter(), Source.of(request.input)
     estimator, more = request.estimator(None), {}
-    with watched(f"Reducing {source.shape[0]:,} points from {request.input.name}") as bar:
+    with progress_bar(f"Reducing {source.shape[0]:,} points from {request.input.name}") as bar:
         if request.output is None:
             fit_to(estimator, source)
         else:
-            options: dict[str, Any] = {"force": request.force, "restart": request.restart, "progress": bar.tell, "say": bar.say}
+            options: dict[str, Any] = {
+                "force": request.force,
+                "restart": request.restart,
+                "progress": bar.update,
+                "say": bar.log,
+            }
             unnamed.enter_context(_resumable(request.output))
             done = unnamed.enter_context(unnamed_reduction(request.input, request.output, estimator, **options))
             estimator, more = done.estimator, {"resumed_at": done.resumed_at}

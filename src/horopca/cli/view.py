@@ -11,6 +11,7 @@ import numpy as np
 import rich_click as click
 
 from ..explorer import explore
+from .console import print_rows, status
 from .files import Output, check_files, read, write_files
 from .options import (
     Reading,
@@ -24,7 +25,6 @@ from .options import (
     text_options,
     writes,
 )
-from .saying import print_rows, working
 from .texts import read_words, row_of, texts_of
 
 PAGES = (".html", ".htm")
@@ -76,7 +76,7 @@ def view(
     options: dict[str, Any] = {"values": dict(table.values)} if table.values else {}
     options |= {name: READERS[name](path, n) for name, path in files.items() if path is not None}
     options |= {"palette": palette, "root": row_of(root, texts.names, "--root"), "title": title or points.stem}
-    with working(f"Making a page of {n:,} points"):
+    with status(f"Making a page of {n:,} points"):
         page = explore(table.X, **texts._asdict(), **options, **reading.place(table.model))
     write_files([(output, page.save)], force=force)
     print_rows({"points": f"{page.n_points:,}", "written to": str(output), "size": f"{len(page.html) / 1e6:.1f} MB"})

@@ -1,4 +1,4 @@
-"""What a command says: errors and warnings in sentences, progress, tables and JSON."""
+"""What a command says: errors and warnings in report_errors, progress, tables and JSON."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ QUIET = "horopca.quiet"
 
 
 @contextmanager
-def sentences(meta: Mapping[str, Any] = MappingProxyType({})) -> Iterator[None]:
+def report_errors(meta: Mapping[str, Any] = MappingProxyType({})) -> Iterator[None]:
     """What a user can mend ends the program in one sentence on stderr, never in a traceback; Ctrl-C ends it with 130.
 
     Where nobody reads its output any more, as behind ``| head``, it ends in silence.
@@ -52,7 +52,7 @@ def sentences(meta: Mapping[str, Any] = MappingProxyType({})) -> Iterator[None]:
         except (ValueError, ImportError) as error:
             _end(str(error) or f"{type(error).__name__}.", meta, error)
         if not meta.get(QUIET):
-            for sentence in summarised(raised, meta.get("horopca.options", {})):
+            for sentence in summarise_warnings(raised, meta.get("horopca.options", {})):
                 click.echo(f"Warning: {sentence}", err=True)
 
 
@@ -76,12 +76,12 @@ def interruptible() -> Iterator[None]:
 
 def _end(sentence: str, meta: Mapping[str, Any], error: BaseException) -> NoReturn:
     sentence = " ".join([sentence, *getattr(error, "__notes__", ())])
-    sentence = in_options(sentence, meta.get("horopca.options", {})).replace(str(meta.get(STDIN, "\0")), "standard input")
+    sentence = as_options(sentence, meta.get("horopca.options", {})).replace(str(meta.get(STDIN, "\0")), "standard input")
     click.echo(f"Error: {sentence}", err=True)
     raise SystemExit(1)
 
 
-def in_options(sentence: str, options: Mapping[str, str]) -> str:
+def as_options(sentence: str, options: Mapping[str, str]) -> str:
     """A sentence of the library with its arguments as options of the command: model='lorentz' is --model lorentz."""
     words = sentence.split(" ")
     for i, word in enumerate(words):
@@ -93,11 +93,11 @@ def in_options(sentence: str, options: Mapping[str, str]) -> str:
     return " ".join(words).replace("None for all", "all")
 
 
-def summarised(raised: list[warnings.WarningMessage], options: Mapping[str, str]) -> list[str]:
+def summarise_warnings(raised: list[warnings.WarningMessage], options: Mapping[str, str]) -> list[str]:
     """Each warning once, and all searches that did not converge in one sentence, which names options that there are."""
     unfinished = [w for w in raised if w.category.__name__ == "ConvergenceWarning"]
     others = Counter(str(w.message) for w in raised if w not in unfinished)
-    said = [in_options(text, options) + (f" (This was said {n} times.)" if n > 1 else "") for text, n in others.items()]
+    said = [as_options(text, options) + (f" (This was said {n} times.)" if n > 1 else "") for text, n in others.items()]
     if unfinished:
         first, count = str(unfinished[0].message).split(". ")[0].rstrip("."), len(unfinished)
         many = f"{count} fits ended before they converged, the first: " if count > 1 else ""
@@ -114,7 +114,7 @@ def is_quiet() -> bool:
     return context is not None and bool(context.meta.get(QUIET))
 
 
-def working(text: str) -> AbstractContextManager[Any]:
+def status(text: str) -> AbstractContextManager[Any]:
     """A line on stderr while the work goes on, if somebody watches."""
     console = Console(stderr=True)
     return console.status(Text(f"{text} …")) if console.is_terminal and not is_quiet() else nullcontext()
@@ -133,16 +133,16 @@ class Bar(NamedTuple):
     progress: Progress
     task: TaskID
 
-    def tell(self, done: int, total: int, doing: str | None = None) -> None:
+    def update(self, done: int, total: int, doing: str | None = None) -> None:
         self.progress.update(self.task, completed=done, total=total, description=doing)
 
-    def say(self, sentence: str) -> None:
+    def log(self, sentence: str) -> None:
         if not is_quiet():
             self.progress.console.print(Text(sentence), soft_wrap=True)
 
 
 @contextmanager
-def watched(title: str) -> Iterator[Bar]:
+def progress_bar(title: str) -> Iterator[Bar]:
     """A bar on stderr while the work goes on, if somebody watches."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), Count(), TimeElapsedColumn(), TimeRemainingColumn(compact=True))
@@ -182,20 +182,20 @@ def print_table(
 
 
 def print_json(values: Mapping[str, Any]) -> None:
-    click.echo(in_json(values))
+    click.echo(to_json(values))
 
 
-def in_json(values: Mapping[str, Any]) -> str:
-    return json.dumps(plain(values), indent=2, allow_nan=False)
+def to_json(values: Mapping[str, Any]) -> str:
+    return json.dumps(jsonable(values), indent=2, allow_nan=False)
 
 
-def plain(value: Any) -> Any:
+def jsonable(value: Any) -> Any:
     """The value as JSON has it: paths as text, NumPy's numbers as numbers, NaN as null."""
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): jsonable(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [plain(item) for item in value]
+        return [jsonable(item) for item in value]
     value = value.item() if hasattr(value, "item") else value
     return None if isinstance(value, float) and not math.isfinite(value) else value
