@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import rich_click as click
-from horopca.cli.console import report_errors
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from horopca.cli.console import report_errors
 
 from .command import COMMITTED, check_names, publish, reproduce
 from .experiments import EXPERIMENTS
