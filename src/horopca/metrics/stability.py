@@ -89,14 +89,22 @@ class Stability(NamedTuple):
         K = self.covariances.shape[1]
         if K > 2:
             raise ValueError(f"borders are of regions in the plane or on a line, but the images have {K} dimensions.")
-        size = np.sqrt(_quantile(self.level if level is None else check_level(level), K, self.n_resamples))
-        sizes, axes = np.linalg.eigh(self.covariances)
-        root = axes * np.sqrt(sizes.clip(0))[:, None, :]
-        root *= self.door.scale * size
+        root = self.semi_axes(level) * self.door.scale
         circle = np.array([[[-1.0], [1.0]]]) if K == 1 else self._angles(root, n_points)
         border = translate(to_hyperboloid(circle @ np.swapaxes(root, 1, 2), "tangent"), self._points()[:, None, :])
         flat = self.door.leave(border.reshape(-1, K + 1), np.dtype(float))
         return np.asarray(flat.reshape(*border.shape[:2], -1))
+
+    def semi_axes(self, level: float | None = None) -> np.ndarray:
+        """The semi-axes of the region of each image, columns of matrices (n_samples, n_components, n_components).
+
+        The region of an image is ``exp(A u)`` for all vectors u of length up to 1, where A is its matrix: an ellipsoid in the
+        tangent space there, carried to the origin along a geodesic, in the unit of the data.
+        """
+        K = self.covariances.shape[1]
+        size = np.sqrt(_quantile(self.level if level is None else check_level(level), K, self.n_resamples))
+        squares, axes = np.linalg.eigh(self.covariances)
+        return np.asarray(size * axes * np.sqrt(squares.clip(0))[:, None, :])
 
     def contains(self, Y: Any, level: float | None = None) -> np.ndarray:
         """Which points Y, one for each image and in the same model, lie in its region (n_samples,)."""
