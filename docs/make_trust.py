@@ -6,7 +6,7 @@ from pathlib import Path
 
 from horopca import HoroPCA, plots
 from horopca.datasets import load_mammals
-from horopca.metrics import component_curve, inspect_points
+from horopca.metrics import component_curve, false_neighbours
 
 IMAGES = Path(__file__).parent / "images"
 
@@ -16,16 +16,15 @@ def main() -> None:
     curve = component_curve(mammals.points)
     print(curve.sentence, curve.distortion.mean.round(4))
     plots.plot_components(curve).savefig(IMAGES / "trust-components.png", dpi=90)
-    pca = HoroPCA(2, random_state=0).fit(mammals.points)
-    Y, found = pca.transform(mammals.points), inspect_points(pca, mammals.points)
-    print(found)
+    Y = HoroPCA(2, random_state=0).fit_transform(mammals.points)
+    found = false_neighbours(mammals.points, Y)
+    print({name: float(values.mean().round(3)) for name, values in found.items()})
     figure = plots.new_figure(interactive=False)
     figure.set_size_inches(13, 6.2)
     left, right = figure.subplots(1, 2)
-    marks = {mammals.names[row]: Y[row] for row in found.most_influential(10)}
-    distorted, false = {"values": found.distortion, "value_name": "distortion"}, {"values": found.false_neighbours}
-    plots.plot_plane(Y, **distorted, companions=marks, title="distortion, and the ten most influential points", ax=left)
-    plots.plot_plane(Y, **false, limits=(0, 1), value_name="share", title="false neighbours among the ten nearest", ax=right)
+    plots.plot_plane(Y, values=found["distortion"], value_name="distortion", title="distortion", ax=left)
+    false = {"values": found["false"] / 10, "limits": (0, 1), "value_name": "share"}
+    plots.plot_plane(Y, **false, title="false neighbours among the ten nearest", ax=right)
     figure.savefig(IMAGES / "trust-points.png", dpi=90)
 
 

@@ -91,15 +91,6 @@ def parameters_in_ideal(bases: np.ndarray) -> np.ndarray:
     return theta.reshape(*bases.shape[:-1], -1)
 
 
-def family_at(basis: np.ndarray, free: bool) -> tuple[Family, np.ndarray]:
-    """The family in which the spine of a basis (K, d+1) was searched for all at once, and its parameters there."""
-    if free:
-        return FreeSpines(), basis
-    if len(basis) > 1:
-        return IdealSpines(), parameters_in_ideal(basis)
-    return OneMore(basis[:0], *ideal_cone(basis.shape[1] - 1)), basis[0, 1:] / basis[0, 0]
-
-
 class OneMore(NamedTuple):
     """Subspaces spanned by the rows of `given` (k, d+1) and the vector centre + spread @ unit(theta).
 

@@ -10,7 +10,6 @@ from .distances import (
     unexplained_variance,
     worst_case_distortion,
 )
-from .influence import Inspection, inspect_points
 from .neighbours import continuity, false_neighbours, neighbours_kept, trustworthiness
 from .selection import ComponentCurve, HeldOut, component_curve
 from .stability import Stability, bootstrap
@@ -19,7 +18,6 @@ __all__ = [
     "ComponentCurve",
     "HeldOut",
     "HoroPCACV",
-    "Inspection",
     "Stability",
     "average_distortion",
     "bootstrap",
@@ -27,7 +25,6 @@ __all__ = [
     "continuity",
     "false_neighbours",
     "frechet_variance",
-    "inspect_points",
     "mean_squared_error",
     "neighbours_kept",
     "pair_variance",

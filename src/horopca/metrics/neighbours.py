@@ -135,7 +135,8 @@ def false_neighbours(
     -------
     dict of arrays of shape (n,)
         ``"false"``: how many of its nearest neighbours in Y are strangers, not among its nearest in X; ``"kept"``: the share
-        that are no strangers; ``"trust"`` and ``"continuity"``: what it contributes to `trustworthiness` and `continuity`.
+        that are no strangers; ``"trust"`` and ``"continuity"``: what it contributes to `trustworthiness` and `continuity`;
+        ``"distortion"``: the mean relative change of its distances to all other points.
 
     Examples
     --------
@@ -146,9 +147,10 @@ def false_neighbours(
     """
     there = _checked((X, Y), n_neighbors, model, curvature, metric)
     points, back = np.arange(there.n), Compared(there.clouds[::-1], there.k, there.precomputed)
-    kept, trust, _ = there.values(points)
+    kept, trust, distortion = there.values(points)
     false = np.rint(there.k * (1 - kept)).astype(int)
-    return {"false": false, "kept": kept, "trust": trust, "continuity": back.values(points)[1]}
+    continuity = back.values(points)[1]
+    return {"false": false, "kept": kept, "trust": trust, "continuity": continuity, "distortion": distortion}
 
 
 def _checked(
