@@ -95,7 +95,7 @@ class Reader:
 
 def _serve(megabytes: int, budget: float | None, forks: bool) -> None:
     from horopca import io
-    from horopca.io import apart
+    from horopca.io import subprocess_reader
 
     for library in ("h5py", "pyarrow.parquet", "pyarrow.feather"):  # what the readers load takes no part in the limit
         import_module(library)
@@ -107,7 +107,7 @@ def _serve(megabytes: int, budget: float | None, forks: bool) -> None:
     warnings.simplefilter("error")
     forked = Forks()
     if forks:  # a process that is a copy of this one reads what a new one would, and need not load the libraries again
-        apart.subprocess.run = forked.run
+        subprocess_reader.subprocess.run = forked.run
     print("ready", file=answers, flush=True)
     for line in sys.stdin:
         asked = json.loads(line)
@@ -121,12 +121,12 @@ def _serve(megabytes: int, budget: float | None, forks: bool) -> None:
 
 
 class Forks:
-    """What `horopca.io.apart` starts processes with, as copies of this one."""
+    """What `horopca.io.subprocess_reader` starts processes with, as copies of this one."""
 
     kilobytes = 0  # the most that one has taken
 
     def run(self, command: list[str], timeout: float, **_: Any) -> subprocess.CompletedProcess[bytes]:
-        from horopca.io.apart import answer
+        from horopca.io.subprocess_reader import answer
 
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
             child = os.fork()

@@ -13,7 +13,7 @@ from blocks import POINTS, Stop, stop_after
 from fuzz.samples import MAKERS
 from horopca import TangentPCA
 from horopca.io import load, reduce_file, save
-from horopca.io.files import Refusal
+from horopca.io.files import FormatError
 from horopca.io.partial import claimed
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="who holds a file is read from /proc, which only Linux has")
@@ -124,6 +124,6 @@ def test_a_library_that_crashes_at_a_file_is_a_sentence_on_every_system(tmp_path
     path = tmp_path / "sample.h5ad"
     path.write_bytes(b"damaged")
     ended = lambda command, **options: subprocess.CompletedProcess(command, status, b"", b"")
-    monkeypatch.setattr("horopca.io.apart.subprocess.run", ended)
-    with pytest.raises(Refusal, match=f"is damaged: the library that reads such files ended at it .{how}"):
+    monkeypatch.setattr("horopca.io.subprocess_reader.subprocess.run", ended)
+    with pytest.raises(FormatError, match=f"is damaged: the library that reads such files ended at it .{how}"):
         load(path)

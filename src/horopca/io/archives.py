@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from .budget import Budget
-from .files import refusals
+from .files import format_errors
 
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # The other ways of packing take memory before they give any.
 PIECE = 1 << 20  # So many bytes are unpacked at a time.
@@ -54,5 +54,5 @@ class Archive:
 @contextmanager
 def open_archive(path: Path, budget: Budget, why: str) -> Iterator[Archive]:
     """The archive in a file; what is wrong with it inside the block is refused with the reason given."""
-    with refusals(path, why, *ERRORS), zipfile.ZipFile(path) as file:
+    with format_errors(path, why, *ERRORS), zipfile.ZipFile(path) as file:
         yield Archive(file, budget)

@@ -14,7 +14,7 @@ import numpy as np
 
 from .archives import open_archive
 from .budget import Budget
-from .files import Refusal, Table, as_text, choose, matrix, refusals
+from .files import FormatError, Table, as_text, choose, format_errors, matrix
 from .pickles import as_array, read_pickle
 
 DAMAGED = "is damaged, cut short, or not written by numpy.save or numpy.savez"
@@ -39,7 +39,7 @@ class Header(NamedTuple):
 
 def _header(file: BinaryIO, path: Path) -> Header:
     """The header of an array of anything but objects, checked."""
-    with refusals(path, DAMAGED, *HEADER_ERRORS), warnings.catch_warnings():
+    with format_errors(path, DAMAGED, *HEADER_ERRORS), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NumPy's, at a file that was written under Python 2
         read = np.lib.format.read_array_header_1_0 if np.lib.format.read_magic(file) == (1, 0) else None
         header = Header(*(read or np.lib.format.read_array_header_2_0)(file))
@@ -51,17 +51,17 @@ def _header(file: BinaryIO, path: Path) -> Header:
 def map_npy(path: Path) -> np.ndarray:
     """The array of a file, mapped and not read."""
     if path.stat().st_size == 0:
-        raise Refusal(f"{path} is empty.")
+        raise FormatError(f"{path} is empty.")
     with open(path, "rb") as file:
         header = _header(file, path)
         if header.dtype.hasobject:
-            raise Refusal(f"{path} {OBJECTS}.")
+            raise FormatError(f"{path} {OBJECTS}.")
         at = file.tell()
         if at + header.nbytes > path.stat().st_size:
-            raise Refusal(f"{path} {DAMAGED}.")
+            raise FormatError(f"{path} {DAMAGED}.")
         if not header.nbytes:
             return np.empty(header.shape, header.dtype)
-        with refusals(path, DAMAGED, ValueError, OverflowError):  # a shape with more sides than NumPy has
+        with format_errors(path, DAMAGED, ValueError, OverflowError):  # a shape with more sides than NumPy has
             return np.memmap(path, header.dtype, "r", at, header.shape, "F" if header.fortran else "C")
 
 
@@ -74,7 +74,7 @@ def _readable(values: np.ndarray, path: Path) -> np.ndarray:
     if values.dtype.kind == "U" and values.size:
         codes = np.ascontiguousarray(values).view(np.dtype("u4").newbyteorder(values.dtype.byteorder))
         if codes.max() > sys.maxunicode:
-            raise Refusal(f"{path} {DAMAGED}.")
+            raise FormatError(f"{path} {DAMAGED}.")
     return values
 
 
@@ -83,8 +83,8 @@ def parse_npy(content: bytes, path: Path) -> np.ndarray:
     file = io.BytesIO(content)
     header = _header(file, path)
     if header.dtype.hasobject:
-        raise Refusal(f"{path} {OBJECTS}.")
-    with refusals(path, DAMAGED, ValueError, OverflowError):
+        raise FormatError(f"{path} {OBJECTS}.")
+    with format_errors(path, DAMAGED, ValueError, OverflowError):
         flat = np.frombuffer(content, header.dtype, math.prod(header.shape), file.tell()) if header.nbytes else np.empty(0)
         values = flat.astype(header.dtype, copy=False).reshape(header.shape, order="F" if header.fortran else "C")
     return _readable(values, path)
@@ -105,7 +105,7 @@ def read_npz(path: Path, key: str | None) -> Table:
         members = {name.removesuffix(".npy"): name for name in archive.sizes}
         if key is None and "model" in members and "array0" in members:
             fitted = "horopca.io.load_fitted (on the command line, --from-fit) takes it"
-            raise Refusal(f"{path} holds a fit that was kept, and no points: {fitted}.")
+            raise FormatError(f"{path} holds a fit that was kept, and no points: {fitted}.")
         matrices = {name for name, member in members.items() if len(_shape(archive.read(member, HEAD), path)) == 2}
         usable = {name: name for name in members if key is not None or name in matrices or not matrices}
         name = choose(usable, key, path, "array")
@@ -119,7 +119,7 @@ def _shape(head: bytes, path: Path) -> tuple[int, ...]:
     """The shape of the array that begins with these bytes; () where they are no header."""
     try:
         return _header(io.BytesIO(head), path).shape
-    except Refusal:
+    except FormatError:
         return ()
 
 
@@ -135,5 +135,5 @@ def _words(content: bytes, n: int, name: str, path: Path) -> list[str] | None:
     else:
         values = parse_npy(content, path).ravel().tolist()
     if len(values) != n or not all(isinstance(value, str | bytes | int | float) for value in values):
-        raise Refusal(f"{path} has an array {name!r} of something else than words and numbers: save it as strings.")
+        raise FormatError(f"{path} has an array {name!r} of something else than words and numbers: save it as strings.")
     return [as_text(value) for value in values]

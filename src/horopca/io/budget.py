@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-from .files import Refusal
+from .files import FormatError
 
 FLOOR = 1 << 28  # Any file may take so many bytes.
 FACTOR = 16  # A larger file may take so many times its own size.
@@ -56,7 +56,7 @@ class Budget:
         self.claimed += nbytes
         if self.claimed > self.limit:
             disk, memory, limit = map(in_words, (self.size, self.claimed, self.limit))
-            raise Refusal(
+            raise FormatError(
                 f"{self.path} has {disk} on the disk but would take {memory} or more in memory, where {limit} are allowed. If "
                 "you trust it, read it inside horopca.io.memory_limit(bytes) (on the command line, horopca --max-memory BYTES)."
             )

@@ -18,7 +18,7 @@ import numpy as np
 from .archives import open_archive
 from .arrays import map_npy
 from .budget import Budget
-from .files import Refusal, Table, as_text, choose, matrix
+from .files import FormatError, Table, as_text, choose, matrix
 from .pickles import Inert, as_array, read_pickle
 
 MAGIC = 0x1950A86A20F9469CFC6C  # With this the format from before 2020 begins, a row of pickles.
@@ -96,11 +96,11 @@ def _view(storage: np.ndarray, offset: Any, size: Any, stride: Any, path: Path) 
     """A view of a storage, refused where it would reach outside or repeat what it holds."""
     tuples = isinstance(size, tuple) and isinstance(stride, tuple) and len(size) == len(stride) <= 32
     if not tuples or not all(type(k) is int and 0 <= k < 1 << 60 for k in (offset, *size, *stride)):
-        raise Refusal(f"{path} holds a tensor of an impossible shape.")
+        raise FormatError(f"{path} holds a tensor of an impossible shape.")
     count = int(np.prod(size, dtype=object))
     reach = offset + sum((k - 1) * s for k, s in zip(size, stride, strict=True)) if count else 0
     if count > len(storage) or reach >= len(storage) > 0 or offset > len(storage):
-        raise Refusal(f"{path} holds a tensor larger than its storage.")
+        raise FormatError(f"{path} holds a tensor larger than its storage.")
     strides = [s * storage.itemsize for s in stride]
     return np.lib.stride_tricks.as_strided(storage[offset:], size, strides, writeable=False)
 
@@ -114,7 +114,7 @@ def _found(pid: Any, path: Path, storage: Callable[[str, str, int], np.ndarray])
         dtype = STORAGES.get(named.name) if isinstance(named, Inert) else None
         if kind == "storage" and dtype and isinstance(key, str | int) and type(length) is int and 0 <= length < 1 << 60:
             return storage(dtype, str(key), length)
-    raise Refusal(f"{path} holds a storage of an unknown kind.")
+    raise FormatError(f"{path} holds a storage of an unknown kind.")
 
 
 def from_bytes(content: Any, dtype: str) -> np.ndarray:
@@ -146,7 +146,7 @@ def _zipped(path: Path) -> Any:
         if f"{root}data.pkl" not in archive.sizes:
             raise ValueError("This archive is none of torch's.")
         if f"{root}byteorder" in archive.sizes and archive.read(f"{root}byteorder", 16) != b"little":
-            raise Refusal(f"{path} was written on a big-endian machine, whose numbers are not read.")
+            raise FormatError(f"{path} was written on a big-endian machine, whose numbers are not read.")
 
         def storage(dtype: str, key: str, length: int) -> np.ndarray:
             if key not in known:
@@ -170,10 +170,10 @@ def _legacy(path: Path) -> Any:
         return np.empty(0)
 
     if not budget.size:
-        raise Refusal(f"{path} is empty: it is damaged, or was never written.")
+        raise FormatError(f"{path} is empty: it is damaged, or was never written.")
     with open(path, "rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as file:
         if read_pickle(file, budget) != MAGIC:
-            raise Refusal(f"{path} is not written by torch.save.")
+            raise FormatError(f"{path} is not written by torch.save.")
         read_pickle(file, budget), read_pickle(file, budget)  # the version, the machine
         start = file.tell()
         read_pickle(file, budget, lambda pid: _found(pid, path, kind))
@@ -181,7 +181,7 @@ def _legacy(path: Path) -> Any:
             dtype, length = kinds[key]
             count, nbytes = int.from_bytes(file.read(8), "little"), length * item_bytes(dtype)
             if count != length or nbytes > budget.size - file.tell():
-                raise Refusal(f"{path} is damaged or cut short: a storage has another length than its tensor.")
+                raise FormatError(f"{path} is damaged or cut short: a storage has another length than its tensor.")
             budget.claim(nbytes)
             known[key] = from_bytes(file.read(nbytes), dtype)
         file.seek(start)
@@ -191,7 +191,7 @@ def _legacy(path: Path) -> Any:
 def _keys(found: Any, kinds: dict[str, tuple[str, int]], path: Path) -> list[str]:
     keys = [str(key) for key in found if isinstance(key, str | int)] if isinstance(found, list) else []
     if set(keys) != kinds.keys():
-        raise Refusal(f"{path} is damaged: its storages are not those of its tensors.")
+        raise FormatError(f"{path} is damaged: its storages are not those of its tensors.")
     return keys
 
 
@@ -202,19 +202,19 @@ def read_keyed_vectors(path: Path, key: str | None) -> Table:
     """The vectors of gensim's ``KeyedVectors.save``, or of a model, and their names; large ones are in an ``.npy`` beside."""
     budget = Budget(path)
     if not budget.size:
-        raise Refusal(f"{path} is empty.")
+        raise FormatError(f"{path} is empty.")
     with open(path, "rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as file:
         content = read_pickle(file, budget)
     parts: dict[str, Any] = content.state if isinstance(content, Inert) and isinstance(content.state, dict) else {}
     keyed = [("", content), *((f".{name}", part) for name, part in parts.items())]
     within, state = next(((name, part.state) for name, part in keyed if _is_keyed(part)), ("", None))
     if state is None:
-        raise Refusal(f"{path} holds no vectors of gensim's: expected what KeyedVectors.save or a model's save writes.")
+        raise FormatError(f"{path} holds no vectors of gensim's: expected what KeyedVectors.save or a model's save writes.")
     vectors = as_array(state.get("vectors"))
     beside = path.with_name(f"{path.name}{within}.vectors.npy")
     if not isinstance(vectors, np.ndarray):
         if not beside.is_file():
-            raise Refusal(f"{path} has its vectors in {beside.name}, which is not beside it.")
+            raise FormatError(f"{path} has its vectors in {beside.name}, which is not beside it.")
         vectors = map_npy(beside)
     names = state.get("index_to_key") or state.get("index2word")
     X = matrix(vectors, path)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .budget import Budget
-from .files import LABEL_NAMES, Refusal, Table, as_text, matrix, refusals
+from .files import LABEL_NAMES, FormatError, Table, as_text, format_errors, matrix
 
 ROWS = 1 << 16  # So many rows are read at a time.
 
@@ -43,7 +43,7 @@ def _arrow(path: Path, kind: str) -> AbstractContextManager[None]:
     import pyarrow as pa
 
     errors = (pa.ArrowException, ValueError, TypeError, KeyError, OverflowError)
-    return refusals(path, f"is damaged, cut short, or not {kind}", *errors)
+    return format_errors(path, f"is damaged, cut short, or not {kind}", *errors)
 
 
 def _gathered(batches: Iterable[Any], schema: Any, budget: Budget) -> Any:
@@ -81,7 +81,7 @@ def as_points(table: Any, path: Path) -> Table:
         values = dict(zip(numeric, (column.astype(float) for column in columns), strict=True))
         return Table(matrix(_stacked(table.column(lists[0]), path), path), words=words, values=values)
     if not numeric:
-        raise Refusal(f"{path} has neither columns of numbers nor one column of lists of numbers.")
+        raise FormatError(f"{path} has neither columns of numbers nor one column of lists of numbers.")
     return Table(matrix(np.stack(columns, axis=1), path), names=numeric, words=words)
 
 
@@ -105,5 +105,5 @@ def _stacked(column: Any, path: Path) -> np.ndarray:
     rows = column.combine_chunks()
     lengths = set(rows.value_lengths().to_pylist()) if hasattr(rows, "value_lengths") else {rows.type.list_size}
     if len(lengths) != 1 or None in lengths:
-        raise Refusal(f"{path} must hold lists of one length, but they have {len(lengths)} different ones.")
+        raise FormatError(f"{path} must hold lists of one length, but they have {len(lengths)} different ones.")
     return np.asarray(rows.flatten().to_numpy(zero_copy_only=False)).reshape(len(rows), -1)

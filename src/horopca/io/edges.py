@@ -14,7 +14,7 @@ from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array
 
 from .arrays import read_members
 from .budget import Budget
-from .files import as_text, existing, refusals
+from .files import as_text, existing, format_errors
 from .lines import ending, lines, open_text
 from .trees import Linked, read_newick, read_obo, read_phyloxml
 
@@ -60,7 +60,7 @@ def load_adjacency(path: Path) -> coo_array:
     """The sparse matrix that `scipy.sparse.save_npz` has written; every place in it is checked, and nothing is unpickled."""
     path = existing(path)
     members = read_members(path, NO_MATRIX)
-    with refusals(path, NO_MATRIX, ValueError, KeyError, TypeError, IndexError, OverflowError):
+    with format_errors(path, NO_MATRIX, ValueError, KeyError, TypeError, IndexError, OverflowError):
         kind, names = SPARSE[as_text(members["format"].item())]
         rows, columns = (int(side) for side in members["shape"])
         Budget(path).claim(64 * max(rows, columns))  # what a graph of so many nodes takes

@@ -18,7 +18,7 @@ LABEL_NAMES = CLASS_HEADERS | NAME_HEADERS
 PREFERRED = ("X", "embeddings", "model.lt.weight", "lt.weight", "weight")  # Points are called so, beside other arrays.
 
 
-class Refusal(ValueError):
+class FormatError(ValueError):
     """A sentence about a file, for whoever gave it."""
 
 
@@ -51,12 +51,12 @@ class Table(NamedTuple):
         columns = self.names or []
         for name in (*words, *values):
             if name not in (*columns, *self.words, *self.values):
-                raise Refusal(f"{path} has no column {name!r}; it has {listed([*columns, *self.words, *self.values])}.")
+                raise FormatError(f"{path} has no column {name!r}; it has {listed([*columns, *self.words, *self.values])}.")
             if name in values and name in self.words:
-                raise Refusal(f"{path} has words in its column {name!r}, which cannot be values.")
+                raise FormatError(f"{path} has words in its column {name!r}, which cannot be values.")
         kept = [j for j, name in enumerate(columns) if name not in (*words, *values)]
         if columns and not kept:
-            raise Refusal(f"{path} has no column left for coordinates.")
+            raise FormatError(f"{path} has no column left for coordinates.")
         numbers = {**self.values, **{name: self.X[:, j] for j, name in enumerate(columns) if j not in kept}}
         spoken = {name: [f"{number:.15g}" for number in numbers[name]] for name in words if name in numbers}
         table = self._replace(words={**self.words, **spoken}, values=numbers)
@@ -86,19 +86,19 @@ def named(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def refusals(path: Path, why: str, *errors: type[Exception]) -> Iterator[None]:
+def format_errors(path: Path, why: str, *errors: type[Exception]) -> Iterator[None]:
     """What a library raises at a damaged or hostile file, said in a sentence."""
     try:
         with named(path):
             yield
-    except Refusal:
+    except FormatError:
         raise
     except errors as error:
-        raise Refusal(f"{path} {why}.") from error
+        raise FormatError(f"{path} {why}.") from error
     except OSError as error:
         # without a number it is a library's, about the content and not about the disk; EINVAL: a place before the beginning
         if error.errno in (None, errno.EINVAL):
-            raise Refusal(f"{path} {why}.") from error
+            raise FormatError(f"{path} {why}.") from error
         raise
 
 
@@ -111,11 +111,11 @@ def listed(names: Iterable[str], none: str = "none") -> str:
 def choose(arrays: Mapping[str, Any], key: str | None, path: Path, what: str, note: str = "") -> Any:
     """The array that is asked for, the only one, or the one that is called as points are called."""
     if key is not None and key not in arrays:
-        raise Refusal(f"{path} has no {what} {key!r}; it holds {listed(arrays, 'none')}.")
+        raise FormatError(f"{path} has no {what} {key!r}; it holds {listed(arrays, 'none')}.")
     for choice in (key, *(arrays if len(arrays) == 1 else ()), *PREFERRED):
         if choice in arrays:
             return arrays[choice]
-    raise Refusal(f"{path} holds {listed(arrays, f'no {what}')}{note}: say which {what} to read with key=.")
+    raise FormatError(f"{path} holds {listed(arrays, f'no {what}')}{note}: say which {what} to read with key=.")
 
 
 def as_text(value: Any) -> str:
@@ -124,7 +124,7 @@ def as_text(value: Any) -> str:
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
 
 
-def refuse_nonfinite(blocks: Iterable[np.ndarray], path: Path) -> None:
+def check_finite(blocks: Iterable[np.ndarray], path: Path) -> None:
     """Refuse rows, a block after another, that are not all finite numbers."""
     bad = ~np.concatenate([np.isfinite(block).all(axis=1) for block in blocks])
     if bad.any():
@@ -137,10 +137,10 @@ def refuse_nonfinite(blocks: Iterable[np.ndarray], path: Path) -> None:
 def matrix(values: np.ndarray, path: Path) -> np.ndarray:
     """The array as floats in rows, or a sentence why it is not one."""
     if values.dtype.kind not in "fiub":
-        raise Refusal(f"{path} must hold real numbers, but its array has dtype {values.dtype}.")
+        raise FormatError(f"{path} must hold real numbers, but its array has dtype {values.dtype}.")
     if values.ndim != 2:
-        raise Refusal(f"{path} must hold one point per row, but its array has shape {values.shape}.")
+        raise FormatError(f"{path} must hold one point per row, but its array has shape {values.shape}.")
     if 0 in values.shape:
-        raise Refusal(f"{path} holds no points: its array has shape {values.shape}.")
+        raise FormatError(f"{path} holds no points: its array has shape {values.shape}.")
     short = values.dtype.kind == "f" and values.dtype.itemsize < 8
     return values.astype(values.dtype.newbyteorder("=") if short else np.float64)  # half precision stays known as such

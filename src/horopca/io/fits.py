@@ -35,7 +35,7 @@ from ..projections import Spine
 from ..projections.horospherical import Slide
 from .arrays import read_members
 from .budget import Budget
-from .files import Refusal, as_text, existing, refusals
+from .files import FormatError, as_text, existing, format_errors
 from .output import atomic_output
 
 FORMAT = 2  # To be raised when a field changes its name or its meaning.
@@ -230,14 +230,16 @@ def write_members(path: Path, members: Mapping[str, Any]) -> None:
 
 def unpack(members: Mapping[str, np.ndarray], path: Path) -> Any:
     """The estimator in the members of an archive, or a sentence."""
-    with refusals(path, "holds no fitted estimator of horopca", *MISFITS):
+    with format_errors(path, "holds no fitted estimator of horopca", *MISFITS):
         tree = from_member(members["model"])
         found, name = tree["format"], tree["class"]
     if found not in (FIRST_FORMAT, FORMAT):
-        raise Refusal(f"{path} is in format {str(found)[:40]}, but this version of horopca reads format {FORMAT}: fit again.")
+        raise FormatError(
+            f"{path} is in format {str(found)[:40]}, but this version of horopca reads format {FORMAT}: fit again."
+        )
     if name not in ESTIMATORS:
-        raise Refusal(f"{path} holds a {str(name)[:40]!r}, but only these are restored: {', '.join(ESTIMATORS)}.")
-    with refusals(path, f"is damaged: its parts do not make a fitted {name}", *MISFITS):
+        raise FormatError(f"{path} holds a {str(name)[:40]!r}, but only these are restored: {', '.join(ESTIMATORS)}.")
+    with format_errors(path, f"is damaged: its parts do not make a fitted {name}", *MISFITS):
         estimator = _rebuilt(tree, members)
         Budget(path).claim(64 * estimator.n_features_in_)  # what a point of so many columns takes on its way
         _try_out(estimator)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .budget import Budget
-from .files import LABEL_NAMES, Refusal, Table, as_text, choose, matrix, refusals
+from .files import LABEL_NAMES, FormatError, Table, as_text, choose, format_errors, matrix
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 NAMES_AT_ONCE = 1 << 12  # At most so many names are read at a time.
@@ -24,7 +24,7 @@ def open_hdf(path: Path, mode: str = "r") -> Iterator[Any]:
         import h5py
     except ImportError as error:
         raise ImportError(f"{path} is an HDF5 file, which needs h5py: pip install h5py.") from error
-    with refusals(path, "is damaged, cut short, or not an HDF5 file", *ERRORS), h5py.File(path, mode) as file:
+    with format_errors(path, "is damaged, cut short, or not an HDF5 file", *ERRORS), h5py.File(path, mode) as file:
         yield file
 
 
@@ -68,10 +68,10 @@ def members(group: Any, path: Path) -> dict[str, Any]:
     found = {}
     for name in group:
         if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-            raise Refusal(f"{path} has a link, {name[:40]!r}, to another place or another file, which is not followed.")
+            raise FormatError(f"{path} has a link, {name[:40]!r}, to another place or another file, which is not followed.")
         item = group[name]
         if isinstance(item, h5py.Dataset) and (item.external is not None or item.is_virtual):
-            raise Refusal(f"{path} keeps its array {name[:40]!r} in other files, which are not read.")
+            raise FormatError(f"{path} keeps its array {name[:40]!r} in other files, which are not read.")
         found[name] = item
     return found
 
@@ -114,5 +114,5 @@ def column(obs: dict[str, Any], name: str, path: Path, budget: Budget) -> list[s
     categories = words(parts["categories"], budget)
     codes = numbers(parts["codes"], budget)
     if categories is None or codes.ndim != 1 or codes.dtype.kind not in "iu" or (codes >= len(categories)).any():
-        raise Refusal(f"{path} has a column {name!r} whose codes are not those of its categories.")
+        raise FormatError(f"{path} has a column {name!r} whose codes are not those of its categories.")
     return [categories[code] if code >= 0 else "" for code in codes]

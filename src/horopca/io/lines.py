@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TextIO, cast
 
 from .budget import Budget
-from .files import Refusal, refusals
+from .files import FormatError, format_errors
 
 LONGEST_LINE = 1 << 22  # A line has at most so many characters: 100,000 columns, far from filling a machine's memory.
 PACKED_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
@@ -36,17 +36,17 @@ def open_text(path: Path) -> TextIO:
 def lines(file: TextIO, path: Path) -> Iterator[str]:
     """The lines of a file, refusing to swallow an endless one, or more of them than the budget allows of a packed file."""
     number, budget, packed = 0, Budget(path), path.suffix.lower() == ".gz"
-    with refusals(path, "is damaged or cut short: it cannot be unpacked", *PACKED_ERRORS):
+    with format_errors(path, "is damaged or cut short: it cannot be unpacked", *PACKED_ERRORS):
         try:
             while line := file.readline(LONGEST_LINE):
                 number += 1
                 if len(line) == LONGEST_LINE:
-                    raise Refusal(f"{path}, line {number}: a line of over {LONGEST_LINE} characters is not read.")
+                    raise FormatError(f"{path}, line {number}: a line of over {LONGEST_LINE} characters is not read.")
                 if packed:
                     budget.claim(SWELL * len(line))
                 yield line
         except UnicodeDecodeError as error:
-            raise Refusal(f"{path}, line {_undecodable(path)}: this is not text in UTF-8.") from error
+            raise FormatError(f"{path}, line {_undecodable(path)}: this is not text in UTF-8.") from error
 
 
 def is_number(text: str) -> bool:

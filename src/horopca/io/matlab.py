@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csc_array
 
-from .apart import apart
 from .budget import Budget
-from .files import LABEL_NAMES, Refusal, Table, as_text, choose, matrix, refusals
+from .files import LABEL_NAMES, FormatError, Table, as_text, choose, format_errors, matrix
 from .hdf import SIGNATURE
+from .subprocess_reader import in_subprocess
 
 MATRIX, COMPRESSED = 14, 15
 # An element of a kind holds such numbers.
@@ -45,7 +45,7 @@ HEAD = 1 << 12  # So many bytes of a packed variable tell its name and its shape
 DAMAGED = "is damaged, cut short, or not a file of MATLAB's"
 
 
-read_mat_73 = apart("hdf", "read_mat_73", "h5py", "a MATLAB file of level 7.3, in HDF5")
+read_mat_73 = in_subprocess("hdf", "read_mat_73", "h5py", "a MATLAB file of level 7.3, in HDF5")
 
 
 def read_mat(path: Path, key: str | None) -> Table:
@@ -66,7 +66,7 @@ def refuse_level_4(head: bytes, path: Path) -> None:
     """Say of a file of level 4 that it is one: it begins with its kind, two lengths, whether it is complex, and a third."""
     numbers = np.frombuffer(head.ljust(20, b"\xff"), "<i4")
     if 0 <= numbers[0] < 5000 and numbers[3] in (0, 1) and 0 < numbers[4] < 1000:
-        raise Refusal(f"{path} is in MATLAB's format of level 4, which is not read: save it again, with save -v7.")
+        raise FormatError(f"{path} is in MATLAB's format of level 4, which is not read: save it again, with save -v7.")
 
 
 class Variable(NamedTuple):
@@ -93,7 +93,7 @@ class Element(NamedTuple):
 def variables(path: Path) -> dict[str, Variable]:
     """The variables of a file by their names."""
     content = memoryview(path.read_bytes())
-    with refusals(path, DAMAGED, ValueError, IndexError, zlib.error, OverflowError):
+    with format_errors(path, DAMAGED, ValueError, IndexError, zlib.error, OverflowError):
         if len(content) < 128 or bytes(content[126:128]) not in (b"IM", b"MI"):
             raise ValueError("This is not the head of a file.")
         order = "<" if bytes(content[126:128]) == b"IM" else ">"
@@ -154,7 +154,7 @@ def _numbers(element: Element, order: str) -> np.ndarray:
 
 def read(variable: Variable, path: Path, budget: Budget) -> Any:
     """The array of a variable: numbers, or a list of strings for rows of characters and for cells; None for anything else."""
-    with refusals(path, DAMAGED, ValueError, IndexError, zlib.error, OverflowError):
+    with format_errors(path, DAMAGED, ValueError, IndexError, zlib.error, OverflowError):
         parts = list(_elements(_unpacked(variable, budget), variable.order))[3:]
         return _value(variable, parts, budget)
 

@@ -17,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 
 from .budget import Budget
-from .files import Refusal, refusals
+from .files import FormatError, format_errors
 
 STEP = 100  # An instruction may make so many bytes: none makes more than an empty dictionary.
 LONGEST_NUMBER = 128  # A number has at most so many bits.
@@ -41,7 +41,7 @@ def read_pickle(file: IO[bytes] | mmap, budget: Budget, storage: Callable[[Any],
     """The value of the pickle that begins here; `storage` makes what a persistent identifier stands for."""
     why = "is damaged or cut short: what it holds is no pickle"
     errors = (ValueError, IndexError, TypeError, KeyError, OverflowError, AttributeError)
-    with refusals(budget.path, why, *errors), warnings.catch_warnings():
+    with format_errors(budget.path, why, *errors), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python's, at a string with a backslash before any letter
         return _Machine(budget, storage).run(pickletools.genops(file))  # type: ignore[arg-type]  # a map has what it needs of a file
 
@@ -66,7 +66,7 @@ class _Machine:
             elif name == "STOP":
                 return self.stack.pop()
             else:
-                raise Refusal(f"{self.budget.path} holds a pickle with the instruction {name}, which is not read.")
+                raise FormatError(f"{self.budget.path} holds a pickle with the instruction {name}, which is not read.")
         raise ValueError("The pickle does not end.")
 
     def pop(self, count: int) -> list[Any]:

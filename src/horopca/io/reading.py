@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from .apart import apart
 from .arrays import read_npy, read_npz
 from .checkpoints import read_checkpoint, read_keyed_vectors
 from .edges import TREES
-from .files import Refusal, Table, existing, matrix, refuse_nonfinite
+from .files import FormatError, Table, check_finite, existing, matrix
 from .lines import ending
 from .matlab import read_mat
 from .safetensors import read_safetensors
+from .subprocess_reader import in_subprocess
 from .text import read_text
 from .word2vec import read_word2vec_binary, read_word2vec_text
 
@@ -34,9 +34,9 @@ READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
     ".kv": (read_keyed_vectors, False),
     ".model": (read_keyed_vectors, False),
     ".mat": (read_mat, True),
-    ".h5ad": (apart("hdf", "read_h5ad", "h5py", "an HDF5 file"), True),
-    ".feather": (apart("columns", "read_feather", "pyarrow", "a Feather file"), False),
-    ".parquet": (apart("columns", "read_parquet", "pyarrow", "a Parquet file"), False),
+    ".h5ad": (in_subprocess("hdf", "read_h5ad", "h5py", "an HDF5 file"), True),
+    ".feather": (in_subprocess("columns", "read_feather", "pyarrow", "a Feather file"), False),
+    ".parquet": (in_subprocess("columns", "read_parquet", "pyarrow", "a Parquet file"), False),
 }
 READABLE = tuple(READERS)  #: The endings of files that points can be read from.
 PACKABLE = (".csv", ".tsv", ".txt", ".vec", ".w2v")  # These may have .gz behind.
@@ -99,7 +99,7 @@ def load(
     path = existing(path)
     suffix = ending(path)
     if suffix in TREES or suffix == ".edges":
-        raise Refusal(
+        raise FormatError(
             f"{path} holds a graph, and no points: horopca.embed (on the command line, horopca embed) places its nodes."
         )
     if suffix not in READERS or (path.suffix.lower() == ".gz" and suffix not in PACKABLE):
@@ -113,5 +113,5 @@ def load(
     values = (values,) if isinstance(values, str) else tuple(values)
     table = reader(path, key).as_told(names, labels, values, path)
     if not allow_nonfinite:
-        refuse_nonfinite([table.X], path)
+        check_finite([table.X], path)
     return table

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .checkpoints import from_bytes, item_bytes
-from .files import Refusal, Table, choose, matrix, refusals
+from .files import FormatError, Table, choose, format_errors, matrix
 
 DTYPES = {
     "F64": "<f8",
@@ -31,7 +31,7 @@ LONGEST_HEADER = 1 << 26  # A header has at most so many bytes; the format's own
 
 def read_safetensors(path: Path, key: str | None) -> Table:
     """A matrix of the file; no more of it is read than that."""
-    with open(path, "rb") as file, refusals(path, "is damaged, cut short, or not a safetensors file", *ERRORS):
+    with open(path, "rb") as file, format_errors(path, "is damaged, cut short, or not a safetensors file", *ERRORS):
         size = int.from_bytes(file.read(8), "little")
         if not 2 <= size <= min(LONGEST_HEADER, path.stat().st_size - 8):
             raise ValueError("The header is longer than the file.")
@@ -44,7 +44,7 @@ def _tensor(file: Any, start: int, entry: dict[str, Any], path: Path) -> np.ndar
     """The array that an entry of the header describes."""
     (begin, end), shape, dtype = entry["data_offsets"], entry["shape"], DTYPES.get(entry["dtype"])
     if dtype is None:
-        raise Refusal(f"{path} holds numbers of the kind {str(entry['dtype'])[:20]!r}, which are not read.")
+        raise FormatError(f"{path} holds numbers of the kind {str(entry['dtype'])[:20]!r}, which are not read.")
     whole = all(type(k) is int and k >= 0 for k in (begin, end, *shape))
     if not whole or end > path.stat().st_size - start or end - begin != math.prod(shape) * item_bytes(dtype):
         raise ValueError("A tensor has another length than its shape.")

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
 from .arrays import map_npy, read_members
-from .files import existing, refuse_nonfinite
+from .files import check_finite, existing
 from .fits import as_member, from_member, pack, unpack, write_members
 from .output import BLOCKS, check_output, is_same
 from .partial import beside, claimed, folder_to_disk, to_disk
@@ -380,5 +380,5 @@ def fit_to(estimator: Any, source: Source) -> None:
         estimator.fit(map_npy(source.path))
     except ValueError:
         steps = range(0, source.shape[0], source.block_rows)
-        refuse_nonfinite((source.rows(start, start + source.block_rows) for start in steps), source.path)  # by their numbers
+        check_finite((source.rows(start, start + source.block_rows) for start in steps), source.path)  # by their numbers
         raise

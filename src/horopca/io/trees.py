@@ -18,7 +18,7 @@ from xml.parsers import expat
 import numpy as np
 
 from .budget import Budget
-from .files import Refusal, as_text, refusals
+from .files import FormatError, as_text, format_errors
 from .lines import PACKED_ERRORS, is_number, lines, open_bytes, open_text
 
 SHORT = 1e-3  # An edge without a length has this share of the mean length.
@@ -44,7 +44,7 @@ class Linked(NamedTuple):
 def linked(nodes: list[Node], path: Path | str) -> Linked:
     """A tree as a graph, by the rules above."""
     if len(nodes) < 2:
-        raise Refusal(f"{path} holds no tree with at least two nodes.")
+        raise FormatError(f"{path} holds no tree with at least two nodes.")
     child = [i for i, node in enumerate(nodes) if node.parent >= 0]
     edges = np.array([(i, nodes[i].parent) for i in child])
     lengths = np.array([np.nan if nodes[i].length is None else nodes[i].length for i in child], dtype=float)
@@ -98,7 +98,7 @@ def read_nexus(text: str, path: Path) -> Linked:
     upper = [token.upper() for token in tokens]
     starts = [i for i in range(len(upper) - 2) if upper[i : i + 3] == ["BEGIN", "TREES", ";"]]
     if not starts:
-        raise Refusal(f"{path} is a Nexus file without a block TREES.")
+        raise FormatError(f"{path} is a Nexus file without a block TREES.")
     at, translate = starts[0] + 3, {}
     while at < len(tokens) and upper[at] not in ("TREE", "UTREE", "END", "ENDBLOCK"):
         stop = upper.index(";", at) if ";" in upper[at:] else len(upper)
@@ -106,7 +106,7 @@ def read_nexus(text: str, path: Path) -> Linked:
             translate = _translation(tokens[at + 1 : stop])
         at = stop + 1
     if at >= len(tokens) or "TREE" not in upper[at] or "(" not in tokens[at:]:
-        raise Refusal(f"{path} has a block TREES without a tree.")
+        raise FormatError(f"{path} has a block TREES without a tree.")
     return linked(_newick(tokens[tokens.index("(", at) :], translate, Budget(path)), path)
 
 
@@ -131,7 +131,7 @@ def _newick(tokens: Iterable[str], translate: dict[str, str], budget: Budget) ->
         if token == ";":
             break
         if token in ("'", "["):
-            raise Refusal(f"{path} is no tree in Newick's format: a {token!r} is not closed.")
+            raise FormatError(f"{path} is no tree in Newick's format: a {token!r} is not closed.")
         if token in ("(", ",", ")"):
             growing.bracket(token)
         elif token == ":":
@@ -144,7 +144,7 @@ def _newick(tokens: Iterable[str], translate: dict[str, str], budget: Budget) ->
             node[0] = as_text(translate.get(plain, f"{node[0]} {words}".strip()))
         wants_length = token == ":"
     if growing.outer:
-        raise Refusal(f"{path} is cut short: {len(growing.outer)} '(' of its tree are not closed.")
+        raise FormatError(f"{path} is cut short: {len(growing.outer)} '(' of its tree are not closed.")
     return [Node(*node) for node in growing.nodes]
 
 
@@ -171,7 +171,7 @@ class _Growing:
             return
         if token == "(" or not self.outer:
             where = "follows a node" if token == "(" else "stands outside of all parentheses"
-            raise Refusal(f"{self.budget.path} is no tree in Newick's format: a {token!r} {where}.")
+            raise FormatError(f"{self.budget.path} is no tree in Newick's format: a {token!r} {where}.")
         self.children.append(self.current())
         self.node = None
         if token == ")":
@@ -185,9 +185,9 @@ def _length(token: str, path: Path) -> float:
     try:
         length = float(token)
     except ValueError:
-        raise Refusal(f"{path}: the length {token[:40]!r} of a branch is not a number.") from None
+        raise FormatError(f"{path}: the length {token[:40]!r} of a branch is not a number.") from None
     if not np.isfinite(length):
-        raise Refusal(f"{path}: the length of a branch must be finite, but is {token[:40]}.")
+        raise FormatError(f"{path}: the length of a branch must be finite, but is {token[:40]}.")
     return length
 
 
@@ -237,12 +237,12 @@ def read_phyloxml(path: Path) -> Linked:
     clades, parser = _Clades(Budget(path)), expat.ParserCreate()
 
     def refuse(*_: Any) -> None:
-        raise Refusal(f"{path} has a DOCTYPE, which PhyloXML does not need and which is not read.")
+        raise FormatError(f"{path} has a DOCTYPE, which PhyloXML does not need and which is not read.")
 
     parser.StartDoctypeDeclHandler = refuse
     parser.StartElementHandler, parser.EndElementHandler = clades.start, clades.end
     parser.CharacterDataHandler = clades.characters
-    with refusals(path, "is damaged, cut short, or not XML", expat.ExpatError, *PACKED_ERRORS), open_bytes(path) as file:
+    with format_errors(path, "is damaged, cut short, or not XML", expat.ExpatError, *PACKED_ERRORS), open_bytes(path) as file:
         while part := file.read(1 << 16):
             clades.budget.claim(len(part))
             parser.Parse(part)
@@ -265,7 +265,7 @@ def read_obo(path: Path) -> Linked:
     position = {term: i for i, term in enumerate(called)}
     edges = [(position[child], position[parent]) for child, parent in above if parent in position and child != parent]
     if not edges:
-        raise Refusal(f"{path} holds no terms of which one is a kind of another (is_a).")
+        raise FormatError(f"{path} holds no terms of which one is a kind of another (is_a).")
     counts = Counter(called.values())
     names = [name if counts[name] == 1 else f"{name} ({term})" for term, name in called.items()]
     joined = sorted({i for edge in edges for i in edge})

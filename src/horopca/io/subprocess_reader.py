@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from .budget import Budget, memory_limit
-from .files import Refusal, Table
+from .files import FormatError, Table
 
 START, SPEED = 20.0, 1e6  # Any file may take so many seconds, and one more for so many bytes: far below what a disk gives.
 COPIES = 3  # What a file holds is there so many times as it goes from its library through NumPy.
@@ -33,12 +33,12 @@ sys.path[:] = asked["sys.path"]
 for name, place in asked["packages"]:
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [place]
-from horopca.io.apart import answer
+from horopca.io.subprocess_reader import answer
 answer(asked)
 """
 
 
-def apart(module: str, function: str, library: str, kind: str) -> Callable[[Path, str | None], Table]:
+def in_subprocess(module: str, function: str, library: str, kind: str) -> Callable[[Path, str | None], Table]:
     """The reader `function` of a module of this room, which needs a library, for files of a kind; called in a process apart."""
 
     def read(path: Path, key: str | None) -> Table:
@@ -68,14 +68,14 @@ def _read(path: Path, key: str | None, module: str, function: str) -> Table:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise Refusal(f"{path} took longer than {seconds:.0f} s to read: it is damaged.") from error
+        raise FormatError(f"{path} took longer than {seconds:.0f} s to read: it is damaged.") from error
     if done.returncode:
         if b"MemoryError" in done.stderr or b"bad_alloc" in done.stderr:
             budget.claim(budget.limit + 1)
         if done.returncode == 1:  # Python's, after an error of ours, which is nobody else's fault
             raise RuntimeError(f"Reading {path} failed:\n{done.stderr.decode(errors='replace')[-2000:]}")
         how = f"by signal {-done.returncode}" if done.returncode < 0 else f"with status {done.returncode:#x}"  # as on Windows
-        raise Refusal(f"{path} is damaged: the library that reads such files ended at it ({how}).")
+        raise FormatError(f"{path} is damaged: the library that reads such files ended at it ({how}).")
     return _received(done.stdout)
 
 
@@ -84,7 +84,7 @@ def _received(content: bytes) -> Table:
     line, _, rest = content.partition(b"\n")
     head = json.loads(line)
     if "refusal" in head:
-        raise Refusal(head["refusal"])
+        raise FormatError(head["refusal"])
     X = np.frombuffer(rest, head.pop("dtype")).reshape(head.pop("shape"))
     values = {name: np.array(column) for name, column in head.pop("values").items()}
     return Table(X.copy(), **head, values=values)
