@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from horopca import HoroPCA
-from horopca.estimators.fitting import fitted_door
+from horopca.estimators.fitting import fitted_coordinates
 from horopca.geometry import from_hyperboloid, lift
 from horopca.io.stores import open_store, save_store
 from horopca.statistics import sampled_mean_square_distance
@@ -65,7 +65,7 @@ def generate(path: Path, rows: int) -> None:
 
 def judged(fits: list[HoroPCA], X: np.ndarray) -> tuple[float, float]:
     """The pair variance that the first fit keeps of X over that which the second keeps, less 1; and its standard error."""
-    images = [fit._project(fitted_door(fit).enter(X)) for fit in fits]
+    images = [fit._project(fitted_coordinates(fit).to_hyperboloid(X)) for fit in fits]
     groups = np.array_split(np.arange(len(X)), 32)
     first, second = ([sampled_mean_square_distance(y[rows], (1, 2, 3, 5))[0] for rows in groups] for y in images)
     ratios = np.array(first) / np.array(second) - 1

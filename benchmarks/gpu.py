@@ -16,11 +16,11 @@ from rich.console import Console
 from rich.table import Table
 
 from horopca import HoroPCA
+from horopca._input.coordinates import Coordinates
+from horopca._input.validation import check_rows
 from horopca._objectives.objectives import variance_objective
 from horopca._objectives.pairs import AllPairs
 from horopca._objectives.sample import as_sample
-from horopca._points.door import Door
-from horopca._points.places import check_rows
 
 ROWS, COLUMNS = 10_000_000, 64
 
@@ -47,7 +47,7 @@ def points(n: int, dtype: torch.dtype) -> torch.Tensor:
 
 def evaluation(n: int, K: int, place: str = "cuda"):
     """The exact objective of n points, and a basis of K vectors to evaluate it at."""
-    x = Door("poincare", -1.0).enter(points(n, torch.float64)).to(place)
+    x = Coordinates("poincare", -1.0).to_hyperboloid(points(n, torch.float64)).to(place)
     A = np.random.default_rng(0).standard_normal((K, COLUMNS + 1))
     return variance_objective(as_sample(x if place == "cuda" else x.numpy()), AllPairs(n)), A
 
@@ -84,7 +84,7 @@ def agreement_row(table: Table, n: int = 100_000) -> None:
 def many_rows(table: Table) -> None:
     X = points(ROWS, torch.float32)
     name = f"{ROWS:,} x {COLUMNS} float32"
-    pca, door = HoroPCA(random_state=0), Door("poincare", -1.0)
+    pca, coordinates = HoroPCA(random_state=0), Coordinates("poincare", -1.0)
     table.add_row(f"fit of {name}", f"{seconds(lambda: pca.fit(X), 3):.2f} s", "<= 5 s")
     copy = 2 * X.nbytes / seconds(X.clone)
     Y = pca.transform(X)
@@ -93,7 +93,7 @@ def many_rows(table: Table) -> None:
     table.add_row(f"copy of {name}, bytes read and written", f"{copy / 1e12:.2f} TB/s", "")
     table.add_row(f"transform of {name} to 2, bytes read and written", f"{moved / 1e12:.2f} TB/s, {took * 1e3:.2f} ms", "")
     table.add_row("transform, of the bandwidth of the copy", f"{moved / copy:.0%}", ">= 50 %")
-    checked = seconds(lambda: check_rows(X, door), 20)
+    checked = seconds(lambda: check_rows(X, coordinates), 20)
     table.add_row(f"checks of {name}, in transforms (which include them)", f"{checked / took:.2f}", "<= 1")
 
 

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from horopca._points.arguments import check_count
+from horopca._input.arguments import check_count
 from horopca.plots import new_figure
 
 from .experiments import EXPERIMENTS

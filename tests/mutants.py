@@ -41,7 +41,7 @@ ROOMS = {  # rooms, and the tests that have to notice
     "geometry": ["tests/geometry", "src/horopca/geometry"],
     "projections": ["tests/projections", "src/horopca/projections"],
     "_objectives": ["tests/objectives"],
-    "_points": ["tests/points"],
+    "_input": ["tests/input"],
 }
 ELSEWHERE = {"cuda.py", "kernels.py"}  # tried on a device alone
 SECONDS = 120  # of processor time for a mutant; one that takes longer is killed, as an endless loop is

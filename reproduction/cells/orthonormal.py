@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from horopca._input.coordinates import check_coordinates
 from horopca._objectives.objectives import variance_objective
 from horopca._objectives.pairs import AllPairs
 from horopca._objectives.sample import as_sample
-from horopca._points.door import check_door
 from horopca.geometry import to_hyperboloid, translate_to_origin
 from horopca.metrics import pair_variance
 from horopca.projections import slide, spine_from_ideal_points
@@ -37,7 +37,7 @@ class OrthonormalHoroPCA:
         x = translate_to_origin(x, self.mean_)
         self.ideal_points_ = best_orthonormal(x, self.n_components, np.random.default_rng(self.random_state))
         self.spine_ = spine_from_ideal_points(self.ideal_points_)
-        return check_door(self.model, -1.0).leave(to_hyperboloid(slide(x, self.spine_), "halfspace"), X.dtype)
+        return check_coordinates(self.model, -1.0).from_hyperboloid(to_hyperboloid(slide(x, self.spine_), "halfspace"), X.dtype)
 
 
 def best_orthonormal(x: np.ndarray, K: int, rng: np.random.Generator) -> np.ndarray:

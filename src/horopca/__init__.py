@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import datasets, embed, geometry, io, metrics, plots, projections, statistics  # noqa: F401
-    from ._points.libraries import from_geoopt, from_hyperbolix, from_hypll  # noqa: F401
+    from ._input.libraries import from_geoopt, from_hyperbolix, from_hypll  # noqa: F401
     from .estimators import *  # noqa: F403
     from .estimators import layers as torch  # noqa: F401
     from .explorer import explore  # noqa: F401
@@ -28,7 +28,7 @@ __version__ = "0.1.0"
 # These, and all estimators by their names, are loaded when first asked for: `horopca --help` does not wait for scikit-learn.
 _ROOMS = ("datasets", "embed", "geometry", "io", "metrics", "plots", "projections", "statistics")
 _HOMES = {"HoroPCACV": "metrics", "compare": "metrics.comparison", "explore": "explorer"}
-_HOMES |= dict.fromkeys(("from_geoopt", "from_hypll", "from_hyperbolix"), "_points.libraries")
+_HOMES |= dict.fromkeys(("from_geoopt", "from_hypll", "from_hyperbolix"), "_input.libraries")
 _ALIASES = {"anndata": "io.anndata", "torch": "estimators.layers"}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from hierarchies import TREE
 from horopca import TangentPCA, metrics
-from horopca._points.door import check_door
+from horopca._input.coordinates import check_coordinates
 from horopca.cli.methods import HELP
 from horopca.geometry import MODELS, distance, from_hyperboloid, to_hyperboloid
 from horopca.io import load, save, save_fitted
@@ -79,7 +79,8 @@ def test_what_is_written_is_what_the_library_returns(tmp_path, points):
 def test_model_and_curvature_reach_the_points_and_the_picture(tmp_path, monkeypatch, model):
     drawn = []
     monkeypatch.setattr(
-        "horopca.plots.plot_plane", lambda Y, *_, model, curvature, **__: drawn.append(check_door(model, curvature).enter(Y))
+        "horopca.plots.plot_plane",
+        lambda Y, *_, model, curvature, **__: drawn.append(check_coordinates(model, curvature).to_hyperboloid(Y)),
     )
     scale = 1 if model == "halfspace" else 2  # curvature -1/4 doubles lengths, and dilations of the half-space are free
     path = save(tmp_path / "points.npy", scale * from_hyperboloid(to_hyperboloid(TREE.points), model))

@@ -522,7 +522,7 @@ def test_wrong_options_are_refused_in_a_sentence(X, estimator, sentence):
 
 @pytest.mark.parametrize("name", LINEAR)
 def test_the_inverse_reads_what_transform_gives(name):
-    """Far from the mean, farther than the door lets in from the origin."""
+    """Far from the mean, farther than validation allows from the origin."""
     rng = np.random.default_rng(0)
     u = np.concatenate([rng.normal(0, 0.01, (40, 3)) + [1, 0, 0], [[-1, 0, 0]]])
     x = lift(np.sinh(170.0) * u / np.linalg.norm(u, axis=1, keepdims=True))

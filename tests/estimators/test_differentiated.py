@@ -6,7 +6,7 @@ import sklearn
 
 import horopca
 from horopca import geometry
-from horopca._points.door import Door
+from horopca._input.coordinates import Coordinates
 from horopca.datasets import make_hierarchy
 
 torch = pytest.importorskip("torch")
@@ -35,7 +35,7 @@ def some(model, curvature=-1.0, rows=slice(3, 8)):
     """Points of the fit, the origin and a point twice."""
     x = geometry.to_hyperboloid(X[rows])
     x[0], x[1] = geometry.origin(4), x[2]
-    return torch.as_tensor(Door(model, curvature).leave(x, np.float64))
+    return torch.as_tensor(Coordinates(model, curvature).from_hyperboloid(x, np.float64))
 
 
 def agrees(function, points):
@@ -57,7 +57,7 @@ def test_there_and_back_with_gradients(name):
 
 @pytest.mark.parametrize("model", geometry.MODELS)
 def test_in_every_model_and_precision(model):
-    X_there = Door(model, -0.4).leave(geometry.to_hyperboloid(X), np.float64)
+    X_there = Coordinates(model, -0.4).from_hyperboloid(geometry.to_hyperboloid(X), np.float64)
     fit = ESTIMATORS["HoroPCA"](model=model, curvature=-0.4).fit(X_there)
     points = some(model, -0.4)
     space = geometry.MODELS[model].space  # of Lorentz coordinates only the space part is read

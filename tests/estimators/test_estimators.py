@@ -16,8 +16,8 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from horopca import HoroPCA, TangentPCA, geometry, metrics
-from horopca._points.door import check_door
-from horopca._points.places import check_rows
+from horopca._input.coordinates import check_coordinates
+from horopca._input.validation import check_rows
 from horopca.datasets import make_hierarchy
 from horopca.geometry._arrays import to_numpy
 from horopca.statistics import frechet_mean, mean_relative_change
@@ -268,12 +268,12 @@ def test_array_libraries_come_back_out(X, xp, dtype, quick_search):
 def test_output_that_float32_cannot_tell_from_the_boundary_stays_inside():
     u = np.random.default_rng(0).standard_normal((60, 3))
     x = geometry.lift(np.sinh(25.0) * u / np.linalg.norm(u, axis=1, keepdims=True))  # 1 - |z| is 3e-11
-    door = check_door("poincare", -1.0)
-    Z = door.leave(x, np.dtype(np.float32))
+    coordinates = check_coordinates("poincare", -1.0)
+    Z = coordinates.from_hyperboloid(x, np.dtype(np.float32))
     size = np.linalg.norm(Z.astype(float), axis=1)
     assert np.all(size < 1)
     assert np.all(size > 1 - 1e-6)
-    assert check_rows(Z, door).shape == (60, 4)
+    assert check_rows(Z, coordinates).shape == (60, 4)
 
 
 @pytest.mark.parametrize("model", ["poincare", "klein", "lorentz", "halfspace", "tangent"])
@@ -284,18 +284,18 @@ def test_what_leaves_by_the_door_may_enter_again(model, curvature, dtype):
     u = rng.standard_normal((2000, 6))
     radius = rng.uniform(0, 12 if model in ("lorentz", "halfspace") and dtype == np.float32 else 60, size=(2000, 1))
     x = geometry.lift(np.sinh(radius) * u / np.linalg.norm(u, axis=1, keepdims=True))
-    door = check_door(model, curvature)
-    again = check_rows(door.leave(x, np.dtype(dtype)), door)
+    coordinates = check_coordinates(model, curvature)
+    again = check_rows(coordinates.from_hyperboloid(x, np.dtype(dtype)), coordinates)
     assert again.X.dtype == dtype
     assert np.all(np.isfinite(again.all()))
 
 
 def test_float32_hyperboloids_are_accepted_and_others_not():
     x = geometry.lift(np.sinh(np.linspace(0, 7, 20))[:, None] * np.array([[0.6, 0.8]]))
-    door = check_door("lorentz", -1.0)
-    assert check_rows(x.astype(np.float32), door).shape == (20, 3)
+    coordinates = check_coordinates("lorentz", -1.0)
+    assert check_rows(x.astype(np.float32), coordinates).shape == (20, 3)
     with pytest.raises(ValueError, match="must lie on the hyperboloid"):
-        check_rows(x * [1.001, 1, 1], door)
+        check_rows(x * [1.001, 1, 1], coordinates)
 
 
 def test_read_only_input_is_left_alone(X):

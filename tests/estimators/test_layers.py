@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from horopca import HoroPCA, TangentPCA, geometry, metrics
-from horopca._points.door import Door
+from horopca._input.coordinates import Coordinates
 from horopca.datasets import load_mammals, make_hierarchy
 from horopca.projections import Spine, slide, spine_basis
 
@@ -33,7 +33,7 @@ FITS = {
 
 @cache
 def fitted(name="ideal", model="poincare", curvature=-1.0):
-    points = Door(model, curvature).leave(geometry.to_hyperboloid(TREE), np.float64)
+    points = Coordinates(model, curvature).from_hyperboloid(geometry.to_hyperboloid(TREE), np.float64)
     return HoroPCA(**QUICK, **FITS[name], model=model, curvature=curvature).fit(points), torch.as_tensor(points)
 
 
@@ -191,7 +191,7 @@ def test_a_curvature_that_is_a_parameter_is_the_layers():
 @pytest.mark.parametrize("model", ["poincare", "lorentz"])
 def test_an_empty_batch_has_no_images(model):
     layer = HoroProjection(4, 2, model)
-    columns = layer.door.columns
+    columns = layer.coordinates.columns
     Y = layer(torch.zeros(3, 0, columns(4), dtype=torch.float32))
     assert Y.shape == (3, 0, columns(2)) and Y.dtype == torch.float32
     assert layer.inverse(torch.zeros(0, columns(2))).shape == (0, columns(4))

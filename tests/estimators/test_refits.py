@@ -11,8 +11,8 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from clouds import cloud, rotation, turned
 from horopca import HoroPCA
+from horopca._input.coordinates import check_coordinates
 from horopca._objectives.objectives import ObjectiveName
-from horopca._points.door import check_door
 from horopca.estimators.fitting import copies_of
 from horopca.estimators.learning import STRATEGIES, SpineName
 from horopca.geometry import from_hyperboloid, pairwise_distance, radius, to_hyperboloid
@@ -64,7 +64,7 @@ def test_a_warm_search_begins_where_the_last_one_ended(monkeypatch):
 
 
 def test_the_picture_of_a_stream_stays_as_it_was_turned(monkeypatch):
-    monkeypatch.setattr("horopca._points.stream.Reservoir.after", lambda self, rows, size: self._replace(
+    monkeypatch.setattr("horopca._input.reservoir.Reservoir.after", lambda self, rows, size: self._replace(
         points=rows.all(), seen=self.seen + rows.shape[0], changed=rows.shape[0]))  # fmt: skip
     pca = HoroPCA(2).partial_fit(X)
     first = pca.transform(X)
@@ -113,15 +113,15 @@ STRETCHED = {"spine": "free", "objective": "distortion", "stretch": True, "n_ini
     "model, curvature, options", [("poincare", -1.0, STRETCHED), ("lorentz", -0.25, {}), ("halfspace", -2.0, {})]
 )
 def test_the_centre_is_in_the_middle_and_nothing_else_changes(model, curvature, options):
-    door = check_door(model, curvature)
-    points, origin = (door.leave(x, x.dtype) for x in (to_hyperboloid(X[:20]), np.eye(1, 5)))
+    coordinates = check_coordinates(model, curvature)
+    points, origin = (coordinates.from_hyperboloid(x, x.dtype) for x in (to_hyperboloid(X[:20]), np.eye(1, 5)))
     here = {"model": model, "curvature": curvature, **options}
     usual = HoroPCA(3, **here).fit(points)
     for centre, place in (("origin", origin), (points[7], points[7:8])):
         pca = HoroPCA(3, centre=centre, **here).fit(points)
         for k in (1, 2, 3):
-            assert radius(door.enter(pca.transform(place, n_components=k))) < 1e-7
-        a, b = (pairwise_distance(door.enter(fit.transform(points))) for fit in (pca, usual))
+            assert radius(coordinates.to_hyperboloid(pca.transform(place, n_components=k))) < 1e-7
+        a, b = (pairwise_distance(coordinates.to_hyperboloid(fit.transform(points))) for fit in (pca, usual))
         np.testing.assert_allclose(a, b, atol=1e-7)
         np.testing.assert_allclose(pca.explained_variance_, usual.explained_variance_, rtol=1e-12)
         np.testing.assert_array_equal(pca.mean_, usual.mean_)

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 import horopca
 from fuzz.tally import Finding, Tally, counted
 from horopca import metrics
-from horopca._points.door import LARGEST_RADIUS, Door, check_door
+from horopca._input.coordinates import LARGEST_RADIUS, Coordinates, check_coordinates
 from horopca.geometry import MODELS, from_hyperboloid, pairwise_distance, to_hyperboloid, translate
 from horopca.io import describe, load, save
 from horopca.statistics import frechet_mean
@@ -39,19 +39,21 @@ def any_numbers(rng: np.random.Generator, columns: int) -> np.ndarray:
     return np.where(odd, rng.choice(NUMBERS, shape), X)
 
 
-def any_points(rng: np.random.Generator, columns: int, door: Door, size: int | None = None) -> np.ndarray:
+def any_points(rng: np.random.Generator, columns: int, coordinates: Coordinates, size: int | None = None) -> np.ndarray:
     """Points of a model, from one another as near and as far as float64 can tell: in the ball up to its rim."""
-    d, n = door.dimension(columns), int(rng.integers(2, 9)) if size is None else size
+    d, n = coordinates.dimension(columns), int(rng.integers(2, 9)) if size is None else size
     u = rng.standard_normal((n, d))
     u /= np.linalg.norm(u, axis=1, keepdims=True)
-    most = np.log10(LARGEST_RADIUS * (1 - 1e-12) / (1 if door.model.startswith("lorentz") or door.model == "tangent" else 2))
+    most = np.log10(
+        LARGEST_RADIUS * (1 - 1e-12) / (1 if coordinates.model.startswith("lorentz") or coordinates.model == "tangent" else 2)
+    )
     radii = 10.0 ** rng.uniform(*sorted(rng.uniform(rng.choice([-300, -8, -1]), most, 2)), (n, 1))
     if rng.random() < 0.3:
         u = u[:1] + rng.choice([0.0, 1e-12, 1e-3]) * u  # all in one direction
         u /= np.linalg.norm(u, axis=1, keepdims=True)
     if rng.random() < 0.3:
         radii[:] = radii[0]
-    X = door.leave(to_hyperboloid(radii * u, "tangent"), np.float64)
+    X = coordinates.from_hyperboloid(to_hyperboloid(radii * u, "tangent"), np.float64)
     return X[rng.integers(0, n, n)] if rng.random() < 0.2 else X  # some of them several times
 
 
@@ -63,38 +65,38 @@ class Case(NamedTuple):
 
     rng: np.random.Generator
 
-    def door(self) -> Door:
-        return check_door(str(self.rng.choice(list(MODELS))), float(self.rng.choice(CURVATURES)))
+    def coordinates(self) -> Coordinates:
+        return check_coordinates(str(self.rng.choice(list(MODELS))), float(self.rng.choice(CURVATURES)))
 
-    def points(self, door: Door, columns: int | None = None) -> np.ndarray:
-        d = int(self.rng.integers(1, 5)) if columns is None else door.dimension(columns)
-        X = any_points(self.rng, door.columns(d), door)
+    def points(self, coordinates: Coordinates, columns: int | None = None) -> np.ndarray:
+        d = int(self.rng.integers(1, 5)) if columns is None else coordinates.dimension(columns)
+        X = any_points(self.rng, coordinates.columns(d), coordinates)
         single = self.rng.random() < 0.25 and np.abs(X).max() < 1e38
         return X.astype(np.float32) if single else X
 
 
 @cache
-def _fitted(name: str, door: Door, away: float) -> Any:
+def _fitted(name: str, coordinates: Coordinates, away: float) -> Any:
     """A fit to a few points around one, so far from the origin."""
     x = to_hyperboloid(np.random.default_rng(0).uniform(-0.4, 0.4, (12, 3)))
     centre = to_hyperboloid(np.array([0.6, 0.0, 0.8]) * away, "tangent")
-    return _estimator(name, door).fit(door.leave(translate(x, centre), np.float64))
+    return _estimator(name, coordinates).fit(coordinates.from_hyperboloid(translate(x, centre), np.float64))
 
 
-def _estimator(name: str, door: Door) -> Any:
+def _estimator(name: str, coordinates: Coordinates) -> Any:
     seeded = {"HoroPCA", "PGA", "BSA"}
     options = {"random_state": 0, "max_iter": 20} if name in seeded else {}
-    return getattr(horopca, name)(1, **options, model=door.model, curvature=door.curvature)
+    return getattr(horopca, name)(1, **options, model=coordinates.model, curvature=coordinates.curvature)
 
 
 def _mapped(name: str) -> Callable[[Case], Any]:
     """Any numbers, or points, through a fit and back."""
 
     def go(case: Case) -> Any:
-        door = Door(str(case.rng.choice(list(MODELS))), float(case.rng.choice([-1.0, -1e-100])))
-        away = float(case.rng.choice([0.0, 6.0, 13.0] if door.model in ("poincare", "klein") else [0.0, 13.0, 80.0]))
-        fit, columns = _fitted(name, door, away), door.columns(3)
-        X = any_numbers(case.rng, columns) if case.rng.random() < 0.5 else case.points(door, columns)
+        coordinates = Coordinates(str(case.rng.choice(list(MODELS))), float(case.rng.choice([-1.0, -1e-100])))
+        away = float(case.rng.choice([0.0, 6.0, 13.0] if coordinates.model in ("poincare", "klein") else [0.0, 13.0, 80.0]))
+        fit, columns = _fitted(name, coordinates, away), coordinates.columns(3)
+        X = any_numbers(case.rng, columns) if case.rng.random() < 0.5 else case.points(coordinates, columns)
         Y = fit.transform(X)
         if Y.dtype != X.dtype:
             raise AssertionError(f"{X.dtype} became {Y.dtype}")
@@ -107,9 +109,9 @@ def _fit(name: str) -> Callable[[Case], Any]:
     """A fit to the points, their images, and what it says of itself."""
 
     def go(case: Case) -> Any:
-        door = case.door()
-        X = case.points(door)
-        fit = _estimator(name, door).fit(X)
+        coordinates = case.coordinates()
+        X = case.points(coordinates)
+        fit = _estimator(name, coordinates).fit(X)
         said = [value for key, value in vars(fit).items() if key.endswith("_") and isinstance(value, (float, np.ndarray))]
         return fit.transform(X), *said
 
@@ -117,10 +119,10 @@ def _fit(name: str) -> Callable[[Case], Any]:
 
 
 def _measured(case: Case) -> Any:
-    door = case.door()
-    place = door._asdict()
-    X = case.points(door)
-    Y = any_points(case.rng, door.columns(int(case.rng.integers(1, 4))), door, size=len(X))
+    coordinates = case.coordinates()
+    place = coordinates._asdict()
+    X = case.points(coordinates)
+    Y = any_points(case.rng, coordinates.columns(int(case.rng.integers(1, 4))), coordinates, size=len(X))
     pairs = (metrics.average_distortion, metrics.worst_case_distortion, metrics.squared_distortion)
     if np.isnan([metric(X, Y, **place) for metric in pairs]).any():  # inf is true where points merge
         raise AssertionError("a distortion is NaN")
@@ -129,7 +131,7 @@ def _measured(case: Case) -> Any:
 
 def _described(case: Case) -> Any:
     columns = int(case.rng.integers(1, 5))
-    X = any_numbers(case.rng, columns) if case.rng.random() < 0.5 else case.points(case.door())
+    X = any_numbers(case.rng, columns) if case.rng.random() < 0.5 else case.points(case.coordinates())
     found = describe(X)
     return found.curvature, *(value for radii in found.radius.values() for value in radii.values())
 
@@ -146,14 +148,14 @@ def _kept(case: Case) -> Any:
 
 
 def _converted(case: Case) -> Any:
-    door = case.door()
-    x = door.enter(case.points(door))
+    coordinates = case.coordinates()
+    x = coordinates.to_hyperboloid(case.points(coordinates))
     return [from_hyperboloid(x, model) for model in MODELS]
 
 
 def _distances(case: Case) -> Any:
-    door = case.door()
-    x = door.enter(case.points(door))
+    coordinates = case.coordinates()
+    x = coordinates.to_hyperboloid(case.points(coordinates))
     d, mean = pairwise_distance(x), frechet_mean(x)
     if (np.abs(d - d.T) > 1e-9 * d).any() or not (d >= 0).all():
         raise AssertionError("distances are no distances")

@@ -29,7 +29,7 @@ SERVER = """
 import asyncio, json, os, signal, sys
 import numpy
 from distributed import Scheduler, Worker
-import horopca._points.dask, horopca.cli.dask, horopca.estimators, horopca.io.stores
+import horopca._input.dask, horopca.cli.dask, horopca.estimators, horopca.io.stores
 
 def at(module, name, armed, victims):
     # kill the processes, this one or the scheduler and this one, in the first call of a function after it was armed
@@ -46,7 +46,7 @@ def at(module, name, armed, victims):
     setattr(module, name, deadly)
 
 POINTS = {
-    "fit": (horopca.io.stores, "_read_part"), "transform": (horopca._points.dask, "_mapped"), "write": (numpy, "save")
+    "fit": (horopca.io.stores, "_read_part"), "transform": (horopca._input.dask, "_mapped"), "write": (numpy, "save")
 }
 
 async def live(kind, address, folder):

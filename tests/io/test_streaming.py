@@ -233,7 +233,7 @@ def test_an_input_cut_short_meanwhile_is_a_sentence_and_nothing_is_left(points, 
 def test_an_input_cut_short_before_and_during_the_fit_is_a_sentence(points, out, tmp_path, runner, when):
     """In a process apart: where the length of a map is not asked, the system ends it (SIGBUS)."""
     code = """
-    from horopca._points import memory
+    from horopca._input import memory
     if when == "digests":
         read = streaming.Source.rows
         def rows(self, *where):

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from clouds import cloud, clusters, rotation
+from horopca._input.coordinates import Coordinates
+from horopca._input.rows import Rows
 from horopca._objectives import whole as whole_rows
 from horopca._objectives.frechet import frechet_objective
 from horopca._objectives.objectives import OBJECTIVES
@@ -13,8 +15,6 @@ from horopca._objectives.pairs import Across, AllPairs
 from horopca._objectives.profiles import SQUARE, mean_over_pairs
 from horopca._objectives.sample import as_sample
 from horopca._objectives.whole import Whole
-from horopca._points.door import Door
-from horopca._points.memory import Rows
 from horopca.geometry import Frame, distance, lift, to_hyperboloid, translate
 from horopca.projections import slide, spine_from_basis
 from horopca.statistics import Seen, frechet_mean, principal_axes
@@ -41,7 +41,7 @@ def test_pairs_across_are_the_pairs_they_say(first, others, offsets, block, monk
 
 
 def whole_of(X, m, seed=0, model="poincare"):
-    rows, rng = Rows(X, Door(model, -1.0)), np.random.default_rng(seed)
+    rows, rng = Rows(X, Coordinates(model, -1.0)), np.random.default_rng(seed)
     some = rows.take(rng.choice(len(X), size=m, replace=False))
     mean = frechet_mean(some).point
     axes, _ = principal_axes(Seen(some, mean))
@@ -61,7 +61,7 @@ def images(x, A):
 @pytest.mark.parametrize(("name", "K"), [("variance", 1), ("distortion", 3), ("stretch", 2), ("robust", 2)])
 def test_a_row_is_paired_with_the_points_opposite(name, K, monkeypatch):
     """The value longhand, over chunks; a row that is in the sample has no distortion with itself, and does not count."""
-    monkeypatch.setattr("horopca._points.memory.CHUNK_ELEMENTS", 64)
+    monkeypatch.setattr("horopca._input.rows.CHUNK_ELEMENTS", 64)
     most, _ = whole_of(clusters(150, 3), 20)
     monkeypatch.setattr(whole_rows, "LEAST_PAIRS_ACROSS", 1050)
     whole, everything = whole_of(clusters(150, 3), 20)
@@ -144,7 +144,7 @@ def test_a_row_next_to_the_pole_keeps_its_digits(mean):
     far = lift(np.outer([1e2, 3e2, 1e3, 1e4, 1e6], [0.0, 1.0, 0.0]))
     x = translate(np.concatenate([cloud(30, 3), far]), frame.mean)
     task = whole_rows.Task(frame, frame.matrix(), x[:5], (0,))
-    placed, _ = task.placed(Door("lorentz", -1.0).chunk(x))
+    placed, _ = task.placed(Coordinates("lorentz", -1.0).chunk(x))
     seen = as_sample(frame.enter(x))
     pole = np.concatenate([[1.0], unit := frame.enter(x)[-1, 1:] / np.linalg.norm(frame.enter(x)[-1, 1:])])
     M = pole * [1, -1, -1, -1]

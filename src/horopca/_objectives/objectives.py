@@ -12,8 +12,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .._points.means import mean_and_more
-from .._points.memory import Rows
+from .._input.means import mean_and_more
+from .._input.rows import Rows
 from ..geometry import Chunk, pairwise_distance
 from ..geometry._arrays import Array, array_namespace
 from ..projections.horospherical import Products, Slid, slide_with_pullback, stretch_with_pullback

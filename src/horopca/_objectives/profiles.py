@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import device
 
-from .._points.cuda import mean_over_many_pairs, usable_for
+from .._input.cuda import mean_over_many_pairs, usable_for
 from ..geometry._arrays import Array, array_namespace
 from .pairs import Across, AllPairs, Shifts
 
@@ -27,7 +27,7 @@ class Profile(NamedTuple):
     """
 
     host: Callable[[Array, Array, Array, Array | None], tuple[Array, Array]]
-    kernel: bool = False  # whether `_points.cuda` computes the mean of this one
+    kernel: bool = False  # whether `_input.cuda` computes the mean of this one
 
 
 def _square(a: Array, c: Array, h: Array, _: Array | None) -> tuple[Array, Array]:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import device
 
-from .._points.memory import Rows
+from .._input.rows import Rows
 from ..geometry import Chunk, Frame
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy, with_rows
 from ..geometry.isometries import BOOSTABLE_TIME

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import plots
-from .._points.door import check_door
+from .._input.coordinates import check_coordinates
 from ..datasets import make_hierarchy
 from ..geometry import from_hyperboloid
 from ..io import Table as Points
@@ -141,8 +141,8 @@ def watched_reductions(X: Any, counts: list[int], methods: list[str], **settings
 
 
 def _draw(figure: Any, rows: list[Reduction], texts: Texts, place: dict[str, Any]) -> None:
-    door = check_door(**place)
-    images = {row.record["title"]: from_hyperboloid(door.enter(row.Y), "poincare") for row in rows}
+    coordinates = check_coordinates(**place)
+    images = {row.record["title"]: from_hyperboloid(coordinates.to_hyperboloid(row.Y), "poincare") for row in rows}
     captions = [f"distortion {row.record['distortion']:.3f}" for row in rows]
     plots.plot_comparison(images, texts.labels, edges=texts.edges, captions=captions, figure=figure)
 

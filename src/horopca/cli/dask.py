@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .._points.places import check_rows
-from ..estimators.fitting import fitted_door
+from .._input.validation import check_rows
+from ..estimators.fitting import fitted_coordinates
 from ..io.stores import atomic_folder, check_store, open_store, write_store
 from .console import status
 from .reducing import Reduced, Request
@@ -29,7 +29,7 @@ def reduce_chunked(request: Request, unnamed: ExitStack) -> Reduced:
         n, estimator = X.shape[0], request.estimator(None)
         with status(f"Reducing {n:,} points from {request.input.name}"):
             estimator = estimator if request.kept is not None else estimator.fit(X)
-            rows: Any = check_rows(X, fitted_door(estimator), estimator=estimator)
+            rows: Any = check_rows(X, fitted_coordinates(estimator), estimator=estimator)
             distortion, error = sampled_distortion(rows.raw, n, estimator, request.seed)
             if request.plot is not None:
                 some = estimator.transform(rows.raw(np.arange(0, n, -(-n // DRAWN_ROWS))))

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 import rich_click as click
 
-from .._points.door import check_door
-from .._points.places import choose_door
+from .._input.coordinates import check_coordinates
+from .._input.validation import choose_coordinates
 from ..geometry import clip
 from ..io import Table, atomic_output, check_output, load
 from ..io.files import named
@@ -113,15 +113,15 @@ def read(path: Path, reading: Reading = PLAIN, *, allow_nonfinite: bool = False)
         )
     if reading.model == "auto":
         curvature = -1.0 if reading.curvature is None else reading.curvature
-        table = table._replace(model=choose_door(table.X, "auto", curvature, str(path)).model)
+        table = table._replace(model=choose_coordinates(table.X, "auto", curvature, str(path)).model)
     return table if reading.clip is None else _clipped(table, reading, reading.clip, path)
 
 
 def _clipped(table: Table, reading: Reading, margin: float, path: Path) -> Table:
-    door = check_door(**reading.place(table.model))
-    if door.model not in ("poincare", "klein"):
-        raise click.UsageError(f"--clip is for points of a ball, but those of {path} are of the model {door.model}.")
-    sizes, radius = np.linalg.norm(table.X, axis=1), 1 / door.scale
+    coordinates = check_coordinates(**reading.place(table.model))
+    if coordinates.model not in ("poincare", "klein"):
+        raise click.UsageError(f"--clip is for points of a ball, but those of {path} are of the model {coordinates.model}.")
+    sizes, radius = np.linalg.norm(table.X, axis=1), 1 / coordinates.scale
     X, over = clip(table.X, margin, radius=radius), sizes.max() - radius
     moved = int((X != table.X).any(axis=1).sum())
     if moved:

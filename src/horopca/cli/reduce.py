@@ -9,7 +9,7 @@ from typing import Any
 
 import rich_click as click
 
-from ..estimators.fitting import fitted_door
+from ..estimators.fitting import fitted_coordinates
 from ..io import save_fitted
 from ..metrics.comparison import NEAR_MEASURES
 from .console import is_quiet, print_rows, to_json
@@ -84,7 +84,7 @@ def reduce(as_json: bool, **options: Any) -> None:
     with ExitStack() as unnamed:
         reduced = REDUCERS[where](request, unnamed)
         if figure is not None:
-            place = fitted_door(reduced.estimator)._asdict()
+            place = fitted_coordinates(reduced.estimator)._asdict()
             draw_plane(figure, reduced.images, reduced.texts, title=request.title, **place)
         summary = {"input": request.input, **_summary(reduced, request), **_files(request)}
         rows, text = _in_words(summary), to_json(summary)
@@ -114,14 +114,14 @@ def _refuse(request: Request, as_json: bool) -> None:
 
 def _summary(reduced: Reduced, request: Request) -> dict[str, Any]:
     """What to say about a reduction: its size, its settings, what it keeps."""
-    estimator, door = reduced.estimator, fitted_door(reduced.estimator)
+    estimator, coordinates = reduced.estimator, fitted_coordinates(reduced.estimator)
     kept = getattr(estimator, "explained_variance_ratio_", None)
     return {
         "n_points": reduced.n_points,
-        "n_dimensions": door.dimension(estimator.n_features_in_),
+        "n_dimensions": coordinates.dimension(estimator.n_features_in_),
         "n_components": kept_dimensions(estimator),
         "estimator": type(estimator).__name__,
-        **door._asdict(),
+        **coordinates._asdict(),
         **{name: getattr(estimator, name) for name in HELP if hasattr(estimator, name)},
         "seed": request.seed,
         "distortion": reduced.distortion,

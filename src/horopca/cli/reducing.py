@@ -15,7 +15,7 @@ import numpy as np
 import rich_click as click
 
 from ..estimators.base import HyperbolicReduction
-from ..estimators.fitting import fitted_door
+from ..estimators.fitting import fitted_coordinates
 from ..io import FORMATS, load_fitted
 from ..io.anndata import how
 from ..io.files import named
@@ -32,7 +32,7 @@ from .texts import Texts, files_beside, point_writers, texts_of
 
 def kept_dimensions(estimator: Any) -> int:
     """The dimension of the images of a fitted reduction."""
-    return fitted_door(estimator).dimension(estimator._n_features_out)
+    return fitted_coordinates(estimator).dimension(estimator._n_features_out)
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def reduce_in_memory(request: Request, unnamed: ExitStack) -> Reduced:
     with status(f"Reducing {n:,} points from {request.input.name}"):
         Y = estimator.transform(table.X) if request.kept is not None else estimator.fit_transform(table.X)
         seconds = time.perf_counter() - start
-        place: Any = {**fitted_door(estimator)._asdict(), "random_state": request.seed}
+        place: Any = {**fitted_coordinates(estimator)._asdict(), "random_state": request.seed}
         distortion, error = _distortion(table.X, Y, **place)
         more = kept_neighbours(table.X, Y, **place)
     base = request.input if request.input.suffix.lower() == ".h5ad" else None

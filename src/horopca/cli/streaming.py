@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.fitting import fitted_door
+from ..estimators.fitting import fitted_coordinates
 from ..geometry import distance
 from ..io import is_large
 from ..io.partial import beside
@@ -72,8 +72,8 @@ def sampled_distortion(take: Callable[[np.ndarray], np.ndarray], n: int, estimat
     rng = np.random.default_rng(seed)
     chosen = np.sort(rng.choice(n, size=2 * min(INDEPENDENT_PAIRS, n // 2), replace=False))  # read in the order of the file
     X = take(chosen)
-    door, (i, j) = fitted_door(estimator), rng.permutation(len(X)).reshape(2, -1)
-    before, after = (distance(x[i], x[j]) for x in map(door.enter, (X, estimator.transform(X))))
+    coordinates, (i, j) = fitted_coordinates(estimator), rng.permutation(len(X)).reshape(2, -1)
+    before, after = (distance(x[i], x[j]) for x in map(coordinates.to_hyperboloid, (X, estimator.transform(X))))
     ratios = relative_change(before, after)
     if len(ratios) < 2:
         return float("nan"), 0.0

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._points.arguments import check_choice, check_count
+from .._input.arguments import check_choice, check_count
 from ..io import EdgeList, load, load_edges
 
 GRAPHS = ("smalltree", "phylo-tree", "bio-diseasome", "ca-CSphd")

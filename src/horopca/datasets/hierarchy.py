@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._points.arguments import check_count, check_number, seeded_generator
+from .._input.arguments import check_count, check_number, seeded_generator
 from ..geometry import from_hyperboloid, origin, to_hyperboloid, translate, translate_to_origin
 from .trees import RootedTree, balanced_tree
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._points.arguments import check_choice, check_count, seeded_generator
+from .._input.arguments import check_choice, check_count, seeded_generator
 
 LARGEST = 10_000_000  # A tree has at most so many nodes.
 

@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._points.arguments import check_count, check_number
-from .._points.door import LARGEST_RADIUS, Door, check_door
+from .._input.arguments import check_count, check_number
+from .._input.coordinates import LARGEST_RADIUS, Coordinates, check_coordinates
 from .._search.ending import Ending
 from ..estimators.fitting import report_end, tell
 from ..geometry import MODELS, ModelName
@@ -39,8 +39,8 @@ class GraphEmbedding(BaseEstimator, ABC):
     names_: list[Any]
 
     @abstractmethod
-    def _learn(self, graph: Any, door: Door, d: int) -> Ending | None:
-        """Find points of H^d for the nodes of a graph, and keep them as they leave by the door; how a search for them ended."""
+    def _learn(self, graph: Any, coordinates: Coordinates, d: int) -> Ending | None:
+        """Find points of H^d for the nodes of a graph, and keep them in the user's coordinates; how the search ended."""
 
     def fit(self, graph: Any, y: Any = None) -> Self:
         """Find the points of the nodes of `graph`.
@@ -55,7 +55,9 @@ class GraphEmbedding(BaseEstimator, ABC):
         -------
         self
         """
-        ending = self._learn(graph, check_door(self.model, self.curvature), check_count("n_components", self.n_components, 2))
+        ending = self._learn(
+            graph, check_coordinates(self.model, self.curvature), check_count("n_components", self.n_components, 2)
+        )
         if ending is not None:
             report_end(self, ending)
         return self
@@ -64,9 +66,9 @@ class GraphEmbedding(BaseEstimator, ABC):
         """Find the points of the nodes of `graph`, as `fit` does, and return them: `embedding_`."""
         return self.fit(graph).embedding_
 
-    def _far(self, door: Door) -> float:
+    def _far(self, coordinates: Coordinates) -> float:
         """The largest radius that points may have, at curvature -1."""
-        reach = REACH[door.model]
+        reach = REACH[coordinates.model]
         if self.max_radius == "auto":
             return reach.shown
         if self.max_radius is None:
@@ -74,22 +76,22 @@ class GraphEmbedding(BaseEstimator, ABC):
         far = check_number("max_radius", self.max_radius, "'auto', None or a positive number", above=0)
         if far > reach.held:
             raise ValueError(
-                f"max_radius must be at most {reach.held:g} for the model {door.model!r}, beyond which float64 does not tell "
-                f"points from the boundary, but is {far:g}. max_radius=None means as far as the model holds."
+                f"max_radius must be at most {reach.held:g} for the model {coordinates.model!r}, beyond which float64 does "
+                f"not tell points from the boundary, but is {far:g}. max_radius=None means as far as the model holds."
             )
         return far
 
-    def _scale(self, door: Door) -> float | None:
+    def _scale(self, coordinates: Coordinates) -> float | None:
         """The scale that was asked for, at curvature -1; None: the best."""
         if self.scale == "auto":
             return None
-        return door.scale * check_number("scale", self.scale, "'auto' or a positive number", above=0)
+        return coordinates.scale * check_number("scale", self.scale, "'auto' or a positive number", above=0)
 
     def _say(self, text: str) -> None:
         tell(self, text)
 
 
-def through(x: np.ndarray, door: Door) -> tuple[np.ndarray, np.ndarray]:
-    """Points x (n, d+1) as they leave by the door, and as they come back: what rounding in the model leaves of them."""
-    X = door.leave(x, x.dtype)
-    return X, door.enter(X)
+def through(x: np.ndarray, coordinates: Coordinates) -> tuple[np.ndarray, np.ndarray]:
+    """Points x (n, d+1) in the user's coordinates, and converted back: what rounding in the model leaves of them."""
+    X = coordinates.from_hyperboloid(x, x.dtype)
+    return X, coordinates.to_hyperboloid(X)

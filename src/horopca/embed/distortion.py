@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .._points.arguments import check_count, check_generator
-from .._points.door import Door
-from .._points.threads import one_blas_thread
+from .._input.arguments import check_count, check_generator
+from .._input.coordinates import Coordinates
+from .._input.threads import one_blas_thread
 from .._search.ending import Ending
 from ..estimators.fitting import check_climb
 from ..geometry import ModelName, lift
@@ -129,24 +129,24 @@ class DistortionEmbedding(GraphEmbedding):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn(self, graph: Any, door: Door, d: int) -> Ending:
+    def _learn(self, graph: Any, coordinates: Coordinates, d: int) -> Ending:
         starts = None if self.n_init == "auto" else check_count("n_init", self.n_init, 0)
         check_climb(self)
-        far, scale = self._far(door), self._scale(door)
+        far, scale = self._far(coordinates), self._scale(coordinates)
         graph, rng = as_graph(graph, largest_component=self.largest_component), check_generator(self.random_state)
         targets = targets_of(graph, rng, least_sources=max(64, 4 * d))
         tree = best_tree(graph, targets)
         if starts is None:
             starts = 1 if d >= ROOM else 2 if len(graph.names) > FEW_NODES else 4
         with one_blas_thread():
-            search = Relaxation(targets, door, far, scale, rng, self._say)
+            search = Relaxation(targets, coordinates, far, scale, rng, self._say)
             runners = [*search.placed(tree, d), *(search.opened(d) for _ in range(starts))]
             best = search.settled(min(runners, key=_distortion), self.max_iter, self.tol)
             given_up = max(0.0, best.fit.distortion - search.without_limit(best, tree).fit.distortion)
         self.names_ = graph.names
         self.distortion_given_up_ = given_up
-        self.embedding_, _ = through(best.x[np.argsort(targets.order)], door)
-        self.distance_scale_, self.distortion_ = best.fit.scale / door.scale, best.fit.distortion
+        self.embedding_, _ = through(best.x[np.argsort(targets.order)], coordinates)
+        self.distance_scale_, self.distortion_ = best.fit.scale / coordinates.scale, best.fit.distortion
         return Ending.of(best, f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).")
 
 
@@ -166,23 +166,23 @@ class Relaxation:
     def __init__(
         self,
         targets: Targets,
-        door: Door,
+        coordinates: Coordinates,
         far: float,
         scale: float | None,
         rng: np.random.Generator,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self.targets, self.door, self.far, self.scale = targets, door, min(far, BALL_HOLDS), scale
+        self.targets, self.coordinates, self.far, self.scale = targets, coordinates, min(far, BALL_HOLDS), scale
         self.rng, self.say = rng, say
         self.tiling = targets.tiling()
 
     def runner(self, x: np.ndarray) -> Runner:
-        """Points, measured as they would come out of the door."""
-        return Runner(x, measure(through(x, self.door)[1], self.targets, self.scale))
+        """Points, measured as rounded to the user's coordinates."""
+        return Runner(x, measure(through(x, self.coordinates)[1], self.targets, self.scale))
 
     def placed(self, tree: Tree, d: int) -> list[Runner]:
         """Sarkar's construction at its best scale, and what becomes of it."""
-        tau = best_tau(tree, d, self.targets, self.door, self.far) if self.scale is None else self.scale
+        tau = best_tau(tree, d, self.targets, self.coordinates, self.far) if self.scale is None else self.scale
         x = drawn_in(place(tree, d, min(tau, 2 * BALL_HOLDS / float(tree.depth.max()))), self.far)
         start = self.runner(x[self.targets.order])
         return [start, self._after(SETTLING, start)]
@@ -219,10 +219,10 @@ class Relaxation:
 
     def without_limit(self, best: Runner, tree: Tree) -> Runner:
         """What becomes of the best points, and of Sarkar's construction, where no radius but the model's own limits them."""
-        held = min(REACH[self.door.model].held, BALL_HOLDS)
+        held = min(REACH[self.coordinates.model].held, BALL_HOLDS)
         if self.far >= held:
             return best
-        free = Relaxation(self.targets, self.door, held, self.scale, self.rng, self.say)
+        free = Relaxation(self.targets, self.coordinates, held, self.scale, self.rng, self.say)
         limited = [best] if np.arccosh(best.x[:, 0].max()) > AT_THE_LIMIT * self.far else []
         settled = [free._after(SETTLING, runner) for runner in limited]
         return min(best, *free.placed(tree, best.x.shape[1] - 1), *settled, key=_distortion)

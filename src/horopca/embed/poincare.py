@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .._points.arguments import check_count, check_generator, check_number
-from .._points.door import Door
-from .._points.threads import one_blas_thread
+from .._input.arguments import check_count, check_generator, check_number
+from .._input.coordinates import Coordinates
+from .._input.threads import one_blas_thread
 from ..geometry import ModelName, lift
 from .ball import from_ball, moved, to_ball, within
 from .base import GraphEmbedding
@@ -119,8 +119,8 @@ class PoincareEmbedding(GraphEmbedding):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn(self, graph: Any, door: Door, d: int) -> None:
-        plan = self._plan(door)
+    def _learn(self, graph: Any, coordinates: Coordinates, d: int) -> None:
+        plan = self._plan(coordinates)
         names, edges, _, directed, _ = as_relations(graph)
         if self.closure and not directed:
             raise ValueError("closure=True needs directed edges, child first, but graph is undirected.")
@@ -136,19 +136,19 @@ class PoincareEmbedding(GraphEmbedding):
                 if (epoch + 1) % max(1, plan.epochs // 10) == 0:
                     self._say(f"epoch {epoch + 1}: mean loss {loss:.4f}")
         found = ranked(x, related, rng)
-        self.embedding_ = door.leave(x, x.dtype)
+        self.embedding_ = coordinates.from_hyperboloid(x, x.dtype)
         self.names_, self.pairs_, self.loss_ = names, related.pairs, loss
         self.mean_rank_, self.map_ = found
 
-    def _plan(self, door: Door) -> Course:
+    def _plan(self, coordinates: Coordinates) -> Course:
         return Course(
             check_count("epochs", self.epochs, 1),
             check_count("burn_in", self.burn_in, 0),
             check_number("learning_rate", self.learning_rate, "a positive number", above=0),
             check_count("negatives", self.negatives, 1),
             check_count("batch_size", self.batch_size, 1),
-            self._scale(door) or 1.0,
-            self._far(door),
+            self._scale(coordinates) or 1.0,
+            self._far(coordinates),
         )
 
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._points.arguments import seeded_generator
-from .._points.door import check_door
-from .._points.places import check_rows
+from .._input.arguments import seeded_generator
+from .._input.coordinates import check_coordinates
+from .._input.validation import check_rows
 from ..geometry import ModelName, distance_blocks
 from ..geometry._arrays import to_numpy
 
@@ -85,7 +85,7 @@ def reconstruction(
     >>> reconstruction(X, [[0, 1], [2, 1]])
     Reconstruction(mean_rank=1.0, mean_average_precision=1.0)
     """
-    rows = check_rows(X, check_door(model, curvature))
+    rows = check_rows(X, check_coordinates(model, curvature))
     x, n = to_numpy(rows.all()), rows.shape[0]
     pairs = np.asarray(pairs)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or not len(pairs):

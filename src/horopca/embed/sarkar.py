@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from .._points.arguments import check_generator
-from .._points.door import LARGEST_RADIUS, Door
+from .._input.arguments import check_generator
+from .._input.coordinates import LARGEST_RADIUS, Coordinates
 from ..geometry import ModelName, distance, from_hyperboloid, origin, radius, to_hyperboloid, translate
 from .ball import from_ball, gyrate, to_ball, within
 from .base import REACH, GraphEmbedding, through
@@ -111,20 +111,24 @@ class SarkarEmbedding(GraphEmbedding):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn(self, graph: Any, door: Door, d: int) -> None:
-        asked, far = self._scale(door), self._far(door)
+    def _learn(self, graph: Any, coordinates: Coordinates, d: int) -> None:
+        asked, far = self._scale(coordinates), self._far(coordinates)
         graph = as_graph(graph, largest_component=self.largest_component)
         targets = targets_of(graph, check_generator(self.random_state))
         tree = best_tree(graph, targets, None if self.root is None else _position(graph, self.root))
-        tau = best_tau(tree, d, targets, door, far, self._say) if asked is None else _check_tau(asked, tree, d, far, door)
-        self.embedding_, x = through(drawn_in(place(tree, d, tau), far), door)
+        tau = (
+            best_tau(tree, d, targets, coordinates, far, self._say)
+            if asked is None
+            else _check_tau(asked, tree, d, far, coordinates)
+        )
+        self.embedding_, x = through(drawn_in(place(tree, d, tau), far), coordinates)
         if asked is not None:
-            _warn_of_rounding(x, tree, tau, door)
+            _warn_of_rounding(x, tree, tau, coordinates)
         fit = measure(x[targets.order], targets)
         self.names_ = graph.names
-        self.scale_, self.distance_scale_ = tau / door.scale, fit.scale / door.scale
+        self.scale_, self.distance_scale_ = tau / coordinates.scale, fit.scale / coordinates.scale
         self.distortion_ = fit.distortion
-        self.distortion_given_up_ = given_up(fit.distortion, tree, d, targets, door, far)
+        self.distortion_given_up_ = given_up(fit.distortion, tree, d, targets, coordinates, far)
         self.parent_ = tree.parent
 
 
@@ -134,7 +138,7 @@ def _position(graph: Graph, root: Any) -> int:
     return graph.names.index(root)
 
 
-def _check_tau(tau: float, tree: Tree, d: int, far: float, door: Door) -> float:
+def _check_tau(tau: float, tree: Tree, d: int, far: float, coordinates: Coordinates) -> float:
     """A scale that was asked for, or a sentence where it puts points too far out."""
     deepest = tau * float(tree.depth.max())
     if deepest <= LARGEST_RADIUS:
@@ -142,20 +146,20 @@ def _check_tau(tau: float, tree: Tree, d: int, far: float, door: Door) -> float:
     if deepest <= far:
         return tau
     raise ValueError(
-        f"scale {tau / door.scale:g} puts nodes of this tree, of depth {tree.depth.max():g}, at radius {deepest:.4g}, but "
-        f"max_radius is {far:.4g} in the model {door.model!r}. Pass scale='auto', at most about "
-        f"{tau / door.scale * far / deepest:.3g}, or a larger max_radius (None: as far as the model holds)."
+        f"scale {tau / coordinates.scale:g} puts nodes of this tree, of depth {tree.depth.max():g}, at radius {deepest:.4g}, "
+        f"but max_radius is {far:.4g} in the model {coordinates.model!r}. Pass scale='auto', at most about "
+        f"{tau / coordinates.scale * far / deepest:.3g}, or a larger max_radius (None: as far as the model holds)."
     )
 
 
-def _warn_of_rounding(x: np.ndarray, tree: Tree, tau: float, door: Door) -> None:
+def _warn_of_rounding(x: np.ndarray, tree: Tree, tau: float, coordinates: Coordinates) -> None:
     child = np.flatnonzero(tree.parent >= 0)
     asked = tau * tree.length[child]
     off = np.abs(distance(x[child], x[tree.parent[child]]) - asked) > 0.1 * asked
     if off.any():
         warnings.warn(
             f"{off.sum()} of {len(child)} edges are more than 10% longer or shorter than asked, because float64 coordinates "
-            f"of the model {door.model!r} cannot hold points so far out. Pass a smaller scale, or scale='auto'.",
+            f"of the model {coordinates.model!r} cannot hold points so far out. Pass a smaller scale, or scale='auto'.",
             stacklevel=4,
         )
 
@@ -178,16 +182,16 @@ def _tree_fit(tree: Tree, targets: Targets) -> Fit:
 
 
 def best_tau(
-    tree: Tree, d: int, targets: Targets, door: Door, far: float, say: Callable[[str], None] = lambda _: None
+    tree: Tree, d: int, targets: Targets, coordinates: Coordinates, far: float, say: Callable[[str], None] = lambda _: None
 ) -> float:
-    """The scale with the least distortion of what comes out of the door, points within radius `far`."""
+    """The scale with the least distortion in the user's coordinates, points within radius `far`."""
     targets = targets.thinned(TUNED_ON)
     longest = min(2 * far, FARTHEST_LEAF) / float(tree.depth.max())  # the deepest leaves may be drawn in
 
     def loss(log_tau: float) -> float:
         x = drawn_in(place(tree, d, float(np.exp(log_tau))), far)
-        fit = measure(through(x, door)[1][targets.order], targets)
-        say(f"scale {np.exp(log_tau) / door.scale:.4g}: distortion {fit.distortion:.4f}")
+        fit = measure(through(x, coordinates)[1][targets.order], targets)
+        say(f"scale {np.exp(log_tau) / coordinates.scale:.4g}: distortion {fit.distortion:.4f}")
         return fit.distortion
 
     shortest = min(SHORT_EDGE / float(np.median(tree.length[tree.parent >= 0])), longest / 4)
@@ -203,14 +207,14 @@ def drawn_in(x: np.ndarray, far: float) -> np.ndarray:
     return from_ball(within(to_ball(x), far))
 
 
-def given_up(distortion: float, tree: Tree, d: int, targets: Targets, door: Door, far: float) -> float:
+def given_up(distortion: float, tree: Tree, d: int, targets: Targets, coordinates: Coordinates, far: float) -> float:
     """How much less the distortion of Sarkar's construction would be without a limit of the radius but the model's; 0 if it
     would not."""
-    held = REACH[door.model].held
+    held = REACH[coordinates.model].held
     if far >= held:
         return 0.0
-    x = drawn_in(place(tree, d, best_tau(tree, d, targets, door, held)), held)
-    return max(0.0, distortion - measure(through(x, door)[1][targets.order], targets).distortion)
+    x = drawn_in(place(tree, d, best_tau(tree, d, targets, coordinates, held)), held)
+    return max(0.0, distortion - measure(through(x, coordinates)[1][targets.order], targets).distortion)
 
 
 def place(tree: Tree, d: int, tau: float) -> np.ndarray:

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._points.arguments import check_choice, check_count, check_generator, check_number
-from .._points.memory import Rows
-from .._points.places import ModelChoice
-from .._points.threads import one_blas_thread
+from .._input.arguments import check_choice, check_count, check_generator, check_number
+from .._input.rows import Rows
+from .._input.threads import one_blas_thread
+from .._input.validation import ModelChoice
 from .._search.ending import Ending
 from ..geometry import Chunk, distance, lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
@@ -192,7 +192,7 @@ class HyperbolicAutoencoder(HyperbolicReduction):
             error = distance(x, self._embed(self._project(x)))
             return float(array_namespace(error).sum(error * error))
 
-        return rows.fold(total) / rows.shape[0] / rows.door.scale**2
+        return rows.fold(total) / rows.shape[0] / rows.coordinates.scale**2
 
 
 def _like(layers: list[Layer], x: Array) -> list[Layer]:

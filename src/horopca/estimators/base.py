@@ -1,4 +1,4 @@
-"""What every reduction shares: the door, the projection of new points, the canonical frame of the image."""
+"""What every reduction shares: the coordinates, the projection of new points, the canonical frame of the image."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._points.door import FARTHEST_IMAGE
-from .._points.memory import Rows
-from .._points.places import ModelChoice, check_rows
-from .._points.threads import one_blas_thread
+from .._input.coordinates import FARTHEST_IMAGE
+from .._input.rows import Rows
+from .._input.threads import one_blas_thread
+from .._input.validation import ModelChoice, check_rows
 from .._search.ending import Ending
 from ..geometry import Chunk
 from ..geometry._arrays import Array
@@ -23,7 +23,7 @@ from .fitting import (
     begin_fit,
     check_components,
     fewest_components,
-    fitted_door,
+    fitted_coordinates,
     keeps_graph,
     kept_if_refused,
     report_end,
@@ -150,7 +150,7 @@ class HyperbolicReduction(Transformer):
         else:
             asked = fewest_components(learn, min(d, n), asked)
         self.n_components_, self.objective_ = asked, self.objective
-        self._n_features_out = rows.door.columns(asked)
+        self._n_features_out = rows.coordinates.columns(asked)
         return endings[-1]
 
     def transform(self, X: Any) -> Any:
@@ -167,7 +167,7 @@ class HyperbolicReduction(Transformer):
             In the model, curvature, dtype, array library and device of X.
         """
         check_is_fitted(self)
-        rows = check_rows(X, fitted_door(self), estimator=self, points=False, graph=keeps_graph(self))
+        rows = check_rows(X, fitted_coordinates(self), estimator=self, points=False, graph=keeps_graph(self))
         images = self._on_device(rows)
         if images is None:
             rows.check()
@@ -186,10 +186,10 @@ class HyperbolicReduction(Transformer):
         array of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        rows = check_rows(Y, fitted_door(self), name="Y", reach=FARTHEST_IMAGE, graph=True)
+        rows = check_rows(Y, fitted_coordinates(self), name="Y", reach=FARTHEST_IMAGE, graph=True)
         held = self._dimensions()
         if rows.shape[1] - 1 not in held:
-            few, most = (rows.door.columns(k) for k in (held[0], held[-1]))
+            few, most = (rows.coordinates.columns(k) for k in (held[0], held[-1]))
             raise ValueError(
                 f"Y must have {most if few == most else f'{few} to {most}'} columns, as the output of transform has, but has "
                 f"{rows.X.shape[1]}."
@@ -220,7 +220,7 @@ class HyperbolicReduction(Transformer):
         float
         """
         check_is_fitted(self)
-        rows = check_rows(X, fitted_door(self), estimator=self, min_rows=2)
+        rows = check_rows(X, fitted_coordinates(self), estimator=self, min_rows=2)
         return score_of(rows, as_fitted(self, "objective"), self._project, self._embed)
 
     def _translate_first_version(self) -> None:
@@ -231,7 +231,7 @@ class HyperbolicReduction(Transformer):
                 setattr(self, name, np.diff(getattr(self, name), prepend=0.0))
 
     def _on_device(self, rows: Rows) -> Any:
-        """What `transform` returns, by a kernel of `_points.cuda`; None where there is none for such a map."""
+        """What `transform` returns, by a kernel of `_input.cuda`; None where there is none for such a map."""
         return None
 
     def _images(self, chunk: Chunk) -> Any:
@@ -239,8 +239,8 @@ class HyperbolicReduction(Transformer):
         return self._project(chunk.points())
 
     def _map(self, rows: Rows, function: Callable[[Chunk], Any]) -> Any:
-        door, dtype = rows.door, rows.X.dtype
-        return rows.map(lambda chunk: door.leave(function(chunk), dtype))
+        coordinates, dtype = rows.coordinates, rows.X.dtype
+        return rows.map(lambda chunk: coordinates.from_hyperboloid(function(chunk), dtype))
 
 
 def check_reduction(model: Any) -> None:

@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .._input.arguments import check_choice
+from .._input.validation import ModelChoice
 from .._objectives.sample import Sample
-from .._points.arguments import check_choice
-from .._points.places import ModelChoice
 from .._search.submanifolds import Effort, Nested, search_flag, search_last
-from .fitting import fitted_door
+from .fitting import fitted_coordinates
 from .geodesic import GeodesicReduction
 
 STRATEGIES = {"flag": search_flag, "last": search_last}
@@ -131,4 +131,4 @@ class BSA(GeodesicReduction):
         return STRATEGIES[self.strategy](sample, K, self.base_point is not None, effort, rng)
 
     def _keep(self, points: np.ndarray) -> None:
-        self.reference_points_ = fitted_door(self).leave(points, points.dtype)
+        self.reference_points_ = fitted_coordinates(self).from_hyperboloid(points, points.dtype)

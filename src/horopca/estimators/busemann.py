@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .._input.arguments import check_choice, check_count, check_generator
+from .._input.rows import Rows
+from .._input.threads import one_blas_thread
+from .._input.validation import ModelChoice
 from .._objectives.sample import as_sample
-from .._points.arguments import check_choice, check_count, check_generator
-from .._points.memory import Rows
-from .._points.places import ModelChoice
-from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from ..geometry import busemann, lift, translate_ideal, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, finite_root, from_numpy

@@ -12,12 +12,12 @@ import numpy as np
 from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
 
+from .._input.arguments import check_count, check_number
+from .._input.coordinates import Coordinates, check_coordinates
+from .._input.means import mean_of
+from .._input.rows import Rows
+from .._input.validation import check_rows, choose_coordinates
 from .._objectives.variances import REPORTED_PAIRS, pair_variances
-from .._points.arguments import check_count, check_number
-from .._points.door import Door, check_door
-from .._points.means import mean_of
-from .._points.memory import Rows
-from .._points.places import check_rows, choose_door
 from .._search.climb import Report
 from .._search.ending import Ending
 from ..geometry import origin
@@ -43,9 +43,9 @@ def kept_if_refused(estimator: Any) -> Iterator[None]:
 
 def begin_fit(estimator: Any, X: Any) -> Rows:
     """X as points. What `transform` reads later is in the model and curvature of now, kept as ``model_`` and ``curvature_``."""
-    door = choose_door(X, estimator.model, estimator.curvature)
-    rows = check_rows(X, door, estimator=estimator, reset=True, min_rows=2)
-    estimator.model_, estimator.curvature_ = door
+    coordinates = choose_coordinates(X, estimator.model, estimator.curvature)
+    rows = check_rows(X, coordinates, estimator=estimator, reset=True, min_rows=2)
+    estimator.model_, estimator.curvature_ = coordinates
     return rows
 
 
@@ -107,9 +107,9 @@ def keeps_graph(estimator: Any) -> bool:
     return str(own.get("transform", get_config()["transform_output"])) == "default"
 
 
-def fitted_door(estimator: Any) -> Door:
-    """The door of the fit."""
-    return check_door(as_fitted(estimator, "model"), as_fitted(estimator, "curvature"))
+def fitted_coordinates(estimator: Any) -> Coordinates:
+    """The coordinates of the fit."""
+    return check_coordinates(as_fitted(estimator, "model"), as_fitted(estimator, "curvature"))
 
 
 # ---------------------------------------------------------------- the number of components
@@ -174,13 +174,13 @@ def check_point(estimator: Any, name: str, words: tuple[str | None, ...]) -> np.
         if value not in words:
             said = " or ".join(repr(word) for word in words if word is not None)
             raise ValueError(f"{name} must be {said} or a point in the model of X, but is {value!r}.")
-        return origin(fitted_door(estimator).dimension(estimator.n_features_in_)) if value == "origin" else None
+        return origin(fitted_coordinates(estimator).dimension(estimator.n_features_in_)) if value == "origin" else None
     point = to_numpy(value)
     if point.shape != (estimator.n_features_in_,):
         raise ValueError(
             f"{name} must be one point in the model of X, of shape ({estimator.n_features_in_},), but has shape {point.shape}."
         )
-    return to_numpy(check_rows(point[None], fitted_door(estimator), name=name).all()[0])
+    return to_numpy(check_rows(point[None], fitted_coordinates(estimator), name=name).all()[0])
 
 
 def store_mean(estimator: Any, rows: Rows) -> Mean:
@@ -193,7 +193,7 @@ def store_mean(estimator: Any, rows: Rows) -> Mean:
 
 def in_model(estimator: Any, point: np.ndarray) -> np.ndarray:
     """A point (d+1,) of the hyperboloid in the estimator's model and curvature."""
-    return np.asarray(fitted_door(estimator).leave(point[None], point.dtype)[0])
+    return np.asarray(fitted_coordinates(estimator).from_hyperboloid(point[None], point.dtype)[0])
 
 
 # ---------------------------------------------------------------- variances
@@ -218,7 +218,7 @@ def store_variances(estimator: Any, cumulative: Any, total: float) -> None:
     k components (`cumulative`), at curvature -1. It is the one variance that all reductions report; the sum of
     ``explained_variance_`` is that of the images, and the sum of ``explained_variance_ratio_`` the share that is kept.
     """
-    unit = fitted_door(estimator).scale ** 2
+    unit = fitted_coordinates(estimator).scale ** 2
     added = np.diff(np.asarray(cumulative, dtype=float), prepend=0.0)
     nothing = total <= ONE_POINT  # points that are one have nothing to lose
     estimator.explained_variance_ = added / unit

@@ -7,16 +7,16 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .._input.arguments import check_generator, check_number
+from .._input.rows import Rows
+from .._input.threads import one_blas_thread
 from .._objectives.sample import Sample, as_sample
-from .._points.arguments import check_generator, check_number
-from .._points.memory import Rows
-from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from .._search.submanifolds import Effort, Nested, nested_frame
 from ..geometry import Chunk, lift, radius, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, to_numpy
 from ..statistics import principal_axes
-from .fitting import check_climb, check_point, check_starts, ending_after, fitted_door, in_model, store_mean, teller
+from .fitting import check_climb, check_point, check_starts, ending_after, fitted_coordinates, in_model, store_mean, teller
 from .linear import LinearReduction
 
 HULL_ROWS = 1 << 13  # For a submanifold, more points than this are searched on a random sample of so many.
@@ -83,7 +83,7 @@ class GeodesicReduction(LinearReduction):
         """The base point (d+1,) on the hyperboloid, with its noise."""
         point = check_point(self, "base_point", (None, "mean"))
         base = self._mean if point is None else point
-        noise = self.base_noise * fitted_door(self).scale * rng.standard_normal(len(base) - 1)
+        noise = self.base_noise * fitted_coordinates(self).scale * rng.standard_normal(len(base) - 1)
         return translate(to_hyperboloid(noise, "tangent"), base)
 
     def _translate_first_version(self) -> None:
@@ -107,7 +107,7 @@ class GeodesicReduction(LinearReduction):
             return np.asarray(np.sum(np.arcsinh(np.sqrt(np.maximum(across, 0))) ** 2, axis=1))
 
         # a submanifold inside another is no nearer to the points: only rounding can break the order
-        return np.minimum.accumulate(rows.fold(squares) / rows.shape[0] / rows.door.scale**2)
+        return np.minimum.accumulate(rows.fold(squares) / rows.shape[0] / rows.coordinates.scale**2)
 
 
 def _around(frame: np.ndarray, base: np.ndarray) -> np.ndarray:

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._points.arguments import check_count, check_generator
-from .._points.memory import Rows
-from .._points.places import ModelChoice
+from .._input.arguments import check_count, check_generator
+from .._input.rows import Rows
+from .._input.validation import ModelChoice
 from .._search.ending import Ending
 from ..geometry import distance, from_hyperboloid, lift, translate, translate_to_origin
 from ..geometry._arrays import AnyArray, Array, array_namespace, dot, from_numpy

@@ -7,13 +7,13 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._input.arguments import check_count, check_generator
+from .._input.cuda import images_of_rows, usable_for
+from .._input.reservoir import Reservoir
+from .._input.rows import Rows
+from .._input.threads import one_blas_thread
+from .._input.validation import ModelChoice, check_rows, choose_coordinates
 from .._objectives.objectives import ObjectiveName
-from .._points.arguments import check_count, check_generator
-from .._points.cuda import images_of_rows, usable_for
-from .._points.memory import Rows
-from .._points.places import ModelChoice, check_rows, choose_door
-from .._points.stream import Reservoir
-from .._points.threads import one_blas_thread
 from .._search.ending import Ending
 from ..geometry import (
     Chunk,
@@ -37,7 +37,7 @@ from .fitting import (
     check_components,
     check_point,
     copies_of,
-    fitted_door,
+    fitted_coordinates,
     in_model,
     keeps_graph,
     kept_if_refused,
@@ -282,21 +282,23 @@ class HoroPCA(HyperbolicReduction):
     def _learn_more(self, X: Any) -> Ending | None:
         """Take in a batch, and fit where enough has changed."""
         begun = hasattr(self, "_reservoir")
-        door = choose_door(X, self._reservoir.model if begun and self.model == "auto" else self.model, self.curvature)
-        if begun and (self._reservoir.model, self._reservoir.curvature) != door:
+        coordinates = choose_coordinates(
+            X, self._reservoir.model if begun and self.model == "auto" else self.model, self.curvature
+        )
+        if begun and (self._reservoir.model, self._reservoir.curvature) != coordinates:
             raise ValueError(
                 f"model and curvature must be those of the batches before, {self._reservoir.model!r} and "
                 f"{self._reservoir.curvature:g}, but are {self.model!r} and {self.curvature:g}. Call fit to begin anew."
             )
-        rows = check_rows(X, door, estimator=self, reset=not begun, min_rows=1)
+        rows = check_rows(X, coordinates, estimator=self, reset=not begun, min_rows=1)
         self._check_parameters()
         K = check_components(self.n_components, rows.shape[1] - 1, SEARCH_ROWS)
         if not isinstance(K, int):
             raise ValueError(f"n_components must be a whole number or None for partial_fit, but is {self.n_components!r}.")
-        self.model_, self.curvature_ = door
+        self.model_, self.curvature_ = coordinates
         if not begun:
             seed = int(check_generator(self.random_state).integers(2**31))
-            self._reservoir = Reservoir.empty(rows.shape[1], door, seed)
+            self._reservoir = Reservoir.empty(rows.shape[1], coordinates, seed)
             for name in ("_answer", "_n_features_out"):  # of an earlier fit
                 self.__dict__.pop(name, None)
         new, ending = self._reservoir.after(rows, SEARCH_ROWS), None
@@ -304,7 +306,7 @@ class HoroPCA(HyperbolicReduction):
         fresh = not hasattr(self, "_answer") or (K, self.objective) != (self.n_components_, as_fitted(self, "objective"))
         if m >= max(2, K) and (new.changed > np.sqrt(m) or fresh):
             ending = self._learn(new.points, None, new.seen, K, rng, Last.of(self))
-            self.n_components_, self._n_features_out, self.objective_ = K, door.columns(K), self.objective
+            self.n_components_, self._n_features_out, self.objective_ = K, coordinates.columns(K), self.objective
             new = new._replace(changed=0)
         self._reservoir, self.n_samples_seen_ = new, new.seen
         return ending
@@ -317,7 +319,7 @@ class HoroPCA(HyperbolicReduction):
         how_hard = (self.n_init, self.pairs, self.max_iter, self.tol, teller(self))
         centre = check_point(self, "centre", ("mean", "origin"))
         learnt = learn(Wish(self.spine, self.strategy, goal, *how_hard), some, rows, seen, K, rng, last, centre)
-        scale, directions = fitted_door(self).scale, learnt.directions
+        scale, directions = fitted_coordinates(self).scale, learnt.directions
         self._answer, self._mean, self._directions = learnt.answer, learnt.mean, directions
         self.mean_, self.n_samples_seen_ = in_model(self, learnt.mean), seen
         self.nested_spines_, self.spine_ = learnt.spines, learnt.spines[-1]
@@ -357,7 +359,7 @@ class HoroPCA(HyperbolicReduction):
         k = check_count("n_components", n_components, 1, self.n_components_, " (as many as were fitted)")
         if not hasattr(self, "nested_spines_"):
             raise ValueError("n_components needs the nested spines, but this fit was kept by version 0.1.0, without. Fit anew.")
-        rows, mean = check_rows(X, fitted_door(self), estimator=self, graph=keeps_graph(self)), self._mean
+        rows, mean = check_rows(X, fitted_coordinates(self), estimator=self, graph=keeps_graph(self)), self._mean
         spine, frame = self._nested(k)
         return self._map(rows, lambda chunk: frame.enter(_onto(spine, mean, chunk.points())))
 
@@ -378,15 +380,15 @@ class HoroPCA(HyperbolicReduction):
         return with_rows(images, lost, self._project(chunk.points(lost)))
 
     def _on_device(self, rows: Rows) -> Any:
-        door = rows.door
-        if not usable_for(rows.X, door.model, self.n_components_):
+        coordinates = rows.coordinates
+        if not usable_for(rows.X, coordinates.model, self.n_components_):
             return None
-        images, lost, outside = images_of_rows(rows.X, door.model, door.scale, self._slide)
+        images, lost, outside = images_of_rows(rows.X, coordinates.model, coordinates.scale, self._slide)
         if outside:
             rows.check()
         if lost:
             which = array_namespace(images).isnan(images[:, 0])
-            images[which] = self._map(check_rows(rows.X[which], door, points=False), self._images)
+            images[which] = self._map(check_rows(rows.X[which], coordinates, points=False), self._images)
         return images
 
     def _embed(self, y: Array) -> Array:
@@ -408,14 +410,14 @@ class HoroPCA(HyperbolicReduction):
             use `BusemannWhitener`, or ``strategy="greedy"``.
         """
         check_is_fitted(self)
-        rows = check_rows(X, fitted_door(self), estimator=self, graph=True)
+        rows = check_rows(X, fitted_coordinates(self), estimator=self, graph=True)
         directions = self._directions
         if directions is None:
             raise ValueError(
                 "busemann needs ideal points, but the fitted spine has none (its pole lies beyond infinity). Fit with "
                 "spine='ideal'."
             )
-        scale, dtype = rows.door.scale, rows.X.dtype
+        scale, dtype = rows.coordinates.scale, rows.X.dtype
 
         def coordinates(chunk: Chunk) -> Any:
             x = chunk.points()

@@ -19,11 +19,11 @@ except ImportError as error:
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from .._points.arguments import check_count
-from .._points.door import FARTHEST_IMAGE, LARGEST_RADIUS, Door, check_door
-from .._points.foreign import ForeignRows
-from .._points.memory import Rows
-from .._points.places import check_rows
+from .._input.arguments import check_count
+from .._input.coordinates import FARTHEST_IMAGE, LARGEST_RADIUS, Coordinates, check_coordinates
+from .._input.foreign import ForeignRows
+from .._input.rows import Rows
+from .._input.validation import check_rows
 from ..geometry import (
     Chunk,
     Frame,
@@ -40,7 +40,7 @@ from ..geometry._arrays import to_numpy, with_rows
 from ..projections import Spine, slide, spine_basis, spine_from_basis, unslide
 from ..projections.horospherical import Slide
 from ..statistics import relative_change
-from .fitting import fitted_door
+from .fitting import fitted_coordinates
 from .horopca import HoroPCA
 
 __all__ = ["HoroProjection"]
@@ -131,7 +131,7 @@ class HoroProjection(nn.Module):
         super().__init__()
         self.dim = check_count("dim", dim, 1)
         self.components = check_count("components", components, 1, self.dim, f" (dim is {dim})")
-        self.door: Door = check_door(model, curvature)
+        self.coordinates: Coordinates = check_coordinates(model, curvature)
         if isinstance(curvature, Tensor) and curvature.requires_grad and not curvature.is_leaf:
             raise ValueError(
                 "curvature is computed from something that is learnt, and the layer would keep the number of this moment. Pass "
@@ -165,8 +165,8 @@ class HoroProjection(nn.Module):
         if not isinstance(estimator, HoroPCA):
             raise ValueError(f"estimator must be a fitted HoroPCA, but is a {type(estimator).__name__}.")
         check_is_fitted(estimator)
-        door, spine = fitted_door(estimator), estimator.spine_
-        layer = cls(len(spine.n), estimator.n_components_, *door, stretch=spine.stretch != 1)
+        coordinates, spine = fitted_coordinates(estimator), estimator.spine_
+        layer = cls(len(spine.n), estimator.n_components_, *coordinates, stretch=spine.stretch != 1)
         with torch.no_grad():
             layer.basis.copy_(torch.as_tensor(spine_basis(spine)))
             if layer.log_stretch is not None:
@@ -210,20 +210,21 @@ class HoroProjection(nn.Module):
     def extra_repr(self) -> str:
         """What distinguishes it in a printed network."""
         stretch = "" if self.log_stretch is None else ", stretch=True"
-        curvature = self.door.curvature if self.learnt_curvature is None else self.learnt_curvature.item()
-        return f"{self.dim}, {self.components}, model={self.door.model!r}, curvature={curvature:g}{stretch}"
+        curvature = self.coordinates.curvature if self.learnt_curvature is None else self.learnt_curvature.item()
+        return f"{self.dim}, {self.components}, model={self.coordinates.model!r}, curvature={curvature:g}{stretch}"
 
     def get_extra_state(self) -> dict[str, Any]:
         """The model and the curvature, kept in the ``state_dict``."""
-        return self.door._asdict()
+        return self.coordinates._asdict()
 
     def set_extra_state(self, state: dict[str, Any]) -> None:
         """Refuse what was learnt in other coordinates."""
-        learnt = {} if self.learnt_curvature is None else {"curvature": self.door.curvature}
-        if Door(**state | learnt) != self.door:
+        learnt = {} if self.learnt_curvature is None else {"curvature": self.coordinates.curvature}
+        if Coordinates(**state | learnt) != self.coordinates:
             raise ValueError(
-                f"The state must be of the layer's model={self.door.model!r} and curvature={self.door.curvature:g}, but is of "
-                f"model={state['model']!r} and curvature={state['curvature']:g}. Make the layer with these."
+                f"The state must be of the layer's model={self.coordinates.model!r} and "
+                f"curvature={self.coordinates.curvature:g}, but is of model={state['model']!r} and "
+                f"curvature={state['curvature']:g}. Make the layer with these."
             )
 
     # ------------------------------------------------------------ in and out
@@ -234,10 +235,10 @@ class HoroProjection(nn.Module):
             raise TypeError(f"{name} must be a torch tensor, but is a {type(X).__name__}.")
         if X.device != self.basis.device:
             raise ValueError(f"{name} is on {X.device}, but the layer on {self.basis.device}: move one of them with .to().")
-        columns = self.door.columns(dimension)
+        columns = self.coordinates.columns(dimension)
         if X.ndim < 1 or X.shape[-1] != columns:
             raise ValueError(
-                f"{name} must have {columns} columns for dim={dimension} and model={self.door.model!r}, but has shape "
+                f"{name} must have {columns} columns for dim={dimension} and model={self.coordinates.model!r}, but has shape "
                 f"{tuple(X.shape)}."
             )
 
@@ -247,21 +248,21 @@ class HoroProjection(nn.Module):
         reach = FARTHEST_IMAGE if name == "Y" else LARGEST_RADIUS
         given: Any = self.learnt_curvature if curvature is None else curvature
         X = X.reshape(-1, X.shape[-1])
-        door = self.door if given is None else check_door(self.door.model, given)
-        rows = check_rows(X, door, name=name, reach=reach, graph=True)
+        coordinates = self.coordinates if given is None else check_coordinates(self.coordinates.model, given)
+        rows = check_rows(X, coordinates, name=name, reach=reach, graph=True)
         if given is None:
-            return _Entered(rows, door.scale, 1.0)
+            return _Entered(rows, coordinates.scale, 1.0)
         scale = torch.as_tensor(given, dtype=torch.float64).reshape(()).neg().sqrt()
-        unit = 1.0 if door.model == "halfspace" else scale  # there curvature scales the metric, not the coordinates
-        return _Entered(ForeignRows(X.double() * unit, Door(door.model, -1.0)), scale, unit)
+        unit = 1.0 if coordinates.model == "halfspace" else scale  # there curvature scales the metric, not the coordinates
+        return _Entered(ForeignRows(X.double() * unit, Coordinates(coordinates.model, -1.0)), scale, unit)
 
     def _through(self, X: Tensor, dimension: int, name: str, curvature: Any, function: Callable[[Chunk], Any]) -> Tensor:
         self._check_shape(X, dimension, name)
         if 0 in X.shape[:-1]:  # no points, and no gradients
-            columns = self.door.columns(self.components if name == "X" else self.dim)
+            columns = self.coordinates.columns(self.components if name == "X" else self.dim)
             return X.new_zeros((*X.shape[:-1], columns)) + 0 * self.basis.sum().to(X.dtype)
         rows, _, unit = self._entered(X, dimension, name, curvature)
-        images: Tensor = rows.map(lambda chunk: rows.door.leave(function(chunk), X.dtype))
+        images: Tensor = rows.map(lambda chunk: rows.coordinates.from_hyperboloid(function(chunk), X.dtype))
         images = images if isinstance(unit, float) else (images / unit).to(X.dtype)
         return images.reshape(*X.shape[:-1], images.shape[-1])
 

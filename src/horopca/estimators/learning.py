@@ -11,14 +11,14 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from .._input.arguments import check_choice, check_count
+from .._input.cuda import usable_for
+from .._input.rows import Rows
 from .._objectives.objectives import KEPT_SQUARE, OBJECTIVES, SHARPEST, ObjectiveName
 from .._objectives.pairs import AllPairs
 from .._objectives.sample import Sample, as_sample
 from .._objectives.variances import measured_variances, slid
 from .._objectives.whole import Whole
-from .._points.arguments import check_choice, check_count
-from .._points.cuda import usable_for
-from .._points.memory import Rows
 from .._search.climb import Report
 from .._search.ending import Ending
 from .._search.spines import Flag, Plan, search_greedy, search_joint

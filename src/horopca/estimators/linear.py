@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .._points.memory import Rows
+from .._input.rows import Rows
 from ..geometry import Chunk, Frame, boost_to_origin, lift, translate, translate_to_origin
 from ..geometry._arrays import AnyArray, Array, array_namespace, concat_time, dot, from_numpy, to_numpy, with_rows
 from ..geometry.isometries import BOOSTABLE_TIME

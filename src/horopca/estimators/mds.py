@@ -10,11 +10,11 @@ from array_api_compat import is_array_api_obj
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._points.arguments import METRICS, MetricName, check_choice, check_distances
-from .._points.door import FARTHEST_IMAGE, check_door
-from .._points.memory import Asked, Rows
-from .._points.places import ModelChoice
-from .._points.threads import one_blas_thread
+from .._input.arguments import METRICS, MetricName, check_choice, check_distances
+from .._input.coordinates import FARTHEST_IMAGE, check_coordinates
+from .._input.rows import Asked, Rows
+from .._input.threads import one_blas_thread
+from .._input.validation import ModelChoice
 from .._search.ending import Ending
 from ..geometry import Chunk, boost_to_origin, lift, translate
 from ..geometry._arrays import AnyArray, Array, array_namespace, concat_time, from_numpy, to_numpy
@@ -22,7 +22,7 @@ from ..statistics import Points, Seen, frame_of
 from .fitting import (
     as_fitted,
     check_components,
-    fitted_door,
+    fitted_coordinates,
     in_model,
     kept_if_refused,
     mean_ending,
@@ -184,7 +184,7 @@ class HyperbolicMDS(LinearReduction):
                 "model='auto' tells a model by the coordinates of points, but with metric='precomputed' there are none. Pass "
                 "the model of the images, such as model='poincare'."
             )
-        self.model_, self.curvature_ = check_door(self.model, self.curvature)
+        self.model_, self.curvature_ = check_coordinates(self.model, self.curvature)
         D = self._check_distances(X, reset=True)
         n = len(D)
         asked = check_components(self.n_components, None, n)
@@ -200,7 +200,7 @@ class HyperbolicMDS(LinearReduction):
         total = float(np.mean(D * D))
         K = most if asked >= 1 else int(np.argmax(kept >= min(asked * total, kept[-1]))) + 1
         self._weights, self.eigenvalues_ = self._weights[:, :K], np.maximum(top[:K], 0) / max(top[0], 1e-300)
-        self.n_components_, self._n_features_out = K, fitted_door(self).columns(K)
+        self.n_components_, self._n_features_out = K, fitted_coordinates(self).columns(K)
         store_variances(self, kept[:K], total)
         self._frame = frame_of(lift(nested[:, :K]))
         _warn_of_drowned(int(np.sum(top[:K] > noise)), K, np.sqrt(n * EPS) * np.exp(self._reach / 2), self._reach / 2)
@@ -223,9 +223,9 @@ class HyperbolicMDS(LinearReduction):
         """X as distances at curvature -1, square and symmetric in a fit, or a sentence."""
         X = to_numpy(X) if _foreign(X) else X
         D = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=0)
-        Asked(fitted_door(self), min_rows=2 if reset else 1).check_shape(D)
+        Asked(fitted_coordinates(self), min_rows=2 if reset else 1).check_shape(D)
         check_distances(D, symmetric=reset)
-        scale = fitted_door(self).scale
+        scale = fitted_coordinates(self).scale
         if D.max(initial=0) * scale > FARTHEST_IMAGE:
             raise ValueError(
                 f"X must hold distances of at most {FARTHEST_IMAGE / scale:g} (float64 holds no more), but its largest is "
@@ -253,8 +253,10 @@ class HyperbolicMDS(LinearReduction):
         D = self._check_distances(X, reset=False)
         Y = self._frame.enter(self._place(D))
         if _foreign(X):
-            return fitted_door(self).leave(from_numpy(Y, X), X.dtype)
-        return fitted_door(self).leave(Y, np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
+            return fitted_coordinates(self).from_hyperboloid(from_numpy(Y, X), X.dtype)
+        return fitted_coordinates(self).from_hyperboloid(
+            Y, np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+        )
 
     inverse_transform = available_if(_has_points)(LinearReduction.inverse_transform)
     score = available_if(_has_points)(LinearReduction.score)

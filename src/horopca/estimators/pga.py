@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .._input.arguments import check_choice
+from .._input.validation import ModelChoice
 from .._objectives.sample import Sample
-from .._points.arguments import check_choice
-from .._points.places import ModelChoice
 from .._search.submanifolds import AIMS, Effort, Nested, search_greedy, search_joint
 from .geodesic import GeodesicReduction
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._points.memory import Rows
-from .._points.places import ModelChoice
+from .._input.rows import Rows
+from .._input.validation import ModelChoice
 from .._search.ending import Ending
 from ..geometry import lift, translate, translate_to_origin
 from ..geometry._arrays import AnyArray, Array, array_namespace, from_numpy, norm, unit

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from .._input.rows import Rows
 from .._objectives.measures import RESIDUAL, Images
 from .._objectives.objectives import OBJECTIVES
 from .._objectives.pairs import some_offsets
 from .._objectives.variances import EXACT_ROWS, REPORTED_PAIRS
-from .._points.memory import Rows
 from .fitting import MEASURED_ROWS
 
 MEASURES = {name: goal.measure for name, goal in OBJECTIVES.items()} | {"residual": RESIDUAL}
@@ -23,4 +23,4 @@ def score_of(rows: Rows, objective: str, project: Callable[[Any], Any], back: Ca
     x = rows.all() if n <= EXACT_ROWS else rows.take(rng.choice(n, size=min(n, MEASURED_ROWS), replace=False))
     offsets = None if n <= EXACT_ROWS else some_offsets(len(x), max(8, REPORTED_PAIRS // len(x)), rng)
     measure = MEASURES[objective]
-    return measure.of(Images(x, project(x), back, offsets)) / rows.door.scale**measure.power
+    return measure.of(Images(x, project(x), back, offsets)) / rows.coordinates.scale**measure.power

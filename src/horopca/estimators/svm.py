@@ -16,17 +16,17 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from .._points.arguments import check_generator, check_number
-from .._points.memory import Rows
-from .._points.places import ModelChoice, check_rows
-from .._points.threads import one_blas_thread
+from .._input.arguments import check_generator, check_number
+from .._input.rows import Rows
+from .._input.threads import one_blas_thread
+from .._input.validation import ModelChoice, check_rows
 from .._search.ending import Ending
 from ..geometry import lift, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry.isometries import boost
 from ..statistics import frechet_mean, principal_axes
 from .base import Parametrised
-from .fitting import begin_fit, check_climb, check_weights, ending_after, fitted_door, kept_if_refused, report_end
+from .fitting import begin_fit, check_climb, check_weights, ending_after, fitted_coordinates, kept_if_refused, report_end
 from .margin import Hyperplane, largest_margins
 
 PLATT_FOLDS = 5  # Probabilities are learnt from so many folds.
@@ -206,7 +206,7 @@ class HyperbolicSVC(ClassifierMixin, Parametrised):
             In the dtype, array library and device of X.
         """
         check_is_fitted(self)
-        rows = check_rows(X, fitted_door(self), estimator=self)
+        rows = check_rows(X, fitted_coordinates(self), estimator=self)
         xp, dtype = array_namespace(rows.X), rows.X.dtype
         values = rows.map(lambda chunk: xp.astype(self._decide(chunk.points()), dtype, copy=False))
         return values if len(self.classes_) > 2 else values[:, 0]
@@ -244,7 +244,7 @@ class HyperbolicSVC(ClassifierMixin, Parametrised):
         ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
-        return np.asarray(self._platt.predict_proba(to_numpy(check_rows(X, fitted_door(self), estimator=self).all())))
+        return np.asarray(self._platt.predict_proba(to_numpy(check_rows(X, fitted_coordinates(self), estimator=self).all())))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy on points X of classes y. A class that `fit` has not seen counts as an error, with a warning."""

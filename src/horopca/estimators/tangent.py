@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .._points.memory import Rows
-from .._points.places import ModelChoice
+from .._input.rows import Rows
+from .._input.validation import ModelChoice
 from .._search.ending import Ending
 from ..geometry import from_hyperboloid, translate_to_origin
 from ..geometry._arrays import Array, array_namespace

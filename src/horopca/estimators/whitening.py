@@ -8,17 +8,17 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._points.arguments import check_count
-from .._points.door import Door
-from .._points.memory import Rows
-from .._points.places import ModelChoice, check_rows
-from .._points.threads import one_blas_thread
+from .._input.arguments import check_count
+from .._input.coordinates import Coordinates
+from .._input.rows import Rows
+from .._input.threads import one_blas_thread
+from .._input.validation import ModelChoice, check_rows
 from .._search.ending import Ending
 from ..geometry import Chunk, from_hyperboloid, to_hyperboloid, translate
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..statistics import Seen, principal_axes
 from .base import FitTransform, Transformer
-from .fitting import begin_fit, ending_after, fitted_door, keeps_graph, kept_if_refused, report_end, store_mean
+from .fitting import begin_fit, ending_after, fitted_coordinates, keeps_graph, kept_if_refused, report_end, store_mean
 
 ALL_ONE = "X must hold points that differ, but all its rows are one point: there is no variance to normalise."
 FLAT = 1e-7  # A coordinate whose deviation is below this fraction of the largest has none but rounding.
@@ -76,7 +76,7 @@ class Whitener(Transformer):
         K, factor = R.shape[1] - 1, R[1:, 1:] / np.sqrt(moved.shape[0])
         deviation = np.linalg.norm(factor, axis=0)
         self._refuse_flat(deviation)
-        scale = fitted_door(self).scale
+        scale = fitted_coordinates(self).scale
         self.coordinate_mean_ = R[0, 1:] / R[0, 0] / scale
         self.coordinate_scale_ = deviation / scale
         self.explained_variance_ = 2 * np.diag(factor) ** 2 / scale**2  # of pairs: twice the variance about the mean
@@ -112,7 +112,7 @@ class Whitener(Transformer):
             In the dtype, array library and device of X.
         """
         check_is_fitted(self)
-        rows = check_rows(X, fitted_door(self), estimator=self, graph=keeps_graph(self))
+        rows = check_rows(X, fitted_coordinates(self), estimator=self, graph=keeps_graph(self))
         whiten, dtype = np.linalg.inv(self._colour), rows.X.dtype
 
         def features(chunk: Chunk) -> Any:
@@ -136,17 +136,17 @@ class Whitener(Transformer):
             Points in the estimator's model and curvature, in the dtype, array library and device of Y.
         """
         check_is_fitted(self)
-        rows = check_rows(Y, Door("tangent", -1.0), name="Y", reach=np.inf, graph=True)  # vectors, of any length
+        rows = check_rows(Y, Coordinates("tangent", -1.0), name="Y", reach=np.inf, graph=True)  # vectors, of any length
         if rows.X.shape[1] != self._n_features_out:
             raise ValueError(
                 f"Y must have {self._n_features_out} columns, as the output of transform has, but has {rows.X.shape[1]}."
             )
-        door, dtype = fitted_door(self), rows.X.dtype
+        coordinates, dtype = fitted_coordinates(self), rows.X.dtype
 
         def points(chunk: Chunk) -> Any:
             features = chunk.X
             c = features @ from_numpy(self._colour, features) + from_numpy(self._centre, features)
-            return door.leave(translate(self._points(c), from_numpy(self._mean, c)), dtype)
+            return coordinates.from_hyperboloid(translate(self._points(c), from_numpy(self._mean, c)), dtype)
 
         return rows.map(points)
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .._points.door import Door
+from .._input.coordinates import Coordinates
 from ..plots.given import check_same_rows, checked_points, one_per_point
 from .columns import Arrays, Header
 
 
-def check_frames(Y: Any, door: Door) -> list[np.ndarray]:
+def check_frames(Y: Any, coordinates: Coordinates) -> list[np.ndarray]:
     """The pictures, each (n, 3) on the hyperboloid: Y itself, or the arrays that it holds; or a sentence."""
     if isinstance(Y, Mapping):
         instead = "list(Y.values()), titles=list(Y)" if len(Y) > 1 else "the array alone"
@@ -20,10 +20,10 @@ def check_frames(Y: Any, door: Door) -> list[np.ndarray]:
     if not len(Y):
         raise ValueError("Y must be points of the plane, or several pictures of them, but is empty.")
     if not is_several(Y):
-        return [checked_points(Y, door.model, door.curvature)]
+        return [checked_points(Y, coordinates.model, coordinates.curvature)]
     if len(Y) == 1:
         raise ValueError("Y must be one picture, an array, or several of the same points, but holds only one. Pass Y[0].")
-    frames = [checked_points(one, door.model, door.curvature, name=f"Y[{k}]") for k, one in enumerate(Y)]
+    frames = [checked_points(one, coordinates.model, coordinates.curvature, name=f"Y[{k}]") for k, one in enumerate(Y)]
     check_same_rows("Y", [len(y) for y in frames])
     return frames
 

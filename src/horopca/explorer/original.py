@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._points.arguments import check_count
-from .._points.door import Door
-from .._points.places import check_rows
+from .._input.arguments import check_count
+from .._input.coordinates import Coordinates
+from .._input.validation import check_rows
 from ..geometry import distance
 from ..metrics.nearest import nearest_neighbours, strangers
 from ..metrics.neighbours import EXACT_POINTS, Compared, false_neighbours
@@ -50,13 +50,15 @@ TRUST = {
 }
 
 
-def add_original(header: Header, arrays: Arrays, original: Any, y: np.ndarray, n_neighbors: int, door: Door) -> None:
+def add_original(
+    header: Header, arrays: Arrays, original: Any, y: np.ndarray, n_neighbors: int, coordinates: Coordinates
+) -> None:
     """Neighbours in the original space, their distances there, and what to distrust in the picture y (n, 3)."""
     if is_several(original):
         raise ValueError(
             f"original must be one array, the points of the last picture before the reduction, but holds {len(original)}."
         )
-    before, k, n = check_rows(original, door, name="original"), check_count("n_neighbors", n_neighbors, 1), len(y)
+    before, k, n = check_rows(original, coordinates, name="original"), check_count("n_neighbors", n_neighbors, 1), len(y)
     if before.shape[0] != n:
         raise ValueError(f"original must have one row for each of the {n} points of Y, but has {before.shape[0]}.")
     if n < 3:
@@ -66,7 +68,7 @@ def add_original(header: Header, arrays: Arrays, original: Any, y: np.ndarray, n
     kept = min(max(3, min(10, STORED_NEIGHBOURS // n)), k)
     header["k"] = kept
     arrays["neighbours"] = indices[:, :kept].ravel().astype(np.uint32)
-    arrays["spans"] = rounded(distances[:, :kept].ravel() / door.scale)
+    arrays["spans"] = rounded(distances[:, :kept].ravel() / coordinates.scale)
     found = trust_of(x, y, k, distances[:, -1]) | {"distortion": local_distortion(y, indices, distances)}
     header["measures"] = []
     for key, (name, good, note) in TRUST.items():

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .._points.arguments import check_count
-from .._points.door import check_door
+from .._input.arguments import check_count
+from .._input.coordinates import check_coordinates
 from ..geometry import ModelName, radius, translate_to_origin
 from ..io import atomic_output
 from ..plots.given import checked_edges, checked_regions
@@ -161,12 +161,12 @@ def explore(
     >>> explore([start, Y[:2]], titles=["epoch 1", "epoch 2"]).n_points
     2
     """
-    door = check_door(model, curvature)
-    frames = check_frames(Y, door)
+    coordinates = check_coordinates(model, curvature)
+    frames = check_frames(Y, coordinates)
     y, n, everything = frames[-1], len(frames[-1]), np.concatenate(frames)
-    header: dict[str, Any] = {"unit": 1 / door.scale, "ramps": RAMPS, "omitted": []}
+    header: dict[str, Any] = {"unit": 1 / coordinates.scale, "ramps": RAMPS, "omitted": []}
     header |= {"other": {"light": OTHER, "dark": DARK_OTHER}, "plain": {"light": COLOURS[0], "dark": DARK_COLOURS[0]}}
-    header["radii"] = ranges_of(radius(everything) / door.scale)
+    header["radii"] = ranges_of(radius(everything) / coordinates.scale)
     arrays: Arrays = {}
     add_frames(header, arrays, frames, titles)
     add_labels(header, arrays, labels, n, palette)
@@ -176,7 +176,7 @@ def explore(
     if pairs is not None and len(pairs):
         arrays["edges"] = pairs[np.lexsort(pairs.T)].T.ravel().astype(np.uint32)  # in this order they compress best
     if original is not None:
-        add_original(header, arrays, original, y, n_neighbors, door)
+        add_original(header, arrays, original, y, n_neighbors, coordinates)
     _add_regions(header, arrays, checked_regions(regions, n, model, curvature))
     _add_view(header, _home(y, pairs, root), everything)
     return Page(_assemble(title, pack(header, arrays)), n)

@@ -110,7 +110,7 @@ def cosh_and_ratio(square: Array) -> tuple[Array, Array]:
 def _inside(square: Array) -> Array:
     """1 - |z|^2, which is at least the spacing of numbers below 1 for a point of the open ball.
 
-    A sum of squares in another order may round to 1 where the door's was below it: the point is then that nearest to the rim.
+    Added up in another order, the squares may round to 1: the point is then taken as the one next to the rim.
     """
     xp = array_namespace(square)
     delta = 1 - square

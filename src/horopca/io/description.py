@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._points.door import Door
-from .._points.recognition import BLOCK_ELEMENTS, norms, recognise
+from .._input.coordinates import Coordinates
+from .._input.recognition import BLOCK_ELEMENTS, norms, recognise
 from ..geometry import radius
 from .streaming import Source
 
@@ -75,13 +75,13 @@ def _described(name: str, shape: tuple[int, int], dtype: np.dtype, rows: Callabl
     found = recognise(blocks, shape[1], float(np.finfo(dtype).eps) if dtype.kind == "f" else 0.0)
     if not found.n:
         raise ValueError(f"{name} must hold at least one finite row, but none of its {shape[0]} rows is.")
-    doors = [door for door in map(found.doors.get, found.candidates) if door is not None]
+    fitting = [coordinates for coordinates in map(found.fitting.get, found.candidates) if coordinates is not None]
     rounding = max(1e-9, 4 * np.finfo(dtype).eps) if dtype.kind == "f" else 1e-9  # of a clipped norm
-    radii: dict[str, list[np.ndarray]] = {door.model: [] for door in doors}
+    radii: dict[str, list[np.ndarray]] = {coordinates.model: [] for coordinates in fitting}
     marks, outermost = [], []
     for x in blocks():
-        for door in doors:
-            radii[door.model].append(_radius(x, door))
+        for coordinates in fitting:
+            radii[coordinates.model].append(_radius(x, coordinates))
         marks.append(_marks(x))
         outermost.append(marks[-1][norms(x) >= found.largest_norm * (1 - rounding)])
     sharing = len(np.unique(np.concatenate(outermost)))
@@ -91,11 +91,18 @@ def _described(name: str, shape: tuple[int, int], dtype: np.dtype, rows: Callabl
         dtype=str(dtype),
         n_nonfinite=shape[0] - found.n,
         n_duplicates=found.n - len(np.unique(np.concatenate(marks))),
-        fits={model: door is not None for model, door in found.doors.items()},
+        fits={model: coordinates is not None for model, coordinates in found.fitting.items()},
         candidates=found.candidates,
         evidence=found.evidence,
-        model=None if found.door is None else found.door.model,
-        curvature=next((door.curvature for door in found.doors.values() if door is not None and door.curvature != -1), -1.0),
+        model=None if found.coordinates is None else found.coordinates.model,
+        curvature=next(
+            (
+                coordinates.curvature
+                for coordinates in found.fitting.values()
+                if coordinates is not None and coordinates.curvature != -1
+            ),
+            -1.0,
+        ),
         radius={model: _quantiles(np.concatenate(parts)) for model, parts in radii.items()},
         largest_norm=found.largest_norm,
         n_clipped=sharing if sharing > 1 and found.largest_norm > 0 else 0,
@@ -106,10 +113,10 @@ def _quantiles(values: np.ndarray) -> dict[float, float]:
     return dict(zip(QUANTILES, np.quantile(values, QUANTILES).tolist(), strict=True))
 
 
-def _radius(x: np.ndarray, door: Door) -> np.ndarray:
-    """Distances from the origin, at the curvature of the door."""
+def _radius(x: np.ndarray, coordinates: Coordinates) -> np.ndarray:
+    """Distances from the origin, at the curvature of the coordinates."""
     # a tangent vector is as long as its point is far; sinh of it might overflow on the way
-    return norms(x) if door.model == "tangent" else np.asarray(radius(door.enter(x))) / door.scale
+    return norms(x) if coordinates.model == "tangent" else np.asarray(radius(coordinates.to_hyperboloid(x))) / coordinates.scale
 
 
 def _marks(x: np.ndarray) -> np.ndarray:

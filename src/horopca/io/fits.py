@@ -23,11 +23,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__, estimators
-from .._points.arguments import as_number
-from .._points.door import check_door
-from .._points.stream import Reservoir
+from .._input.arguments import as_number
+from .._input.coordinates import check_coordinates
+from .._input.reservoir import Reservoir
 from ..estimators.base import Transformer
-from ..estimators.fitting import fitted_door
+from ..estimators.fitting import fitted_coordinates
 from ..estimators.learning import Answer
 from ..estimators.network import Layer
 from ..geometry import Frame
@@ -288,8 +288,8 @@ def _take(value: Any, members: Mapping[str, np.ndarray]) -> Any:
 def _try_out(estimator: Any) -> None:
     """Map the origin there and back: arrays that do not fit together fail here, and not later at a user's points."""
     if estimator.model != "auto":
-        check_door(estimator.model, estimator.curvature)
-    columns, given = estimator.n_features_in_, fitted_door(estimator)
+        check_coordinates(estimator.model, estimator.curvature)
+    columns, given = estimator.n_features_in_, fitted_coordinates(estimator)
     if len(getattr(estimator, "feature_names_in_", range(columns))) != columns:
         raise ValueError("There are more or fewer names than columns.")
     estimator = copy(estimator)
@@ -300,7 +300,7 @@ def _try_out(estimator: Any) -> None:
     else:
         origin = np.zeros((1, given.dimension(columns) + 1))
         origin[0, 0] = 1.0
-        X = given.leave(origin, origin.dtype)
+        X = given.from_hyperboloid(origin, origin.dtype)
     with np.errstate(all="ignore"):
         Y = np.asarray(estimator.transform(X))
         back = np.asarray(estimator.inverse_transform(Y)) if hasattr(estimator, "inverse_transform") else X

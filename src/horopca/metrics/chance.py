@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import block_diag
 
+from .._input.threads import one_blas_thread
 from .._objectives.sample import as_sample
 from .._objectives.variances import pair_variances, slid
-from .._points.threads import one_blas_thread
 from .._search.nested import search_next
 from ..geometry import from_hyperboloid, lift, translate_to_origin
 from ..projections.spines import spine_from_basis

@@ -8,9 +8,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from .._input.threads import one_blas_thread
+from .._input.validation import ModelChoice
 from .._objectives.objectives import ObjectiveName
-from .._points.places import ModelChoice
-from .._points.threads import one_blas_thread
 from ..estimators import HoroPCA
 from ..estimators.fitting import begin_fit, check_weights, copies_of, kept_if_refused, report_end
 from ..estimators.horopca import SEARCH_ROWS

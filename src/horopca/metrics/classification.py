@@ -16,10 +16,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 
-from .._points.arguments import check_choice, check_count
-from .._points.door import Door, check_door
-from .._points.places import check_rows
-from .._points.threads import one_blas_thread
+from .._input.arguments import check_choice, check_count
+from .._input.coordinates import Coordinates, check_coordinates
+from .._input.threads import one_blas_thread
+from .._input.validation import check_rows
 from ..estimators import PGA, BusemannWhitener, HyperbolicSVC, TangentWhitener
 from ..estimators.svm import check_labels
 from ..geometry import ModelName, from_hyperboloid
@@ -74,9 +74,9 @@ METRICS: dict[str, Metric] = {
 
 
 class Trial(NamedTuple):
-    """What a classifier is built for: the door, the components of a whitening (None: its default), an effort and a seed."""
+    """What a classifier is built for: coordinates, components of a whitening (None: its default), effort and seed."""
 
-    door: Door
+    coordinates: Coordinates
     dimension: int
     components: int | None
     effort: Tuning
@@ -84,7 +84,7 @@ class Trial(NamedTuple):
 
     @property
     def place(self) -> dict[str, Any]:
-        return {"model": self.door.model, "curvature": self.door.curvature}
+        return {"model": self.coordinates.model, "curvature": self.coordinates.curvature}
 
     def tuned(self, machine: ClassifierMixin) -> GridSearchCV:
         """The machine with its C chosen by cross-validation, for the macro average precision."""
@@ -104,13 +104,13 @@ def _score(machine: Any, X: np.ndarray, y: np.ndarray) -> float:
     return macro_average_precision(y, machine.decision_function(X), machine.classes_)
 
 
-def _in_ball(X: np.ndarray, door: Door) -> np.ndarray:
-    return from_hyperboloid(door.enter(X), "poincare")
+def _in_ball(X: np.ndarray, coordinates: Coordinates) -> np.ndarray:
+    return from_hyperboloid(coordinates.to_hyperboloid(X), "poincare")
 
 
 #: The classifiers that are compared, by name.
 CLASSIFIERS: dict[str, Callable[[Trial], Any]] = {
-    "eSVM": lambda task: make_pipeline(FunctionTransformer(partial(_in_ball, door=task.door)), task.linear),
+    "eSVM": lambda task: make_pipeline(FunctionTransformer(partial(_in_ball, coordinates=task.coordinates)), task.linear),
     "hSVM": lambda task: task.tuned(HyperbolicSVC(**task.place, **task.effort.machine)),
     "tangent PCA + eSVM": lambda task: make_pipeline(TangentWhitener(task.reduced, **task.place), task.linear),
     "PGA + eSVM": lambda task: make_pipeline(
@@ -185,8 +185,8 @@ def compare_classifiers(
     >>> result.classifier, result.scores["accuracy"].shape
     ('Busemann + eSVM', (3,))
     """
-    door = check_door(model, curvature)
-    rows = check_rows(X, door, min_rows=2)
+    coordinates = check_coordinates(model, curvature)
+    rows = check_rows(X, coordinates, min_rows=2)
     y = check_labels(y, rows.shape[0], fewest=3, why=" to be cross-validated")
     classifiers = list(classifiers)
     for name in classifiers:
@@ -202,7 +202,7 @@ def compare_classifiers(
     for fold, (train, test) in enumerate(parts):
         fewest = int(np.unique(y[train], return_counts=True)[1].min())
         tuning = EFFORTS[effort]._replace(folds=min(EFFORTS[effort].folds, fewest))
-        task = Trial(door, rows.shape[1] - 1, n_components, tuning, random_state)
+        task = Trial(coordinates, rows.shape[1] - 1, n_components, tuning, random_state)
         for number, name in enumerate(classifiers):
             done, total = fold * len(classifiers) + number, n_splits * len(classifiers)
             progress(done, total, f"{name}, fold {fold + 1} of {n_splits}")

@@ -9,9 +9,9 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from .. import estimators
-from .._points.arguments import check_count
-from .._points.door import check_door
-from .._points.places import check_rows
+from .._input.arguments import check_count
+from .._input.coordinates import check_coordinates
+from .._input.validation import check_rows
 from ..estimators.base import HyperbolicReduction
 from ..geometry import ModelName
 from .distances import average_distortion, frechet_variance, pair_variance
@@ -125,7 +125,7 @@ def reductions(
     random_state: int = 0,
 ) -> Iterator[Reduction]:
     """The rows of `compare` one at a time, each with its images. Its arguments are checked before the first of them."""
-    rows = check_rows(X, check_door(model, curvature), min_rows=2)
+    rows = check_rows(X, check_coordinates(model, curvature), min_rows=2)
     most = min(rows.shape[1] - 1, rows.shape[0])
     asked = list(n_components) if isinstance(n_components, Sequence) else [n_components]
     why = f" (X has {rows.shape[0]} rows of dimension {rows.shape[1] - 1})"

@@ -13,11 +13,11 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 import numpy as np
 from sklearn.utils import check_array
 
+from .._input.arguments import METRICS, MetricName, check_choice, check_count, check_distances, check_generator
+from .._input.coordinates import FARTHEST_IMAGE, Coordinates, check_coordinates
+from .._input.means import mean_of
+from .._input.validation import check_rows
 from .._objectives.pairs import some_offsets
-from .._points.arguments import METRICS, MetricName, check_choice, check_count, check_distances, check_generator
-from .._points.door import FARTHEST_IMAGE, Door, check_door
-from .._points.means import mean_of
-from .._points.places import check_rows
 from ..geometry import Chunk, ModelName, distance
 from ..geometry._arrays import to_numpy
 from ..statistics import mean_of_blocks, pair_distances, relative_change
@@ -119,20 +119,20 @@ def pair_variance(X: Any, **options: Unpack[Options]) -> float:
 
 def frechet_variance(X: Any, *, model: ModelName = "poincare", curvature: float = -1.0) -> float:
     """Mean squared distance to the Fréchet mean."""
-    rows = check_rows(X, check_door(model, curvature))
-    return mean_of(rows).variance / -rows.door.curvature
+    rows = check_rows(X, check_coordinates(model, curvature))
+    return mean_of(rows).variance / -rows.coordinates.curvature
 
 
 def unexplained_variance(X: Any, X_back: Any, *, model: ModelName = "poincare", curvature: float = -1.0) -> float:
     """Mean squared distance between points and what is left of them, e.g. ``inverse_transform(transform(X))``."""
-    door = check_door(model, curvature)
-    before, after = check_rows(X, door), check_rows(X_back, door, name="X_back")
+    coordinates = check_coordinates(model, curvature)
+    before, after = check_rows(X, coordinates), check_rows(X_back, coordinates, name="X_back")
     if before.X.shape != after.X.shape:
         raise ValueError(f"X and X_back must have one shape, but have {tuple(before.X.shape)} and {tuple(after.X.shape)}.")
     if after.remote:
         before, after = after, before
     total = before.fold_beside(after, _squares)
-    return float(total / before.shape[0] / -door.curvature)
+    return float(total / before.shape[0] / -coordinates.curvature)
 
 
 def _squares(before: Chunk, after: Chunk) -> float:
@@ -176,8 +176,8 @@ def _pairs(
     """The pairs of one or two arrays: of points, or of distances."""
     check_choice("metric", metric, METRICS)
     wanted = None if n_pairs is None else check_count("n_pairs", n_pairs, 1)
-    door = check_door(model, curvature)
-    clouds = check_clouds(inputs, door, metric)
+    coordinates = check_coordinates(model, curvature)
+    clouds = check_clouds(inputs, coordinates, metric)
     n, columns = clouds[0].shape[0], max(cloud.shape[1] for cloud in clouds)
     grouped = metric == "hyperbolic" and (n > GROUPED_ROWS or any(rows.remote for rows in clouds))
     pairs = AUTO_PAIRS if wanted is None and n > ALL_PAIRS_ROWS else wanted
@@ -185,18 +185,20 @@ def _pairs(
     draw = None
     if pairs is not None and pairs < n * (n - 1) // 2 and n >= 4 * groups:
         draw = _draw(n, pairs, groups, DRAWN_ELEMENTS // columns, random_state)
-    blocks = _matrix_blocks(clouds, draw) if metric == "precomputed" else _point_blocks(clouds, draw, door.scale)
+    blocks = _matrix_blocks(clouds, draw) if metric == "precomputed" else _point_blocks(clouds, draw, coordinates.scale)
     return _Pairs(n, blocks, draw is not None)
 
 
-def check_clouds(inputs: tuple[Any, ...], door: Door, metric: MetricName, names: tuple[str, ...] = ("X", "Y")) -> list[Any]:
+def check_clouds(
+    inputs: tuple[Any, ...], coordinates: Coordinates, metric: MetricName, names: tuple[str, ...] = ("X", "Y")
+) -> list[Any]:
     """One or two arrays of points, or of distances, with as many rows as each other, or a sentence."""
     clouds: list[Any] = []
     for X, name in zip(inputs, names, strict=False):
         if metric == "precomputed":
             clouds.append(check_distances(check_array(X, dtype=np.float64, input_name=name), name))
         else:
-            clouds.append(check_rows(X, door, name=name, min_rows=2, reach=FARTHEST_IMAGE))
+            clouds.append(check_rows(X, coordinates, name=name, min_rows=2, reach=FARTHEST_IMAGE))
     n, other = clouds[0].shape[0], clouds[-1].shape[0]
     if n != other:
         raise ValueError(f"X and Y must have as many rows as each other, but have {n} and {other}.")

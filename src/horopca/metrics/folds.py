@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupKFold, KFold
 
-from .._points.arguments import check_count
+from .._input.arguments import check_count
 
 
 def group_numbers(groups: Any, n: int) -> np.ndarray:

@@ -11,8 +11,8 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
-from .._points.arguments import METRICS, MetricName, check_choice, check_count, check_generator
-from .._points.door import check_door
+from .._input.arguments import METRICS, MetricName, check_choice, check_count, check_generator
+from .._input.coordinates import check_coordinates
 from ..geometry import ModelName, pairwise_distance
 from ..geometry._arrays import to_numpy
 from ..geometry.hyperboloid import BLOCK_ELEMENTS
@@ -163,7 +163,7 @@ def _checked(
 ) -> Compared:
     """What a user passed, before and after, ready to be compared, or a sentence."""
     check_choice("metric", metric, METRICS)
-    clouds = check_clouds(pictures, check_door(model, curvature), metric, names)
+    clouds = check_clouds(pictures, check_coordinates(model, curvature), metric, names)
     k = check_neighbours(k, clouds[0].shape[0])
     precomputed = metric == "precomputed"
     return Compared(clouds if precomputed else [to_numpy(rows.all()) for rows in clouds], k, precomputed)

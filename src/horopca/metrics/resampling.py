@@ -12,13 +12,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import has_fit_parameter
 
-from .._points.arguments import check_choice, check_count
-from .._points.door import Door
-from .._points.means import mean_of
-from .._points.memory import Rows
-from .._points.places import check_rows
+from .._input.arguments import check_choice, check_count
+from .._input.coordinates import Coordinates
+from .._input.means import mean_of
+from .._input.rows import Rows
+from .._input.validation import check_rows
 from ..estimators.base import check_reduction
-from ..estimators.fitting import as_fitted, check_weights, copies_of, fitted_door
+from ..estimators.fitting import as_fitted, check_weights, copies_of, fitted_coordinates
 from ..estimators.horopca import SEARCH_ROWS
 from ..geometry import Frame, align, between, distance, from_hyperboloid, translate_to_origin
 from ..geometry._arrays import to_numpy
@@ -47,7 +47,7 @@ class Resampling(NamedTuple):
 
     model: Any
     X: np.ndarray
-    door: Door
+    coordinates: Coordinates
     reference: np.ndarray  # (n, K+1), the picture
     resample: str
     members: np.ndarray  # (n,), the number of the group of each row, from 0 on
@@ -61,7 +61,7 @@ class Resampling(NamedTuple):
     ) -> Resampling:
         """The plan, or a sentence."""
         check_reduction(model)
-        rows, K = check_rows(X, fitted_door(model), estimator=model), model.n_components_
+        rows, K = check_rows(X, fitted_coordinates(model), estimator=model), model.n_components_
         if rows.remote:
             raise ValueError("X must be in memory to be resampled, but is elsewhere. Pass a sample of it, and a fit to that.")
         n, seen = rows.shape[0], getattr(model, "n_samples_seen_", rows.shape[0])
@@ -85,7 +85,7 @@ class Resampling(NamedTuple):
             )
         _check_mean(start, rows, weight)
         picture = to_numpy(rows.map(model._images))
-        return cls(start, data, rows.door, picture, resample, members, different, weight, int(rng.integers(2**31)))
+        return cls(start, data, rows.coordinates, picture, resample, members, different, weight, int(rng.integers(2**31)))
 
     def refit(self, number: int) -> Refit:
         """Draw rows, fit to them, and see where the picture has gone."""
@@ -96,7 +96,7 @@ class Resampling(NamedTuple):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(self.X[rows], **weight)
-        images = to_numpy(Rows(self.X, self.door).map(model._images))
+        images = to_numpy(Rows(self.X, self.coordinates).map(model._images))
         some = self.matched()
         found = align(images[some], self.reference[some], squares=True)
         moved = from_hyperboloid(translate_to_origin(found.move(images), self.reference), "tangent")
@@ -145,7 +145,7 @@ def _starting(model: Any) -> Any:
     """A copy that begins its next fit where the last one ended, if it can, with as many components, and says nothing."""
     model = model._as_chosen()
     wanted = {"n_components": model.n_components_, "warm_start": True, "verbose": 0}
-    wanted |= {"model": fitted_door(model).model, "curvature": fitted_door(model).curvature}
+    wanted |= {"model": fitted_coordinates(model).model, "curvature": fitted_coordinates(model).curvature}
     return copy(model).set_params(**{name: value for name, value in wanted.items() if name in model.get_params(deep=False)})
 
 

@@ -11,13 +11,13 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 
+from .._input.arguments import check_choice, check_count, check_generator
+from .._input.coordinates import Coordinates
+from .._input.threads import one_blas_thread
+from .._input.validation import check_rows, choose_coordinates
 from .._objectives.objectives import OBJECTIVES
 from .._objectives.sample import as_sample
 from .._objectives.variances import slid
-from .._points.arguments import check_choice, check_count, check_generator
-from .._points.door import Door
-from .._points.places import check_rows, choose_door
-from .._points.threads import one_blas_thread
 from .._search.nested import search_nested
 from ..estimators import HoroPCA
 from ..estimators.base import HyperbolicReduction
@@ -212,15 +212,15 @@ def component_curve(
             "robust. Take rule='one_se', or leave such points out.",
             stacklevel=2,
         )
-    door = choose_door(X, estimator.model, estimator.curvature)
-    rows, rng = check_rows(X, door, min_rows=2), check_generator(random_state)
+    coordinates = choose_coordinates(X, estimator.model, estimator.curvature)
+    rows, rng = check_rows(X, coordinates, min_rows=2), check_generator(random_state)
     n, d = rows.shape[0], rows.shape[1] - 1
     some = np.arange(n) if n <= MOST_ROWS else np.sort(rng.choice(n, size=MOST_ROWS, replace=False))
     x = rows.take(some)
     folds = folds_of(x, check_splits(cv, n, some), check_groups(groups, n, some), rng)
     K = _check_most(max_components, d, min(len(seen) for seen, _ in folds))
     jobs = _Jobs(n_jobs, progress, len(folds) + (1 + copies * K if copies else 0))
-    task = _Task(estimator, door, x, K)
+    task = _Task(estimator, coordinates, x, K)
     held = np.array(jobs.run(_held_out, [(task, *fold) for fold in folds], "folds"))  # (folds, figures, among and across, K)
     distortion, variance, neighbours = (HeldOut(held[:, k, 0], held[:, k, 1]) for k in range(3))
     if rule == "one_se" and measure == "neighbours" and np.isnan(neighbours.mean).any():
@@ -233,7 +233,7 @@ class _Task(NamedTuple):
     """What all folds need to know: what is fitted to which points (n, d+1), and up to how many components."""
 
     estimator: HyperbolicReduction
-    door: Door
+    coordinates: Coordinates
     x: np.ndarray
     K: int
 
@@ -286,7 +286,7 @@ def _maps(task: _Task, x: np.ndarray) -> Iterator[Map]:
     if isinstance(estimator, HoroPCA) and estimator.strategy == "joint":
         yield from _nested(x, K, estimator)
         return
-    X, greedy = task.door.leave(x, np.float64), isinstance(estimator, HoroPCA)
+    X, greedy = task.coordinates.from_hyperboloid(x, np.float64), isinstance(estimator, HoroPCA)
     settings = {"n_jobs": 1} if "n_jobs" in estimator.get_params() else {}
     for k in range(1, K + 1):
         if k == 1 or not greedy:  # components that are found one after another are found once

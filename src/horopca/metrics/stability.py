@@ -14,12 +14,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import f as fisher
 
-from .._points.arguments import check_count, check_generator, check_number
-from .._points.door import Door
-from .._points.places import check_rows
+from .._input.arguments import check_count, check_generator, check_number
+from .._input.coordinates import Coordinates
+from .._input.validation import check_rows
 from .._search.spines import MERGED
 from ..estimators.base import HyperbolicReduction
-from ..estimators.fitting import fitted_door
+from ..estimators.fitting import fitted_coordinates
 from ..geometry import distance, from_hyperboloid, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import to_numpy
 from ..statistics import frechet_mean
@@ -60,7 +60,7 @@ class Stability(NamedTuple):
     n_resamples : int
     conclusion : str
         What may be concluded, in a few sentences.
-    door : Door
+    coordinates : Coordinates
         The model and curvature of the images.
     """
 
@@ -75,7 +75,7 @@ class Stability(NamedTuple):
     level: float
     n_resamples: int
     conclusion: str
-    door: Door
+    coordinates: Coordinates
 
     def borders(self, n_points: int = 64, level: float | None = None) -> np.ndarray:
         """The border of the region of each image, points (n_samples, n_points, 2) in the model of the images.
@@ -89,10 +89,10 @@ class Stability(NamedTuple):
         K = self.covariances.shape[1]
         if K > 2:
             raise ValueError(f"borders are of regions in the plane or on a line, but the images have {K} dimensions.")
-        root = self.semi_axes(level) * self.door.scale
+        root = self.semi_axes(level) * self.coordinates.scale
         circle = np.array([[[-1.0], [1.0]]]) if K == 1 else self._angles(root, n_points)
         border = translate(to_hyperboloid(circle @ np.swapaxes(root, 1, 2), "tangent"), self._points()[:, None, :])
-        flat = self.door.leave(border.reshape(-1, K + 1), np.dtype(float))
+        flat = self.coordinates.from_hyperboloid(border.reshape(-1, K + 1), np.dtype(float))
         return np.asarray(flat.reshape(*border.shape[:2], -1))
 
     def semi_axes(self, level: float | None = None) -> np.ndarray:
@@ -108,10 +108,10 @@ class Stability(NamedTuple):
 
     def contains(self, Y: Any, level: float | None = None) -> np.ndarray:
         """Which points Y, one for each image and in the same model, lie in its region (n_samples,)."""
-        y, K = check_rows(Y, self.door, name="Y").all(), self.covariances.shape[1]
+        y, K = check_rows(Y, self.coordinates, name="Y").all(), self.covariances.shape[1]
         if y.shape != (len(self.images), K + 1):
             raise ValueError(f"Y must be one point for each image, of shape {self.images.shape}, but has {np.shape(Y)}.")
-        v = from_hyperboloid(translate_to_origin(to_numpy(y), self._points()), "tangent") / self.door.scale
+        v = from_hyperboloid(translate_to_origin(to_numpy(y), self._points()), "tangent") / self.coordinates.scale
         sizes, axes = np.linalg.eigh(self.covariances)
         along = np.einsum("nk,nkj->nj", v, axes)
         least = 1e-12 * sizes[:, -1:].clip(1e-300)  # a region may be flat: what leaves it is outside
@@ -131,7 +131,7 @@ class Stability(NamedTuple):
         return np.stack([np.cos(turn), np.sin(turn)], axis=-1)
 
     def _points(self) -> np.ndarray:
-        return np.asarray(self.door.enter(self.images))
+        return np.asarray(self.coordinates.to_hyperboloid(self.images))
 
 
 def bootstrap(
@@ -198,14 +198,14 @@ def bootstrap(
         moments += refit.moved[:, :, None] * refit.moved[:, None, :]  # in order: the same to the last bit, whoever was first
         squares += np.sum(refit.moved**2, axis=1)
         refits.append(refit._replace(moved=np.empty((0, K))))
-    scale = fitted_door(model).scale
+    scale = fitted_coordinates(model).scale
     angles = np.array([refit.angles for refit in refits])
     kappas = np.array([refit.kappa for refit in refits])
     spread = np.sqrt(squares / n_resamples)
     mean = frechet_mean(plan.reference[plan.matched()]).point
     about = float(np.mean(distance(plan.reference, mean) ** 2))
     found = Stability(
-        np.asarray(plan.door.leave(plan.reference, np.dtype(float))),
+        np.asarray(plan.coordinates.from_hyperboloid(plan.reference, np.dtype(float))),
         moments / n_resamples / scale**2,
         spread / scale,
         1 - min(1.0, float(np.mean(spread**2)) / about) if about > 0 else 1.0,
@@ -216,7 +216,7 @@ def bootstrap(
         level,
         n_resamples,
         "",
-        plan.door,
+        plan.coordinates,
     )
     return found._replace(conclusion=" ".join(_sentences(found, plan, np.sqrt(about) / scale)))
 

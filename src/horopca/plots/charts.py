@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._input.arguments import check_count, check_generator
+from .._input.coordinates import check_coordinates
+from .._input.validation import check_rows
 from .._objectives.pairs import some_offsets
-from .._points.arguments import check_count, check_generator
-from .._points.door import check_door
-from .._points.places import check_rows
 from ..geometry import ModelName
 from ..statistics import pair_distances, relative_change
 from .figures import draw_colour_bar, new_figure, proportion, ramp, text_size, theme_of
@@ -96,12 +96,12 @@ def plot_distortion(
     >>> plot_distortion(X, X).get_title()
     'average distortion 0.000'
     """
-    door = check_door(model, curvature)
-    before, after = check_rows(X, door, min_rows=2, name="X"), check_rows(Y, door, min_rows=2, name="Y")
+    coordinates = check_coordinates(model, curvature)
+    before, after = check_rows(X, coordinates, min_rows=2, name="X"), check_rows(Y, coordinates, min_rows=2, name="Y")
     n = before.shape[0]
     if after.shape[0] != n:
         raise ValueError(f"X and Y must have as many rows as each other, but have {n} and {after.shape[0]}.")
-    d, e = (part / door.scale for part in _sample(before, after, check_count("n_pairs", n_pairs, 1), random_state))
+    d, e = (part / coordinates.scale for part in _sample(before, after, check_count("n_pairs", n_pairs, 1), random_state))
     ax = new_figure().subplots() if ax is None else ax
     theme, top = theme_of(ax), 1.04 * max(float(d.max()), float(e.max()), 1e-9)
     changes = relative_change(d, e)

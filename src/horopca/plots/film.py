@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .._points.arguments import check_choice, check_count
+from .._input.arguments import check_choice, check_count
 from ..geometry import geodesic
 from ..geometry._arrays import to_numpy
 from .figures import new_figure

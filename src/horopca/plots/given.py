@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._points.arguments import check_choice
-from .._points.door import FARTHEST_IMAGE, check_door
-from .._points.places import check_rows
+from .._input.arguments import check_choice
+from .._input.coordinates import FARTHEST_IMAGE, check_coordinates
+from .._input.validation import check_rows
 from ..geometry import ModelName, clip, origin, translate_to_origin
 from ..geometry._arrays import to_numpy
 from .palette import SCALES
@@ -75,7 +75,7 @@ def check_given(
     middle = origin(2) if centre is None else _centre(centre, x, model, curvature)
     if centre is not None:
         x, beside, around = (translate_to_origin(points, middle) for points in (x, beside, around))
-    classes, unit = one_per_point(labels, "labels", n), 1 / check_door(model, curvature).scale
+    classes, unit = one_per_point(labels, "labels", n), 1 / check_coordinates(model, curvature).scale
     colours = (palette, scale, ends)
     return Given(
         x, classes, called, pairs, numbers, grid, size, unit, *colours, beside, beside_names, regions=around, centre=middle
@@ -115,20 +115,20 @@ def checked_regions(regions: Any, n: int, model: ModelName, curvature: float) ->
 
 def checked_points(Y: Any, model: ModelName = "poincare", curvature: float = -1.0, d: int = 2, name: str = "Y") -> np.ndarray:
     """Points of the plane (or of space, d = 3) on the hyperboloid, or a sentence."""
-    door = check_door(model, curvature)
+    coordinates = check_coordinates(model, curvature)
     Y = np.asarray(to_numpy(Y), dtype=np.float64)
-    if Y.ndim != 2 or Y.shape[1] != door.columns(d):
+    if Y.ndim != 2 or Y.shape[1] != coordinates.columns(d):
         what = "the disk" if d == 2 else "the ball"
         raise ValueError(
-            f"{name} must be points of {what}, of shape (n, {door.columns(d)}), but it has shape {Y.shape}. "
+            f"{name} must be points of {what}, of shape (n, {coordinates.columns(d)}), but it has shape {Y.shape}. "
             f"HoroPCA(n_components={d}), or horopca reduce on the command line, reduces points of more dimensions."
         )
     if not len(Y):
         return np.empty((0, d + 1))
     if model == "poincare":  # a point may round to the boundary, in float32 from radius 17 on
-        rounded = np.linalg.norm(Y, axis=1, keepdims=True) * door.scale <= 1 + ROUNDED
-        Y = np.where(rounded, clip(Y, 1e-12, radius=1 / door.scale), Y)
-    return np.asarray(check_rows(Y, door, name=name, reach=FARTHEST_IMAGE).all())
+        rounded = np.linalg.norm(Y, axis=1, keepdims=True) * coordinates.scale <= 1 + ROUNDED
+        Y = np.where(rounded, clip(Y, 1e-12, radius=1 / coordinates.scale), Y)
+    return np.asarray(check_rows(Y, coordinates, name=name, reach=FARTHEST_IMAGE).all())
 
 
 def one_per_point(values: Any, what: str, n: int, each: str = "point") -> list[Any] | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._points.arguments import check_number
+from .._input.arguments import check_number
 from ..geometry import (
     ModelName,
     from_hyperboloid,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._points.arguments import check_choice
+from .._input.arguments import check_choice
 
 # Any two of the first eight and the grey differ by 12 or more in CIEDE2000, as seen with full colour vision and with each kind
 # of dichromacy; any two of all, by 8 (tests/plots).

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._points.arguments import check_choice
+from .._input.arguments import check_choice
 from ..geometry import ModelName, from_hyperboloid, radius
 from .curves import geodesic_arcs
 from .figures import (

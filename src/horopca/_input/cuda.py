@@ -15,7 +15,7 @@ from array_api_compat import is_cupy_array, is_torch_array
 
 from ..geometry import MODELS
 from ..geometry._arrays import Array, array_namespace
-from .door import LARGEST_RADIUS
+from .coordinates import LARGEST_RADIUS
 
 MOST_COMPONENTS = 8  # For more components than this a product of matrices is as good as a kernel.
 MOST_COLUMNS = 2048  # The sums of the products of so many columns stay in registers.
@@ -32,7 +32,7 @@ SURE = {
     "lorentz-space": float(np.sinh(SURELY_FAR) ** 2),
     "tangent": SURELY_FAR**2,
 }
-"""The models with kernels. A row with |X|^2 below this is surely a point: others are looked at again, by the door."""
+"""The models with kernels. A row with |X|^2 below this is surely a point: others are checked again on the host."""
 
 
 def usable_for(X: Any, model: str | None = None, K: int = 0) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ..geometry import ModelName
 from .arguments import as_number
-from .door import check_door
+from .coordinates import check_coordinates
 
 
 class Written(NamedTuple):
@@ -134,7 +134,7 @@ def _written(library: str, manifold: Any, known: float | None = None) -> tuple[M
                 raise ValueError(
                     f"manifold must be hyperbolic, but this {type(manifold).__name__} of {library} has curvature {found:g}."
                 )
-            return check_door(model, found)
+            return check_coordinates(model, found)
     raise ValueError(
         f"manifold must be one of {library}'s {', '.join(rows)}, but is {type(manifold).__name__}. Of a product, pass the "
         "coordinates of its hyperbolic factor with that factor."

@@ -28,10 +28,10 @@ from horopca import (
     TangentWhitener,
     metrics,
 )
-from horopca._points import dask as dask_rows
-from horopca._points.dask import DaskRows
-from horopca._points.door import Door
-from horopca._points.places import check_rows
+from horopca._input import dask as dask_rows
+from horopca._input.coordinates import Coordinates
+from horopca._input.dask import DaskRows
+from horopca._input.validation import check_rows
 from horopca.geometry import from_hyperboloid, translate
 from horopca.io.stores import open_store, save_store
 from horopca.statistics import frechet_mean
@@ -106,22 +106,22 @@ def test_other_models_and_single_precision(model):
 
 
 def test_the_frechet_mean():
-    door = Door("poincare", -1.0)
-    near, far = frechet_mean(check_rows(X, door)), frechet_mean(check_rows(chunked(), door))
+    coordinates = Coordinates("poincare", -1.0)
+    near, far = frechet_mean(check_rows(X, coordinates)), frechet_mean(check_rows(chunked(), coordinates))
     np.testing.assert_allclose(far.point, near.point, atol=1e-12)
     assert metrics.frechet_variance(chunked()) == pytest.approx(metrics.frechet_variance(X), rel=1e-12)
 
 
 def test_rows_are_taken_in_the_order_asked_for():
-    rows = check_rows(chunked(), Door("poincare", -1.0))
+    rows = check_rows(chunked(), Coordinates("poincare", -1.0))
     indices = np.array([16_999, 3, 5000, 4999, 3, 0, 13_191, 13_192])
     np.testing.assert_array_equal(rows.raw(indices), X[indices])
-    np.testing.assert_array_equal(rows.take(indices), check_rows(X, Door("poincare", -1.0)).take(indices))
+    np.testing.assert_array_equal(rows.take(indices), check_rows(X, Coordinates("poincare", -1.0)).take(indices))
 
 
 @pytest.mark.parametrize("count", [1, 8, 9, 65, 73])
 def test_every_chunk_counts_once_and_in_order(count):
-    rows = check_rows(da.from_array(X[: 10 * count], chunks=(10, 5)), Door("poincare", -1.0))
+    rows = check_rows(da.from_array(X[: 10 * count], chunks=(10, 5)), Coordinates("poincare", -1.0))
     assert rows.fold(lambda chunk: [(chunk.start, len(chunk.X))]) == [(10 * k, 10) for k in range(count)]
     (total,) = rows.fold(lambda chunk: (chunk.X.sum(axis=0),))
     np.testing.assert_allclose(total, X[: 10 * count].sum(axis=0), atol=1e-12)
@@ -221,8 +221,8 @@ def test_small_arrays_travel_and_rows_do_not(monkeypatch):
 
 def test_a_chunk_is_worked_on_in_parts(monkeypatch):
     seen = []
-    rows = check_rows(da.from_array(X, chunks=(N, 5)), Door("poincare", -1.0))
-    monkeypatch.setattr("horopca._points.memory.CHUNK_ELEMENTS", 1 << 12)
+    rows = check_rows(da.from_array(X, chunks=(N, 5)), Coordinates("poincare", -1.0))
+    monkeypatch.setattr("horopca._input.rows.CHUNK_ELEMENTS", 1 << 12)
     count = rows.fold(lambda chunk: seen.append((chunk.start, len(chunk.X))) or len(chunk.X))
     assert count == N and max(size for _, size in seen) <= (1 << 12) // 5
     assert [start for start, _ in seen] == list(range(0, N, (1 << 12) // 5))
@@ -238,7 +238,7 @@ def test_what_would_gather_all_rows_is_refused(monkeypatch):
 
 # ---------------------------------------------------------------- a part at a time
 
-FEW, HERE = X[:200], Door("poincare", -0.25)
+FEW, HERE = X[:200], Coordinates("poincare", -0.25)
 PARTS = (60, 0, 90, 50)
 
 
@@ -247,7 +247,7 @@ def lazy(P: np.ndarray = FEW) -> DaskRows:
 
 
 def test_every_way_to_the_points_gives_those_of_an_array_in_memory(monkeypatch):
-    monkeypatch.setattr("horopca._points.memory.CHUNK_ELEMENTS", 400)  # 80 rows
+    monkeypatch.setattr("horopca._input.rows.CHUNK_ELEMENTS", 400)  # 80 rows
     rows, near = lazy(), check_rows(FEW, HERE)
     assert rows.shape == near.shape and rows.remote and rows.repeated(np.ones(200)) is rows
     np.testing.assert_array_equal(rows.all(), near.all())
@@ -272,12 +272,12 @@ def test_repeated_rows_are_those_of_an_array_in_memory(weights):
     if weights == "of some":
         copies[60:150] = 0
     rows, near = lazy().repeated(copies), check_rows(FEW, HERE).repeated(copies)
-    assert rows.shape == near.shape and rows.door == HERE
+    assert rows.shape == near.shape and rows.coordinates == HERE
     np.testing.assert_array_equal(rows.all(), near.all())
 
 
 def test_whoever_reads_rows_first_is_told_what_is_wrong_with_them(monkeypatch):
-    monkeypatch.setattr("horopca._points.memory.CHUNK_ELEMENTS", 400)  # 80 rows: 140 is one of the second part of a chunk
+    monkeypatch.setattr("horopca._input.rows.CHUNK_ELEMENTS", 400)  # 80 rows: 140 is one of the second part of a chunk
     wrong = np.where(np.arange(200)[:, None] == 140, 3.0, FEW)
     count = lambda chunk, *_: len(chunk.X)
     again = lambda rows: rows.repeated(np.arange(200) % 3).all()  # which numbers them as they come

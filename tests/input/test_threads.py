@@ -12,7 +12,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from horopca import BusemannWhitener, EuclideanPCA, HoroPCA, HyperbolicMDS, TangentPCA, TangentWhitener
-from horopca._points.threads import _Limit, allowed_threads, one_blas_thread
+from horopca._input.threads import _Limit, allowed_threads, one_blas_thread
 from horopca.geometry import from_hyperboloid, to_hyperboloid
 
 ESTIMATORS = [

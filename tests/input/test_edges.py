@@ -1,4 +1,4 @@
-"""At the edges of what float64 holds: points next to the rim, points as far as the door lets in, points next to each other."""
+"""At the edges of what float64 holds: points next to the rim, points as far out as is valid, points next to each other."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from horopca import (
     explore,
     metrics,
 )
-from horopca._points.arguments import check_count
-from horopca._points.door import FARTHEST_IMAGE, LARGEST_RADIUS, Door
-from horopca._points.places import check_rows
+from horopca._input.arguments import check_count
+from horopca._input.coordinates import FARTHEST_IMAGE, LARGEST_RADIUS, Coordinates
+from horopca._input.validation import check_rows
 from horopca.geometry import distance, from_hyperboloid, lift, radius, to_hyperboloid, translate
 from horopca.statistics import frechet_mean
 
@@ -49,13 +49,13 @@ def test_a_point_that_one_sum_calls_inside_and_another_on_the_rim_has_an_image()
 @pytest.mark.parametrize("d", [2, 3, 8, 33])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_what_the_door_lets_in_has_finite_points_by_every_way(model, d, order):
-    door = Door(model, -1.0)
+    coordinates = Coordinates(model, -1.0)
     X = np.asarray(next_to_the_rim(d), order=order)
-    inside = [row for row in X if accepted(row[None], door)]
+    inside = [row for row in X if accepted(row[None], coordinates)]
     assert len(inside) == sum(sum(Fraction(z) ** 2 for z in row) < 1 for row in X.tolist())
     assert 0 < len(inside) < len(X)
     X = np.asarray(inside, order=order)
-    rows = check_rows(X, door)
+    rows = check_rows(X, coordinates)
     for x in (rows.all(), rows.take(np.arange(len(X))), to_hyperboloid(X, model), next(rows.chunks()).points()):
         # 1 - |z|^2 is 2^-53 at the least: radius 38 in the Poincaré ball, 19 in Klein's
         assert np.isfinite(x).all() and radius(x).max() < 38.2
@@ -63,9 +63,9 @@ def test_what_the_door_lets_in_has_finite_points_by_every_way(model, d, order):
     assert np.isfinite(products).all()
 
 
-def accepted(X: np.ndarray, door: Door) -> bool:
+def accepted(X: np.ndarray, coordinates: Coordinates) -> bool:
     try:
-        check_rows(X, door)
+        check_rows(X, coordinates)
     except ValueError:
         return False
     return True
@@ -74,15 +74,15 @@ def accepted(X: np.ndarray, door: Door) -> bool:
 def test_the_rim_itself_is_outside():
     for model in ("poincare", "klein"):
         with pytest.raises(ValueError, match=r"unit ball, but row 1 has norm 1\. That is its rim, as rounding"):
-            check_rows(np.array([[0.0, 0.5], [0.0, 1.0]]), Door(model, -1.0))
+            check_rows(np.array([[0.0, 0.5], [0.0, 1.0]]), Coordinates(model, -1.0))
         with pytest.raises(ValueError, match=r"2 of rows 0 to 2 have norm >= 1 \(row 1 has norm 1\)\. For"):
-            check_rows(np.array([[0.0, 0.5], [0.0, 1.0], [2.0, 0.0]]), Door(model, -1.0))
+            check_rows(np.array([[0.0, 0.5], [0.0, 1.0], [2.0, 0.0]]), Coordinates(model, -1.0))
 
 
 @pytest.mark.parametrize("model", ["poincare", "klein"])
 def test_the_rim_of_a_larger_ball_is_told_as_exactly(model):
     X = next_to_the_rim(3, 20)
-    told = [[accepted(size * row[None], Door(model, -1 / size**2)) for row in X] for size in (1.0, 2.0, 0.25)]
+    told = [[accepted(size * row[None], Coordinates(model, -1 / size**2)) for row in X] for size in (1.0, 2.0, 0.25)]
     assert told == 3 * [[sum(Fraction(z) ** 2 for z in row) < 1 for row in X.tolist()]] and 0 < sum(told[0]) < len(X)
 
 
@@ -166,8 +166,8 @@ def test_every_metric_works_as_far_out_as_the_door_lets_in(kind, model):
 def test_what_is_farther_is_refused_and_images_may_be_twice_as_far(model):
     far = from_hyperboloid(lift(np.array([[np.sinh(LARGEST_RADIUS + 3), 0.0], [0.0, 1.0]])), model)
     with pytest.raises(ValueError, match="within hyperbolic distance 175 of the origin"):
-        check_rows(far, Door(model, -1.0))
-    check_rows(far, Door(model, -1.0), reach=FARTHEST_IMAGE)
+        check_rows(far, Coordinates(model, -1.0))
+    check_rows(far, Coordinates(model, -1.0), reach=FARTHEST_IMAGE)
     assert metrics.pair_variance(far, model=model) > 0
 
 
@@ -207,4 +207,4 @@ def test_rows_that_are_not_finite_are_named(xp):
         X = np.full((5, d), 0.1)
         X[1, 0], X[3, 1] = np.nan, np.inf
         with pytest.raises(ValueError, match=r"X must be finite, but 2 of rows 0 to 4 hold NaN or infinity \(row 1 holds"):
-            check_rows(xp.asarray(X), Door(model, -1.0))
+            check_rows(xp.asarray(X), Coordinates(model, -1.0))

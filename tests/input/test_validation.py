@@ -1,4 +1,4 @@
-"""What the door refuses, word by word, and what it lets in just before: arguments, distances, rows of every model."""
+"""Error messages of validation, and values just inside the limits: arguments, distances, rows of every model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from clouds import cloud
-from horopca._points.arguments import (
+from horopca._input.arguments import (
     as_number,
     check_choice,
     check_count,
@@ -17,7 +17,7 @@ from horopca._points.arguments import (
     check_number,
     seeded_generator,
 )
-from horopca._points.door import Door, check_door, refuse_outside
+from horopca._input.coordinates import Coordinates, check_coordinates, check_points
 from horopca.geometry import from_hyperboloid, lift
 from sentences import sentence
 
@@ -44,14 +44,14 @@ SEED = "random_state must be a whole number from 0 to 2**32 - 1, a RandomState, 
         (lambda: check_number("tol", True, "a number"), "tol must be a number, but is True."),
         (lambda: check_number("tol", np.inf, "a number"), "tol must be a number, but is inf."),
         (lambda: check_number("tol", "1", "a number"), "tol must be a number, but is '1'."),
-        (lambda: check_door("ball", -1.0), "model must be one of 'poincare', 'lorentz', 'lorentz-space', 'lorentz-time-last', "
-                                           "'klein', 'halfspace', 'tangent', but is 'ball'."),
-        (lambda: check_door("klein", "1"), f"{NEGATIVE} '1'. {BALL}"),
-        (lambda: check_door("klein", 0.0), f"{NEGATIVE} 0.0. {BALL}"),
-        (lambda: check_door("klein", -0.9e-100), f"{NEGATIVE} -9e-101. {BALL}"),
-        (lambda: check_door("klein", -1.1e100), f"{NEGATIVE} -1.1e+100. {BALL}"),
-        (lambda: check_door("klein", np.inf), f"{NEGATIVE} inf. {BALL}"),
-        (lambda: check_door("klein", 2.0),
+        (lambda: check_coordinates("ball", -1.0), "model must be one of 'poincare', 'lorentz', 'lorentz-space', "
+                                           "'lorentz-time-last', 'klein', 'halfspace', 'tangent', but is 'ball'."),
+        (lambda: check_coordinates("klein", "1"), f"{NEGATIVE} '1'. {BALL}"),
+        (lambda: check_coordinates("klein", 0.0), f"{NEGATIVE} 0.0. {BALL}"),
+        (lambda: check_coordinates("klein", -0.9e-100), f"{NEGATIVE} -9e-101. {BALL}"),
+        (lambda: check_coordinates("klein", -1.1e100), f"{NEGATIVE} -1.1e+100. {BALL}"),
+        (lambda: check_coordinates("klein", np.inf), f"{NEGATIVE} inf. {BALL}"),
+        (lambda: check_coordinates("klein", 2.0),
          f"{NEGATIVE} 2.0. {BALL} Where a library says c = 2 and means -c, pass curvature=-2."),
         (lambda: check_generator("dice"), f"{SEED} 'dice'."),
         (lambda: check_generator(-1), f"{SEED} -1."),
@@ -67,7 +67,7 @@ def test_arguments_at_the_ends_of_what_they_may_be():
     assert [check_count("k", k, 3, 5) for k in (3, np.int64(5))] == [3, 5]
     assert type(check_count("k", np.int64(4), 3)) is int
     assert check_number("tol", 0, "0 or more", least=0) == 0 and type(check_number("tol", 1, "a number")) is float
-    assert [check_door("klein", size).curvature for size in (-1e-100, -1e100)] == [-1e-100, -1e100]
+    assert [check_coordinates("klein", size).curvature for size in (-1e-100, -1e100)] == [-1e-100, -1e100]
     for value in (None, "1", np.ones(2), SimpleNamespace(item=lambda: 1)):
         assert as_number(value) is value
     assert as_number(np.array([2.0])) == as_number(np.array(2.0)) == 2.0
@@ -190,7 +190,7 @@ IN = [0.1, 0.2]  # a point of every model without a time
     ],
 )  # fmt: skip
 def test_rows_are_refused_word_by_word(model, curvature, rows, expected):
-    assert sentence(refuse_outside, np.array(rows, dtype=float), Door(model, curvature), 7, "Y") == expected
+    assert sentence(check_points, np.array(rows, dtype=float), Coordinates(model, curvature), 7, "Y") == expected
 
 
 @pytest.mark.parametrize(
@@ -208,41 +208,41 @@ def test_rows_are_refused_word_by_word(model, curvature, rows, expected):
     ],
 )
 def test_rows_at_the_ends_of_what_they_may_be(model, curvature, rows):
-    refuse_outside(np.asarray(rows), Door(model, curvature), 0, "X")
+    check_points(np.asarray(rows), Coordinates(model, curvature), 0, "X")
 
 
 def test_a_row_of_the_hyperboloid_may_be_off_by_a_ten_thousandth():
     for curvature in (-1.0, -0.25):
-        door, radius = Door("lorentz", curvature), 1 / np.sqrt(-curvature)
+        coordinates, radius = Coordinates("lorentz", curvature), 1 / np.sqrt(-curvature)
         for s in (0.1, 3.0):
             square = 1 + s * s
             right, wrong = (np.array([[np.sqrt(square + 1e-4 * (1 + square) * off), s]]) for off in (0.95, 1.05))
-            refuse_outside(radius * right, door, 0, "X")
-            assert "must lie on the hyperboloid" in sentence(refuse_outside, radius * wrong, door, 0, "X")
+            check_points(radius * right, coordinates, 0, "X")
+            assert "must lie on the hyperboloid" in sentence(check_points, radius * wrong, coordinates, 0, "X")
 
 
 def test_half_precision_may_be_off_by_eight_of_its_units():
     right, wrong = (np.array([[1 + units * 2.0**-10, 0]], dtype=np.float16) for units in (8, 9))
-    refuse_outside(right, Door("lorentz", -1.0), 0, "X")
-    assert "has t = 1.00879" in sentence(refuse_outside, wrong, Door("lorentz", -1.0), 0, "X")
+    check_points(right, Coordinates("lorentz", -1.0), 0, "X")
+    assert "has t = 1.00879" in sentence(check_points, wrong, Coordinates("lorentz", -1.0), 0, "X")
 
 
 @pytest.mark.parametrize("curvature", [-1.0, -0.25, -0.01])
 def test_space_components_are_not_taken_for_rows_with_a_time(curvature):
     """Eight rows on the hyperboloid, where it can be told from its cone, are not there by chance."""
-    door, radius = Door("lorentz-space", curvature), 1 / np.sqrt(-curvature)
+    coordinates, radius = Coordinates("lorentz-space", curvature), 1 / np.sqrt(-curvature)
     for d in (1, 3):
         x = radius * cloud(8, d, radius=4.0)
         for model, X in (("lorentz", x), ("lorentz-time-last", np.roll(x, -1, axis=1))):
-            assert sentence(refuse_outside, X, door, 7, "Y") == (
+            assert sentence(check_points, X, coordinates, 7, "Y") == (
                 "Y must hold Lorentz coordinates without their time (model='lorentz-space'), but rows 7 to 14 have it: "
                 f"t^2 - |s|^2 is {radius**2:.6g} in all of them. Pass model={model!r}."
             )
-            refuse_outside(X[:7], door, 0, "X")
-            refuse_outside(np.append(X, [2 * X[0]], axis=0), door, 0, "X")
+            check_points(X[:7], coordinates, 0, "X")
+            check_points(np.append(X, [2 * X[0]], axis=0), coordinates, 0, "X")
     far = radius * lift(np.column_stack([np.linspace(40, 50, 20), np.full((20, 2), 0.1)]))
     for X in (far, np.roll(far, -1, axis=1), np.full((20, 1), radius)):
-        refuse_outside(X, door, 0, "X")
+        check_points(X, coordinates, 0, "X")
 
 
 # ---------------------------------------------------------------- on the way out
@@ -250,15 +250,17 @@ def test_space_components_are_not_taken_for_rows_with_a_time(curvature):
 
 def test_images_that_the_numbers_of_a_user_do_not_hold_are_refused():
     for model, curvature in (("lorentz", -1.0), ("lorentz", -0.25), ("halfspace", -0.25)):
-        door = Door(model, curvature)
-        x = door.enter(np.array([[1.0, 1e5]]) if model == "halfspace" else np.array([[0.0, -1e5]]))
+        coordinates = Coordinates(model, curvature)
+        x = coordinates.to_hyperboloid(np.array([[1.0, 1e5]]) if model == "halfspace" else np.array([[0.0, -1e5]]))
         assert "but <class 'numpy.float16'> holds numbers of up to 6.55e+04: pass the points as float64." in sentence(
-            door.leave, x, np.float16
+            coordinates.from_hyperboloid, x, np.float16
         )
-        assert sentence(door.leave, x, np.float16).startswith("The images have coordinates of up to 1e+05, but ")
-        assert door.leave(x, np.float32).dtype == np.float32
+        assert sentence(coordinates.from_hyperboloid, x, np.float16).startswith(
+            "The images have coordinates of up to 1e+05, but "
+        )
+        assert coordinates.from_hyperboloid(x, np.float32).dtype == np.float32
     most = np.array([[1.0, 65504.0]])
-    assert np.array_equal(Door("lorentz-space", -1.0).leave(lift(most), np.float16), most)
+    assert np.array_equal(Coordinates("lorentz-space", -1.0).from_hyperboloid(lift(most), np.float16), most)
 
 
 @pytest.mark.parametrize("model", ["poincare", "klein"])
@@ -266,8 +268,10 @@ def test_images_that_the_numbers_of_a_user_do_not_hold_are_refused():
 def test_images_of_a_ball_are_inside_by_what_their_numbers_can_tell(model, curvature):
     x = lift(np.array([[3e15, 4e15]]))
     for dtype in (np.float32, np.float64):
-        Y = Door(model, curvature).leave(x, dtype)
+        Y = Coordinates(model, curvature).from_hyperboloid(x, dtype)
         below = 1 - np.linalg.norm(Y.astype(np.float64)) * np.sqrt(-curvature)
         assert Y.dtype == dtype and 3.5 <= below / np.finfo(dtype).eps <= 4.5  # and the spacing of numbers below 1
-        refuse_outside(Y, Door(model, curvature), 0, "Y")
-    assert np.array_equal(Door("tangent", -1.0).leave(x, float), from_hyperboloid(x, "tangent"))  # as far as it is
+        check_points(Y, Coordinates(model, curvature), 0, "Y")
+    assert np.array_equal(
+        Coordinates("tangent", -1.0).from_hyperboloid(x, float), from_hyperboloid(x, "tangent")
+    )  # as far as it is

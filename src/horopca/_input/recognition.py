@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..geometry import MODELS
-from .door import LARGEST_RADIUS, Door, check_door, refuse_outside
+from .coordinates import LARGEST_RADIUS, Coordinates, check_coordinates, check_points
 
 BLOCK_ELEMENTS = 1 << 20  # numbers that are looked at in one step
 SINGLE = 8 * float(np.finfo(np.float32).eps)  # Of t^2 + |s|^2: Lorentz coordinates are trained in float32, however stored.
@@ -26,14 +26,14 @@ class Recognised(NamedTuple):
 
     n: int  # rows
     largest_norm: float
-    doors: dict[str, Door | None]  # for each model, the door through which all rows go
+    fitting: dict[str, Coordinates | None]  # for each model, the coordinates that all rows fit
     candidates: tuple[str, ...]  # the models that the evidence leaves, the most particular first
     evidence: str  # in words
 
     @property
-    def door(self) -> Door | None:
+    def coordinates(self) -> Coordinates | None:
         """That of the only candidate; None where there are several, or none."""
-        return self.doors[self.candidates[0]] if len(self.candidates) == 1 else None
+        return self.fitting[self.candidates[0]] if len(self.candidates) == 1 else None
 
 
 class _Seen(NamedTuple):
@@ -60,8 +60,8 @@ def recognise(blocks: Blocks, columns: int, eps: float = 0.0) -> Recognised:
     seen = _look(blocks(), columns, max(SINGLE, 4 * eps))
     if not seen.n:
         return Recognised(0, 0.0, dict.fromkeys(MODELS), (), "no finite row")
-    doors = _doors(seen, blocks(), columns)
-    return Recognised(seen.n, seen.norms[1], doors, *_weighed(seen, doors))
+    fitting = _fitting(seen, blocks(), columns)
+    return Recognised(seen.n, seen.norms[1], fitting, *_weighed(seen, fitting))
 
 
 def norms(x: np.ndarray) -> np.ndarray:
@@ -103,33 +103,41 @@ def _lean(x: np.ndarray, time: int) -> float:
     return float((np.abs(2 * t - both) / np.maximum(both, 1e-300)).max())
 
 
-def _doors(seen: _Seen, blocks: Iterator[np.ndarray], columns: int) -> dict[str, Door | None]:
-    """For each model, the door through which all rows go, or None."""
-    doors = {model: _timed_door(model, seen, columns) if model in TIMED else check_door(model, -1.0) for model in MODELS}
+def _fitting(seen: _Seen, blocks: Iterator[np.ndarray], columns: int) -> dict[str, Coordinates | None]:
+    """For each model, the coordinates that all rows fit, or None."""
+    fitting = {
+        model: _timed_coordinates(model, seen, columns) if model in TIMED else check_coordinates(model, -1.0)
+        for model in MODELS
+    }
     for x in filter(len, blocks):
-        doors = {model: door if door is not None and _goes(x, door, seen) else None for model, door in doors.items()}
-    return doors
+        fitting = {
+            model: coordinates if coordinates is not None and _goes(x, coordinates, seen) else None
+            for model, coordinates in fitting.items()
+        }
+    return fitting
 
 
-def _timed_door(model: str, seen: _Seen, columns: int) -> Door | None:
+def _timed_coordinates(model: str, seen: _Seen, columns: int) -> Coordinates | None:
     """That of the hyperboloid on which the rows could be, whose t^2 - |s|^2 is 1 where it rounds to 1."""
     time, square = seen.squares[model]
     rounding = seen.rounding * (2 * time - square)  # of t^2 + |s|^2
     if columns < 2 or not seen.low[TIMED[model]] > 0 or not square > rounding:
         return None
     try:
-        return check_door(model, -1.0 if abs(square - 1) < 1e-4 + rounding else -1 / square)
+        return check_coordinates(model, -1.0 if abs(square - 1) < 1e-4 + rounding else -1 / square)
     except ValueError:
         return None
 
 
-def _goes(x: np.ndarray, door: Door, seen: _Seen) -> bool:
+def _goes(x: np.ndarray, coordinates: Coordinates, seen: _Seen) -> bool:
     """Whether rows are points of a model, and on the hyperboloid of all others."""
-    if door.model in TIMED:
-        near = x[:, TIMED[door.model]].max() <= np.cosh(LARGEST_RADIUS) / door.scale
-        return bool(near) and _share(np.roll(x, -TIMED[door.model], axis=1), seen.squares[door.model][1], seen.rounding)
+    if coordinates.model in TIMED:
+        near = x[:, TIMED[coordinates.model]].max() <= np.cosh(LARGEST_RADIUS) / coordinates.scale
+        return bool(near) and _share(
+            np.roll(x, -TIMED[coordinates.model], axis=1), seen.squares[coordinates.model][1], seen.rounding
+        )
     try:
-        refuse_outside(x, door, 0, "X")
+        check_points(x, coordinates, 0, "X")
     except ValueError:
         return False
     return True
@@ -140,16 +148,16 @@ def _share(x: np.ndarray, square: float, rounding: float) -> bool:
     return not (np.abs(time - space - square) > 1e-4 * square + rounding * (time + space)).any()
 
 
-def _weighed(seen: _Seen, doors: dict[str, Door | None]) -> tuple[tuple[str, ...], str]:
+def _weighed(seen: _Seen, fitting: dict[str, Coordinates | None]) -> tuple[tuple[str, ...], str]:
     """The models that the evidence leaves, and the evidence."""
     differ = bool((seen.low < seen.high).any())
     for model in TIMED:
-        if doors[model] is not None and differ:  # a single row with t > |s| is on one hyperboloid or another
+        if fitting[model] is not None and differ:  # a single row with t > |s| is on one hyperboloid or another
             where = "first" if TIMED[model] == 0 else "last"
             return (model,), f"t^2 - |s|^2 is {seen.squares[model][1]:.6g} in every row, time {where}"
     # far out the hyperboloid is lost to rounding, and rows of it lie on the cone t = |s|
     lost = [model for model in TIMED if differ and seen.low[TIMED[model]] > 0 and seen.lean[model] <= seen.rounding]
-    fits = [model for model in PARTICULAR if doors[model] is not None or model in lost]
+    fits = [model for model in PARTICULAR if fitting[model] is not None or model in lost]
     both = (seen.low[:-1] < 0) & (seen.high[:-1] > 0)
     # one branch of a ball has one sign in its last column too
     alike = {"poincare", "lorentz-time-last"} & set(fits)

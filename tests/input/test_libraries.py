@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import horopca
-from horopca._points.door import Door
+from horopca._input.coordinates import Coordinates
 from horopca.geometry import distance
 from sentences import sentence
 
@@ -13,9 +13,9 @@ torch = pytest.importorskip("torch")
 
 def distances(X, model, curvature):
     """Between each of the first half of the points and its partner in the second, in the units of the library."""
-    door = Door(model, curvature)
-    x = np.asarray(door.enter(np.asarray(X.detach() if hasattr(X, "detach") else X, dtype=np.float64)))
-    return distance(x[: len(x) // 2], x[len(x) // 2 :]) / door.scale
+    coordinates = Coordinates(model, curvature)
+    x = np.asarray(coordinates.to_hyperboloid(np.asarray(X.detach() if hasattr(X, "detach") else X, dtype=np.float64)))
+    return distance(x[: len(x) // 2], x[len(x) // 2 :]) / coordinates.scale
 
 
 def vectors(seed=0, n=20, d=3):

@@ -7,8 +7,8 @@ from sklearn.base import clone
 import horopca
 from clouds import cloud
 from horopca import HoroPCA, TangentPCA, metrics
-from horopca._points.door import Door, check_door
-from horopca._points.places import check_rows, choose_door
+from horopca._input.coordinates import Coordinates, check_coordinates
+from horopca._input.validation import check_rows, choose_coordinates
 from horopca.geometry import MODELS, from_hyperboloid, lift, to_hyperboloid
 from horopca.geometry._arrays import to_numpy
 from horopca.io import describe, load_fitted, save_fitted
@@ -21,11 +21,11 @@ LORENTZ = ("lorentz", "lorentz-space", "lorentz-time-last")
 def test_the_three_ways_to_write_lorentz_coordinates_are_one_space(curvature, xp):
     images, back, scores = [], [], []
     for model in LORENTZ:
-        X = xp.asarray(Door(model, curvature).leave(x, np.float64))
+        X = xp.asarray(Coordinates(model, curvature).from_hyperboloid(x, np.float64))
         pca = HoroPCA(2, model=model, curvature=curvature, n_init=1, random_state=0).fit(X)
         Y = pca.transform(X)
-        images.append(Door(model, curvature).enter(to_numpy(Y)))
-        back.append(Door(model, curvature).enter(to_numpy(pca.inverse_transform(Y))))
+        images.append(Coordinates(model, curvature).to_hyperboloid(to_numpy(Y)))
+        back.append(Coordinates(model, curvature).to_hyperboloid(to_numpy(pca.inverse_transform(Y))))
         scores.append(metrics.average_distortion(X, Y, model=model, curvature=curvature))
         assert Y.shape[1] == (2 if model == "lorentz-space" else 3)
     for found in (images, back, scores):
@@ -34,7 +34,10 @@ def test_the_three_ways_to_write_lorentz_coordinates_are_one_space(curvature, xp
 
 def test_time_is_the_root_of_the_inverse_curvature_and_the_square_of_space():
     s = np.array([[3.0, 4.0], [0.0, 0.0]])
-    assert np.allclose(Door("lorentz", -0.25).leave(Door("lorentz-space", -0.25).enter(s), float)[:, 0], [np.sqrt(4 + 25), 2.0])
+    assert np.allclose(
+        Coordinates("lorentz", -0.25).from_hyperboloid(Coordinates("lorentz-space", -0.25).to_hyperboloid(s), float)[:, 0],
+        [np.sqrt(4 + 25), 2.0],
+    )
     assert np.allclose(to_hyperboloid(s, "lorentz-space")[:, 0], [np.sqrt(26), 1.0])
     assert np.allclose(from_hyperboloid(x, "lorentz-time-last"), np.roll(x, -1, axis=1))
 
@@ -42,9 +45,11 @@ def test_time_is_the_root_of_the_inverse_curvature_and_the_square_of_space():
 @pytest.mark.parametrize("model", MODELS)
 def test_curvature_scales_coordinates_but_in_the_half_space(model):
     X = from_hyperboloid(x, model)
-    there = Door(model, -0.25)
-    assert there.scale == 0.5 and np.allclose(there.enter(X if model == "halfspace" else 2 * X), Door(model, -1.0).enter(X))
-    assert np.allclose(there.leave(x, float), X if model == "halfspace" else 2 * X)
+    there = Coordinates(model, -0.25)
+    assert there.scale == 0.5 and np.allclose(
+        there.to_hyperboloid(X if model == "halfspace" else 2 * X), Coordinates(model, -1.0).to_hyperboloid(X)
+    )
+    assert np.allclose(there.from_hyperboloid(x, float), X if model == "halfspace" else 2 * X)
     assert (there.dimension(X.shape[1]), there.columns(4)) == (4, X.shape[1])
     assert (there.chunk(X).start, there.chunk(X, 7).start) == (0, 7)
 
@@ -52,19 +57,19 @@ def test_curvature_scales_coordinates_but_in_the_half_space(model):
 def test_time_in_the_wrong_place_or_none_is_told():
     last, space = from_hyperboloid(x, "lorentz-time-last"), from_hyperboloid(x, "lorentz-space")
     with pytest.raises(ValueError, match="They do with their time last: pass model='lorentz-time-last'"):
-        check_rows(last, Door("lorentz", -1.0))
+        check_rows(last, Coordinates("lorentz", -1.0))
     with pytest.raises(ValueError, match=r"t > 0 \(time last\).* They do with their time first: pass model='lorentz'"):
-        check_rows(x, Door("lorentz-time-last", -1.0))
+        check_rows(x, Coordinates("lorentz-time-last", -1.0))
     with pytest.raises(ValueError, match="for Lorentz coordinates without their time, model='lorentz-space'"):
-        check_rows(space, Door("lorentz", -1.0))
+        check_rows(space, Coordinates("lorentz", -1.0))
     for X, model in ((x, "lorentz"), (last, "lorentz-time-last")):
         with pytest.raises(ValueError, match=rf"without their time .* rows 0 to 39 have it.* Pass model='{model}'"):
-            check_rows(X, Door("lorentz-space", -1.0))
-    check_rows(x[:7], Door("lorentz-space", -1.0))  # few rows may be there by chance
+            check_rows(X, Coordinates("lorentz-space", -1.0))
+    check_rows(x[:7], Coordinates("lorentz-space", -1.0))  # few rows may be there by chance
     far = to_hyperboloid(np.outer(np.linspace(8, 12, 20), [0.5, 0.5]) ** 3, "lorentz-space")  # as near to the cone as any
-    check_rows(far[:, 1:], Door("lorentz-space", -1.0))
+    check_rows(far[:, 1:], Coordinates("lorentz-space", -1.0))
     with pytest.raises(ValueError, match=r"at least 2 columns for model='lorentz-time-last' \(time and space\)"):
-        check_rows([[1.0]], Door("lorentz-time-last", -1.0))
+        check_rows([[1.0]], Coordinates("lorentz-time-last", -1.0))
 
 
 def curvatures():
@@ -77,8 +82,8 @@ def curvatures():
 def test_a_learnt_curvature_is_a_number(tmp_path):
     pytest.importorskip("torch")
     for k, curvature in enumerate(curvatures()):
-        assert check_door("poincare", curvature) == ("poincare", pytest.approx(-0.5, rel=1e-6))
-        X = Door("poincare", -0.5).leave(x, np.float64)
+        assert check_coordinates("poincare", curvature) == ("poincare", pytest.approx(-0.5, rel=1e-6))
+        X = Coordinates("poincare", -0.5).from_hyperboloid(x, np.float64)
         fit = TangentPCA(2, curvature=curvature).fit(X)
         assert type(fit.curvature_) is float
         assert metrics.frechet_variance(X, curvature=curvature) == pytest.approx(metrics.frechet_variance(X, curvature=-0.5))
@@ -92,16 +97,16 @@ def test_a_curvature_of_the_wrong_sign_is_told_how_to_be_passed():
     torch = pytest.importorskip("torch")
     for curvature in (0.5, torch.nn.Parameter(torch.tensor(0.5))):
         with pytest.raises(ValueError, match=r"but is 0.5.* says c = 0.5 and means -c, pass curvature=-0.5"):
-            check_door("poincare", curvature)
+            check_coordinates("poincare", curvature)
     for curvature in (0.0, "a", None, torch.tensor([-1.0, -2.0])):
         with pytest.raises(ValueError, match="curvature must be a negative number"):
-            check_door("poincare", curvature)
+            check_coordinates("poincare", curvature)
 
 
 @pytest.mark.parametrize("curvature", [-1.0, -0.3])
 def test_auto_takes_what_can_only_be_one_model(curvature, xp, tmp_path):
     for model in ("lorentz", "lorentz-time-last"):
-        X = Door(model, curvature).leave(x, np.float64)
+        X = Coordinates(model, curvature).from_hyperboloid(x, np.float64)
         fit = TangentPCA(2, model="auto", curvature=curvature).fit(xp.asarray(X))
         assert fit.model_ == model
         expected = TangentPCA(2, model=model, curvature=curvature).fit(X).transform(X)
@@ -110,9 +115,11 @@ def test_auto_takes_what_can_only_be_one_model(curvature, xp, tmp_path):
             assert load_fitted(save_fitted(fit, tmp_path / f"{model}.npz")).model_ == model
     rim = np.random.default_rng(0).normal(size=(100, 3))
     rim *= np.linspace(0.5, 0.999, 100)[:, None] ** 0.2 / np.linalg.norm(rim, axis=1, keepdims=True) / np.sqrt(-curvature)
-    assert choose_door(xp.asarray(rim), "auto", curvature) == ("poincare", curvature)
+    assert choose_coordinates(xp.asarray(rim), "auto", curvature) == ("poincare", curvature)
     with pytest.raises(ValueError, match=r"X must lie on the hyperboloid.* Its curvature would be"):
-        TangentPCA(2, model="auto", curvature=2 * curvature).fit(Door("lorentz", curvature).leave(x, np.float64))
+        TangentPCA(2, model="auto", curvature=2 * curvature).fit(
+            Coordinates("lorentz", curvature).from_hyperboloid(x, np.float64)
+        )
 
 
 def test_auto_refuses_where_it_cannot_know():
@@ -135,18 +142,20 @@ def test_auto_refuses_where_it_cannot_know():
 def test_auto_knows_time_in_half_precision_and_where_it_is_lost(model, dtype):
     torch = pytest.importorskip("torch")
     space = np.random.default_rng(0).normal(size=(60, 4))
-    half = lambda spread: torch.as_tensor(Door(model, -1.0).leave(lift(spread * space), np.float64)).to(getattr(torch, dtype))
-    assert choose_door(half(1.0), "auto", -1.0).model == model
+    half = lambda spread: torch.as_tensor(Coordinates(model, -1.0).from_hyperboloid(lift(spread * space), np.float64)).to(
+        getattr(torch, dtype)
+    )
+    assert choose_coordinates(half(1.0), "auto", -1.0).model == model
     if dtype == "float16":
-        assert choose_door(half(1.0).numpy(), "auto", -1.0).model == describe(half(1.0).numpy()).model == model
+        assert choose_coordinates(half(1.0).numpy(), "auto", -1.0).model == describe(half(1.0).numpy()).model == model
     with pytest.raises(ValueError, match=rf"its rows could be '{model}' or .*'lorentz-space'"):
-        choose_door(half(60.0), "auto", -1.0)  # on the cone, to so few digits
+        choose_coordinates(half(60.0), "auto", -1.0)  # on the cone, to so few digits
 
 
 def test_one_branch_of_a_ball_is_not_taken_for_the_half_space():
     angle = np.pi / 2 + np.random.default_rng(0).uniform(-0.5, 0.5, 60)
     branch = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    assert choose_door(branch * np.linspace(0.85, 0.99, 60)[:, None], "auto", -1.0).model == "poincare"
+    assert choose_coordinates(branch * np.linspace(0.85, 0.99, 60)[:, None], "auto", -1.0).model == "poincare"
     with pytest.raises(ValueError, match=r"could be 'poincare' or .*'halfspace'.* not crowding"):
         HoroPCA(1, model="auto").fit(branch * np.linspace(0.3, 0.6, 60)[:, None])
 
@@ -154,7 +163,7 @@ def test_one_branch_of_a_ball_is_not_taken_for_the_half_space():
 def test_every_model_has_a_row_wherever_models_are_listed():
     from typing import get_args
 
-    from horopca._points.door import CHECKS
+    from horopca._input.coordinates import CHECKS
     from horopca.cli.options import MODELS as CHOICES
     from horopca.embed.base import REACH
 
@@ -170,12 +179,16 @@ def test_every_model_has_a_row_wherever_models_are_listed():
 def test_half_precision_is_taken_as_the_few_digits_it_is(model, dtype):
     torch = pytest.importorskip("torch")
     dtype = getattr(torch, dtype)
-    whole = torch.as_tensor(Door(model, -1.0).leave(x[np.argsort(x[:, 0])[:30]], np.float64))  # as far out as bfloat16 tells
+    whole = torch.as_tensor(
+        Coordinates(model, -1.0).from_hyperboloid(x[np.argsort(x[:, 0])[:30]], np.float64)
+    )  # as far out as bfloat16 tells
     half = whole.to(dtype).requires_grad_()
     fit = TangentPCA(2, model=model).fit(half)
     Y = fit.transform(half)
     assert Y.dtype == dtype and Y.requires_grad
-    exact = Door(model, -1.0).leave(Door(model, -1.0).enter(half.detach()), torch.float64)  # with the time that space asks for
+    exact = Coordinates(model, -1.0).from_hyperboloid(
+        Coordinates(model, -1.0).to_hyperboloid(half.detach()), torch.float64
+    )  # with the time that space asks for
     expected = TangentPCA(2, model=model).fit(exact).transform(exact).to(dtype)
     assert torch.allclose(Y.double(), expected.double(), rtol=1e-2, atol=1e-2)
     Y.double().sum().backward()
@@ -183,13 +196,13 @@ def test_half_precision_is_taken_as_the_few_digits_it_is(model, dtype):
     if dtype == torch.float16:  # which NumPy has too
         there = TangentPCA(2, model=model).fit(half.detach().numpy()).transform(half.detach().numpy())
         assert there.dtype == np.float16 and np.array_equal(there, Y.detach().numpy())
-    check_rows(fit.inverse_transform(Y), Door(model, -1.0))  # images are points of their model in few digits too
+    check_rows(fit.inverse_transform(Y), Coordinates(model, -1.0))  # images are points of their model in few digits too
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_one_kind_of_lorentz_coordinates_passed_for_another_in_half_precision(dtype):
     torch = pytest.importorskip("torch")
-    half = lambda model: torch.as_tensor(Door(model, -1.0).leave(x, np.float64)).to(getattr(torch, dtype))
+    half = lambda model: torch.as_tensor(Coordinates(model, -1.0).from_hyperboloid(x, np.float64)).to(getattr(torch, dtype))
     for passed, there, sentence in (
         ("lorentz-space", "lorentz", "have it: .* Pass model='lorentz'"),
         ("lorentz-space", "lorentz-time-last", "have it: .* Pass model='lorentz-time-last'"),

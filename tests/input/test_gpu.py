@@ -9,13 +9,13 @@ from horopca.torch import HoroProjection
 
 from clouds import cloud, directions
 from horopca import HoroPCA, geometry, metrics
+from horopca._input.coordinates import Coordinates
+from horopca._input.cuda import usable_for
 from horopca._objectives import sample as samples
 from horopca._objectives.objectives import OBJECTIVES, variance_objective
 from horopca._objectives.pairs import AllPairs, Shifts
 from horopca._objectives.profiles import SQUARE, mean_over_pairs
 from horopca._objectives.sample import as_sample
-from horopca._points.cuda import usable_for
-from horopca._points.door import Door
 from horopca.datasets import make_hierarchy
 from horopca.projections import horospherical, spine_from_basis, spine_from_ideal_points
 from horopca.projections.horospherical import Slide
@@ -189,16 +189,16 @@ PASSES += [(model, d, 2, dtype) for model in KERNEL_MODELS[1:] for d, dtype in O
 
 @pytest.mark.parametrize("model, d, K, dtype", PASSES)
 def test_images_of_rows_are_those_of_the_host(model, d, K, dtype):
-    from horopca._points import cuda as gpu
+    from horopca._input import cuda as gpu
 
-    door = Door(model, -0.5)
+    coordinates = Coordinates(model, -0.5)
     dtype = np.dtype(dtype)
-    X = door.leave(cloud(333, d), dtype)
+    X = coordinates.from_hyperboloid(cloud(333, d), dtype)
     for seed in range(2):
         slide = some_slide(d, K, seed)
-        images, lost = slide.images(door.chunk(X))
-        expected = door.leave(images, dtype)
-        found, many, outside = gpu.images_of_rows(torch.asarray(X, device="cuda"), model, door.scale, slide)
+        images, lost = slide.images(coordinates.chunk(X))
+        expected = coordinates.from_hyperboloid(images, dtype)
+        found, many, outside = gpu.images_of_rows(torch.asarray(X, device="cuda"), model, coordinates.scale, slide)
         assert outside == 0 and many == lost.sum() == np.isnan(on_host(found)[:, 0]).sum()
         assert found.dtype == getattr(torch, dtype.name)
         # the sums are in another order, and a point of small c magnifies their rounding
@@ -209,17 +209,17 @@ def test_images_of_rows_are_those_of_the_host(model, d, K, dtype):
 @pytest.mark.parametrize("model", KERNEL_MODELS)
 def test_rows_told_apart_are_those_of_the_host(model):
     """Far points, whose products cancel or are too large, and points on the spine itself, which are at a square root of 0."""
-    from horopca._points import cuda as gpu
+    from horopca._input import cuda as gpu
 
     q = directions(2, 5)
     on_spine = np.random.default_rng(0).uniform(0.1, 1, size=(20, 2)) @ np.column_stack([np.ones(2), q])
     on_spine /= np.sqrt(on_spine[:, :1] ** 2 - np.sum(on_spine[:, 1:] ** 2, axis=1, keepdims=True))
     far = 12.0 if model == "klein" else 17.0  # farther, and Klein coordinates do not tell a point from the boundary
     x = np.concatenate([cloud(500, 5, radius=far), on_spine, cloud(500, 5, radius=2.0)])
-    door, slide = Door(model, -1.0), Slide.along(spine_from_ideal_points(q))
-    X = door.leave(geometry.lift(x[:, 1:]), np.float64)
-    expected = slide.images(door.chunk(X))[1]
-    found, lost, outside = gpu.images_of_rows(torch.asarray(X, device="cuda"), model, door.scale, slide)
+    coordinates, slide = Coordinates(model, -1.0), Slide.along(spine_from_ideal_points(q))
+    X = coordinates.from_hyperboloid(geometry.lift(x[:, 1:]), np.float64)
+    expected = slide.images(coordinates.chunk(X))[1]
+    found, lost, outside = gpu.images_of_rows(torch.asarray(X, device="cuda"), model, coordinates.scale, slide)
     assert outside == 0 and lost == expected.sum()
     assert expected[500:520].all() and not expected[520:].any()
     assert model == "klein" or 0 < expected[:500].sum() < 500
@@ -228,24 +228,24 @@ def test_rows_told_apart_are_those_of_the_host(model):
 
 def test_rows_towards_the_only_ideal_point_go_the_careful_way():
     """Their c = t - s.n is what is left of two large numbers."""
-    from horopca._points import cuda as gpu
+    from horopca._input import cuda as gpu
 
     q, radii = directions(1, 5), np.linspace(1, 12, 300)
-    door, slide = Door("poincare", -1.0), Slide.along(spine_from_ideal_points(q))
-    X = door.leave(geometry.lift(np.sinh(radii)[:, None] * q), np.float64)
-    expected = slide.images(door.chunk(X))[1]
+    coordinates, slide = Coordinates("poincare", -1.0), Slide.along(spine_from_ideal_points(q))
+    X = coordinates.from_hyperboloid(geometry.lift(np.sinh(radii)[:, None] * q), np.float64)
+    expected = slide.images(coordinates.chunk(X))[1]
     found, lost, _ = gpu.images_of_rows(torch.asarray(X, device="cuda"), "poincare", 1.0, slide)
     assert 0 < expected.sum() < 300 and lost == expected.sum()
     assert np.array_equal(np.isnan(on_host(found)[:, 0]), expected)
 
 
 def test_images_that_float32_cannot_tell_from_the_boundary_go_the_careful_way():
-    from horopca._points import cuda as gpu
+    from horopca._input import cuda as gpu
 
-    door, most = Door("klein", -1.0), 1 - 4 * np.finfo(np.float32).eps
-    X = door.leave(cloud(500, 5, radius=7.0), np.float32)
+    coordinates, most = Coordinates("klein", -1.0), 1 - 4 * np.finfo(np.float32).eps
+    X = coordinates.from_hyperboloid(cloud(500, 5, radius=7.0), np.float32)
     slide = Slide.along(spine_from_ideal_points(directions(2, 5)), None, geometry.boost_to_origin(cloud(1, 2, seed=3)[0]))
-    images, lost = slide.images(door.chunk(X))
+    images, lost = slide.images(coordinates.chunk(X))
     expected = lost | (np.linalg.norm(geometry.from_hyperboloid(images, "klein"), axis=1) > most)
     found, many, _ = gpu.images_of_rows(torch.asarray(X, device="cuda"), "klein", 1.0, slide)
     assert lost.sum() < expected.sum() < 500 and many == expected.sum()
@@ -253,7 +253,7 @@ def test_images_that_float32_cannot_tell_from_the_boundary_go_the_careful_way():
 
 
 def test_passes_in_several_parts(X, monkeypatch):
-    from horopca._points import cuda as gpu
+    from horopca._input import cuda as gpu
 
     pca = HoroPCA(random_state=0, n_init=2).fit(X)
     monkeypatch.setattr(gpu, "PASS_BYTES", 24 * 50)  # 50 rows at a time
@@ -287,10 +287,10 @@ def test_negative_strides_of_cupy(X):
 @pytest.mark.parametrize("model", KERNEL_MODELS)
 def test_rows_near_the_boundary_go_the_careful_way(model, dtype):
     """A few far points among near ones: NaN from the kernel, and then as on the host."""
-    door = Door(model, -1.0)
+    coordinates = Coordinates(model, -1.0)
     near, far = cloud(1000, 4, radius=1.5), cloud(30, 4, seed=1, radius=1.0)
     far = geometry.lift(geometry.lift(far[:, 1:] * 100)[:, 1:] * 1e3)
-    X = door.leave(np.concatenate([near, far]), dtype)
+    X = coordinates.from_hyperboloid(np.concatenate([near, far]), dtype)
     pca = HoroPCA(random_state=0, n_init=2, model=model).fit(X[:1000])
     here, there = pca.transform(X), on_host(pca.transform(torch.asarray(X, device="cuda")))
     assert np.isfinite(there).all()
@@ -303,7 +303,7 @@ def test_rows_near_the_boundary_go_the_careful_way(model, dtype):
 @pytest.mark.parametrize("model", geometry.MODELS)
 def test_models_at_other_curvatures(model, to_device):
     x = cloud(200, 4)
-    X = Door(model, -0.3).leave(x, np.float64)
+    X = Coordinates(model, -0.3).from_hyperboloid(x, np.float64)
     pca = HoroPCA(random_state=0, n_init=2, model=model, curvature=-0.3).fit(X)
     there = to_device(X)
     assert np.allclose(on_host(pca.transform(there)), pca.transform(X), atol=1e-12)
@@ -323,7 +323,7 @@ BAD = {
 @pytest.mark.parametrize("how", ["outside", "nan", "infinite", "width", "flat"])
 @pytest.mark.parametrize("model", BAD)
 def test_bad_rows_are_refused_with_the_sentence_of_the_host(model, how):
-    good = Door(model, -1.0).leave(cloud(500, 4), np.float64)
+    good = Coordinates(model, -1.0).from_hyperboloid(cloud(500, 4), np.float64)
     bad = good.copy()
     if how == "outside":
         bad[[17, 200]] = BAD[model](bad[[17, 200]])
@@ -349,7 +349,7 @@ def test_bad_rows_are_refused_with_the_sentence_of_the_host(model, how):
 
 @pytest.mark.parametrize("model", geometry.MODELS)
 def test_gradients_on_the_device_are_those_of_the_host(model):
-    points = Door(model, -0.5).leave(cloud(200, 4), np.float64)
+    points = Coordinates(model, -0.5).from_hyperboloid(cloud(200, 4), np.float64)
     pca = HoroPCA(random_state=0, n_init=2, model=model, curvature=-0.5).fit(points)
     found = []
     for device in ("cpu", "cuda"):

@@ -9,15 +9,15 @@ from array_api_compat import is_torch_array
 
 from ..geometry._arrays import Array, array_namespace
 from . import cuda
-from .door import LARGEST_RADIUS
-from .memory import Asked, Rows
+from .coordinates import LARGEST_RADIUS
+from .rows import Asked, Rows
 
 
 class ForeignRows(Rows):
     """The rows of such an array as `Points`."""
 
     def check(self, name: str = "X", reach: float = LARGEST_RADIUS) -> None:
-        model, scale, X = self.door.model, self.door.scale, detached(self.X)
+        model, scale, X = self.coordinates.model, self.coordinates.scale, detached(self.X)
         if cuda.usable_for(X, model) and cuda.rows_outside(X, model, scale) == 0:
             return
         super().check(name, reach)
@@ -50,7 +50,7 @@ def enter(X: Any, asked: Asked) -> Rows:
     asked.check_shape(X)
     if asked.estimator is not None:
         _check_features(X, asked)
-    return ForeignRows(X, asked.door, asked.n_jobs)
+    return ForeignRows(X, asked.coordinates, asked.n_jobs)
 
 
 def _check_features(X: Array, asked: Asked) -> None:

@@ -25,8 +25,8 @@ from sklearn.utils.validation import validate_data
 from ..geometry import Chunk, lift
 from ..geometry._arrays import AnyArray, Array, array_namespace
 from ..geometry.clouds import T, added
-from .door import LARGEST_RADIUS, Door, refuse_outside
-from .memory import Asked, Rows, chunk_slices
+from .coordinates import LARGEST_RADIUS, Coordinates, check_points
+from .rows import Asked, Rows, chunk_slices
 from .threads import one_blas_thread
 
 with suppress(ImportError):
@@ -63,7 +63,7 @@ def enter(X: Any, asked: Asked) -> DaskRows:
     asked.check_shape(X)
     if asked.estimator is not None:
         validate_data(asked.estimator, X if names is None else names, reset=asked.reset, skip_check_array=True)
-    return DaskRows(X, asked.door, asked.n_jobs)
+    return DaskRows(X, asked.coordinates, asked.n_jobs)
 
 
 class DaskRows(Rows):
@@ -71,15 +71,17 @@ class DaskRows(Rows):
 
     remote = True
 
-    def __init__(self, X: da.Array, door: Door, n_jobs: int | None = None, unchecked: Check | None = None) -> None:
-        super().__init__(X, door, n_jobs)
+    def __init__(
+        self, X: da.Array, coordinates: Coordinates, n_jobs: int | None = None, unchecked: Check | None = None
+    ) -> None:
+        super().__init__(X, coordinates, n_jobs)
         self.unchecked = unchecked
         self.starts = np.cumsum([0, *X.chunks[0]])
         self.blocks = X.to_delayed().ravel().tolist()
 
     def check(self, name: str = "X", reach: float = LARGEST_RADIUS) -> None:
-        door = self.door
-        self.unchecked = lambda block, start: refuse_outside(block, door, start, name, reach)
+        coordinates = self.coordinates
+        self.unchecked = lambda block, start: check_points(block, coordinates, start, name, reach)
 
     def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = added, *, serial: bool = False) -> T:
         return self._passed(function, combine, self)
@@ -87,7 +89,7 @@ class DaskRows(Rows):
     def fold_beside(self, other: Rows, function: Callable[[Chunk, Chunk], Any]) -> Any:
         Y = other.X if isinstance(other, DaskRows) else da.from_array(other.X)
         unchecked = other.unchecked if isinstance(other, DaskRows) else None
-        beside = DaskRows(Y.rechunk((self.X.chunks[0], -1)), other.door, unchecked=unchecked)
+        beside = DaskRows(Y.rechunk((self.X.chunks[0], -1)), other.coordinates, unchecked=unchecked)
         return self._passed(function, added, self, beside)
 
     def raw(self, indices: np.ndarray) -> np.ndarray:
@@ -115,7 +117,7 @@ class DaskRows(Rows):
             da.from_delayed(delayed(np.repeat)(block, times, axis=0), (int(times.sum()), self.X.shape[1]), self.X.dtype)
             for block, times in zip(self.blocks, several, strict=True)
         ]
-        return DaskRows(da.concatenate(arrays), self.door, unchecked=self.unchecked)
+        return DaskRows(da.concatenate(arrays), self.coordinates, unchecked=self.unchecked)
 
     def all(self) -> np.ndarray:
         n = self.shape[0]
@@ -130,14 +132,14 @@ class DaskRows(Rows):
         """The rows of function(chunk) for all chunks in order, a lazy array."""
         function = cloudpickle.loads(cloudpickle.dumps(function))  # as it is now: its estimator may be fitted again
         origin = lift(np.zeros((1, self.shape[1] - 1)))
-        like: Any = function(self.door.chunk(self.door.leave(origin, self.X.dtype)))[:0]
-        work = _node(Mapped(function, self.door, self.unchecked, self.starts, like))
+        like: Any = function(self.coordinates.chunk(self.coordinates.from_hyperboloid(origin, self.X.dtype)))[:0]
+        work = _node(Mapped(function, self.coordinates, self.unchecked, self.starts, like))
         chunks = (self.X.chunks[0], like.shape[1:])
         return self.X.map_blocks(_mapped, work, name=f"horopca-{uuid4().hex}", chunks=chunks, dtype=like.dtype, meta=like)
 
     def _passed(self, function: Callable[..., T], combine: Callable[[T, T], T], *several: DaskRows) -> T:
         """function(chunk of each) of all rows of several arrays, put together."""
-        work = _node(Work(function, combine, tuple(rows.door for rows in several), tuple(r.unchecked for r in several)))
+        work = _node(Work(function, combine, tuple(rows.coordinates for rows in several), tuple(r.unchecked for r in several)))
         blocks = zip(*(rows.blocks for rows in several), strict=True)
         filled = [(start, block) for start, block, n in zip(self.starts[:-1], blocks, self.X.chunks[0], strict=True) if n]
         parts = [delayed(_worked, pure=False)(work, start, *block) for start, block in filled]
@@ -155,11 +157,11 @@ class DaskRows(Rows):
 
 
 class Work(NamedTuple):
-    """What a pass does to chunks, how it puts the results together; the doors of the arrays, and how each is checked."""
+    """What a pass does to chunks, how it puts the results together; the fitting of the arrays, and how each is checked."""
 
     function: Callable[..., Any]
     combine: Callable[[Any, Any], Any]
-    doors: tuple[Door, ...]
+    fitting: tuple[Coordinates, ...]
     checks: tuple[Check | None, ...]
 
 
@@ -167,7 +169,7 @@ class Mapped(NamedTuple):
     """What becomes of the rows of a lazy array."""
 
     function: Callable[[Chunk], AnyArray]
-    door: Door
+    coordinates: Coordinates
     check: Check | None
     starts: np.ndarray
     like: AnyArray  # no rows of the result
@@ -187,10 +189,10 @@ def _worked(work: Work, start: int, *blocks: Array) -> Any:
 
     def result(rows: slice) -> Any:
         chunks, number = [], int(start) + rows.start
-        for block, door, check in zip(blocks, work.doors, work.checks, strict=True):
+        for block, coordinates, check in zip(blocks, work.fitting, work.checks, strict=True):
             if check is not None:
                 check(block[rows, :], number)
-            chunks.append(door.chunk(block[rows, :], number))
+            chunks.append(coordinates.chunk(block[rows, :], number))
         return work.function(*chunks)
 
     return reduce(work.combine, map(result, chunk_slices(blocks[0])))
@@ -214,5 +216,5 @@ def _mapped(block: Array, mapped: Mapped, block_id: tuple[int, int]) -> AnyArray
     for rows in chunk_slices(block):
         if mapped.check is not None:
             mapped.check(block[rows, :], start + rows.start)
-        images.append(mapped.function(mapped.door.chunk(block[rows, :], start + rows.start)))
+        images.append(mapped.function(mapped.coordinates.chunk(block[rows, :], start + rows.start)))
     return array_namespace(mapped.like).concat(images, axis=0)

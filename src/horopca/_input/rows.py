@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, validate_data
 from ..geometry import Chunk
 from ..geometry._arrays import Array, array_namespace, to_numpy
 from ..geometry.clouds import T, added, row_slices
-from .door import LARGEST_RADIUS, Door, refuse_outside
+from .coordinates import LARGEST_RADIUS, Coordinates, check_points
 from .threads import allowed_threads, one_blas_thread
 
 CHUNK_ELEMENTS = 1 << 19  # A chunk in memory has so many elements: what stays in a core's cache.
@@ -25,7 +25,7 @@ DEVICE_ELEMENTS = 1 << 27  # A chunk on an accelerator has so many: starting a k
 class Asked(NamedTuple):
     """What is asked of a user's array, and on whose behalf."""
 
-    door: Door
+    coordinates: Coordinates
     estimator: Any = None
     reset: bool = False
     min_rows: int = 1
@@ -37,9 +37,9 @@ class Asked(NamedTuple):
         if X.shape[0] < self.min_rows:
             rows = f"{self.min_rows} row{'s' * (self.min_rows > 1)}"
             raise ValueError(f"{self.name} must have at least {rows}, but has {X.shape[0]} (n_samples = {X.shape[0]}).")
-        if self.door.dimension(X.shape[1]) < 1:
+        if self.coordinates.dimension(X.shape[1]) < 1:
             raise ValueError(
-                f"{self.name} must have at least 2 columns for model={self.door.model!r} (time and space), but has "
+                f"{self.name} must have at least 2 columns for model={self.coordinates.model!r} (time and space), but has "
                 f"{X.shape[1]} feature(s)."
             )
 
@@ -53,16 +53,16 @@ class Rows:
 
     remote = False  # whether the rows are elsewhere, where passes over them are made
 
-    def __init__(self, X: Any, door: Door, n_jobs: int | None = None) -> None:
-        self.X, self.door = X, door
-        self.shape: tuple[int, int] = (X.shape[0], door.dimension(X.shape[1]) + 1)
+    def __init__(self, X: Any, coordinates: Coordinates, n_jobs: int | None = None) -> None:
+        self.X, self.coordinates = X, coordinates
+        self.shape: tuple[int, int] = (X.shape[0], coordinates.dimension(X.shape[1]) + 1)
         large = is_numpy_array(X) and X.size > 4 * THREAD_ELEMENTS
         self.threads = allowed_threads(n_jobs) if large else 1
 
     def check(self, name: str = "X", reach: float = LARGEST_RADIUS) -> None:
         """Refuse rows that are not finite or not points of the model within `reach`; `name` is that of the user's argument."""
         for rows in self._slices():
-            refuse_outside(self._rows(rows), self.door, rows.start, name, reach)
+            check_points(self._rows(rows), self.coordinates, rows.start, name, reach)
 
     def chunks(self) -> Iterator[Chunk]:
         """The points in order, a chunk at a time."""
@@ -70,7 +70,7 @@ class Rows:
 
     def take(self, indices: np.ndarray) -> np.ndarray:
         """Some of the points (m, d+1), on the host."""
-        return np.asarray(self.door.enter(to_numpy(self.raw(indices))))
+        return np.asarray(self.coordinates.to_hyperboloid(to_numpy(self.raw(indices))))
 
     def raw(self, indices: np.ndarray) -> Any:
         """Some rows of the user's, as they are."""
@@ -100,7 +100,7 @@ class Rows:
         return self.X[rows, :]
 
     def _chunk(self, rows: slice) -> Chunk:
-        return self.door.chunk(self._rows(rows), rows.start)
+        return self.coordinates.chunk(self._rows(rows), rows.start)
 
     def _each(self, function: Callable[[Chunk], T], threads: int) -> Iterator[T]:
         """function of every chunk, in order, on several threads (NumPy lets others run while it works)."""
@@ -124,7 +124,7 @@ class Repeated(Rows):
     """The rows of another, each so many times in a row. No copy is written out before it is asked for."""
 
     def __init__(self, rows: Rows, copies: np.ndarray) -> None:
-        super().__init__(rows.X, rows.door)
+        super().__init__(rows.X, rows.coordinates)
         self.threads, self.shape = rows.threads, (int(copies.sum()), rows.shape[1])
         self._once, self._ends = rows, np.cumsum(copies)
 
@@ -149,4 +149,4 @@ def enter(X: Any, asked: Asked) -> Rows:
     else:
         X = check_array(X, input_name=asked.name, **options)
     asked.check_shape(X)
-    return Rows(X, asked.door, asked.n_jobs)
+    return Rows(X, asked.coordinates, asked.n_jobs)

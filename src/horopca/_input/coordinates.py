@@ -1,4 +1,4 @@
-"""The door: users' arrays to points of the hyperboloid at curvature -1 in float64, and back; and what is refused there.
+"""The coordinates: users' arrays to points of the hyperboloid at curvature -1 in float64, and back; and what is refused there.
 
 The model, the curvature, the dtype, the array library and data frames exist here and nowhere behind.
 """
@@ -27,7 +27,7 @@ a coordinate, or the product of two, stays in float64."""
 FARTHEST_IMAGE = 2 * LARGEST_RADIUS  # Images are seen from the mean: so far out they may be, and distances are still computed.
 
 
-class Door(NamedTuple):
+class Coordinates(NamedTuple):
     """A model of hyperbolic space and its curvature."""
 
     model: ModelName
@@ -41,7 +41,7 @@ class Door(NamedTuple):
     def _coordinate_scale(self) -> float:
         return 1.0 if self.model == "halfspace" else self.scale  # there curvature scales the metric, not the coordinates
 
-    def enter(self, X: Array) -> Array:
+    def to_hyperboloid(self, X: Array) -> Array:
         """Points (n, d+1) of the hyperboloid at curvature -1, float64."""
         xp = array_namespace(X)
         return to_hyperboloid(xp.astype(X, xp.float64) * self._coordinate_scale(), self.model)
@@ -51,12 +51,12 @@ class Door(NamedTuple):
         xp = array_namespace(X)
         radial = MODELS[self.model].radial
         if radial is None:
-            return Chunk.of(self.enter(X), start)
+            return Chunk.of(self.to_hyperboloid(X), start)
         space = xp.astype(X[:, MODELS[self.model].space], xp.float64, copy=False)
         t, stretch = radial(dot(space, space) * self.scale**2)
         return Chunk(space, stretch * self.scale, t, start)
 
-    def leave(self, x: Array, dtype: Any) -> Array:
+    def from_hyperboloid(self, x: Array, dtype: Any) -> Array:
         """Points of the hyperboloid in the model, the curvature and a dtype."""
         xp = array_namespace(x)
         X = from_hyperboloid(x, self.model) / self._coordinate_scale()
@@ -85,8 +85,8 @@ def _refuse_too_large(X: Array, dtype: Any) -> None:
         )
 
 
-def check_door(model: str, curvature: float) -> Door:
-    """The door of a model and a curvature (a number, or a 0-d array of any library), or a sentence."""
+def check_coordinates(model: str, curvature: float) -> Coordinates:
+    """The coordinates of a model and a curvature (a number, or a 0-d array of any library), or a sentence."""
     check_choice("model", model, MODELS)
     given = as_number(curvature)
     size = -float(given) if isinstance(given, numbers.Real) else 0.0
@@ -96,26 +96,26 @@ def check_door(model: str, curvature: float) -> Door:
             f"curvature must be a negative number (of size {FLATTEST:g} to {1 / FLATTEST:g}), but is {given!r}. A ball of "
             f"radius R has curvature -1/R**2; hyperbolic space of the textbooks has -1.{other}"
         )
-    return Door(cast("ModelName", model), -size)
+    return Coordinates(cast("ModelName", model), -size)
 
 
-def refuse_outside(X: Array, door: Door, start: int, name: str, reach: float = LARGEST_RADIUS) -> None:
+def check_points(X: Array, coordinates: Coordinates, start: int, name: str, reach: float = LARGEST_RADIUS) -> None:
     """Refuse rows X that are not finite, not points of the model, or farther than `reach` from the origin.
 
     `start` is the number of the first row, `name` that of the user's argument.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is outside, and infinities of both signs are told of
-        if door.model in ("poincare", "klein") and bool(array_namespace(X).all(_square(X, door) < 1 - _doubt(X))):
+        if coordinates.model in ("poincare", "klein") and bool(array_namespace(X).all(_square(X, coordinates) < 1 - _doubt(X))):
             return
         _check_finite(X, start, name)
-        CHECKS[door.model](X, door, start, name, reach)
+        CHECKS[coordinates.model](X, coordinates, start, name, reach)
 
 
-def _square(X: Array, door: Door) -> Array:
-    """|X|^2 at curvature -1, as `Door.chunk` computes it."""
+def _square(X: Array, coordinates: Coordinates) -> Array:
+    """|X|^2 at curvature -1, as `Coordinates.chunk` computes it."""
     xp = array_namespace(X)
     space = xp.astype(X, xp.float64, copy=False)
-    return dot(space, space) * door.scale**2
+    return dot(space, space) * coordinates.scale**2
 
 
 def _doubt(X: Array) -> float:
@@ -123,12 +123,12 @@ def _doubt(X: Array) -> float:
     return float(X.shape[1] + 4) * 2.0**-52
 
 
-def _outside(X: Array, door: Door) -> np.ndarray:
+def _outside(X: Array, coordinates: Coordinates) -> np.ndarray:
     """Which rows are outside the open ball, exactly: not a matter of the order in which squares are added."""
-    square = to_numpy(_square(X, door))
+    square = to_numpy(_square(X, coordinates))
     outside = ~(square < 1)
     for row in np.flatnonzero(np.abs(square - 1) <= _doubt(X)):
-        z = to_numpy(X[int(row), :]) * door.scale
+        z = to_numpy(X[int(row), :]) * coordinates.scale
         high = z.astype(np.float32).astype(float)  # z = high + low, and products of these are exact to 1e-31
         low = z - high
         outside[row] = fsum([-1.0, *(high * high), *(2 * high * low), *(low * low)]) >= 0
@@ -155,19 +155,22 @@ def _check_finite(X: Array, start: int, name: str) -> None:
     _refuse(bad, start, f"{name} must be finite", f"hold {held}", lambda k: f"holds {held}", "Drop or repair such rows.")
 
 
-def _check_ball(X: Array, door: Door, start: int, name: str, reach: float) -> None:
-    bad = _outside(X, door)
+def _check_ball(X: Array, coordinates: Coordinates, start: int, name: str, reach: float) -> None:
+    bad = _outside(X, coordinates)
     if bad.any():
-        size, radius = np.hypot.reduce(to_numpy(X), axis=1, initial=0.0), 1 / door.scale
-        ball = "the unit ball" if door.curvature == -1 else f"the ball of radius {radius:.6g}"
+        size, radius = np.hypot.reduce(to_numpy(X), axis=1, initial=0.0), 1 / coordinates.scale
+        ball = "the unit ball" if coordinates.curvature == -1 else f"the ball of radius {radius:.6g}"
         law, fault = f"{name} must lie inside {ball}", f"have norm >= {radius:.6g}"
-        _refuse(bad, start, law, fault, lambda k: f"has norm {size[k]:.6g}", _ball_remedy(float(size.max()), door, name))
+        _refuse(bad, start, law, fault, lambda k: f"has norm {size[k]:.6g}", _ball_remedy(float(size.max()), coordinates, name))
 
 
-def _ball_remedy(largest: float, door: Door, name: str) -> str:
+def _ball_remedy(largest: float, coordinates: Coordinates, name: str) -> str:
     """What to do about rows outside, the largest of this norm: rounding takes them just beyond the rim, other models far."""
-    over, radius = largest - 1 / door.scale, "" if door.curvature == -1 else f", radius={1 / door.scale:.6g}"
-    if over * door.scale < NEAR_RIM:
+    over, radius = (
+        largest - 1 / coordinates.scale,
+        "" if coordinates.curvature == -1 else f", radius={1 / coordinates.scale:.6g}",
+    )
+    if over * coordinates.scale < NEAR_RIM:
         beyond = f", or beyond by at most {over:.2g}" if over > 0 else ""
         return (
             f"That is its rim{beyond}, as rounding does it: horopca.geometry.clip({name}, "
@@ -180,11 +183,11 @@ def _ball_remedy(largest: float, door: Door, name: str) -> str:
     return f"{lorentz}{hint if other <= -FLATTEST else ''}."
 
 
-def _check_lorentz(X: Array, door: Door, start: int, name: str, reach: float) -> None:
-    last = door.model == "lorentz-time-last"
+def _check_lorentz(X: Array, coordinates: Coordinates, start: int, name: str, reach: float) -> None:
+    last = coordinates.model == "lorentz-time-last"
     x = np.roll(to_numpy(X), 1, axis=1) if last else to_numpy(X)
     rounding = _rounding(X)
-    square, unit, bad = _off_hyperboloid(x, door, rounding)
+    square, unit, bad = _off_hyperboloid(x, coordinates, rounding)
 
     def single(k: int) -> str:
         found = float(square[k]) * float(unit[k]) * float(unit[k])
@@ -193,9 +196,9 @@ def _check_lorentz(X: Array, door: Door, start: int, name: str, reach: float) ->
         return f"has t = {x[k, 0]:.6g}{told}{hint}"
 
     first = "last" if last else "first"
-    law = f"{name} must lie on the hyperboloid t^2 - |s|^2 = {1 / door.scale**2:.6g}, t > 0 (time {first})"
-    _refuse(bad, start, law, "do not", single, _lorentz_remedy(x, door, rounding) if bad.any() else "")
-    _check_radius(np.arccosh(np.maximum(x[:, 0] * door.scale, 1)), start, name, reach)
+    law = f"{name} must lie on the hyperboloid t^2 - |s|^2 = {1 / coordinates.scale**2:.6g}, t > 0 (time {first})"
+    _refuse(bad, start, law, "do not", single, _lorentz_remedy(x, coordinates, rounding) if bad.any() else "")
+    _check_radius(np.arccosh(np.maximum(x[:, 0] * coordinates.scale, 1)), start, name, reach)
 
 
 def _rounding(X: Array) -> float:
@@ -203,8 +206,8 @@ def _rounding(X: Array) -> float:
     return 8 * float(array_namespace(X).finfo(X.dtype).eps)
 
 
-def _off_hyperboloid(x: np.ndarray, door: Door, rounding: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """t^2 - |s|^2 of rows (t, s) in a unit of each row's own, these units, and which rows are not on the door's hyperboloid.
+def _off_hyperboloid(x: np.ndarray, coordinates: Coordinates, rounding: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """t^2 - |s|^2 of rows (t, s) in a unit per row, these units, and which rows are not on the hyperboloid.
 
     Rows that were rounded, as those of half precision, may be off by as much more of t^2.
     """
@@ -212,10 +215,10 @@ def _off_hyperboloid(x: np.ndarray, door: Door, rounding: float) -> tuple[np.nda
     y, unit = x, np.ones(len(x))
     time, space = _squares(y)
     if not np.isfinite(time + space).all():
-        unit = np.maximum(np.abs(x).max(axis=1), 1 / door.scale)  # in it squares are numbers
+        unit = np.maximum(np.abs(x).max(axis=1), 1 / coordinates.scale)  # in it squares are numbers
         y = x / unit[:, None]
         time, space = _squares(y)
-    square, level = time - space, (1 / door.scale / unit) ** 2
+    square, level = time - space, (1 / coordinates.scale / unit) ** 2
     return square, unit, (np.abs(square - level) > slack * (level + time)) | (y[:, 0] <= 0)
 
 
@@ -224,33 +227,34 @@ def _squares(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return x[:, 0] ** 2, np.einsum("ij,ij->i", x[:, 1:], x[:, 1:])
 
 
-def _lorentz_remedy(x: np.ndarray, door: Door, rounding: float) -> str:
+def _lorentz_remedy(x: np.ndarray, coordinates: Coordinates, rounding: float) -> str:
     """What to do about rows (t, s) that are not on the hyperboloid."""
-    last = door.model == "lorentz-time-last"
-    if not _off_hyperboloid(np.roll(x, -1 if last else 1, axis=1), door, rounding)[2].any():
+    last = coordinates.model == "lorentz-time-last"
+    if not _off_hyperboloid(np.roll(x, -1 if last else 1, axis=1), coordinates, rounding)[2].any():
         found, model = ("first", "lorentz") if last else ("last", "lorentz-time-last")
         return f"They do with their time {found}: pass model={model!r}."
     return "For ball coordinates pass model='poincare'; for Lorentz coordinates without their time, model='lorentz-space'."
 
 
-def _check_space(X: Array, door: Door, start: int, name: str, reach: float) -> None:
+def _check_space(X: Array, coordinates: Coordinates, start: int, name: str, reach: float) -> None:
     x = to_numpy(X)
     for k, model in ((0, "lorentz"), (1, "lorentz-time-last")):
-        if _surely_on_hyperboloid(x, k, door, _rounding(X)):
+        if _surely_on_hyperboloid(x, k, coordinates, _rounding(X)):
             raise ValueError(
-                f"{name} must hold Lorentz coordinates without their time (model='lorentz-space'), but rows {start} to "
-                f"{start + len(x) - 1} have it: t^2 - |s|^2 is {1 / door.scale**2:.6g} in all of them. Pass model={model!r}."
+                f"{name} must hold Lorentz coordinates without their time (model='lorentz-space'), but "
+                f"rows {start} to {start + len(x) - 1} have it: t^2 - |s|^2 is {1 / coordinates.scale**2:.6g} in all of "
+                f"them. Pass model={model!r}."
             )
-    _check_radius(np.arcsinh(_norms(x) * door.scale), start, name, reach)
+    _check_radius(np.arcsinh(_norms(x) * coordinates.scale), start, name, reach)
 
 
-def _surely_on_hyperboloid(x: np.ndarray, turn: int, door: Door, rounding: float) -> bool:
-    """Whether rows that become (t, s) when turned are on the door's hyperboloid, enough where that is no matter of rounding."""
-    near = np.abs(x[:, -turn]) * door.scale < TELLING_TIME
+def _surely_on_hyperboloid(x: np.ndarray, turn: int, coordinates: Coordinates, rounding: float) -> bool:
+    """Whether rows that become (t, s) when rolled by `turn` are on the hyperboloid beyond chance and rounding."""
+    near = np.abs(x[:, -turn]) * coordinates.scale < TELLING_TIME
     if x.shape[1] < 2 or int(near.sum()) < CERTAIN_ROWS:
         return False
     parts = (x[:CERTAIN_ROWS], x)  # most others are told by a look at a few
-    return not any(bool(_off_hyperboloid(np.roll(rows, turn, axis=1), door, rounding)[2].any()) for rows in parts)
+    return not any(bool(_off_hyperboloid(np.roll(rows, turn, axis=1), coordinates, rounding)[2].any()) for rows in parts)
 
 
 def _norms(x: np.ndarray) -> np.ndarray:
@@ -261,7 +265,7 @@ def _norms(x: np.ndarray) -> np.ndarray:
     return np.asarray(size)
 
 
-def _check_halfspace(X: Array, door: Door, start: int, name: str, reach: float) -> None:
+def _check_halfspace(X: Array, coordinates: Coordinates, start: int, name: str, reach: float) -> None:
     height = to_numpy(X[:, -1])
     law = f"{name} must have heights > 0 in its last column (model='halfspace')"
     _refuse(height <= 0, start, law, "do not", lambda k: f"has height {height[k]:.6g}")
@@ -270,8 +274,8 @@ def _check_halfspace(X: Array, door: Door, start: int, name: str, reach: float) 
     _check_radius(np.maximum(np.abs(np.log(height)), 2 * aside - np.log(height)), start, name, reach)
 
 
-def _check_tangent(X: Array, door: Door, start: int, name: str, reach: float) -> None:
-    _check_radius(_norms(to_numpy(X)) * door.scale, start, name, reach)
+def _check_tangent(X: Array, coordinates: Coordinates, start: int, name: str, reach: float) -> None:
+    _check_radius(_norms(to_numpy(X)) * coordinates.scale, start, name, reach)
 
 
 def _check_radius(radius: np.ndarray, start: int, name: str, reach: float) -> None:

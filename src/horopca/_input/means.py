@@ -11,7 +11,7 @@ from ..geometry._arrays import array_namespace, from_numpy, to_numpy
 from ..geometry.clouds import T
 from ..geometry.isometries import BOOSTABLE_TIME
 from ..statistics import Cloud, Mean, exp_from, frechet_mean, newton_terms
-from .memory import Rows
+from .rows import Rows
 
 MANY_ROWS = 1 << 14  # The mean of more rows than this starts from that of a sample.
 MOST_PASSES = 16  # A mean that has not come near after so many passes is left to Newton's method over all rows.

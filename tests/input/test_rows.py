@@ -11,30 +11,30 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from clouds import cloud, clusters
-from horopca._points import means
-from horopca._points.door import Door
-from horopca._points.foreign import ForeignRows
-from horopca._points.mapped import MappedRows
-from horopca._points.means import mean_and_more, mean_of, mean_of_many
-from horopca._points.memory import Asked, Repeated, Rows, chunk_slices
-from horopca._points.places import check_rows
-from horopca._points.stream import Reservoir
+from horopca._input import means
+from horopca._input.coordinates import Coordinates
+from horopca._input.foreign import ForeignRows
+from horopca._input.mapped import MappedRows
+from horopca._input.means import mean_and_more, mean_of, mean_of_many
+from horopca._input.reservoir import Reservoir
+from horopca._input.rows import Asked, Repeated, Rows, chunk_slices
+from horopca._input.validation import check_rows
 from horopca.geometry import distance
 from horopca.geometry._arrays import to_numpy
 from horopca.statistics import frechet_mean
 from sentences import sentence
 
-DOOR = Door("poincare", -0.25)
-X = DOOR.leave(cloud(200, 3), np.float64)
-POINTS = DOOR.enter(X)
+COORDINATES = Coordinates("poincare", -0.25)
+X = COORDINATES.from_hyperboloid(cloud(200, 3), np.float64)
+POINTS = COORDINATES.to_hyperboloid(X)
 
 
 @pytest.fixture
 def small_chunks(monkeypatch):
     """Chunks of 85 rows, of 128 for several threads and of 100 on a device."""
-    monkeypatch.setattr("horopca._points.memory.CHUNK_ELEMENTS", 1 << 8)
-    monkeypatch.setattr("horopca._points.memory.THREAD_ELEMENTS", 3 << 7)
-    monkeypatch.setattr("horopca._points.memory.DEVICE_ELEMENTS", 300)
+    monkeypatch.setattr("horopca._input.rows.CHUNK_ELEMENTS", 1 << 8)
+    monkeypatch.setattr("horopca._input.rows.THREAD_ELEMENTS", 3 << 7)
+    monkeypatch.setattr("horopca._input.rows.DEVICE_ELEMENTS", 300)
 
 
 def spans(slices) -> list[tuple[int, int]]:
@@ -53,7 +53,7 @@ def test_chunks_have_so_many_elements_and_64_rows_at_least(small_chunks):
 
 @pytest.mark.parametrize("xp", ["numpy", "torch", "array_api_strict"], indirect=True)
 def test_every_way_to_the_points_gives_the_points(small_chunks, xp):
-    rows = check_rows(xp.asarray(X), DOOR)
+    rows = check_rows(xp.asarray(X), COORDINATES)
     assert rows.shape == (200, 4) and not rows.remote
     some = np.array([199, 3, 3, 90])
     np.testing.assert_array_equal(to_numpy(rows.raw(some)), X[some])
@@ -64,39 +64,39 @@ def test_every_way_to_the_points_gives_the_points(small_chunks, xp):
     np.testing.assert_allclose(to_numpy(rows.map(lambda chunk: chunk.t[:, None]))[:, 0], POINTS[:, 0], rtol=1e-12)
     assert rows.fold(lambda chunk: [(chunk.start, chunk.t.shape[0])])[:2] == [(0, step), (step, step)]
     assert rows.fold(lambda chunk: chunk.start, max) == 199 // step * step
-    other = check_rows(xp.asarray(X[::-1].copy()), DOOR)
+    other = check_rows(xp.asarray(X[::-1].copy()), COORDINATES)
     total = rows.fold_beside(other, lambda a, b: to_numpy(a.t * b.t).sum())
     assert total == pytest.approx(POINTS[:, 0] @ POINTS[::-1, 0])
 
 
 def test_threads_are_for_large_arrays_and_not_for_what_is_serial(small_chunks, monkeypatch):
-    monkeypatch.setattr("horopca._points.memory.THREAD_ELEMENTS", 150)
-    assert Rows(X, DOOR, n_jobs=3).threads == 1  # four chunks of it, and no more
-    monkeypatch.setattr("horopca._points.memory.THREAD_ELEMENTS", 149)
-    rows = Rows(X, DOOR, n_jobs=3)
+    monkeypatch.setattr("horopca._input.rows.THREAD_ELEMENTS", 150)
+    assert Rows(X, COORDINATES, n_jobs=3).threads == 1  # four chunks of it, and no more
+    monkeypatch.setattr("horopca._input.rows.THREAD_ELEMENTS", 149)
+    rows = Rows(X, COORDINATES, n_jobs=3)
     assert rows.threads == rows.repeated(np.full(200, 2)).threads == 3
     here = lambda chunk: {threading.get_ident() == threading.main_thread().ident}
     assert rows.fold(here, set.union) == {False} and rows.fold(here, set.union, serial=True) == {True}
-    assert Rows(X, DOOR, n_jobs=1).fold(here, set.union) == {True}
+    assert Rows(X, COORDINATES, n_jobs=1).fold(here, set.union) == {True}
     torch = pytest.importorskip("torch")
-    assert Rows(torch.as_tensor(X), DOOR, n_jobs=3).threads == 1
-    np.testing.assert_array_equal(rows.all(), Rows(X, DOOR).all())
+    assert Rows(torch.as_tensor(X), COORDINATES, n_jobs=3).threads == 1
+    np.testing.assert_array_equal(rows.all(), Rows(X, COORDINATES).all())
 
 
 def test_a_row_that_is_refused_has_its_number_among_all(small_chunks):
     outside = np.where(np.arange(200)[:, None] == 180, 3.0, X)
-    assert "Y must lie inside the ball of radius 2, but row 180 has" in sentence(check_rows, outside, DOOR, name="Y")
-    rows = check_rows(outside, DOOR, points=False)
+    assert "Y must lie inside the ball of radius 2, but row 180 has" in sentence(check_rows, outside, COORDINATES, name="Y")
+    rows = check_rows(outside, COORDINATES, points=False)
     assert "X must lie inside the ball of radius 2, but row 180 has" in sentence(rows.check)
     far = np.array([[200.0, 0.0]])
-    assert "within hyperbolic distance 180 of" in sentence(check_rows, far, Door("tangent", -1.0), reach=180.0)
-    check_rows(far, Door("tangent", -1.0), reach=201.0)
+    assert "within hyperbolic distance 180 of" in sentence(check_rows, far, Coordinates("tangent", -1.0), reach=180.0)
+    check_rows(far, Coordinates("tangent", -1.0), reach=201.0)
 
 
 @pytest.mark.parametrize("copies", [[2, 0, 1, 3], [0, 0, 0, 1], [1, 1, 1, 2]])
 def test_repeated_rows_are_those_of_an_array_that_repeats_them(copies, xp):
     copies = np.array(copies)
-    rows = check_rows(xp.asarray(X[:4]), DOOR).repeated(copies)
+    rows = check_rows(xp.asarray(X[:4]), COORDINATES).repeated(copies)
     again = np.repeat(POINTS[:4], copies, axis=0)
     assert isinstance(rows, Repeated) and rows.shape == again.shape
     np.testing.assert_allclose(to_numpy(rows.all()), again, rtol=1e-12)
@@ -105,20 +105,22 @@ def test_repeated_rows_are_those_of_an_array_that_repeats_them(copies, xp):
 
 
 def test_rows_that_are_there_once_are_themselves():
-    rows = check_rows(X, DOOR)
+    rows = check_rows(X, COORDINATES)
     assert rows.repeated(np.ones(200)) is rows
 
 
 @pytest.mark.parametrize("xp", ["numpy", "torch"], indirect=True)
 def test_shapes_and_kinds_are_refused_word_by_word(xp):
-    asked = lambda X, model="poincare", **options: sentence(check_rows, xp.asarray(X), Door(model, -1.0), name="Y", **options)
+    asked = lambda X, model="poincare", **options: sentence(
+        check_rows, xp.asarray(X), Coordinates(model, -1.0), name="Y", **options
+    )
     assert asked(X[:0]) == "Y must have at least 1 row, but has 0 (n_samples = 0)."
     assert asked(X[:2], min_rows=3) == "Y must have at least 3 rows, but has 2 (n_samples = 2)."
     for model in ("lorentz", "lorentz-time-last"):
         assert asked([[1.0]], model) == (
             f"Y must have at least 2 columns for model={model!r} (time and space), but has 1 feature(s)."
         )
-    check_rows(xp.asarray([[1.0]]), Door("halfspace", -1.0))
+    check_rows(xp.asarray([[1.0]]), Coordinates("halfspace", -1.0))
     if xp is np:
         assert "Complex data not supported" in asked(X + 1j) and "Expected 2D array, got 1D array" in asked(X[0])
     else:
@@ -132,24 +134,24 @@ class Estimator(BaseEstimator):
 
 
 def test_an_estimator_knows_its_features_and_its_threads(xp, monkeypatch):
-    monkeypatch.setattr("horopca._points.memory.THREAD_ELEMENTS", 16)
+    monkeypatch.setattr("horopca._input.rows.THREAD_ELEMENTS", 16)
     estimator = Estimator(n_jobs=3)
-    rows = check_rows(xp.asarray(X), DOOR, estimator=estimator, reset=True)
+    rows = check_rows(xp.asarray(X), COORDINATES, estimator=estimator, reset=True)
     assert estimator.n_features_in_ == 3 and rows.threads == (3 if xp is np else 1)
-    check_rows(xp.asarray(X), DOOR, estimator=estimator)
+    check_rows(xp.asarray(X), COORDINATES, estimator=estimator)
     assert "X has 2 features, but Estimator is expecting 3 features as input." in sentence(
-        check_rows, xp.asarray(X[:, :2]), DOOR, estimator=estimator
+        check_rows, xp.asarray(X[:, :2]), COORDINATES, estimator=estimator
     )
-    assert Asked(DOOR).n_jobs is None and Asked(DOOR, estimator).n_jobs == 3
+    assert Asked(COORDINATES).n_jobs is None and Asked(COORDINATES, estimator).n_jobs == 3
 
 
 def test_numbers_of_few_digits_stay_and_whole_ones_become_float64(xp):
     pytest.importorskip("torch")
-    whole = check_rows(xp.asarray([[1, 2], [3, 4]]), Door("tangent", -1.0))
+    whole = check_rows(xp.asarray([[1, 2], [3, 4]]), Coordinates("tangent", -1.0))
     assert whole.X.dtype == xp.float64 and np.array_equal(to_numpy(whole.X), [[1, 2], [3, 4]])
-    assert check_rows(xp.asarray(X, dtype=xp.float32), DOOR).X.dtype == xp.float32
-    assert check_rows(X.astype(np.float16), DOOR).X.dtype == np.float16
-    assert check_rows(X.tolist(), DOOR).X.dtype == np.float64
+    assert check_rows(xp.asarray(X, dtype=xp.float32), COORDINATES).X.dtype == xp.float32
+    assert check_rows(X.astype(np.float16), COORDINATES).X.dtype == np.float16
+    assert check_rows(X.tolist(), COORDINATES).X.dtype == np.float64
 
 
 # ---------------------------------------------------------------- of another library
@@ -158,43 +160,43 @@ def test_numbers_of_few_digits_stay_and_whole_ones_become_float64(xp):
 def test_names_of_columns_are_forgotten_where_an_array_has_none():
     torch, pd = pytest.importorskip("torch"), pytest.importorskip("pandas")
     estimator = Estimator()
-    check_rows(pd.DataFrame(X, columns=list("abc")), DOOR, estimator=estimator, reset=True)
+    check_rows(pd.DataFrame(X, columns=list("abc")), COORDINATES, estimator=estimator, reset=True)
     assert list(estimator.feature_names_in_) == list("abc")
-    check_rows(torch.as_tensor(X), DOOR, estimator=estimator)
+    check_rows(torch.as_tensor(X), COORDINATES, estimator=estimator)
     assert hasattr(estimator, "feature_names_in_")
-    check_rows(torch.as_tensor(X), DOOR, estimator=estimator, reset=True)
+    check_rows(torch.as_tensor(X), COORDINATES, estimator=estimator, reset=True)
     assert not hasattr(estimator, "feature_names_in_")
 
 
 def test_gradients_go_through_rows_only_where_they_are_asked_for():
     torch = pytest.importorskip("torch")
     leaf = torch.as_tensor(X).requires_grad_()
-    assert check_rows(leaf, DOOR, graph=True).X.requires_grad and not check_rows(leaf, DOOR).X.requires_grad
+    assert check_rows(leaf, COORDINATES, graph=True).X.requires_grad and not check_rows(leaf, COORDINATES).X.requires_grad
     with torch.no_grad():
-        assert not check_rows(leaf, DOOR, graph=True).X.requires_grad
+        assert not check_rows(leaf, COORDINATES, graph=True).X.requires_grad
     strict = pytest.importorskip("array_api_strict")
-    assert isinstance(check_rows(strict.asarray(X), DOOR, graph=True), ForeignRows)
+    assert isinstance(check_rows(strict.asarray(X), COORDINATES, graph=True), ForeignRows)
 
 
 def test_a_list_is_a_matrix_unless_it_is_of_what_has_gradients():
     torch = pytest.importorskip("torch")
-    assert check_rows([[0.1, 0.2]], DOOR).shape == (1, 3) and check_rows(((0.1, 0.2),), DOOR).shape == (1, 3)
-    assert check_rows(list(torch.as_tensor(X)), DOOR).shape == (200, 4)
+    assert check_rows([[0.1, 0.2]], COORDINATES).shape == (1, 3) and check_rows(((0.1, 0.2),), COORDINATES).shape == (1, 3)
+    assert check_rows(list(torch.as_tensor(X)), COORDINATES).shape == (200, 4)
     for kind in (list, tuple):
-        assert sentence(check_rows, kind(torch.as_tensor(X).requires_grad_()), DOOR, name="Y") == (
+        assert sentence(check_rows, kind(torch.as_tensor(X).requires_grad_()), COORDINATES, name="Y") == (
             "Y must be an array of points, but is a list of tensors. Pass torch.stack(Y)."
         )
-    assert "Expected 2D array, got 1D array" in sentence(check_rows, [], DOOR)
+    assert "Expected 2D array, got 1D array" in sentence(check_rows, [], COORDINATES)
     module = type("Network", (), {"state_dict": None, "forward": None})()
-    assert sentence(check_rows, module, DOOR, name="Y") == (
+    assert sentence(check_rows, module, COORDINATES, name="Y") == (
         "Y must be an array of points, but is a module of a network (Network). Pass what it returns, or its weight."
     )
     tensor = type("ManifoldTensor", (), {"__module__": "hypll.tensors"})()
-    assert sentence(check_rows, tensor, DOOR, name="Y") == (
+    assert sentence(check_rows, tensor, COORDINATES, name="Y") == (
         "Y must be an array of points, but is of HypLL. horopca.from_hypll(Y) says what it holds."
     )
     half = type("Half", (), {"forward": None, "__array__": lambda self, *_, **__: X})()  # no module has but one of the two
-    assert check_rows(half, DOOR).shape == (200, 4)
+    assert check_rows(half, COORDINATES).shape == (200, 4)
 
 
 # ---------------------------------------------------------------- in a mapped file
@@ -203,10 +205,10 @@ def test_a_list_is_a_matrix_unless_it_is_of_what_has_gradients():
 def test_a_mapped_file_is_read_as_it_is_and_refused_once_it_is_cut_short(tmp_path):
     np.save(tmp_path / "X.npy", np.concatenate([X] * 20))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    parts = [check_rows(part, DOOR) for part in (mapped, mapped[3000:], mapped.T[:3].T)]
+    parts = [check_rows(part, COORDINATES) for part in (mapped, mapped[3000:], mapped.T[:3].T)]
     for rows in parts:
         assert isinstance(rows, MappedRows)
-        np.testing.assert_array_equal(rows.take(np.array([5])), check_rows(np.array(rows.X), DOOR).take(np.array([5])))
+        np.testing.assert_array_equal(rows.take(np.array([5])), check_rows(np.array(rows.X), COORDINATES).take(np.array([5])))
     size = (tmp_path / "X.npy").stat().st_size
     os.truncate(tmp_path / "X.npy", size - 8)
     for rows in parts:
@@ -219,7 +221,7 @@ def test_a_mapped_file_is_read_as_it_is_and_refused_once_it_is_cut_short(tmp_pat
 def test_part_of_a_file_may_be_mapped(tmp_path):
     (tmp_path / "raw").write_bytes(bytes(10_000) + X.tobytes() + bytes(24))
     mapped = np.memmap(tmp_path / "raw", dtype=np.float64, mode="r", offset=10_000, shape=X.shape)
-    rows = check_rows(mapped, DOOR)
+    rows = check_rows(mapped, COORDINATES)
     os.truncate(tmp_path / "raw", 10_000 + X.nbytes)  # what comes after it may go
     np.testing.assert_array_equal(rows.raw(np.array([199])), X[199:])
     os.truncate(tmp_path / "raw", 10_000 + X.nbytes - 1)
@@ -228,7 +230,7 @@ def test_part_of_a_file_may_be_mapped(tmp_path):
 
 def test_what_is_copied_from_a_mapped_file_needs_it_no_more(tmp_path):
     np.save(tmp_path / "X.npy", np.arange(6).reshape(3, 2))
-    rows = check_rows(np.load(tmp_path / "X.npy", mmap_mode="r"), Door("tangent", -1.0))
+    rows = check_rows(np.load(tmp_path / "X.npy", mmap_mode="r"), Coordinates("tangent", -1.0))
     os.truncate(tmp_path / "X.npy", 100)
     assert not isinstance(rows, MappedRows) and rows.take(np.array([0])).shape == (1, 3)
 
@@ -238,17 +240,17 @@ def test_what_is_copied_from_a_mapped_file_needs_it_no_more(tmp_path):
 
 def test_a_reservoir_holds_the_points_with_the_smallest_keys():
     """Drawn for each batch from the seed and the number of points before it."""
-    door, sizes, seed = Door("lorentz-space", -0.25), (3, 40, 5, 30, 2), 7
+    coordinates, sizes, seed = Coordinates("lorentz-space", -0.25), (3, 40, 5, 30, 2), 7
     batches = np.split(np.arange(80.0)[:, None], np.cumsum(sizes)[:-1])
-    keys, reservoir = np.zeros(0), Reservoir.empty(2, door, seed)
+    keys, reservoir = np.zeros(0), Reservoir.empty(2, coordinates, seed)
     assert (reservoir.points.shape, len(reservoir.keys), reservoir.seen, reservoir.changed) == ((0, 2), 0, 0, 0)
     before = came = 0
     for batch in batches:
         keys = np.append(keys, np.random.default_rng((seed, len(keys))).random(len(batch)))
-        reservoir = reservoir.after(Rows(batch, door), 10)
+        reservoir = reservoir.after(Rows(batch, coordinates), 10)
         best = np.argsort(keys)[:10]
         np.testing.assert_array_equal(reservoir.keys, keys[best])
-        np.testing.assert_allclose(reservoir.points, door.enter(best[:, None]), rtol=1e-12)
+        np.testing.assert_allclose(reservoir.points, coordinates.to_hyperboloid(best[:, None]), rtol=1e-12)
         came += sum(k >= before for k in best)
         before = len(keys)
         assert (reservoir.seen, reservoir.changed) == (before, came)
@@ -256,12 +258,12 @@ def test_a_reservoir_holds_the_points_with_the_smallest_keys():
 
 
 def test_a_batch_is_read_where_it_brings_something():
-    reservoir = Reservoir(POINTS[:2], np.zeros(2), 5, 1, 0, *DOOR)
+    reservoir = Reservoir(POINTS[:2], np.zeros(2), 5, 1, 0, *COORDINATES)
     unread = SimpleNamespace(shape=(3, 4), take=None)
     after = reservoir.after(unread, 2)
     assert after.points is reservoir.points and (after.seen, after.changed) == (8, 1)
     full = reservoir._replace(keys=np.array([0.0, 1.0]))  # all others are below the last
-    assert full.after(Rows(X[5:6], DOOR), 2).changed == 2
+    assert full.after(Rows(X[5:6], COORDINATES), 2).changed == 2
 
 
 # ---------------------------------------------------------------- their mean
@@ -280,10 +282,10 @@ class Counted(Rows):
 @pytest.fixture
 def many():
     """Rows that are many, a sample of them, and where their mean is."""
-    door = Door("klein", -0.25)
-    Y = door.leave(cloud(500, 5, seed=6), np.float64)
-    rows = Counted(Y, door)
-    return rows, rows.take(np.random.default_rng(0).choice(500, size=20, replace=False)), frechet_mean(Rows(Y, door))
+    coordinates = Coordinates("klein", -0.25)
+    Y = coordinates.from_hyperboloid(cloud(500, 5, seed=6), np.float64)
+    rows = Counted(Y, coordinates)
+    return rows, rows.take(np.random.default_rng(0).choice(500, size=20, replace=False)), frechet_mean(Rows(Y, coordinates))
 
 
 def same(found, expected) -> bool:
@@ -303,13 +305,15 @@ def test_the_mean_of_many_rows_takes_few_passes_each_of_which_teaches(many):
 
 
 def test_passes_end_where_a_step_is_short_beside_the_spread():
-    rows = Counted(cloud(300, 3, radius=14.0, seed=1), Door("lorentz", -1.0))
+    rows = Counted(cloud(300, 3, radius=14.0, seed=1), Coordinates("lorentz", -1.0))
     found = mean_of_many(rows, rows.take(np.arange(30)))
     assert found.n_iter == rows.passes == 6 and found.variance > 60  # as above, by a factor of ten
 
 
 def test_a_sample_that_says_nothing_does_not_mislead_the_mean():
-    rows = Counted(np.concatenate([clusters(30, 3) * 0.01, 0.999 * np.eye(3).repeat(100, axis=0)]), Door("poincare", -1.0))
+    rows = Counted(
+        np.concatenate([clusters(30, 3) * 0.01, 0.999 * np.eye(3).repeat(100, axis=0)]), Coordinates("poincare", -1.0)
+    )
     found = mean_of_many(rows, rows.take(np.arange(20)))
     assert rows.passes < 10  # it is given up as soon as the variance rises
     assert np.allclose(found.point, frechet_mean(rows).point, atol=1e-7)
@@ -340,6 +344,6 @@ def test_the_mean_of_more_rows_than_some_starts_from_a_sample_that_is_always_the
 
 
 def test_the_mean_of_one_point_many_times_is_that_point():
-    one = Rows(np.tile(X[:1], (30, 1)), DOOR)
+    one = Rows(np.tile(X[:1], (30, 1)), COORDINATES)
     found = mean_of_many(one, one.take(np.arange(4)))
     assert found.converged and distance(found.point, POINTS[0]) < 1e-8

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .door import Door
-from .memory import Rows
+from .coordinates import Coordinates
+from .rows import Rows
 
 
 class Reservoir(NamedTuple):
@@ -25,8 +25,8 @@ class Reservoir(NamedTuple):
     curvature: float
 
     @classmethod
-    def empty(cls, columns: int, door: Door, seed: int) -> Reservoir:
-        return cls(np.zeros((0, columns)), np.zeros(0), 0, 0, seed, *door)
+    def empty(cls, columns: int, coordinates: Coordinates, seed: int) -> Reservoir:
+        return cls(np.zeros((0, columns)), np.zeros(0), 0, 0, seed, *coordinates)
 
     def after(self, rows: Rows, size: int) -> Reservoir:
         """The sample of at most `size` points once these rows have passed."""

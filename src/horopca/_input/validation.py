@@ -12,9 +12,9 @@ from array_api_compat import is_array_api_obj
 from ..geometry import MODELS, ModelName
 from ..geometry._arrays import array_namespace, to_numpy
 from .arguments import check_choice
-from .door import LARGEST_RADIUS, Door, check_door
-from .memory import Asked, Rows
+from .coordinates import LARGEST_RADIUS, Coordinates, check_coordinates
 from .recognition import recognise
+from .rows import Asked, Rows
 
 ModelChoice = ModelName | Literal["auto"]  # "auto": the only model that rows can be, by evidence
 
@@ -31,7 +31,7 @@ PLACES = (
     Place(lambda X: type(X).__module__.split(".")[0] in ("dask", "dask_expr"), "dask", True),
     Place(lambda X: is_array_api_obj(X) and not isinstance(X, np.ndarray), "foreign"),
     Place(lambda X: isinstance(X, np.memmap), "mapped"),
-    Place(lambda X: True, "memory"),
+    Place(lambda X: True, "rows"),
 )
 
 
@@ -39,22 +39,22 @@ def _place_of(X: Any) -> Place:
     return next(place for place in PLACES if place.holds(X))
 
 
-def choose_door(X: Any, model: str, curvature: Any, name: str = "X") -> Door:
-    """The door of a model and a curvature; for the model "auto", of the only one that the rows of X can be, or a sentence."""
+def choose_coordinates(X: Any, model: str, curvature: Any, name: str = "X") -> Coordinates:
+    """Coordinates of a model and a curvature; for model="auto", of the only model that the rows of X fit."""
     check_choice("model", model, (*MODELS, "auto"))
     if model != "auto":
-        return check_door(model, curvature)
-    scale = check_door("tangent", curvature).scale
+        return check_coordinates(model, curvature)
+    scale = check_coordinates("tangent", curvature).scale
     if _place_of(X).remote or np.ndim(X) != 2 or 0 in np.shape(X):
         raise ValueError(f"model='auto' needs the rows of {name} in memory, as a matrix, to tell what they are. Pass a model.")
     x = to_numpy(X)
     found = recognise(lambda: iter([x[np.isfinite(x).all(axis=1)] * scale]), x.shape[1], rounding_of(X))
-    if found.door is None:
+    if found.coordinates is None:
         could = " or ".join(map(repr, found.candidates)) or "of no model at this curvature"
         raise ValueError(
             f"model='auto' cannot tell what {name} is: its rows could be {could} ({found.evidence}). Pass a model."
         )
-    return check_door(found.door.model, curvature)
+    return check_coordinates(found.coordinates.model, curvature)
 
 
 def rounding_of(X: Any) -> float:
@@ -67,7 +67,7 @@ def rounding_of(X: Any) -> float:
 
 def check_rows(
     X: Any,
-    door: Door,
+    coordinates: Coordinates,
     *,
     estimator: Any = None,
     reset: bool = False,
@@ -92,7 +92,7 @@ def check_rows(
     if isinstance(X, list | tuple) and X and getattr(X[0], "requires_grad", False):
         raise ValueError(f"{name} must be an array of points, but is a list of tensors. Pass torch.stack({name}).")
     rows: Rows = import_module(f".{_place_of(X).file}", __package__).enter(
-        X, Asked(door, estimator, reset, min_rows, name, graph)
+        X, Asked(coordinates, estimator, reset, min_rows, name, graph)
     )
     if points:
         rows.check(name, reach)

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from . import memory
-from .door import Door
+from . import rows as memory
+from .coordinates import Coordinates
 
 
 class MappedRows(memory.Rows):
     """The rows of a `numpy.memmap` as `Points`."""
 
-    def __init__(self, X: Any, door: Door, n_jobs: int | None, source: Any) -> None:
-        super().__init__(X, door, n_jobs)
+    def __init__(self, X: Any, coordinates: Coordinates, n_jobs: int | None, source: Any) -> None:
+        super().__init__(X, coordinates, n_jobs)
         self._source = source
         self._end = source.offset - source.offset % mmap.ALLOCATIONGRANULARITY + len(source._mmap)
 
@@ -38,4 +38,4 @@ class MappedRows(memory.Rows):
 def enter(X: Any, asked: memory.Asked) -> memory.Rows:
     """The rows of a mapped file, or of what NumPy has copied it to."""
     rows = memory.enter(X, asked)
-    return MappedRows(rows.X, asked.door, asked.n_jobs, X) if np.may_share_memory(rows.X, X) else rows
+    return MappedRows(rows.X, asked.coordinates, asked.n_jobs, X) if np.may_share_memory(rows.X, X) else rows

@@ -12,9 +12,9 @@ from threadpoolctl import threadpool_limits
 
 from clouds import cloud, clusters
 from horopca import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicMDS, TangentPCA, metrics
-from horopca._points.door import Door
-from horopca._points.memory import Rows
-from horopca._points.stream import Reservoir
+from horopca._input.coordinates import Coordinates
+from horopca._input.reservoir import Reservoir
+from horopca._input.rows import Rows
 from horopca._search.climb import corrected
 from horopca.geometry import (
     MODELS,
@@ -43,9 +43,9 @@ def small_search(monkeypatch, rows):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("curvature", [-1.0, -0.3])
 def test_chunks_are_the_points(model, dtype, curvature):
-    rng, door = np.random.default_rng(0), Door(model, curvature)
-    X = door.leave(cloud(40, 3, seed=1), dtype)
-    x, chunk = door.enter(X), door.chunk(X)
+    rng, coordinates = np.random.default_rng(0), Coordinates(model, curvature)
+    X = coordinates.from_hyperboloid(cloud(40, 3, seed=1), dtype)
+    x, chunk = coordinates.to_hyperboloid(X), coordinates.chunk(X)
     M, W, others = rng.standard_normal((2, 4)), rng.standard_normal((3, 40)), cloud(40, 3, seed=2)
     assert np.allclose(chunk.points(), x, rtol=1e-12)
     assert np.allclose(chunk.products(M), M @ x.T, rtol=1e-12, atol=1e-12 * np.abs(x).max())
@@ -56,7 +56,7 @@ def test_chunks_are_the_points(model, dtype, curvature):
 def test_distances_of_close_points_far_out_keep_their_digits():
     x = lift(np.sinh(10.0) * np.array([[1.0, 0.0], [0.0, 1.0]]))
     y = lift(x[:, 1:] + 1e-3)
-    assert np.allclose(Door("lorentz", -1.0).chunk(x).distances(y), distance(x, y), rtol=1e-12)
+    assert np.allclose(Coordinates("lorentz", -1.0).chunk(x).distances(y), distance(x, y), rtol=1e-12)
 
 
 def test_the_boost_is_the_translation():
@@ -71,7 +71,7 @@ def test_the_fast_projection_is_the_careful_one(kappa, K):
     q = np.linalg.qr(rng.standard_normal((4, 4)))[0]
     spine = spine_from_basis(np.column_stack([np.eye(K)[:, 0] * (1 + kappa), np.vstack([(1 - kappa) * q[:1], q[1:K]])]))
     before, after = Frame(cloud(1, 4, seed=3)[0], np.eye(4)), Frame(cloud(1, K, seed=4)[0], np.eye(K))
-    images, lost = Slide.along(spine, before.matrix(), after.matrix()).images(Door("lorentz", -1.0).chunk(x))
+    images, lost = Slide.along(spine, before.matrix(), after.matrix()).images(Coordinates("lorentz", -1.0).chunk(x))
     careful = after.enter(to_hyperboloid(slide(before.enter(x), spine), "halfspace"))
     assert lost.mean() < 0.1
     assert distance(images, careful)[~lost].max() < 1e-8
@@ -84,7 +84,9 @@ def test_points_that_products_lose_are_projected_all_the_same():
     towards = np.outer([1e2, 1e6, 1e9, 1e12], pca.ideal_points_[0])
     x = np.concatenate([lift(towards), pca.inverse_transform(pca.transform(to_hyperboloid(X[:5])))])
     assert distance(pca.transform(x), pca._project(x)).max() < 1e-6
-    lost = Slide.along(pca.spine_, boost_to_origin(pca._mean), pca._frame.matrix()).images(Door("lorentz", -1.0).chunk(x))[1]
+    lost = Slide.along(pca.spine_, boost_to_origin(pca._mean), pca._frame.matrix()).images(
+        Coordinates("lorentz", -1.0).chunk(x)
+    )[1]
     assert lost[2:4].all()
 
 
@@ -147,19 +149,19 @@ def test_a_mapped_file_is_as_good_as_an_array(monkeypatch, tmp_path, estimator):
 
 def test_threads_change_nothing(monkeypatch):
     small_search(monkeypatch, 1000)
-    monkeypatch.setattr("horopca._points.memory.CHUNK_ELEMENTS", 1 << 12)
-    monkeypatch.setattr("horopca._points.memory.THREAD_ELEMENTS", 1 << 12)
+    monkeypatch.setattr("horopca._input.rows.CHUNK_ELEMENTS", 1 << 12)
+    monkeypatch.setattr("horopca._input.rows.THREAD_ELEMENTS", 1 << 12)
     X = clusters(4000, 5)
     fits = [HoroPCA(random_state=0, n_init=2, n_jobs=jobs).fit(X) for jobs in (1, 2, 3)]
     assert all(np.array_equal(fits[0].transform(X), fit.transform(X)) for fit in fits[1:])
 
 
 def test_thread_limits_are_kept(monkeypatch):
-    monkeypatch.setattr("horopca._points.memory.THREAD_ELEMENTS", 16)
+    monkeypatch.setattr("horopca._input.rows.THREAD_ELEMENTS", 16)
     X = clusters(100, 5)
     with threadpool_limits(1):
-        assert Rows(X, Door("poincare", -1.0)).threads == 1
-    assert Rows(X, Door("poincare", -1.0), n_jobs=3).threads == 3
+        assert Rows(X, Coordinates("poincare", -1.0)).threads == 1
+    assert Rows(X, Coordinates("poincare", -1.0), n_jobs=3).threads == 3
 
 
 def test_neither_fit_nor_transform_copies_the_data():
@@ -181,9 +183,9 @@ def test_a_reservoir_is_a_uniform_sample_whatever_the_batches():
     X = np.linspace(-0.9, 0.9, 1000)[:, None]
     counts = np.zeros(1000)
     for seed in range(200):
-        reservoir = Reservoir.empty(2, Door("klein", -1.0), seed)
+        reservoir = Reservoir.empty(2, Coordinates("klein", -1.0), seed)
         for batch in np.split(X, [1, 50, 51, 400]):
-            reservoir = reservoir.after(Rows(batch, Door("klein", -1.0)), 50)
+            reservoir = reservoir.after(Rows(batch, Coordinates("klein", -1.0)), 50)
         assert reservoir.seen == 1000 and len(reservoir.points) == 50
         k = reservoir.points[:, 1] / reservoir.points[:, 0]
         counts[np.searchsorted(X[:, 0], k - 1e-9)] += 1
@@ -196,7 +198,7 @@ def test_a_first_batch_larger_than_the_reservoir_is_sampled_too():
     X = np.linspace(-0.9, 0.9, 1000)[:, None]
     counts = np.zeros(1000)
     for seed in range(200):
-        reservoir = Reservoir.empty(2, Door("klein", -1.0), seed).after(Rows(X, Door("klein", -1.0)), 50)
+        reservoir = Reservoir.empty(2, Coordinates("klein", -1.0), seed).after(Rows(X, Coordinates("klein", -1.0)), 50)
         k = reservoir.points[:, 1] / reservoir.points[:, 0]
         counts[np.searchsorted(X[:, 0], k - 1e-9)] += 1
     groups = counts.reshape(20, 50).sum(axis=1)  # each expects 500

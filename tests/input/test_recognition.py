@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
-from horopca._points.door import Door
-from horopca._points.places import check_rows, choose_door, rounding_of
-from horopca._points.recognition import PARTICULAR, Recognised, norms, recognise
+from horopca._input.coordinates import Coordinates
+from horopca._input.recognition import PARTICULAR, Recognised, norms, recognise
+from horopca._input.validation import check_rows, choose_coordinates, rounding_of
 from horopca.geometry import MODELS, from_hyperboloid, lift, to_hyperboloid
 from sentences import sentence
 
@@ -42,9 +42,9 @@ CROWD = ring(0.1, 0.85, 0.85, 0.85, 0.85, 0.95, 0.95, 0.95)  # more of them befo
 def test_each_model_is_recognised_by_its_evidence(model, dtype):
     X = from_hyperboloid(to_hyperboloid(RIM), model).astype(dtype)
     found = recognised(X, np.finfo(dtype).eps)
-    assert (found.n, found.candidates, found.door) == (200, (model,), Door(model, -1.0))
+    assert (found.n, found.candidates, found.coordinates) == (200, (model,), Coordinates(model, -1.0))
     assert found.largest_norm == pytest.approx(np.linalg.norm(X, axis=1).max())
-    assert choose_door(X, "auto", -1.0) == found.door
+    assert choose_coordinates(X, "auto", -1.0) == found.coordinates
 
 
 @pytest.mark.parametrize(
@@ -87,14 +87,14 @@ def test_candidates_and_the_words_for_them(X, candidates, evidence):
     """Space components with small norms are not taken for a ball, nor larger ones for tangent vectors."""
     found = recognised(X)
     assert (found.candidates, found.evidence) == (candidates, evidence)
-    assert found.door == (found.doors[candidates[0]] if len(candidates) == 1 else None)
+    assert found.coordinates == (found.fitting[candidates[0]] if len(candidates) == 1 else None)
 
 
 @pytest.mark.parametrize("X", [Z, x, RIM, SIGNS, 500 * Z, from_hyperboloid(x, "lorentz-time-last"), CROWD, CROWD[::-1]])
 def test_blocks_change_nothing(X):
     one, few, all_ = (recognised(X, step=step) for step in (1, 7, 1000))
-    assert (one.n, one.largest_norm, *one[3:], one.door) == (few.n, few.largest_norm, *few[3:], few.door)
-    assert (few.n, few.largest_norm, *few[3:], few.door) == (all_.n, all_.largest_norm, *all_[3:], all_.door)
+    assert (one.n, one.largest_norm, *one[3:], one.coordinates) == (few.n, few.largest_norm, *few[3:], few.coordinates)
+    assert (few.n, few.largest_norm, *few[3:], few.coordinates) == (all_.n, all_.largest_norm, *all_[3:], all_.coordinates)
 
 
 def test_no_rows_are_nothing():
@@ -109,7 +109,7 @@ def test_no_rows_are_nothing():
 def test_lorentz_rows_imply_their_curvature(curvature, dtype):
     found = recognised((x / np.sqrt(-curvature)).astype(dtype), np.finfo(dtype).eps)
     assert found.candidates == ("lorentz",)
-    assert found.door.curvature == pytest.approx(curvature, rel=1e-6 if dtype == np.float32 else 1e-12)
+    assert found.coordinates.curvature == pytest.approx(curvature, rel=1e-6 if dtype == np.float32 else 1e-12)
 
 
 def test_a_curvature_next_to_one_is_one_to_as_many_digits_as_there_are():
@@ -121,7 +121,7 @@ def test_a_curvature_next_to_one_is_one_to_as_many_digits_as_there_are():
         (1e-3, 1.004, -1.0),  # 4e-3 of t^2 + |s|^2, which is 1.004 in the first row
         (1e-3, 1.0046, -1 / 1.0046),
     ):
-        assert recognised(rows(square), eps).doors["lorentz"] == ("lorentz", pytest.approx(curvature, rel=1e-12))
+        assert recognised(rows(square), eps).fitting["lorentz"] == ("lorentz", pytest.approx(curvature, rel=1e-12))
 
 
 @pytest.mark.parametrize("curvature", [-1.0, -0.25, -4.0])
@@ -129,14 +129,14 @@ def test_rows_with_a_time_are_as_far_out_as_the_door_lets_in(curvature):
     for r, fits in ((174.9, True), (175.1, False)):
         rows = np.array([[1.0, 0.0], [np.cosh(r), np.sinh(r)]]) / np.sqrt(-curvature)
         for X, model in ((rows, "lorentz"), (rows[:, ::-1], "lorentz-time-last")):
-            assert recognised(X).doors[model] == (Door(model, curvature) if fits else None)
+            assert recognised(X).fitting[model] == (Coordinates(model, curvature) if fits else None)
 
 
 @pytest.mark.parametrize("size", [0.1, 1.0, 10.0])
 def test_rows_share_a_square_to_a_ten_thousandth_of_it(size):
     for off, shared in ((0.95e-4, True), (1.05e-4, False)):
         rows = size * np.array([[1.0, 0.0], [np.sqrt(2 + off), 1.0]])
-        assert (recognised(rows).doors["lorentz"] is not None) == shared
+        assert (recognised(rows).fitting["lorentz"] is not None) == shared
 
 
 def test_wide_lorentz_rows_in_single_precision_are_recognised():
@@ -153,8 +153,8 @@ def test_what_is_on_no_hyperboloid_goes_through_no_door_with_a_time():
         [[1e60, 0.0], [2e60, 1.0]],  # of a curvature below the least
         [[2.0, 1.0], [3.0, 1.0]],
     ):
-        assert recognised(X).doors["lorentz"] is None
-    assert recognised([[2.0, 1.0], [2.0, -1.0]]).door == ("lorentz", pytest.approx(-1 / 3))
+        assert recognised(X).fitting["lorentz"] is None
+    assert recognised([[2.0, 1.0], [2.0, -1.0]]).coordinates == ("lorentz", pytest.approx(-1 / 3))
 
 
 def test_rows_that_rounding_has_taken_to_the_cone_may_have_a_time():
@@ -174,9 +174,9 @@ def test_rows_that_rounding_has_taken_to_the_cone_may_have_a_time():
 
 def test_vectors_that_fit_nothing_else_are_space_components_or_tangent():
     X = np.random.default_rng(0).normal(size=(50, 4)) * 10
-    fits = lambda X: [name for name, door in recognised(X).doors.items() if door is not None]
+    fits = lambda X: [name for name, coordinates in recognised(X).fitting.items() if coordinates is not None]
     assert fits(X) == ["lorentz-space", "tangent"] and fits(100 * X) == ["lorentz-space"]
-    assert fits(1e80 * X) == [] and recognised(1e80 * X).door is None  # beyond what float64 holds of hyperbolic space
+    assert fits(1e80 * X) == [] and recognised(1e80 * X).coordinates is None  # beyond what float64 holds of hyperbolic space
     assert recognised(1e80 * X).largest_norm == pytest.approx(1e80 * recognised(X).largest_norm)
     assert np.array_equal(norms(np.array([[-3.0], [1e200]])), [3, 1e200]) and set(PARTICULAR) == set(MODELS) - {"klein"}
 
@@ -187,13 +187,13 @@ def test_a_model_that_is_named_is_one_that_a_reduction_takes(size):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for X in (far, far[:1], far[2:3], -far, far[:, ::-1], 1 / far):
-            for model, door in recognised(X).doors.items():
-                assert (door is not None) == taken(X, door or Door(model, -1.0))
+            for model, coordinates in recognised(X).fitting.items():
+                assert (coordinates is not None) == taken(X, coordinates or Coordinates(model, -1.0))
 
 
-def taken(X, door):
+def taken(X, coordinates):
     try:
-        check_rows(X, door)
+        check_rows(X, coordinates)
     except ValueError:
         return False
     return True
@@ -205,7 +205,7 @@ def taken(X, door):
 def test_auto_needs_a_matrix_in_memory():
     elsewhere = type("Array", (), {"__module__": "dask.array.core", "ndim": 2, "shape": (50, 5)})()
     for X in (x[0], x[None], np.zeros((0, 3)), np.zeros((3, 0)), elsewhere):
-        assert sentence(choose_door, X, "auto", -1.0, "Y") == (
+        assert sentence(choose_coordinates, X, "auto", -1.0, "Y") == (
             "model='auto' needs the rows of Y in memory, as a matrix, to tell what they are. Pass a model."
         )
 
@@ -215,20 +215,26 @@ def test_auto_says_what_it_cannot_tell():
         (2 * Z, "'lorentz-space' or 'tangent' (norms from 0.429 to 1.44: beyond the unit ball)"),
         (1e80 * Z - 1e79, "of no model at this curvature (norms from "),
     ):
-        told = sentence(choose_door, X, "auto", -1.0, "Y")
+        told = sentence(choose_coordinates, X, "auto", -1.0, "Y")
         assert told.startswith(f"model='auto' cannot tell what Y is: its rows could be {could}")
     with pytest.raises(ValueError, match="curvature must be a negative number"):
-        choose_door(x, "auto", 1.0)
+        choose_coordinates(x, "auto", 1.0)
     with pytest.raises(ValueError, match=r"model must be one of .*'tangent', 'auto', but is 'Auto'"):
-        choose_door(x, "Auto", -1.0)
+        choose_coordinates(x, "Auto", -1.0)
 
 
 def test_auto_leaves_out_what_is_not_finite_and_keeps_the_curvature_that_is_passed():
     hole = np.append(x, [[np.nan, 0, 0, 0, 0], [0, np.inf, 0, 0, 0]], axis=0)
     for X in (x, hole, hole.tolist(), np.array([[3, 2, 2], [9, 8, 4]])):
-        assert choose_door(X, "auto", -1.0).model == "lorentz"
-    assert choose_door(2 * x, "auto", -0.25) == ("lorentz", -0.25) and choose_door(2 * RIM, "auto", -0.25).model == "poincare"
-    assert choose_door(1.01 * x, "auto", -1.0) == ("lorentz", -1.0)  # and the door says what their curvature would be
+        assert choose_coordinates(X, "auto", -1.0).model == "lorentz"
+    assert (
+        choose_coordinates(2 * x, "auto", -0.25) == ("lorentz", -0.25)
+        and choose_coordinates(2 * RIM, "auto", -0.25).model == "poincare"
+    )
+    assert choose_coordinates(1.01 * x, "auto", -1.0) == (
+        "lorentz",
+        -1.0,
+    )  # and validation says what their curvature would be
 
 
 def test_the_rounding_of_numbers(xp):
