@@ -114,14 +114,6 @@ ROWS = [
         "<=",
         ((".147",), (".067",), (".124",), (".104",)),
     ),
-    Row(
-        "HyperbolicAutoencoder: distortion",
-        lambda seed: estimators.HyperbolicAutoencoder(random_state=seed),
-        distortion,
-        "<=",
-        ((".26",), (".32",), (".18",), (".37",)),
-        range(3),
-    ),
 ]
 NOTE = (
     "HyperbolicMDS on the phylo tree: .140 / 70.3 is what the eigenvectors of J X'X give, with the data at its mean; they "

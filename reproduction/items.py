@@ -40,7 +40,7 @@ ITEMS = (
     Item("PGA, PGA-Noise", "§5.1, §C.2.2", "horopca.PGA", "tests/estimators", "reduction"),
     Item("BSA, BSA-Noise", "§5.1, §C.2.2", "horopca.BSA", "tests/estimators", "reduction"),
     Item("hMDS", "§C.2.2", "horopca.HyperbolicMDS", "tests/estimators", "reduction"),
-    Item("hAE", "§C.2.2", "horopca.HyperbolicAutoencoder", "tests/estimators", "reduction"),
+    Item("hAE", "§C.2.2", "reproduction.autoencoder", "tests/reproduction", "reduction"),
     Item("whitening along HoroPCA's directions", "§5.3", "reproduction.cells.whitening.AlongDirections", "tests/reproduction", "whitening"),
     Item("whitening with tPCA, with PGA", "§5.3", "horopca.TangentWhitener", "tests/estimators", "whitening"),
     Item("eSVM, hSVM", "§5.3", "horopca.HyperbolicSVC", "tests/estimators", "whitening"),

@@ -11,12 +11,12 @@ from horopca import (
     EuclideanPCA,
     HalfSpaceProjection,
     HoroPCA,
-    HyperbolicAutoencoder,
     HyperbolicMDS,
     RadialPCA,
     TangentPCA,
 )
 
+from ..autoencoder import HyperbolicAutoencoder
 from .orthonormal import OrthonormalHoroPCA
 
 

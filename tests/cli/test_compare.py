@@ -81,11 +81,6 @@ def test_wrong_requests_end_in_a_sentence(points, tmp_path):
     assert (tmp_path / "there.png").read_text() == "precious"
 
 
-def test_without_torch_the_command_says_what_to_install(points, monkeypatch):
-    monkeypatch.setattr("horopca.metrics.comparison.find_spec", lambda name: None)
-    refused(compared(points, "--methods", "hae"), "pip install torch")
-
-
 def test_without_matplotlib_the_command_says_what_to_install(points, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     refused(compared(points, "--plot", tmp_path / "disks.png"), "pip install matplotlib")

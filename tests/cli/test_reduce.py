@@ -169,7 +169,7 @@ def test_without_matplotlib_the_sentence_says_what_to_install(tmp_path, points, 
 # ---------------------------------------------------------------- methods and pictures
 
 
-@pytest.mark.parametrize("method", sorted(METHODS.keys() - {"hae"}))
+@pytest.mark.parametrize("method", sorted(METHODS))
 def test_every_method_of_the_table_reduces(tmp_path, points, method):
     result = run("reduce", points, "--method", method, "-o", tmp_path / "out.npy", "--json")
     assert result.exit_code == 0, result.output
@@ -222,7 +222,6 @@ def test_there_is_an_option_for_every_parameter_of_every_method():
     others |= {"warm_start"}  # a command fits once
     known = {name for method in METHODS for name in make(method, 2).get_params()}
     assert known - others == set(HELP)
-    refused(run("reduce", "-", "--method", "hae", "--hidden", "8,0"), "'0' is not a whole number from 1", code=2)
     refused(run("reduce", "-", "--pairs", "0"), "'0' is neither a whole number from 1 nor auto nor all.", code=2)
 
 

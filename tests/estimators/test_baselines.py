@@ -20,7 +20,6 @@ from horopca import (
     PGA,
     EuclideanPCA,
     HalfSpaceProjection,
-    HyperbolicAutoencoder,
     HyperbolicMDS,
     RadialPCA,
     TangentPCA,
@@ -33,16 +32,13 @@ from horopca.geometry._arrays import to_numpy
 from horopca.metrics.comparison import METHODS, make
 from horopca.statistics import frechet_mean
 
-pytestmark = pytest.mark.filterwarnings("ignore:HyperbolicAutoencoder ran all")  # a few steps are enough here
-
 QUICK = {
     "PGA": {"n_init": 2},
     "BSA": {"n_init": 2},
     "HalfSpaceProjection": {"n_draws": 5},
-    "HyperbolicAutoencoder": {"max_iter": 5, "hidden": (6,)},
 }
 ALL = [name for name, method in METHODS.items() if method.estimator != "HoroPCA"]
-LINEAR = [name for name in ALL if name != "hae" and "noise" not in name]
+LINEAR = [name for name in ALL if "noise" not in name]
 ISOMETRIC = [
     name for name in LINEAR if name not in ("radial", "halfspace")
 ]  # whose inverse puts the image into the space as it is
@@ -70,7 +66,6 @@ def X():
         BSA(model="tangent", n_init=1, random_state=0),
         HyperbolicMDS(model="tangent"),
         HyperbolicMDS(model="tangent", metric="precomputed"),
-        HyperbolicAutoencoder(model="tangent", max_iter=2, hidden=(3,), random_state=0),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -175,7 +170,7 @@ def test_the_model_of_the_fit_stays_that_of_transform(X, name):
     Y = estimator.transform(X)
     estimator.set_params(model="tangent", curvature=-4.0)
     assert np.array_equal(estimator.transform(X), Y)
-    assert np.allclose(estimator.transform(estimator.inverse_transform(Y)), Y, atol=1e-8) or name == "hae"
+    assert np.allclose(estimator.transform(estimator.inverse_transform(Y)), Y, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if "random_state" in reduction(name).get_params()])
@@ -237,7 +232,6 @@ def test_a_score_is_of_what_the_fit_was_for(X, name):
     [
         (PGA(2, n_init=2, random_state=0), {"objective": "residual"}),
         (HyperbolicMDS(2), {"metric": "precomputed"}),
-        (HyperbolicAutoencoder(2, max_iter=10, random_state=0), {"activation": "relu"}),
     ],
 )
 def test_a_fit_does_not_change_with_what_is_set_since(X, estimator, other):
@@ -423,10 +417,9 @@ def test_scores_choose_in_a_grid_search(X):
 def test_verbose_speaks_on_stderr_only(X, capsys):
     PGA(n_init=2, verbose=1, random_state=0).fit(X)
     BSA(n_init=2, verbose=1, random_state=0).fit(X)
-    HyperbolicAutoencoder(max_iter=20, verbose=1, random_state=0).fit(X)
     out, err = capsys.readouterr()
     assert out == ""
-    assert "PGA: round 2, " in err and "BSA: round 2, " in err and "HyperbolicAutoencoder: step 20 of 20" in err
+    assert "PGA: round 2, " in err and "BSA: round 2, " in err
 
 
 # ---- data of every kind
@@ -437,7 +430,7 @@ def test_degenerate_data(X, name):
     doubled = np.concatenate([X, X, X[:5]])
     assert np.all(np.isfinite(reduction(name).fit_transform(doubled)))
     same = np.full((6, 3), 0.3)
-    if "noise" not in name and name != "hae":
+    if "noise" not in name:
         assert np.allclose(reduction(name).fit_transform(same), 0, atol=1e-6)
     few = np.random.default_rng(0).uniform(-0.4, 0.4, size=(3, 4))
     Y = reduction(name).fit_transform(few)
@@ -503,16 +496,8 @@ def test_wrong_components_and_points_are_refused(X, name):
         (BSA(base_noise="a"), "base_noise must be a standard deviation >= 0, but is 'a'"),
         (HalfSpaceProjection(n_draws=0), "n_draws must be a whole number of at least 1, but is 0"),
         (TangentPCA(1.0), "a share of the variance between 0 and 1, or None for all, but is 1.0"),
-        (HyperbolicAutoencoder(0.5), "the components of a network are not nested"),
         (BSA(strategy="joint"), "strategy must be one of 'flag', 'last'"),
         (BSA(base_noise=0.1), "there is no base point to add it to. Pass base_point='mean'"),
-        (HyperbolicAutoencoder(activation="step"), "activation must be one of 'elu'"),
-        (HyperbolicAutoencoder(device="abacus"), "device must be one of 'auto'"),
-        (HyperbolicAutoencoder(hidden=(0,)), "hidden must be a whole number of at least 1 in each entry, but is 0"),
-        (HyperbolicAutoencoder(isometry=-1), "isometry must be a weight >= 0"),
-        (HyperbolicAutoencoder(learning_rate=0), "learning_rate must be a positive number"),
-        (HyperbolicAutoencoder(validation_fraction=1), "validation_fraction must be from 0 to below 1"),
-        (HyperbolicAutoencoder(batch_size=0), "batch_size must be"),
     ],
 )
 def test_wrong_options_are_refused_in_a_sentence(X, estimator, sentence):

@@ -23,8 +23,6 @@ from horopca.metrics import pair_variance
 TREE = make_hierarchy(branching=3, depth=3, n_features=4, random_state=0)
 HURRIED = {"n_init": 2, "n_draws": 3, "patience": 10, "learning_rate": 0.1, "hidden": (), "random_state": 0}
 
-pytestmark = pytest.mark.filterwarnings("ignore:HyperbolicAutoencoder ran all")  # a few steps are enough here
-
 
 def parameters(name):
     return inspect.signature(getattr(estimators, name)).parameters

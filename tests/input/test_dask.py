@@ -22,7 +22,6 @@ from horopca import (
     BusemannWhitener,
     EuclideanPCA,
     HoroPCA,
-    HyperbolicAutoencoder,
     HyperbolicMDS,
     TangentPCA,
     TangentWhitener,
@@ -232,8 +231,6 @@ def test_what_would_gather_all_rows_is_refused(monkeypatch):
     monkeypatch.setattr(dask_rows, "GATHERED_ROWS", 100)
     with pytest.raises(ValueError, match=r"A Dask array of 17,000 rows would .* Pass a sample of the rows"):
         metrics.pair_variance(chunked(), n_pairs=17_000 * 16_999 // 2)
-    with pytest.raises(ValueError, match="would have to be brought to one place"):
-        HyperbolicAutoencoder(2).fit(chunked())
 
 
 # ---------------------------------------------------------------- a part at a time

@@ -7,7 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from ..datasets import load_mammals
-from ..metrics.comparison import METHODS, default_methods
+from ..metrics.comparison import default_methods
 from .compare import print_records, watched_reductions
 from .console import is_quiet, print_json
 from .drawing import PICTURES, draw_plane, figure_for, saved
@@ -34,7 +34,7 @@ def demo(output: Path | None, seed: int, as_json: bool, force: bool) -> None:
     check_files({}, [Output("-o", output, PICTURES)], force=force)
     figure = figure_for(output)
     mammals = load_mammals()
-    methods = [name for name in default_methods() if METHODS[name].needs is None]
+    methods = default_methods()
     rows = watched_reductions(mammals.points, [2], methods, random_state=seed)
     Y = next(row.Y for row in rows if row.record["method"] == "horopca")
     draw_plane(figure, Y, Texts(mammals.labels, mammals.names, mammals.edges))

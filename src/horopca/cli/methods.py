@@ -28,14 +28,6 @@ HELP = {
     "n_draws": "Random maps to choose from.",
     "base_point": "What submanifolds pass through.",
     "base_noise": "Deviation of the noise on the base point, a length.",
-    "hidden": "Dimensions of hidden layers: 32,16.",
-    "activation": "After every hidden layer.",
-    "isometry": "Weight of distances in the loss.",
-    "learning_rate": "Of Adam, at the start.",
-    "batch_size": "Points per step.",
-    "patience": "Stop after so many steps without gain.",
-    "validation_fraction": "Share of the points held out.",
-    "device": "Where to train.",
 }
 USUAL = "horopca"  # This method is taken if no other is asked for.
 STRETCHED = {"spine": "free", "objective": "distortion"}  # A stretch goes with these, unless other options are given.

@@ -1,6 +1,5 @@
 """Reductions, whitening and classification of hyperbolic data as scikit-learn estimators."""
 
-from .autoencoder import HyperbolicAutoencoder
 from .bsa import BSA
 from .busemann import BusemannWhitener
 from .euclidean import EuclideanPCA
@@ -20,7 +19,6 @@ __all__ = [
     "EuclideanPCA",
     "HalfSpaceProjection",
     "HoroPCA",
-    "HyperbolicAutoencoder",
     "HyperbolicMDS",
     "HyperbolicSVC",
     "RadialPCA",

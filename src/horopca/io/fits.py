@@ -29,7 +29,6 @@ from .._input.reservoir import Reservoir
 from ..estimators.base import Transformer
 from ..estimators.fitting import fitted_coordinates
 from ..estimators.learning import Answer
-from ..estimators.network import Layer
 from ..geometry import Frame
 from ..projections import Spine
 from ..projections.horospherical import Slide
@@ -41,7 +40,7 @@ from .output import atomic_output
 FORMAT = 2  # To be raised when a field changes its name or its meaning.
 FIRST_FORMAT = 1  # That of 0.1.0 has attributes by their own names, private ones too; estimators translate them.
 ESTIMATORS = tuple(name for name in estimators.__all__ if hasattr(getattr(estimators, name), "transform"))
-RECORDS: dict[str, Any] = {kind.__name__.lower(): kind for kind in (Answer, Frame, Layer, Reservoir, Slide, Spine)}
+RECORDS: dict[str, Any] = {kind.__name__.lower(): kind for kind in (Answer, Frame, Reservoir, Slide, Spine)}
 # A field of a file is this private attribute; a new one is a new row here.
 PRIVATE = {
     "n_features_out": "_n_features_out",
@@ -56,9 +55,6 @@ PRIVATE = {
     "colour": "_colour",
     "reach": "_reach",
     "weights": "_weights",
-    "input_axes": "_axes",
-    "encoder": "_encoder",
-    "decoder": "_decoder",
     "output_config": "_sklearn_output_config",
 }
 FIELDS = {attribute: field for field, attribute in PRIVATE.items()}

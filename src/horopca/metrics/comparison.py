@@ -26,13 +26,12 @@ NEAR_MEASURES = (neighbours_kept, trustworthiness, continuity)
 
 
 class Method(NamedTuple):
-    """A row of the comparison: its title, the estimator, its options, and what it needs installed."""
+    """A row of the comparison: its title, the estimator and its options."""
 
     title: str  #: as a table shows it
     estimator: str  #: name of its class
     options: dict[str, Any]  #: of the estimator, where they are not its defaults
     usual: bool = True  #: compared unless others are asked for
-    needs: str | None = None  #: an optional library, and the name of the extra that brings it
 
 
 #: The reductions that `compare` knows, by the name that it and ``horopca reduce --method`` take.
@@ -50,7 +49,6 @@ METHODS = {
     "bsa": Method("BSA", "BSA", {}),
     "bsa-noise": Method("BSA, noisy base", "BSA", {"base_point": "mean", "base_noise": 0.5}, False),
     "hmds": Method("Hyperbolic MDS", "HyperbolicMDS", {}),
-    "hae": Method("Hyperbolic autoencoder", "HyperbolicAutoencoder", {}, False, needs="torch"),
 }
 
 
@@ -62,8 +60,8 @@ class Reduction(NamedTuple):
 
 
 def default_methods() -> list[str]:
-    """The methods that are compared unless others are asked for: the usual ones whose libraries are installed."""
-    return [name for name, method in METHODS.items() if method.usual and _installed(method)]
+    """Names of the methods that `compare` runs by default."""
+    return [name for name, method in METHODS.items() if method.usual]
 
 
 def compare(
@@ -83,7 +81,7 @@ def compare(
     n_components : int or sequence of int, default=2
         The dimensions to reduce to.
     methods : sequence of str, optional
-        Names in `METHODS`; by default the usual ones, without the autoencoder, which takes longer than all others.
+        Names in `METHODS`; by default those of `default_methods`.
     model, curvature : of X
     random_state : int, default=0
         Seeds every method, and the sample of pairs, and of points whose neighbours are looked at, where there are more than
@@ -192,11 +190,4 @@ def make(name: str, n_components: int | float | None, **settings: Any) -> Hyperb
 def _check_method(name: str) -> str:
     if name not in METHODS:
         raise ValueError(f"methods must be among {', '.join(METHODS)}, but one is {name!r}.")
-    method = METHODS[name]
-    if not _installed(method):
-        raise ImportError(f"{method.title} needs {method.needs}: pip install {method.needs}.")
     return name
-
-
-def _installed(method: Method) -> bool:
-    return method.needs is None or find_spec(method.needs) is not None
