@@ -205,3 +205,12 @@ def test_no_points_and_points_that_are_not_known_have_no_middle():
     x[1, 1] = np.nan
     with pytest.raises(ValueError, match="x must hold finite points"):
         frechet_median(x)
+
+
+def test_the_median_of_two_tight_clusters_far_apart_does_not_overflow():
+    """Newton's step along the geodesic through both has hardly any curvature to divide by."""
+    direction = np.random.default_rng(309).normal(size=3)
+    direction /= np.linalg.norm(direction)
+    for r in (20.0, 50.0, 90.0):
+        x = to_hyperboloid(np.outer([r, r, r, -r, -r, -r], direction), "tangent")
+        assert np.isfinite(frechet_median(x).point).all()

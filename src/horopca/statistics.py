@@ -1,6 +1,6 @@
-"""Means and variances of points of H^d, blocked: O(n) memory.
+"""Fréchet mean and median, variances and principal axes of points of H^d, computed in blocks: O(n) memory.
 
-Points x are on the hyperboloid at curvature -1: an array (n, d+1), or whatever else keeps to the protocol `Points`.
+Points x are on the hyperboloid at curvature -1: an array (n, d+1), or any object with the protocol `Points`.
 """
 
 from __future__ import annotations
@@ -11,141 +11,132 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .geometry import Chunk, Frame, distance, from_hyperboloid, lift, pairwise_distance, radius, translate
+from .geometry import Frame, distance, from_hyperboloid, lift, pairwise_distance, radius, translate
 from .geometry._arrays import Array, array_namespace, from_numpy, to_numpy, unit
-from .geometry.clouds import Cloud, Points, Seen, added, as_points, row_slices
+from .geometry._points import Chunk, Points, TranslatedPoints, as_points, row_slices
 from .geometry.hyperboloid import BLOCK_ELEMENTS
 
 __all__ = [
-    "Cloud",
     "Mean",
-    "Points",
-    "Seen",
-    "added",
-    "frame_of",
     "frechet_mean",
     "frechet_median",
-    "mean_of_blocks",
-    "mean_relative_change",
     "mean_square_distance",
     "pair_distances",
     "principal_axes",
-    "relative_change",
-    "sampled_mean_square_distance",
-    "some_of",
-    "standard_error",
-    "turned_to",
-    "usual_distance",
     "variance_about",
 ]
 
-SOON = 1e-2  # A start of the median that is known is this near, in units of the mean distance.
-UNSEEN = 1e-14  # A change of a variance by less than this fraction of it is lost in its rounding.
-USUAL_ROWS = 1 << 10  # The usual distance of up to so many points is that of all their pairs; of more, of twice as many pairs.
-FRAME_ROWS = 1 << 15  # The canonical frame of more images than this is that of so many of them.
+SOON = 1e-2  # A given start of the median is assumed to be this near, in units of the mean distance.
+UNSEEN = 1e-14  # A relative change of a variance below this is lost in its rounding.
+NO_GAIN = 1e-12  # A search that expects to gain less than this fraction, and finds no better point, has converged.
+USUAL_ROWS = 1 << 10  # `usual_distance` takes all pairs of up to this many points, and as many pairs of more.
+FRAME_ROWS = 1 << 15  # A canonical frame is computed from at most this many images.
 
 
 class Mean(NamedTuple):
-    """A Fréchet mean, or a geometric median, and how the search for it ended."""
+    """A Fréchet mean or geometric median, and how the search for it ended."""
 
-    point: Any  #: (d+1,), in the library of the points
+    point: Any  #: (d+1,), in the array library of the points
     variance: float  #: mean squared distance to it
     n_iter: int  #: steps of the search
-    converged: bool  #: whether it came to an end
+    converged: bool  #: whether the search converged
     status: str  #: how it ended, in words
 
 
 def frechet_mean(x: Array | Points, *, start: np.ndarray | None = None, max_iter: int = 100, tol: float = 1e-12) -> Mean:
     """The point that minimises the mean squared distance to x (n, d+1), by Newton's method.
 
-    The Hessian of half the squared distance is 1 along the geodesic to a point and d coth d across it, so it is known in
-    closed form, and four or five steps are enough. (A unit gradient step diverges on wide data.) A step that does
-    not lower the variance is halved. `start` (d+1,) saves passes over many points, from the mean of some of them.
+    The Hessian of half the squared distance is 1 along the geodesic to a point and d coth d across it. It is known in closed
+    form, and four or five steps are enough. (A unit gradient step diverges on widely spread data.) A step that does not lower
+    the variance is halved. A `start` (d+1,) near the mean saves passes over many points.
 
     >>> x = lift(np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.0]]))
     >>> frechet_mean(x).point.round(6) + 0.0
     array([1., 0., 0.])
     """
-    points = _some_points(x)
-    return _descended(points, _start(points) if start is None else start, max_iter, tol)
+    points = _nonempty(x)
+    return _newton(points, _start(points) if start is None else start, max_iter, tol)
 
 
 def frechet_median(x: Array | Points, *, start: np.ndarray | None = None, max_iter: int = 100, tol: float = 1e-9) -> Mean:
-    """The point that minimises the mean distance to x (n, d+1), the geometric median: fewer than half of the points, moved
-    however far, move it no farther than the spread of the others allows.
+    """The point that minimises the mean distance to x (n, d+1), the geometric median.
 
-    By Newton's method for the mean of sqrt(d^2 + e^2), in which no distance has a corner, with e falling from the mean
-    distance by tens to `tol` times it: a median that is one of the points is found to within that. Where all points lie on
-    one geodesic, half of them on either side of a gap, every point of the gap is a median. `start` as in `frechet_mean`.
+    It is robust: fewer than half of the points, however far they are moved, move it no farther than the spread of the others
+    allows. Newton's method minimises the mean of sqrt(d^2 + e^2), which is smooth. The smoothing e falls by factors of ten from
+    the mean distance to `tol` times the mean distance, so a median that is one of the points is found to within that. If all
+    points lie on one geodesic, half of them on either side of a gap, every point of the gap is a median. `start` is as in
+    `frechet_mean`.
 
     >>> x = lift(np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.0], [0.0, 1e6], [0.0, 1e7]]))
     >>> bool(abs(frechet_median(x).point[1:]).max() < 1)
     True
     """
-    points = _some_points(x)
+    points = _nonempty(x)
     m = _start(points) if start is None else start
-    far, steps = float(np.sqrt(newton_terms(points, m)[0])), 0
-    if not np.isfinite(far):
+    spread, steps = float(np.sqrt(newton_terms(points, m)[0])), 0
+    if not np.isfinite(spread):
         raise ValueError("x must hold finite points of the hyperboloid, but some are NaN or infinite.")
-    least = max(tol * far, 1e-14 * m[0])  # less is lost in the rounding of the points
-    if far <= least:  # they are one
-        return Mean(from_numpy(m, next(points.chunks()).t), far * far, 0, True, "converged to rounding")
-    rounding = far if start is None else SOON * far
+    least = max(tol * spread, 1e-14 * m[0])  # less is lost in the rounding of the points
+    if spread <= least:  # all points coincide
+        return Mean(from_numpy(m, next(points.chunks()).t), spread * spread, 0, True, "converged to rounding")
+    smoothing = spread if start is None else SOON * spread
     while True:
-        rounding = max(rounding / 10, least)
-        found = _descended(points, m, max_iter, 1e-3, rounding)
+        smoothing = max(smoothing / 10, least)
+        found = _newton(points, m, max_iter, 1e-3, smoothing)
         m, steps = to_numpy(found.point), steps + found.n_iter
-        if not found.converged or rounding <= least:
+        if not found.converged or smoothing <= least:
             return found._replace(n_iter=steps, variance=variance_about(points, found.point))
 
 
-def _some_points(x: Array | Points) -> Points:
-    """At least one point, or a sentence."""
+def _nonempty(x: Array | Points) -> Points:
     if not x.shape[0]:
         raise ValueError(f"x must hold at least one point, but has shape {tuple(x.shape)}.")
     return as_points(x)
 
 
-def _descended(points: Points, m: np.ndarray, max_iter: int, tol: float, rounding: float = np.inf) -> Mean:
-    """The mean, or the median with rounded corners, from a start m, by Newton's method; steps below `tol` end it."""
+def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing: float = np.inf) -> Mean:
+    """The mean, or the median with a `smoothing`, from a start m; the search ends with a step below `tol`."""
     like = next(points.chunks()).t
-    value, gradient, hessian = newton_terms(points, m, rounding)
-    before, unit, near = np.inf, 1 + np.sqrt(value), 1e-2
-    if rounding < np.inf:
-        unit, near = rounding, rounding
+    value, gradient, hessian = newton_terms(points, m, smoothing)
+    median, before = smoothing < np.inf, np.inf
+    unit, near = (smoothing, smoothing) if median else (1 + np.sqrt(value), 1e-2)
     for n_iter in range(max_iter):
-        # the median of points on a geodesic has no curvature along it but what the rounding makes
-        step = np.linalg.solve(hessian, gradient) if rounding == np.inf else np.linalg.lstsq(hessian, gradient)[0]
+        # the median of points on a geodesic has no curvature along it, except from the smoothing
+        step = np.linalg.lstsq(hessian, gradient)[0] if median else np.linalg.solve(hessian, gradient)
         size = float(np.linalg.norm(step))
+        farthest = 2 * (value if median else np.sqrt(value))  # twice the mean distance: no minimum is farther away
+        if size > farthest > 0:
+            step, size = step * (farthest / size), farthest
         if size <= tol * unit:
             return Mean(from_numpy(m, like), value, n_iter, True, "converged")
         if before / 2 < size < near:  # Newton's steps shrink fast until rounding, of the points or of m, stops them
             return Mean(from_numpy(m, like), value, n_iter, True, "converged to rounding")
-        before = size
-        blind = gradient @ step <= UNSEEN * value  # so near, rounding says more than the value, and Newton is right
-        if blind and rounding < size and size > 1e-6 * value:
-            return Mean(from_numpy(m, like), value, n_iter, True, "converged: others are as near")
+        before, gain = size, gradient @ step
+        blind = gain <= UNSEEN * value  # so near, rounding hides the change of the value, and Newton's step is right
+        if blind and smoothing < size and size > 1e-6 * value:
+            return Mean(from_numpy(m, like), value, n_iter, True, "converged: other points are as near")
         for _ in range(40):
             candidate = exp_from(m, step)
-            terms = newton_terms(points, candidate, rounding)
+            terms = newton_terms(points, candidate, smoothing)
             if blind or terms[0] <= value * (1 + UNSEEN):
                 break
             step, before = step / 2, np.inf
         else:
-            return Mean(from_numpy(m, like), value, n_iter, False, "found no way down")
+            done = bool(gain <= NO_GAIN * value)
+            return Mean(from_numpy(m, like), value, n_iter, done, "converged to rounding" if done else "found no descent")
         m, (value, gradient, hessian) = candidate, terms
     return Mean(from_numpy(m, like), value, max_iter, False, f"stopped after {max_iter} iterations")
 
 
 def _start(points: Points) -> np.ndarray:
-    """The centroid, or one of a few of the points if that is nearer to the first chunk of them."""
+    """A start of the search: the centroid, or one of a few points if that has a smaller variance in the first chunk."""
     some = to_numpy(next(points.chunks()).points())
     guesses = [_centroid(points), *some[:: max(1, len(some) // 8)]]
     return min(guesses, key=lambda m: variance_about(some, m))
 
 
 def _centroid(points: Points) -> np.ndarray:
-    """The mean of x / t, a point of the Klein ball: bounded, so that no far point owns it."""
+    """The mean of x / t, a point of the Klein ball. It is bounded, so outliers cannot dominate it."""
 
     def klein(chunk: Chunk) -> np.ndarray:
         x = chunk.points()
@@ -155,10 +146,10 @@ def _centroid(points: Points) -> np.ndarray:
     return to_numpy(lift(k / np.sqrt(max(1 - float(k @ k), 1e-6))))
 
 
-def newton_terms(points: Points, m: np.ndarray, rounding: float = np.inf) -> tuple[float, np.ndarray, np.ndarray]:
-    """Variance at m, minus half its gradient, half its Hessian, in the tangent space carried to the origin.
+def newton_terms(points: Points, m: np.ndarray, smoothing: float = np.inf) -> tuple[float, np.ndarray, np.ndarray]:
+    """Variance at m, minus half its gradient, and half its Hessian, in the tangent space at m translated to the origin.
 
-    With a `rounding` e, the same of the mean of sqrt(d^2 + e^2) in place of d^2 (and not half of them).
+    With a smoothing e, the mean of sqrt(d^2 + e^2), minus its gradient, and its Hessian.
     """
     n, d = points.shape[0], len(m) - 1
 
@@ -168,19 +159,19 @@ def newton_terms(points: Points, m: np.ndarray, rounding: float = np.inf) -> tup
         r, u = radius(y), unit(y[:, 1:])
         c = xp.where(r > 0, r / xp.tanh(xp.where(r > 0, r, xp.ones_like(r))), xp.ones_like(r))
         value, weight, along = r * r, xp.ones_like(r), xp.ones_like(r)
-        if rounding < np.inf:
-            value = xp.sqrt(value + rounding**2)
-            weight, along = 1 / value, (rounding / value) ** 2
+        if smoothing < np.inf:
+            value = xp.sqrt(value + smoothing**2)
+            weight, along = 1 / value, (smoothing / value) ** 2
         pull = to_numpy(xp.sum((weight * r)[:, None] * u, axis=0))
         curve = to_numpy((u * (weight * (along - c))[:, None]).T @ u)
         return float(xp.sum(value)), float(xp.sum(weight * c)), pull, curve
 
-    value, across, pull, curve = Seen(points, m).fold(terms)
+    value, across, pull, curve = TranslatedPoints(points, m).fold(terms)
     return value / n, pull / n, (across * np.eye(d) + curve) / n
 
 
 def exp_from(m: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """exp at m of a tangent vector given in the frame carried from the origin."""
+    """exp at m of a tangent vector (d,) at the origin, translated to m."""
     size = np.linalg.norm(v)
     return to_numpy(translate(lift(v * (np.sinh(size) / size if size > 0 else 1.0)), m))
 
@@ -192,7 +183,7 @@ def variance_about(x: Array | Points, point: Array) -> float:
 
 def mean_square_distance(x: Array) -> float:
     """Mean squared distance over all n^2 ordered pairs of x (n, d+1): the paper's variance."""
-    if x.shape[1] == 2:  # on a line it needs no pairs
+    if x.shape[1] == 2:  # on a line, from the variance of a coordinate
         xp = array_namespace(x)
         along = xp.asinh(x[:, 1])
         return 2 * _sum_of_squares(along - xp.mean(along)) / x.shape[0]
@@ -200,15 +191,15 @@ def mean_square_distance(x: Array) -> float:
 
 
 def sampled_mean_square_distance(x: Array, offsets: Sequence[int]) -> tuple[float, float]:
-    """`mean_square_distance`, and its standard error, from the pairs (i, i + o mod n) of offsets o; rows in random order."""
+    """`mean_square_distance`, and its standard error, from the pairs (i, i + o mod n), rows in random order."""
     n = x.shape[0]
     means = [_sum_of_squares(d) / n for (d,) in pair_distances(x, offsets=offsets)]
-    share = (n - 1) / n  # the n pairs of a point with itself are among the n^2
+    share = (n - 1) / n  # the n^2 ordered pairs include n of a point with itself
     return share * float(np.mean(means)), share * standard_error(means)
 
 
 def relative_change(d: Array, image: Array) -> Array:
-    """|d' - d| / d for the pairs at a distance d > 0, d' the distance of their images: what a distortion is the mean of."""
+    """|d' - d| / d for the pairs at a distance d > 0, with d' the distance of their images: a distortion is its mean."""
     apart = d > 0
     return array_namespace(d).abs(image[apart] - d[apart]) / d[apart]
 
@@ -216,14 +207,14 @@ def relative_change(d: Array, image: Array) -> Array:
 def mean_relative_change(x: Array, y: Array, offsets: Sequence[int] | None = None) -> tuple[float, float]:
     """Mean of |d' - d| / d over the pairs of x (n, d+1) and their images y (n, K+1), and its standard error (0: all pairs).
 
-    Pairs at distance 0 in x are left out.
+    Pairs at distance 0 in x are skipped.
     """
     blocks = (relative_change(*block) for block in pair_distances(x, y, offsets=offsets))
     return mean_of_blocks(blocks, sampled=offsets is not None)
 
 
 def mean_of_blocks(blocks: Iterable[Array], sampled: bool) -> tuple[float, float]:
-    """Mean of the numbers in all blocks, and its standard error: 0, or if sampled, from the means of independent blocks."""
+    """Mean over all blocks and its standard error: from the means of independent blocks if sampled, else 0."""
     sums, counts = [], []
     for block in blocks:
         sums.append(float(array_namespace(block).sum(block)))
@@ -238,9 +229,9 @@ def standard_error(means: Sequence[float]) -> float:
 
 
 def pair_distances(*clouds: Array, offsets: Sequence[int] | None = None) -> Iterator[tuple[Array, ...]]:
-    """Distances of the same pairs in several clouds of n points each, every unordered pair once, a block at a time.
+    """Distances of the same pairs in several arrays of n points each, in blocks; every unordered pair occurs once.
 
-    With `offsets`, only the pairs (i, i + o mod n): one block of n pairs for each o.
+    With `offsets`, only the pairs (i, i + o mod n): one block of n pairs per offset o.
     """
     n = clouds[0].shape[0]
     if offsets is not None:
@@ -257,10 +248,10 @@ def pair_distances(*clouds: Array, offsets: Sequence[int] | None = None) -> Iter
 
 
 def usual_distance(x: Array) -> float:
-    """The lower quartile of the distances of different points x (n, d+1): a scale that far points do not own.
+    """The lower quartile of the distances between distinct points x (n, d+1): a scale that outliers cannot dominate.
 
-    Where fewer than half of the points lie far away, a quarter of all pairs or more are pairs of others: the idea of
-    Rousseeuw and Croux's Q_n. Of many points, from some of their pairs; 1 where all points are one.
+    If fewer than half of the points are outliers, at least a quarter of all pairs contain none: the idea of Rousseeuw and
+    Croux's Q_n. For many points it is estimated from a sample of pairs. It is 1 if all points coincide.
 
     >>> x = lift(np.sinh(np.array([[0.0], [1.0], [2.0], [30.0]])))
     >>> round(usual_distance(x), 6)
@@ -275,7 +266,7 @@ def usual_distance(x: Array) -> float:
 
 
 def _shifted_distances(x: Array, o: int) -> Array:
-    """Distances (n,) of each row to the one o rows further, the first rows coming after the last."""
+    """Distances (n,) of each row to the row o later, cyclically."""
     n, parts = x.shape[0], []
     for rows in row_slices(n):
         wrap = max(rows.start, min(rows.stop, n - o))
@@ -296,10 +287,10 @@ def _sum_of_squares(a: Array) -> float:
 
 
 def principal_axes(x: Array | Points) -> tuple[np.ndarray, np.ndarray]:
-    """Axes (rows, d x d) and variances (d,) of the tangent PCA at the origin of points x (n, d+1), in falling order.
+    """Axes (rows, d x d) and variances (d,) of the tangent PCA at the origin of points x (n, d+1), in decreasing order.
 
-    Signs are fixed by the data alone: along each axis the third moment is positive (where it vanishes, the farthest
-    point is on the positive side), so an isometry of the data turns the axes with it.
+    The data fixes the signs: along each axis the third moment is positive. If it vanishes, the farthest point is on the
+    positive side. A rotation of the data therefore rotates the axes with it.
     """
     points = as_points(x)
     variances, columns = np.linalg.eigh(points.fold(lambda chunk: _gram(_tangents(chunk))) / points.shape[0])
@@ -314,24 +305,19 @@ def principal_axes(x: Array | Points) -> tuple[np.ndarray, np.ndarray]:
     return columns.T * np.where(sign < 0, -1.0, 1.0)[:, None], variances
 
 
-def some_of(points: Points, most: int = FRAME_ROWS) -> np.ndarray:
-    """At most so many of the points, evenly chosen, on the host."""
-    return points.take(np.arange(0, points.shape[0], -(-points.shape[0] // most)))
-
-
 def frame_of(y: Array | Points, centre: np.ndarray | None = None) -> Frame:
-    """The canonical frame of points y (n, K+1): mean at the origin, axes in falling order of variance, signs fixed.
+    """The canonical frame of points y (n, K+1): mean at the origin, axes in decreasing order of variance, signs fixed.
 
-    A `centre` (K+1,) is at the origin instead of the mean, if it is given.
+    If a `centre` (K+1,) is given, it takes the place of the mean.
     """
     centre = to_numpy(frechet_mean(y).point) if centre is None else centre
-    return Frame(centre, principal_axes(Seen(y, centre))[0])
+    return Frame(centre, principal_axes(TranslatedPoints(y, centre))[0])
 
 
 def turned_to(frame: Frame, y: np.ndarray, wanted: np.ndarray) -> Frame:
-    """The frame turned about its origin until it sees points y (n, K+1) nearest to where they are wanted (n, K+1).
+    """The frame rotated about its origin to bring points y (n, K+1) as near as possible to the points `wanted` (n, K+1).
 
-    Nearest in tangent coordinates, by least squares: the turn, or turn and reflection, is a closed form (Procrustes).
+    Near in the sense of least squares in tangent coordinates. The rotation or reflection has a closed form (Procrustes).
     """
     seen, there = (from_hyperboloid(x, "tangent") for x in (frame.enter(y), wanted))
     left, _, right = np.linalg.svd(there.T @ seen)

@@ -21,7 +21,7 @@ from horopca._objectives.sample import as_sample
 from horopca.datasets import make_hierarchy
 from horopca.estimators.directions import busemann_columns, generalised_variance
 from horopca.geometry import MODELS, busemann, from_hyperboloid, lift, pairwise_distance, to_hyperboloid, translate
-from horopca.geometry.clouds import row_slices
+from horopca.geometry._points import row_slices
 
 TREE = make_hierarchy(branching=3, depth=3, n_features=3, random_state=0)
 
@@ -161,7 +161,7 @@ def test_all_tangent_axes_give_the_points_back():
 def test_a_mean_block_by_block_is_the_mean(monkeypatch, whitener):
     whole = whitener().fit(TREE.points)
     seen = []
-    monkeypatch.setattr("horopca.geometry.clouds.row_slices", lambda n: seen.append(n) or row_slices(n, 3))
+    monkeypatch.setattr("horopca.geometry._points.row_slices", lambda n: seen.append(n) or row_slices(n, 3))
     parts = whitener().fit(TREE.points)
     assert seen and np.allclose(whole.transform(TREE.points), parts.transform(TREE.points), atol=1e-6)
 

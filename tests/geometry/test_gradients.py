@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from horopca import geometry as geo
-from horopca.geometry import MODELS, Chunk, from_hyperboloid, lift, to_hyperboloid
+from horopca.geometry import MODELS, from_hyperboloid, lift, to_hyperboloid
 from horopca.geometry._arrays import from_numpy, to_numpy, with_rows
+from horopca.geometry._points import Chunk
 
 torch = pytest.importorskip("torch")
 

@@ -8,12 +8,10 @@ import pytest
 from clouds import cloud, rotation
 from horopca.geometry import (
     MODELS,
-    Chunk,
     Frame,
     between,
     boost,
     boost_to_origin,
-    clouds,
     distance,
     from_hyperboloid,
     origin,
@@ -23,7 +21,7 @@ from horopca.geometry import (
     translate_to_origin,
 )
 from horopca.geometry._arrays import to_numpy
-from horopca.geometry.clouds import Seen, as_points, row_slices
+from horopca.geometry._points import CHUNK_ROWS, Chunk, TranslatedPoints, as_points
 
 RADIAL = [name for name, model in MODELS.items() if model.radial is not None]
 
@@ -36,12 +34,15 @@ def chunk_of(x, model, start=0):
 
 
 @pytest.mark.parametrize("seen", [False, True])
-def test_points_in_chunks_are_all_the_points_in_order(xp, seen, monkeypatch):
-    monkeypatch.setattr(clouds, "row_slices", lambda n: row_slices(n, 3))
-    x, m = cloud(8, 3), cloud(1, 3, seed=1)[0]
-    points, expected = (Seen(xp.asarray(x), m), translate_to_origin(x, m)) if seen else (as_points(xp.asarray(x)), x)
+def test_points_in_chunks_are_all_the_points_in_order(xp, seen):
+    n, m = 2 * CHUNK_ROWS + 5, cloud(1, 3, seed=1)[0]
+    x = cloud(n, 3)
+    points, expected = as_points(xp.asarray(x)), x
+    if seen:
+        points, expected = TranslatedPoints(xp.asarray(x), m), translate_to_origin(x, m)
     chunks = list(points.chunks())
-    assert as_points(points) is points and points.shape == x.shape and [chunk.start for chunk in chunks] == [0, 3, 6]
+    assert as_points(points) is points and points.shape == x.shape
+    assert [chunk.start for chunk in chunks] == [0, CHUNK_ROWS, 2 * CHUNK_ROWS]
     mapped = points.map(lambda chunk: chunk.points())
     assert isinstance(mapped, type(xp.asarray(x)))
     for found in (np.concatenate([to_numpy(chunk.points()) for chunk in chunks]), to_numpy(mapped)):
@@ -49,7 +50,7 @@ def test_points_in_chunks_are_all_the_points_in_order(xp, seen, monkeypatch):
     some = points.take(np.array([5, 0, 7]))
     assert isinstance(some, np.ndarray) and np.allclose(some, expected[[5, 0, 7]], rtol=1e-12)
     time, (starts, count) = points.fold(lambda chunk: (to_numpy(chunk.t).sum(), (chunk.start, chunk.t.shape[0])))
-    assert (starts, count) == (9, 8) and np.isclose(time, expected[:, 0].sum())
+    assert (starts, count) == (3 * CHUNK_ROWS, n) and np.isclose(time, expected[:, 0].sum())
 
 
 def test_a_boost_is_the_matrix_of_a_translation():
@@ -75,7 +76,7 @@ def test_frames_are_isometries_with_their_mean_at_the_origin():
 def test_chunks_are_their_points(model):
     x = cloud(40, 3, radius=4)
     written = Chunk.of(x * [1 + 1e-14, 1, 1, 1])  # with time as it is written, to the last digit
-    assert written.points() is written.written and np.array_equal(written.points(x[:, 1] > 0), written.written[x[:, 1] > 0])
+    assert written.points() is written.explicit and np.array_equal(written.points(x[:, 1] > 0), written.explicit[x[:, 1] > 0])
     for chunk in (chunk_of(x, model, 7), Chunk.of(x, 7)):
         assert chunk.start == 7 and np.allclose(chunk.t, x[:, 0], rtol=1e-12)
         assert np.allclose(chunk.points(), x, rtol=1e-12) and np.allclose(chunk.points(x[:, 1] > 0), x[x[:, 1] > 0], rtol=1e-12)

@@ -16,8 +16,9 @@ from horopca._objectives.profiles import SQUARE, mean_over_pairs
 from horopca._objectives.sample import as_sample
 from horopca._objectives.whole import Whole
 from horopca.geometry import Frame, distance, lift, to_hyperboloid, translate
+from horopca.geometry._points import TranslatedPoints
 from horopca.projections import slide, spine_from_basis
-from horopca.statistics import Seen, frechet_mean, principal_axes
+from horopca.statistics import frechet_mean, principal_axes
 
 
 @pytest.mark.parametrize(("first", "others", "offsets"), [(23, 7, (0, 3, 5)), (5, 9, (0, 2, 3, 8)), (4, 4, (1,))])
@@ -44,7 +45,7 @@ def whole_of(X, m, seed=0, model="poincare"):
     rows, rng = Rows(X, Coordinates(model, -1.0)), np.random.default_rng(seed)
     some = rows.take(rng.choice(len(X), size=m, replace=False))
     mean = frechet_mean(some).point
-    axes, _ = principal_axes(Seen(some, mean))
+    axes, _ = principal_axes(TranslatedPoints(some, mean))
     frame = Frame(mean, axes)
     return Whole(rows, some, frame, as_sample(frame.enter(some)), rng), as_sample(frame.enter(rows.all()))
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from clouds import cloud, directions, rotation, turned
 from horopca._objectives.sample import as_sample
 from horopca.geometry import (
-    Chunk,
     busemann,
     distance,
     from_hyperboloid,
@@ -25,6 +24,7 @@ from horopca.geometry import (
     translate_ideal,
 )
 from horopca.geometry._arrays import to_numpy
+from horopca.geometry._points import Chunk
 from horopca.projections import (
     Spine,
     horospherical_projection,

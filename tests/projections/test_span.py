@@ -7,7 +7,8 @@ import pytest
 
 from clouds import cloud, directions, rotation
 from horopca._objectives.sample import as_sample
-from horopca.geometry import Chunk, Frame, busemann, distance, lift, light_cone, to_hyperboloid
+from horopca.geometry import Frame, busemann, distance, lift, light_cone, to_hyperboloid
+from horopca.geometry._points import Chunk
 from horopca.projections import slide, spine_basis, spine_from_basis, spine_from_ideal_points, unslide
 from horopca.projections.horospherical import Slide, slide_with_pullback
 from horopca.projections.spines import ideal_points, nested_ideal_points, spine_angle

@@ -13,7 +13,8 @@ from horopca._objectives.objectives import OBJECTIVES
 from horopca._objectives.pairs import AllPairs
 from horopca._objectives.sample import as_sample
 from horopca.datasets import make_hierarchy
-from horopca.geometry import Chunk, pairwise_distance, to_hyperboloid
+from horopca.geometry import pairwise_distance, to_hyperboloid
+from horopca.geometry._points import Chunk
 from horopca.io import load_fitted, save_fitted
 from horopca.metrics import average_distortion
 from horopca.projections import slide, spine_from_basis, unslide

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ..geometry import MODELS, Chunk, ModelName, clip, from_hyperboloid, to_hyperboloid
+from ..geometry import MODELS, ModelName, clip, from_hyperboloid, to_hyperboloid
 from ..geometry._arrays import Array, array_namespace, dot, to_numpy
+from ..geometry._points import Chunk
 from .arguments import as_number, check_choice
 
 HYPERBOLOID_SLACK = 1e-4  # Of t^2, for a point of the hyperboloid: six digits are enough, since only the space part is used.

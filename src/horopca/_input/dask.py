@@ -22,9 +22,9 @@ from dask.base import compute
 from dask.delayed import Delayed, delayed
 from sklearn.utils.validation import validate_data
 
-from ..geometry import Chunk, lift
+from ..geometry import lift
 from ..geometry._arrays import AnyArray, Array, array_namespace
-from ..geometry.clouds import T, added
+from ..geometry._points import Chunk, T, add
 from .coordinates import LARGEST_RADIUS, Coordinates, check_points
 from .rows import Asked, Rows, chunk_slices
 from .threads import one_blas_thread
@@ -83,14 +83,14 @@ class DaskRows(Rows):
         coordinates = self.coordinates
         self.unchecked = lambda block, start: check_points(block, coordinates, start, name, reach)
 
-    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = added, *, serial: bool = False) -> T:
+    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = add, *, serial: bool = False) -> T:
         return self._passed(function, combine, self)
 
     def fold_beside(self, other: Rows, function: Callable[[Chunk, Chunk], Any]) -> Any:
         Y = other.X if isinstance(other, DaskRows) else da.from_array(other.X)
         unchecked = other.unchecked if isinstance(other, DaskRows) else None
         beside = DaskRows(Y.rechunk((self.X.chunks[0], -1)), other.coordinates, unchecked=unchecked)
-        return self._passed(function, added, self, beside)
+        return self._passed(function, add, self, beside)
 
     def raw(self, indices: np.ndarray) -> np.ndarray:
         """Some rows of the user's, on the host. Each chunk is read once, and no other rows travel."""

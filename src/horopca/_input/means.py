@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..geometry import Chunk, boost_to_origin
+from ..geometry import boost_to_origin
 from ..geometry._arrays import array_namespace, from_numpy, to_numpy
-from ..geometry.clouds import T
+from ..geometry._points import ArrayPoints, Chunk, T
 from ..geometry.isometries import BOOSTABLE_TIME
-from ..statistics import Cloud, Mean, exp_from, frechet_mean, newton_terms
+from ..statistics import Mean, exp_from, frechet_mean, newton_terms
 from .rows import Rows
 
 MANY_ROWS = 1 << 14  # The mean of more rows than this starts from that of a sample.
@@ -42,7 +42,7 @@ def mean_and_more(rows: Rows, sample: np.ndarray, first: Mean, along: Callable[[
         return frechet_mean(rows, start=first.point), rows.fold(along)
     m, variance, pull = first.point, np.inf, _pull_of(first.point)
     pulled, found = rows.fold(lambda chunk: (pull(chunk), along(chunk)))
-    inverse = np.linalg.inv(newton_terms(Cloud(sample), m)[2])
+    inverse = np.linalg.inv(newton_terms(ArrayPoints(sample), m)[2])
     gradient = step = np.zeros_like(m)  # none yet
     for n_iter in range(1, MOST_PASSES + 1):
         square, force = pulled if n_iter == 1 else rows.fold(_pull_of(m), serial=True)

@@ -11,9 +11,8 @@ import numpy as np
 from array_api_compat import device, is_numpy_array
 from sklearn.utils.validation import check_array, validate_data
 
-from ..geometry import Chunk
 from ..geometry._arrays import Array, array_namespace, to_numpy
-from ..geometry.clouds import T, added, row_slices
+from ..geometry._points import Chunk, T, add, row_slices
 from .coordinates import LARGEST_RADIUS, Coordinates, check_points
 from .threads import allowed_threads, one_blas_thread
 
@@ -81,7 +80,7 @@ class Rows:
         """The rows of function(chunk) for all chunks in order, as one array of the user's library."""
         return array_namespace(self.X).concat(list(self._each(function, self.threads)), axis=0)
 
-    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = added, *, serial: bool = False) -> T:
+    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = add, *, serial: bool = False) -> T:
         """function(chunk) for all chunks, put together two by two with an associative `combine`.
 
         If `serial`, on one thread: for what reads faster than two threads could share.
@@ -90,7 +89,7 @@ class Rows:
 
     def fold_beside(self, other: Rows, function: Callable[[Chunk, Chunk], Any]) -> Any:
         """The sum of function(chunk, the same rows of another array) over all chunks."""
-        return reduce(added, (function(self._chunk(rows), other._chunk(rows)) for rows in self._slices()))
+        return reduce(add, (function(self._chunk(rows), other._chunk(rows)) for rows in self._slices()))
 
     def all(self) -> Any:
         """All points (n, d+1), in an array of the user's library."""

@@ -14,8 +14,9 @@ import numpy as np
 
 from .._input.means import mean_and_more
 from .._input.rows import Rows
-from ..geometry import Chunk, pairwise_distance
+from ..geometry import pairwise_distance
 from ..geometry._arrays import Array, array_namespace
+from ..geometry._points import Chunk
 from ..projections.horospherical import Products, Slid, slide_with_pullback, stretch_with_pullback
 from ..statistics import Mean, frechet_mean, frechet_median, pair_distances, usual_distance
 from .frechet import frechet_objective

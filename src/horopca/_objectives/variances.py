@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..geometry import Chunk, pairwise_distance, to_hyperboloid
+from ..geometry import pairwise_distance, to_hyperboloid
+from ..geometry._points import Chunk
 from ..projections.horospherical import Slide, slide
 from ..projections.spines import Spine
 from ..statistics import mean_square_distance, pair_distances

@@ -20,11 +20,12 @@ import numpy as np
 from array_api_compat import device
 
 from .._input.rows import Rows
-from ..geometry import Chunk, Frame
+from ..geometry import Frame
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy, with_rows
+from ..geometry._points import ArrayPoints, Chunk
 from ..geometry.isometries import BOOSTABLE_TIME
 from ..projections.horospherical import Products, slide_with_pullback, stretch_with_pullback
-from ..statistics import Cloud, exp_from, newton_terms
+from ..statistics import exp_from, newton_terms
 from .frechet import mean_of_images, on_hyperboloid, squares_from
 from .objectives import OBJECTIVES, SHARPEST, Term, inverse
 from .pairs import Across, some_offsets
@@ -98,7 +99,7 @@ class Whole:
         mean = mean_of_images(beta, eta)
 
         def steps(chunk: Chunk) -> Any:
-            images = Cloud(on_hyperboloid(*slide_with_pullback(task.placed(chunk)[0], A)[:2]))
+            images = ArrayPoints(on_hyperboloid(*slide_with_pullback(task.placed(chunk)[0], A)[:2]))
             return tuple(chunk.t.shape[0] * term for term in newton_terms(images, mean))
 
         _, gradient, hessian = self.rows.fold(steps)

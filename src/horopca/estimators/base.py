@@ -16,8 +16,8 @@ from .._input.rows import Rows
 from .._input.threads import one_blas_thread
 from .._input.validation import ModelChoice, check_rows
 from .._search.ending import Ending
-from ..geometry import Chunk
 from ..geometry._arrays import Array
+from ..geometry._points import Chunk
 from .fitting import (
     as_fitted,
     begin_fit,

@@ -13,8 +13,9 @@ from .._input.threads import one_blas_thread
 from .._objectives.sample import Sample, as_sample
 from .._search.ending import Ending
 from .._search.submanifolds import Effort, Nested, nested_frame
-from ..geometry import Chunk, lift, radius, to_hyperboloid, translate, translate_to_origin
+from ..geometry import lift, radius, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, to_numpy
+from ..geometry._points import Chunk
 from ..statistics import principal_axes
 from .fitting import check_climb, check_point, check_starts, ending_after, fitted_coordinates, in_model, store_mean, teller
 from .linear import LinearReduction

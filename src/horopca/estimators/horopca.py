@@ -16,7 +16,6 @@ from .._input.validation import ModelChoice, check_rows, choose_coordinates
 from .._objectives.objectives import ObjectiveName
 from .._search.ending import Ending
 from ..geometry import (
-    Chunk,
     Frame,
     boost_to_origin,
     busemann,
@@ -27,9 +26,9 @@ from ..geometry import (
     translate_to_origin,
 )
 from ..geometry._arrays import Array, array_namespace, from_numpy, with_rows
+from ..geometry._points import Chunk, TranslatedPoints
 from ..projections.horospherical import Slide, slide, unslide
 from ..projections.spines import Spine
-from ..statistics import Seen
 from .base import HyperbolicReduction
 from .fitting import (
     as_fitted,
@@ -425,7 +424,7 @@ class HoroPCA(HyperbolicReduction):
             columns = [busemann(x, from_numpy(q, x)) for q in directions]
             return xp.astype(xp.stack(columns, axis=1) / scale, dtype, copy=False)
 
-        return Seen(rows, self._mean).map(coordinates)
+        return TranslatedPoints(rows, self._mean).map(coordinates)
 
 
 def _onto(spine: Spine, mean: np.ndarray, x: Array) -> Array:

@@ -25,7 +25,6 @@ from .._input.foreign import ForeignRows
 from .._input.rows import Rows
 from .._input.validation import check_rows
 from ..geometry import (
-    Chunk,
     Frame,
     ModelName,
     from_hyperboloid,
@@ -37,6 +36,7 @@ from ..geometry import (
     translate_to_origin,
 )
 from ..geometry._arrays import to_numpy, with_rows
+from ..geometry._points import Chunk
 from ..projections import Spine, slide, spine_basis, spine_from_basis, unslide
 from ..projections.horospherical import Slide
 from ..statistics import relative_change

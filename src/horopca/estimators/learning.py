@@ -22,10 +22,11 @@ from .._objectives.whole import Whole
 from .._search.climb import Report
 from .._search.ending import Ending
 from .._search.spines import Flag, Plan, search_greedy, search_joint
-from ..geometry import Chunk, Frame, between, translate_ideal, translate_ideal_to_origin
+from ..geometry import Frame, between, translate_ideal, translate_ideal_to_origin
 from ..geometry._arrays import to_numpy
+from ..geometry._points import Chunk, TranslatedPoints
 from ..projections.spines import Spine, nested_ideal_points, spine_from_basis
-from ..statistics import Mean, Seen, frame_of, principal_axes, turned_to
+from ..statistics import Mean, frame_of, principal_axes, turned_to
 from .fitting import check_climb, check_starts, ending_after
 
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
@@ -123,7 +124,7 @@ class Last(NamedTuple):
 
     def picture(self, x: np.ndarray, k: int) -> np.ndarray:
         """Images (n, k+1) of points x (n, d+1) on the first k components."""
-        return self.frames[k - 1].enter(slid(Seen(x, self.mean).map(Chunk.points), self.spines[k - 1]))
+        return self.frames[k - 1].enter(slid(TranslatedPoints(x, self.mean).map(Chunk.points), self.spines[k - 1]))
 
 
 class Learnt(NamedTuple):
@@ -158,7 +159,7 @@ def learn(
     goal = OBJECTIVES[wish.goal]
     mean = goal.middle(some if rows is None else some[:STAND_ROWS])
     # the search stands at the mean of the sample, which is the same to the last bit wherever the rows are
-    frame = Frame(mean.point, principal_axes(Seen(some[:STAND_ROWS], mean.point))[0])
+    frame = Frame(mean.point, principal_axes(TranslatedPoints(some[:STAND_ROWS], mean.point))[0])
     sample = goal.prepared(as_sample(frame.enter(some)))
     if rows is None:
         order = sample.order()
@@ -173,13 +174,15 @@ def learn(
         mean, across = goal.middle_of_many(whole.rows, some[:STAND_ROWS], mean, whole.squares(flag.bases[-1]))
     point = to_numpy(mean.point)
     spines, directions, stretch = _settled(flag, frame, point, moved=rows is not None, ideal=wish.spine == "ideal")
-    x = Seen(some, point).map(Chunk.points)
+    x = TranslatedPoints(some, point).map(Chunk.points)
     variances, error = measured_variances(x, spines, rng, seen, across)
     remedy = f"Raise max_iter (now {wish.max_iter}) or tol (now {wish.tol:g})."
     ending = ending_after(mean, Ending.of(flag.ascent, remedy))
     known = 0 if last is None or len(last.mean) != len(point) else min(K, len(last.spines))
     before = [] if last is None else [last.picture(some, k) for k in range(1, known + 1)]
-    frames = _framed(x, spines, before, None if centre is None else Seen(centre[None], point).map(Chunk.points), goal.middle)
+    frames = _framed(
+        x, spines, before, None if centre is None else TranslatedPoints(centre[None], point).map(Chunk.points), goal.middle
+    )
     return Learnt(Answer(frame, flag.bases), point, spines, directions, stretch, frames, variances, error, ending)
 
 

@@ -1,6 +1,6 @@
 """What the linear reductions share: K directions at a centre, and images that depend on K + 1 products with a point.
 
-Seen from the centre a point is (t, s). With b its coordinates along the directions, the space part of its image is
+TranslatedPoints from the centre a point is (t, s). With b its coordinates along the directions, the space part of its image is
 
     factor(t, |b|^2, rest) b,       rest = |s|^2 - |b|^2 = t^2 - 1 - |b|^2
 
@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from .._input.rows import Rows
-from ..geometry import Chunk, Frame, boost_to_origin, lift, translate, translate_to_origin
+from ..geometry import Frame, boost_to_origin, lift, translate, translate_to_origin
 from ..geometry._arrays import AnyArray, Array, array_namespace, concat_time, dot, from_numpy, to_numpy, with_rows
+from ..geometry._points import Chunk, TranslatedPoints
 from ..geometry.isometries import BOOSTABLE_TIME
-from ..statistics import Seen, frame_of
+from ..statistics import frame_of
 from .base import HyperbolicReduction
 from .fitting import measured_rows, nested_variances, store_variances
 
@@ -119,7 +120,7 @@ def moments(rows: Rows, centre: np.ndarray, scale: Callable[[Array], Array]) -> 
     """The means (d,) of v and (d, d) of v v^T over vectors v = scale(t) s, for points (t, s) seen from a centre."""
     n = rows.shape[0]
     if centre[0] > BOOSTABLE_TIME:
-        first, second = Seen(rows, centre).fold(lambda chunk: _sums(chunk.X * scale(chunk.t)[:, None]))
+        first, second = TranslatedPoints(rows, centre).fold(lambda chunk: _sums(chunk.X * scale(chunk.t)[:, None]))
         return first / n, second / n
     L = boost_to_origin(centre)
 

@@ -16,9 +16,10 @@ from .._input.rows import Asked, Rows
 from .._input.threads import one_blas_thread
 from .._input.validation import ModelChoice
 from .._search.ending import Ending
-from ..geometry import Chunk, boost_to_origin, lift, translate
+from ..geometry import boost_to_origin, lift, translate
 from ..geometry._arrays import AnyArray, Array, array_namespace, concat_time, from_numpy, to_numpy
-from ..statistics import Points, Seen, frame_of
+from ..geometry._points import Chunk, Points, TranslatedPoints
+from ..statistics import frame_of
 from .fitting import (
     as_fitted,
     check_components,
@@ -278,7 +279,7 @@ def _balanced(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, fl
         return centre, R @ boost_to_origin(centre), reach
     centre = start
     for _ in range(20):
-        R, reach = _triangle(Seen(rows, centre))
+        R, reach = _triangle(TranslatedPoints(rows, centre))
         step = _time_like(R)
         size = float(np.linalg.norm(step[1:]))
         if size < 1e-9 or (size < 1e-3 and size > last / 2):

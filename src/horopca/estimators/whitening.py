@@ -14,9 +14,10 @@ from .._input.rows import Rows
 from .._input.threads import one_blas_thread
 from .._input.validation import ModelChoice, check_rows
 from .._search.ending import Ending
-from ..geometry import Chunk, from_hyperboloid, to_hyperboloid, translate
+from ..geometry import from_hyperboloid, to_hyperboloid, translate
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
-from ..statistics import Seen, principal_axes
+from ..geometry._points import Chunk, TranslatedPoints
+from ..statistics import principal_axes
 from .base import FitTransform, Transformer
 from .fitting import begin_fit, ending_after, fitted_coordinates, keeps_graph, kept_if_refused, report_end, store_mean
 
@@ -61,12 +62,12 @@ class Whitener(Transformer):
             rows = begin_fit(self, X)
             mean = store_mean(self, rows)
             ending = ending_after(mean, self._learn(rows))
-            self._normalise(Seen(rows, self._mean))
+            self._normalise(TranslatedPoints(rows, self._mean))
             self.n_components_ = self._n_features_out
         report_end(self, ending)
         return self
 
-    def _normalise(self, moved: Seen) -> None:
+    def _normalise(self, moved: TranslatedPoints) -> None:
         # the triangular factor of (1, coordinates), updated block by block: its first row is the mean, the rest the
         # Cholesky factor of the covariance, with none of the digits lost that forming the covariance would lose
         stack = lambda a, b: np.linalg.qr(np.concatenate([a, b]), mode="r")
@@ -120,7 +121,7 @@ class Whitener(Transformer):
             centred = self._coordinates(x) - from_numpy(self._centre, x)
             return array_namespace(x).astype(centred @ from_numpy(whiten, x), dtype, copy=False)
 
-        return Seen(rows, self._mean).map(features)
+        return TranslatedPoints(rows, self._mean).map(features)
 
     def inverse_transform(self, Y: Any) -> Any:
         """Points with given whitened coordinates.
@@ -216,7 +217,7 @@ class TangentWhitener(Whitener):
         d = rows.shape[1] - 1
         if self.n_components is not None:
             check_count("n_components", self.n_components, 1, d, f" or None (the dimension of X is {d})")
-        axes, variances = principal_axes(Seen(rows, self._mean))
+        axes, variances = principal_axes(TranslatedPoints(rows, self._mean))
         varying = int(np.count_nonzero(variances > FLAT**2 * variances[0]))
         self.components_ = axes[: self.n_components or max(1, varying)]
         return Ending(0, True, "a closed form")

@@ -5,7 +5,6 @@ Points are on the hyperboloid at curvature -1, shape (..., d+1) with time first;
 """
 
 from .alignment import Alignment, align
-from .chunks import Chunk
 from .hulls import geodesic_hull, geodesic_projection, hull_coordinates, hull_points, lorentz_frame
 from .hyperboloid import (
     distance,
@@ -38,7 +37,6 @@ from .models import MODELS, ModelName, clip, from_hyperboloid, lift, to_hyperbol
 __all__ = [
     "MODELS",
     "Alignment",
-    "Chunk",
     "Frame",
     "ModelName",
     "align",

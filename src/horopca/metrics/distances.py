@@ -18,8 +18,9 @@ from .._input.coordinates import FARTHEST_IMAGE, Coordinates, check_coordinates
 from .._input.means import mean_of
 from .._input.validation import check_rows
 from .._objectives.pairs import some_offsets
-from ..geometry import Chunk, ModelName, distance
+from ..geometry import ModelName, distance
 from ..geometry._arrays import to_numpy
+from ..geometry._points import Chunk
 from ..statistics import mean_of_blocks, pair_distances, relative_change
 
 ALL_PAIRS_ROWS = 1 << 14  # Up to so many rows all pairs are counted, unless told otherwise.

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from ..geometry import distance, distance_blocks, radius
-from ..geometry.clouds import BLOCK_ROWS
+from ..geometry._points import CHUNK_ROWS
 
 FEW = 4096  # Of up to so many points all distances are computed.
 DEEPEST = 12.5  # Up to this radius a Euclidean search tells hyperbolic neighbours apart.
@@ -41,8 +41,8 @@ def _from_candidates(x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     search = NearestNeighbors(algorithm="brute").fit(np.column_stack([x, np.sqrt(squares.max() - squares)]))
     count = min(k + 1 + SPARE, len(x))
     indices, distances = np.empty((len(x), k), dtype=np.int64), np.empty((len(x), k))
-    for start in range(0, len(x), BLOCK_ROWS):
-        rows = slice(start, min(start + BLOCK_ROWS, len(x)))
+    for start in range(0, len(x), CHUNK_ROWS):
+        rows = slice(start, min(start + CHUNK_ROWS, len(x)))
         here = x[rows]
         query = np.column_stack([-here[:, 0], here[:, 1:], np.zeros(len(here))])
         found = search.kneighbors(query, count, return_distance=False)

@@ -23,8 +23,9 @@ from ..estimators import HoroPCA
 from ..estimators.base import HyperbolicReduction
 from ..estimators.learning import Wish, in_own_order
 from ..geometry import Frame, pairwise_distance
+from ..geometry._points import TranslatedPoints
 from ..projections.spines import Spine, spine_from_basis
-from ..statistics import Seen, principal_axes, relative_change
+from ..statistics import principal_axes, relative_change
 from .chance import beside_chance
 from .comparison import NEIGHBOURS
 from .folds import check_groups, check_splits, folds_of
@@ -299,7 +300,7 @@ def _nested(x: np.ndarray, K: int, estimator: HoroPCA) -> Iterator[Map]:
     """The maps of a joint `HoroPCA` to 1 .. K components, fitted to points x (n, d+1) one from another."""
     goal, x = "stretch" if estimator.stretch else estimator.objective, in_own_order(x)
     mean = OBJECTIVES[goal].middle(x).point
-    frame = Frame(mean, principal_axes(Seen(x, mean))[0])
+    frame = Frame(mean, principal_axes(TranslatedPoints(x, mean))[0])
     sample = OBJECTIVES[goal].prepared(as_sample(frame.enter(x)))
     sample = sample.take(sample.order())
     how_hard = (estimator.n_init, estimator.pairs, estimator.max_iter, estimator.tol, lambda *_: None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..geometry import align, from_hyperboloid
-from ..statistics import Cloud, some_of
+from ..statistics import FRAME_ROWS
 from .figures import mark_area, new_figure
 from .given import checked_points
 from .plane import plot_disk
@@ -99,5 +99,6 @@ def aligned(images: Mapping[str, Any]) -> dict[str, np.ndarray]:
     for title, x in points.items():
         if len(x) != len(first):
             raise ValueError(f"images must be of the same points, but {title!r} has {len(x)} rows and the first {len(first)}.")
-    moved = [align(some_of(Cloud(x)), some_of(Cloud(first)), squares=True).move(x) if len(x) else x for x in others]
+    some = slice(None, None, -(-len(first) // FRAME_ROWS) or 1)
+    moved = [align(x[some], first[some], squares=True).move(x) if len(x) else x for x in others]
     return {title: from_hyperboloid(x, "poincare") for title, x in zip(points, [first, *moved], strict=True)}

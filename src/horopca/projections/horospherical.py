@@ -19,8 +19,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..geometry import Chunk, light_cone, translate, translate_ideal_to_origin, translate_to_origin
+from ..geometry import light_cone, translate, translate_ideal_to_origin, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, finite_root, from_numpy, to_numpy
+from ..geometry._points import Chunk
 from ..geometry.hulls import DEPENDENT, split_basis
 from ..geometry.models import lift
 from .spines import Spine, spine_from_ideal_points, unit_rows

@@ -1,0 +1,164 @@
+"""Points of the hyperboloid, processed a chunk at a time, wherever they are stored.
+
+In every model but the half-space a point of the hyperboloid is (t, stretch * X), X a row of the user's array, and t and
+stretch are functions of |X|. Products with points are therefore products with rows: a pass over a million of them reads the
+user's array once and allocates nothing of its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import reduce
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from array_api_compat import device
+
+from ._arrays import Array, array_namespace, dot, from_numpy, to_numpy, with_rows
+from .hyperboloid import distance
+from .isometries import translate_to_origin
+from .models import lift
+
+CHUNK_ROWS = 1 << 13  # With a few dozen coordinates a chunk of this many points stays in a core's cache.
+CANCELLED = 1e-9  # If cosh(d) - 1 is a smaller fraction of the products it is a difference of, d is computed from the points.
+
+T = TypeVar("T")
+
+
+class Chunk(NamedTuple):
+    """n points (t, stretch * X) of the hyperboloid, consecutive among many."""
+
+    X: Any  #: (n, d)
+    stretch: Any  #: (n,)
+    t: Any  #: (n,)
+    start: int = 0  #: index of the first of them among all points
+    explicit: Any = None  #: (n, d+1), the points themselves, if they are in memory already
+
+    @classmethod
+    def of(cls, x: Array, start: int = 0) -> Chunk:
+        """A chunk of points x (n, d+1) of the hyperboloid."""
+        return cls(x[:, 1:], array_namespace(x).ones_like(x[:, 0]), x[:, 0], start, x)
+
+    def points(self, which: Any = None) -> Any:
+        """The points (n, d+1), or those selected by a mask (n,)."""
+        if which is None:
+            return self.explicit if self.explicit is not None else lift(self.X * self.stretch[:, None])
+        return self.explicit[which] if self.explicit is not None else lift(self.X[which] * self.stretch[which][:, None])
+
+    def products(self, M: Array) -> Any:
+        """Euclidean products (k, n) of the rows of M (k, d+1) with the points."""
+        xp = array_namespace(self.t)
+        columns = M[:, 1:].T
+        if not getattr(M, "requires_grad", False):
+            columns = xp.asarray(columns, copy=True)  # contiguous: twice as fast
+        along = self.X @ columns
+        return M[:, :1] * self.t + along.T * self.stretch
+
+    def gather(self, weights: Array) -> Any:
+        """Sums (k, d+1) of the points with weights (k, n)."""
+        xp = array_namespace(self.t)
+        return xp.concat([(weights @ self.t)[:, None], (weights * self.stretch) @ self.X], axis=1)
+
+    def distances(self, others: Array) -> Any:
+        """Distances (n,) to the other points (n, d+1), row by row."""
+        xp = array_namespace(self.t)
+        size = self.t * others[:, 0]
+        cosh = size - self.stretch * dot(self.X, others[:, 1:])
+        lost = cosh - 1 < CANCELLED * size
+        safe = xp.where(lost, xp.ones_like(cosh), cosh)
+        d = xp.log(safe + xp.sqrt(safe - 1) * xp.sqrt(safe + 1))
+        return with_rows(d, lost, distance(self.points(lost), others[lost])) if bool(xp.any(lost)) else d
+
+
+def add(first: Any, second: Any) -> Any:
+    """The sum of two numbers or arrays, or of two tuples of them, entry by entry."""
+    return tuple(map(add, first, second)) if isinstance(first, tuple) else first + second
+
+
+@runtime_checkable
+class Points(Protocol):
+    """Points of H^d on the hyperboloid at curvature -1, stored in memory, on a device or on a cluster.
+
+    They are processed in chunks of a few thousand, where they are stored.
+    """
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, d+1)."""
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The points in order, a chunk at a time."""
+
+    def take(self, indices: np.ndarray) -> np.ndarray:
+        """The points (m, d+1) at some indices, on the host."""
+
+    def map(self, function: Callable[[Chunk], Array]) -> Any:
+        """The concatenated rows of function(chunk), as one array stored where the points are."""
+
+    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = add) -> T:
+        """The values function(chunk) of all chunks, reduced with an associative `combine`."""
+
+
+class ArrayPoints:
+    """Points x (n, d+1) in memory."""
+
+    def __init__(self, x: Array) -> None:
+        self.x, self.shape = x, (x.shape[0], x.shape[1])
+
+    def chunks(self) -> Iterator[Chunk]:
+        for rows in row_slices(self.shape[0]):
+            yield Chunk.of(self.x[rows, :], rows.start)
+
+    def take(self, indices: np.ndarray) -> np.ndarray:
+        xp = array_namespace(self.x)
+        return to_numpy(xp.take(self.x, xp.asarray(indices, device=device(self.x)), axis=0))
+
+    def map(self, function: Callable[[Chunk], Array]) -> Any:
+        return array_namespace(self.x).concat([function(chunk) for chunk in self.chunks()], axis=0)
+
+    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = add) -> T:
+        return reduce(combine, map(function, self.chunks()))
+
+
+class TranslatedPoints:
+    """Points under the translation that takes a point (d+1,) to the origin."""
+
+    def __init__(self, points: Array | Points, origin: np.ndarray) -> None:
+        self.points, self.origin = as_points(points), origin
+        self.shape = self.points.shape
+
+    def chunks(self) -> Iterator[Chunk]:
+        return map(self._translated(lambda chunk: chunk), self.points.chunks())
+
+    def take(self, indices: np.ndarray) -> np.ndarray:
+        return to_numpy(translate_to_origin(self.points.take(indices), self.origin))
+
+    def map(self, function: Callable[[Chunk], Array]) -> Any:
+        return self.points.map(self._translated(function))
+
+    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = add) -> T:
+        return self.points.fold(self._translated(function), combine)
+
+    def _translated(self, function: Callable[[Chunk], T]) -> Callable[[Chunk], T]:
+        origin = self.origin  # not self: the closure is sent to the workers of a cluster
+
+        def translated(chunk: Chunk) -> T:
+            return function(Chunk.of(translate_to_origin(chunk.points(), from_numpy(origin, chunk.t)), chunk.start))
+
+        return translated
+
+
+def as_points(x: Array | Points) -> Points:
+    """Wrap an array (n, d+1); points are returned unchanged."""
+    return x if isinstance(x, Points) else ArrayPoints(x)
+
+
+def sample_evenly(points: Points, most: int) -> np.ndarray:
+    """At most `most` of the points, evenly spaced, on the host."""
+    return points.take(np.arange(0, points.shape[0], -(-points.shape[0] // most)))
+
+
+def row_slices(n: int, step: int = CHUNK_ROWS) -> Iterator[slice]:
+    """Consecutive slices of `step` rows that cover n rows."""
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))
