@@ -26,22 +26,9 @@ def test_every_method_writes_points_and_names_in_order(tmp_path, tree, method, s
 
 def test_what_is_written_is_what_the_library_returns(tmp_path, tree):
     out = tmp_path / "points.npy"
-    result = run("embed", tree, "-d", 2, "--method", "sarkar", "--model", "lorentz", "--curvature", -0.5, "-o", out)
+    run("embed", tree, "-d", 2, "--method", "sarkar", "--model", "lorentz", "--curvature", -0.5, "-o", out)
     assert np.array_equal(load(out).X, SarkarEmbedding(2, model="lorentz", curvature=-0.5, random_state=0).fit_transform(tree))
-    assert load_labels(tmp_path / "points.names.txt") == NAMES and "points.names.txt" in result.stdout
-
-
-def test_names_are_never_lost(tmp_path, tree):
-    """An .npy has no room for names: they go beside it, also with --json, and never over another file."""
-    beside = tmp_path / "a.names.txt"
-    beside.write_text("precious")
-    arguments = ("embed", tree, "-d", 2, "--method", "sarkar", "-o", tmp_path / "a.npy", "--json")
-    refused(run(*arguments), "a.names.txt exists already", tmp_path, left=["a.names.txt", "tree.edges"])
-    assert beside.read_text() == "precious"
-    assert json.loads(run(*arguments, "--force").stdout)["labels_out"] == str(beside)
-    assert load_labels(beside) == NAMES
-    result = run("embed", tree, "-d", 2, "--method", "sarkar", "-o", tmp_path / "b.csv")
-    assert result.exit_code == 0 and not (tmp_path / "b.names.txt").exists()
+    assert load(out).row_names == NAMES
 
 
 def test_points_and_names_are_written_both_or_neither(tmp_path, tree, monkeypatch):

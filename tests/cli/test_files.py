@@ -58,7 +58,6 @@ def contents(folder):
         "reduce x.npy --from-fit fit.npz -o fit.npz",
         "reduce x.npy --from-fit fit.npz -o a.npy --save-fit fit.npz",
         "reduce x.npy --names names.png --plot names.png",
-        "reduce x.npy --names a.names.txt -o a.npy",
         "compare x.npy --labels names.png --plot names.png",
         "plot plane.csv --names names.png -o names.png",
         "view plane.csv --names names.html -o names.html",
@@ -71,8 +70,6 @@ def contents(folder):
     ],
 )
 def test_no_output_is_an_input_or_another_output(folder, arguments):
-    if "a.names.txt" in arguments:
-        (folder / "a.names.txt").write_text((folder / "names.png").read_text())
     (folder / "no").mkdir()
     before = contents(folder)
     result = run(*arguments.split(), "--force")
@@ -159,17 +156,15 @@ def test_a_fit_with_a_damaged_field_writes_nothing(folder, monkeypatch, large, f
     assert contents(folder) == before
 
 
-def test_words_that_a_file_has_no_room_for_are_written_beside_it(folder):
-    assert run("reduce", "x.npz", "--method", "tpca", "--names", "names.png", "-o", "a.npy").exit_code == 0
-    names = (folder / "names.png").read_text().split("\n")
-    assert (folder / "a.names.txt").read_text().splitlines() == names
-    assert (folder / "a.labels.txt").read_text().splitlines() == TREE.labels
-    assert run("reduce", "x.npz", "--method", "tpca", "--names", "names.png", "-o", "b.csv").exit_code == 0
-    assert load("b.csv").labels == TREE.labels and load("b.csv").row_names == names and not (folder / "b.names.txt").exists()
-    assert run("reduce", "x.npy", "--method", "tpca", "-o", "c.npy").exit_code == 0
-    assert not (folder / "c.names.txt").exists() and not (folder / "c.labels.txt").exists()
-    (folder / "d.labels.txt").write_text("precious")
-    refused(run("reduce", "x.npz", "--method", "tpca", "-o", "d.npy"), "d.labels.txt exists already")
+@pytest.mark.parametrize("name", ["a.npy", "a.npz", "a.csv", "a.h5ad"])
+def test_names_and_labels_are_written_in_every_format(folder, name):
+    assert run("reduce", "x.npz", "--method", "tpca", "--names", "names.png", "-o", name).exit_code == 0
+    assert load(name).labels == TREE.labels and load(name).row_names == NAMES
+
+
+def test_another_programs_json_is_not_replaced(folder):
+    (folder / "d.npy.json").write_text("precious")
+    refused(run("reduce", "x.npz", "--method", "tpca", "-o", "d.npy", "--force"), "d.npy.json exists already")
     assert not (folder / "d.npy").exists()
 
 

@@ -271,8 +271,7 @@ def checkpoint(tmp_path):
         ("view", "horopca.cli.view.explore", ()),
     ],
 )
-def test_a_file_says_its_model_and_an_option_overrules_it(checkpoint, monkeypatch, command, function, options):
-    """One rule for all commands: what was asked for, else what the file says, else the ball."""
+def test_a_file_states_its_model_and_no_option_may_contradict_it(checkpoint, monkeypatch, command, function, options):
     monkeypatch.chdir(checkpoint.parent)
     (checkpoint.parent / "labels.txt").write_text("a\nb\n" * 7 + "a\n")
     asked = []
@@ -283,6 +282,8 @@ def test_a_file_says_its_model_and_an_option_overrules_it(checkpoint, monkeypatc
 
     monkeypatch.setattr(function, noted)
     refused(run(command, checkpoint, *options), "seen")
-    given = ("--model", "tangent", "--curvature", -0.5)
-    refused(run(command, checkpoint, *options, *given), "seen")
-    assert asked == [("lorentz", -1.0), ("tangent", -0.5)]
+    refused(run(command, checkpoint, *options, "--curvature", -0.5), "seen")
+    assert asked == [("lorentz", -1.0), ("lorentz", -0.5)]
+    refused(
+        run(command, checkpoint, *options, "--model", "klein"), "--model klein contradicts the file, which states model lorentz"
+    )

@@ -47,7 +47,7 @@ def test_reduce_writes_points_and_picture_and_prints_a_summary(tmp_path, points)
     for word in ("distortion", "variance kept", "time", "5 → 2"):
         assert word in result.stdout
     assert result.stderr == ""
-    assert len(list(tmp_path.iterdir())) == 3
+    assert len(list(tmp_path.iterdir())) == 4  # with the metadata of out.npy
 
 
 def test_reduce_without_output_says_so(points):

@@ -67,7 +67,7 @@ def test_a_file_is_kept_whole_with_the_images_in_it(tmp_path, monkeypatch, adata
 
 
 def test_a_new_file_is_one_of_anndatas(tmp_path):
-    path = save(tmp_path / "new.h5ad", TREE.points, TREE.labels, names=NAMES, key="X_poincare", about={"params": {"d": 5}})
+    path = save(tmp_path / "new.h5ad", TREE.points, TREE.labels, names=NAMES, key="X_poincare", source={"params": {"d": 5}})
     found = ad.read_h5ad(path)
     assert np.array_equal(found.obsm["X_poincare"], TREE.points) and list(found.obs_names) == NAMES
     assert list(found.obs["labels"]) == TREE.labels and found.uns["poincare"] == {"params": {"d": 5}}

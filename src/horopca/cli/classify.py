@@ -68,7 +68,7 @@ def classify(
             splits=folds,
             random_state=seed,
             progress=bar.update,
-            **reading.place(table.model),
+            **reading.place(table.model, table.curvature),
         )
     n_folds = len(found[0].scores["accuracy"])
     if as_json:

@@ -104,7 +104,7 @@ def compare(
     check_files({"input": input, "labels": labels}, [Output("--plot", plot, PICTURES)], force=force)
     figure = figure_for(plot)
     points, texts = _points(input, labels, reading, seed)
-    place = reading.place(points.model)
+    place = reading.place(points.model, points.curvature)
     found = watched_reductions(points.X, n_components, methods or default_methods(), random_state=seed, **place)
     if figure is not None:
         _draw(figure, [row for row in found if row.record["n_components"] == 2], texts, place)

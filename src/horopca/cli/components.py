@@ -67,7 +67,7 @@ def components(
     check_files({"input": input, "groups": groups}, [Output("--plot", plot, PICTURES)], force=force)
     figure = figure_for(plot)
     table = read(input, reading)
-    place, n = reading.place(table.model), len(table.X)
+    place, n = reading.place(table.model, table.curvature), len(table.X)
     how |= {"estimator": made(method, None, asked, random_state=seed, **place), "random_state": seed}
     how["groups"] = None if groups is None else read_words(groups, n, "group")
     with progress_bar(f"Fitting parts of {n:,} points from {input.name}") as bar:

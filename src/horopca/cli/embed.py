@@ -16,7 +16,7 @@ from ..io.files import named
 from .console import print_json, print_rows, status
 from .files import STDOUT, Output, check_files, write_files
 from .options import Reading, choice, model_options, points_argument, refuse_others, together, usual_options, writes
-from .texts import Texts, files_beside, point_writers, word_writer
+from .texts import Texts, point_writer, word_writer
 
 
 class Placing(NamedTuple):
@@ -65,8 +65,7 @@ embed_options = together(
 @writes("-o", "--output", help="Where to write the points: .npy, or .npz, .csv and .tsv, which keep names too; - is stdout.")
 @writes(
     "--labels-out",
-    help="Where to write the names of the nodes, one to a line, in the order of the rows.  "
-    "[default: for an .npy, a .names.txt beside it]",
+    help="Where to write the names of the nodes, one to a line, in the order of the rows.",
 )
 @model_options
 @usual_options
@@ -105,15 +104,15 @@ def embed(
         raise click.UsageError("Say with -o FILE where to write the points.")
     if output == STDOUT and as_json:
         raise click.UsageError("-o - and --json would both be on standard output: write one of them to a file.")
-    if labels_out is None and output is not None:
-        labels_out = next(iter(files_beside(output, Texts(names=[]))), None)
     check_files({"graph": graph}, [Output("-o", output, FORMATS), Output("--labels-out", labels_out)], force=force)
     start = time.perf_counter()
     fitted = fit_embedding(graph, method, dimensions, seed, {**settings, **Reading(model, curvature).place()})
     seconds = time.perf_counter() - start
     names = [str(name) for name in fitted.names_]
-    points = point_writers(output, fitted.embedding_, Texts(names=names), key=f"X_{fitted.model}", about=how(fitted))[:1]
-    write_files([*points, (labels_out, word_writer(names))], force=force)
+    source = {"input": str(graph), **how(fitted)}
+    points = point_writer(fitted.embedding_, Texts(names=names), source, output, key=f"X_{fitted.model}")
+    words = [] if labels_out is None else [(labels_out, word_writer(names))]
+    write_files([(output, points), *words], force=force)
     about = {"graph": graph, "output": output, "labels_out": labels_out, "seconds": seconds, "seed": seed}
     _tell(method, fitted, about, as_json)
 

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import rich_click as click
@@ -20,6 +20,7 @@ from .._input.validation import choose_coordinates
 from ..geometry import clip
 from ..io import Table, atomic_output, check_output, load
 from ..io.files import named
+from ..io.metadata import read_side_file
 from ..io.output import is_same
 from .options import PLAIN, Reading, option_of
 
@@ -78,9 +79,18 @@ def write_files(writers: Iterable[tuple[Path | None, Writer]], *, force: bool, u
         if unnamed is not None:
             unnamed.close()
         for path in spoken:
+            _warn_unstated(read_side_file(path))
             with open(path, "rb") as file:
                 shutil.copyfileobj(file, sys.stdout.buffer)
             sys.stdout.buffer.flush()
+
+
+def _warn_unstated(metadata: Mapping[str, Any]) -> None:
+    """Standard output has no place for metadata: name the options that the next command needs."""
+    default = Reading().place()
+    options = [f"--{name} {metadata[name]}" for name in default if metadata.get(name, default[name]) != default[name]]
+    if options:
+        warnings.warn(f"Standard output does not state the model: pass {' '.join(options)} to what reads it.", stacklevel=2)
 
 
 @contextmanager
@@ -111,14 +121,14 @@ def read(path: Path, reading: Reading = PLAIN, *, allow_nonfinite: bool = False)
             values=reading.value_column or (),
             allow_nonfinite=allow_nonfinite,
         )
-    if reading.model == "auto":
-        curvature = -1.0 if reading.curvature is None else reading.curvature
+    if reading.model == "auto" and table.model is None:
+        curvature = reading._replace(model=None).place(None, table.curvature)["curvature"]
         table = table._replace(model=choose_coordinates(table.X, "auto", curvature, str(path)).model)
     return table if reading.clip is None else _clipped(table, reading, reading.clip, path)
 
 
 def _clipped(table: Table, reading: Reading, margin: float, path: Path) -> Table:
-    coordinates = check_coordinates(**reading.place(table.model))
+    coordinates = check_coordinates(**reading.place(table.model, table.curvature))
     if coordinates.model not in ("poincare", "klein"):
         raise click.UsageError(f"--clip is for points of a ball, but those of {path} are of the model {coordinates.model}.")
     sizes, radius = np.linalg.norm(table.X, axis=1), 1 / coordinates.scale

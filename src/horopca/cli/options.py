@@ -54,14 +54,25 @@ class Reading(NamedTuple):
     label_column: str | None = None
     value_column: str | None = None
 
-    def place(self, said: str | None = None) -> dict[str, Any]:
-        """The model and the curvature: what is asked for, else what the file has `said`, else a ball of curvature -1."""
-        if self.model == "auto" and said is None:
+    def place(self, model: str | None = None, curvature: float | None = None) -> dict[str, Any]:
+        """The model and the curvature of points whose file may state them; by default the Poincaré ball of curvature -1.
+
+        Raises ValueError if an option contradicts the file.
+        """
+        if self.model == "auto" and model is None:
             raise click.UsageError(
                 "--model auto is for points that are read at once. Name the model; horopca info says which fit."
             )
-        asked = None if self.model == "auto" else self.model
-        return {"model": asked or said or MODELS[0], "curvature": -1.0 if self.curvature is None else self.curvature}
+        options = {"model": None if self.model == "auto" else self.model, "curvature": self.curvature}
+        stated = {"model": model, "curvature": curvature}
+        for name, option in options.items():
+            if None not in (option, stated[name]) and option != stated[name]:
+                raise ValueError(
+                    f"--{name} {option} contradicts the file, which states {name} {stated[name]}. Leave out --{name}."
+                )
+        defaults = {"model": MODELS[0], "curvature": -1.0}
+        found = {name: stated[name] if options[name] is None else options[name] for name in defaults}
+        return {name: defaults[name] if value is None else value for name, value in found.items()}
 
 
 PLAIN = Reading()

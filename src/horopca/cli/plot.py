@@ -85,7 +85,7 @@ def plot(
     texts = texts_of(table, text_files)
     options: dict[str, Any] = {"edges": texts.edges, "palette": palette, "title": title}
     numbers = _numbers(table, values, reading)
-    options |= {"labels": texts.labels if not numbers else None, **reading.place(table.model)}
+    options |= {"labels": texts.labels if not numbers else None, **reading.place(table.model, table.curvature)}
     if view == "ball":
         plots.plot_ball(table.X, ax=figure.add_subplot(projection="3d"), **options)
     else:

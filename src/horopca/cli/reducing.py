@@ -27,7 +27,7 @@ from .drawing import PICTURES
 from .files import Output, Writer, check_files, read
 from .methods import USUAL, made
 from .options import Reading, TextFiles, option_of
-from .texts import Texts, files_beside, point_writers, texts_of
+from .texts import Texts, point_writer, texts_of
 
 
 def kept_dimensions(estimator: Any) -> int:
@@ -87,11 +87,12 @@ class Request:
             return kept_dimensions(self.kept)
         return None if isinstance(self.n_components, str) else self.n_components or 2
 
-    def estimator(self, said: str | None = None) -> Any:
-        """The kept fit, or an estimator to be fitted to points whose file says that they are in this model."""
+    def estimator(self, model: str | None = None, curvature: float | None = None) -> Any:
+        """The kept fit, or an estimator to be fitted to points whose file may state their model and curvature."""
         if self.kept is not None:
+            Reading(*fitted_coordinates(self.kept)).place(model, curvature)
             return self.kept
-        place = self.reading.place(said)
+        place = self.reading.place(model, curvature)
         return made(self.method, self.components, self.asked, random_state=self.seed, **place)
 
 
@@ -113,8 +114,7 @@ def reduce_in_memory(request: Request, unnamed: ExitStack) -> Reduced:
     """Points in a file that is read at once."""
     table = read(request.input, request.reading)
     texts, n = texts_of(table, request.text_files), len(table.X)
-    request.check([Output("the file of words beside -o,", path) for path in files_beside(request.output, texts)])
-    estimator, start = request.estimator(table.model), time.perf_counter()
+    estimator, start = request.estimator(table.model, table.curvature), time.perf_counter()
     with status(f"Reducing {n:,} points from {request.input.name}"):
         Y = estimator.transform(table.X) if request.kept is not None else estimator.fit_transform(table.X)
         seconds = time.perf_counter() - start
@@ -122,8 +122,10 @@ def reduce_in_memory(request: Request, unnamed: ExitStack) -> Reduced:
         distortion, error = _distortion(table.X, Y, **place)
         more = kept_neighbours(table.X, Y, **place)
     base = request.input if request.input.suffix.lower() == ".h5ad" else None
-    h5ad = {"key": f"X_{request.method or USUAL}", "base": base, "about": how(estimator, request.reading.key)}
-    return Reduced(estimator, n, distortion, error, seconds, Y, texts, point_writers(request.output, Y, texts, **h5ad), more)
+    h5ad = {"key": f"X_{request.method or USUAL}", "base": base}
+    source = {"input": str(request.input), **how(estimator, request.reading.key)}
+    writer = point_writer(Y, texts, source, request.output, **h5ad)
+    return Reduced(estimator, n, distortion, error, seconds, Y, texts, [(request.output, writer)], more)
 
 
 def _distortion(X: np.ndarray, Y: np.ndarray, **place: Any) -> tuple[float, float]:

@@ -67,7 +67,7 @@ def stability(
     inputs = {"input": input, "groups": groups, **text_files._asdict()}
     check_files(inputs, [Output("--plot", plot, PICTURES)], force=force)
     figure, table = figure_for(plot), read(input, reading)
-    texts, place = texts_of(table, text_files), reading.place(table.model)
+    texts, place = texts_of(table, text_files), reading.place(table.model, table.curvature)
     how["groups"] = None if groups is None else read_words(groups, len(table.X), "group")
     model = made(method, n_components, asked, random_state=seed, **place)
     with status(f"Fitting {len(table.X):,} points {how['n_resamples']:,} times"):

@@ -55,20 +55,15 @@ def row_of(called: str | None, names: list[str] | None, option: str) -> int | No
     return int(called)
 
 
-def files_beside(output: Path | None, texts: Texts) -> dict[Path, list[str]]:
-    """Files for the words that an .npy has no room for."""
-    if output is None or output.suffix.lower() != ".npy":
-        return {}
-    words = {"labels": texts.labels, "names": texts.names}
-    return {output.with_suffix(f".{kind}.txt"): found for kind, found in words.items() if found is not None}
-
-
-def point_writers(output: Path | None, Y: Any, texts: Texts, **h5ad: Any) -> list[tuple[Path | None, Writer]]:
-    """What writes the points with their words, in one file or, where that has no room for them, beside it."""
+def point_writer(Y: Any, texts: Texts, source: dict[str, Any], output: Path | None, **h5ad: Any) -> Writer:
+    """A function that writes points with their labels, names and metadata; the output's name selects the format."""
     more = h5ad if output is not None and output.suffix.lower() == ".h5ad" else {}
-    beside = [(path, word_writer(words)) for path, words in files_beside(output, texts).items()]
-    return [(output, lambda path: save(path, Y, texts.labels, names=texts.names, **more)), *beside]
+    return lambda path: save(path, Y, texts.labels, names=texts.names, source=source, **more)
 
 
 def word_writer(words: list[str]) -> Writer:
+    """A function that writes words, one to a line. Raises ValueError if a word has a line break."""
+    broken = next((word for word in words if "\n" in word or "\r" in word), None)
+    if broken is not None:
+        raise ValueError(f"{broken!r} has a line break and cannot be written one to a line: an .npz file holds such names.")
     return lambda path: path.write_text("".join(f"{word}\n" for word in words), encoding="utf-8", newline="\n")

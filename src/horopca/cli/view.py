@@ -77,7 +77,7 @@ def view(
     options |= {name: READERS[name](path, n) for name, path in files.items() if path is not None}
     options |= {"palette": palette, "root": row_of(root, texts.names, "--root"), "title": title or points.stem}
     with status(f"Making a page of {n:,} points"):
-        page = explore(table.X, **texts._asdict(), **options, **reading.place(table.model))
+        page = explore(table.X, **texts._asdict(), **options, **reading.place(table.model, table.curvature))
     write_files([(output, page.save)], force=force)
     print_rows({"points": f"{page.n_points:,}", "written to": str(output), "size": f"{len(page.html) / 1e6:.1f} MB"})
     if show and not webbrowser.open(output.resolve().as_uri()):

@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import __version__
 from ..estimators import HoroPCA
+from ..estimators.fitting import as_fitted
 from .files import listed
 from .hdf import members, open_hdf
 
@@ -75,11 +77,13 @@ def reduce(
 
 
 def how(estimator: Any, basis: str | None = None) -> dict[str, Any]:
-    """How points were made, as `uns` holds it: the parameters that a file can keep, and what each component explains."""
+    """How an estimator made points: model, curvature, the parameters that a file can hold, and the variance ratios."""
+    coordinates = {name: as_fitted(estimator, name) for name in ("model", "curvature")}
     params = {"basis": basis, "estimator": type(estimator).__name__, **estimator.get_params(deep=False)}
     plain = {name: value for name, value in params.items() if isinstance(value, bool | int | float | str | np.number)}
     ratio = getattr(estimator, "explained_variance_ratio_", None)
-    return {"params": plain} if ratio is None else {"params": plain, "variance_ratio": np.asarray(ratio)}
+    explained = {} if ratio is None else {"variance_ratio": np.asarray(ratio)}
+    return {"version": __version__, **coordinates, "params": plain, **explained}
 
 
 # ---------------------------------------------------------------- files
@@ -89,10 +93,10 @@ def write_h5ad(
     path: Path,
     X: np.ndarray,
     words: Mapping[str, list[str]],
+    metadata: Mapping[str, Any],
     *,
     key: str = "X_horopca",
     base: Path | None = None,
-    about: Mapping[str, Any] | None = None,
 ) -> None:
     """Write points into `obsm` of an ``.h5ad`` file: of a copy of the file `base`, or of a new one with names and classes."""
     if base is not None:
@@ -102,8 +106,9 @@ def write_h5ad(
             _begin(file, len(X), words)
         groups = members(file, path)
         _put(groups["obsm"], key, X)
-        if about is not None:
-            _put(groups.get("uns") or _group(file, "uns", "dict", "0.1.0"), key.removeprefix("X_"), about)
+        uns = groups["uns"] if "uns" in groups else _group(file, "uns", "dict", "0.1.0")
+        if metadata:
+            _put(uns, key.removeprefix("X_"), metadata)
 
 
 def _begin(file: Any, n: int, words: Mapping[str, list[str]]) -> None:

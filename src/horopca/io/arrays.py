@@ -15,6 +15,7 @@ import numpy as np
 from .archives import open_archive
 from .budget import Budget
 from .files import FormatError, Table, as_text, choose, format_errors, matrix
+from .metadata import MEMBER, from_json, with_metadata
 from .pickles import as_array, read_pickle
 
 DAMAGED = "is damaged, cut short, or not written by numpy.save or numpy.savez"
@@ -103,7 +104,8 @@ def read_npz(path: Path, key: str | None) -> Table:
     """An array of an archive, with the arrays `names` and `labels` beside it."""
     with open_archive(path, Budget(path), DAMAGED) as archive:
         members = {name.removesuffix(".npy"): name for name in archive.sizes}
-        if key is None and "model" in members and "array0" in members:
+        metadata = from_json(parse_npy(archive.read(members.pop(MEMBER)), path), path) if MEMBER in members else {}
+        if key is None and ("class" in metadata or {"model", "array0"} <= members.keys()):
             fitted = "horopca.io.load_fitted (on the command line, --from-fit) takes it"
             raise FormatError(f"{path} holds a fit that was kept, and no points: {fitted}.")
         matrices = {name for name, member in members.items() if len(_shape(archive.read(member, HEAD), path)) == 2}
@@ -112,7 +114,8 @@ def read_npz(path: Path, key: str | None) -> Table:
         X = matrix(parse_npy(archive.read(members[name]), path), path)
         beside = {other: archive.read(members[other]) for other in WORDS if other in members and other != name}
     words = {other: _words(content, len(X), other, path) for other, content in beside.items()}
-    return Table(X, words={other: column for other, column in words.items() if column is not None})
+    table = Table(X, words={other: column for other, column in words.items() if column is not None})
+    return with_metadata(table, {name: metadata[name] for name in ("model", "curvature") if name in metadata}, path)
 
 
 def _shape(head: bytes, path: Path) -> tuple[int, ...]:

@@ -32,6 +32,7 @@ class Table(NamedTuple):
     row_names: list[str] | None = None  #: n, all different unless told to be names
     words: Mapping[str, list[str]] = MappingProxyType({})  #: every column of words, n of them, by its name
     values: Mapping[str, np.ndarray] = MappingProxyType({})  #: and of numbers that are no coordinates
+    curvature: float | None = None  #: where the file says at which curvature its points are
 
     def sorted_out(self, names: str | None = None, labels: str | None = None) -> Table:
         """The table with its columns of words told apart: names if all are different, and else classes; by their headers

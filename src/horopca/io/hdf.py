@@ -34,14 +34,29 @@ def read_h5ad(path: Path, key: str | None) -> Table:
     with open_hdf(path) as file:
         top = members(file, path)
         arrays = {name: item for name, item in members(top.get("obsm"), path).items() if is_matrix(item)}
-        X = matrix(numbers(choose(arrays, (key or "").removeprefix("obsm/") or None, path, "array of obsm"), budget), path)
+        points = choose(arrays, (key or "").removeprefix("obsm/") or None, path, "array of obsm")
+        X = matrix(numbers(points, budget), path)
+        stated = _stated(top.get("uns"), points.name.split("/")[-1].removeprefix("X_"))
         obs = members(top.get("obs"), path)
         index = as_text(top["obs"].attrs.get("_index", "_index")) if obs else ""
         values = {name: numbers(item, budget).astype(float) for name, item in obs.items() if _is_numbers(item, len(X))}
         spoken = [name for name in dict.fromkeys([index, *obs]) if name in obs and name not in values]
         columns = {as_text(name): column(obs, name, path, budget) for name in spoken}
     words = {name: words for name, words in columns.items() if words is not None and len(words) == len(X)}
-    return Table(X, words=words, values={as_text(name): found for name, found in values.items()})
+    return Table(X, words=words, values={as_text(name): found for name, found in values.items()}, **stated)
+
+
+def _stated(uns: Any, name: str) -> dict[str, Any]:
+    """The model and the curvature that `uns` states under a name. Links are not followed."""
+    import h5py
+
+    def get(group: Any, key: str) -> Any:
+        hard = isinstance(group, h5py.Group) and isinstance(group.get(key, getlink=True), h5py.HardLink)
+        return group[key] if hard else None
+
+    items = {key: get(get(uns, name), key) for key in ("model", "curvature")}
+    found = {key: item[()] for key, item in items.items() if is_array(item) and item.shape == () and item.dtype.kind in "OSfiu"}
+    return {key: as_text(value) if isinstance(value, bytes | str) else float(value) for key, value in found.items()}
 
 
 def _is_numbers(item: Any, n: int) -> bool:

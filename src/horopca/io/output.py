@@ -14,8 +14,10 @@ import numpy as np
 
 from .anndata import write_h5ad
 from .files import as_text, named
+from .metadata import MEMBER, SIDE_FORMATS, as_metadata, is_side_file, side_file, to_json, write_side_file
 from .text import DELIMITERS
 
+Metadata = Mapping[str, Any]
 Words = Mapping[str, list[str]]  # columns of words by their names: "names", "labels"
 
 
@@ -25,16 +27,46 @@ def save(
     labels: Sequence[Any] | None = None,
     *,
     names: Sequence[Any] | None = None,
+    model: str | None = None,
+    curvature: float | None = None,
+    source: Mapping[str, Any] | None = None,
     force: bool = False,
     **h5ad: Any,
 ) -> Path:
-    """Write points to a ``.npy``, ``.npz``, ``.csv``, ``.tsv`` or ``.h5ad`` file, whole or not at all.
+    """Write points to a ``.npy``, ``.npz``, ``.csv``, ``.tsv`` or ``.h5ad`` file. The file is complete or absent.
 
-    Labels and names go into arrays of an ``.npz``, columns of a text file and observations of an ``.h5ad``; an ``.npy`` has no
-    room for them.  An existing file is replaced only with ``force=True``.  Returns the path.
+    Parameters
+    ----------
+    path : str or Path
+        The extension of its name selects the format.
+    X : array-like of shape (n, d)
+    labels, names : sequence of length n, optional
+        Classes and names of the rows: arrays of an ``.npz``, columns of a text file, observations of an ``.h5ad``.
+    model, curvature : str and float, optional
+        Those of the points. `load` and every command read them back.
+    source : mapping, optional
+        How the points were made: strings, numbers, arrays, and mappings of these.
+    force : bool, default=False
+        Replace an existing file.
+    **h5ad
+        For an ``.h5ad``: ``key``, the array of ``obsm`` ("X_horopca"), and ``base``, an ``.h5ad`` whose other content is kept.
 
-    Of an ``.h5ad``, ``key`` is the array of `obsm` ("X_horopca"), ``base`` an ``.h5ad`` whose other content is kept, and
-    ``about`` what is put into `uns`.
+    Returns
+    -------
+    Path
+
+    Notes
+    -----
+    An ``.npz`` has the metadata in its member ``horopca``, an ``.h5ad`` in ``uns``. The other formats have no place for it and
+    get a side file: ``points.npy.json`` belongs to ``points.npy``, and also holds its labels and names.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from horopca.io import load
+    >>> table = load(save(Path(tempfile.mkdtemp()) / "points.npy", [[0.1, 0.2]], names=["cat"], model="klein"))
+    >>> table.model, table.row_names
+    ('klein', ['cat'])
     """
     X = np.asarray(X)
     if X.ndim != 2 or X.dtype.kind not in "fiub":
@@ -46,19 +78,26 @@ def save(
     words = {kind: [as_text(word) for word in column] for kind, column in given.items() if column is not None}
     if h5ad and Path(path).suffix.lower() != ".h5ad":
         raise TypeError(f"{', '.join(h5ad)} belong to a file that ends in .h5ad, but path is {str(path)!r}.")
+    metadata = as_metadata(model, curvature, source)
     with atomic_output(path, force=force, formats=FORMATS) as temporary:
-        WRITERS[temporary.suffix.lower()](temporary, X, words, **h5ad)
+        suffix = temporary.suffix.lower()
+        WRITERS[suffix](temporary, X, words, metadata, **h5ad)
+        beside = {**metadata, **words} if suffix == ".npy" else metadata
+        if beside and suffix in SIDE_FORMATS:
+            write_side_file(temporary, beside)
     return Path(path)
 
 
-def _write_npy(path: Path, X: np.ndarray, words: Words) -> None:
+def _write_npy(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> None:
     with open(path, "wb") as file:
         np.save(_Plain(file), X, allow_pickle=False)
 
 
-def _write_npz(path: Path, X: np.ndarray, words: Words) -> None:
+def _write_npz(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> None:
     with open(path, "wb") as file:
         arrays: dict[str, Any] = {kind: np.array(column) for kind, column in words.items()}
+        if metadata:
+            arrays[MEMBER] = np.array(to_json(metadata))
         np.savez(file, X=X, **arrays)
 
 
@@ -69,7 +108,7 @@ class _Plain:
         self.write = file.write
 
 
-def _write_text(path: Path, X: np.ndarray, words: Words) -> None:
+def _write_text(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> None:
     before, behind = (words[kind] if kind in words else None for kind in ("names", "labels"))
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=DELIMITERS[path.suffix.lower()], lineterminator="\n")
@@ -101,6 +140,9 @@ def check_output(path: str | Path, *, force: bool = False, formats: Sequence[str
         raise IsADirectoryError(f"{path} is a folder, but a file name was expected.")
     if path.exists() and not force:
         raise FileExistsError(f"{path} exists already; force (on the command line, --force) overwrites it.")
+    side = side_file(path)
+    if path.suffix.lower() in SIDE_FORMATS and side.exists() and not (side.is_file() and is_side_file(side)):
+        raise FileExistsError(f"{side} exists already and was not written by horopca: remove it, or choose another output.")
     return path
 
 
@@ -126,10 +168,22 @@ def atomic_output(path: str | Path, *, force: bool = False, formats: Sequence[st
     try:
         with named(path):
             yield temporary
-        check_output(path, force=force)  # somebody may have written it meanwhile
-        temporary.replace(path)
+        check_output(path, force=force)  # another process may have written it meanwhile
+        put_in_place(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+        side_file(temporary).unlink(missing_ok=True)
+
+
+def put_in_place(temporary: Path, path: Path) -> None:
+    """Rename a complete file, and its side file first: points without their metadata would be misread."""
+    beside, side = side_file(temporary), side_file(path)
+    described = beside.exists()
+    if described:
+        beside.replace(side)
+    temporary.replace(path)
+    if not described and path.suffix.lower() in SIDE_FORMATS and side.is_file() and is_side_file(side):
+        side.unlink()  # that of the file that was replaced
 
 
 # ---------------------------------------------------------------- a block of rows at a time

@@ -11,6 +11,7 @@ from .edges import TREES
 from .files import FormatError, Table, check_finite, existing, matrix
 from .lines import ending
 from .matlab import read_mat
+from .metadata import check_metadata, read_side_file, with_metadata
 from .safetensors import read_safetensors
 from .subprocess_reader import in_subprocess
 from .text import read_text
@@ -84,8 +85,8 @@ def load(
     -------
     Table
         ``X`` (float32 and float16 stay what they are, every other number becomes float64); ``row_names``, ``labels`` (the
-        names, where there are no classes), ``names`` of the columns and the ``model`` of the points, or None where the file
-        does not say; ``words`` and ``values``, all columns that are no coordinates, by their names.
+        names, where there are no classes), ``names`` of the columns; the ``model`` and the ``curvature`` of the points, or None
+        where the file does not say; ``words`` and ``values``, all columns that are no coordinates, by their names.
 
     Examples
     --------
@@ -111,7 +112,8 @@ def load(
         choosable = ", ".join(name for name, (_, many) in READERS.items() if many)
         raise ValueError(f"key={key!r} selects an array of a file that can hold several ({choosable}), but {path} is not one.")
     values = (values,) if isinstance(values, str) else tuple(values)
-    table = reader(path, key).as_told(names, labels, values, path)
+    table = check_metadata(with_metadata(reader(path, key), read_side_file(path), path), path)
+    table = table.as_told(names, labels, values, path)
     if not allow_nonfinite:
         check_finite([table.X], path)
     return table

@@ -1,0 +1,106 @@
+"""Metadata of a file of points: its model, its curvature, and how the points were made.
+
+An ``.npz`` file holds the metadata in its member ``horopca``, an ``.h5ad`` file in ``uns``. The formats without a place for
+metadata (``.npy``, ``.csv``, ``.tsv``) have a side file: ``points.npy.json`` belongs to ``points.npy``.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..geometry import MODELS
+from .budget import Budget
+from .files import FormatError, Table, as_text, format_errors
+
+MEMBER = "horopca"  # The name of the metadata among the members of an .npz file.
+SIDE_FORMATS = (".npy", ".csv", ".tsv")
+SIDE_FORMAT = "horopca points"  # Other programs' JSON files with such a name do not have this under "format".
+FINGERPRINT_BYTES = 1 << 16  # Enough of a file to notice another array of the same size.
+
+
+def as_metadata(model: str | None, curvature: float | None, source: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Metadata as a dictionary, without what is unknown."""
+    given = {"model": model, "curvature": curvature}
+    return {**{name: value for name, value in given.items() if value is not None}, **(source or {})}
+
+
+def to_json(value: Any) -> bytes:
+    """JSON, with NumPy's numbers and arrays as numbers and lists."""
+    return json.dumps(value, default=lambda item: item.tolist() if hasattr(item, "tolist") else str(item)).encode()
+
+
+def from_json(content: bytes | np.ndarray, path: Path) -> dict[str, Any]:
+    """The dictionary in JSON from a file; empty for other values. Raises ValueError if the file holds no JSON."""
+    with format_errors(path, "has damaged metadata", ValueError, TypeError, RecursionError):
+        found = json.loads(content if isinstance(content, bytes) else as_text(content[()]))
+    return found if isinstance(found, dict) else {}
+
+
+def with_metadata(table: Table, metadata: Mapping[str, Any], path: Path) -> Table:
+    """The table with the model, the curvature, the names and the labels that metadata gives."""
+    words = {kind: metadata[kind] for kind in ("names", "labels") if kind in metadata}
+    for kind, column in words.items():
+        if not isinstance(column, list) or len(column) != len(table.X) or not all(isinstance(word, str) for word in column):
+            raise FormatError(f"{path} has damaged metadata: {kind} must be {len(table.X)} strings.")
+    table = table._replace(words={**table.words, **words})
+    return table._replace(**{name: metadata[name] for name in ("model", "curvature") if name in metadata})
+
+
+def check_metadata(table: Table, path: Path) -> Table:
+    """The table of a file. Raises ValueError if the file names an unknown model, or a curvature that is not negative."""
+    if table.model is not None and (not isinstance(table.model, str) or table.model not in MODELS):
+        raise FormatError(f"{path} names the model {str(table.model)[:40]!r}, but the models are {', '.join(MODELS)}.")
+    if table.curvature is not None:
+        number = isinstance(table.curvature, int | float) and not isinstance(table.curvature, bool)
+        if not number or not -np.inf < table.curvature < 0:
+            raise FormatError(f"{path} names the curvature {str(table.curvature)[:40]}, but a curvature is a negative number.")
+        table = table._replace(curvature=float(table.curvature))
+    return table
+
+
+# ---------------------------------------------------------------- side files
+
+
+def side_file(path: Path) -> Path:
+    """The file beside a file of points that holds its metadata."""
+    return path.with_name(f"{path.name}.json")
+
+
+def write_side_file(path: Path, metadata: Mapping[str, Any]) -> None:
+    """Write the metadata of a file of points, which is complete, beside it."""
+    side_file(path).write_bytes(to_json({"format": SIDE_FORMAT, **metadata, "file": _fingerprint(path)}))
+
+
+def is_side_file(side: Path) -> bool:
+    """Whether a file is one that `write_side_file` has written."""
+    with open(side, "rb") as file:
+        beginning = to_json({"format": SIDE_FORMAT})[:-1]
+        return file.read(len(beginning)) == beginning
+
+
+def read_side_file(path: Path) -> dict[str, Any]:
+    """The metadata beside a file of points; empty if there is none.
+
+    Raises ValueError if the file of points is not the one that the metadata was written for.
+    """
+    side = side_file(path)
+    if path.suffix.lower() not in SIDE_FORMATS or not side.is_file():
+        return {}
+    Budget(side).claim(8 * side.stat().st_size)  # what strings in lists take
+    found = from_json(side.read_bytes(), side)
+    if found.get("format") != SIDE_FORMAT:  # another program's
+        return {}
+    if found.get("file") != _fingerprint(path):
+        raise FormatError(f"{side} describes another version of {path}: remove it, then pass the model and the curvature.")
+    return found
+
+
+def _fingerprint(path: Path) -> dict[str, int]:
+    with open(path, "rb") as file:
+        return {"bytes": path.stat().st_size, "crc32": zlib.crc32(file.read(FINGERPRINT_BYTES))}

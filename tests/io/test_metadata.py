@@ -1,0 +1,114 @@
+"""Files of points state their model, curvature, names and labels, and every command takes them from there."""
+
+import json
+
+import numpy as np
+import pytest
+
+from cli.running import refused, run
+from clouds import cloud
+from horopca.geometry import from_hyperboloid
+from horopca.io import load, save
+
+X = from_hyperboloid(cloud(40, 3), "lorentz") / np.sqrt(2)
+NAMES = [f"node {i}" for i in range(40)]
+LABELS = ["ab"[i % 2] for i in range(40)]
+FORMATS = [".npy", ".npz", ".csv", ".tsv", ".h5ad"]
+STATED = {"model": "lorentz", "curvature": -2.0}
+
+
+@pytest.fixture(params=FORMATS)
+def stated(request, tmp_path):
+    return save(tmp_path / f"points{request.param}", X, LABELS, names=NAMES, **STATED, source={"input": "here", "ratio": X[0]})
+
+
+def test_what_is_stated_comes_back(stated):
+    table = load(stated)
+    assert (table.model, table.curvature, table.row_names, table.labels) == ("lorentz", -2.0, NAMES, LABELS)
+    assert np.array_equal(table.X, X) and table.X.shape == (40, 4)
+    again = load(save(stated, table.X, force=True))  # the file that is written states nothing
+    assert (again.model, again.curvature) == (None, None)
+
+
+@pytest.mark.parametrize("command", [("reduce", "-k", 1, "--method", "tpca"), ("compare", "--methods", "tpca", "-k", 1)])
+def test_commands_take_the_model_and_the_curvature_from_the_file(stated, tmp_path, command):
+    name, *options = command
+    plain = tmp_path / "plain.npz"
+    np.savez(plain, X=X)
+    told = json.loads(run(name, plain, "--model", "lorentz", "--curvature", -2, *options, "--json").stdout)
+    found = json.loads(run(name, stated, *options, "--json").stdout)
+    assert found["model"] == "lorentz" and found["curvature"] == -2
+    key = "results" if name == "compare" else "distortion"
+    assert json.dumps(found[key]).split("seconds")[0] == json.dumps(told[key]).split("seconds")[0]
+    refused(
+        run(name, stated, *options, "--curvature", -1), "--curvature -1.0 contradicts the file, which states curvature -2.0"
+    )
+    refused(run(name, stated, *options, "--model", "klein"), "--model klein contradicts the file, which states model lorentz")
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_the_output_of_a_command_is_the_input_of_the_next(tmp_path, stated, suffix):
+    plane, line = tmp_path / f"plane{suffix}", tmp_path / f"line{suffix}"
+    assert run("reduce", stated, "-k", 2, "--method", "tpca", "-o", plane).exit_code == 0
+    key = ("--key", "X_tpca") if load_needs_key(stated, plane) else ()
+    result = run("reduce", plane, "-k", 1, "--method", "tpca", *key, "-o", line)
+    assert result.exit_code == 0, result.output
+    table = load(plane, key=key[1] if key else None)
+    assert (table.model, table.curvature, table.row_names, table.labels) == ("lorentz", -2.0, NAMES, LABELS)
+    assert run("plot", plane, *key, "-o", tmp_path / "plane.png").exit_code == 0
+
+
+def load_needs_key(stated, plane):
+    """Whether the output has the input's array in it too."""
+    return stated.suffix == plane.suffix == ".h5ad"
+
+
+def test_a_fit_of_another_model_is_refused(tmp_path, stated):
+    other = save(tmp_path / "other.npz", np.zeros((5, 4)), model="poincare", curvature=-2.0)
+    assert run("reduce", stated, "-k", 1, "--method", "tpca", "--save-fit", tmp_path / "fit.npz").exit_code == 0
+    refused(run("reduce", other, "--from-fit", tmp_path / "fit.npz"), "contradicts the file, which states model poincare")
+
+
+def test_standard_output_states_no_model(tmp_path):
+    path = save(tmp_path / "points.npz", X, **STATED)
+    result = run("reduce", path, "-k", 1, "--method", "tpca", "-o", "-")
+    assert "Warning: Standard output does not state the model: pass --model lorentz --curvature -2.0" in result.stderr
+
+
+def test_metadata_of_another_version_of_the_file_is_refused(tmp_path):
+    path = save(tmp_path / "points.npy", X, **STATED)
+    np.save(path, X / 2)
+    with pytest.raises(ValueError, match=r"points\.npy\.json describes another version of .*: remove it"):
+        load(path)
+    save(path, X, force=True)
+    assert not (tmp_path / "points.npy.json").exists()
+    (tmp_path / "points.npy.json").write_text('{"somebody": "else"}')
+    assert load(path).model is None
+
+
+@pytest.mark.parametrize(
+    ("metadata", "words"),
+    [
+        ({"model": "sphere"}, "names the model 'sphere', but the models are poincare"),
+        ({"model": ["lorentz"]}, "names the model"),
+        ({"curvature": 1.0}, "names the curvature 1.0, but a curvature is a negative number"),
+        ({"curvature": "-2"}, "names the curvature"),
+        ({"curvature": True}, "names the curvature"),
+        ("[" * 100_000, "has damaged metadata"),
+        ("{", "has damaged metadata"),
+    ],
+)
+def test_damaged_metadata_is_refused(tmp_path, metadata, words):
+    text = metadata if isinstance(metadata, str) else json.dumps(metadata)
+    np.savez(tmp_path / "a.npz", X=X, horopca=np.array(text.encode()))
+    with pytest.raises(ValueError, match=words):
+        load(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("names", [["a"], "abc", [1] * 40, None])
+def test_damaged_names_are_refused(tmp_path, names):
+    path = save(tmp_path / "a.npy", X, names=NAMES)
+    side = tmp_path / "a.npy.json"
+    side.write_text(json.dumps({**json.loads(side.read_text()), "names": names}))
+    with pytest.raises(ValueError, match="has damaged metadata: names must be 40 strings"):
+        load(path)
