@@ -20,14 +20,13 @@ if TYPE_CHECKING:
     from .estimators import layers as torch  # noqa: F401
     from .explorer import explore  # noqa: F401
     from .io import anndata  # noqa: F401
-    from .metrics import HoroPCACV  # noqa: F401
     from .metrics.comparison import compare  # noqa: F401
 
 __version__ = "0.1.0"
 
 # These, and all estimators by their names, are loaded when first asked for: `horopca --help` does not wait for scikit-learn.
 _ROOMS = ("datasets", "embed", "geometry", "io", "metrics", "plots", "projections", "statistics")
-_HOMES = {"HoroPCACV": "metrics", "compare": "metrics.comparison", "explore": "explorer"}
+_HOMES = {"compare": "metrics.comparison", "explore": "explorer"}
 _HOMES |= dict.fromkeys(("from_geoopt", "from_hypll", "from_hyperbolix"), "_input.libraries")
 _ALIASES = {"anndata": "io.anndata", "torch": "estimators.layers"}
 

@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clouds import rotation, spread
 from horopca import (
@@ -54,22 +53,6 @@ def reduction(name, K=2, **options):
 @pytest.fixture(scope="module")
 def X():
     return make_hierarchy(branching=3, depth=3, n_features=5, random_state=0).points
-
-
-@parametrize_with_checks(
-    [
-        EuclideanPCA(model="tangent"),
-        TangentPCA(model="tangent"),
-        RadialPCA(model="tangent"),
-        HalfSpaceProjection(model="tangent", n_draws=3, random_state=0),
-        PGA(model="tangent", n_init=1, random_state=0),
-        BSA(model="tangent", n_init=1, random_state=0),
-        HyperbolicMDS(model="tangent"),
-        HyperbolicMDS(model="tangent", metric="precomputed"),
-    ]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 # ---- laws

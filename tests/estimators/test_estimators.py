@@ -13,7 +13,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from horopca import HoroPCA, TangentPCA, geometry, metrics
 from horopca._input.coordinates import check_coordinates
@@ -28,12 +27,6 @@ QUICK = {"n_init": 2, "random_state": 0}
 @pytest.fixture(scope="module")
 def X():
     return make_hierarchy(branching=3, depth=3, n_features=5, random_state=0).points
-
-
-# the defaults are what all other tests here are of
-@parametrize_with_checks([HoroPCA(1, model="tangent", spine="free", objective="distortion", strategy="greedy", **QUICK)])
-def test_scikit_learn_checks(estimator, check, quick_search):
-    check(estimator)
 
 
 # ---- laws

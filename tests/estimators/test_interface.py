@@ -13,15 +13,18 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from horopca import BusemannWhitener, TangentWhitener, estimators
+from horopca import BusemannWhitener, HyperbolicMDS, TangentWhitener, estimators
 from horopca._objectives.objectives import OBJECTIVES, ObjectiveName
 from horopca.datasets import make_hierarchy
 from horopca.estimators.scores import MEASURES
+from horopca.geometry import pairwise_distance, to_hyperboloid
 from horopca.metrics import pair_variance
 
 TREE = make_hierarchy(branching=3, depth=3, n_features=4, random_state=0)
-HURRIED = {"n_init": 2, "n_draws": 3, "patience": 10, "learning_rate": 0.1, "hidden": (), "random_state": 0}
+CLASSES = np.arange(len(TREE.points)) % 2
+HURRIED = {"n_init": 2, "n_draws": 3, "random_state": 0, "max_components": 1, "cv": 2, "rule": "one_se", "copies": 0}
 
 
 def parameters(name):
@@ -36,10 +39,54 @@ def fitted(name, **options):
 
 
 def documented(kind):
-    """The names in the section on attributes of a docstring."""
-    section = inspect.getdoc(kind).split("Attributes\n----------\n")[1].split("\n\n")[0]
-    heads = [line.split(" : ")[0] for line in section.splitlines() if not line.startswith(" ")]
-    return {name for head in heads for name in re.split(r",\s*", head)}
+    """The names in the sections on attributes of the docstrings of a class and the estimators that it extends."""
+    names = set()
+    for parent in kind.__mro__:
+        if parent.__name__ in estimators.__all__:
+            section = inspect.getdoc(parent).split("Attributes\n----------\n")[1].split("\n\n")[0]
+            heads = [line.split(" : ")[0] for line in section.splitlines() if not line.startswith(" ")]
+            names |= {name for head in heads for name in re.split(r",\s*", head)}
+    return names
+
+
+# scikit-learn's data are vectors of any length, which are points of the model "tangent". All other parameters are the defaults,
+# except that HoroPCACV makes a short curve, and the test of distances adds metric="precomputed".
+FEW_FITS = {"max_components": 1, "cv": 2, "rule": "one_se", "copies": 0}
+CHECKED = [
+    getattr(estimators, name)(model="tangent", **(FEW_FITS if name == "HoroPCACV" else {})) for name in estimators.__all__
+]
+
+
+@parametrize_with_checks([*CHECKED, HyperbolicMDS(model="tangent", metric="precomputed")])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+OTHER = {
+    "n_components": 1, "metric": "precomputed", "probability": True, "stretch": True, "decorrelate": True,
+    "base_point": "mean", "strategy": "greedy", "C": 3.0, "n_draws": 2,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", estimators.__all__)
+@pytest.mark.parametrize("first", ["default", "other"])
+def test_a_refit_leaves_nothing_of_the_fit_before(name, first):
+    """Points, then a matrix of distances; probabilities, then none; and so on, in both orders."""
+    kind, known = getattr(estimators, name), parameters(name)
+    quick = {key: value for key, value in HURRIED.items() if key in known}
+    other = {key: value for key, value in OTHER.items() if key in known}
+    if "stretch" in other:
+        other |= {"spine": "free", "objective": "distortion", "strategy": "joint", "tol": 1e-3}
+    elif name == "BSA":
+        other["strategy"] = "last"
+    default = {key: known[key].default for key in other}
+    options = [{**quick, **default}, {**quick, **other}]
+    options = options if first == "default" else options[::-1]
+    X = [pairwise_distance(to_hyperboloid(TREE.points)) if o.get("metric") == "precomputed" else TREE.points for o in options]
+    again = kind(**options[0]).fit(X[0], CLASSES).set_params(**options[1]).fit(X[1], CLASSES)
+    fresh = kind(**options[1]).fit(X[1], CLASSES)
+    assert vars(again).keys() == vars(fresh).keys()
+    assert [key for key in vars(fresh) if pickle.dumps(vars(again)[key]) != pickle.dumps(vars(fresh)[key])] == []
 
 
 @pytest.mark.parametrize("name", estimators.__all__)

@@ -10,7 +10,6 @@ import torch
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clouds import cloud, directions, rotation, turned
 from horopca import HyperbolicSVC
@@ -20,11 +19,6 @@ from horopca.geometry import from_hyperboloid, geodesic, inner, lift, to_hyperbo
 
 TREE = make_hierarchy(branching=3, depth=3, n_features=3, random_state=0)
 X, Y = TREE.points[1:], np.array(TREE.labels[1:])
-
-
-@parametrize_with_checks([HyperbolicSVC(model="tangent")])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def two_classes(n=60, d=3, noise=0.2, seed=0):

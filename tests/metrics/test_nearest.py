@@ -5,7 +5,7 @@ import pytest
 
 from horopca.geometry import lift, pairwise_distance, to_hyperboloid
 from horopca.metrics import false_neighbours, nearest
-from horopca.metrics.nearest import nearest_neighbours, strangers
+from horopca.metrics.nearest import false_neighbour_shares, nearest_neighbours
 
 rng = np.random.default_rng(0)
 
@@ -32,8 +32,8 @@ def test_points_too_deep_for_a_euclidean_search_are_still_told_apart(monkeypatch
     assert (np.abs(nearest_neighbours(x, 1)[0][:, 0] - np.arange(40)) == 1).all()
 
 
-def test_strangers_are_those_of_the_metrics():
+def test_false_neighbours_are_those_of_the_metrics():
     X, Y = rng.normal(0, 1, (120, 5)), rng.normal(0, 1, (120, 2))
     x, y = to_hyperboloid(X, "tangent"), to_hyperboloid(Y, "tangent")
-    found = strangers(x, nearest_neighbours(y, 9)[0], nearest_neighbours(x, 9)[1][:, -1])
+    found = false_neighbour_shares(x, nearest_neighbours(y, 9)[0], nearest_neighbours(x, 9)[1][:, -1])
     assert np.allclose(found, 1 - false_neighbours(X, Y, n_neighbors=9, model="tangent")["kept"])

@@ -70,7 +70,7 @@ def test_the_seed_is_enough_for_models_without_one_of_their_own():
 def test_a_number_of_components_that_was_chosen_is_kept(monkeypatch):
     X = planted(16, 2)
     model = HoroPCACV(1, cv=2, rule="one_se", copies=0, n_init=1, tol=1e-3).fit(X)
-    monkeypatch.setattr("horopca.metrics.chosen.component_curve", None)  # no refit chooses again
+    monkeypatch.setattr("horopca.estimators.horopca_cv.component_curve", None)  # no refit chooses again
     found = bootstrap(model, X, n_resamples=10)
     assert np.array_equal(found.images, model.transform(X)) and found.angles.shape == (10, 1) and 0 < found.stability < 1
 

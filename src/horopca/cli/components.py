@@ -8,7 +8,7 @@ from typing import Any, get_args
 import rich_click as click
 
 from .. import plots
-from ..metrics.selection import ComponentCurve, HeldOut, MeasureName, RuleName, component_curve
+from ..estimators.component_curve import ComponentCurve, HeldOut, MeasureName, RuleName, component_curve
 from .console import print_json, print_table, progress_bar
 from .drawing import PICTURES, figure_for, saved
 from .files import Output, check_files, read, write_files

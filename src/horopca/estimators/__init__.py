@@ -5,6 +5,7 @@ from .busemann import BusemannWhitener
 from .euclidean import EuclideanPCA
 from .halfspace import HalfSpaceProjection
 from .horopca import HoroPCA
+from .horopca_cv import HoroPCACV
 from .mds import HyperbolicMDS
 from .pga import PGA
 from .radial import RadialPCA
@@ -19,6 +20,7 @@ __all__ = [
     "EuclideanPCA",
     "HalfSpaceProjection",
     "HoroPCA",
+    "HoroPCACV",
     "HyperbolicMDS",
     "HyperbolicSVC",
     "RadialPCA",

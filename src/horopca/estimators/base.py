@@ -1,10 +1,11 @@
-"""What every reduction shares: the coordinates, the projection of new points, the canonical frame of the image."""
+"""Base classes: what all estimators, all transformers and all reductions share."""
 
 from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol, Self, overload
 
 import numpy as np
@@ -25,14 +26,31 @@ from .fitting import (
     fewest_components,
     fitted_coordinates,
     keeps_graph,
-    kept_if_refused,
     report_end,
 )
 from .scores import score_of
 
+# Private attributes that a fit may leave out, depending on the options. Others are scikit-learn's own, or set by every fit.
+OPTIONAL = ("_centre", "_mean", "_platt", "_reach", "_weights")
+
+
+@contextmanager
+def new_fit(estimator: BaseEstimator) -> Iterator[None]:
+    """Forget what was learnt before; bring it back if the fit fails or is interrupted."""
+    before = dict(vars(estimator))
+    try:
+        for name in before:
+            if name in OPTIONAL or (name.endswith("_") and not name.startswith("_")):
+                delattr(estimator, name)
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
 
 class FitTransform(Protocol):
-    """`fit` and `transform` in one: as scikit-learn's, with types."""
+    """The signature of ``fit_transform``: a NumPy array in, a NumPy array out."""
 
     @overload
     def __call__(self, X: Array, y: Any = None) -> Array: ...
@@ -40,11 +58,10 @@ class FitTransform(Protocol):
     def __call__(self, X: Any, y: Any = None) -> Any: ...
 
 
-class Parametrised(BaseEstimator):
-    """An estimator that is copied, cloned and pickled also where its parameters are computed by a network.
+class HyperbolicEstimator(BaseEstimator):
+    """An estimator whose parameters may be tensors with a graph, such as ``curvature=-c.exp()``.
 
-    Such a tensor, as of ``curvature=-c.exp()`` or ``centre=points[0]``, is kept as it is; copies have its numbers alone,
-    because torch does not copy one with the graph that it was computed by.
+    The estimator keeps such a tensor; copies, clones and pickles get its value, because torch cannot copy the graph.
     """
 
     def __getstate__(self) -> Any:
@@ -52,14 +69,23 @@ class Parametrised(BaseEstimator):
         return {name: value if getattr(value, "grad_fn", None) is None else value.detach() for name, value in state.items()}
 
     def __sklearn_clone__(self) -> Any:
-        return super(Parametrised, copy.copy(self)).__sklearn_clone__()
+        return super(HyperbolicEstimator, copy.copy(self)).__sklearn_clone__()
 
 
-class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parametrised, ABC):
-    """A transformer whose columns have its name, and which takes float32 to float32."""
+class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HyperbolicEstimator, ABC):
+    """A transformer that keeps float32 and names its output columns after its class."""
+
+    model: ModelChoice
+    curvature: float
+    fit_transform: FitTransform
+    n_components_: int
+
+    @abstractmethod
+    def _transform_rows(self, rows: Rows) -> Any:
+        """The output of `transform` for validated points."""
 
     def _as_chosen(self) -> Any:
-        """The fit without what chose its parameters: what is kept in a file, and fitted again."""
+        """The estimator to save or to fit again: this one, with the parameters that its fit has chosen."""
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -67,26 +93,41 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Parametrise
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    def transform(self, X: Any) -> Any:
+        """Transform points.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Points in the estimator's model and curvature; NumPy, torch or another array library, or a data frame.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+            In the dtype, array library and device of X. Points of a reduction are in the model and curvature of X, with one
+            column more for a model with time.
+        """
+        check_is_fitted(self)
+        return self._transform_rows(
+            check_rows(X, fitted_coordinates(self), estimator=self, points=False, graph=keeps_graph(self))
+        )
+
 
 class HyperbolicReduction(Transformer):
-    """A map from H^d to H^K learnt from points. Subclasses say how it is learnt, and how points go there and back.
+    """A map from H^d to H^K learnt from points. Subclasses implement the fit, and the map in both directions.
 
-    What is learnt has one set of names. ``components_`` are unit directions (n_components_, n_dimensions) at a point of the
-    space, carried to the origin along a geodesic; components that are something else say what (``ideal_points_``,
-    ``reference_points_``). ``n_components_`` is how many there are. ``explained_variance_`` is what each component adds to
-    the pair variance (mean squared distance over ordered pairs) of the images (of at most 16384 points; of more than 3000, over
-    half a million pairs), ``explained_variance_ratio_`` the same as fractions of ``total_variance_``, that of the points: as in
-    scikit-learn, their sums are what is kept. (A map that may lengthen distances can keep more than there was, and a component
-    then add less than nothing.) ``objective_`` is what the fit was for, and `score` measures.
+    All reductions use the same names. ``components_`` are unit directions (n_components_, n_dimensions) at a point of the
+    space, carried to the origin along a geodesic; other kinds of components have names of their own (``ideal_points_``,
+    ``reference_points_``). ``explained_variance_`` is what each component adds to the pair variance (mean squared distance over
+    ordered pairs) of the images, ``explained_variance_ratio_`` the same as fractions of the ``total_variance_`` of the points.
+    They are measured on at most 16384 points, and above 3000 points on half a million pairs. A map that may lengthen distances
+    can have ratios that sum to more than 1, or that are negative. ``objective_`` is what the fit optimises, and `score`
+    measures.
     """
 
     n_components: Any  # int, float in (0, 1) or None
-    model: ModelChoice
-    curvature: float
-    objective: str = "variance"  # what a fit is for, where that is no choice of the user's
+    objective: str = "variance"  # for methods without a choice
     explained_variance_ratio_: np.ndarray
-    n_components_: int
-    fit_transform: FitTransform
 
     def _fit_components(self, rows: Rows, K: int) -> Ending:
         """Learn K components from points."""
@@ -98,17 +139,17 @@ class HyperbolicReduction(Transformer):
 
     @abstractmethod
     def _embed(self, y: Array) -> Array:
-        """Points (n, d+1) of H^d that stand for the images y (n, K+1)."""
+        """Points (n, d+1) of H^d for the images y (n, K+1)."""
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_n_features_out")
 
     def _lengthens(self) -> bool:
-        """Whether images can be farther apart than their points, so that the variance they keep is no share."""
+        """Whether the map can increase distances, so that a fraction of the variance is not defined."""
         return False
 
     def _check_parameters(self) -> None:
-        """Refuse options of the method that make no sense."""
+        """Validate the options of the method."""
 
     @one_blas_thread()
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -124,20 +165,20 @@ class HyperbolicReduction(Transformer):
         -------
         self
         """
-        with kept_if_refused(self):
+        with new_fit(self):
             ending = self._learn_rows(begin_fit(self, X))
         report_end(self, ending)
         return self
 
     def _learn_rows(self, rows: Rows) -> Ending:
-        """Learn as many components as are asked for."""
+        """Learn the number of components, if it is to be chosen, and the components."""
         self._check_parameters()
         n, d = rows.shape[0], rows.shape[1] - 1
-        asked = check_components(self.n_components, d, n)
-        if self._lengthens() and isinstance(asked, float):
+        K = check_components(self.n_components, d, n)
+        if self._lengthens() and isinstance(K, float):
             raise ValueError(
-                f"n_components must be a whole number or None where distances may grow, but is {self.n_components!r}: variance "
-                "is made there too, so that what is kept is no share of it."
+                f"n_components must be a whole number or None, but is {self.n_components!r}. This map can increase variance, "
+                "so a fraction is not defined."
             )
         endings = []
 
@@ -145,29 +186,15 @@ class HyperbolicReduction(Transformer):
             endings.append(self._fit_components(rows, K))
             return float(self.explained_variance_ratio_.sum())
 
-        if isinstance(asked, int):
-            endings.append(self._fit_components(rows, asked))
+        if isinstance(K, int):
+            endings.append(self._fit_components(rows, K))
         else:
-            asked = fewest_components(learn, min(d, n), asked)
-        self.n_components_, self.objective_ = asked, self.objective
-        self._n_features_out = rows.coordinates.columns(asked)
+            K = fewest_components(learn, min(d, n), K)
+        self.n_components_, self.objective_ = K, self.objective
+        self._n_features_out = rows.coordinates.columns(K)
         return endings[-1]
 
-    def transform(self, X: Any) -> Any:
-        """Project points on the learnt components.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            Points in the estimator's model and curvature; NumPy, torch or another array library, or a data frame.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components) (one column more for a model with time)
-            In the model, curvature, dtype, array library and device of X.
-        """
-        check_is_fitted(self)
-        rows = check_rows(X, fitted_coordinates(self), estimator=self, points=False, graph=keeps_graph(self))
+    def _transform_rows(self, rows: Rows) -> Any:
         images = self._on_device(rows)
         if images is None:
             rows.check()
@@ -175,7 +202,7 @@ class HyperbolicReduction(Transformer):
         return images
 
     def inverse_transform(self, Y: Any) -> Any:
-        """Carry points of the image back on the submanifold of H^d that they stand for.
+        """Map points of the image back to the submanifold of H^d that they represent.
 
         Parameters
         ----------
@@ -187,9 +214,9 @@ class HyperbolicReduction(Transformer):
         """
         check_is_fitted(self)
         rows = check_rows(Y, fitted_coordinates(self), name="Y", reach=FARTHEST_IMAGE, graph=True)
-        held = self._dimensions()
-        if rows.shape[1] - 1 not in held:
-            few, most = (rows.coordinates.columns(k) for k in (held[0], held[-1]))
+        dimensions = self._dimensions()
+        if rows.shape[1] - 1 not in dimensions:
+            few, most = (rows.coordinates.columns(k) for k in (dimensions[0], dimensions[-1]))
             raise ValueError(
                 f"Y must have {most if few == most else f'{few} to {most}'} columns, as the output of transform has, but has "
                 f"{rows.X.shape[1]}."
@@ -197,17 +224,17 @@ class HyperbolicReduction(Transformer):
         return self._map(rows, lambda chunk: self._embed(chunk.points()))
 
     def _dimensions(self) -> range:
-        """The dimensions of the images that `_embed` takes back."""
+        """Dimensions of the images that `_embed` accepts."""
         return range(self.n_components_, self.n_components_ + 1)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """How well the images stand for points X, by what the fit was for, larger being better.
+        """The value of the objective of the fit on points X; larger is better.
 
-        ``objective_`` says what that was. "variance": the pair variance of the images, which on the points of the fit is
-        the sum of ``explained_variance_``. "frechet": their variance about their mean. "distortion": minus their average
-        distortion. "robust": the mean of d² / (d² + r²) over pairs of images, r the lower quartile of the distances of X.
-        "residual": minus the mean squared distance between the points and `inverse_transform` of the images.
-        Above 3000 points, over a fixed sample of them. Scores of one objective can be compared, whatever the estimators.
+        It depends on ``objective_``. "variance": the pair variance of the images, on the training points the sum of
+        ``explained_variance_``. "frechet": their variance about their mean. "distortion": minus their average distortion.
+        "robust": the mean of d² / (d² + r²) over pairs of images, r the lower quartile of the distances of X. "residual":
+        minus the mean squared distance between the points and `inverse_transform` of the images. Above 3000 points it is
+        measured on a fixed sample. Scores of different estimators with the same objective can be compared.
 
         Parameters
         ----------
@@ -231,7 +258,7 @@ class HyperbolicReduction(Transformer):
                 setattr(self, name, np.diff(getattr(self, name), prepend=0.0))
 
     def _on_device(self, rows: Rows) -> Any:
-        """What `transform` returns, by a kernel of `_input.cuda`; None where there is none for such a map."""
+        """The output of `transform` computed by a CUDA kernel, or None if the method has no kernel."""
         return None
 
     def _images(self, chunk: Chunk) -> Any:
@@ -244,7 +271,7 @@ class HyperbolicReduction(Transformer):
 
 
 def check_reduction(model: Any) -> None:
-    """Refuse what is no fitted reduction, in a sentence."""
+    """Raise an error unless `model` is a fitted reduction."""
     if not isinstance(model, HyperbolicReduction):
         raise ValueError(f"model must be a reduction of this package, such as HoroPCA, but is {model!r:.60}.")
     check_is_fitted(model)

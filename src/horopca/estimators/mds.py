@@ -20,12 +20,12 @@ from ..geometry import boost_to_origin, lift, translate
 from ..geometry._arrays import AnyArray, Array, array_namespace, concat_time, from_numpy, to_numpy
 from ..geometry._points import Chunk, Points, TranslatedPoints
 from ..statistics import frame_of
+from .base import new_fit
 from .fitting import (
     as_fitted,
     check_components,
     fitted_coordinates,
     in_model,
-    kept_if_refused,
     mean_ending,
     measured_rows,
     nested_variances,
@@ -152,7 +152,7 @@ class HyperbolicMDS(LinearReduction):
         """
         check_choice("metric", self.metric, METRICS)
         if self.metric == "precomputed":
-            with kept_if_refused(self):
+            with new_fit(self):
                 ending = self._fit_distances(X)
             report_end(self, ending)
         else:

@@ -25,8 +25,8 @@ from ..geometry import lift, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry.isometries import boost
 from ..statistics import frechet_mean, principal_axes
-from .base import Parametrised
-from .fitting import begin_fit, check_climb, check_weights, ending_after, fitted_coordinates, kept_if_refused, report_end
+from .base import HyperbolicEstimator, new_fit
+from .fitting import begin_fit, check_climb, check_weights, ending_after, fitted_coordinates, report_end
 from .margin import Hyperplane, largest_margins
 
 PLATT_FOLDS = 5  # Probabilities are learnt from so many folds.
@@ -34,7 +34,11 @@ AXES = 2  # The search starts across so many principal axes, from either side.
 SIDE_BY_SIDE = 1 << 20  # Searches run side by side for at most so many points times searches.
 
 
-class HyperbolicSVC(ClassifierMixin, Parametrised):
+def _has_probabilities(estimator: HyperbolicSVC) -> bool:
+    return hasattr(estimator, "_platt") if hasattr(estimator, "classes_") else estimator.probability
+
+
+class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
     """Support vector machine in hyperbolic space: hyperplanes of the largest margin (Cho et al. 2019).
 
     A hyperplane is the set of points x of the hyperboloid with <w, x> = 0 in the Minkowski form. For two classes, y = +-1,
@@ -142,7 +146,7 @@ class HyperbolicSVC(ClassifierMixin, Parametrised):
         self
         """
         self._check_options()
-        with kept_if_refused(self):
+        with new_fit(self):
             ending = self._learn(begin_fit(self, X), y, sample_weight)
         report_end(self, ending)
         return self
@@ -231,7 +235,7 @@ class HyperbolicSVC(ClassifierMixin, Parametrised):
         values = to_numpy(self.decision_function(X))
         return np.asarray(self.classes_[values.argmax(axis=1) if values.ndim == 2 else (values > 0).astype(int)])
 
-    @available_if(lambda self: self.probability)
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, in the order of ``classes_``; only with ``probability=True``.
 

@@ -18,8 +18,8 @@ from ..geometry import from_hyperboloid, to_hyperboloid, translate
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry._points import Chunk, TranslatedPoints
 from ..statistics import principal_axes
-from .base import FitTransform, Transformer
-from .fitting import begin_fit, ending_after, fitted_coordinates, keeps_graph, kept_if_refused, report_end, store_mean
+from .base import Transformer, new_fit
+from .fitting import begin_fit, ending_after, fitted_coordinates, report_end, store_mean
 
 ALL_ONE = "X must hold points that differ, but all its rows are one point: there is no variance to normalise."
 FLAT = 1e-7  # A coordinate whose deviation is below this fraction of the largest has none but rounding.
@@ -27,10 +27,6 @@ FLAT = 1e-7  # A coordinate whose deviation is below this fraction of the larges
 
 class Whitener(Transformer):
     """Coordinates of points seen from their Fréchet mean, normalised. Subclasses say which coordinates."""
-
-    model: ModelChoice
-    curvature: float
-    fit_transform: FitTransform
 
     @abstractmethod
     def _learn(self, rows: Rows) -> Ending:
@@ -58,7 +54,7 @@ class Whitener(Transformer):
         -------
         self
         """
-        with kept_if_refused(self):
+        with new_fit(self):
             rows = begin_fit(self, X)
             mean = store_mean(self, rows)
             ending = ending_after(mean, self._learn(rows))
@@ -99,21 +95,8 @@ class Whitener(Transformer):
                 f"from 0) is constant and has no variance to normalise, but is {len(flat)}."
             )
 
-    def transform(self, X: Any) -> Any:
-        """The whitened coordinates of points.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            Points in the estimator's model and curvature; NumPy, torch or another array library, or a data frame.
-
-        Returns
-        -------
-        array of shape (n_samples, n_components)
-            In the dtype, array library and device of X.
-        """
-        check_is_fitted(self)
-        rows = check_rows(X, fitted_coordinates(self), estimator=self, graph=keeps_graph(self))
+    def _transform_rows(self, rows: Rows) -> Any:
+        rows.check()
         whiten, dtype = np.linalg.inv(self._colour), rows.X.dtype
 
         def features(chunk: Chunk) -> Any:

@@ -10,7 +10,7 @@ from .._input.arguments import check_count
 from .._input.coordinates import Coordinates
 from .._input.validation import check_rows
 from ..geometry import distance
-from ..metrics.nearest import nearest_neighbours, strangers
+from ..metrics.nearest import false_neighbour_shares, nearest_neighbours
 from ..metrics.neighbours import EXACT_POINTS, Compared, false_neighbours
 from ..statistics import standard_error
 from .columns import Arrays, Header
@@ -89,7 +89,7 @@ def trust_of(x: np.ndarray, y: np.ndarray, k: int, reach: np.ndarray) -> dict[st
         found = false_neighbours(x, y, n_neighbors=k, model="lorentz")
         return {"false": 1 - found["kept"], "trust": found["trust"], "continuity": found["continuity"]}
     some = np.random.default_rng(0).choice(len(x), SAMPLED, replace=False)
-    false = strangers(x, nearest_neighbours(y, k)[0], reach)
+    false = false_neighbour_shares(x, nearest_neighbours(y, k)[0], reach)
     trust, continuity = (Compared(clouds, k).values(some)[1] for clouds in ([x, y], [y, x]))
     return {"false": false, "trust": trust, "continuity": continuity}
 

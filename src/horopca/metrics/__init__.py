@@ -1,6 +1,6 @@
 """Figures of merit: what a reduction keeps of what it was given, and methods and classifiers side by side."""
 
-from .chosen import HoroPCACV
+from ..estimators.component_curve import ComponentCurve, HeldOut, component_curve
 from .distances import (
     average_distortion,
     frechet_variance,
@@ -11,13 +11,11 @@ from .distances import (
     worst_case_distortion,
 )
 from .neighbours import continuity, false_neighbours, neighbours_kept, trustworthiness
-from .selection import ComponentCurve, HeldOut, component_curve
 from .stability import Stability, bootstrap
 
 __all__ = [
     "ComponentCurve",
     "HeldOut",
-    "HoroPCACV",
     "Stability",
     "average_distortion",
     "bootstrap",

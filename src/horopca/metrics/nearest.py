@@ -58,13 +58,13 @@ def _sorted(indices: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.
     return np.take_along_axis(indices, order, axis=1), np.take_along_axis(distances, order, axis=1)
 
 
-def strangers(x: np.ndarray, here: np.ndarray, reach: np.ndarray) -> np.ndarray:
+def false_neighbour_shares(x: np.ndarray, here: np.ndarray, reach: np.ndarray) -> np.ndarray:
     """The share (n,) of the neighbours `here` (n, k) that are farther from a point of x (n, d+1) than its `reach` (n,).
 
     With the distance of the k-th nearest for a reach: the share of false neighbours, for as many points as can be searched.
 
     >>> from horopca.geometry import lift
-    >>> strangers(lift(np.array([[0.0], [1.0], [5.0]])), np.array([[1], [2], [1]]), np.array([1.0, 1.0, 9.0]))
+    >>> false_neighbour_shares(lift(np.array([[0.0], [1.0], [5.0]])), np.array([[1], [2], [1]]), np.array([1.0, 1.0, 9.0]))
     array([0., 1., 0.])
     """
     edge = reach * (1 + 1e-12)  # the k-th itself may round beyond its own distance

@@ -19,11 +19,11 @@ from .._input.rows import Rows
 from .._input.validation import check_rows
 from ..estimators.base import check_reduction
 from ..estimators.fitting import as_fitted, check_weights, copies_of, fitted_coordinates
+from ..estimators.folds import group_numbers
 from ..estimators.horopca import SEARCH_ROWS
 from ..geometry import Frame, align, between, distance, from_hyperboloid, translate_to_origin
 from ..geometry._arrays import to_numpy
 from ..projections.spines import spine_angle, spine_basis
-from .folds import group_numbers
 
 RESAMPLES = ("bootstrap", "subsample")
 FEWEST = 10  # Fewer refits say nothing of a share of nine in ten.

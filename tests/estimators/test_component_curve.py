@@ -8,18 +8,17 @@ import numpy as np
 import pytest
 from joblib import Parallel, parallel_backend
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clouds import cloud
 from horopca import HoroPCA, HoroPCACV, TangentPCA, metrics
 from horopca._objectives.variances import slid
+from horopca.estimators import component_curve as selection
+from horopca.estimators import folds, parallel_analysis
+from horopca.estimators.parallel_analysis import without_direction
 from horopca.geometry import from_hyperboloid, radius, to_hyperboloid
-from horopca.metrics import chance, component_curve, folds, selection
-from horopca.metrics.chance import without_direction
+from horopca.metrics import component_curve
 from horopca.plots import plot_components
 from horopca.projections.spines import spine_from_basis
-
-pytestmark = pytest.mark.usefixtures("quick_search")
 
 QUICK = {"cv": 2, "copies": 0, "rule": "one_se"}
 QUICKLY = HoroPCA(n_init=1)
@@ -43,11 +42,6 @@ X = ball(planted(60, 4, 2))
 @pytest.fixture(scope="module")
 def curve():
     return component_curve(X, 3, estimator=QUICKLY, cv=2, copies=9)
-
-
-@parametrize_with_checks([HoroPCACV(max_components=1, model="tangent", n_init=1, **QUICK)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 # ---- laws
@@ -84,7 +78,7 @@ def test_copies_keep_radii_and_images_on_the_components_before():
         if k:
             spine = spine_from_basis(basis)
             assert np.allclose(slid(copy, spine), slid(x, spine), rtol=1e-9)
-        across = copy[:, 1:] - copy[:, 1:] @ chance._directions(basis).T @ chance._directions(basis)
+        across = copy[:, 1:] - copy[:, 1:] @ parallel_analysis._directions(basis).T @ parallel_analysis._directions(basis)
         mean = (across / np.linalg.norm(across, axis=1, keepdims=True)).mean(axis=0)
         assert np.linalg.norm(mean) < 4 / np.sqrt(50)  # four deviations of the mean of as many random directions
 

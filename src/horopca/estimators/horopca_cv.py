@@ -11,12 +11,12 @@ from sklearn.utils.metaestimators import available_if
 from .._input.threads import one_blas_thread
 from .._input.validation import ModelChoice
 from .._objectives.objectives import ObjectiveName
-from ..estimators import HoroPCA
-from ..estimators.fitting import begin_fit, check_weights, copies_of, kept_if_refused, report_end
-from ..estimators.horopca import SEARCH_ROWS
-from ..estimators.learning import SpineName
+from .base import new_fit
+from .component_curve import ComponentCurve, MeasureName, RuleName, component_curve
+from .fitting import begin_fit, check_weights, copies_of, report_end
 from .folds import check_groups, check_splits
-from .selection import ComponentCurve, MeasureName, RuleName, component_curve
+from .horopca import SEARCH_ROWS, HoroPCA
+from .learning import SpineName
 
 
 def _is_no_stream(estimator: Any) -> bool:
@@ -138,7 +138,7 @@ class HoroPCACV(HoroPCA):
         -------
         self
         """
-        with kept_if_refused(self):
+        with new_fit(self):
             rows = begin_fit(self, X)
             shared = {name: getattr(self, name) for name in HoroPCA._get_param_names() if name in self._get_param_names()}
             how = {"cv": self.cv, "rule": self.rule, "measure": self.measure, "copies": self.copies}

@@ -19,20 +19,20 @@ from .._objectives.objectives import OBJECTIVES
 from .._objectives.sample import as_sample
 from .._objectives.variances import slid
 from .._search.nested import search_nested
-from ..estimators import HoroPCA
-from ..estimators.base import HyperbolicReduction
-from ..estimators.learning import Wish, in_own_order
 from ..geometry import Frame, pairwise_distance
 from ..geometry._points import TranslatedPoints
 from ..projections.spines import Spine, spine_from_basis
 from ..statistics import principal_axes, relative_change
-from .chance import beside_chance
-from .comparison import NEIGHBOURS
+from .base import HyperbolicReduction
 from .folds import check_groups, check_splits, folds_of
+from .horopca import HoroPCA
+from .learning import Wish, in_own_order
+from .parallel_analysis import beside_chance
 
 RuleName = Literal["null", "one_se"]
 MeasureName = Literal["distortion", "variance", "neighbours"]
 
+NEIGHBOURS = 10  # Nearest neighbours of each point that are compared, or a third of the fold if that is fewer.
 USUAL_COMPONENTS = 10  # So many are looked at unless more are asked for.
 MOST_ROWS = 1 << 12  # More rows than this are looked at through a random sample of so many.
 
