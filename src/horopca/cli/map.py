@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import rich_click as click
+from scipy.sparse import csr_array
 
 from ..embed.forms import as_relations
 from ..explorer import explore
@@ -73,34 +74,40 @@ def map(
     check_files({"graph": graph}, [Output("-o", output, PAGES), Output("--plot", plot, PICTURES)], force=force)
     figure, start = figure_for(plot), time.perf_counter()
     fitted = fit_embedding(graph, method, dimensions, seed, settings, {"max_radius": RADIUS})
-    X, texts, title = fitted.embedding_, _texts(fitted, graph), title or graph.stem
+    X, (texts, lengths), title = fitted.embedding_, _texts(fitted, graph), title or graph.stem
     with status(f"Reducing {len(X):,} points to the plane"):
         Y = X if dimensions == 2 else make(reduction, 2, random_state=seed).fit_transform(X)
         distortion: Any = average_distortion(X, Y, n_pairs=report_pairs(len(X)), random_state=seed)
     draw_plane(figure, Y, texts, title=title)
-    page = explore(Y, labels=texts.labels, names=texts.names, edges=texts.edges, original=X, title=title)
+    page = explore(Y, labels=texts.labels, names=texts.names, edges=texts.edges, original=lengths, title=title)
     seconds = time.perf_counter() - start
     write_files([(output, page.save), (plot, saved(figure))], force=force)
     found = figures(method, fitted)
     if as_json:
         report = {f"embedding_{name.replace(' ', '_')}": value for name, value in found.items()}
         about = {"graph": graph, "output": output, "plot": plot, "n_nodes": len(X), "n_dimensions": dimensions, "seed": seed}
-        return print_json({**about, **report, "reduction_distortion": distortion, "seconds": seconds})
+        report |= {"reduction_distortion": distortion, "distortion": page.distortion}
+        return print_json({**about, **report, "seconds": seconds})
     steps = {f"embedding, {name}": f"{value:.4g}" for name, value in found.items()}
-    rows = {"nodes": f"{len(X):,}", **steps, "reduction, distortion": f"{distortion:.4f}", "time": f"{seconds:.2f} s"}
-    print_rows({**rows, "page in": str(output), "drawn in": str(plot)})
+    rows = {"nodes": f"{len(X):,}", **steps, "reduction, distortion": f"{distortion:.4f}"}
+    if page.distortion is not None:
+        rows["graph to plane, distortion"] = f"{page.distortion:.4f}"
+    print_rows({**rows, "time": f"{seconds:.2f} s", "page in": str(output), "drawn in": str(plot)})
 
 
-def _texts(fitted: Any, graph: Path) -> Texts:
-    """The names of the embedded nodes, the edges between them from parents to children, and in a tree the branch of each."""
+def _texts(fitted: Any, graph: Path) -> tuple[Texts, csr_array]:
+    """Names, edges from parents to children and, in a tree, branches of the embedded nodes; and the lengths of the edges."""
     with named(graph), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it was read before
         relations = as_relations(graph)
     row = {name: i for i, name in enumerate(fitted.names_)}
-    pairs = [(row.get(relations.names[v]), row.get(relations.names[u])) for u, v in relations.edges]
-    edges = np.array([pair for pair in pairs if None not in pair], dtype=np.int64).reshape(-1, 2)
-    names = [str(name) for name in fitted.names_]
-    return Texts(branches(edges, names), names, edges)
+    rows = np.array([row.get(name, -1) for name in relations.names])[relations.edges[:, ::-1]].reshape(-1, 2)
+    embedded, names = (rows >= 0).all(axis=1), [str(name) for name in fitted.names_]
+    weights = np.ones(len(rows)) if relations.weights is None else relations.weights
+    edges = rows[embedded].astype(np.int64)
+    unique, first = np.unique(np.sort(edges, axis=1), axis=0, return_index=True)  # an edge may be listed in both directions
+    lengths = csr_array((weights[embedded][first], tuple(unique.T)), shape=(len(names), len(names)))
+    return Texts(branches(edges, names), names, edges), lengths
 
 
 def branches(edges: np.ndarray, names: list[str]) -> list[Any] | None:

@@ -1,112 +1,244 @@
-"""What the page knows of the points before the reduction: their neighbours, what became of these, and how to refit."""
+"""What the page knows of the original, which is points, a graph or a matrix of distances: neighbours, and how to refit."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
+from scipy.sparse.csgraph import dijkstra
 
-from .._input.arguments import check_count
+from .._input.arguments import METRICS, MetricName, check_choice, check_count, check_distances
 from .._input.coordinates import Coordinates
 from .._input.validation import check_rows
-from ..geometry import distance
-from ..metrics.nearest import false_neighbour_shares, nearest_neighbours
-from ..metrics.neighbours import EXACT_POINTS, Compared, false_neighbours
+from ..geometry import distance, pairwise_distance
+from ..geometry.hyperboloid import BLOCK_ELEMENTS
+from ..metrics.nearest import nearest_neighbours
+from ..metrics.neighbours import EXACT_POINTS, Compared
 from ..statistics import standard_error
 from .columns import Arrays, Header
 from .frames import is_several
 from .packing import rounded
 
-STORED_NEIGHBOURS = 300_000  # A page holds so many neighbours in all, so that 100,000 points stay below 5 MB.
-STORED_NUMBERS = 150_000  # A page holds so many coordinates of the original, to refit: 1.5 MB.
+STORED_NEIGHBOURS = 300_000  # neighbours in one page, so that 100,000 points stay below 5 MB
+STORED_NUMBERS = 150_000  # coordinates of the original in one page, needed to refit: 1.5 MB
+EXACT_NODES = 1 << 11  # nodes of a graph up to which ranks of all are counted: all shortest paths take two seconds
+SAMPLED = 512  # points whose ranks are counted where there are more than these, or than EXACT_POINTS without a graph
+PAIRS = 1 << 22  # pairs that the average distortion is measured on: its standard error is then below a thousandth
+TIE = 1 + 1e-12  # distances that differ by less are equal: the same distance rounds differently in two formulas
 
-SAMPLED = 512  # Of very many points, the ranks of the neighbours of so many are counted.
-
-# A measure is shown under this name, with whether its high values are the good ones, and what it says.
-TRUST = {
+# A measure: its name, whether high values are the good ones, and what it is.
+MEASURES = {
     "false": (
-        "False neighbours",
+        "Neighbours added",
         False,
-        "The share of strangers among the {k} nearest in the picture: points not among the {k} nearest in the original. "
-        "Where it is high, do not trust the picture.",
+        "False neighbours: the share of the {k} nearest in this picture that are not among the {k} nearest in the {before}.",
+    ),
+    "lost": (
+        "Neighbours lost",
+        False,
+        "The share of the {k} nearest in the {before} that are not among the {k} nearest in this picture.",
     ),
     "trust": (
         "Trustworthiness",
         True,
-        "How far the {k} nearest in the picture can be trusted to be near in the original: strangers count by how far down the "
-        "original's list they are.",
+        "The exact term for neighbours added (Venna and Kaski): each counts by its rank in the {before}, among {k} neighbours.",
     ),
     "continuity": (
         "Continuity",
         True,
-        "How far the {k} nearest in the original are still near in the picture: those torn away count by how far down the "
-        "picture's list they are.",
+        "The exact term for neighbours lost (Venna and Kaski): each counts by its rank in this picture, among {k} neighbours.",
     ),
     "distortion": (
         "Local distortion",
         False,
-        "How much the distances to the {k} nearest in the original were changed; it says nothing of strangers that came near.",
+        "The mean relative change of the distances to the {k} nearest in the {before}.",
     ),
 }
 
 
+class Rows(NamedTuple):
+    """Distances (m, n) from some of n points to all of them, computed on demand: ``rows[points]``."""
+
+    n: int
+    compute: Callable[[np.ndarray], np.ndarray]
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __getitem__(self, points: Any) -> np.ndarray:
+        return self.compute(points)
+
+
+class Original(NamedTuple):
+    """The distances before the reduction, in whatever form they were passed."""
+
+    word: str  # "original" or "graph", as the page calls it
+    rows: Rows
+    points: np.ndarray | None = None  # (n, d+1), where the original is points
+    graph: csr_array | None = None  # (n, n), where it is a graph
+    unit: float = 1.0  # of its distances, in the user's units
+
+
 def add_original(
-    header: Header, arrays: Arrays, original: Any, y: np.ndarray, n_neighbors: int, coordinates: Coordinates
-) -> None:
-    """Neighbours in the original space, their distances there, and what to distrust in the picture y (n, 3)."""
+    header: Header, arrays: Arrays, original: Any, metric: MetricName, y: np.ndarray, n_neighbors: int, coordinates: Coordinates
+) -> float | None:
+    """Add neighbours in the original and what the picture y (n, 3) changed; return the average distortion of the picture."""
+    before, k, n = check_original(original, metric, len(y), coordinates), check_count("n_neighbors", n_neighbors, 1), len(y)
+    header["before"] = before.word
+    if n < 3:
+        return None
+    k = min(k, (n - 1) // 2)
+    here, near = nearest_neighbours(y, k)
+    there, far, apart = neighbours_before(before, k, here)
+    away = np.stack([distance(y, y[column]) for column in there.T], axis=1)
+    added, lost = apart > TIE * far[:, -1:], away > TIE * near[:, -1:]
+    header["k"] = kept = min(max(3, min(10, STORED_NEIGHBOURS // n)), k)
+    bits = 1 << np.arange(kept)
+    arrays |= {"there": there[:, :kept].ravel().astype(np.uint32), "here": here[:, :kept].ravel().astype(np.uint32)}
+    arrays |= {"added": (added[:, :kept] @ bits).astype(np.uint16), "missing": (lost[:, :kept] @ bits).astype(np.uint16)}
+    arrays["spans"] = rounded(far[:, :kept].ravel() * before.unit)
+    total, scale = average_change(before.rows, y, before.graph is not None)
+    if before.graph is not None:
+        header["graph_scale"] = scale / coordinates.scale
+    found = {"false": added.mean(axis=1), "lost": lost.mean(axis=1), "distortion": local_distortion(away, scale * far)}
+    found |= rank_measures(before.rows, y, k, EXACT_POINTS if before.graph is None else EXACT_NODES)
+    _add_measures(header, arrays, found, k, n)
+    _add_coordinates(header, arrays, before)
+    if total is not None:
+        header["total"] = f"Average distortion, {before.word} → picture: {total:.1%}"
+    return total
+
+
+def _add_measures(header: Header, arrays: Arrays, found: dict[str, np.ndarray], k: int, n: int) -> None:
+    header["measures"] = []
+    for key, (name, good, note) in MEASURES.items():
+        values = found[key]
+        text = f"{note.format(k=k, before=header['before'])} On average {_mean(values, n)}."
+        header["measures"].append({"key": key, "name": name, "note": text, "good": good})
+        if len(values) == n:
+            arrays[key] = rounded(values)
+
+
+def _add_coordinates(header: Header, arrays: Arrays, before: Original) -> None:
+    """The coordinates that a refit starts from."""
+    if before.points is None:
+        header["omitted"].append(f"no refit: the original is a {'graph' if before.graph is not None else 'distance matrix'}")
+    elif before.points[:, 1:].size > STORED_NUMBERS:
+        header["omitted"].append(f"no refit: the original has more than {STORED_NUMBERS:,} numbers")
+    else:
+        header["dimension"], arrays["original"] = before.points.shape[1] - 1, before.points[:, 1:].ravel()
+
+
+# ---------------------------------------------------------------- the forms of an original
+
+
+def check_original(original: Any, metric: MetricName, n: int, coordinates: Coordinates) -> Original:
+    """Validate the original of n points. Raises ValueError if its rows are not theirs."""
+    check_choice("metric", metric, METRICS)
     if is_several(original):
         raise ValueError(
             f"original must be one array, the points of the last picture before the reduction, but holds {len(original)}."
         )
-    before, k, n = check_rows(original, coordinates, name="original"), check_count("n_neighbors", n_neighbors, 1), len(y)
+    if issparse(original) or metric == "precomputed":
+        return _checked_distances(original, n, coordinates)
+    before = check_rows(original, coordinates, name="original")
     if before.shape[0] != n:
         raise ValueError(f"original must have one row for each of the {n} points of Y, but has {before.shape[0]}.")
-    if n < 3:
-        return
-    x, k = np.asarray(before.take(np.arange(n)), dtype=np.float64), min(k, (n - 1) // 2)
-    indices, distances = nearest_neighbours(x, k)
-    kept = min(max(3, min(10, STORED_NEIGHBOURS // n)), k)
-    header["k"] = kept
-    arrays["neighbours"] = indices[:, :kept].ravel().astype(np.uint32)
-    arrays["spans"] = rounded(distances[:, :kept].ravel() / coordinates.scale)
-    found = trust_of(x, y, k, distances[:, -1]) | {"distortion": local_distortion(y, indices, distances)}
-    header["measures"] = []
-    for key, (name, good, note) in TRUST.items():
-        values = np.asarray(found[key])
-        about = {"key": key, "name": name, "note": f"{note.format(k=k)} On average {_mean(values, n)}."}
-        header["measures"].append(about | {"good": good})
-        if len(values) == n:
-            arrays[key] = rounded(values)
-    if x[:, 1:].size <= STORED_NUMBERS:
-        header["dimension"], arrays["original"] = x.shape[1] - 1, x[:, 1:].ravel()
-    else:
-        header["omitted"].append(f"no refit: the original has more than {STORED_NUMBERS:,} numbers")
+    x = np.asarray(before.take(np.arange(n)), dtype=np.float64)
+    return Original("original", Rows(n, lambda some: pairwise_distance(x[some], x)), points=x, unit=1 / coordinates.scale)
 
 
-def trust_of(x: np.ndarray, y: np.ndarray, k: int, reach: np.ndarray) -> dict[str, np.ndarray]:
-    """False neighbours, trustworthiness and continuity of each point; of very many points the last two of some only."""
-    if len(x) <= EXACT_POINTS:
-        found = false_neighbours(x, y, n_neighbors=k, model="lorentz")
-        return {"false": 1 - found["kept"], "trust": found["trust"], "continuity": found["continuity"]}
-    some = np.random.default_rng(0).choice(len(x), SAMPLED, replace=False)
-    false = false_neighbour_shares(x, nearest_neighbours(y, k)[0], reach)
-    trust, continuity = (Compared(clouds, k).values(some)[1] for clouds in ([x, y], [y, x]))
-    return {"false": false, "trust": trust, "continuity": continuity}
+def _checked_distances(original: Any, n: int, coordinates: Coordinates) -> Original:
+    shape = np.shape(original)
+    if shape != (n, n):
+        raise ValueError(f"original must have one row and one column for each of the {n} points of Y, but has shape {shape}.")
+    if not issparse(original):
+        distances = check_distances(np.asarray(original, dtype=np.float64), name="original")
+        return Original("original", Rows(n, lambda some: coordinates.scale * distances[some]), unit=1 / coordinates.scale)
+    graph = csr_array(original, dtype=np.float64)
+    if not (np.isfinite(graph.data).all() and (graph.data > 0).all()):
+        raise ValueError("original, as a graph, must have finite positive lengths of edges, but has others.")
+    return Original("graph", Rows(n, lambda some: dijkstra(graph, directed=False, indices=some)), graph=graph)
 
 
-def local_distortion(y: np.ndarray, indices: np.ndarray, distances: np.ndarray) -> np.ndarray:
-    """Mean of |d' - d| / d over the neighbours of each point, d in the original and d' in y; NaN where all d are 0."""
-    total, count = np.zeros(len(y)), np.zeros(len(y))
-    for j in range(indices.shape[1]):
-        d = distances[:, j]
-        apart = d > 0
-        change = np.abs(distance(y, y[indices[:, j]]) - d) / np.where(apart, d, 1.0)
-        total, count = total + np.where(apart, change, 0.0), count + apart
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+# ---------------------------------------------------------------- neighbours and measures
+
+
+def neighbours_before(before: Original, k: int, here: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The k nearest of each point in the original, their distances, and those of the points `here`: three arrays (n, k)."""
+    if before.points is not None:
+        x = before.points
+        return *nearest_neighbours(x, k), np.stack([distance(x, x[column]) for column in here.T], axis=1)
+    n, limit = before.rows.n, 0.0 if before.graph is None else float(np.median(before.graph.data))
+    there, far, apart = np.empty((n, k), dtype=np.int64), np.empty((n, k)), np.empty((n, k))
+    step = max(1, BLOCK_ELEMENTS // n)
+    for start in range(0, n, step):
+        rows = np.arange(start, min(start + step, n))
+        d = before.rows[rows] if before.graph is None else _paths(before.graph, rows, k, limit)
+        d[np.arange(len(rows)), rows] = np.inf
+        near = np.argpartition(d, k - 1, axis=1)[:, :k]
+        length = np.take_along_axis(d, near, axis=1)
+        order = np.lexsort((near, length), axis=1)
+        there[rows], far[rows] = (np.take_along_axis(part, order, axis=1) for part in (near, length))
+        apart[rows] = np.take_along_axis(d, here[rows], axis=1)
+        limit = max(limit, float(np.max(far[rows], initial=0.0, where=np.isfinite(far[rows]))))
+    return there, far, apart
+
+
+def _paths(graph: csr_array, rows: np.ndarray, k: int, limit: float) -> np.ndarray:
+    """Shortest paths (m, n) from some nodes, infinite beyond a length that reaches at least k others where there are any."""
+    d = np.asarray(dijkstra(graph, directed=False, indices=rows, limit=limit))
+    few, end = np.flatnonzero(np.isfinite(d).sum(axis=1) <= k), float(graph.data.sum())
+    while few.size and limit < end:
+        limit = min(2 * limit, end)
+        d[few] = dijkstra(graph, directed=False, indices=rows[few], limit=limit)
+        few = few[np.isfinite(d[few]).sum(axis=1) <= k]
+    return d
+
+
+def rank_measures(before: Rows, y: np.ndarray, k: int, exact: int) -> dict[str, np.ndarray]:
+    """Trustworthiness and continuity of each point, or of a sample where there are more than `exact` points."""
+    n = len(y)
+    some = np.arange(n) if n <= exact else np.random.default_rng(0).choice(n, SAMPLED, replace=False)
+    after = Rows(n, lambda points: pairwise_distance(y[points], y))
+    trust, continuity = (Compared(pair, k, precomputed=True).values(some)[1] for pair in ([before, after], [after, before]))
+    return {"trust": trust, "continuity": continuity}
+
+
+def local_distortion(away: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """Mean of |d' - d| / d over the neighbours of each point, both (n, k); NaN where no d is positive and finite."""
+    apart = (distances > 0) & np.isfinite(distances)
+    change = np.where(apart, np.abs(away / np.where(apart, distances, 1.0) - 1), 0.0)
+    count = apart.sum(axis=1)
+    return np.where(count > 0, change.sum(axis=1) / np.maximum(count, 1), np.nan)
+
+
+def average_change(before: Rows, y: np.ndarray, free_scale: bool) -> tuple[float | None, float]:
+    """Mean over pairs of |d' / (s d) - 1|, and s: the best one if free (a graph has a unit of its own), 1 otherwise."""
+    n = len(y)
+    some = np.random.default_rng(0).permutation(n)[: max(2, PAIRS // n)]
+    step = max(1, BLOCK_ELEMENTS // n)
+    ratios = np.concatenate([_ratios(before, y, some[start : start + step]) for start in range(0, len(some), step)])
+    if not ratios.size:
+        return None, 1.0
+    scale = 1.0
+    if free_scale and ratios.max() > 0:  # the sum of |r t - 1| over t is least at the median of 1 / r with weights r
+        order = np.sort(ratios)
+        middle = int(np.searchsorted(np.cumsum(order), order.sum() / 2))
+        scale = float(order[middle])
+    return float(np.mean(np.abs(ratios / scale - 1))), scale
+
+
+def _ratios(before: Rows, y: np.ndarray, some: np.ndarray) -> np.ndarray:
+    d, e = before[some], pairwise_distance(y[some], y)
+    counted = np.isfinite(d) & (d > 0)
+    return np.asarray(e[counted] / d[counted])
 
 
 def _mean(values: np.ndarray, n: int) -> str:
-    """The mean in words, with its standard error where only some of the n points were looked at."""
+    """The mean as text, with its standard error where it is that of a sample of the n points."""
     known = values[np.isfinite(values)]
     if not known.size:
         return "unknown"

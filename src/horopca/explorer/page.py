@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from .._input.arguments import check_count
+from .._input.arguments import MetricName, check_count
 from .._input.coordinates import check_coordinates
 from ..geometry import ModelName, radius, translate_to_origin
 from ..io import atomic_output
-from ..plots.given import checked_edges, checked_regions
+from ..metrics import Stability
+from ..plots.given import checked_edges
 from ..plots.palette import COLOURS, DARK_COLOURS, DARK_OTHER, OTHER, RAMPS
 from ..plots.views import choose_view, why_by_distance
 from ..statistics import frechet_mean
@@ -30,8 +31,8 @@ from .packing import pack
 from .widget import notebook_widget
 
 SCRIPTS = (
-    "geometry", "data", "colours", "scene", "paint-gl", "paint-2d", "export", "state", "pointer", "selection", "refitting",
-    "time", "regions", "panels", "main",
+    "geometry", "data", "colours", "scene", "paint", "export", "state", "pointer", "selection", "refitting", "time", "regions",
+    "panels", "main",
 )  # fmt: skip
 IDLE = re.compile(r"^ *(//|/\*\*|\*).*\n|^ +", re.MULTILINE)  # The page need not carry comments, nor the indents of lines.
 
@@ -42,9 +43,10 @@ class Page:
     With the package anywidget in the notebook, `selection` are the rows selected on the page, and `widget` is the widget.
     """
 
-    def __init__(self, html: str, n_points: int) -> None:
+    def __init__(self, html: str, n_points: int, distortion: float | None = None) -> None:
         self.html = html
         self.n_points = n_points
+        self.distortion = distortion  #: Average distortion from the original to the picture; None without an original.
 
     def save(self, path: str | Path, force: bool = False) -> Path:
         """Write the page to an ``.html`` file, whole or not at all; over an existing one only with ``force=True``."""
@@ -100,7 +102,8 @@ def explore(
     model: ModelName = "poincare",
     curvature: float = -1.0,
     n_neighbors: int = 10,
-    regions: Any = None,
+    metric: MetricName = "hyperbolic",
+    regions: Stability | None = None,
 ) -> Page:
     """A page in which to move around points of the hyperbolic plane, find them, select them and see their neighbours.
 
@@ -118,10 +121,12 @@ def explore(
         Pairs of rows of Y to join by geodesics.
     values : array (n,), mapping of names to arrays (n,), or data frame, optional
         Numbers to colour by; NaN where one is missing.
-    original : array of shape (n, d), optional
-        The points before the reduction, in the same model and curvature; with several pictures, those of the last.  The
-        page then lists the neighbours of the original space beside those of the picture, colours by the share of strangers
-        among the latter and by how much distances to the former were changed, and refits HoroPCA to a selection.
+    original : array of shape (n, d), SciPy sparse matrix (n, n), or distances (n, n), optional
+        What the picture is compared with: the points before the reduction, in the same model and curvature; a graph, as a
+        sparse matrix of the lengths of its edges, whose distances are those of shortest paths; or, with
+        ``metric="precomputed"``, a matrix of distances.  With several pictures, the original of the last.  The page lists the
+        neighbours in the original beside those in the picture and colours by what was added, lost and distorted.  With
+        points, it refits HoroPCA to a selection.
     details : sequence of n texts, mapping of names to such sequences, or data frame, optional
         Texts shown with a point and searched; addresses of the web become links.
     images : sequence of n, optional
@@ -139,10 +144,12 @@ def explore(
         What each of several pictures is called beside the slider, such as ``["epoch 1", "epoch 2"]``.
     model, curvature : of Y and of the original
     n_neighbors : int
-        Neighbours that strangers and distortions are counted among.
-    regions : result of `horopca.metrics.bootstrap`, or array (n, m, 2), optional
-        Where each point may lie: the border of a region around it, m points in the coordinates of Y (of the last picture).
-        The page shows those of the points that are marked and selected, and a button all of them.
+        Neighbours of each point that are compared with those in the original.
+    metric : {"hyperbolic", "precomputed"}
+        Whether `original` is points or a matrix of distances.
+    regions : result of `horopca.metrics.bootstrap`, optional
+        The confidence region of each point of Y (of the last picture).  The page shows those of the pinned and selected
+        points, and a button all of them.
 
     Returns
     -------
@@ -175,24 +182,26 @@ def explore(
     pairs = None if edges is None else checked_edges(edges, n)
     if pairs is not None and len(pairs):
         arrays["edges"] = pairs[np.lexsort(pairs.T)].T.ravel().astype(np.uint32)  # in this order they compress best
-    if original is not None:
-        add_original(header, arrays, original, y, n_neighbors, coordinates)
-    _add_regions(header, arrays, checked_regions(regions, n, model, curvature))
+    distortion = None if original is None else add_original(header, arrays, original, metric, y, n_neighbors, coordinates)
+    if regions is not None:
+        _add_regions(header, arrays, regions, n)
     _add_view(header, _home(y, pairs, root), everything)
-    return Page(_assemble(title, pack(header, arrays)), n)
+    return Page(_assemble(title, pack(header, arrays)), n, distortion)
 
 
-def _add_regions(header: dict[str, Any], arrays: Arrays, borders: np.ndarray) -> None:
-    """The borders (n, m, 3) of regions, if there are any."""
-    if borders.size:
-        header["around"] = borders.shape[1]
-        arrays |= {"border-x": borders[:, :, 1].ravel(), "border-y": borders[:, :, 2].ravel()}
+def _add_regions(header: dict[str, Any], arrays: Arrays, regions: Any, n: int) -> None:
+    """The ellipses of the regions in the tangent spaces of the points, from which the page computes the borders it needs."""
+    if not isinstance(regions, Stability) or np.shape(regions.covariances) != (n, 2, 2):
+        raise ValueError(
+            f"regions must be the result of horopca.metrics.bootstrap for the {n} points of Y, but is {regions!r:.60}."
+        )
+    header["level"], arrays["ellipses"] = regions.level, (regions.semi_axes() * regions.coordinates.scale).ravel()
 
 
 def _add_view(header: dict[str, Any], home: np.ndarray, y: np.ndarray) -> None:
     """Where the page starts, in which model, and how far the points of all pictures are from there."""
     seen = np.asarray(translate_to_origin(y, home))
-    header["home"], header["reach"] = home[1:].tolist(), max(1.05 * float(radius(seen).max()), 0.5)
+    header["home"], header["reach"] = home[1:].tolist(), 1.05 * float(radius(seen).max()) or 0.5
     header["model"] = {"disk": "poincare", "equidistant": "equidistant"}[choose_view(seen)]
     if header["model"] == "equidistant":
         why = why_by_distance(seen)
@@ -221,15 +230,14 @@ def _assemble(title: str, data: str) -> str:
     def code(name: str) -> str:
         return IDLE.sub("", read(f"{name}.js"))
 
-    style = read("style.css")
-    script = '(() => {\n"use strict";\n' + "\n".join(code(name) for name in SCRIPTS) + "})();\n"
+    style, engine = read("style.css"), f"function refitEngine() {{\n{code('refit')}}}\n"
+    script = '(() => {\n"use strict";\n' + "\n".join([engine, *(code(name) for name in SCRIPTS)]) + "})();\n"
     fields = {
         "title": html.escape(str(title).encode(errors="replace").decode()),
         "style": style,
         "style_hash": _sha256(style),
         "script": script,
         "script_hash": _sha256(script),
-        "worker": code("refit"),
         "data": data,
     }
     return re.sub(r"\{(\w+)\}", lambda match: fields[match[1]], read("page.html"))

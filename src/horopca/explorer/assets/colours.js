@@ -54,16 +54,11 @@ function coloursOf(data, colouring, scale, theme) {
   return out;
 }
 
-/** Colours with those that are not `lit` drawn back towards the page. */
+/** Colours with those of points that are not lit blended into the page. */
 function dimmed(colours, lit, page) {
-  const cache = new Map(), faint = (colour) => {
-    if (!cache.has(colour)) {
-      const own = [colour & 255, (colour >> 8) & 255, (colour >> 16) & 255];
-      cache.set(colour, packed(own.map((v, k) => Math.round(0.16 * v + 0.84 * page[k]))));
-    }
-    return cache.get(colour);
-  };
-  return colours.map((colour, i) => (lit(i) ? colour : faint(colour)));
+  const faint = (v, ground) => Math.round(0.16 * (v & 255) + 0.84 * ground);
+  return colours.map((colour, i) => (lit[i] ? colour
+    : packed([faint(colour, page[0]), faint(colour >> 8, page[1]), faint(colour >> 16, page[2])])));
 }
 
 /** The same order of painting on every visit, and none that the rows decide. */

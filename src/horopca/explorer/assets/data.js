@@ -48,6 +48,7 @@ async function readData(element) {
   data.first = data.points; // where the page started, whatever is refitted
   data.time = data.last = (data.titles || [""]).length - 1;
   data.labelings.forEach((labeling, k) => { labeling.codes = data[`codes-${k}`]; });
+  if (data.columns) data.columns.forEach((column, k) => { column.values = data[`column-${k}`]; });
   return data;
 }
 
@@ -55,38 +56,60 @@ const radiiOf = (data) => data.points.r.map((r) => Math.asinh(r) * data.unit);
 const nameOf = (data, i) => (data.names && data.names[i]) || `point ${i}`;
 const labelsOf = (data, i) => data.labelings.map(({ name, classes, codes }) => [name, classes[codes[i]]]);
 
-const HERE = 10; // neighbours that are looked for in the picture
+/** Distance of two points in the picture, in the user's unit. */
+const distanceHere = (data, i, j) => distance(pointAt(data.points, i), pointAt(data.points, j)) * data.unit;
 
-/** The neighbours of a point in the picture, and (where the page knows it) in the original space: lists of [index, distance]. */
-function neighboursOf(data, i, shown) {
-  const known = data.neighbours && ofOriginal(data) ? new Set() : null, k = known ? Math.min(HERE, data.k) : 8;
-  const here = nearest(data.points, i, k, shown).map(([j, d]) => [j, d * data.unit]), there = [];
-  if (!known) return { here, there: null, strangers: new Set() };
-  for (let m = i * data.k; m < (i + 1) * data.k; m++) {
-    known.add(data.neighbours[m]);
-    if (shown[data.neighbours[m]]) there.push([data.neighbours[m], data.spans[m]]);
-  }
-  return { here, there, strangers: new Set(here.map(([j]) => j).filter((j) => !known.has(j))) };
+/** The same, in the unit of the original: a graph has one of its own. */
+const distanceAsBefore = (data, i, j) => distanceHere(data, i, j) / (data.graph_scale || 1);
+
+/** Neighbours of a point in the picture and in the original (null if unknown), as lists of [row, distance], and which were
+ * added and lost. They are taken from all points, hidden or not, by the rule of horopca.metrics; `measured`: whether the
+ * picture is the one that was compared with the original. */
+function neighboursOf(data, i, measured) {
+  const known = data.there && ofOriginal(data), k = data.k, at = known ? i * k : 0;
+  const marked = (bits, list) => new Set(known && measured ? list.filter((_, m) => (data[bits][i] >> m) & 1) : []);
+  const here = known && measured ? Array.from(data.here.subarray(at, at + k)) : nearest(data.points, i, known ? k : 8);
+  const there = known ? Array.from(data.there.subarray(at, at + k)) : [];
+  const lost = marked("missing", there), spans = there.map((j, m) => [j, data.spans[at + m]]);
+  return { here: here.map((j) => [j, distanceHere(data, i, j)]), added: marked("added", here), lost,
+    there: known ? spans.filter(([, d]) => Number.isFinite(d)) : null }; // infinite: in another component of the graph
 }
 
 // ---------------------------------------------------------------- search
 
-const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+const ASCII = /^[\x00-\x7f]*$/;
+const folded = (text) => (ASCII.test(text) ? text : text.normalize("NFKD").replace(/\p{M}/gu, "")).toLowerCase();
 
-/** All that is written about a point, its name first. */
+/** All texts about a point, its name first. */
 const textsOf = (data, i) => [nameOf(data, i), ...labelsOf(data, i).map(([, text]) => text),
   ...(data.details || []).map(({ texts }) => texts[i])];
 
-/** Points that hold the text: in the name (whole, at its beginning, at that of a word, anywhere), then in any other text. */
+/** Texts prepared for searching, once: names and details of points, and every class once instead of once for each point. */
+function searchIndex(data) {
+  return data.index ??= {
+    names: Array.from({ length: data.n }, (_, i) => folded(nameOf(data, i))),
+    classes: data.labelings.map(({ classes }) => classes.map(folded)),
+    details: (data.details || []).map(({ texts }) => texts.map(folded)),
+  };
+}
+
+/** A regular expression if the text is written as one, /like this/; null otherwise. Raises SyntaxError if it is none. */
+const expressionIn = (text) => { const found = /^\/(.+)\/$/.exec(text.trim()); return found ? new RegExp(found[1], "iu") : null; };
+
+const SORTED = 20000; // results up to which shorter names come first
+
+/** Points that contain the text: in the name (whole, at its beginning, at that of a word, anywhere), then in any other text. */
 function searchTexts(data, text) {
-  const wanted = folded(text.trim());
+  const wanted = folded(text.trim()), pattern = expressionIn(text), ranks = [[], [], [], [], []];
   if (!wanted) return [];
-  if (!data.folded) data.folded = Array.from({ length: data.n }, (_, i) => textsOf(data, i).map(folded));
-  const found = [];
-  data.folded.forEach(([name, ...others], i) => {
-    const at = name.indexOf(wanted), start = at === 0 || /[\s_\-.,/(]/.test(name[at - 1] || "");
-    if (at < 0) { if (others.some((other) => other.includes(wanted))) found.push([i, 4, name.length]); return; }
-    found.push([i, name === wanted ? 0 : at === 0 ? 1 : start ? 2 : 3, name.length]);
-  });
-  return found.sort((a, b) => a[1] - b[1] || a[2] - b[2] || a[0] - b[0]).map(([i]) => i);
+  const { names, classes, details } = searchIndex(data), codes = data.labelings.map((labeling) => labeling.codes);
+  const matches = pattern ? (other) => pattern.test(other) : (other) => other.includes(wanted);
+  const hits = classes.map((texts) => texts.map(matches));
+  for (let i = 0; i < data.n; i++) {
+    const name = names[i], at = pattern ? name.search(pattern) : name.indexOf(wanted);
+    if (at < 0) { if (hits.some((hit, k) => hit[codes[k][i]]) || details.some((texts) => matches(texts[i]))) ranks[4].push(i); }
+    else ranks[name === wanted ? 0 : at === 0 ? 1 : /[\s_\-.,/(]/.test(name[at - 1]) ? 2 : 3].push(i);
+  }
+  const shorter = (a, b) => names[a].length - names[b].length || a - b;
+  return ranks.flatMap((rows) => (rows.length <= SORTED ? rows.sort(shorter) : rows));
 }

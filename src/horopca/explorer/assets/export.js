@@ -56,7 +56,7 @@ function exportPNG(app) {
   paintEdges(context, app.scene, frame, theme);
   paintPoints(context, app.scene, theme, app.paint);
   paintRegions(context, app);
-  paintInk(context, app.scene, frame, theme, app.marks, app.paint);
+  paintInk(context, app);
   context.restore();
   context.setTransform(dpr, 0, 0, dpr, dpr * (crop.width + 12), 24 * dpr);
   context.font = FONT(13);
@@ -124,8 +124,8 @@ function svgOf(app) {
   for (let e = 0; e < edges.count; e++) {
     arcs.push(arcPath(arcOnScreen(scene, frame, edges.ends[2 * e], edges.ends[2 * e + 1], edges.turn[e])));
   }
-  for (const { i, here, there } of app.marks) {
-    for (const [j] of there || here) links.push(arcPath(arcOnScreen(scene, frame, i, j, turnBetween(scene, frame, i, j))));
+  for (const { i, links: rows } of app.marks) {
+    for (const j of rows) links.push(arcPath(arcOnScreen(scene, frame, i, j, turnBetween(scene, frame, i, j))));
   }
   const [x, y, width, height] = [crop.x, crop.y, crop.width + side, crop.height].map(short);
   const disk = `cx="${short(frame.cx)}" cy="${short(frame.cy)}" r="${short(frame.scale)}"`;

@@ -58,13 +58,18 @@ function worldPoint(view, x, y) {
   return polar(along * view.ux - q * view.uy, along * view.uy + q * view.ux);
 }
 
+/** Coordinates (x, y) on the hyperboloid of one point, as the view shows it. */
+function lookAtOne(point, view) {
+  const x = [0], y = [0], near = 1 / (timeOf(point.r) + point.r);
+  lookAt({ n: 1, r: [point.r], ux: [point.ux], uy: [point.uy], near: [near] }, view, x, y);
+  return [x[0], y[0]];
+}
+
 /** The view centred at another point of the world, reached from this one along their geodesic without turning. */
 function recentred(view, point) {
-  const x = new Float64Array(1), y = new Float64Array(1);
-  const one = { n: 1, r: [point.r], ux: [point.ux], uy: [point.uy], near: [1 / (timeOf(point.r) + point.r)] };
-  lookAt(one, { ...view, turn: 0 }, x, y);
-  const scale = view.r / ((1 + timeOf(view.r)) * (1 + Math.sqrt(1 + x[0] * x[0] + y[0] * y[0])));
-  const p = (x[0] * view.ux + y[0] * view.uy) * scale, q = (y[0] * view.ux - x[0] * view.uy) * scale;
+  const [x, y] = lookAtOne(point, { ...view, turn: 0 });
+  const scale = view.r / ((1 + timeOf(view.r)) * (1 + Math.sqrt(1 + x * x + y * y)));
+  const p = (x * view.ux + y * view.uy) * scale, q = (y * view.ux - x * view.uy) * scale;
   const turn = view.turn + 2 * Math.atan2(q, 1 + p); // the holonomy of the triangle origin, old centre, new centre
   return { ...point, turn: Math.atan2(Math.sin(turn), Math.cos(turn)) };
 }
@@ -95,13 +100,13 @@ function between(a, b, fraction) {
   return polar(near * a.ux + far * b.ux, near * a.uy + far * b.uy);
 }
 
-/** The k points nearest to point i, nearest first: pairs [index, distance]. */
-function nearest(points, i, k, shown) {
+/** The k points nearest to point i, nearest first. */
+function nearest(points, i, k) {
   const found = [];
   const a = pointAt(points, i), t = timeOf(a.r);
   let worst = Infinity;
   for (let j = 0; j < points.n; j++) {
-    if (j === i || !shown[j]) continue;
+    if (j === i) continue;
     const r = points.r[j], away = a.r - r, dx = a.ux - points.ux[j], dy = a.uy - points.uy[j];
     const g = (2 * away * away) / (1 + t * timeOf(r) + a.r * r) + a.r * r * (dx * dx + dy * dy);
     if (g >= worst) continue;
@@ -111,25 +116,22 @@ function nearest(points, i, k, shown) {
     if (found.length > k) found.pop();
     if (found.length === k) worst = found[k - 1][1];
   }
-  return found.map(([j, g]) => [j, 2 * Math.asinh(Math.sqrt(g) / 2)]);
+  return found.map(([j]) => j);
 }
 
 /** Half the angle by which the geodesic of the Poincaré disk from a to b turns: arg(1 - conj(a) b). */
 const halfTurn = (ax, ay, bx, by) => Math.atan2(ay * bx - ax * by, 1 - ax * bx - ay * by);
 
-// How a model shows the plane: from a place in its disk to the hyperboloid; where a ring of a given radius falls; what it is
-// good for. The equidistant disk has no rim: its radius 1 is the `reach` of the page, and the plane goes on outside.
+// How a model shows the plane: from a place in its disk to the hyperboloid; where a ring of a given radius falls. The
+// equidistant disk has no rim: its radius 1 is the `reach` of the page, and the plane continues outside.
 const MODELS = {
   poincare: {
-    words: "Poincaré", about: "Poincaré disk: angles are true",
     lift: (x, y) => { const s = 2 / (1 - x * x - y * y); return [s * x, s * y]; }, ring: (r) => Math.tanh(r / 2), time: 1,
   },
   klein: {
-    words: "Klein", about: "Klein disk: geodesics are straight",
     lift: (x, y) => { const s = 1 / Math.sqrt(1 - x * x - y * y); return [s * x, s * y]; }, ring: (r) => Math.tanh(r), time: 0,
   },
   equidistant: {
-    words: "Distance", about: "Equidistant disk: distances from the centre are true",
     lift: (x, y, reach) => {
       const size = Math.sqrt(x * x + y * y), s = size > 1e-12 ? Math.sinh(Math.min(size * reach, 700)) / size : reach;
       return [s * x, s * y];
@@ -137,6 +139,15 @@ const MODELS = {
     ring: (r, reach) => r / reach, open: true,
   },
 };
+
+/** How much larger than the page a disk is drawn, so that points close together fill half of the page. */
+const fitOf = ({ open, ring }, reach) => (open ? 1 : Math.max(1, 0.5 / ring(reach)));
+
+/** Where the model draws the point (x, y) of the hyperboloid of the view, in pixels. */
+function drawnAt(x, y, { cx, cy, scale, reach, model }) {
+  const { time, open } = MODELS[model], r = lengthOf(x, y), z = open ? logFactor(r) / reach : 1 / (time + lengthOf(1, r));
+  return [cx + scale * x * z, cy - scale * y * z];
+}
 
 /** The hyperbolic centre (Fréchet mean) of some points, by Newton's method.
  *
@@ -188,27 +199,38 @@ function pointsBetween(a, b, fraction) {
   return polarPoints(x, y);
 }
 
-const MOST_BENDS = 24;
+const MOST_BENDS = 96;
 const bends = new Float64Array(2 * MOST_BENDS + 2); // the places of one geodesic, x and y by turns
 
-/** A geodesic of the equidistant disk as straight pieces: fills `bends`, in units of the hyperboloid's log, and says how many.
+/** Length of a vector; Math.hypot, which is slow, only where squares overflow (at distance 355 from the centre). */
+const lengthOf = (x, y) => { const square = x * x + y * y; return square < Infinity ? Math.sqrt(square) : Math.hypot(x, y); };
+
+/** sinh(d / 2) of two points of the hyperboloid at distance d, given by their space parts. */
+function halfGap(ax, ay, bx, by) {
+  const ra = lengthOf(ax, ay), rb = lengthOf(bx, by), dx = ra && rb ? ax / ra - bx / rb : 0, dy = ra && rb ? ay / ra - by / rb : 0;
+  const g = (2 * (ra - rb) ** 2) / (1 + lengthOf(1, ra) * lengthOf(1, rb) + ra * rb) + ra * rb * (dx * dx + dy * dy);
+  return Math.sqrt(g) / 2;
+}
+
+/** The factor from the space part of a point of the hyperboloid to its place in the equidistant disk. */
+const logFactor = (r) => (r > 0.01 && r < 1e150 ? Math.log(r + timeOf(r)) / r : r > 1e-9 ? Math.asinh(r) / r : 1);
+
+/** A geodesic of the equidistant disk as straight pieces: fills `bends` with distances from the centre, and says how many.
  *
  * From the point a = (ax, ay) of the hyperboloid to b. The pieces are shortest near the centre, where it turns.
  */
 function bendGeodesic(ax, ay, bx, by, pieces) {
-  const ra = Math.hypot(ax, ay), rb = Math.hypot(bx, by), ta = timeOf(ra), tb = timeOf(rb);
-  const turned = ra && rb ? (ax / ra - bx / rb) ** 2 + (ay / ra - by / rb) ** 2 : 0;
-  const g = (2 * (ra - rb) ** 2) / (1 + ta * tb + ra * rb) + ra * rb * turned, d = 2 * Math.asinh(Math.sqrt(g) / 2);
-  const foot = Math.tanh(d) > 0 ? Math.min(1 - 1e-12, Math.max(1e-12 - 1, 1 / Math.tanh(d) - tb / (ta * Math.sinh(d)))) : 0;
-  const before = Math.atanh(foot), first = Math.asinh(-before), last = Math.asinh(d - before), whole = 1 - Math.exp(-2 * d);
+  const d = 2 * Math.asinh(halfGap(ax, ay, bx, by)), whole = 1 - Math.exp(-2 * d);
+  // the point nearest to the centre is `before` from a: e^{2 before} = (e^d - q) / (q - e^{-d}), q the ratio of the times
+  const q = lengthOf(1, lengthOf(bx, by)) / lengthOf(1, lengthOf(ax, ay)), up = Math.exp(d) - q, down = q - Math.exp(-d);
+  const before = up <= 0 ? -400 : down <= 0 ? d + 400 : Math.log(up / down) / 2;
+  const first = Math.asinh(-before), last = Math.asinh(d - before);
   for (let k = 0; k <= pieces; k++) {
     const e = Math.exp(first + ((last - first) * k) / pieces), s = Math.min(d, Math.max(0, (e - 1 / e) / 2 + before));
     const low = Math.exp(-s), high = Math.exp(s - d); // the weights are sinh(d - s) / sinh(d) and sinh(s) / sinh(d)
     const wa = whole > 1e-12 ? (low * (1 - high * high)) / whole : 1 - k / pieces;
     const wb = whole > 1e-12 ? (high * (1 - low * low)) / whole : k / pieces;
-    const x = wa * ax + wb * bx, y = wa * ay + wb * by, square = x * x + y * y;
-    const r = square < Infinity ? Math.sqrt(square) : Math.hypot(x, y);
-    const grow = r > 0.01 && r < 1e150 ? Math.log(r + timeOf(r)) / r : r > 1e-12 ? Math.asinh(r) / r : 1;
+    const x = wa * ax + wb * bx, y = wa * ay + wb * by, grow = logFactor(lengthOf(x, y));
     bends[2 * k] = grow * x;
     bends[2 * k + 1] = grow * y;
   }

@@ -1,25 +1,22 @@
 // The explorer: holds the state, draws when it changes.
 
 const LEAST_ZOOM = 0.4, MOST_ZOOM = 2000;
-const MANY = 20000, REST = 120; // points of which names are placed once the view has rested for so many milliseconds
+const MANY = 20000, REST = 120; // above so many points, names are placed once the view has rested for 120 milliseconds
 const PALETTE = ["page", "disk", "rim", "line", "ink", "soft", "edge", "accent", "wrong"];
 
 function newApp(data) {
   const app = {
     data, scene: newScene(data), colourings: colourings(data), start: { ...polar(...data.home), turn: 0 },
     hover: -1, marks: [], flight: null, morph: null, stale: "all", asked: 0, restless: data.n > MANY, shown: new Uint8Array(data.n).fill(1),
-    lit: -1, lasso: null, lassoing: false, trail: [], hidden: new Set(), scale: "linear",
+    lit: -1, lasso: null, lassoing: false, trail: [""], visit: 0, hidden: new Set(), scale: "linear",
   };
-  const ink = $("ink"), inkContext = ink.getContext("2d");
-  let plane = $("plane");
+  const ink = $("ink"), inkContext = ink.getContext("2d"), plane = $("plane"), painter = newPainter(plane);
   addSelection(app);
   addRefit(app);
   addTime(app);
   addRegions(app);
   const dark = matchMedia("(prefers-color-scheme: dark)"), still = (app.still = matchMedia("(prefers-reduced-motion: reduce)"));
   const edges = data.edges ? data.edges.length / 2 : 0;
-  const wished = /[?&]draw=(webgl2|2d)\b/.exec(location.search)?.[1] || (hasGraphicsCard() ? "webgl2" : "2d");
-  app.painter = wished === "webgl2" ? glPainter(plane, data.n, edges) : flatPainter(plane);
 
   // ------------------------------------------------------------ drawing
 
@@ -54,14 +51,15 @@ function newApp(data) {
       scene.rings = ringsOf(data, app.model, frame);
       chooseEdges(scene, data, app.model, frame, app.shown);
       chooseMarks(scene, frame);
-      const faint = app.isLit() ? { ...app.theme, edgeAlpha: 0.35 * app.theme.edgeAlpha } : app.theme;
-      app.painter.paint(scene, frame, faint, app.paint);
+      const faint = app.litRows() ? { ...app.theme, edgeAlpha: 0.35 * app.theme.edgeAlpha } : app.theme;
+      painter.paint(scene, frame, faint, app.paint);
+      app.borders.clear();
     }
-    placeNames(scene, data, frame, inkContext, app.marks, app.isLit(), data.n > MANY && app.stale === "all");
+    placeNames(app, inkContext, data.n > MANY && app.stale === "all");
     inkContext.setTransform(frame.dpr, 0, 0, frame.dpr, 0, 0);
     inkContext.clearRect(0, 0, frame.width, frame.height);
     paintRegions(inkContext, app);
-    paintInk(inkContext, scene, frame, app.theme, app.marks, app.paint, app.lasso);
+    paintInk(inkContext, app, app.lasso);
     app.stale = null;
   };
 
@@ -74,11 +72,12 @@ function newApp(data) {
     const top = wide ? 0 : box("head").bottom, bottom = height - box("tools").top;
     $("card").style.maxHeight = wide ? `${Math.max(160, height - box("head").bottom - 28)}px` : ""; // never over the buttons above it
     const free = { x: left, y: top, width: side || width - left - right, height: height - top - bottom };
-    const radius = Math.max(40, Math.min(free.width, free.height) / 2 - (wide ? 16 : 8));
-    app.frame = { width, height, dpr, free, radius, zoom: app.zoom, scale: radius * app.zoom, model: app.model,
-      open: Boolean(MODELS[app.model].open), reach: data.reach,
+    const plain = Math.max(40, Math.min(free.width, free.height) / 2 - (wide ? 16 : 8));
+    const { open } = MODELS[app.model], radius = plain * fitOf(MODELS[app.model], data.reach);
+    app.frame = { width, height, dpr, free, plain, radius, zoom: app.zoom, scale: radius * app.zoom, model: app.model,
+      open: Boolean(open), reach: data.reach,
       taken: beside && !wide ? [[width - right - 118, height - 176, width - right - 8, height - 66]] : [], // the overview's place
-      cx: free.x + free.width / 2, cy: free.y + (wide ? free.height / 2 : Math.min(free.height / 2, radius + 20)) };
+      cx: free.x + free.width / 2, cy: free.y + (wide ? free.height / 2 : Math.min(free.height / 2, plain + 20)) };
     app.draw();
   };
 
@@ -91,10 +90,9 @@ function newApp(data) {
     app.draw();
   };
   app.setModel = (model) => {
-    app.model = app.frame.model = model;
-    app.frame.open = Boolean(MODELS[model].open);
+    app.model = model;
     for (const name of Object.keys(MODELS)) $(name).setAttribute("aria-pressed", String(name === model));
-    app.draw();
+    app.resize();
   };
 
   app.halt = () => { app.flight = null; };
@@ -132,7 +130,10 @@ function newApp(data) {
 
   const mark = (app.remark = () => {
     const kept = [[app.pin, true], [app.hover, false]].filter(([i], k) => i >= 0 && app.shown[i] && !(k && i === app.pin));
-    app.marks = kept.map(([i, pinned]) => ({ i, pinned, ...neighboursOf(data, i, app.shown) }));
+    app.marks = kept.map(([i, pinned]) => {
+      const found = neighboursOf(data, i, app.isMeasured()), links = (found.there || found.here).map(([j]) => j).filter((j) => app.shown[j]);
+      return { i, pinned, links, ...found };
+    });
     fillCard(app);
     app.draw("ink");
   });
@@ -163,21 +164,23 @@ function newApp(data) {
   app.showAll = () => { app.hidden.clear(); showClasses(); };
   app.light = (code) => { if (code !== app.lit) { app.lit = code; app.tint(); } };
 
-  /** Which points are not dimmed, or null where none is. */
-  app.isLit = () => {
-    if (app.lit >= 0) { const { codes } = app.colouring.labeling; return (i) => codes[i] === app.lit; }
-    return app.rows.length ? (i) => app.selected[i] === 1 : null;
+  /** 1 for each point that is not dimmed, or null where none is dimmed. */
+  app.litRows = () => {
+    if (app.lit >= 0) return Uint8Array.from(app.colouring.labeling.codes, (code) => Number(code === app.lit));
+    return app.rows.length ? app.selected : null;
   };
 
-  /** Colours as they are painted: the rest dim; in the order in which they are: dim ones and grey ones below, no order else. */
+  /** Colours and order of painting: dimmed and grey points below, and otherwise in no order of rows or classes. */
   app.tint = () => {
-    const lit = app.isLit(), grey = packed(rgb(greyOf(data, app.theme.name))), { shuffle, order, rank } = app.scene;
+    const lit = app.litRows(), grey = packed(rgb(greyOf(data, app.theme.name))), { shuffle, order, rank } = app.scene;
     app.paint = lit ? dimmed(app.colours, lit, app.theme.disk) : app.colours;
-    let at = 0;
-    for (const above of [false, true]) {
-      if (above) app.scene.first = at;
-      for (const i of shuffle) if ((lit ? lit(i) : app.colours[i] !== grey) === above) { rank[i] = at; order[at++] = i; }
+    let below = 0, above = data.n;
+    for (let k = data.n - 1; k >= 0; k--) {
+      const i = shuffle[k], at = (lit ? lit[i] === 1 : app.colours[i] !== grey) ? --above : below++;
+      rank[i] = at;
+      order[at] = i;
     }
+    app.scene.first = above;
     app.draw();
   };
 
@@ -222,86 +225,91 @@ function newApp(data) {
   app.showManual = () => $("manual").showModal();
 
   let settled = 0;
-  const address = (hash) => hash || location.pathname + location.search;
-  const write = (how, hash) => { try { history[how](null, "", address(hash)); } catch { /* inside a notebook */ } };
+  /** Write the view into the address, as the step of the browser's history that it is. Returns false where a page may not, as
+   * inside a notebook: the button goes back all the same, by the page's own list. */
+  function writeAddress(how) {
+    app.trail[app.visit] = writeHash(app);
+    try {
+      history[how]({ visit: app.visit }, "", app.trail[app.visit] || location.pathname + location.search);
+      return true;
+    } catch { return false; }
+  }
   app.keepAddress = () => {
     clearTimeout(settled);
-    settled = setTimeout(() => {
-      const hash = writeHash(app);
-      if (hash !== location.hash) write("replaceState", hash);
-    }, 200);
+    settled = setTimeout(() => { if (writeHash(app) !== location.hash || history.state?.visit !== app.visit) writeAddress("replaceState"); }, 200);
   };
 
-  /** Before a flight: where it began can be gone back to, by the button and by the browser's own. */
+  /** Before a flight: remember where it begins, for the page's Back and the browser's. */
   app.remember = () => {
-    const hash = writeHash(app);
-    app.trail.push(hash);
+    writeAddress("replaceState");
+    app.trail.length = ++app.visit;
+    writeAddress("pushState");
     $("back").disabled = false;
-    write("replaceState", hash);
-    write("pushState", hash);
   };
   app.goBack = () => {
-    if (!app.trail.length) return;
-    const hash = app.trail.pop();
-    $("back").disabled = !app.trail.length;
-    write("replaceState", hash);
+    if (!app.visit) return;
+    if (history.state?.visit === app.visit) return history.back(); // answered by popstate
+    app.goTo(app.visit - 1, app.trail[app.visit - 1]);
+  };
+  app.goTo = (visit, hash) => {
+    clearTimeout(settled);
+    app.visit = visit;
+    $("back").disabled = !visit;
     app.restore(hash);
   };
 
   app.restore = (hash) => {
     app.jumpTo(timeIn(hash, app));
-    const { chosenTheme, colouring, ...rest } = readHash(hash, app);
+    const { chosenTheme, colouring, selected, refit, allRegions, ...rest } = readHash(hash, app);
     Object.assign(app, rest, { flight: null, colouring });
     fillColours(app);
     app.setTheme(chosenTheme);
-    app.resize();
+    app.select(selected);
+    app.setRegions(allRegions);
     app.setModel(app.model);
     showClasses();
+    if (writeRefit(app.refitted) !== writeRefit(refit)) {
+      if (refit) app.refit(refit.goal, refit.rows);
+      else app.unfit();
+    }
   };
 
   document.documentElement.classList.toggle("framed", window !== parent);
   fillHead(app);
-  $("colour").addEventListener("change", (event) => app.setColouring(event.target.value));
   listenToButtons(app);
   listenToSearch(app);
   listenToPointers(app, ink);
   listenToKeys(app, ink);
   app.restore(location.hash);
   addEventListener("resize", app.resize);
-  addEventListener("hashchange", () => { app.trail.pop(); $("back").disabled = !app.trail.length; app.restore(location.hash); });
+  addEventListener("popstate", ({ state }) => app.goTo(state?.visit ?? app.visit, location.hash));
   dark.addEventListener("change", () => { if (!app.chosenTheme) app.setTheme(null); });
-  plane.addEventListener("webglcontextlost", () => {
-    const fresh = plane.cloneNode(); // a canvas keeps to the kind of context that it had first
-    plane.replaceWith(fresh);
-    plane = fresh;
-    app.painter = flatPainter(plane);
-    app.resize();
-  });
+  app.finish = painter.finish;
   return app;
 }
 
-/** What tests and scripts may ask of the page. */
+/** The page's interface for tests and scripts. */
 function publicFace(app) {
   const { data, scene } = app;
   let nudged = 0;
   const drawn = () => { if (app.stale === "all" || app.flight || app.morph) app.render(); };
   return {
     n: data.n,
-    renderer: app.painter.kind,
     state: () => ({
       zoom: app.zoom, model: app.model, pin: app.pin, hover: app.hover, colour: app.colouring.key, hidden: [...app.hidden],
       theme: app.theme.name, flying: app.flight !== null || app.morph !== null || app.restless || Boolean(app.refitting), scale: app.scale,
-      time: data.time, playing: app.playing, regions: rowsWithRegions(app),
+      time: data.time, playing: app.playing, regions: drawnRegions(app).map(({ i }) => i), visit: app.visit,
+      refitted: app.refitted && app.refitted.goal,
       names: scene.names.map(({ text }) => text), rings: scene.rings.map(({ text }) => text), selected: [...app.rows],
     }),
     rings: () => { drawn(); return scene.rings.map(({ pixels, text }) => [pixels, Number(text)]); },
     colour: (i) => css(app.paint[i]),
     order: () => [...scene.order],
     path: (i, j) => { drawn(); return arcOnScreen(scene, app.frame, i, j, turnBetween(scene, app.frame, i, j)).path; },
-    region: (i) => { drawn(); return regionOnScreen(app, i); },
+    region: (i) => { drawn(); return borderOnScreen(app, i); },
     select: (rows) => app.select(rows),
     watch: (act) => app.watchers.push(act),
-    refit: async (goal) => { const { plane, ...rest } = await app.refit(goal); return { ...rest, basis: [...rest.basis], centre: [...rest.centre] }; },
+    refit: async (goal) => { const { plane, ...rest } = await app.refit(goal); return { ...rest, moved: Boolean(plane), basis: [...rest.basis], centre: [...rest.centre] }; },
     objective: async (rows, goal, basis) => { const found = await app.ask({ rows, goal, basis }); return { value: found.value, gradient: [...found.gradient] }; },
     screen: (i) => { drawn(); return placeOnScreen(app, i); },
     shown: (i) => { drawn(); return [scene.x[i], scene.y[i]]; },
@@ -317,7 +325,7 @@ function publicFace(app) {
       const begun = performance.now();
       nudge();
       app.render();
-      app.painter.finish();
+      app.finish();
       $("ink").getContext("2d").getImageData(0, 0, 1, 1);
       return performance.now() - begun;
     }),

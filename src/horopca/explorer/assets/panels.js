@@ -23,12 +23,13 @@ const counted = (n, one, many) => `${n.toLocaleString("en")} ${n === 1 ? one : m
 
 function fillHead(app) {
   const { data } = app, parts = [counted(data.n, "point", "points")];
-  if (data.labelings.length) parts.push(counted(data.labelings[0].classes.length, "label", "labels"));
+  if (data.labelings.length) parts.push(counted(data.labelings[0].classes.length, "class", "classes"));
   if (data.edges) parts.push(counted(data.edges.length / 2, "edge", "edges"));
   if (data.last) parts.push(`${data.last + 1} pictures`);
   $("title").textContent = data.title;
   $("summary").textContent = parts.join(" · ");
-  $("search").placeholder = data.names ? "Find a name" : "Find a point by its number";
+  $("total").textContent = data.total || "";
+  $("search").placeholder = data.names ? "Find a name, or /expression/" : "Find a point by its number";
   const hand = window === parent ? "scroll to zoom, double-click" : "click and then scroll to zoom, double-click";
   const fingers = matchMedia("(pointer: coarse)").matches, pickClass = data.labelings.length ? "a class or " : "";
   $("hint").textContent = `Drag to move, ${fingers ? "pinch to zoom, double-tap" : hand} to fly there. ` +
@@ -43,7 +44,7 @@ const PAGE = 40; // results shown at a time
 
 function listenToSearch(app) {
   const input = $("search"), list = $("results");
-  let found = [], options = [], at = -1, most = PAGE;
+  let found = [], options = [], at = -1, most = PAGE, none = "";
 
   function close() {
     list.hidden = true;
@@ -74,13 +75,14 @@ function listenToSearch(app) {
     if (more > 0) options.push({ act: () => { const here = at; most += PAGE; fill(); mark(here); }, parts: words(`Show more of ${found.length.toLocaleString("en")}`) });
     if (found.length) options.push({ act: () => { leave(); app.select(found); }, parts: words(`Select ${found.length === 1 ? "it" : `all ${found.length.toLocaleString("en")}`}`) });
     list.replaceChildren(...options.map(({ parts, act }, k) => h("li", { role: "option", id: `result-${k}`, class: k >= points && "act", onclick: act }, ...parts)));
-    if (input.value.trim() && !found.length) list.append(h("li", { class: "note", text: "Nothing by that name" }));
+    if (input.value.trim() && !found.length) list.append(h("li", { class: "note", text: none }));
     list.hidden = !input.value.trim();
     input.setAttribute("aria-expanded", String(!list.hidden));
   }
 
   function update() {
-    found = searchTexts(app.data, input.value);
+    none = "Nothing by that name";
+    try { found = searchTexts(app.data, input.value); } catch { [found, none] = [[], "Not a regular expression"]; }
     most = PAGE;
     fill();
     mark(found.length ? 0 : -1);
@@ -178,10 +180,14 @@ function fillCard(app) {
   const { data } = app, mark = app.marks[app.marks.length - 1], card = $("card");
   card.hidden = !mark;
   if (!mark) return;
-  const { i, pinned } = mark, facts = [["Radius", digits(data.radius[i])]];
-  (data.columns || []).forEach(({ name }, k) => facts.push([name, digits(data[`column-${k}`][i])]));
-  for (const { words, values, trust } of app.colourings) {
-    if (trust && values && app.isMeasured()) facts.push([words, Number.isFinite(values[i]) ? percent(values[i]) : "–"]);
+  const { i, pinned } = mark, facts = [["Radius", digits(data.radius[i]), "Distance from the origin"]];
+  for (const { name, values } of data.columns || []) facts.push([name, digits(values[i]), ""]);
+  const measures = new Map(app.isMeasured() ? app.colourings.filter(({ trust, values }) => trust && values).map((one) => [one.key, one]) : []);
+  const own = (key) => { const { words, values } = measures.get(key); return `${words} ${percent(values[i])}`; };
+  for (const [key, exact] of [["false", "trust"], ["lost", "continuity"], ["distortion", ""]]) {
+    if (!measures.has(key)) continue;
+    const { words, values, note } = measures.get(key), more = measures.has(exact) ? ` ${own(exact)}: ${measures.get(exact).note}` : "";
+    facts.push([words, Number.isFinite(values[i]) ? percent(values[i]) : "–", note + more]);
   }
   const close = { class: "close", "aria-label": "Let go", title: "Let go (Esc)", text: "✕", onclick: () => app.setPin(-1) };
   const coloured = app.colouring.labeling ? css(app.colours[i]) : null;
@@ -190,7 +196,7 @@ function fillCard(app) {
     ...labelsOf(data, i).map(([, label], k) => h("p", { class: "of" }, k === 0 && coloured ? dot(coloured) : null, h("span", { text: label }))),
     data.images && data.images[i] ? h("img", { src: data.images[i], alt: "" }) : null,
     ...(data.details || []).filter(({ texts }) => texts[i]).map(({ name, texts }) => detailRow(name, texts[i])),
-    h("dl", {}, ...facts.flatMap(([what, value]) => [h("dt", { text: what }), h("dd", { text: value })])),
+    h("dl", {}, ...facts.flatMap(([what, value, title]) => [h("dt", { text: what, title }), h("dd", { text: value, title })])),
     ...neighbourRows(app, mark),
     pinned ? h("button", close) : null,
   ].filter(Boolean));
@@ -204,23 +210,23 @@ function detailRow(name, text) {
   return h("p", { class: "detail" }, h("b", { text: `${name} ` }), value);
 }
 
-/** Neighbours as buttons: those of the original space, with both distances, beside those of the picture, strangers marked. */
-function neighbourRows(app, { i, here, there, strangers, pinned }) {
-  const { data } = app;
-  const row = ([j, d], far, strange) => h("li", { class: strange ? "stranger" : "" }, h("button", { onclick: () => app.flyToPoint(j) },
+/** Neighbours as buttons: those in the original with both distances, lost ones marked; those in the picture, added ones marked. */
+function neighbourRows(app, { i, here, there, added, lost, pinned }) {
+  const { data } = app, before = data.before;
+  const row = (j, far, mark) => h("li", { class: `${mark ? "changed" : ""}${app.shown[j] ? "" : " off"}` }, h("button", { onclick: () => app.flyToPoint(j) },
     dot(css(app.colours[j])), h("span", { class: "what", text: nameOf(data, j) }),
-    strange ? h("span", { class: "mark", text: "stranger" }) : null, h("span", { class: "far", text: far })));
+    mark ? h("span", { class: "mark", text: mark }) : null, h("span", { class: "far", text: far })));
   const head = (...texts) => h("h3", {}, ...texts.map((text) => h("span", { text })));
   const list = (kind, rows) => h("ol", { class: kind }, ...rows);
   const out = [];
   if (there) {
-    out.push(head("Nearest in the original", "there → here"), list("there", there.map(([j, d]) =>
-      row([j, d], `${digits2(d)} → ${digits2(distanceShown(app, i, j))}`, false))));
+    out.push(head(`Nearest in the ${before}`, `${before} → here`), list("there", there.map(([j, d]) =>
+      row(j, `${digits2(d)} → ${digits2(distanceAsBefore(data, i, j))}`, lost.has(j) && "lost"))));
+    if (data.graph_scale) out.push(h("p", { class: "note", text: `Here: distances in the picture divided by ${digits2(data.graph_scale)}, the length drawn for 1 in the graph.` }));
   }
   if (here.length) {
     out.push(head(there ? "Nearest in this picture" : "Nearest", "distance"),
-      list("here", here.map(([j, d]) => row([j, d], digits2(d), strangers.has(j)))));
-    if (there && data.k < HERE) out.push(h("p", { class: "note", text: `A stranger is not among its ${data.k} nearest in the original.` }));
+      list("here", here.map(([j, d]) => row(j, digits2(d), added.has(j) && "added"))));
   }
   if (pinned && here.length) {
     const both = [i, ...new Set([...here, ...(there || [])].map(([j]) => j))];
@@ -230,12 +236,11 @@ function neighbourRows(app, { i, here, there, strangers, pinned }) {
 }
 
 const digits2 = (value) => (value < 0.1 ? digits(Number(value.toPrecision(2))) : value.toFixed(2));
-const distanceShown = ({ data }, i, j) => distance(pointAt(data.points, i), pointAt(data.points, j)) * data.unit;
 
 function announce(app, i) {
   const { data } = app;
   if (i < 0) return;
-  const { here, there } = neighboursOf(data, i, app.shown), near = (there || here).slice(0, 5).map(([j]) => nameOf(data, j));
+  const { here, there } = neighboursOf(data, i, app.isMeasured()), near = (there || here).slice(0, 5).map(([j]) => nameOf(data, j));
   $("live").textContent = [nameOf(data, i), ...labelsOf(data, i).map(([, text]) => text), `radius ${digits(data.radius[i])}`,
     near.length ? `nearest: ${near.join(", ")}` : null].filter(Boolean).join("; ");
 }
@@ -268,8 +273,10 @@ function fillNote(app) {
   const lit = app.lit >= 0 ? "names of this class" : app.rows.length ? "selected names" : "names";
   if (app.model === "equidistant" && data.why) parts.push(data.why);
   if (scene.edges.count < scene.edgesInView) parts.push(`${of(scene.edges.count, scene.edgesInView, "edges in view")}: the longest`);
-  if (data.names && scene.names.length < scene.wanted) parts.push(of(scene.names.length, scene.wanted, `${lit} in view`));
-  if (data.neighbours && !ofOriginal(data)) parts.push(`the original is that of “${data.titles[data.last]}”`);
+  const named = scene.names.filter(({ i }) => i >= 0).length;
+  if (data.names && named < scene.wanted) parts.push(of(named, scene.wanted, `${lit} in view`));
+  if (data.there && !ofOriginal(data)) parts.push(`the ${data.before} is that of “${data.titles[data.last]}”`);
+  parts.push(...regionNote(app));
   for (const text of data.omitted || []) parts.push(text);
   const text = parts.join(" · ");
   if ($("left-out").textContent !== text) $("left-out").textContent = text;
@@ -281,23 +288,26 @@ function paintOverview(app) {
   const canvas = $("overview"), { data } = app, away = distance(app.view, app.start);
   canvas.hidden = app.frame.width < 640 || (app.zoom < 1.6 && away < 1);
   if (canvas.hidden) return;
-  const side = 110, dpr = app.frame.dpr, half = side / 2, context = canvas.getContext("2d"), { ring } = MODELS[data.model];
+  const side = 110, dpr = app.frame.dpr, half = side / 2, context = canvas.getContext("2d"), { ring } = MODELS[data.model], fit = fitOf(MODELS[data.model], data.reach);
   [canvas.width, canvas.height] = [side * dpr, side * dpr];
   context.setTransform(dpr, 0, 0, dpr, 0, 0);
-  const place = (r, ux, uy) => { const size = (half - 3) * Math.min(1, ring(r, app.frame.reach)); return [half + size * ux, half - size * uy]; };
+  const place = (point) => { // as the page showed it at the start
+    const [x, y] = lookAtOne(point, app.start), r = Math.hypot(x, y);
+    const grow = r ? ((half - 3) * Math.min(1, ring(Math.asinh(r), data.reach) * fit)) / r : 0;
+    return [half + grow * x, half - grow * y];
+  };
   context.beginPath();
   context.arc(half, half, half - 1, 0, 2 * Math.PI);
   context.fillStyle = rgba(app.theme.disk);
   context.fill();
   context.strokeStyle = rgba(app.theme.line);
   context.stroke();
-  const seen = pointsSeen(app, Math.min(data.n, 1500));
-  for (const { i, x, y } of seen) {
-    const r = Math.hypot(x, y), [u, v] = place(Math.asinh(r), r ? x / r : 1, r ? y / r : 0);
+  for (const i of app.scene.shuffle.subarray(0, 1500)) {
+    const [u, v] = place(pointAt(data.points, i));
     context.fillStyle = css(app.paint[i]);
     context.fillRect(u - 0.8, v - 0.8, 1.6, 1.6);
   }
-  const [x, y] = seenFromStart(app, app.view), r = Math.hypot(x, y), [u, v] = place(Math.asinh(r), r ? x / r : 1, r ? y / r : 0);
+  const [u, v] = place(app.view);
   context.beginPath();
   context.arc(u, v, 5, 0, 2 * Math.PI);
   context.strokeStyle = rgba(app.theme.accent);
@@ -305,14 +315,3 @@ function paintOverview(app) {
   context.stroke();
 }
 
-function seenFromStart(app, point) {
-  const x = [0], y = [0], one = { n: 1, r: [point.r], ux: [point.ux], uy: [point.uy], near: [1 / (timeOf(point.r) + point.r)] };
-  lookAt(one, app.start, x, y);
-  return [x[0], y[0]];
-}
-
-/** Some points as they are seen from the start. */
-function pointsSeen(app, count) {
-  const rows = app.scene.shuffle.subarray(0, count);
-  return Array.from(rows, (i) => { const [x, y] = seenFromStart(app, pointAt(app.data.points, i)); return { i, x, y }; });
-}

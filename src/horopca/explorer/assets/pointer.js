@@ -157,7 +157,7 @@ function listenToKeys(app, canvas) {
       "-": () => zoomAt(app, frame.cx, frame.cy, 1 / 1.3),
       Home: () => app.goHome(),
       l: () => app.setLassoing(!app.lassoing),
-      ...(app.data.around && { r: () => app.setRegions(!app.allRegions) }),
+      ...(app.data.ellipses && { r: () => app.setRegions(!app.allRegions) }),
       Backspace: () => app.goBack(),
       ...(app.data.last && { " ": () => app.play(), ",": () => app.step(-1), ".": () => app.step(1) }),
       Enter: () => app.setPin(pick(app.scene, frame.cx, frame.cy, Math.hypot(frame.width, frame.height))),

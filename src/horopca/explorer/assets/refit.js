@@ -1,4 +1,4 @@
-// HoroPCA with a free spine, from any dimension to the plane: the worker behind "Refit".
+// HoroPCA with a free spine, from any dimension to the plane: the body of refitEngine, which runs in a worker.
 //
 // The formulas are those of docs/method.md. A spine is the span of two rows A of R^{1,d}; points come as their space parts
 // s (n times d numbers), t = sqrt(1 + |s|^2). Everything below is a value and its gradient, climbed by L-BFGS.
@@ -27,25 +27,41 @@ function onHyperboloid(s, d, rows) {
   return { n, m, x };
 }
 
-/** Moved by the translation that takes the point above the space part c to the origin. */
-function translatedToOrigin({ n, m, x }, c) {
-  const out = new Float64Array(x.length), c0 = Math.sqrt(1 + c.reduce((sum, v) => sum + v * v, 0));
+/** Moved by the translation that takes the point with space part c to the origin, or (back) the origin to that point.
+ *
+ * In light-cone coordinates along c, low = t - s.u and high = t + s.u, it is a scaling. Both are sums of positive terms, in
+ * differences of directions, so that nothing cancels at any radius; t - s.u as such has no digit left at radius 19. */
+function translated({ n, m, x }, c, back = false) {
+  const out = Float64Array.from(x), length = Math.sqrt(c.reduce((sum, v) => sum + v * v, 0));
+  if (length === 0) return { n, m, x: out };
+  const u = c.map((v) => v / length), grow = length + Math.sqrt(1 + length * length), factor = back ? 1 / grow : grow;
   for (let i = 0; i < n; i++) {
     const at = i * m;
-    let product = 0, square = 1;
-    for (let k = 1; k < m; k++) product += c[k - 1] * x[at + k];
-    const time = c0 * x[at] - product, part = (x[at] + time) / (1 + c0);
-    for (let k = 1; k < m; k++) square += (out[at + k] = x[at + k] - c[k - 1] * part) ** 2;
-    out[at] = Math.sqrt(square);
+    let r = 0, towards = 0, away = 0;
+    for (let k = 1; k < m; k++) r += x[at + k] ** 2;
+    r = Math.sqrt(r);
+    for (let k = 1; k < m && r > 0; k++) {
+      const e = x[at + k] / r;
+      towards += (e - u[k - 1]) ** 2;
+      away += (e + u[k - 1]) ** 2;
+    }
+    const near = 1 / (x[at] + r), low = (near + (r / 2) * towards) * factor, high = (near + (r / 2) * away) / factor;
+    const along = (high - low) / 2, side = towards < away ? 1 : -1, part = (side * Math.min(towards, away)) / 2;
+    for (let k = 1; k < m; k++) { // what is across u, e - u (e.u), from the smaller of the two differences
+      const across = r > 0 ? x[at + k] / r - side * u[k - 1] + part * u[k - 1] : 0;
+      out[at + k] = along * u[k - 1] + r * across;
+    }
+    out[at] = (high + low) / 2;
   }
   return { n, m, x: out };
 }
 
-/** The space part of the Fréchet mean, by steps as long as the mean bend of the squared distances, d coth d, allows. */
+/** The space part of the Fréchet mean, by steps as long as the mean second derivative of the squared distances allows. */
 function meanOf(points) {
-  const { n, m } = points, c = new Float64Array(m - 1);
+  const { n, m } = points;
+  let c = new Float64Array(m - 1);
   for (let round = 0; round < 200; round++) {
-    const seen = translatedToOrigin(points, c), step = new Float64Array(m - 1);
+    const seen = translated(points, c), step = new Float64Array(m - 1);
     let bend = 0;
     for (let i = 0; i < n; i++) {
       let r = 0;
@@ -56,10 +72,8 @@ function meanOf(points) {
       for (let k = 1; k < m; k++) step[k - 1] += grow * seen.x[i * m + k];
     }
     for (let k = 0; k < m - 1; k++) step[k] /= bend;
-    const size = Math.hypot(...step), c0 = Math.sqrt(1 + c.reduce((sum, v) => sum + v * v, 0));
-    const s = step.map((v) => (size > 0 ? (v / size) * Math.sinh(size) : 0)); // a point, seen from c: taken back to c's place
-    const product = s.reduce((sum, v, k) => sum + v * c[k], 0), part = Math.cosh(size) + product / (1 + c0);
-    for (let k = 0; k < m - 1; k++) c[k] = s[k] + c[k] * part;
+    const size = Math.hypot(...step), next = Float64Array.from([Math.cosh(size), ...step.map((v) => (size > 0 ? (v / size) * Math.sinh(size) : 0))]);
+    c = translated({ n: 1, m, x: next }, c, true).x.slice(1);
     if (size < 1e-9) break;
   }
   return c;
@@ -338,15 +352,17 @@ function keptBy(points, plane, pairs) {
 function refit({ original, d, rows, goal, before }) {
   const random = randomNumbers(1), order = Uint32Array.from(rows);
   for (let i = order.length - 1; i > 0; i--) { const j = random.below(i + 1); [order[i], order[j]] = [order[j], order[i]]; }
-  const chosen = onHyperboloid(original, d, order), centre = meanOf(chosen), seen = translatedToOrigin(chosen, centre);
-  const A = searchSpine(seen, goal, random), all = translatedToOrigin(onHyperboloid(original, d), centre);
+  const chosen = onHyperboloid(original, d, order), centre = meanOf(chosen), seen = translated(chosen, centre);
+  const A = searchSpine(seen, goal, random), all = translated(onHyperboloid(original, d), centre);
   const plane = planeOf(all, A), flat = onHyperboloid(plane, 2);
-  const middle = meanOf(onHyperboloid(plane, 2, order)), moved = translatedToOrigin(flat, middle).x;
+  const middle = meanOf(onHyperboloid(plane, 2, order)), moved = translated(flat, middle).x;
   const out = new Float64Array(2 * all.n);
   for (let i = 0; i < all.n; i++) { out[2 * i] = moved[3 * i + 1]; out[2 * i + 1] = moved[3 * i + 2]; }
   const some = (values) => Float64Array.from([...order].flatMap((i) => [values[2 * i], values[2 * i + 1]]));
   const pairs = pairsFor(chosen.n, 300000, random); // good to a thousandth
-  return { plane: out, basis: A, centre, was: keptBy(chosen, some(before), pairs), is: keptBy(chosen, some(out), pairs) };
+  const was = keptBy(chosen, some(before), pairs), is = keptBy(chosen, some(out), pairs);
+  const better = goal === "distortion" ? is.distortion <= was.distortion * (1 + 1e-9) : is.variance >= was.variance * (1 - 1e-9);
+  return { plane: better ? out : null, basis: A, centre, was, is };
 }
 
 /** The objective over all pairs of some rows at a basis, for the tests. */
@@ -355,12 +371,12 @@ function evaluate({ original, d, rows, goal, basis }) {
   return objectiveOf(points, pairs, goal)(Float64Array.from(basis));
 }
 
-onmessage = ({ data }) => {
+return (question) => {
   const begun = performance.now();
   try {
-    const answer = (data.basis ? evaluate : refit)(data);
-    postMessage({ ...answer, id: data.id, seconds: (performance.now() - begun) / 1000 });
+    const answer = (question.basis ? evaluate : refit)(question);
+    return { ...answer, id: question.id, seconds: (performance.now() - begun) / 1000 };
   } catch (error) {
-    postMessage({ id: data.id, error: error.message });
+    return { id: question.id, error: error.message };
   }
 };

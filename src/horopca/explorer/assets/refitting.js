@@ -1,22 +1,34 @@
-// Refit where you look: HoroPCA for the selection, in a worker, and the points move there along geodesics.
+// Refitting: HoroPCA of the selection in a worker, and the way of the points to the new picture along geodesics.
 
 const GOALS = { distortion: "keep distances", variance: "keep variance" };
 const FEWEST = 4; // points that a refit makes sense for
 
-/** Asks the worker; answers come in any order. */
-function startWorker() {
-  const address = URL.createObjectURL(new Blob([$("worker").textContent], { type: "text/javascript" }));
-  const worker = new Worker(address), waiting = new Map();
-  let asked = 0;
-  worker.onmessage = ({ data }) => {
-    const [done, failed] = waiting.get(data.id);
+/** A function that sends a question to refitEngine (refit.js) in a worker, or on this thread where workers are forbidden. */
+function startEngine() {
+  const waiting = new Map();
+  let count = 0, send = null;
+  const receive = ({ data }) => {
+    const { done, failed } = waiting.get(data.id);
     waiting.delete(data.id);
     if (data.error) failed(new Error(data.error));
     else done(data);
   };
+  const runHere = () => {
+    const engine = refitEngine();
+    send = (question) => setTimeout(() => receive({ data: engine(question) }));
+    for (const { question } of waiting.values()) send(question);
+  };
+  try {
+    const code = `"use strict"; const engine = (${refitEngine})(); onmessage = ({ data }) => postMessage(engine(data));`;
+    const worker = new Worker(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
+    worker.onmessage = receive;
+    worker.onerror = runHere;
+    send = (question) => worker.postMessage(question);
+  } catch { runHere(); }
   return (question) => new Promise((done, failed) => {
-    waiting.set(++asked, [done, failed]);
-    worker.postMessage({ ...question, id: asked });
+    const numbered = { ...question, id: ++count };
+    waiting.set(count, { question: numbered, done, failed });
+    send(numbered);
   });
 }
 
@@ -28,25 +40,33 @@ function addRefit(app) {
   app.isMeasured = () => !app.refitted && ofOriginal(data); // against the points before the reduction
 
   app.ask = (question) => {
-    ask ??= startWorker();
+    ask ??= startEngine();
     return ask({ original: data.original, d: data.dimension, ...question });
   };
 
-  app.refit = async (goal = app.goal) => {
-    const rows = Uint32Array.from(app.rows), before = new Float64Array(2 * data.n);
+  app.refit = async (goal = app.goal, chosen = app.rows) => {
+    const rows = Uint32Array.from(chosen), before = new Float64Array(2 * data.n);
     for (let i = 0; i < data.n; i++) {
       before[2 * i] = data.points.r[i] * data.points.ux[i];
       before[2 * i + 1] = data.points.r[i] * data.points.uy[i];
     }
     app.goal = goal;
     app.refitting = true;
+    app.noBetter = 0;
     fillChosen(app);
     try {
       const answer = await app.ask({ rows, goal, before });
-      app.refitted = { goal, count: rows.length, was: answer.was, is: answer.is, seconds: answer.seconds };
+      if (!answer.plane) {
+        app.noBetter = rows.length;
+        return answer;
+      }
+      app.refitted = { goal, rows: [...rows], was: answer.was, is: answer.is, seconds: answer.seconds };
       app.markTime(data.last); // it may have been moved meanwhile
       app.moveTo(matched(data.points, answer.plane, rows));
       return answer;
+    } catch (error) {
+      $("live").textContent = `The refit failed: ${error.message}`;
+      throw error;
     } finally {
       app.refitting = false;
       fillChosen(app);
@@ -118,11 +138,14 @@ function refitRows(app) {
       title: "HoroPCA of the selected points alone: all points move to its picture" }), goal));
   }
   if (refitted) {
-    const { was, is, count } = refitted, square = data.unit ** 2;
-    out.push(h("p", { class: "note", id: "refitted", text: `Refitted to ${counted(count, "point", "points")}: their average distortion ` +
+    const { was, is } = refitted, square = data.unit ** 2;
+    out.push(h("p", { class: "note", id: "refitted", text: `Refitted to ${counted(refitted.rows.length, "point", "points")}: their average distortion ` +
       `${percent(was.distortion)} → ${percent(is.distortion)}, mean squared distance ` +
       `${digits2(was.variance * square)} → ${digits2(is.variance * square)}.` }),
     h("div", { class: "acts" }, h("button", { id: "unfit", text: "Back to the first picture", onclick: () => app.unfit() })));
+  }
+  if (app.noBetter) {
+    out.push(h("p", { class: "note", id: "no-better", text: `No better picture of these ${counted(app.noBetter, "point", "points")} was found: it stays as it is.` }));
   }
   return out;
 }

@@ -16,7 +16,7 @@ function newScene(data) {
     first: 0, // where in it those above begin, who are neither dim nor grey
     marks: new Uint32Array(n), marked: 0, below: 0, ranks: new Uint32Array(n), topmost: new Uint32Array(0), // the points to draw, and how many
     edges: { count: 0, of: null, stretch: null, ends: new Uint32Array(2 * m), turn: new Float64Array(m), length: new Float32Array(m) },
-    edgesInView: 0, rings: [], names: [], wanted: 0, named: new Set(), weight: weightsOf(data), score: new Float32Array(n), widths: new Map(),
+    edgesInView: 0, rings: [], names: [], wanted: 0, named: new Set(), weight: weightsOf(data), widths: new Map(), centres: null,
   };
 }
 
@@ -59,7 +59,7 @@ function project(scene, data, view, model, frame, shown) {
   for (let i = 0; i < data.n; i++) if (size[i] > 0) size[i] = grow * (0.13 + 0.87 * size[i]) * (own ? own[i] : 1);
 }
 
-const RING_STEPS = [100, 50, 20, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
+const RING_STEPS = Array.from({ length: 36 }, (_, k) => [1, 0.5, 0.2][k % 3] * 10 ** (2 - Math.floor(k / 3)));
 const RING_ROOM = 32, MOST_RINGS = 16; // pixels between rings at least
 
 /** Rings around the centre at whole distances in the user's unit: radius in pixels, and the distance. */
@@ -114,6 +114,15 @@ function stretchesOf({ edges, points }) {
   });
 }
 
+/** The largest distance, in pixels, of a geodesic of the equidistant disk from the middle of its chord: at its own middle.
+ *
+ * It is long where the chord is short, if both ends are far out: the geodesic between them dips towards the centre. */
+function dipOf({ x, y, zx, zy }, a, b, { scale, reach }) {
+  const shrink = 1 / (2 * lengthOf(1, halfGap(x[a], y[a], x[b], y[b]))); // 1 / (2 cosh(d / 2))
+  const mx = (x[a] + x[b]) * shrink, my = (y[a] + y[b]) * shrink, grow = logFactor(lengthOf(mx, my)) / reach;
+  return scale * lengthOf(grow * mx - (zx[a] + zx[b]) / 2, grow * my - (zy[a] + zy[b]) / 2);
+}
+
 /** The edges to draw, those too short to see left out. Both ends must be shown. */
 function chooseEdges(scene, data, model, frame, shown) {
   if (!data.edges) return;
@@ -126,7 +135,8 @@ function chooseEdges(scene, data, model, frame, shown) {
     const a = pairs[e], b = pairs[e + 1];
     if (!open && scale * left[a] * stretch[e >> 1] < SHORTEST_EDGE) continue; // most of them, and without a look at the other end
     if (!shown[a] || !shown[b]) continue;
-    const dx = scale * (zx[b] - zx[a]), dy = scale * (zy[b] - zy[a]), length = Math.sqrt(dx * dx + dy * dy);
+    const dx = scale * (zx[b] - zx[a]), dy = scale * (zy[b] - zy[a]), chord = Math.sqrt(dx * dx + dy * dy);
+    const length = open ? chord + 2 * dipOf(scene, a, b, frame) : chord;
     if (length < SHORTEST_EDGE) continue;
     const mx = cx + (scale * (zx[a] + zx[b])) / 2, my = cy - (scale * (zy[a] + zy[b])) / 2; // the arc is within length of it
     if (mx < -length || my < -length || mx > width + length || my > height + length) continue;
@@ -166,67 +176,96 @@ function keepLongest(edges, count) {
 
 const clipped = (name) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name);
 
-/** The names that fit: of marked points, of their neighbours, then the most telling. What was there stays: no flicker.
+/** The names that fit: of pinned points, of their neighbours, of classes, then of other points. Names stay where they were, so
+ * that they do not flicker.
  *
- * Of very many points, while the view moves (`fast`), only the names that are there already are looked at. */
-function placeNames(scene, data, frame, context, marks, lit, fast) {
-  const boxes = [...frame.taken], { named, score } = scene, marked = marks.map(({ i }) => i).filter((i) => scene.size[i] > 0);
-  const near = marks.flatMap(({ here, there }) => (there || here).map(([j]) => j)).filter((j) => scene.size[j] > 0);
+ * Of very many points, while the view moves (`fast`), only the names that are there already are placed again. */
+function placeNames(app, context, fast) {
+  const { scene, data, frame, marks } = app, { named, size } = scene, pinned = marks.map(({ i }) => i).filter((i) => size[i] > 0);
+  const taken = new Set(pinned), boxes = [...frame.taken];
+  const put = (i, fontSize, bold) => putName(scene, { i, text: nameOf(data, i), x: scene.px[i], y: scene.py[i], off: size[i] }, fontSize, bold, boxes, frame, context);
   scene.names = [];
   scene.wanted = 0;
-  for (const i of marked) putName(scene, data, i, 13, true, boxes, frame, context);
+  for (const i of pinned) put(i, 13, true);
+  if (data.names) for (const j of marks.flatMap(({ links }) => links)) if (size[j] > 0 && !taken.has(j)) { taken.add(j); put(j, 12, false); }
+  placeClassNames(app, context, boxes, taken);
   if (data.names) {
-    for (const j of new Set(near)) if (!marked.includes(j)) putName(scene, data, j, 12, false, boxes, frame, context);
-    marked.push(...near);
-    const room = Math.min(90, Math.round((frame.free.width * frame.free.height) / 8500));
-    const wished = fast ? [...named].filter((i) => scene.size[i] > 0 && !marked.includes(i)) : candidates(scene, data, frame, marked, lit);
-    for (const i of wished) {
-      if (scene.names.length >= room) break;
-      putName(scene, data, i, score[i] > 0.45 ? 13 : score[i] > 0.15 ? 12 : 11, false, boxes, frame, context);
+    const most = Math.min(90, Math.round((frame.free.width * frame.free.height) / 8500));
+    const wanted = fast ? [...named].filter((i) => size[i] > 0).map((i) => [i, 0.3]) : candidates(app);
+    for (const [i, score] of wanted) {
+      if (scene.names.length >= most) break;
+      if (!taken.has(i)) put(i, score > 0.45 ? 13 : score > 0.15 ? 12 : 11, false);
     }
   }
   named.clear();
-  for (const { i } of scene.names) named.add(i);
+  for (const { i } of scene.names) if (i >= 0) named.add(i);
 }
 
-function candidates(scene, data, frame, marked, lit) {
-  const { x, y, size, weight, score, named } = scene, histogram = new Uint32Array(200), most = 500, found = [];
+const CELL = [84, 22]; // pixels: about the size of a name
+
+/** Points to name, the most telling first, each with its score: the best of every cell of the screen. */
+function candidates({ scene, data, frame, litRows }) {
+  const { x, y, px, py, size, weight, named } = scene, best = new Map(), lit = litRows();
   for (let i = 0; i < data.n; i++) {
-    score[i] = 0;
-    if (size[i] === 0 || !data.names[i]) continue;
-    if (lit && !lit(i)) continue;
+    if (size[i] === 0 || !data.names[i] || (lit && !lit[i])) continue;
     scene.wanted++;
     const t = Math.sqrt(1 + x[i] * x[i] + y[i] * y[i]), near = frame.open ? 1 / (1 + Math.log(t) / 6) : 2 / (1 + t);
-    if (near * frame.zoom < 0.06 && !lit) continue;
-    score[i] = near * (0.35 + 0.65 * weight[i]) * (named.has(i) ? 1.25 : 1);
-    histogram[Math.min(199, Math.floor(score[i] * 150))]++;
+    if (near * frame.zoom < 0.02 && !lit) continue;
+    const score = near * (0.35 + 0.65 * weight[i]) * (named.has(i) ? 1.25 : 1);
+    const cell = Math.floor(px[i] / CELL[0]) + 4096 * Math.floor(py[i] / CELL[1]), held = best.get(cell);
+    if (held === undefined || held[1] < score) best.set(cell, [i, score]);
   }
-  let bin = 200, sum = 0;
-  while (bin > 0 && sum < most) sum += histogram[--bin];
-  for (let i = 0; i < data.n; i++) if (score[i] > 0 && score[i] * 150 >= bin && !marked.includes(i)) found.push(i);
-  return found.sort((a, b) => score[b] - score[a]).slice(0, 2 * most);
+  return [...best.values()].sort((a, b) => b[1] - a[1]);
 }
 
-function putName(scene, data, i, fontSize, bold, boxes, frame, context) {
-  const text = clipped(nameOf(data, i)), key = `${fontSize}${bold}${text}`, { px, py } = scene, { free } = frame;
+const SAMPLE = 300; // points of a class that its centre is computed from
+
+/** Where the name of each class goes: at the point of that name, or else at the hyperbolic centre of the class. */
+function classCentres({ scene, data, colouring }) {
+  const { classes, codes, counts } = colouring.labeling;
+  if (scene.centres?.of !== data.points || scene.centres.codes !== codes) {
+    const members = classes.map(() => []), rows = new Map();
+    if (data.names) data.names.forEach((name, i) => { if (!rows.has(name)) rows.set(name, i); });
+    for (const i of scene.shuffle) if (members[codes[i]].length < SAMPLE) members[codes[i]].push(i);
+    const list = classes.map((text, code) => {
+      const i = rows.get(text) ?? -1;
+      return { code, text, i, count: counts[code], at: i >= 0 ? pointAt(data.points, i) : centreOf(data.points, members[code]) };
+    });
+    scene.centres = { of: data.points, codes, list: list.sort((a, b) => b.count - a.count) };
+  }
+  return scene.centres.list;
+}
+
+/** Names of classes, the largest first, unless points are lit or moving. */
+function placeClassNames(app, context, boxes, taken) {
+  const { scene, frame, colouring, hidden, view, data } = app, classes = colouring.labeling?.classes.length;
+  if (!(classes > 1) || 2 * classes > data.n || app.litRows() || app.morph) return;
+  for (const { code, text, i, at } of classCentres(app)) {
+    const [x, y] = drawnAt(...lookAtOne(at, view), frame), small = !frame.open && Math.hypot(x - frame.cx, y - frame.cy) > 0.985 * frame.scale;
+    if (hidden.has(code) || taken.has(i) || small) continue;
+    if (putName(scene, { i, text, x, y, off: i < 0 ? -7 : scene.size[i], code }, 14, true, boxes, frame, context) && i >= 0) taken.add(i);
+  }
+}
+
+/** Put a name beside its place, if it is free on one of its sides; returns whether. One that is centred has a negative `off`. */
+function putName(scene, { i, text: whole, x, y, off: radius, code = -1 }, fontSize, bold, boxes, { free }, context) {
+  const text = clipped(whole), key = `${fontSize}${bold}${text}`;
   if (!scene.widths.has(key)) {
     context.font = FONT(fontSize, bold);
     scene.widths.set(key, context.measureText(text).width);
   }
-  const w = scene.widths.get(key), h = fontSize * 1.15, off = Math.max(2, scene.size[i]) + 4;
-  const places = [
-    [px[i] + off, py[i] - h / 2], [px[i] - off - w, py[i] - h / 2],
-    [px[i] - w / 2, py[i] - off - h], [px[i] - w / 2, py[i] + off],
-  ];
+  const w = scene.widths.get(key), h = fontSize * 1.15, off = Math.max(2, radius) + 4;
+  const places = radius < 0 ? [[x - w / 2, y - h / 2]] : [[x + off, y - h / 2], [x - off - w, y - h / 2], [x - w / 2, y - off - h], [x - w / 2, y + off]];
   for (const [left, top] of places) {
     const box = [left - 3, top - 1, left + w + 3, top + h + 1];
     const inside = box[0] > free.x && box[1] > free.y && box[2] < free.x + free.width && box[3] < free.y + free.height;
-    if (!inside && !bold) continue;
+    if (!inside && (!bold || code >= 0)) continue;
     if (boxes.some((b) => b[0] < box[2] && box[0] < b[2] && b[1] < box[3] && box[1] < b[3])) continue;
     boxes.push(box);
-    scene.names.push({ i, text, x: left, y: top + h / 2, fontSize, bold, box });
-    return;
+    scene.names.push({ i, text, x: left, y: top + h / 2, fontSize, bold, box, width: w, code });
+    return true;
   }
+  return false;
 }
 
 /** The shown point nearest to a place on the screen, or -1 if none is within reach. */
@@ -246,7 +285,7 @@ function arcOnScreen(scene, frame, a, b, turn) {
   const ax = frame.cx + frame.scale * scene.zx[a], ay = frame.cy - frame.scale * scene.zy[a];
   const bx = frame.cx + frame.scale * scene.zx[b], by = frame.cy - frame.scale * scene.zy[b];
   const length = Math.hypot(bx - ax, by - ay);
-  if (frame.open) return { ax, ay, bx, by, path: pathOnScreen(scene, frame, a, b, length) };
+  if (frame.open) return { ax, ay, bx, by, path: pathOnScreen(scene, frame, a, b) };
   if (Math.abs(turn) * length < 0.5) return { ax, ay, bx, by };
   const r = length / (2 * Math.sin(Math.abs(turn))), side = Math.sign(turn), lift = (side * Math.cos(turn) * r) / length;
   const x = (ax + bx) / 2 + lift * (by - ay), y = (ay + by) / 2 + lift * (ax - bx);
@@ -254,8 +293,9 @@ function arcOnScreen(scene, frame, a, b, turn) {
 }
 
 /** The places of an edge of the equidistant disk on the screen, both ends included. */
-function pathOnScreen({ x, y }, { cx, cy, scale, reach }, a, b, length) {
-  const pieces = length < 6 ? 1 : length < 40 ? 6 : length < 200 ? 14 : MOST_BENDS;
+function pathOnScreen(scene, frame, a, b) {
+  const { x, y } = scene, { cx, cy, scale, reach } = frame, dip = dipOf(scene, a, b, frame);
+  const pieces = dip < 0.25 ? 1 : Math.min(MOST_BENDS, 6 + Math.ceil(4 * Math.sqrt(dip)));
   bendGeodesic(x[a], y[a], x[b], y[b], pieces);
   const path = new Array(2 * pieces + 2);
   for (let k = 0; k <= pieces; k++) {

@@ -1,13 +1,19 @@
-// A selection of points: made by the lasso, a class, a search or neighbours; lit while the rest is dim; carried away.
+// The selection: made by the lasso, a class, a search or neighbours. It is lit, listed in a table, saved and refitted.
 
-/** The shown points inside a path on the screen. */
+/** The shown points inside a path on the screen. Each point is compared only with the sides that cross its row of pixels. */
 function insideOf({ px, py, size }, path) {
-  const found = [];
+  const sides = new Map(), found = [];
+  path.forEach(([ax, ay], k) => {
+    const [bx, by] = path[(k + 1) % path.length];
+    for (let row = Math.floor(Math.min(ay, by)); row <= Math.max(ay, by); row++) {
+      if (!sides.has(row)) sides.set(row, []);
+      sides.get(row).push([ax, ay, bx, by]);
+    }
+  });
   for (let i = 0; i < px.length; i++) {
     if (size[i] === 0) continue;
     let inside = false;
-    for (let k = 0, l = path.length - 1; k < path.length; l = k++) {
-      const [ax, ay] = path[k], [bx, by] = path[l];
+    for (const [ax, ay, bx, by] of sides.get(Math.floor(py[i])) || []) {
       if (ay > py[i] !== by > py[i] && px[i] < ((bx - ax) * (py[i] - ay)) / (by - ay) + ax) inside = !inside;
     }
     if (inside) found.push(i);
@@ -22,11 +28,13 @@ function addSelection(app) {
   app.watchers = [];
 
   app.select = (rows, more = false) => {
+    const before = app.rows;
     if (!more) app.selected.fill(0);
     for (const i of rows) app.selected[i] = 1;
     app.rows = [];
     for (let i = 0; i < data.n; i++) if (app.selected[i]) app.rows.push(i);
-    app.touched();
+    if (!before.length && !app.rows.length) return;
+    app.noBetter = 0;
     app.tint();
     fillChosen(app);
     $("live").textContent = app.rows.length ? `${counted(app.rows.length, "point", "points")} selected` : "nothing selected";
@@ -34,27 +42,61 @@ function addSelection(app) {
   };
   app.clear = () => app.select([]);
 
-  /** Frame the selection: its centre at the centre, and nine tenths of it inside four fifths of the picture. */
+  /** Fit the selection into the picture: its centre at the centre, and nine tenths of it inside four fifths of the picture. */
   app.flyToSelection = () => {
     const centre = centreOf(data.points, app.rows), { frame } = app, { ring } = MODELS[app.model];
     const far = app.rows.map((i) => distance(centre, pointAt(data.points, i))).sort((a, b) => a - b);
-    const reach = ring(far[Math.floor(0.9 * (far.length - 1))] || 0, frame.reach);
+    const reach = ring(far[Math.floor(0.9 * (far.length - 1))] || 0, frame.reach), fit = frame.radius / frame.plain;
     app.setPin(-1);
-    app.fly(centre, { zoom: Math.min(40, Math.max(frame.open ? LEAST_ZOOM : 1, 0.8 / Math.max(reach, 1e-6))) });
+    app.fly(centre, { zoom: Math.min(40, Math.max(frame.open ? LEAST_ZOOM : 1, 0.8 / Math.max(reach * fit, 1e-6))) });
   };
 }
 
-// ---------------------------------------------------------------- taking it along
+// ---------------------------------------------------------------- as a table and in files
 
-const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-
-function asCSV({ data, rows }) {
-  const head = ["row", "name", ...data.labelings.map(({ name }) => name), ...(data.details || []).map(({ name }) => name)];
-  const line = (i) => [i, data.names ? data.names[i] : "", ...textsOf(data, i).slice(1)];
-  return [head, ...rows.map(line)].map((cells) => cells.map((cell) => quoted(String(cell))).join(",")).join("\n") + "\n";
+/** What is known of a point, as [column, value]: row, name, classes, texts, place in the picture, values and measures. */
+function recordOf(app, i) {
+  const { data } = app, { r, ux, uy } = pointAt(data.points, i), z = (data.unit * r) / (1 + timeOf(r)), known = app.isMeasured();
+  const measures = app.colourings.filter(({ trust, values }) => trust && values && known);
+  return [["row", i], ...(data.names ? [["name", data.names[i]]] : []), ...labelsOf(data, i),
+    ...(data.details || []).map(({ name, texts }) => [name, texts[i]]),
+    ["x", z * ux], ["y", z * uy], ["radius", data.radius[i]],
+    ...(data.columns || []).map(({ name, values }) => [name, values[i]]),
+    ...measures.map(({ words, values }) => [words, Number(values[i].toPrecision(3))])]; // a thousandth is stored
 }
 
-const asJSON = ({ data, rows }) => `${JSON.stringify({ title: data.title, rows, names: rows.map((i) => nameOf(data, i)) }, null, 1)}\n`;
+/** A cell of a CSV file. Text that a spreadsheet would run as a formula starts with an apostrophe. */
+function cellOf(value) {
+  if (typeof value === "number") return Number.isFinite(value) ? String(value) : "";
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return text !== value || /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function asCSV(app) {
+  const records = app.rows.map((i) => recordOf(app, i)), line = (cells) => cells.map(cellOf).join(",");
+  return [records[0].map(([column]) => column), ...records.map((record) => record.map(([, value]) => value))].map(line).join("\n") + "\n";
+}
+
+const asJSON = (app) => `${JSON.stringify({ title: app.data.title, coordinates: "Poincaré disk",
+  columns: recordOf(app, app.rows[0]).map(([column]) => column), // two may have the same name
+  points: app.rows.map((i) => recordOf(app, i).map(([, value]) => value)) }, null, 1)}\n`;
+
+const TABLE_ROWS = 500; // shown in the table; the files have all
+
+/** The table of the selection, sorted by a column: by numbers as numbers, by texts in their natural order. */
+function showTable(app, column = 0, down = false) {
+  const records = app.rows.map((i) => recordOf(app, i)), columns = records[0].map(([name]) => name), sign = down ? -1 : 1;
+  const compare = (a, b) => (typeof a === "number" ? (Number.isNaN(a) ? 1 : Number.isNaN(b) ? -1 : a - b) : a.localeCompare(b, undefined, { numeric: true }));
+  records.sort((a, b) => sign * compare(a[column][1], b[column][1]) || a[0][1] - b[0][1]);
+  const head = columns.map((name, k) => h("th", { "aria-sort": k === column ? (down ? "descending" : "ascending") : null },
+    h("button", { text: name, title: `Sort by ${name}`, onclick: () => showTable(app, k, k === column && !down) })));
+  const rows = records.slice(0, TABLE_ROWS).map((record) => h("tr", { onclick: () => { $("table").close(); app.flyToPoint(record[0][1]); } },
+    ...record.map(([, value]) => h("td", { class: typeof value === "number" && "number", text: typeof value === "number" ? digits(value) : value }))));
+  const left = records.length - rows.length;
+  $("table").querySelector("div").replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows)),
+    left ? h("p", { text: `${counted(left, "more row", "more rows")} in the CSV file.` }) : "");
+  if (!$("table").open) $("table").showModal();
+}
 
 /** Whether it could be copied. */
 async function copyText(text) {
@@ -74,11 +116,10 @@ async function copyText(text) {
 
 const saveText = (app, text, suffix, type) => download(new Blob([text], { type }), fileName(app, suffix));
 
-/** What is selected, and what can be done with it. */
+/** How many points are selected, and buttons for them. */
 function fillChosen(app) {
   const { data, rows } = app, panel = $("chosen");
-  panel.hidden = !rows.length && !app.refitted;
-  if (panel.hidden) return panel.replaceChildren();
+  panel.hidden = !rows.length && !app.refitted && !app.refitting;
   const button = (id, text, act, title) => h("button", { id, text, title, onclick: act });
   const names = () => rows.map((i) => nameOf(data, i)).join("\n");
   const copied = async ({ target }) => {
@@ -87,15 +128,16 @@ function fillChosen(app) {
     target.textContent = done ? "Copied" : "Not copied";
     $("live").textContent = done ? "names copied" : "names could not be copied";
   };
-  panel.replaceChildren(...[
+  panel.replaceChildren(...(panel.hidden ? [] : [
     rows.length ? h("p", { class: "count" }, h("b", { text: counted(rows.length, "point", "points") }), " selected") : null,
     rows.length ? h("div", { class: "acts" },
-      button("fly", "Fly there", () => app.flyToSelection(), "Frame the selection"),
-      button("copy", "Copy names", copied, "Copy the names, one to a line"),
-      button("csv", "CSV", () => saveText(app, asCSV(app), "csv", "text/csv"), "Save rows, names and labels"),
-      button("json", "JSON", () => saveText(app, asJSON(app), "json", "application/json"), "Save rows and names"),
+      button("fly", "Fly there", () => app.flyToSelection(), "Fit the selection into the picture"),
+      button("rows", "Table", () => showTable(app), "Show the selection as a table"),
+      button("copy", "Copy names", copied, "Copy the names, one per line"),
+      button("csv", "CSV", () => saveText(app, asCSV(app), "csv", "text/csv"), "Save rows, names, classes, coordinates and values"),
+      button("json", "JSON", () => saveText(app, asJSON(app), "json", "application/json"), "Save the same as JSON"),
       button("clear", "Clear", () => app.clear(), "Select nothing (Esc)")) : null,
     ...refitRows(app),
-  ].filter(Boolean));
+  ].filter(Boolean)));
   app.resize();
 }

@@ -1,5 +1,7 @@
 // The view in the address: #on=row (or at=angle,radius)&turn=…&zoom=…&model=…&pin=…&time=…&by=…&scale=…&hide=…&theme=…
-// What is as at the start is left out.
+// &select=rows&refit=goal,rows&regions=all. What is as at the start is left out, and so are very long lists of rows.
+
+const LONGEST_LIST = 6000; // characters: longer addresses are cut by some programs
 
 const few = (value, count) => Number(value.toPrecision(count));
 
@@ -18,12 +20,51 @@ function writeHash(app) {
   put("scale", app.scale, "linear");
   put("hide", [...app.hidden].sort((a, b) => a - b).join("."), "");
   put("theme", app.chosenTheme, null);
+  put("select", writeRows(app.rows), "");
+  put("refit", writeRefit(app.refitted), "");
+  put("regions", app.allRegions ? "all" : "", "");
   return parts.length ? `#${parts.join("&")}` : "";
 }
 
 const sameCentre = (a, b) => a.r === b.r && a.ux === b.ux && a.uy === b.uy;
 
-const askedOf = (hash) => { const asked = new URLSearchParams(hash.replace(/^#/, "")); return (key) => asked.get(key) ?? ""; };
+/** Rows in ascending order as runs in base 36, such as 3-9.c; empty where that is too long for an address. */
+function writeRows(rows) {
+  const runs = [];
+  let length = 0;
+  for (let k = 0; k < rows.length && length <= LONGEST_LIST; k++) {
+    const first = rows[k];
+    while (rows[k + 1] === rows[k] + 1) k++;
+    const run = first === rows[k] ? first.toString(36) : `${first.toString(36)}-${rows[k].toString(36)}`;
+    length += run.length + 1;
+    runs.push(run);
+  }
+  return length > LONGEST_LIST ? "" : runs.join(".");
+}
+
+/** The rows of such a text, those of n points alone, each once. */
+function readRows(text, n) {
+  const found = new Set();
+  for (const run of text.split(".")) {
+    const [, first, last = first] = /^([0-9a-z]{1,8})(?:-([0-9a-z]{1,8}))?$/.exec(run) || [];
+    if (first === undefined) continue;
+    for (let i = parseInt(first, 36), end = Math.min(parseInt(last, 36), n - 1); i <= end; i++) found.add(i);
+  }
+  return [...found].sort((a, b) => a - b);
+}
+
+function writeRefit(refit) {
+  const rows = refit ? writeRows(refit.rows) : "";
+  return rows ? `${refit.goal},${rows}` : "";
+}
+
+/** The refit that the address asks for, or null. */
+function readRefit(text, { original, n }) {
+  const [goal, list = ""] = text.split(","), rows = readRows(list, n);
+  return original && Object.hasOwn(GOALS, goal) && rows.length >= FEWEST ? { goal, rows } : null;
+}
+
+const partsOf = (hash) => { const parts = new URLSearchParams(hash.replace(/^#/, "")); return (key) => parts.get(key) ?? ""; };
 const numberIn = (text, low, high, usual) => {
   const value = text.trim() === "" ? NaN : Number(text);
   return value >= low && value <= high ? value : usual;
@@ -31,11 +72,11 @@ const numberIn = (text, low, high, usual) => {
 const countIn = (text, high, usual) => { const i = numberIn(text, 0, high, usual); return Number.isInteger(i) ? i : usual; };
 
 /** The picture that the address asks for. */
-const timeIn = (hash, { data }) => countIn(askedOf(hash)("time"), data.last, data.last);
+const timeIn = (hash, { data }) => countIn(partsOf(hash)("time"), data.last, data.last);
 
-/** What the address asks for; anything in it that makes no sense is as at the start. */
+/** What the address asks for; parts of it that are not valid are as at the start. */
 function readHash(hash, app) {
-  const get = askedOf(hash), number = numberIn, row = (key) => countIn(get(key), app.data.n - 1, -1);
+  const get = partsOf(hash), number = numberIn, { data } = app, row = (key) => countIn(get(key), data.n - 1, -1);
   const on = row("on"), turn = number(get("turn"), -10, 10, 0);
   const [angle, radius] = get("at").split(",").map((part) => number(part, -1e3, 1e3, NaN));
   const placed = Number.isFinite(angle) && radius >= 0 && radius <= 350;
@@ -43,13 +84,16 @@ function readHash(hash, app) {
   const colouring = app.colourings.find(({ key }) => key === get("by")) || app.colourings[0];
   const codes = get("hide").split(".").map((part) => number(part, 0, (colouring.labeling?.classes.length || 0) - 1, NaN));
   return {
-    view: on >= 0 ? { ...pointAt(app.data.points, on), turn } : placed ? view : { ...app.start },
+    view: on >= 0 ? { ...pointAt(data.points, on), turn } : placed ? view : { ...app.start },
     zoom: number(get("zoom"), LEAST_ZOOM, MOST_ZOOM, 1),
-    model: get("model") in MODELS ? get("model") : app.data.model,
+    model: Object.hasOwn(MODELS, get("model")) ? get("model") : data.model,
     pin: row("pin"),
     colouring,
-    scale: get("scale") in (colouring.ranges || {}) ? get("scale") : "linear",
+    scale: Object.hasOwn(colouring.ranges || {}, get("scale")) ? get("scale") : "linear",
     hidden: new Set(codes.filter(Number.isInteger)),
     chosenTheme: ["light", "dark"].includes(get("theme")) ? get("theme") : null,
+    selected: readRows(get("select"), data.n),
+    refit: data.time === data.last ? readRefit(get("refit"), data) : null,
+    allRegions: get("regions") === "all",
   };
 }

@@ -1,13 +1,12 @@
-// The same picture on any two-dimensional canvas: where there is no WebGL2, and for the PNG.
+// The picture on a canvas: the page's own, and that of a PNG.
 
 const rgba = ([r, g, b], a = 1) => `rgb(${r} ${g} ${b} / ${a})`;
 
-function flatPainter(canvas) {
+function newPainter(canvas) {
   const context = canvas.getContext("2d", { alpha: false, willReadFrequently: true }); // held where the processor paints
   const behind = document.createElement("canvas"), backdrop = behind.getContext("2d", { alpha: false });
   let kept = "";
   return {
-    kind: "2d",
     paint(scene, frame, theme, colours) {
       const { width, height, dpr, cx, cy, scale, open } = frame, rings = scene.rings.map(({ pixels }) => pixels);
       const wanted = JSON.stringify([width, height, dpr, cx, cy, scale, open, theme.name, rings]);
@@ -129,29 +128,33 @@ function paintSpecks(context, { marks, px, py, size }, theme, colours, from, to)
 }
 
 /** What lies over the points: numbers of rings, geodesics to the neighbours of the marked points, names, the lasso. */
-function paintInk(context, scene, frame, theme, marks, colours, lasso) {
+function paintInk(context, { scene, frame, theme, marks, paint: colours, colouring }, lasso) {
+  const classColours = colouring.labeling?.[theme.name];
   context.lineCap = "round";
   paintNumbers(context, scene, frame, theme);
-  for (const { i, here, there, strangers, pinned } of marks) {
-    const neighbours = there || here;
+  for (const { i, links, added, pinned } of marks) {
     context.beginPath();
-    for (const [j] of neighbours) traceArc(context, arcOnScreen(scene, frame, i, j, turnBetween(scene, frame, i, j)));
+    for (const j of links) traceArc(context, arcOnScreen(scene, frame, i, j, turnBetween(scene, frame, i, j)));
     context.strokeStyle = rgba(theme.accent, pinned ? 0.9 : 0.6);
     context.lineWidth = 1.5;
     context.stroke();
-    for (const [j] of neighbours) ring(context, scene, j, 2.5, 1.2, rgba(theme.accent), css(colours[j]));
-    for (const j of strangers) ring(context, scene, j, 2.5, 1.6, rgba(theme.wrong), css(colours[j]));
+    for (const j of links) ring(context, scene, j, 2.5, 1.2, rgba(theme.accent), css(colours[j]));
+    for (const j of added) if (scene.size[j] > 0) ring(context, scene, j, 2.5, 1.6, rgba(theme.wrong), css(colours[j]));
     ring(context, scene, i, 4.5, 2, rgba(theme.ink), css(colours[i]));
   }
   context.textBaseline = "middle";
   context.lineJoin = "round";
-  for (const { text, x, y, fontSize, bold } of scene.names) {
+  for (const { text, x, y, fontSize, bold, code, width } of scene.names) {
     context.font = FONT(fontSize, bold);
     context.strokeStyle = rgba(theme.disk, 0.85);
     context.lineWidth = bold ? 4 : 3;
     context.strokeText(text, x, y);
     context.fillStyle = rgba(theme.ink, bold ? 1 : 0.86);
     context.fillText(text, x, y);
+    if (code >= 0) { // a class: underlined in its colour
+      context.fillStyle = classColours[code];
+      context.fillRect(x, y + 0.55 * fontSize, width, 2.5);
+    }
   }
   if (lasso) paintLasso(context, lasso, theme);
 }
