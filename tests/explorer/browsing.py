@@ -116,12 +116,12 @@ def shown(page):
     return lift(np.array(page.evaluate("Array.from({ length: horopca.n }, (_, i) => horopca.shown(i))")))
 
 
-def disk(page):
+def disk(page, other=9):
     """Centre and radius of the disk on the screen, from where the page shows two points."""
     model = {"equidistant": "tangent"}.get(state(page)["model"], state(page)["model"])
     z = from_hyperboloid(shown(page), model)
-    a, b = screen(page, 0), screen(page, 9)
-    scale = np.linalg.norm(b - a) / np.linalg.norm(z[9] - z[0])
+    a, b = screen(page, 0), screen(page, other)
+    scale = np.linalg.norm(b - a) / np.linalg.norm(z[other] - z[0])
     return a - scale * z[0] * [1, -1], scale
 
 

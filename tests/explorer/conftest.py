@@ -94,6 +94,12 @@ def visit(request):
 
 
 @pytest.fixture
+def visit_page(visit_chromium, tmp_path):
+    """Opens a page made by `explore`."""
+    return lambda page, **options: visit_chromium(page.save(tmp_path / "page.html", force=True).as_uri(), **options)
+
+
+@pytest.fixture
 def visit_firefox(firefox, pages):
     from .browsing import settle, until
 
@@ -113,7 +119,7 @@ def visit_chromium(tabs, pages):
 
     taken, wrong, asked = [], [], []
 
-    def open_page(name, width=1280, height=800, draw=None, hash="", script=None, expected=None, **options):
+    def open_page(name, width=1280, height=800, hash="", script=None, expected=None, **options):
         page = tabs.take(width, height, script, **options)
         hears = {
             "pageerror": lambda error: wrong.append(str(error)),
@@ -123,7 +129,7 @@ def visit_chromium(tabs, pages):
         for event, hear in hears.items():
             page.on(event, hear)
         taken.append((page, hears))
-        page.goto(pages(name) + (f"?draw={draw}" if draw else "") + hash)
+        page.goto((name if "://" in name else pages(name)) + hash)
         until(page, "'horopca' in window")
         settle(page)
         return page

@@ -84,7 +84,7 @@ def map(
     write_files([(output, page.save), (plot, saved(figure))], force=force)
     found = figures(method, fitted)
     if as_json:
-        report = {f"embedding_{name.replace(' ', '_')}": value for name, value in found.items()}
+        report: dict[str, Any] = {f"embedding_{name.replace(' ', '_')}": value for name, value in found.items()}
         about = {"graph": graph, "output": output, "plot": plot, "n_nodes": len(X), "n_dimensions": dimensions, "seed": seed}
         report |= {"reduction_distortion": distortion, "distortion": page.distortion}
         return print_json({**about, **report, "seconds": seconds})

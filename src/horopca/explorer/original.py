@@ -21,7 +21,7 @@ from .columns import Arrays, Header
 from .frames import is_several
 from .packing import rounded
 
-STORED_NEIGHBOURS = 300_000  # neighbours in one page, so that 100,000 points stay below 5 MB
+STORED_NEIGHBOURS = 300_000  # neighbours in one page, so that 100,000 points stay below 6 MB
 STORED_NUMBERS = 150_000  # coordinates of the original in one page, needed to refit: 1.5 MB
 EXACT_NODES = 1 << 11  # nodes of a graph up to which ranks of all are counted: all shortest paths take two seconds
 SAMPLED = 512  # points whose ranks are counted where there are more than these, or than EXACT_POINTS without a graph
@@ -58,11 +58,11 @@ MEASURES = {
 }
 
 
-class Rows(NamedTuple):
+class Rows:
     """Distances (m, n) from some of n points to all of them, computed on demand: ``rows[points]``."""
 
-    n: int
-    compute: Callable[[np.ndarray], np.ndarray]
+    def __init__(self, n: int, compute: Callable[[np.ndarray], np.ndarray]) -> None:
+        self.n, self.compute = n, compute
 
     def __len__(self) -> int:
         return self.n
@@ -91,12 +91,14 @@ def add_original(
         return None
     k = min(k, (n - 1) // 2)
     here, near = nearest_neighbours(y, k)
-    there, far, apart = neighbours_before(before, k, here)
+    there, far, apart = neighbours_before(before, k, here, y)
     away = np.stack([distance(y, y[column]) for column in there.T], axis=1)
     added, lost = apart > TIE * far[:, -1:], away > TIE * near[:, -1:]
     header["k"] = kept = min(max(3, min(10, STORED_NEIGHBOURS // n)), k)
     bits = 1 << np.arange(kept)
-    arrays |= {"there": there[:, :kept].ravel().astype(np.uint32), "here": here[:, :kept].ravel().astype(np.uint32)}
+    arrays["there"] = there[:, :kept].ravel().astype(np.uint32)
+    if kept == k or kept == 10:  # of more points the page computes them, to stay small
+        arrays["here"] = here[:, :kept].ravel().astype(np.uint32)
     arrays |= {"added": (added[:, :kept] @ bits).astype(np.uint16), "missing": (lost[:, :kept] @ bits).astype(np.uint16)}
     arrays["spans"] = rounded(far[:, :kept].ravel() * before.unit)
     total, scale = average_change(before.rows, y, before.graph is not None)
@@ -166,8 +168,11 @@ def _checked_distances(original: Any, n: int, coordinates: Coordinates) -> Origi
 # ---------------------------------------------------------------- neighbours and measures
 
 
-def neighbours_before(before: Original, k: int, here: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The k nearest of each point in the original, their distances, and those of the points `here`: three arrays (n, k)."""
+def neighbours_before(before: Original, k: int, here: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The k nearest of each point in the original, their distances, and those of the points `here`: three arrays (n, k).
+
+    Of nodes at the same distance in a graph, which are many, those nearest in the picture y (n, 3) are taken.
+    """
     if before.points is not None:
         x = before.points
         return *nearest_neighbours(x, k), np.stack([distance(x, x[column]) for column in here.T], axis=1)
@@ -178,7 +183,10 @@ def neighbours_before(before: Original, k: int, here: np.ndarray) -> tuple[np.nd
         rows = np.arange(start, min(start + step, n))
         d = before.rows[rows] if before.graph is None else _paths(before.graph, rows, k, limit)
         d[np.arange(len(rows)), rows] = np.inf
-        near = np.argpartition(d, k - 1, axis=1)[:, :k]
+        reach = np.partition(d, k - 1, axis=1)[:, k - 1 : k]
+        tied = np.isfinite(d) & (np.abs(d - reach) <= (TIE - 1) * reach)
+        order = np.where(tied, reach * (1 - 1e-9 / (1 + pairwise_distance(y[rows], y))), d)
+        near = np.argpartition(order, k - 1, axis=1)[:, :k]
         length = np.take_along_axis(d, near, axis=1)
         order = np.lexsort((near, length), axis=1)
         there[rows], far[rows] = (np.take_along_axis(part, order, axis=1) for part in (near, length))
@@ -203,7 +211,8 @@ def rank_measures(before: Rows, y: np.ndarray, k: int, exact: int) -> dict[str, 
     n = len(y)
     some = np.arange(n) if n <= exact else np.random.default_rng(0).choice(n, SAMPLED, replace=False)
     after = Rows(n, lambda points: pairwise_distance(y[points], y))
-    trust, continuity = (Compared(pair, k, precomputed=True).values(some)[1] for pair in ([before, after], [after, before]))
+    pairs: list[Any] = [[before, after], [after, before]]
+    trust, continuity = (Compared(pair, k, precomputed=True).values(some)[1] for pair in pairs)
     return {"trust": trust, "continuity": continuity}
 
 

@@ -34,13 +34,15 @@ SCRIPTS = (
     "geometry", "data", "colours", "scene", "paint", "export", "state", "pointer", "selection", "refitting", "time", "regions",
     "panels", "main",
 )  # fmt: skip
+SANDBOX = "allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox"  # pop-ups: links open in a tab
 IDLE = re.compile(r"^ *(//|/\*\*|\*).*\n|^ +", re.MULTILINE)  # The page need not carry comments, nor the indents of lines.
 
 
 class Page:
     """The explorer's page: shows itself in a notebook; `save` writes the file.
 
-    With the package anywidget in the notebook, `selection` are the rows selected on the page, and `widget` is the widget.
+    In a notebook the page is an iframe, which a saved or converted notebook still shows without a kernel or a network. Where
+    anywidget is installed, `widget` is the same page as a widget: display it to have its selection in `selection`.
     """
 
     def __init__(self, html: str, n_points: int, distortion: float | None = None) -> None:
@@ -56,12 +58,12 @@ class Page:
 
     @cached_property
     def widget(self) -> Any:
-        """The widget of a notebook, with a traitlet `selection`; None where anywidget is not installed."""
+        """The page as a widget, with a traitlet `selection`; None if anywidget is not installed."""
         return notebook_widget(self.html)
 
     @property
     def selection(self) -> list[int]:
-        """The rows selected on the page in a notebook; setting it selects them there."""
+        """The rows selected in the displayed `widget`; setting it selects them there."""
         return [] if self.widget is None else list(self.widget.selection)
 
     @selection.setter
@@ -70,12 +72,9 @@ class Page:
             raise ImportError("A selection in a notebook needs anywidget: pip install anywidget.")
         self.widget.selection = [check_count("selection", row, 0, max(self.n_points - 1, 1), " (a row)") for row in rows]
 
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return None if self.widget is None else self.widget._repr_mimebundle_(**options)
-
     def _repr_html_(self) -> str:
         return (
-            f'<iframe srcdoc="{html.escape(self.html)}" sandbox="allow-scripts allow-downloads" '
+            f'<iframe srcdoc="{html.escape(self.html)}" sandbox="{SANDBOX}" '
             'style="width: 100%; height: 640px; border: 0" title="Points in the hyperbolic plane"></iframe>'
         )
 

@@ -68,7 +68,7 @@ const distanceAsBefore = (data, i, j) => distanceHere(data, i, j) / (data.graph_
 function neighboursOf(data, i, measured) {
   const known = data.there && ofOriginal(data), k = data.k, at = known ? i * k : 0;
   const marked = (bits, list) => new Set(known && measured ? list.filter((_, m) => (data[bits][i] >> m) & 1) : []);
-  const here = known && measured ? Array.from(data.here.subarray(at, at + k)) : nearest(data.points, i, known ? k : 8);
+  const here = known && measured && data.here ? Array.from(data.here.subarray(at, at + k)) : nearest(data.points, i, known ? k : 8);
   const there = known ? Array.from(data.there.subarray(at, at + k)) : [];
   const lost = marked("missing", there), spans = there.map((j, m) => [j, data.spans[at + m]]);
   return { here: here.map((j) => [j, distanceHere(data, i, j)]), added: marked("added", here), lost,

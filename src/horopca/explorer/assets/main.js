@@ -116,7 +116,9 @@ function newApp(data) {
     if (flight.upright) app.view.turn *= part === 1 ? 0 : (1 - eased) / (1 - before);
     app.setZoom(flight.zoomFrom * (flight.zoomTo / flight.zoomFrom) ** eased);
     flight.done = eased;
-    if (part === 1) app.flight = null;
+    if (part < 1) return;
+    app.flight = null;
+    writeAddress("replaceState"); // at once: Forward comes back here
   }
 
   app.flyToPoint = (i) => {
@@ -300,7 +302,8 @@ function publicFace(app) {
       theme: app.theme.name, flying: app.flight !== null || app.morph !== null || app.restless || Boolean(app.refitting), scale: app.scale,
       time: data.time, playing: app.playing, regions: drawnRegions(app).map(({ i }) => i), visit: app.visit,
       refitted: app.refitted && app.refitted.goal,
-      names: scene.names.map(({ text }) => text), rings: scene.rings.map(({ text }) => text), selected: [...app.rows],
+      names: scene.names.filter(({ i }) => i >= 0).map(({ text }) => text), rings: scene.rings.map(({ text }) => text), selected: [...app.rows],
+      classes: scene.names.filter(({ code }) => code >= 0).map(({ text }) => text),
     }),
     rings: () => { drawn(); return scene.rings.map(({ pixels, text }) => [pixels, Number(text)]); },
     colour: (i) => css(app.paint[i]),

@@ -64,7 +64,7 @@ const RING_ROOM = 32, MOST_RINGS = 16; // pixels between rings at least
 
 /** Rings around the centre at whole distances in the user's unit: radius in pixels, and the distance. */
 function ringsOf(data, model, { width, height, scale, reach }) {
-  const { ring, open } = MODELS[model], far = open ? Math.hypot(width, height) / 2 : scale - RING_ROOM / 2;
+  const { ring, open } = MODELS[model], half = Math.hypot(width, height) / 2, far = open ? half : Math.min(half, scale - RING_ROOM / 2);
   for (const step of RING_STEPS) {
     const found = [];
     for (let k = 1, last = 0; k < 60 && found.length < MOST_RINGS; k++) {

@@ -1,10 +1,10 @@
-// The page inside a notebook, and its selection on the way to Python and back.
+// The page as a widget in a notebook, whose selection is synchronised with Python.
 
 export default {
   render({ model, el }) {
     const frame = document.createElement("iframe");
     frame.srcdoc = model.get("html");
-    frame.sandbox = "allow-scripts allow-downloads";
+    frame.sandbox = "allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox";
     frame.title = "Points in the hyperbolic plane";
     frame.style = "width: 100%; height: 640px; border: 0";
     el.append(frame);
