@@ -33,16 +33,17 @@ def test_a_tree_becomes_a_page_and_a_picture(folder, monkeypatch):
     assert files(folder) == ["tree.edges", "tree.html", "tree.png"]
     assert (folder / "tree.png").read_bytes().startswith(PNG) and "<title>tree</title>" in (folder / "tree.html").read_text()
     ((Y, options),) = asked
-    assert Y.shape == (5, 2) and options["original"].shape == (5, 3) and options["names"] == NAMES
+    assert Y.shape == (5, 2) and options["original"].nnz == 4 and options["names"] == NAMES  # the graph, not its embedding
     above = {(NAMES[a], NAMES[b]) for a, b in options["edges"].tolist()}
     assert above == {("feline", "cat"), ("feline", "lion"), ("mammal", "sea cow"), ("mammal", "feline")}  # parents first
-    for words in ("5", "embedding, distortion", "reduction, distortion", "tree.html", "tree.png"):
+    for words in ("5", "embedding, distortion", "reduction, distortion", "graph to plane, distortion", "tree.html", "tree.png"):
         assert words in result.stdout
 
 
 def test_the_plane_needs_no_reduction(folder):
     options = ("-d", 2, "--method", "sarkar", "-o", "a.html", "--plot", "b.pdf", "--title", "Beasts", "--json")
     found = json.loads(run("map", "tree.edges", *options).stdout)
+    assert found["distortion"] == pytest.approx(found["embedding_distortion"], rel=0.01)
     assert found["reduction_distortion"] == 0 and found["embedding_distortion"] < 0.2 and found["n_nodes"] == 5
     assert "<title>Beasts</title>" in (folder / "a.html").read_text() and files(folder) == ["a.html", "b.pdf", "tree.edges"]
 

@@ -1,6 +1,5 @@
 """The explorer as a person meets it: a real browser opens the page, and hands drag, search, click and save."""
 
-import io
 import re
 import xml.etree.ElementTree as ElementTree
 

@@ -1,4 +1,4 @@
-"""What the page says about the original is right: graphs, ties, regions, edges and refits, against computations of their own."""
+"""What the page says about the original is right: graphs, ties, regions, edges, refits, against independent computations."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ K = 5
 
 
 def shares(before, after, k):
-    """Neighbours added and lost: of k in one matrix of distances, those farther than the k-th of the other; ties count as kept."""
+    """Neighbours added and lost: of k in one matrix, those farther than the k-th of the other; ties count as kept."""
     found = []
     for d, e in ((before, after), (after, before)):
         d, e = (np.where(np.eye(len(m), dtype=bool), np.inf, m) for m in (d, e))
