@@ -214,3 +214,16 @@ def test_the_median_of_two_tight_clusters_far_apart_does_not_overflow():
     for r in (20.0, 50.0, 90.0):
         x = to_hyperboloid(np.outer([r, r, r, -r, -r, -r], direction), "tangent")
         assert np.isfinite(frechet_median(x).point).all()
+
+
+def test_fewer_points_than_dimensions_have_the_same_mean_and_axes_as_in_their_span():
+    """In more than 512 dimensions n points are rotated into H^n: with n > d nothing is rotated."""
+    x = cloud(30, 20, seed=5)
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((600, 20)))[0]
+    high = np.concatenate([x[:, :1], x[:, 1:] @ Q.T], axis=1)
+    low, there = frechet_mean(x), frechet_mean(high)
+    assert there.converged and np.allclose(there.point[1:], Q @ low.point[1:], atol=1e-12)
+    axes, variances = principal_axes(high)
+    expected, sizes = principal_axes(x)
+    assert np.allclose(axes @ axes.T, np.eye(600), atol=1e-12) and np.allclose(variances[:20], sizes, rtol=1e-12)
+    assert np.allclose(axes[:20], expected @ Q.T, atol=1e-9)

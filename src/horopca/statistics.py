@@ -30,6 +30,7 @@ SOON = 1e-2  # A given start of the median is assumed to be this near, in units 
 UNSEEN = 1e-14  # A relative change of a variance below this is lost in its rounding.
 NO_GAIN = 1e-12  # A search that expects to gain less than this fraction, and finds no better point, has converged.
 USUAL_ROWS = 1 << 10  # `usual_distance` takes all pairs of up to this many points, and as many pairs of more.
+MANY_DIMENSIONS = 512  # From here on, fewer points than dimensions are rotated into H^n first: problems of size n, not d.
 FRAME_ROWS = 1 << 15  # A canonical frame is computed from at most this many images.
 
 
@@ -55,6 +56,10 @@ def frechet_mean(x: Array | Points, *, start: np.ndarray | None = None, max_iter
     array([1., 0., 0.])
     """
     points = _nonempty(x)
+    if start is None and (span := _span(points)) is not None:  # which contains the mean
+        mean = frechet_mean(_within(points, span), max_iter=max_iter, tol=tol)
+        point = np.concatenate([mean.point[:1], span @ mean.point[1:]])
+        return mean._replace(point=from_numpy(point, next(points.chunks()).t))
     return _newton(points, _start(points) if start is None else start, max_iter, tol)
 
 
@@ -293,6 +298,10 @@ def principal_axes(x: Array | Points) -> tuple[np.ndarray, np.ndarray]:
     positive side. A rotation of the data therefore rotates the axes with it.
     """
     points = as_points(x)
+    if (span := _span(points)) is not None:
+        axes, few = principal_axes(_within(points, span))
+        others = np.linalg.qr(span, mode="complete")[0][:, len(axes) :]
+        return np.concatenate([axes @ span.T, others.T]), np.concatenate([few, np.zeros(others.shape[1])])
     variances, columns = np.linalg.eigh(points.fold(lambda chunk: _gram(_tangents(chunk))) / points.shape[0])
     variances, columns = variances[::-1].clip(0), columns[:, ::-1]
 
@@ -303,6 +312,20 @@ def principal_axes(x: Array | Points) -> tuple[np.ndarray, np.ndarray]:
     third, size, farthest = points.fold(skew, lambda a, b: (a[0] + b[0], a[1] + b[1], _farther(a[2], b[2])))
     sign = np.where(np.abs(third) > 1e-6 * size, third, farthest)
     return columns.T * np.where(sign < 0, -1.0, 1.0)[:, None], variances
+
+
+def _span(points: Points) -> np.ndarray | None:
+    """An orthonormal basis (d, n) of the span of the space parts of n points, if d is large and n < d; else None."""
+    n, d = points.shape[0], points.shape[1] - 1
+    if d <= max(n, MANY_DIMENSIONS):
+        return None
+    return np.asarray(np.linalg.qr(to_numpy(points.take(np.arange(n)))[:, 1:].T)[0])
+
+
+def _within(points: Points, span: np.ndarray) -> np.ndarray:
+    """The points as points (n, n+1) of the H^n of a span (d, n) that contains them: an isometry."""
+    x = to_numpy(points.take(np.arange(points.shape[0])))
+    return np.concatenate([x[:, :1], x[:, 1:] @ span], axis=1)
 
 
 def frame_of(y: Array | Points, centre: np.ndarray | None = None) -> Frame:

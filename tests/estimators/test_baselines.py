@@ -130,7 +130,7 @@ def test_half_spaces_look_towards_a_point_of_the_data_and_the_best_draw_is_taken
 
 def test_what_lengthens_keeps_no_share(X):
     for name in ("radial", "halfspace"):
-        with pytest.raises(ValueError, match="a whole number or None where distances may grow"):
+        with pytest.raises(ValueError, match="so a fraction is not defined"):
             reduction(name, 0.9).fit(X)
 
 

@@ -56,7 +56,7 @@ def test_every_usual_method_is_compared_and_every_reduction_has_a_row():
     assert list(table["method"]) == default_methods() == [name for name, m in METHODS.items() if m.usual]
     assert "horopca-stretch" in default_methods()  # which the README advises
     reductions = {name for name in estimators.__all__ if issubclass(getattr(estimators, name), HyperbolicReduction)}
-    assert {method.estimator for method in METHODS.values()} == reductions
+    assert {method.estimator for method in METHODS.values()} == reductions - {"HoroPCACV"}
     kept = dict(zip(table["method"], table["distortion"], strict=True))
     assert kept["horopca"] < kept["tpca"] < kept["bsa"]
     assert kept["horopca-free"] < kept["pga"]
@@ -78,13 +78,12 @@ def test_models_and_curvatures_change_the_units_only():
         assert b["frechet_variance"] == pytest.approx(4 * a["frechet_variance"])
 
 
-def test_large_samples_are_measured_on_a_sample_of_pairs(monkeypatch):
-    exact = compare(TREE.points, 2, ["tpca"]).iloc[0]
-    monkeypatch.setattr("horopca.metrics.comparison.REPORT_PAIRS", 200)
-    row = compare(TREE.points, 2, ["tpca"]).iloc[0]
-    assert 0 < row["distortion_error"] < 0.1
-    assert abs(row["distortion"] - exact["distortion"]) < 5 * row["distortion_error"]
-    assert row["variance_kept"] == pytest.approx(exact["variance_kept"], rel=0.1)
+def test_large_samples_are_measured_on_a_sample_of_pairs():
+    X = np.random.default_rng(0).standard_normal((4000, 3))
+    row = compare(X, 2, ["tpca"], model="tangent").iloc[0]
+    Y = TangentPCA(2, model="tangent").fit_transform(X)
+    assert 0 < row["distortion_error"] < 0.01
+    assert abs(row["distortion"] - metrics.average_distortion(X, Y, model="tangent")) < 5 * row["distortion_error"]
 
 
 def test_wrong_requests_are_refused_before_anything_is_fitted(monkeypatch):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from .._input.rows import Rows
 from .._input.validation import ModelChoice
 from .._search.ending import Ending
-from ..geometry import from_hyperboloid, translate_to_origin
 from ..geometry._arrays import Array
-from .fitting import mean_ending, measured_rows, store_mean
-from .linear import LinearReduction, leading_axes, moments
+from .fitting import mean_ending, store_mean
+from .linear import LinearReduction, leading_axes
 
 
 class EuclideanPCA(LinearReduction):
@@ -72,9 +71,7 @@ class EuclideanPCA(LinearReduction):
 
     def _fit_components(self, rows: Rows, K: int) -> Ending:
         mean = store_mean(self, rows)
-        z = from_hyperboloid(translate_to_origin(rows.take(measured_rows(rows.shape[0])), self._mean))
-        _, second = moments(rows, self._mean, lambda t: 1 / (1 + t))
-        self._set(rows, self._mean, leading_axes(second, K, z))
+        self._set(rows, self._mean, leading_axes(rows, self._mean, lambda t: 1 / (1 + t), K)[1])
         return mean_ending(mean)
 
     @staticmethod

@@ -82,8 +82,7 @@ class LinearReduction(HyperbolicReduction):
     def _products(self, chunk: Chunk) -> tuple[Any, Any, Any]:
         """`_coordinates` of a chunk of points, as products with the rows themselves."""
         xp = array_namespace(chunk.t)
-        L = boost_to_origin(self._centre)
-        vectors = np.concatenate([L[:1], self.components_ @ L[1:]])
+        vectors = _translated_products(self.components_, self._centre)
         error = ROUNDING * float(np.abs(vectors).sum(axis=1).max()) * chunk.t
         with np.errstate(over="ignore", invalid="ignore"):  # of rows that are then not to be trusted
             y = chunk.products(from_numpy(vectors, chunk.t))
@@ -116,8 +115,42 @@ class LinearReduction(HyperbolicReduction):
         return error * t < TRUSTED / 4 * (1 + rest)
 
 
-def moments(rows: Rows, centre: np.ndarray, scale: Callable[[Array], Array]) -> tuple[np.ndarray, np.ndarray]:
-    """The means (d,) of v and (d, d) of v v^T over vectors v = scale(t) s, for points (t, s) seen from a centre."""
+def _translated_products(components: np.ndarray, centre: np.ndarray) -> np.ndarray:
+    """Vectors (K+1, d+1) whose products with a point are its time and coordinates along components (K, d) at a centre.
+
+    They are the rows of (1, components) times the matrix ``boost_to_origin(centre)``, which is not formed.
+    """
+    time, space, along = centre[0], centre[1:], components @ centre[1:]
+    first = np.concatenate([[time], -space])
+    others = np.column_stack([-along, components + np.outer(along / (1 + time), space)])
+    return np.concatenate([first[None], others])
+
+
+def leading_axes(
+    rows: Rows, centre: np.ndarray, scale: Callable[[Array], Array], K: int, *, centred: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """The mean (d,) and K principal axes (K, d) of vectors scale(t) s, for points (t, s) translated by a centre to the origin.
+
+    The axes are about 0, or about the mean if `centred`. The vectors lean to the positive side of each axis: their third
+    moment is positive or, if it vanishes, the farthest of them is on that side.
+    """
+    n, d = rows.shape[0], rows.shape[1] - 1
+    x: Any = translate_to_origin(rows.take(measured_rows(n)), centre)
+    v = to_numpy(x[:, 1:] * scale(x[:, 0])[:, None])
+    if d > len(v) == n:  # the singular vectors of n rows cost less than the eigenvectors of a (d, d) matrix
+        mean = v.mean(axis=0)
+        axes = np.linalg.svd(v - mean if centred else v, full_matrices=False)[2][:K]
+    else:
+        mean, second = _moments(rows, centre, scale)
+        axes = np.linalg.eigh(second - np.outer(mean, mean) if centred else second)[1][:, ::-1][:, :K].T
+    along = (v - mean if centred else v) @ axes.T
+    third, farthest = np.sum(along**3, axis=0), along[np.abs(along).argmax(axis=0), np.arange(K)]
+    sign = np.where(np.abs(third) > 1e-6 * np.sum(np.abs(along) ** 3, axis=0), third, farthest)
+    return mean, np.asarray(axes * np.where(sign < 0, -1.0, 1.0)[:, None])
+
+
+def _moments(rows: Rows, centre: np.ndarray, scale: Callable[[Array], Array]) -> tuple[np.ndarray, np.ndarray]:
+    """The means (d,) of v and (d, d) of v v^T over the vectors v of `leading_axes`, from all rows."""
     n = rows.shape[0]
     if centre[0] > BOOSTABLE_TIME:
         first, second = TranslatedPoints(rows, centre).fold(lambda chunk: _sums(chunk.X * scale(chunk.t)[:, None]))
@@ -134,12 +167,3 @@ def moments(rows: Rows, centre: np.ndarray, scale: Callable[[Array], Array]) -> 
 
 def _sums(v: Array) -> tuple[np.ndarray, np.ndarray]:
     return to_numpy(array_namespace(v).sum(v, axis=0)), to_numpy(v.T @ v)
-
-
-def leading_axes(second: np.ndarray, K: int, x: np.ndarray) -> np.ndarray:
-    """The K eigenvectors (K, d) of the largest eigenvalues, signs such that points x (n, d) lean to the positive side."""
-    axes = np.linalg.eigh(second)[1][:, ::-1][:, :K].T
-    along = x @ axes.T
-    third, farthest = np.sum(along**3, axis=0), along[np.abs(along).argmax(axis=0), np.arange(K)]
-    sign = np.where(np.abs(third) > 1e-6 * np.sum(np.abs(along) ** 3, axis=0), third, farthest)
-    return np.asarray(axes * np.where(sign < 0, -1.0, 1.0)[:, None])

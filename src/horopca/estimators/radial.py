@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .._input.rows import Rows
 from .._input.validation import ModelChoice
 from .._search.ending import Ending
-from ..geometry import lift, translate, translate_to_origin
+from ..geometry import lift, translate
 from ..geometry._arrays import AnyArray, Array, array_namespace, from_numpy, norm, unit
-from .fitting import mean_ending, measured_rows, store_mean
-from .linear import TRUSTED, LinearReduction, leading_axes, moments
+from .fitting import mean_ending, store_mean
+from .linear import TRUSTED, LinearReduction, leading_axes
 
 
 class RadialPCA(LinearReduction):
@@ -84,9 +82,7 @@ class RadialPCA(LinearReduction):
 
     def _fit_components(self, rows: Rows, K: int) -> Ending:
         mean = store_mean(self, rows)
-        u = unit(translate_to_origin(rows.take(measured_rows(rows.shape[0])), self._mean)[:, 1:])
-        self.mean_direction_, second = moments(rows, self._mean, _unit_scale)
-        components = leading_axes(second - np.outer(self.mean_direction_, self.mean_direction_), K, u - self.mean_direction_)
+        self.mean_direction_, components = leading_axes(rows, self._mean, _unit_scale, K, centred=True)
         self._set(rows, self._mean, components)
         return mean_ending(mean)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from .._input.rows import Rows
 from .._input.validation import ModelChoice
 from .._search.ending import Ending
-from ..geometry import from_hyperboloid, translate_to_origin
 from ..geometry._arrays import Array, array_namespace
-from .fitting import mean_ending, measured_rows, store_mean
-from .linear import LinearReduction, leading_axes, moments
+from .fitting import mean_ending, store_mean
+from .linear import LinearReduction, leading_axes
 
 
 class TangentPCA(LinearReduction):
@@ -74,9 +73,7 @@ class TangentPCA(LinearReduction):
 
     def _fit_components(self, rows: Rows, K: int) -> Ending:
         mean = store_mean(self, rows)
-        v = from_hyperboloid(translate_to_origin(rows.take(measured_rows(rows.shape[0])), self._mean), "tangent")
-        _, second = moments(rows, self._mean, _shrunk)
-        self._set(rows, self._mean, leading_axes(second, K, v))
+        self._set(rows, self._mean, leading_axes(rows, self._mean, _shrunk, K)[1])
         return mean_ending(mean)
 
     @staticmethod

@@ -26,6 +26,7 @@ from ..statistics import mean_of_blocks, pair_distances, relative_change
 ALL_PAIRS_ROWS = 1 << 14  # Up to so many rows all pairs are counted, unless told otherwise.
 AUTO_PAIRS = 1 << 22  # Of more rows, so many pairs are counted.
 EVERY_PAIR = 1 << 62  # No array has more pairs than this.
+FEW_ROWS = 1 << 6  # All pairs of this many rows or fewer are counted: a sample would be no faster.
 GROUPED_ROWS = 1 << 16  # From more rows than this only some are drawn, in groups, and pairs inside a group are counted.
 GROUPS = 32  # So many groups are drawn.
 DRAWN_ELEMENTS = 1 << 24  # All rows drawn have at most so many elements.
@@ -83,6 +84,8 @@ def average_distortion(
     options: Options = {"model": model, "curvature": curvature, "metric": metric}
     options |= {"n_pairs": n_pairs, "random_state": random_state}
     value, error = _mean(_pairs((X, Y), **options), relative_change)
+    if return_error and not np.isfinite(error):
+        raise ValueError(f"n_pairs={n_pairs} draws too few pairs of different points for a standard error. Raise n_pairs.")
     return (value, error) if return_error else value
 
 
@@ -184,7 +187,7 @@ def _pairs(
     pairs = AUTO_PAIRS if wanted is None and n > ALL_PAIRS_ROWS else wanted
     groups = GROUPS if grouped else 1
     draw = None
-    if pairs is not None and pairs < n * (n - 1) // 2 and n >= 4 * groups:
+    if pairs is not None and pairs < n * (n - 1) // 2 and n > max(FEW_ROWS, 4 * groups):
         draw = _draw(n, pairs, groups, DRAWN_ELEMENTS // columns, random_state)
     blocks = _matrix_blocks(clouds, draw) if metric == "precomputed" else _point_blocks(clouds, draw, coordinates.scale)
     return _Pairs(n, blocks, draw is not None)
@@ -241,6 +244,15 @@ def _ratios(d: np.ndarray, e: np.ndarray) -> np.ndarray:
 
 
 def _mean(pairs: _Pairs, function: Callable[..., np.ndarray]) -> tuple[float, float]:
-    """Mean over the pairs of what a function makes of their distances, and its standard error (0 where all were counted)."""
+    """Mean of a function of the distances over the pairs, and its standard error: 0 if all pairs are counted.
+
+    Raises ValueError if the mean is too large for float64.
+    """
     with np.errstate(over="ignore"):
-        return mean_of_blocks((np.abs(function(*block)) for block in pairs.blocks), pairs.sampled)
+        value, error = mean_of_blocks((np.abs(function(*block)) for block in pairs.blocks), pairs.sampled)
+    if not np.isfinite(value):
+        raise ValueError(
+            "The distances of X and Y differ by more than float64 can express, and the mean of their changes is not finite. "
+            "Remove rows of X that nearly coincide."
+        )
+    return value, error if value else 0.0  # a value of 0: all points coincide
