@@ -17,7 +17,7 @@ from rich.table import Table
 
 from horopca import HoroPCA
 from horopca._input.coordinates import Coordinates
-from horopca._input.validation import check_rows
+from horopca._input.rows import check_rows
 from horopca._objectives.objectives import variance_objective
 from horopca._objectives.pairs import AllPairs
 from horopca._objectives.sample import as_sample

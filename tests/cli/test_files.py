@@ -172,7 +172,7 @@ def test_points_on_the_rim_are_moved_inside_if_asked_for(folder):
     X = TREE.points.astype(np.float32)
     X[3] = X[3] / np.linalg.norm(X[3]) * np.float32(1.0001)
     np.save("rim.npy", X)
-    refused(run("reduce", "rim.npy", "--method", "tpca"), "beyond by at most 0.0001, as rounding does it")
+    refused(run("reduce", "rim.npy", "--method", "tpca"), "outside it by at most 0.0001, probably by rounding")
     assert "--clip 1e-5 moves them inside" in " ".join(run("info", "rim.npy").stdout.split())
     result = run("reduce", "rim.npy", "--method", "tpca", "--clip", "1e-5", "-o", "a.npy")
     assert result.exit_code == 0 and "1 of 40 rows of rim.npy, beyond the rim by up to 0.0001, were moved inside" in said(

@@ -17,7 +17,7 @@ from .running import refused, run
 def test_info_in_words(points):
     result = run("info", points)
     assert result.exit_code == 0
-    for words in ("40", "5, float64", "poincare, lorentz-space, klein, tangent", "poincare or lorentz-space", "on a clip"):
+    for words in ("40", "5, float64", "poincare, klein, lorentz-space, tangent", "poincare or lorentz-space", "on a clip"):
         assert words in result.stdout
 
 

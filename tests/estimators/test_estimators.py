@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 
 from horopca import HoroPCA, TangentPCA, geometry, metrics
 from horopca._input.coordinates import check_coordinates
-from horopca._input.validation import check_rows
+from horopca._input.rows import check_rows
 from horopca.datasets import make_hierarchy
 from horopca.geometry._arrays import to_numpy
 from horopca.statistics import frechet_mean, mean_relative_change
@@ -552,7 +552,7 @@ def test_torch_is_checked_as_well(X):
     torch = pytest.importorskip("torch")
     broken = torch.tensor(X)
     broken[3, 1] = torch.nan
-    with pytest.raises(ValueError, match="row 3 holds NaN"):
+    with pytest.raises(ValueError, match="row 3 contains NaN"):
         HoroPCA().fit(broken)
     with pytest.raises(ValueError, match="2-D array"):
         HoroPCA().fit(torch.tensor(X[0]))

@@ -274,7 +274,7 @@ def test_batches_of_any_shape_and_memory():
     [
         (lambda: HoroProjection(4, 5), ValueError, r"components must be a whole number from 1 to 4 \(dim is 4\), but is 5"),
         (lambda: HoroProjection(4, 2, "auto"), ValueError, "model must be one of"),
-        (lambda: HoroProjection(4, 2, curvature=1.0), ValueError, "says c = 1 and means -c, pass curvature=-1"),
+        (lambda: HoroProjection(4, 2, curvature=1.0), ValueError, "If c = 1 stands for the curvature -c, pass curvature=-1"),
         (lambda: HoroProjection(4)(TREE), TypeError, "X must be a torch tensor, but is a ndarray"),
         (lambda: HoroProjection(4)(X[:, :3]), ValueError, r"X must have 4 columns for dim=4 .* but has shape \(40, 3\)"),
         (lambda: HoroProjection(4, model="lorentz")(X), ValueError, "X must have 5 columns for dim=4 and model='lorentz'"),

@@ -125,7 +125,7 @@ def test_torch_in_torch_out(whitener):
     back = fitted.inverse_transform(F)
     assert type(F) is type(back) is torch.Tensor and F.dtype == back.dtype == torch.float32
     assert np.allclose(back.numpy(), fitted.inverse_transform(F.numpy()), atol=1e-6)
-    with pytest.raises(ValueError, match="Y must be finite, but 2 of rows 0 to 1 hold NaN"):
+    with pytest.raises(ValueError, match="Y must be finite, but 2 of rows 0 to 1 contain NaN"):
         fitted.inverse_transform(torch.full((2, 3), torch.nan))
 
 

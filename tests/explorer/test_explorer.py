@@ -360,7 +360,7 @@ def test_explore_is_public_and_loads_nothing_optional_nor_do_plots():
         (np.ones((4, 4)), {"model": "tangent"}, r"but it has shape \(4, 4\)"),
         (np.empty((0, 2)), {}, "but is empty"),
         ([[0.0, 0.5], [0.9, 0.9]], {}, r"inside the unit ball.*row 1 has norm 1\.27"),
-        ([[0.0, np.nan]], {}, "Y must be finite, but row 0 holds NaN"),
+        ([[0.0, np.nan]], {}, "Y must be finite, but row 0 contains NaN"),
         (Y, {"labels": ["a"]}, f"labels must have one entry per point, but has 1 for {len(Y)} points"),
         (Y, {"names": ["a", "b"]}, "names must have one entry per point, but has 2"),
         (Y, {"edges": [[0, len(Y)]]}, f"edges must join rows 0 to {len(Y) - 1} of Y, but 1 of 1 do not .* 0 and {len(Y)}"),

@@ -275,3 +275,9 @@ def test_every_array_library_gives_the_same_answers(xp):
 def test_rotations_are_isometries(seed):
     x = cloud(5, 4, seed=seed)
     assert np.allclose(geo.pairwise_distance(turned(x, rotation(4, seed=seed))), geo.pairwise_distance(x), atol=1e-12)
+
+
+@pytest.mark.parametrize(("margin", "radius"), [(2.0, 1.0), (1.0, 1.0), (-0.1, 1.0), (np.nan, 1.0), (0.1, 0.0), (0.1, -1.0)])
+def test_clip_does_not_reflect_points(margin, radius):
+    with pytest.raises(ValueError, match=r"^(margin|radius) must be a"):
+        geo.clip(np.array([[0.5, 0.0]]), margin, radius=radius)

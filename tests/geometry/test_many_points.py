@@ -28,8 +28,8 @@ RADIAL = [name for name, model in MODELS.items() if model.radial is not None]
 
 def chunk_of(x, model, start=0):
     """The same points, as the rows of a model."""
-    X, (_, radial, space) = from_hyperboloid(x, model), MODELS[model]
-    t, stretch = radial(np.sum(X[:, space] ** 2, axis=1))
+    X, space = from_hyperboloid(x, model), MODELS[model].space
+    t, stretch = MODELS[model].radial(np.sum(X[:, space] ** 2, axis=1))
     return Chunk(X[:, space], stretch, t, start)
 
 

@@ -8,7 +8,9 @@ import horopca
 from clouds import cloud
 from horopca import HoroPCA, TangentPCA, metrics
 from horopca._input.coordinates import Coordinates, check_coordinates
-from horopca._input.validation import check_rows, choose_coordinates
+from horopca._input.recognition import choose_coordinates
+from horopca._input.rows import check_rows
+from horopca._input.validation import CHECKS
 from horopca.geometry import MODELS, from_hyperboloid, lift, to_hyperboloid
 from horopca.geometry._arrays import to_numpy
 from horopca.io import describe, load_fitted, save_fitted
@@ -56,14 +58,14 @@ def test_curvature_scales_coordinates_but_in_the_half_space(model):
 
 def test_time_in_the_wrong_place_or_none_is_told():
     last, space = from_hyperboloid(x, "lorentz-time-last"), from_hyperboloid(x, "lorentz-space")
-    with pytest.raises(ValueError, match="They do with their time last: pass model='lorentz-time-last'"):
+    with pytest.raises(ValueError, match="They do with the time last: pass model='lorentz-time-last'"):
         check_rows(last, Coordinates("lorentz", -1.0))
-    with pytest.raises(ValueError, match=r"t > 0 \(time last\).* They do with their time first: pass model='lorentz'"):
+    with pytest.raises(ValueError, match=r"t > 0 \(time last\).* They do with the time first: pass model='lorentz'"):
         check_rows(x, Coordinates("lorentz-time-last", -1.0))
-    with pytest.raises(ValueError, match="for Lorentz coordinates without their time, model='lorentz-space'"):
+    with pytest.raises(ValueError, match="for Lorentz coordinates without the time, model='lorentz-space'"):
         check_rows(space, Coordinates("lorentz", -1.0))
     for X, model in ((x, "lorentz"), (last, "lorentz-time-last")):
-        with pytest.raises(ValueError, match=rf"without their time .* rows 0 to 39 have it.* Pass model='{model}'"):
+        with pytest.raises(ValueError, match=rf"without the time .* rows 0 to 39 include it.* Pass model='{model}'"):
             check_rows(X, Coordinates("lorentz-space", -1.0))
     check_rows(x[:7], Coordinates("lorentz-space", -1.0))  # few rows may be there by chance
     far = to_hyperboloid(np.outer(np.linspace(8, 12, 20), [0.5, 0.5]) ** 3, "lorentz-space")  # as near to the cone as any
@@ -96,7 +98,7 @@ def test_a_learnt_curvature_is_a_number(tmp_path):
 def test_a_curvature_of_the_wrong_sign_is_told_how_to_be_passed():
     torch = pytest.importorskip("torch")
     for curvature in (0.5, torch.nn.Parameter(torch.tensor(0.5))):
-        with pytest.raises(ValueError, match=r"but is 0.5.* says c = 0.5 and means -c, pass curvature=-0.5"):
+        with pytest.raises(ValueError, match=r"but is 0.5.* If c = 0.5 stands for the curvature -c, pass curvature=-0.5"):
             check_coordinates("poincare", curvature)
     for curvature in (0.0, "a", None, torch.tensor([-1.0, -2.0])):
         with pytest.raises(ValueError, match="curvature must be a negative number"):
@@ -124,7 +126,7 @@ def test_auto_takes_what_can_only_be_one_model(curvature, xp, tmp_path):
 
 def test_auto_refuses_where_it_cannot_know():
     space = from_hyperboloid(x, "lorentz-space")
-    with pytest.raises(ValueError, match=r"cannot tell what X is: its rows could be 'lorentz-space' or 'tangent' \(norms"):
+    with pytest.raises(ValueError, match=r"is ambiguous: the rows of X could be 'lorentz-space' or 'tangent' \(norms"):
         HoroPCA(model="auto").fit(space)
     small = space / (2 * np.linalg.norm(space, axis=1).max())
     with pytest.raises(ValueError, match=r"'poincare' or 'lorentz-space' or 'tangent' \(norms.* all below 1, but not crowding"):
@@ -148,7 +150,7 @@ def test_auto_knows_time_in_half_precision_and_where_it_is_lost(model, dtype):
     assert choose_coordinates(half(1.0), "auto", -1.0).model == model
     if dtype == "float16":
         assert choose_coordinates(half(1.0).numpy(), "auto", -1.0).model == describe(half(1.0).numpy()).model == model
-    with pytest.raises(ValueError, match=rf"its rows could be '{model}' or .*'lorentz-space'"):
+    with pytest.raises(ValueError, match=rf"the rows of X could be '{model}' or .*'lorentz-space'"):
         choose_coordinates(half(60.0), "auto", -1.0)  # on the cone, to so few digits
 
 
@@ -163,12 +165,11 @@ def test_one_branch_of_a_ball_is_not_taken_for_the_half_space():
 def test_every_model_has_a_row_wherever_models_are_listed():
     from typing import get_args
 
-    from horopca._input.coordinates import CHECKS
     from horopca.cli.options import MODELS as CHOICES
     from horopca.embed.base import REACH
 
     names = set(get_args(horopca.geometry.ModelName))
-    assert names == set(MODELS) == set(CHECKS) == set(CHOICES) == set(REACH)
+    assert names == set(MODELS) == set(CHOICES) == set(REACH) and {row.domain for row in MODELS.values()} == set(CHECKS)
 
 
 # ---------------------------------------------------------------- what tensors can be
@@ -204,11 +205,11 @@ def test_one_kind_of_lorentz_coordinates_passed_for_another_in_half_precision(dt
     torch = pytest.importorskip("torch")
     half = lambda model: torch.as_tensor(Coordinates(model, -1.0).from_hyperboloid(x, np.float64)).to(getattr(torch, dtype))
     for passed, there, sentence in (
-        ("lorentz-space", "lorentz", "have it: .* Pass model='lorentz'"),
-        ("lorentz-space", "lorentz-time-last", "have it: .* Pass model='lorentz-time-last'"),
-        ("lorentz", "lorentz-time-last", "They do with their time last: pass model='lorentz-time-last'"),
-        ("lorentz", "lorentz-space", "for Lorentz coordinates without their time, model='lorentz-space'"),
-        ("poincare", "lorentz-space", "or 'lorentz-space' for those without their time"),
+        ("lorentz-space", "lorentz", "include it: .* Pass model='lorentz'"),
+        ("lorentz-space", "lorentz-time-last", "include it: .* Pass model='lorentz-time-last'"),
+        ("lorentz", "lorentz-time-last", "They do with the time last: pass model='lorentz-time-last'"),
+        ("lorentz", "lorentz-space", "for Lorentz coordinates without the time, model='lorentz-space'"),
+        ("poincare", "lorentz-space", "or 'lorentz-space' if the time is missing"),
     ):
         with pytest.raises(ValueError, match=sentence):
             TangentPCA(2, model=passed).fit(half(there))
@@ -216,7 +217,7 @@ def test_one_kind_of_lorentz_coordinates_passed_for_another_in_half_precision(dt
 
 def test_a_tensor_without_numbers_is_refused():
     torch = pytest.importorskip("torch")
-    with pytest.raises(ValueError, match="X must hold numbers, but is on the device 'meta'"):
+    with pytest.raises(ValueError, match="X must contain numbers, but is on the device 'meta'"):
         HoroPCA().fit(torch.zeros(5, 3, device="meta"))
 
 
@@ -239,9 +240,7 @@ def test_tensors_of_any_memory_give_the_same_images():
 def test_what_is_no_dense_matrix_is_told_what_to_pass():
     torch = pytest.importorskip("torch")
     for module in (torch.nn.Embedding(5, 3), torch.nn.Linear(3, 2)):
-        with pytest.raises(
-            ValueError, match=rf"but is a module of a network \({type(module).__name__}\). Pass what it returns"
-        ):
+        with pytest.raises(ValueError, match=rf"but is a module of a network \({type(module).__name__}\). Pass its output"):
             TangentPCA(2).fit(module)
     TangentPCA(2).fit(0.1 * torch.nn.Embedding(5, 3).weight)
     with pytest.raises(ValueError, match=r"but is a list of tensors. Pass torch.stack\(X\)."):

@@ -30,7 +30,7 @@ from horopca import (
 from horopca._input import dask as dask_rows
 from horopca._input.coordinates import Coordinates
 from horopca._input.dask import DaskRows
-from horopca._input.validation import check_rows
+from horopca._input.rows import check_rows
 from horopca.geometry import from_hyperboloid, translate
 from horopca.io.stores import open_store, save_store
 from horopca.statistics import frechet_mean
@@ -213,8 +213,8 @@ def test_small_arrays_travel_and_rows_do_not(monkeypatch):
     sample = (1 << 14) * (d + 1) * 8  # of the rows: points, and their images in two dimensions
     images = (1 << 14) * 2 * 8
     assert max(nodes) < sample + images + 20_000
-    assert max(sizes.largest[kind] for kind in ("_worked", "_combined")) < images + 2000
-    assert sizes.largest["_taken"] < 6000 * d * 8 / 2  # what was chosen of a chunk
+    assert max(sizes.largest[kind] for kind in ("_process", "_combine")) < images + 2000
+    assert sizes.largest["_take"] < 6000 * d * 8 / 2  # what was chosen of a chunk
     assert sum(size > sample for size in nodes) <= 2  # the polish and the variances
 
 
@@ -229,7 +229,7 @@ def test_a_chunk_is_worked_on_in_parts(monkeypatch):
 
 def test_what_would_gather_all_rows_is_refused(monkeypatch):
     monkeypatch.setattr(dask_rows, "GATHERED_ROWS", 100)
-    with pytest.raises(ValueError, match=r"A Dask array of 17,000 rows would .* Pass a sample of the rows"):
+    with pytest.raises(ValueError, match=r"this Dask array has 17,000\. Pass a sample of the rows"):
         metrics.pair_variance(chunked(), n_pairs=17_000 * 16_999 // 2)
 
 
@@ -277,7 +277,6 @@ def test_whoever_reads_rows_first_is_told_what_is_wrong_with_them(monkeypatch):
     monkeypatch.setattr("horopca._input.rows.CHUNK_ELEMENTS", 400)  # 80 rows: 140 is one of the second part of a chunk
     wrong = np.where(np.arange(200)[:, None] == 140, 3.0, FEW)
     count = lambda chunk, *_: len(chunk.X)
-    again = lambda rows: rows.repeated(np.arange(200) % 3).all()  # which numbers them as they come
     for read in (
         lambda rows: rows.raw(np.array([3])),
         lambda rows: next(rows.chunks()),
@@ -285,11 +284,10 @@ def test_whoever_reads_rows_first_is_told_what_is_wrong_with_them(monkeypatch):
         lambda rows: rows.fold_beside(lazy(), count),
         lambda rows: lazy().fold_beside(rows, count),
         lambda rows: rows.map(lambda chunk: chunk.points()).compute(),
-        again,
+        lambda rows: rows.repeated(np.arange(200) % 3).all(),
     ):
-        told = sentence(read, lazy(wrong))
-        assert told.startswith("Y must lie inside the ball of radius 2, but ")
-        assert ("row 140 has norm 6.7082" in told) == (read is not again)
+        message = sentence(read, lazy(wrong))
+        assert message.startswith("Y must lie inside the ball of radius 2, but row 140 has norm 6.7082")
 
 
 @pytest.mark.parametrize(
@@ -311,8 +309,8 @@ def test_as_many_rows_as_are_brought_to_one_place(monkeypatch):
     assert lazy().all().shape == (200, 6)
     monkeypatch.setattr(dask_rows, "GATHERED_ROWS", 199)
     assert sentence(lazy().all) == (
-        "A Dask array of 200 rows would have to be brought to one place, but more than 199 rows are not. Pass a sample of "
-        "the rows."
+        "X must have at most 199 rows here, since they are brought to one machine, but this Dask array has 200. "
+        "Pass a sample of the rows."
     )
 
 
@@ -342,7 +340,7 @@ def test_metrics_of_many_rows_are_estimates_with_an_honest_error():
 def test_metrics_take_no_more_rows_than_they_need():
     with Sizes() as sizes:
         metrics.pair_variance(chunked(), n_pairs=1000, random_state=0)
-    assert sizes.largest["_taken"] < 1000 * 5 * 8
+    assert sizes.largest["_take"] < 1000 * 5 * 8
 
 
 def test_unexplained_variance_needs_both_arrays_only_where_they_are():
@@ -399,7 +397,7 @@ def test_shapes_and_kinds_that_are_refused():
         fitted.inverse_transform(chunked())
     with pytest.raises(ValueError, match=r"X must be a 2-D array .* but has 1 dimensions"):
         fitted.fit(chunked()[:, 0])
-    with pytest.raises(ValueError, match="X must hold real numbers, but has dtype complex128"):
+    with pytest.raises(ValueError, match="X must be real, but has dtype complex128"):
         fitted.fit(chunked() + 1j)
     with pytest.raises(ValueError, match="X must be a Dask array or data frame, but is a Delayed"):
         fitted.fit(dask.delayed(X))
@@ -504,3 +502,11 @@ def test_a_stack_with_a_gap_is_refused(tmp_path):
         np.save(tmp_path / name, X[:5])
     with pytest.raises(ValueError, match=r"without a gap, but 1\.npy is missing"):
         open_store(tmp_path)
+
+
+@pytest.mark.parametrize("weight", [0.0, 1.0])
+def test_weights_do_not_hide_or_renumber_an_invalid_row(weight):
+    P, weights = 0.5 * FEW, np.where(np.arange(len(FEW)) % 2, 3.0, 0.0)
+    P[100], weights[100] = 2.0, weight
+    with pytest.raises(ValueError, match="unit ball, but row 100 has norm"):
+        HoroPCA(1, n_init=1).fit(da.from_array(P, chunks=(40, -1)), sample_weight=weights)

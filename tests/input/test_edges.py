@@ -22,7 +22,7 @@ from horopca import (
 )
 from horopca._input.arguments import check_count
 from horopca._input.coordinates import FARTHEST_IMAGE, LARGEST_RADIUS, Coordinates
-from horopca._input.validation import check_rows
+from horopca._input.rows import check_rows
 from horopca.geometry import distance, from_hyperboloid, lift, radius, to_hyperboloid, translate
 from horopca.statistics import frechet_mean
 
@@ -73,7 +73,7 @@ def accepted(X: np.ndarray, coordinates: Coordinates) -> bool:
 
 def test_the_rim_itself_is_outside():
     for model in ("poincare", "klein"):
-        with pytest.raises(ValueError, match=r"unit ball, but row 1 has norm 1\. That is its rim, as rounding"):
+        with pytest.raises(ValueError, match=r"unit ball, but row 1 has norm 1\. That is on the boundary probably by rounding"):
             check_rows(np.array([[0.0, 0.5], [0.0, 1.0]]), Coordinates(model, -1.0))
         with pytest.raises(ValueError, match=r"2 of rows 0 to 2 have norm >= 1 \(row 1 has norm 1\)\. For"):
             check_rows(np.array([[0.0, 0.5], [0.0, 1.0], [2.0, 0.0]]), Coordinates(model, -1.0))
@@ -206,5 +206,5 @@ def test_rows_that_are_not_finite_are_named(xp):
     for model, d in (("poincare", 2), ("tangent", 2), ("halfspace", 2), ("lorentz", 3)):
         X = np.full((5, d), 0.1)
         X[1, 0], X[3, 1] = np.nan, np.inf
-        with pytest.raises(ValueError, match=r"X must be finite, but 2 of rows 0 to 4 hold NaN or infinity \(row 1 holds"):
+        with pytest.raises(ValueError, match=r"but 2 of rows 0 to 4 contain NaN or infinity \(row 1 contains"):
             check_rows(xp.asarray(X), Coordinates(model, -1.0))

@@ -260,7 +260,7 @@ def test_passes_in_several_parts(X, monkeypatch):
     assert np.allclose(on_host(pca.transform(torch.asarray(X, device="cuda"))), pca.transform(X), atol=1e-13)
     bad = X.copy()
     bad[-1] = np.nan
-    with pytest.raises(ValueError, match=f"row {len(X) - 1} holds NaN"):
+    with pytest.raises(ValueError, match=f"row {len(X) - 1} contains NaN"):
         pca.transform(torch.asarray(bad, device="cuda"))
 
 

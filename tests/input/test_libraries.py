@@ -48,6 +48,39 @@ def test_geoopt(make, model, curvature):
     assert pca.fit(points.detach()).curvature_ == found[2]
 
 
+def test_an_estimator_takes_the_curvature_of_a_geoopt_parameter():
+    geoopt = pytest.importorskip("geoopt")
+    X = 0.3 * np.random.default_rng(0).uniform(-1, 1, (30, 3))
+    ball = geoopt.PoincareBall(c=torch.tensor(2.0, dtype=torch.float64))
+    points = geoopt.ManifoldParameter(torch.as_tensor(X), manifold=ball)
+    expected = horopca.TangentPCA(2, curvature=-2.0).fit(X)
+    for options in ({}, {"curvature": -2.0}, {"model": "auto"}):
+        found = horopca.TangentPCA(2, **options).fit(points)
+        assert (found.model_, found.curvature_) == ("poincare", -2.0)
+        Y = found.transform(points)
+        assert type(Y) is torch.Tensor and np.allclose(Y.detach(), expected.transform(X))
+    lorentz = geoopt.Lorentz(k=torch.tensor(2.0, dtype=torch.float64))
+    on_hyperboloid = geoopt.ManifoldTensor(lorentz.expmap0(vectors(d=4) * torch.tensor([0.0, 1.0, 1.0, 1.0])), manifold=lorentz)
+    assert horopca.TangentPCA(2).fit(on_hyperboloid).model_ == "lorentz"
+    plain = geoopt.ManifoldTensor(torch.as_tensor(X))  # whose manifold is Euclidean by default
+    assert horopca.TangentPCA(2, curvature=-0.5).fit(plain).curvature_ == -0.5
+
+
+def test_arguments_that_contradict_the_manifold_of_a_parameter_are_an_error():
+    geoopt = pytest.importorskip("geoopt")
+    points = geoopt.ManifoldParameter(0.1 * vectors(), manifold=geoopt.PoincareBall(c=2.0))
+    plain = points.detach().as_subclass(torch.Tensor)
+    for call in (
+        lambda: horopca.TangentPCA(2, curvature=-0.5).fit(points),
+        lambda: horopca.TangentPCA(2, model="klein").fit(points),
+        lambda: horopca.TangentPCA(2).fit(plain).transform(points),
+        lambda: horopca.metrics.frechet_variance(points),
+        lambda: horopca.HoroPCA(1).partial_fit(plain).partial_fit(points),
+    ):
+        with pytest.raises(ValueError, match=r"curvature must .*(agree with the manifold|those of the batches before)"):
+            call()
+
+
 def test_hypll():
     pytest.importorskip("hypll")
     from hypll.manifolds.poincare_ball import Curvature, PoincareBall
@@ -57,7 +90,7 @@ def test_hypll():
     points = manifold.expmap(TangentTensor(vectors().T, man_dim=0, manifold=manifold))
     X, model, curvature = horopca.from_hypll(points)
     assert X.shape == (20, 3) and model == "poincare" and curvature == -manifold.c().item()
-    with pytest.raises(ValueError, match=r"X must be an array of points, but is of HypLL. horopca.from_hypll\(X\) says"):
+    with pytest.raises(ValueError, match=r"X must be an array of points, but is a tensor of HypLL. Call horopca.from_hypll"):
         horopca.HoroPCA(1).fit(points)
     theirs = manifold.dist(points[:, :10], points[:, 10:]).detach().numpy()
     assert np.allclose(distances(X, model, curvature), theirs, rtol=1e-5)  # their c is a float32
@@ -83,7 +116,7 @@ def test_a_curvature_that_is_passed_is_not_asked_of_the_manifold():
     hyperboloid = type("Hyperboloid", (), {"__module__": "hyperbolix.manifolds.hyperboloid"})()  # without a c of its own
     for c in (0.5, torch.tensor(0.5), np.float64(0.5)):
         assert horopca.from_hyperbolix(vectors(), hyperboloid, c=c)[1:] == ("lorentz", -0.5)
-    with pytest.raises(ValueError, match=r"c must be a positive number, of a space of curvature -c, but is -0.5"):
+    with pytest.raises(ValueError, match=r"c must be a positive number .* but is -0\.5"):
         horopca.from_hyperbolix(vectors(), hyperboloid, c=-0.5)
 
 
@@ -100,7 +133,7 @@ def test_manifolds_are_known_by_their_names_and_those_of_what_they_are_made_from
     assert horopca.from_geoopt(X, manifold("geoopt", "Lorentz", k=4.0))[1:] == ("lorentz", -0.25)
     for other in (manifold("mine", "Lorentz", k=4.0), manifold("geoopt", "Sphere", k=4.0)):
         assert sentence(horopca.from_geoopt, X, other) == (
-            f"manifold must be one of geoopt's Stereographic, Lorentz, but is {type(other).__name__}. Of a product, pass the "
+            f"manifold must be one of geoopt's Stereographic, Lorentz, but is {type(other).__name__}. For a product, pass the "
             "coordinates of its hyperbolic factor with that factor."
         )
     for k in (0.0, 0.5):
@@ -134,7 +167,7 @@ def test_the_axis_of_the_coordinates_becomes_the_last():
 @pytest.mark.parametrize("c", [0.0, -0.5])
 def test_a_c_that_is_not_positive_is_refused(c):
     told = sentence(horopca.from_hyperbolix, vectors(), manifold("hyperbolix", "Klein", c=1.0), c=c)
-    assert told == f"c must be a positive number, of a space of curvature -c, but is {c}."
+    assert told == f"c must be a positive number (the curvature is -c), but is {c}."
 
 
 def test_one_curvature_for_all_points():

@@ -341,6 +341,8 @@ def test_a_stream_keeps_to_its_model():
     pca = HoroPCA(random_state=0, n_init=2).partial_fit(clusters(60, 3))
     with pytest.raises(ValueError, match="model and curvature must be those of the batches before, 'poincare' and -1, but"):
         pca.set_params(model="klein").partial_fit(clusters(60, 3))
+    with pytest.raises(ValueError, match=r"'poincare' and -1, but are 'poincare' and -2\."):
+        pca.set_params(model="poincare", curvature=np.array([-2.0])).partial_fit(0.5 * clusters(60, 3))
 
 
 @pytest.mark.parametrize("n_jobs", [0, 2.5, "all", True])

@@ -17,12 +17,13 @@ from horopca._input.arguments import (
     check_number,
     seeded_generator,
 )
-from horopca._input.coordinates import Coordinates, check_coordinates, check_points
-from horopca.geometry import from_hyperboloid, lift
+from horopca._input.coordinates import Coordinates, check_coordinates
+from horopca._input.validation import check_points
+from horopca.geometry import MODELS, from_hyperboloid, lift
 from sentences import sentence
 
 NEGATIVE = "curvature must be a negative number (of size 1e-100 to 1e+100), but is"
-BALL = "A ball of radius R has curvature -1/R**2; hyperbolic space of the textbooks has -1."
+BALL = "A ball of radius R has curvature -1/R**2; the hyperbolic space of textbooks has -1."
 SEED = "random_state must be a whole number from 0 to 2**32 - 1, a RandomState, a Generator or None, but is"
 
 
@@ -44,26 +45,25 @@ SEED = "random_state must be a whole number from 0 to 2**32 - 1, a RandomState, 
         (lambda: check_number("tol", True, "a number"), "tol must be a number, but is True."),
         (lambda: check_number("tol", np.inf, "a number"), "tol must be a number, but is inf."),
         (lambda: check_number("tol", "1", "a number"), "tol must be a number, but is '1'."),
-        (lambda: check_coordinates("ball", -1.0), "model must be one of 'poincare', 'lorentz', 'lorentz-space', "
-                                           "'lorentz-time-last', 'klein', 'halfspace', 'tangent', but is 'ball'."),
+        (lambda: check_coordinates("ball", -1.0), f"model must be one of {', '.join(map(repr, MODELS))}, but is 'ball'."),
         (lambda: check_coordinates("klein", "1"), f"{NEGATIVE} '1'. {BALL}"),
         (lambda: check_coordinates("klein", 0.0), f"{NEGATIVE} 0.0. {BALL}"),
         (lambda: check_coordinates("klein", -0.9e-100), f"{NEGATIVE} -9e-101. {BALL}"),
         (lambda: check_coordinates("klein", -1.1e100), f"{NEGATIVE} -1.1e+100. {BALL}"),
         (lambda: check_coordinates("klein", np.inf), f"{NEGATIVE} inf. {BALL}"),
         (lambda: check_coordinates("klein", 2.0),
-         f"{NEGATIVE} 2.0. {BALL} Where a library says c = 2 and means -c, pass curvature=-2."),
+         f"{NEGATIVE} 2.0. {BALL} If c = 2 stands for the curvature -c, pass curvature=-2."),
         (lambda: check_generator("dice"), f"{SEED} 'dice'."),
         (lambda: check_generator(-1), f"{SEED} -1."),
         (lambda: seeded_generator(-1), f"{SEED} -1."),
         (lambda: seeded_generator(0.5), f"{SEED} 0.5."),
     ],
 )  # fmt: skip
-def test_arguments_are_refused_word_by_word(call, expected):
+def test_errors_of_arguments(call, expected):
     assert sentence(call) == expected
 
 
-def test_arguments_at_the_ends_of_what_they_may_be():
+def test_arguments_at_their_limits():
     assert [check_count("k", k, 3, 5) for k in (3, np.int64(5))] == [3, 5]
     assert type(check_count("k", np.int64(4), 3)) is int
     assert check_number("tol", 0, "0 or more", least=0) == 0 and type(check_number("tol", 1, "a number")) is float
@@ -73,7 +73,7 @@ def test_arguments_at_the_ends_of_what_they_may_be():
     assert as_number(np.array([2.0])) == as_number(np.array(2.0)) == 2.0
 
 
-def test_every_kind_of_random_state_and_what_a_seed_means():
+def test_random_states():
     generator = np.random.default_rng(1)
     assert check_generator(generator) is seeded_generator(generator) is generator
     assert isinstance(check_generator(None), np.random.Generator)
@@ -103,11 +103,11 @@ D = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
         (D + np.diag([0, 0.5, 0]), "Y must be 0 on its diagonal, but holds 0.5 there. Pass distances, not similarities."),
     ],
 )  # fmt: skip
-def test_distances_are_refused_word_by_word(wrong, expected):
+def test_errors_of_distances(wrong, expected):
     assert sentence(check_distances, wrong, "Y") == expected
 
 
-def test_distances_may_be_off_by_a_millionth_of_the_largest():
+def test_tolerance_of_distances():
     skew = np.array([[0, 0, 1.0], [1e-6, 0, 1.0], [1.0, 1.0, 0]])
     own = np.array([[1e-6, 1.0], [1.0, 0]])
     for off in (skew, own):
@@ -123,15 +123,15 @@ def test_distances_may_be_off_by_a_millionth_of_the_largest():
 # ---------------------------------------------------------------- rows
 
 
-RIM = "as rounding does it: horopca.geometry.clip(Y, 1e-5{}) moves them inside (on the command line, --clip 1e-5)."
-COORDINATES = "For Lorentz coordinates pass model='lorentz', or 'lorentz-space' for those without their time"
+RIM = "probably by rounding: horopca.geometry.clip(Y, 1e-5{}) moves such rows inside (on the command line, --clip 1e-5)."
+COORDINATES = "For Lorentz coordinates pass model='lorentz', or 'lorentz-space' if the time is missing"
 UNIT = "Y must lie inside the unit ball, but"
 TWO = "Y must lie inside the ball of radius 2, but"
 FIRST = "Y must lie on the hyperboloid t^2 - |s|^2 = {}, t > 0 (time first), but"
 LAST = "Y must lie on the hyperboloid t^2 - |s|^2 = 1, t > 0 (time last), but"
-OTHERS = "For ball coordinates pass model='poincare'; for Lorentz coordinates without their time, model='lorentz-space'."
-FAR = "Y must lie within hyperbolic distance 175 of the origin (float64 holds no more), but"
-NEARER = "Divide the data by a scale, or pass a curvature nearer to 0."
+OTHERS = "For ball coordinates pass model='poincare'; for Lorentz coordinates without the time, model='lorentz-space'."
+FAR = "Y must lie within hyperbolic distance 175 of the origin (the range of float64), but"
+NEARER = "Divide the data by a scale, or pass a curvature closer to 0."
 HEIGHT = "Y must have heights > 0 in its last column (model='halfspace'), but"
 IN = [0.1, 0.2]  # a point of every model without a time
 
@@ -139,16 +139,17 @@ IN = [0.1, 0.2]  # a point of every model without a time
 @pytest.mark.parametrize(
     ("model", "curvature", "rows", "expected"),
     [
-        ("poincare", -1.0, [IN, [np.nan, 0]], "Y must be finite, but row 8 holds NaN or infinity. Drop or repair such rows."),
+        ("poincare", -1.0, [IN, [np.nan, 0]],
+         "Y must be finite, but row 8 contains NaN or infinity. Drop or repair such rows."),
         ("klein", -1.0, [[np.inf, 0], IN, [-np.inf, 0]],
-         "Y must be finite, but 2 of rows 7 to 9 hold NaN or infinity (row 7 holds NaN or infinity). "
+         "Y must be finite, but 2 of rows 7 to 9 contain NaN or infinity (row 7 contains NaN or infinity). "
          "Drop or repair such rows."),
-        ("poincare", -1.0, [IN, [0, 1]], f"{UNIT} row 8 has norm 1. That is its rim, {RIM.format('')}"),
+        ("poincare", -1.0, [IN, [0, 1]], f"{UNIT} row 8 has norm 1. That is on the boundary {RIM.format('')}"),
         ("klein", -1.0, [IN, [0, 1.005], [1, 0]],
-         f"{UNIT} 2 of rows 7 to 9 have norm >= 1 (row 8 has norm 1.005). That is its rim, or beyond by at most 0.005, "
-         + RIM.format("")),
+         f"{UNIT} 2 of rows 7 to 9 have norm >= 1 (row 8 has norm 1.005). That is on the boundary, or outside it by at most "
+         "0.005, " + RIM.format("")),
         ("poincare", -0.25, [[0, 1.9], [0, -2.01]],
-         f"{TWO} row 8 has norm 2.01. That is its rim, or beyond by at most 0.01, {RIM.format(', radius=2')}"),
+         f"{TWO} row 8 has norm 2.01. That is on the boundary, or outside it by at most 0.01, {RIM.format(', radius=2')}"),
         ("poincare", -1.0, [[3, 4]],
          f"{UNIT} row 7 has norm 5. {COORDINATES}; for a larger ball pass its curvature, e.g. "
          "curvature=-0.0392 (radius 5.05)."),
@@ -172,9 +173,9 @@ IN = [0.1, 0.2]  # a point of every model without a time
         ("lorentz-time-last", -1.0, [[0, 1, 3]],
          f"{LAST} row 7 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125. {OTHERS}"),
         ("lorentz-time-last", -1.0, [[3, 2, 2]],
-         f"{LAST} row 7 has t = 2 and t^2 - |s|^2 = -9. They do with their time first: pass model='lorentz'."),
+         f"{LAST} row 7 has t = 2 and t^2 - |s|^2 = -9. They do with the time first: pass model='lorentz'."),
         ("lorentz", -1.0, [[2, 2, 3]],
-         f"{FIRST.format(1)} row 7 has t = 2 and t^2 - |s|^2 = -9. They do with their time last: pass "
+         f"{FIRST.format(1)} row 7 has t = 2 and t^2 - |s|^2 = -9. They do with the time last: pass "
          "model='lorentz-time-last'."),
         ("lorentz-space", -1.0, [[1e100, 0]], f"{FAR} row 7 is at 230.952. {NEARER}"),
         ("lorentz-space", -4.0, [[1e100, 0]], f"{FAR} row 7 is at 231.645. {NEARER}"),
@@ -189,7 +190,7 @@ IN = [0.1, 0.2]  # a point of every model without a time
         ("tangent", -1e-100, [[-1e200], [1.0]], f"{FAR} row 7 is at 1e+150. {NEARER}"),
     ],
 )  # fmt: skip
-def test_rows_are_refused_word_by_word(model, curvature, rows, expected):
+def test_errors_of_rows(model, curvature, rows, expected):
     assert sentence(check_points, np.array(rows, dtype=float), Coordinates(model, curvature), 7, "Y") == expected
 
 
@@ -207,11 +208,11 @@ def test_rows_are_refused_word_by_word(model, curvature, rows, expected):
         ("lorentz-space", -4.0, [[np.sinh(174.9) / 2, 0.0]]),
     ],
 )
-def test_rows_at_the_ends_of_what_they_may_be(model, curvature, rows):
+def test_rows_at_their_limits(model, curvature, rows):
     check_points(np.asarray(rows), Coordinates(model, curvature), 0, "X")
 
 
-def test_a_row_of_the_hyperboloid_may_be_off_by_a_ten_thousandth():
+def test_tolerance_of_the_hyperboloid():
     for curvature in (-1.0, -0.25):
         coordinates, radius = Coordinates("lorentz", curvature), 1 / np.sqrt(-curvature)
         for s in (0.1, 3.0):
@@ -221,21 +222,21 @@ def test_a_row_of_the_hyperboloid_may_be_off_by_a_ten_thousandth():
             assert "must lie on the hyperboloid" in sentence(check_points, radius * wrong, coordinates, 0, "X")
 
 
-def test_half_precision_may_be_off_by_eight_of_its_units():
+def test_tolerance_of_half_precision():
     right, wrong = (np.array([[1 + units * 2.0**-10, 0]], dtype=np.float16) for units in (8, 9))
     check_points(right, Coordinates("lorentz", -1.0), 0, "X")
     assert "has t = 1.00879" in sentence(check_points, wrong, Coordinates("lorentz", -1.0), 0, "X")
 
 
 @pytest.mark.parametrize("curvature", [-1.0, -0.25, -0.01])
-def test_space_components_are_not_taken_for_rows_with_a_time(curvature):
+def test_space_components_that_include_the_time(curvature):
     """Eight rows on the hyperboloid, where it can be told from its cone, are not there by chance."""
     coordinates, radius = Coordinates("lorentz-space", curvature), 1 / np.sqrt(-curvature)
     for d in (1, 3):
         x = radius * cloud(8, d, radius=4.0)
         for model, X in (("lorentz", x), ("lorentz-time-last", np.roll(x, -1, axis=1))):
             assert sentence(check_points, X, coordinates, 7, "Y") == (
-                "Y must hold Lorentz coordinates without their time (model='lorentz-space'), but rows 7 to 14 have it: "
+                "Y must be Lorentz coordinates without the time (model='lorentz-space'), but rows 7 to 14 include it: "
                 f"t^2 - |s|^2 is {radius**2:.6g} in all of them. Pass model={model!r}."
             )
             check_points(X[:7], coordinates, 0, "X")
@@ -248,11 +249,11 @@ def test_space_components_are_not_taken_for_rows_with_a_time(curvature):
 # ---------------------------------------------------------------- on the way out
 
 
-def test_images_that_the_numbers_of_a_user_do_not_hold_are_refused():
+def test_images_too_large_for_the_dtype():
     for model, curvature in (("lorentz", -1.0), ("lorentz", -0.25), ("halfspace", -0.25)):
         coordinates = Coordinates(model, curvature)
         x = coordinates.to_hyperboloid(np.array([[1.0, 1e5]]) if model == "halfspace" else np.array([[0.0, -1e5]]))
-        assert "but <class 'numpy.float16'> holds numbers of up to 6.55e+04: pass the points as float64." in sentence(
+        assert "but the largest number in <class 'numpy.float16'> is 6.55e+04. Pass the points as float64." in sentence(
             coordinates.from_hyperboloid, x, np.float16
         )
         assert sentence(coordinates.from_hyperboloid, x, np.float16).startswith(
@@ -265,7 +266,7 @@ def test_images_that_the_numbers_of_a_user_do_not_hold_are_refused():
 
 @pytest.mark.parametrize("model", ["poincare", "klein"])
 @pytest.mark.parametrize("curvature", [-1.0, -0.25])
-def test_images_of_a_ball_are_inside_by_what_their_numbers_can_tell(model, curvature):
+def test_images_in_a_ball_stay_inside(model, curvature):
     x = lift(np.array([[3e15, 4e15]]))
     for dtype in (np.float32, np.float64):
         Y = Coordinates(model, curvature).from_hyperboloid(x, dtype)

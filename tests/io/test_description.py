@@ -32,7 +32,7 @@ def test_where_several_models_fit_none_is_guessed():
         ("lorentz-space", "tangent"),
         {"lorentz-space", "tangent"},
     )
-    assert found.evidence == "norms from 0.429 to 1.44: beyond the unit ball"
+    assert found.evidence == "norms from 0.429 to 1.44: outside the unit ball"
 
 
 def test_lorentz_rows_are_measured_at_the_curvature_that_they_imply():

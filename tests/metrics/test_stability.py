@@ -202,7 +202,7 @@ def test_refusals():
         bootstrap(HoroPCA(1), X)
     with pytest.raises(ValueError, match="X has 2 features, but HoroPCA is expecting 3"):
         bootstrap(model, X[:, :2])
-    with pytest.raises(ValueError, match="X must be finite, but row 1 holds NaN"):
+    with pytest.raises(ValueError, match="X must be finite, but row 1 contains NaN"):
         bootstrap(model, np.where(np.arange(20)[:, None] == 1, np.nan, X))
     with pytest.raises(ValueError, match="X must hold the 20 points that the model was fitted to, but has 19 rows"):
         bootstrap(model, X[:19])

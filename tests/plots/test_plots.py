@@ -70,7 +70,7 @@ def test_no_points_and_no_edges_make_an_empty_disk(ax, edges):
     [
         (np.zeros((4, 3)), {}, r"shape \(4, 3\)"),
         (np.zeros(2), {}, r"shape \(2,\)"),
-        ([[0.0, np.nan]], {}, "Y must be finite, but row 0 holds NaN"),
+        ([[0.0, np.nan]], {}, "Y must be finite, but row 0 contains NaN"),
         ([[0.0, 0.5], [0.9, 0.9]], {}, "Y must lie inside the unit ball, but row 1 has norm 1.27"),
         (Y, {"labels": ["a"]}, "labels must have one entry per point, but has 1 for 40"),
         (Y, {"names": ["a"]}, "names must have one entry"),

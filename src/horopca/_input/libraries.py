@@ -1,57 +1,62 @@
-"""Points of libraries of hyperbolic networks: their arrays as they are, with our names for their model and curvature.
+"""Points of other libraries for hyperbolic networks: their arrays, with our names for their model and curvature.
 
-None of these libraries is imported: their manifolds are known by the names of their classes.
+None of these libraries is imported: their manifolds are recognised by the names of their classes.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..geometry import ModelName
 from .arguments import as_number
-from .coordinates import check_coordinates
+from .coordinates import Coordinates, check_coordinates
 
 
-class Written(NamedTuple):
-    """How a class of manifolds writes points: our model, and our curvature from theirs."""
+class Convention(NamedTuple):
+    """How a class of manifolds stores points: our model, and our curvature as a function of the manifold."""
 
     model: ModelName
     curvature: Callable[[Any], Any]
 
 
-MANIFOLDS: dict[str, dict[str, Written]] = {
+MANIFOLDS: dict[str, dict[str, Convention]] = {
     "geoopt": {
-        "Stereographic": Written("poincare", lambda manifold: manifold.k),  # PoincareBall(c) is one, with k = -c
-        "Lorentz": Written("lorentz", lambda manifold: -1 / manifold.k),  # whose k is a squared radius
+        "Stereographic": Convention("poincare", lambda manifold: manifold.k),  # PoincareBall(c) is a subclass, with k = -c
+        "Lorentz": Convention("lorentz", lambda manifold: -1 / manifold.k),  # whose k is a squared radius
     },
-    "hypll": {"PoincareBall": Written("poincare", lambda manifold: -manifold.c())},
+    "hypll": {"PoincareBall": Convention("poincare", lambda manifold: -manifold.c())},
     "hyperbolix": {
-        "Poincare": Written("poincare", lambda manifold: -manifold.c),
-        "Stereographic": Written("poincare", lambda manifold: -manifold.c),
-        "Hyperboloid": Written("lorentz", lambda manifold: -manifold.c),
-        "ProperVelocity": Written("lorentz-space", lambda manifold: -manifold.c),
-        "Klein": Written("klein", lambda manifold: -manifold.c),
-        "HalfSpace": Written("halfspace", lambda manifold: -manifold.c),
+        "Poincare": Convention("poincare", lambda manifold: -manifold.c),
+        "Stereographic": Convention("poincare", lambda manifold: -manifold.c),
+        "Hyperboloid": Convention("lorentz", lambda manifold: -manifold.c),
+        "ProperVelocity": Convention("lorentz-space", lambda manifold: -manifold.c),
+        "Klein": Convention("klein", lambda manifold: -manifold.c),
+        "HalfSpace": Convention("halfspace", lambda manifold: -manifold.c),
     },
 }
 
-Adopted = tuple[Any, ModelName, float]
+SAME_CURVATURE = 1e-5  # Relative difference of curvatures that are equal: some libraries keep theirs in float32.
+
+ImportedPoints = tuple[Any, ModelName, float]
 
 
-def from_geoopt(points: Any, manifold: Any = None) -> Adopted:
-    """Points of geoopt, as an array, a model and a curvature.
+def from_geoopt(points: Any, manifold: Any = None) -> ImportedPoints:
+    """Points of geoopt as an array, a model and a curvature.
+
+    A ``ManifoldTensor`` or ``ManifoldParameter`` may also be passed to an estimator directly.
 
     Parameters
     ----------
     points : tensor of shape (..., n_features)
         A ``ManifoldTensor`` or ``ManifoldParameter``, or a plain tensor with its manifold.
     manifold : ``PoincareBall``, ``Stereographic`` of negative k, ``Lorentz`` or None
-        None: that of the points themselves.
+        None means the manifold of the points.
 
     Returns
     -------
-    points : tensor, the same memory and the same graph
+    points : tensor that shares memory and graph
     model : str
     curvature : float
 
@@ -62,16 +67,11 @@ def from_geoopt(points: Any, manifold: Any = None) -> Adopted:
     >>> HoroPCA(model=model, curvature=curvature).fit_transform(X)                      # doctest: +SKIP
     """
     manifold = getattr(points, "manifold", None) if manifold is None else manifold
-    model, curvature = _written("geoopt", manifold)
-    if hasattr(points, "manifold"):  # operations on a tensor that has one would be geoopt's
-        import torch
-
-        points = points.as_subclass(torch.Tensor)
-    return points, model, curvature
+    return _without_manifold(points), *_coordinates_in("geoopt", manifold)
 
 
-def from_hypll(points: Any) -> Adopted:
-    """A ``ManifoldTensor`` of HypLL, as an array, a model and a curvature.
+def from_hypll(points: Any) -> ImportedPoints:
+    """A ``ManifoldTensor`` of HypLL as an array, a model and a curvature.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def from_hypll(points: Any) -> Adopted:
 
     Returns
     -------
-    points : tensor, the same memory and the same graph
+    points : tensor that shares memory and graph
     model : str
     curvature : float
 
@@ -89,23 +89,23 @@ def from_hypll(points: Any) -> Adopted:
     >>> X, model, curvature = from_hypll(network(batch))           # doctest: +SKIP
     >>> pca.transform(X)                                           # doctest: +SKIP
     """
-    model, curvature = _written("hypll", getattr(points, "manifold", None))
+    model, curvature = _coordinates_in("hypll", getattr(points, "manifold", None))
     return points.tensor.movedim(points.man_dim, -1), model, curvature
 
 
-def from_hyperbolix(points: Any, manifold: Any, c: Any = None) -> Adopted:
-    """Points of hyperbolix, as an array, a model and a curvature.
+def from_hyperbolix(points: Any, manifold: Any, c: Any = None) -> ImportedPoints:
+    """Points of hyperbolix as an array, a model and a curvature.
 
     Parameters
     ----------
     points : array of shape (..., n_features)
     manifold : ``Poincare``, ``Hyperboloid``, ``ProperVelocity``, ``Klein``, ``HalfSpace`` or ``Stereographic`` of positive c
     c : number or None
-        The c > 0 of a space of curvature -c that the points were computed with; None: that of the manifold.
+        The points have curvature -c. None means the c of the manifold.
 
     Returns
     -------
-    points : array, as it is
+    points : array, unchanged
     model : str
     curvature : float
 
@@ -114,21 +114,76 @@ def from_hyperbolix(points: Any, manifold: Any, c: Any = None) -> Adopted:
     >>> X, model, curvature = from_hyperbolix(z, Hyperboloid(), c=0.5)      # doctest: +SKIP
     """
     if c is not None and not as_number(c) > 0:
-        raise ValueError(f"c must be a positive number, of a space of curvature -c, but is {as_number(c)!r}.")
-    return points, *_written("hyperbolix", manifold, None if c is None else -as_number(c))
+        raise ValueError(f"c must be a positive number (the curvature is -c), but is {as_number(c)!r}.")
+    return points, *_coordinates_in("hyperbolix", manifold, None if c is None else -as_number(c))
 
 
-def _written(library: str, manifold: Any, known: float | None = None) -> tuple[ModelName, float]:
-    """Our model and curvature for a manifold of a library, or a sentence; a curvature that is known is not asked for."""
-    rows = MANIFOLDS[library]
+def coordinates_of(X: Any) -> Coordinates | None:
+    """The coordinates of a ``ManifoldTensor`` or ``ManifoldParameter`` of geoopt; None for anything else."""
+    known = any(kind.__module__.split(".")[0] == "geoopt" for kind in type(X).__mro__)
+    manifold = getattr(X, "manifold", None) if known else None
+    if manifold is None or type(manifold).__name__ == "Euclidean":  # the default, which says nothing
+        return None
+    return _coordinates_in("geoopt", manifold)
+
+
+def as_plain_array(X: Any, coordinates: Coordinates, name: str) -> Any:
+    """X without the manifold of another library. Raises ValueError if that contradicts the coordinates, or if X is no array."""
+    if hasattr(type(X), "state_dict") and hasattr(type(X), "forward"):  # ask the type: a Dask task has every attribute
+        raise ValueError(
+            f"{name} must be an array of points, but is a module of a network ({type(X).__name__}). Pass its output "
+            "or its weight."
+        )
+    if type(X).__module__.split(".")[0] == "hypll":
+        raise ValueError(f"{name} must be an array of points, but is a tensor of HypLL. Call horopca.from_hypll({name}).")
+    if isinstance(X, list | tuple) and X and getattr(X[0], "requires_grad", False):
+        raise ValueError(f"{name} must be an array of points, but is a list of tensors. Pass torch.stack({name}).")
+    own = coordinates_of(X)
+    if own is not None and not _agree(own, coordinates):
+        raise _contradiction(X, own, coordinates.model, coordinates.curvature, name)
+    return X if own is None else _without_manifold(X)
+
+
+def merge_coordinates(X: Any, own: Coordinates, model: str, curvature: Any, name: str = "X") -> Coordinates:
+    """The coordinates of geoopt's X. A model or curvature other than the default must agree with them, or ValueError."""
+    given = check_coordinates(own.model if model in ("auto", "poincare") else model, curvature)
+    if not _agree(own, given if given.curvature != -1 else given._replace(curvature=own.curvature)):
+        raise _contradiction(X, own, given.model, given.curvature, name)
+    return own
+
+
+def _agree(a: Coordinates, b: Coordinates) -> bool:
+    return a.model == b.model and math.isclose(a.curvature, b.curvature, rel_tol=SAME_CURVATURE)
+
+
+def _contradiction(X: Any, own: Coordinates, model: str, curvature: float, name: str) -> ValueError:
+    return ValueError(
+        f"model and curvature must agree with the manifold of {name}, a {type(X.manifold).__name__} of geoopt with "
+        f"model={own.model!r} and curvature={own.curvature:.6g}, but are {model!r} and {curvature:.6g}. "
+        "Pass those of the manifold."
+    )
+
+
+def _without_manifold(X: Any) -> Any:
+    """A plain tensor that shares memory and graph: geoopt would take over operations on its own."""
+    if not hasattr(X, "manifold"):
+        return X
+    import torch
+
+    return X.as_subclass(torch.Tensor)
+
+
+def _coordinates_in(library: str, manifold: Any, known: float | None = None) -> Coordinates:
+    """Our coordinates for a manifold of a library, with a `known` curvature if given. Raises ValueError if there are none."""
+    conventions = MANIFOLDS[library]
     for kind in type(manifold).__mro__:
-        if kind.__module__.split(".")[0] == library and kind.__name__ in rows:
-            model, curvature = rows[kind.__name__]
+        if kind.__module__.split(".")[0] == library and kind.__name__ in conventions:
+            model, curvature = conventions[kind.__name__]
             found: Any = as_number(curvature(manifold)) if known is None else known
             if getattr(found, "shape", ()):
                 raise ValueError(
-                    f"manifold must have one curvature, but this {type(manifold).__name__} of {library} has an array of them, "
-                    f"of shape {tuple(found.shape)}. Pass the points of each with a manifold of its own."
+                    f"manifold must have one curvature, but this {type(manifold).__name__} of {library} has an array of "
+                    f"curvatures of shape {tuple(found.shape)}. Pass the points of each with a manifold of its own."
                 )
             if not found < 0:
                 raise ValueError(
@@ -136,6 +191,6 @@ def _written(library: str, manifold: Any, known: float | None = None) -> tuple[M
                 )
             return check_coordinates(model, found)
     raise ValueError(
-        f"manifold must be one of {library}'s {', '.join(rows)}, but is {type(manifold).__name__}. Of a product, pass the "
-        "coordinates of its hyperbolic factor with that factor."
+        f"manifold must be one of {library}'s {', '.join(conventions)}, but is {type(manifold).__name__}. For a product, pass "
+        "the coordinates of its hyperbolic factor with that factor."
     )

@@ -1,43 +1,79 @@
-"""Which models an array of numbers could be points of, by evidence: its norms, t^2 - |s|^2, the signs of its columns."""
+"""Which models an array of numbers fits, by evidence: its norms, t^2 - |s|^2, the signs of its columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from array_api_compat import is_array_api_obj
 
 from ..geometry import MODELS
-from .coordinates import LARGEST_RADIUS, Coordinates, check_coordinates, check_points
+from ..geometry._arrays import array_namespace, to_numpy
+from ..geometry.models import row_norms
+from .arguments import check_choice
+from .coordinates import LARGEST_RADIUS, Coordinates, check_coordinates
+from .libraries import coordinates_of, merge_coordinates
+from .rows import is_dask
+from .validation import check_points
 
-BLOCK_ELEMENTS = 1 << 20  # numbers that are looked at in one step
-SINGLE = 8 * float(np.finfo(np.float32).eps)  # Of t^2 + |s|^2: Lorentz coordinates are trained in float32, however stored.
-CROWD = (0.8, 0.9, 1.0)  # Norms that crowd below 1: more in the second of these intervals than in the first,
-FEWEST = 3  # and so many at least.
-ONE_SIGNED_ROWS = 20  # One column of so many rows is not positive by chance where all others have both signs.
-PARTICULAR = ("lorentz", "lorentz-time-last", "poincare", "halfspace", "lorentz-space", "tangent")
-TIMED = {"lorentz": 0, "lorentz-time-last": -1}  # models with a time, and its column
+BLOCK_ELEMENTS = 1 << 20  # The number of elements that are examined at a time.
+SINGLE = 8 * float(np.finfo(np.float32).eps)  # Rounding of t^2 + |s|^2: Lorentz coordinates are trained in float32.
+CROWD = (0.8, 0.9, 1.0)  # Norms crowd below 1 if more of them are in the second of these intervals than in the first,
+FEWEST = 3  # and at least this many.
+ONE_SIGNED_ROWS = 20  # In this many rows, one column is not positive by chance if all others have both signs.
+TIMED = {name: model.time for name, model in MODELS.items() if model.time is not None}  # models with a time: its column
 
 Blocks = Callable[[], Iterator[np.ndarray]]
 
 
 class Recognised(NamedTuple):
-    """What the numbers say."""
+    """The models that rows fit."""
 
     n: int  # rows
     largest_norm: float
     fitting: dict[str, Coordinates | None]  # for each model, the coordinates that all rows fit
-    candidates: tuple[str, ...]  # the models that the evidence leaves, the most particular first
+    candidates: tuple[str, ...]  # the models compatible with the evidence, the most specific first
     evidence: str  # in words
 
     @property
     def coordinates(self) -> Coordinates | None:
-        """That of the only candidate; None where there are several, or none."""
+        """Those of the only candidate; None if there are several or none."""
         return self.fitting[self.candidates[0]] if len(self.candidates) == 1 else None
 
 
-class _Seen(NamedTuple):
-    """What one look at all rows tells."""
+def choose_coordinates(X: Any, model: str, curvature: Any, name: str = "X") -> Coordinates:
+    """The coordinates of X: model and curvature as given, or those of geoopt's manifold; "auto" means the only model that fits.
+
+    Raises ValueError if the arguments are invalid, contradict the manifold, or if several models fit.
+    """
+    check_choice("model", model, (*MODELS, "auto"))
+    own = coordinates_of(X)
+    if own is not None:
+        return merge_coordinates(X, own, model, curvature, name)
+    if model != "auto":
+        return check_coordinates(model, curvature)
+    scale = check_coordinates("tangent", curvature).scale
+    if is_dask(X) or np.ndim(X) != 2 or 0 in np.shape(X):
+        raise ValueError(f"model='auto' needs the rows of {name} in memory, as a matrix. Pass a model.")
+    x = to_numpy(X)
+    found = recognise(lambda: iter([x[np.isfinite(x).all(axis=1)] * scale]), x.shape[1], rounding_of(X))
+    if found.coordinates is None:
+        could = " or ".join(map(repr, found.candidates)) or "of no model at this curvature"
+        raise ValueError(f"model='auto' is ambiguous: the rows of {name} could be {could} ({found.evidence}). Pass a model.")
+    return check_coordinates(found.coordinates.model, curvature)
+
+
+def rounding_of(X: Any) -> float:
+    """The relative precision of the dtype of X; 0 if it is not a floating-point array."""
+    if not is_array_api_obj(X):
+        return 0.0
+    xp = array_namespace(X)
+    return float(xp.finfo(X.dtype).eps) if xp.isdtype(X.dtype, "real floating") else 0.0
+
+
+class _Evidence(NamedTuple):
+    """What one pass over all rows finds."""
 
     n: int
     norms: tuple[float, float]  # smallest and largest
@@ -50,78 +86,70 @@ class _Seen(NamedTuple):
 
 
 def recognise(blocks: Blocks, columns: int, eps: float = 0.0) -> Recognised:
-    """What rows could be that `blocks()` gives a few at a time, float64 and finite, of numbers that were rounded to `eps`.
+    """The models that rows fit. `blocks()` yields them a few at a time, float64 and finite, with relative precision `eps`.
 
     >>> z = np.random.default_rng(0).uniform(-0.4, 0.4, (50, 3))
     >>> found = recognise(lambda: iter([z]), 3)
     >>> found.candidates, found.evidence
     (('poincare', 'lorentz-space', 'tangent'), 'norms from 0.173 to 0.639: all below 1, but not crowding there')
     """
-    seen = _look(blocks(), columns, max(SINGLE, 4 * eps))
-    if not seen.n:
+    evidence = _collect(blocks(), columns, max(SINGLE, 4 * eps))
+    if not evidence.n:
         return Recognised(0, 0.0, dict.fromkeys(MODELS), (), "no finite row")
-    fitting = _fitting(seen, blocks(), columns)
-    return Recognised(seen.n, seen.norms[1], fitting, *_weighed(seen, fitting))
+    fitting = _fitting_coordinates(evidence, blocks(), columns)
+    return Recognised(evidence.n, evidence.norms[1], fitting, *_candidates(evidence, fitting))
 
 
-def norms(x: np.ndarray) -> np.ndarray:
-    """|x|, without squares that might overflow on the way."""
-    with np.errstate(over="ignore"):  # a norm itself may
-        return np.asarray(np.hypot.reduce(x, axis=1, initial=0.0))
-
-
-def _look(blocks: Iterator[np.ndarray], columns: int, rounding: float) -> _Seen:
+def _collect(blocks: Iterator[np.ndarray], columns: int, rounding: float) -> _Evidence:
     nothing, squares = np.full(columns, np.inf), dict.fromkeys(TIMED, (np.inf, np.nan))
-    seen = _Seen(0, (np.inf, 0.0), nothing, -nothing, (0, 0), squares, dict.fromkeys(TIMED, 0.0), rounding)
+    evidence = _Evidence(0, (np.inf, 0.0), nothing, -nothing, (0, 0), squares, dict.fromkeys(TIMED, 0.0), rounding)
     for x in filter(len, blocks):
-        size = norms(x)
+        size = row_norms(x)
         below, near, rim = (int(np.count_nonzero(size < bound)) for bound in CROWD)
-        seen = _Seen(
-            seen.n + len(x),
-            (min(seen.norms[0], float(size.min())), max(seen.norms[1], float(size.max()))),
-            np.minimum(seen.low, x.min(axis=0)),
-            np.maximum(seen.high, x.max(axis=0)),
-            (seen.crowd[0] + near - below, seen.crowd[1] + rim - near),
-            {model: min(square, _square(x, TIMED[model])) for model, square in seen.squares.items()},
-            {model: max(lean, _lean(x, TIMED[model])) for model, lean in seen.lean.items()},
+        evidence = _Evidence(
+            evidence.n + len(x),
+            (min(evidence.norms[0], float(size.min())), max(evidence.norms[1], float(size.max()))),
+            np.minimum(evidence.low, x.min(axis=0)),
+            np.maximum(evidence.high, x.max(axis=0)),
+            (evidence.crowd[0] + near - below, evidence.crowd[1] + rim - near),
+            {model: min(square, _square(x, TIMED[model])) for model, square in evidence.squares.items()},
+            {model: max(lean, _lean(x, TIMED[model])) for model, lean in evidence.lean.items()},
             rounding,
         )
-    return seen
+    return evidence
 
 
 def _square(x: np.ndarray, time: int) -> tuple[float, float]:
     """t^2 and t^2 - |s|^2 of the row with the smallest t."""
     row = x[np.argmin(np.abs(x[:, time]))]
-    t, r = float(row[time]), float(norms(np.delete(row, time)[None])[0])
+    t, r = float(row[time]), float(row_norms(np.delete(row, time)[None])[0])
     return t * t, (t - r) * (t + r)
 
 
 def _lean(x: np.ndarray, time: int) -> float:
-    y = x / np.maximum(np.abs(x).max(axis=1, keepdims=True), np.finfo(float).tiny)  # whose squares are numbers
+    """The largest |t^2 - |s|^2| / (t^2 + |s|^2): 0 on the light cone."""
+    y = x / np.maximum(np.abs(x).max(axis=1, keepdims=True), np.finfo(float).tiny)  # no overflow of squares
     t = y[:, time] ** 2
     both = (y**2).sum(axis=1)
     return float((np.abs(2 * t - both) / np.maximum(both, 1e-300)).max())
 
 
-def _fitting(seen: _Seen, blocks: Iterator[np.ndarray], columns: int) -> dict[str, Coordinates | None]:
+def _fitting_coordinates(evidence: _Evidence, blocks: Iterator[np.ndarray], columns: int) -> dict[str, Coordinates | None]:
     """For each model, the coordinates that all rows fit, or None."""
-    fitting = {
-        model: _timed_coordinates(model, seen, columns) if model in TIMED else check_coordinates(model, -1.0)
-        for model in MODELS
-    }
+    fitting: dict[str, Coordinates | None] = {model: check_coordinates(model, -1.0) for model in MODELS}
+    fitting |= {model: _timed_coordinates(model, evidence, columns) for model in TIMED}
     for x in filter(len, blocks):
-        fitting = {
-            model: coordinates if coordinates is not None and _goes(x, coordinates, seen) else None
-            for model, coordinates in fitting.items()
-        }
+        for model, coordinates in fitting.items():
+            if coordinates is not None and not _fits(x, coordinates, evidence):
+                fitting[model] = None
     return fitting
 
 
-def _timed_coordinates(model: str, seen: _Seen, columns: int) -> Coordinates | None:
-    """That of the hyperboloid on which the rows could be, whose t^2 - |s|^2 is 1 where it rounds to 1."""
-    time, square = seen.squares[model]
-    rounding = seen.rounding * (2 * time - square)  # of t^2 + |s|^2
-    if columns < 2 or not seen.low[TIMED[model]] > 0 or not square > rounding:
+def _timed_coordinates(model: str, evidence: _Evidence, columns: int) -> Coordinates | None:
+    """Those of the hyperboloid that the rows could lie on; its curvature is -1 if that is so within rounding."""
+    time, square = evidence.squares[model]
+    rounding = evidence.rounding * (2 * time - square)  # of t^2 + |s|^2
+    if columns < 2 or not evidence.low[TIMED[model]] > 0 or not square > rounding:
         return None
     try:
         return check_coordinates(model, -1.0 if abs(square - 1) < 1e-4 + rounding else -1 / square)
@@ -129,13 +157,12 @@ def _timed_coordinates(model: str, seen: _Seen, columns: int) -> Coordinates | N
         return None
 
 
-def _goes(x: np.ndarray, coordinates: Coordinates, seen: _Seen) -> bool:
-    """Whether rows are points of a model, and on the hyperboloid of all others."""
-    if coordinates.model in TIMED:
-        near = x[:, TIMED[coordinates.model]].max() <= np.cosh(LARGEST_RADIUS) / coordinates.scale
-        return bool(near) and _share(
-            np.roll(x, -TIMED[coordinates.model], axis=1), seen.squares[coordinates.model][1], seen.rounding
-        )
+def _fits(x: np.ndarray, coordinates: Coordinates, evidence: _Evidence) -> bool:
+    """Whether rows are points of a model, on one hyperboloid with all others."""
+    time = TIMED.get(coordinates.model)
+    if time is not None:
+        near = x[:, time].max() <= np.cosh(LARGEST_RADIUS) / coordinates.scale
+        return bool(near) and _share(np.roll(x, -time, axis=1), evidence.squares[coordinates.model][1], evidence.rounding)
     try:
         check_points(x, coordinates, 0, "X")
     except ValueError:
@@ -144,30 +171,37 @@ def _goes(x: np.ndarray, coordinates: Coordinates, seen: _Seen) -> bool:
 
 
 def _share(x: np.ndarray, square: float, rounding: float) -> bool:
+    """Whether t^2 - |s|^2 equals `square` in all rows (t, s)."""
     time, space = x[:, 0] ** 2, (x[:, 1:] ** 2).sum(axis=1)
     return not (np.abs(time - space - square) > 1e-4 * square + rounding * (time + space)).any()
 
 
-def _weighed(seen: _Seen, fitting: dict[str, Coordinates | None]) -> tuple[tuple[str, ...], str]:
-    """The models that the evidence leaves, and the evidence."""
-    differ = bool((seen.low < seen.high).any())
-    for model in TIMED:
-        if fitting[model] is not None and differ:  # a single row with t > |s| is on one hyperboloid or another
-            where = "first" if TIMED[model] == 0 else "last"
-            return (model,), f"t^2 - |s|^2 is {seen.squares[model][1]:.6g} in every row, time {where}"
-    # far out the hyperboloid is lost to rounding, and rows of it lie on the cone t = |s|
-    lost = [model for model in TIMED if differ and seen.low[TIMED[model]] > 0 and seen.lean[model] <= seen.rounding]
-    fits = [model for model in PARTICULAR if fitting[model] is not None or model in lost]
-    both = (seen.low[:-1] < 0) & (seen.high[:-1] > 0)
-    # one branch of a ball has one sign in its last column too
-    alike = {"poincare", "lorentz-time-last"} & set(fits)
-    if "halfspace" in fits and not alike and seen.n >= ONE_SIGNED_ROWS and both.size and both.all():
-        return ("halfspace",), "the last column is positive in every row, all others have both signs"
-    spread = f"norms from {seen.norms[0]:.3g} to {seen.norms[1]:.3g}"
-    before, behind = seen.crowd
-    if "poincare" in fits and behind >= max(FEWEST, before):
-        return ("poincare",), f"{spread}, of which {behind} between 0.9 and 1 and none beyond; Klein's ball would look the same"
-    if "poincare" in fits:
-        return tuple(fits), f"{spread}: all below 1, but not crowding there"
-    far = "" if "tangent" in fits else ", and too long for tangent vectors at this curvature"
-    return tuple(fits), f"{spread}: beyond the unit ball{far}"
+def _candidates(evidence: _Evidence, fitting: dict[str, Coordinates | None]) -> tuple[tuple[str, ...], str]:
+    """The models compatible with the evidence, the most specific first, and the evidence in words."""
+    differ = bool((evidence.low < evidence.high).any())
+    for model, time in TIMED.items():
+        if fitting[model] is not None and differ:  # a single row with t > |s| is on some hyperboloid
+            where = "first" if time == 0 else "last"
+            return (model,), f"t^2 - |s|^2 is {evidence.squares[model][1]:.6g} in every row, time {where}"
+    # far out rounding hides the hyperboloid, and its rows lie on the cone t = |s|
+    far = {
+        model
+        for model, time in TIMED.items()
+        if differ and evidence.low[time] > 0 and evidence.lean[model] <= evidence.rounding
+    }
+    others = [model for model, row in MODELS.items() if row.recognised and model not in TIMED]
+    fits = tuple(model for model in (*TIMED, *others) if fitting[model] is not None or model in far)
+    domains = {MODELS[model].domain: model for model in reversed(fits)}
+    both = (evidence.low[:-1] < 0) & (evidence.high[:-1] > 0)
+    # one branch of a tree in a ball, and a time that is last, have one sign in the last column too
+    alike = "ball" in domains or any(TIMED.get(model) == -1 for model in fits)
+    if "halfspace" in domains and not alike and evidence.n >= ONE_SIGNED_ROWS and both.size and both.all():
+        return (domains["halfspace"],), "the last column is positive in every row, all others have both signs"
+    spread = f"norms from {evidence.norms[0]:.3g} to {evidence.norms[1]:.3g}"
+    inner, outer = evidence.crowd
+    if "ball" in domains and outer >= max(FEWEST, inner):
+        return (domains["ball"],), f"{spread}, {outer} between 0.9 and 1 and none beyond; a Klein ball would look the same"
+    if "ball" in domains:
+        return fits, f"{spread}: all below 1, but not crowding there"
+    too_long = "" if "vectors" in domains else ", and too long for tangent vectors at this curvature"
+    return fits, f"{spread}: outside the unit ball{too_long}"

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._input.validation import check_rows
+from .._input.rows import check_rows
 from ..estimators.fitting import fitted_coordinates
 from ..io.stores import atomic_folder, check_store, open_store, write_store
 from .console import status

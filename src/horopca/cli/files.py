@@ -16,7 +16,7 @@ import numpy as np
 import rich_click as click
 
 from .._input.coordinates import check_coordinates
-from .._input.validation import choose_coordinates
+from .._input.recognition import choose_coordinates
 from ..geometry import clip
 from ..io import Table, atomic_output, check_output, load
 from ..io.files import named

@@ -7,7 +7,8 @@ from typing import Any
 
 import rich_click as click
 
-from .._input.coordinates import FLATTEST, LARGEST_RADIUS, NEAR_RIM
+from .._input.coordinates import FLATTEST, LARGEST_RADIUS
+from .._input.validation import NEAR_RIM
 from ..io import Table
 from ..io.description import Description, describe, describe_file
 from ..io.files import named

@@ -53,8 +53,8 @@ class DistortionEmbedding(GraphEmbedding):
     max_radius : "auto", float or None, default="auto"
         Distance from the origin, at curvature -1, beyond which no point lies. "auto" is 12 (6 in the Klein model), which a
         picture and float32 can show; None is as far as float64 coordinates of the model hold.
-    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent"}, default="poincare"
-        The coordinates of the embedding.
+    model : str, default="poincare"
+        Coordinates of the embedding.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     n_init : "auto" or int, default="auto"

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._input.arguments import seeded_generator
 from .._input.coordinates import check_coordinates
-from .._input.validation import check_rows
+from .._input.rows import check_rows
 from ..geometry import ModelName, distance_blocks
 from ..geometry._arrays import to_numpy
 

@@ -12,10 +12,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._input.coordinates import FARTHEST_IMAGE
-from .._input.rows import Rows
+from .._input.coordinates import FARTHEST_IMAGE, ModelChoice
+from .._input.rows import Rows, check_rows
 from .._input.threads import one_blas_thread
-from .._input.validation import ModelChoice, check_rows
 from .._search.ending import Ending
 from ..geometry._arrays import Array
 from ..geometry._points import Chunk

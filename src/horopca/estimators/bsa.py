@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._input.arguments import check_choice
-from .._input.validation import ModelChoice
+from .._input.coordinates import ModelChoice
 from .._objectives.sample import Sample
 from .._search.submanifolds import Effort, Nested, search_flag, search_last
 from .fitting import fitted_coordinates
@@ -36,8 +36,8 @@ class BSA(GeodesicReduction):
         A point that all submanifolds have to contain: the Fréchet mean, or a point in the estimator's model.
     base_noise : float, default=0.0
         Standard deviation of Gaussian noise added to the base point, along each axis of its tangent space, in units of length.
-    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the input, and of the output, "poincare" by default.
+    model : str, default="poincare"
+        Coordinates of the input, and of the output.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     n_init : "auto" or int, default="auto"

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 
 from .._input.arguments import check_choice, check_count, check_generator
+from .._input.coordinates import ModelChoice
 from .._input.rows import Rows
 from .._input.threads import one_blas_thread
-from .._input.validation import ModelChoice
 from .._objectives.sample import as_sample
 from .._search.ending import Ending
 from ..geometry import busemann, lift, translate_ideal, translate_to_origin
@@ -46,8 +46,8 @@ class BusemannWhitener(Whitener):
     decorrelate : bool, default=False
         False: each coordinate is normalised by itself. True: the features are uncorrelated too; the k-th is what the
         first k - 1 coordinates leave unexplained of the k-th, normalised.
-    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the input, "poincare" by default. "tangent": tangent vectors at the origin.
+    model : str, default="poincare"
+        Coordinates of the input. "tangent": tangent vectors at the origin.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     n_init : "auto" or int, default="auto"

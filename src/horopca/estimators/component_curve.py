@@ -13,8 +13,9 @@ from sklearn.base import clone
 
 from .._input.arguments import check_choice, check_count, check_generator
 from .._input.coordinates import Coordinates
+from .._input.recognition import choose_coordinates
+from .._input.rows import check_rows
 from .._input.threads import one_blas_thread
-from .._input.validation import check_rows, choose_coordinates
 from .._objectives.objectives import OBJECTIVES
 from .._objectives.sample import as_sample
 from .._objectives.variances import slid

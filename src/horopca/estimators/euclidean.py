@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from .._input.coordinates import ModelChoice
 from .._input.rows import Rows
-from .._input.validation import ModelChoice
 from .._search.ending import Ending
 from ..geometry._arrays import Array
 from .fitting import mean_ending, store_mean
@@ -21,8 +21,8 @@ class EuclideanPCA(LinearReduction):
     n_components : int, float or None, default=2
         K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). A float
         between 0 and 1: as few as keep that share of the variance. None: all.
-    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the input, and of the output, "poincare" by default. The components are those of the ball anyway.
+    model : str, default="poincare"
+        Coordinates of the input, and of the output. The components are those of the ball anyway.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
 

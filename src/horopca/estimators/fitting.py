@@ -15,8 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from .._input.arguments import check_count, check_number
 from .._input.coordinates import Coordinates, check_coordinates
 from .._input.means import mean_of
-from .._input.rows import Rows
-from .._input.validation import check_rows, choose_coordinates
+from .._input.recognition import choose_coordinates
+from .._input.rows import Rows, check_rows
 from .._objectives.variances import REPORTED_PAIRS, pair_variances
 from .._search.climb import Report
 from .._search.ending import Ending

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._input.arguments import check_count, check_generator
+from .._input.coordinates import ModelChoice
 from .._input.rows import Rows
-from .._input.validation import ModelChoice
 from .._search.ending import Ending
 from ..geometry import distance, from_hyperboloid, lift, translate, translate_to_origin
 from ..geometry._arrays import AnyArray, Array, array_namespace, dot, from_numpy
@@ -40,8 +40,8 @@ class HalfSpaceProjection(LinearReduction):
         K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). None: all.
     n_draws : int, default=1000
         How many maps are drawn. All are looked at on a few hundred pairs, the best on some thousands.
-    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the input, and of the output, "poincare" by default.
+    model : str, default="poincare"
+        Coordinates of the input, and of the output.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     random_state : int, RandomState, Generator or None, default=None

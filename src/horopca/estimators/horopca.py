@@ -8,11 +8,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._input.arguments import check_count, check_generator
+from .._input.coordinates import ModelChoice
 from .._input.cuda import images_of_rows, usable_for
+from .._input.recognition import choose_coordinates
 from .._input.reservoir import Reservoir
-from .._input.rows import Rows
+from .._input.rows import Rows, check_rows
 from .._input.threads import one_blas_thread
-from .._input.validation import ModelChoice, check_rows, choose_coordinates
 from .._objectives.objectives import ObjectiveName
 from .._search.ending import Ending
 from ..geometry import (
@@ -75,10 +76,9 @@ class HoroPCA(HyperbolicReduction):
         Learn a stretch of the image too, which pays back the length that dropping dimensions costs: half the distortion or
         less, but some distances grow (by at most ``stretch_bound_``). Needs ``spine="free", objective="distortion"`` and
         ``strategy="joint"``.
-    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the input, and of the output, "poincare" by default. "lorentz-space": Lorentz coordinates
-        without their time; "tangent": tangent vectors at the origin; "auto": the only model that the rows of the fit can be,
-        by evidence, or a refusal that says which they could be.
+    model : str, default="poincare"
+        Coordinates of the input and of the output, a key of `horopca.geometry.MODELS`, or "auto" for the only model that the
+        rows fit. ``fit`` raises a ValueError if several do.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature). An array or tensor of one number will do.
     centre : "mean", "origin" or array of shape (n_features,), default="mean"
@@ -287,7 +287,8 @@ class HoroPCA(HyperbolicReduction):
         if begun and (self._reservoir.model, self._reservoir.curvature) != coordinates:
             raise ValueError(
                 f"model and curvature must be those of the batches before, {self._reservoir.model!r} and "
-                f"{self._reservoir.curvature:g}, but are {self.model!r} and {self.curvature:g}. Call fit to begin anew."
+                f"{self._reservoir.curvature:g}, but are {coordinates.model!r} and {coordinates.curvature:g}. "
+                "Call fit to begin anew."
             )
         rows = check_rows(X, coordinates, estimator=self, reset=not begun, min_rows=1)
         self._check_parameters()

@@ -8,8 +8,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from .._input.coordinates import ModelChoice
 from .._input.threads import one_blas_thread
-from .._input.validation import ModelChoice
 from .._objectives.objectives import ObjectiveName
 from .base import new_fit
 from .component_curve import ComponentCurve, MeasureName, RuleName, component_curve

@@ -21,9 +21,7 @@ from torch import Tensor, nn
 
 from .._input.arguments import check_count
 from .._input.coordinates import FARTHEST_IMAGE, LARGEST_RADIUS, Coordinates, check_coordinates
-from .._input.foreign import ForeignRows
-from .._input.rows import Rows
-from .._input.validation import check_rows
+from .._input.rows import Rows, check_rows
 from ..geometry import (
     Frame,
     ModelName,
@@ -69,8 +67,8 @@ class HoroProjection(nn.Module):
         The dimension d of the space of the points: their number of columns, less one for a model with time.
     components : int, default=2
         K, the dimension of the images.
-    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent"}
-        The coordinates of the points, and of the images; "poincare" by default.
+    model : str, default="poincare"
+        Coordinates of the points, and of the images.
     curvature : float or Parameter, default=-1.0
         Negative. A ``torch.nn.Parameter`` of one number becomes one of the layer's: gradients go to it, and its number of the
         moment counts. A curvature that is computed anew in every step is passed with every call, as in
@@ -253,8 +251,8 @@ class HoroProjection(nn.Module):
         if given is None:
             return _Entered(rows, coordinates.scale, 1.0)
         scale = torch.as_tensor(given, dtype=torch.float64).reshape(()).neg().sqrt()
-        unit = 1.0 if coordinates.model == "halfspace" else scale  # there curvature scales the metric, not the coordinates
-        return _Entered(ForeignRows(X.double() * unit, Coordinates(coordinates.model, -1.0)), scale, unit)
+        unit = scale if coordinates.row.scaled else 1.0
+        return _Entered(Rows(X.double() * unit, Coordinates(coordinates.model, -1.0)), scale, unit)
 
     def _through(self, X: Tensor, dimension: int, name: str, curvature: Any, function: Callable[[Chunk], Any]) -> Tensor:
         self._check_shape(X, dimension, name)

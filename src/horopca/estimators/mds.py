@@ -11,10 +11,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._input.arguments import METRICS, MetricName, check_choice, check_distances
-from .._input.coordinates import FARTHEST_IMAGE, check_coordinates
-from .._input.rows import Asked, Rows
+from .._input.coordinates import FARTHEST_IMAGE, ModelChoice, check_coordinates
+from .._input.rows import Rows, check_shape
 from .._input.threads import one_blas_thread
-from .._input.validation import ModelChoice
 from .._search.ending import Ending
 from ..geometry import boost_to_origin, lift, translate
 from ..geometry._arrays import AnyArray, Array, array_namespace, concat_time, from_numpy, to_numpy
@@ -62,8 +61,8 @@ class HyperbolicMDS(LinearReduction):
     metric : {"hyperbolic", "precomputed"}, default="hyperbolic"
         "hyperbolic": X holds points. "precomputed": X is a symmetric matrix of distances (of curvature `curvature`);
         `transform` then takes the distances of new points (rows) to the points of the fit (columns).
-    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the points, and of the output, "poincare" by default. "auto": told by the points; with distances,
+    model : str, default="poincare"
+        Coordinates of the points, and of the output. "auto": told by the points; with distances,
         pass one.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
@@ -224,7 +223,7 @@ class HyperbolicMDS(LinearReduction):
         """X as distances at curvature -1, square and symmetric in a fit, or a sentence."""
         X = to_numpy(X) if _foreign(X) else X
         D = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=0)
-        Asked(fitted_coordinates(self), min_rows=2 if reset else 1).check_shape(D)
+        check_shape(D, fitted_coordinates(self), 2 if reset else 1)
         check_distances(D, symmetric=reset)
         scale = fitted_coordinates(self).scale
         if D.max(initial=0) * scale > FARTHEST_IMAGE:

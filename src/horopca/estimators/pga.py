@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._input.arguments import check_choice
-from .._input.validation import ModelChoice
+from .._input.coordinates import ModelChoice
 from .._objectives.sample import Sample
 from .._search.submanifolds import AIMS, Effort, Nested, search_greedy, search_joint
 from .geodesic import GeodesicReduction
@@ -37,8 +37,8 @@ class PGA(GeodesicReduction):
     base_noise : float, default=0.0
         Standard deviation of Gaussian noise added to the base point, along each axis of its tangent space, in units of length:
         how much does the method depend on it?
-    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the input, and of the output, "poincare" by default.
+    model : str, default="poincare"
+        Coordinates of the input, and of the output.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     n_init : "auto" or int, default="auto"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from .._input.coordinates import ModelChoice
 from .._input.rows import Rows
-from .._input.validation import ModelChoice
 from .._search.ending import Ending
 from ..geometry import lift, translate
 from ..geometry._arrays import AnyArray, Array, array_namespace, from_numpy, norm, unit
@@ -23,8 +23,8 @@ class RadialPCA(LinearReduction):
     ----------
     n_components : int or None, default=2
         K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). None: all.
-    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the input, and of the output, "poincare" by default.
+    model : str, default="poincare"
+        Coordinates of the input, and of the output.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
 

@@ -17,9 +17,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .._input.arguments import check_generator, check_number
-from .._input.rows import Rows
+from .._input.coordinates import ModelChoice
+from .._input.rows import Rows, check_rows
 from .._input.threads import one_blas_thread
-from .._input.validation import ModelChoice, check_rows
 from .._search.ending import Ending
 from ..geometry import lift, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
@@ -58,8 +58,8 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
     probability : bool, default=False
         Fit `predict_proba` too: sigmoids (Platt scaling) of decision values that come from machines fitted on the other
         folds, five of them or as many as the smallest class has members. Costs as many fits more.
-    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the input, "poincare" by default. "tangent": tangent vectors at the origin.
+    model : str, default="poincare"
+        Coordinates of the input. "tangent": tangent vectors at the origin.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature). Margins are measured at curvature -1.
     max_iter : int, default=1000

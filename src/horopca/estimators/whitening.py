@@ -9,10 +9,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._input.arguments import check_count
-from .._input.coordinates import Coordinates
-from .._input.rows import Rows
+from .._input.coordinates import Coordinates, ModelChoice
+from .._input.rows import Rows, check_rows
 from .._input.threads import one_blas_thread
-from .._input.validation import ModelChoice, check_rows
 from .._search.ending import Ending
 from ..geometry import from_hyperboloid, to_hyperboloid, translate
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
@@ -153,8 +152,8 @@ class TangentWhitener(Whitener):
     n_components : int or None, default=None
         The number of axes, in falling order of variance; None: the dimension of X (or the number of axes along which X
         varies, if those are fewer).
-    model : {"poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent", "auto"}
-        The coordinates of the input, "poincare" by default. "tangent": tangent vectors at the origin.
+    model : str, default="poincare"
+        Coordinates of the input. "tangent": tangent vectors at the origin.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
 

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from .._input.arguments import METRICS, MetricName, check_choice, check_count, check_distances
 from .._input.coordinates import Coordinates
-from .._input.validation import check_rows
+from .._input.rows import check_rows
 from ..geometry import distance, pairwise_distance
 from ..geometry.hyperboloid import BLOCK_ELEMENTS
 from ..metrics.nearest import nearest_neighbours

@@ -2,17 +2,19 @@
 
 All at curvature -1. A point of H^d is
 
-| model        | coordinates                                                                      |
-|--------------|----------------------------------------------------------------------------------|
-| `lorentz`    | (t, s) in R^{d+1} with t = sqrt(1 + abs(s)^2): the hyperboloid                    |
-| `lorentz-space` | s alone, the time left out                                                    |
-| `lorentz-time-last` | (s, t)                                                                    |
-| `poincare`   | z = s / (1 + t) in the open unit ball, angles true                                |
-| `klein`      | k = s / t in the open unit ball, geodesics straight                               |
-| `halfspace`  | (y, h) with h > 0 last; the origin of the ball is (0, 1), the ideal point at infinity is the last axis |
-| `tangent`    | v in R^d, a tangent vector at the origin: the point exp_0(v)                      |
+| model               | coordinates                                                                               |
+|---------------------|-------------------------------------------------------------------------------------------|
+| `poincare`          | z = s / (1 + t) in the open unit ball; conformal                                          |
+| `lorentz`           | (t, s) in R^{d+1} with t = sqrt(1 + abs(s)^2): the hyperboloid                            |
+| `lorentz-time-last` | (s, t)                                                                                    |
+| `klein`             | k = s / t in the open unit ball; geodesics are straight                                   |
+| `halfspace`         | (y, h) with h > 0 last; (0, 1) is the origin, and the last axis ends in the point at infinity |
+| `lorentz-space`     | s alone                                                                                   |
+| `tangent`           | v in R^d, a tangent vector at the origin: the point exp_0(v)                              |
 
-The space part s is the primary coordinate: t is always sqrt(1 + |s|^2), so a point at radius 300 is as good as one at 3.
+The space part s is the primary coordinate. Since t is always computed as sqrt(1 + |s|^2), a point at radius 300 is as accurate
+as one at radius 3. A ball is different: float64 cannot tell a point from the boundary beyond radius 36 in the Poincaré ball and
+beyond radius 18 in the Klein ball.
 """
 
 from __future__ import annotations
@@ -20,9 +22,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from ._arrays import Array, array_namespace, concat_time, dot, norm
 
-FLAT = 1e-16  # Of so small a squared length cosh and sinh are, to the last digit, the first terms of their series in it.
+FLAT = 1e-16  # Below this squared length, cosh and sinh equal the first terms of their series in float64.
 NEAREST_RIM = 2.0**-53  # The spacing of float64 below 1: no point of the open ball has a smaller 1 - |z|^2.
 
 
@@ -72,14 +76,6 @@ def hyperboloid_to_tangent(x: Array) -> Array:
     return x[..., 1:] * ratio[..., None]
 
 
-def _hyperboloid_to_lorentz(x: Array) -> Array:
-    return x
-
-
-def _hyperboloid_to_space(x: Array) -> Array:
-    return x[..., 1:]
-
-
 def _hyperboloid_to_time_last(x: Array) -> Array:
     return array_namespace(x).concat([x[..., 1:], x[..., :1]], axis=-1)
 
@@ -100,7 +96,7 @@ def _klein_radial(square: Array) -> tuple[Array, Array]:
 
 
 def cosh_and_ratio(square: Array) -> tuple[Array, Array]:
-    """cosh(size) and sinh(size) / size for a squared length, by their series where that is next to 0."""
+    """cosh(size) and sinh(size) / size for a squared length, by their series if that is close to 0."""
     xp = array_namespace(square)
     flat = square < FLAT
     size = xp.sqrt(xp.where(flat, xp.ones_like(square), square))
@@ -117,20 +113,49 @@ def _inside(square: Array) -> Array:
     return xp.where(delta > NEAREST_RIM, delta, xp.full_like(delta, NEAREST_RIM))
 
 
-class Model(NamedTuple):
-    """A model: its map from the hyperboloid, its map to the hyperboloid, and which of its columns are not time.
+def row_norms(X: np.ndarray) -> np.ndarray:
+    """Euclidean norms of rows (n, m); squares that overflow or underflow do no harm."""
+    with np.errstate(over="ignore", under="ignore"):
+        size = np.sqrt(np.einsum("ij,ij->i", X, X))
+        extreme = ~((size > 1e-150) & (size < np.inf))
+        size[extreme] = np.hypot.reduce(X[extreme], axis=1, initial=0.0)  # a hundred times slower
+    return np.asarray(size)
 
-    Where the point above X is (t, stretch * X), X without its time, `radial` takes |X|^2 to t and stretch.
+
+def _halfspace_radius(X: np.ndarray) -> np.ndarray:
+    """The distance from (0, 1) to within a few units, from logarithms alone."""
+    height = np.log(X[:, -1])
+    aside = np.log(np.abs(X[:, :-1]).max(axis=1, initial=1.0))
+    return np.asarray(np.maximum(np.abs(height), 2 * aside - height))
+
+
+Domain = Literal["ball", "hyperboloid", "space", "halfspace", "vectors"]
+
+
+class Model(NamedTuple):
+    """A model of hyperbolic space: everything that the package knows of it.
+
+    A model is *radial* if the point of X is (t, stretch * X), where X is without its time and t and stretch are functions of
+    |X|^2. Kernels and chunks rely on that.
     """
 
     from_hyperboloid: Callable[[Array], Array]
-    radial: Callable[[Array], tuple[Array, Array]] | None
-    space: slice = slice(None)
+    radial: Callable[[Array], tuple[Array, Array]] | None  #: |X|^2 -> (t, stretch); None for the half-space
+    domain: Domain  #: where its points lie, and so how they are validated
+    radius: Callable[[np.ndarray], np.ndarray] | None = None  #: rows (n, m) -> distances from the origin; None in a ball
+    time: Literal[0, -1] | None = None  #: the column of the time coordinate
+    scaled: bool = True  #: whether curvature scales the coordinates; in the half-space it scales the metric only
+    recognised: bool = True  #: whether model="auto" may find it; the Klein ball looks like the Poincaré ball
+
+    @property
+    def space(self) -> slice:
+        """The columns other than the time."""
+        return {None: slice(None), 0: slice(1, None), -1: slice(None, -1)}[self.time]
 
     @property
     def extra_columns(self) -> int:
-        """How many columns it has more than dimensions: 1 for the time, or 0."""
-        return int(self.space != slice(None))
+        """The number of columns minus the dimension: 1 for a model with a time, else 0."""
+        return int(self.time is not None)
 
     def to_hyperboloid(self, X: Array) -> Array:
         """Points (..., d+1) of the hyperboloid, time first."""
@@ -140,18 +165,22 @@ class Model(NamedTuple):
         return lift(space * self.radial(dot(space, space))[1][..., None])
 
 
-#: A type: the names of the models, the keys of `MODELS`.
-ModelName = Literal["poincare", "lorentz", "lorentz-space", "lorentz-time-last", "klein", "halfspace", "tangent"]
+def _time_radius(time: int) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda X: np.arccosh(np.maximum(X[:, time], 1.0))
 
-#: The models of hyperbolic space that points can be written in, by name: how each leads to the hyperboloid and back.
+
+#: A type: the names of the models, the keys of `MODELS`.
+ModelName = Literal["poincare", "lorentz", "lorentz-time-last", "klein", "halfspace", "lorentz-space", "tangent"]
+
+#: The models of hyperbolic space, by name. A new model is one row here and one name above.
 MODELS: dict[str, Model] = {
-    "poincare": Model(hyperboloid_to_poincare, _poincare_radial),
-    "lorentz": Model(_hyperboloid_to_lorentz, _lorentz_radial, slice(1, None)),
-    "lorentz-space": Model(_hyperboloid_to_space, _lorentz_radial),
-    "lorentz-time-last": Model(_hyperboloid_to_time_last, _lorentz_radial, slice(None, -1)),
-    "klein": Model(hyperboloid_to_klein, _klein_radial),
-    "halfspace": Model(hyperboloid_to_halfspace, None),
-    "tangent": Model(hyperboloid_to_tangent, cosh_and_ratio),
+    "poincare": Model(hyperboloid_to_poincare, _poincare_radial, "ball"),
+    "lorentz": Model(lambda x: x, _lorentz_radial, "hyperboloid", _time_radius(0), time=0),
+    "lorentz-time-last": Model(_hyperboloid_to_time_last, _lorentz_radial, "hyperboloid", _time_radius(-1), time=-1),
+    "klein": Model(hyperboloid_to_klein, _klein_radial, "ball", recognised=False),
+    "halfspace": Model(hyperboloid_to_halfspace, None, "halfspace", _halfspace_radius, scaled=False),
+    "lorentz-space": Model(lambda x: x[..., 1:], _lorentz_radial, "space", lambda X: np.arcsinh(row_norms(X))),
+    "tangent": Model(hyperboloid_to_tangent, cosh_and_ratio, "vectors", row_norms),
 }
 
 
@@ -166,21 +195,29 @@ def to_hyperboloid(X: Array, model: ModelName = "poincare") -> Array:
 
 
 def from_hyperboloid(x: Array, model: ModelName = "poincare") -> Array:
-    """Points of the hyperboloid in `model`."""
+    """Points of the hyperboloid in `model`.
+
+    A point that a ball cannot hold in float64 (beyond radius 36 in the Poincaré ball, 18 in the Klein ball) is put on its
+    boundary: use another model for points that far out.
+    """
     return _model(model).from_hyperboloid(x)
 
 
 def clip(X: Array, margin: float, *, radius: float = 1.0) -> Array:
-    """X (..., d) with rows beyond a ball moved inside it along their rays, to its radius less the share `margin`.
+    """X (..., d) with rows outside a ball moved inside it along their rays, to norm ``radius * (1 - margin)``.
 
-    For points of the Poincaré or the Klein ball that rounding, or a clip at the rim itself, has taken out of it. The margin is
-    at least four times the precision of the dtype. No other row is changed.
+    For points of the Poincaré or the Klein ball that rounding, or a clip at the boundary itself, has moved out of it. Other
+    rows are unchanged. The margin, from 0 to below 1, is raised to four times the precision of the dtype.
 
     >>> import numpy as np
     >>> clip(np.array([[0.3, 0.4], [1.0, 0.0]]), 1e-5)
     array([[0.3    , 0.4    ],
            [0.99999, 0.     ]])
     """
+    if not 0 <= margin < 1:
+        raise ValueError(f"margin must be a fraction of the radius, from 0 to below 1, but is {margin!r}.")
+    if not 0 < radius < np.inf:
+        raise ValueError(f"radius must be a positive number, but is {radius!r}.")
     xp = array_namespace(X)
     size, most = norm(X)[..., None], radius * (1 - max(margin, 4 * float(xp.finfo(X.dtype).eps)))
     return X * (most / xp.where(size > most, size, xp.full_like(size, most)))

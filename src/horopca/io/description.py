@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._input.coordinates import Coordinates
-from .._input.recognition import BLOCK_ELEMENTS, norms, recognise
+from .._input.recognition import BLOCK_ELEMENTS, recognise
 from ..geometry import radius
+from ..geometry.models import row_norms
 from .streaming import Source
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -83,7 +84,7 @@ def _described(name: str, shape: tuple[int, int], dtype: np.dtype, rows: Callabl
         for coordinates in fitting:
             radii[coordinates.model].append(_radius(x, coordinates))
         marks.append(_marks(x))
-        outermost.append(marks[-1][norms(x) >= found.largest_norm * (1 - rounding)])
+        outermost.append(marks[-1][row_norms(x) >= found.largest_norm * (1 - rounding)])
     sharing = len(np.unique(np.concatenate(outermost)))
     return Description(
         n_rows=shape[0],
@@ -115,8 +116,9 @@ def _quantiles(values: np.ndarray) -> dict[float, float]:
 
 def _radius(x: np.ndarray, coordinates: Coordinates) -> np.ndarray:
     """Distances from the origin, at the curvature of the coordinates."""
-    # a tangent vector is as long as its point is far; sinh of it might overflow on the way
-    return norms(x) if coordinates.model == "tangent" else np.asarray(radius(coordinates.to_hyperboloid(x))) / coordinates.scale
+    if coordinates.row.domain == "vectors":  # sinh could overflow
+        return row_norms(x)
+    return np.asarray(radius(coordinates.to_hyperboloid(x))) / coordinates.scale
 
 
 def _marks(x: np.ndarray) -> np.ndarray:

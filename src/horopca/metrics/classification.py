@@ -18,8 +18,8 @@ from sklearn.svm import LinearSVC
 
 from .._input.arguments import check_choice, check_count
 from .._input.coordinates import Coordinates, check_coordinates
+from .._input.rows import check_rows
 from .._input.threads import one_blas_thread
-from .._input.validation import check_rows
 from ..estimators import PGA, BusemannWhitener, HyperbolicSVC, TangentWhitener
 from ..estimators.svm import check_labels
 from ..geometry import ModelName, from_hyperboloid

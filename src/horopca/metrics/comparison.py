@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from .. import estimators
 from .._input.arguments import check_count
 from .._input.coordinates import check_coordinates
-from .._input.validation import check_rows
+from .._input.rows import check_rows
 from ..estimators.base import HyperbolicReduction
 from ..geometry import ModelName
 from .distances import average_distortion, frechet_variance, pair_variance

@@ -16,7 +16,7 @@ from sklearn.utils import check_array
 from .._input.arguments import METRICS, MetricName, check_choice, check_count, check_distances, check_generator
 from .._input.coordinates import FARTHEST_IMAGE, Coordinates, check_coordinates
 from .._input.means import mean_of
-from .._input.validation import check_rows
+from .._input.rows import check_rows
 from .._objectives.pairs import some_offsets
 from ..geometry import ModelName, distance
 from ..geometry._arrays import to_numpy

@@ -15,8 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 from .._input.arguments import check_choice, check_count
 from .._input.coordinates import Coordinates
 from .._input.means import mean_of
-from .._input.rows import Rows
-from .._input.validation import check_rows
+from .._input.rows import Rows, check_rows
 from ..estimators.base import check_reduction
 from ..estimators.fitting import as_fitted, check_weights, copies_of, fitted_coordinates
 from ..estimators.folds import group_numbers

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._input.arguments import check_count, check_generator
 from .._input.coordinates import check_coordinates
-from .._input.validation import check_rows
+from .._input.rows import check_rows
 from .._objectives.pairs import some_offsets
 from ..geometry import ModelName
 from ..statistics import pair_distances, relative_change

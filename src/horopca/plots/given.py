@@ -9,7 +9,7 @@ import numpy as np
 
 from .._input.arguments import check_choice
 from .._input.coordinates import FARTHEST_IMAGE, check_coordinates
-from .._input.validation import check_rows
+from .._input.rows import check_rows
 from ..geometry import ModelName, clip, origin, translate_to_origin
 from ..geometry._arrays import to_numpy
 from .palette import SCALES
