@@ -13,6 +13,7 @@ from typing import Any
 # every module with public names, and the heading of its page
 ROOMS = {
     "horopca": "Methods",
+    "horopca.neighbors": "Nearest neighbours",
     "horopca.metrics": "Figures of merit",
     "horopca.metrics.comparison": "Methods side by side",
     "horopca.metrics.classification": "Classifiers side by side",

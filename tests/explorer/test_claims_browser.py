@@ -11,7 +11,7 @@ from horopca import HoroPCA
 from horopca.explorer import explore
 from horopca.geometry import distance, from_hyperboloid, pairwise_distance, radius, to_hyperboloid
 from horopca.metrics import average_distortion, false_neighbours
-from horopca.metrics.nearest import nearest_neighbours
+from horopca.neighbors.estimator import nearest_neighbours
 from horopca.plots import class_colours
 from horopca.plots.palette import RAMPS
 from horopca.projections import slide, spine_from_basis

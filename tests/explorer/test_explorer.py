@@ -18,7 +18,7 @@ from horopca.explorer import explore
 from horopca.explorer.edges import load_row_edges
 from horopca.geometry import MODELS, distance, from_hyperboloid, lift, pairwise_distance, to_hyperboloid, translate
 from horopca.metrics import continuity, false_neighbours, trustworthiness
-from horopca.metrics.nearest import nearest_neighbours
+from horopca.neighbors.estimator import nearest_neighbours
 from horopca.plots import class_colours
 from horopca.statistics import frechet_mean
 from taxonomy import mammals

@@ -8,7 +8,7 @@ import pytest
 
 from horopca.explorer import explore
 from horopca.geometry import from_hyperboloid, pairwise_distance, to_hyperboloid, translate_to_origin
-from horopca.metrics.nearest import nearest_neighbours
+from horopca.neighbors.estimator import nearest_neighbours
 from horopca.plots import class_colours
 from horopca.plots.palette import RAMPS
 

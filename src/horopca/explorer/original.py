@@ -14,8 +14,8 @@ from .._input.coordinates import Coordinates
 from .._input.rows import check_rows
 from ..geometry import distance, pairwise_distance
 from ..geometry.hyperboloid import BLOCK_ELEMENTS
-from ..metrics.nearest import nearest_neighbours
-from ..metrics.neighbours import EXACT_POINTS, Compared
+from ..metrics.neighbours import EXACT_POINTS, DistanceRows, PointCloud, trust_of_points
+from ..neighbors.estimator import nearest_neighbours
 from ..statistics import standard_error
 from .columns import Arrays, Header
 from .frames import is_several
@@ -210,9 +210,8 @@ def rank_measures(before: Rows, y: np.ndarray, k: int, exact: int) -> dict[str, 
     """Trustworthiness and continuity of each point, or of a sample where there are more than `exact` points."""
     n = len(y)
     some = np.arange(n) if n <= exact else np.random.default_rng(0).choice(n, SAMPLED, replace=False)
-    after = Rows(n, lambda points: pairwise_distance(y[points], y))
-    pairs: list[Any] = [[before, after], [after, before]]
-    trust, continuity = (Compared(pair, k, precomputed=True).values(some)[1] for pair in pairs)
+    original, picture = DistanceRows(before), PointCloud(y)
+    trust, continuity = trust_of_points(original, picture, some, k), trust_of_points(picture, original, some, k)
     return {"trust": trust, "continuity": continuity}
 
 

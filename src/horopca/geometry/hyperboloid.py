@@ -49,16 +49,17 @@ def gap(x: Array, y: Array) -> Array:
     """4 sinh^2(d(x, y) / 2) = <x - y, x - y>, shape (...)."""
     # in polar coordinates (r = |s|, u = s/r) this is a sum of squares:
     #   4 sinh^2((rho - rho')/2) + r r' |u - u'|^2,  the first term again without a transcendental function
-    t, r, u = _polar(x)
-    t_y, r_y, u_y = _polar(y)
+    t, r, u = polar(x)
+    t_y, r_y, u_y = polar(y)
     turn = u - u_y
-    square = _assemble_gap(t, r, t_y, r_y, dot(turn, turn))
+    square = polar_gap(t, r, t_y, r_y, dot(turn, turn))
     if is_numpy_namespace(array_namespace(x)):  # where nothing is differentiated
         return square
     return square - 2 * at_origin(dot(x[..., 1:], y[..., 1:]), (r <= 0) | (r_y <= 0))
 
 
-def _assemble_gap(t: Array, r: Array, t_y: Array, r_y: Array, turn: Array) -> Array:
+def polar_gap(t: Array, r: Array, t_y: Array, r_y: Array, turn: Array) -> Array:
+    """The same from the parts of `polar` and the squared differences `turn` of the directions."""
     away = r - r_y
     return 2 * away * away / (1 + t * t_y + r * r_y) + r * r_y * turn
 
@@ -69,7 +70,8 @@ def at_origin(linear: Array, there: AnyArray) -> Array:
     return xp.where(there, linear, xp.zeros_like(linear))
 
 
-def _polar(x: Array) -> tuple[Array, Array, Array]:
+def polar(x: Array) -> tuple[Array, Array, Array]:
+    """The time t, the length r = |s| and the direction s / r (0 at the origin), shapes (...), (...) and (..., d)."""
     s = x[..., 1:]
     return x[..., 0], norm(s), unit(s)
 
@@ -94,21 +96,22 @@ def pairwise_distance(x: Array, y: Array | None = None) -> Array:
 def distance_blocks(x: Array, y: Array | None = None) -> Iterator[tuple[slice, Array]]:
     """The matrix of `pairwise_distance` in blocks of whole rows: pairs (rows, distances of those rows to all of y)."""
     xp = array_namespace(x)
-    t, r, u = _polar(x)
-    t_y, r_y, u_y = (t, r, u) if y is None else _polar(y)
+    t, r, u = polar(x)
+    t_y, r_y, u_y = (t, r, u) if y is None else polar(y)
     s, s_y = x[:, 1:], (x if y is None else y)[:, 1:]
     elements = BLOCK_ELEMENTS if str(device(x)) == "cpu" else DEVICE_ELEMENTS
     step = max(1, elements // max(1, r_y.shape[0]))
     for start in range(0, r.shape[0], step):
         rows = slice(start, min(start + step, r.shape[0]))
-        turn = _squared_differences(u[rows, :], u_y)
-        block = _assemble_gap(t[rows, None], r[rows, None], t_y[None, :], r_y[None, :], turn)
+        turn = squared_differences(u[rows, :], u_y)
+        block = polar_gap(t[rows, None], r[rows, None], t_y[None, :], r_y[None, :], turn)
         if not is_numpy_namespace(xp):  # where something may be differentiated
             block = block - 2 * at_origin(s[rows, :] @ s_y.T, (r[rows, None] <= 0) | (r_y[None, :] <= 0))
         yield rows, 2 * xp.asinh(finite_root(block) / 2)
 
 
-def _squared_differences(u: Array, v: Array) -> Array:
+def squared_differences(u: Array, v: Array) -> Array:
+    """|u_i - v_j|^2 for vectors u (n, d) and v (m, d), shape (n, m)."""
     # explicit differences: through the Gram matrix two close directions would lose half their digits
     xp = array_namespace(u, v)
     if is_numpy_namespace(xp):
@@ -160,7 +163,7 @@ def geodesic(x: Array, y: Array, fraction: Array | float) -> Array:
 
 def light_cone(x: Array, n: Array) -> tuple[Array, Array]:
     """(t - s.n, t + s.n) for a unit vector n: exp of the Busemann functions of n and -n, without cancellation."""
-    t, r, u = _polar(x)
+    t, r, u = polar(x)
     toward, against = u - n, u + n
     base = 1 / (t + r)  # e^{-radius}
     low, high = base + r * dot(toward, toward) / 2, base + r * dot(against, against) / 2

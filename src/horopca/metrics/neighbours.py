@@ -1,34 +1,36 @@
-"""Who is whose neighbour before and after a reduction, by hyperbolic distance: what a picture may be trusted for.
+"""Neighbours before and after a reduction, by hyperbolic distance.
 
-A reduction errs in two ways: it draws strangers as neighbours (false neighbours, a loss of trustworthiness) and it tears
-neighbours apart (a loss of continuity). The definitions are scikit-learn's (`sklearn.manifold.trustworthiness`, after Venna
-and Kaski), with hyperbolic distances on both sides. Memory is O(n); of many points the mean is that of a random sample.
+A reduction makes two kinds of errors: distant points become neighbours (false neighbours, a loss of trustworthiness), and
+neighbours become distant (a loss of continuity). The definitions are those of `sklearn.manifold.trustworthiness` (Venna and
+Kaski), with hyperbolic distances on both sides. Memory is O(n). For many points the mean over a random sample is returned.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict, Unpack, overload
+from collections.abc import Callable
+from typing import Any, Literal, Protocol, TypedDict, Unpack, overload
 
 import numpy as np
 
 from .._input.arguments import METRICS, MetricName, check_choice, check_count, check_generator
 from .._input.coordinates import check_coordinates
-from ..geometry import ModelName, pairwise_distance
+from ..geometry import ModelName, distance, pairwise_distance
 from ..geometry._arrays import to_numpy
+from ..geometry._points import row_slices
 from ..geometry.hyperboloid import BLOCK_ELEMENTS
+from ..neighbors.estimator import nearest_neighbours
 from ..statistics import standard_error
 from .distances import check_clouds
 
-EXACT_POINTS = 1 << 13  # Of at most so many points the neighbours of all are compared, unless told otherwise.
-SAMPLED_POINTS = 1 << 11  # Of more points, those of so many.
-
+EXACT_POINTS = 1 << 13  # Up to this many points, the mean over all of them is returned by default: it takes a few seconds.
+SAMPLED_POINTS = 1 << 11  # For more points, the size of the sample: its standard error is about one hundredth.
+TIE = 1 + 1e-12  # Distances that differ by less are equal: the same distance rounds differently in two formulas.
 
 Found = float | tuple[float, float]  # the mean over points, alone or with its standard error
-Names = tuple[str, str]
 
 
 class NearOptions(TypedDict, total=False):
-    """What is said of the arrays, and of the points to look at."""
+    """The arguments that all functions share."""
 
     n_neighbors: int
     model: ModelName
@@ -54,22 +56,24 @@ def neighbours_kept(
     return_error: bool = False,
     random_state: Any = None,
 ) -> Found:
-    """The mean share of a point's nearest neighbours in X that are still among its nearest in Y: 1 if all are.
+    """The mean fraction of a point's nearest neighbours in Y that are among its nearest neighbours in X.
 
     Parameters
     ----------
     X, Y : arrays of shape (n, .) with the same number of rows
-        The points before and after, in the same model and curvature, of any two dimensions; or two distance matrices, with
-        ``metric="precomputed"``.
+        The points before and after, in the same model and curvature; their dimensions may differ. With
+        ``metric="precomputed"``, two distance matrices.
     n_neighbors : int
-        How many neighbours of a point are looked at: fewer than n / 2.
+        The number of neighbours of each point, fewer than n / 2.
     model, curvature : of X and Y
     metric : {"hyperbolic", "precomputed"}
     n_points : int or None
-        Look at the neighbours of only so many random points (among all n); None: of all up to 8192, else of 2048.
+        The number of random points whose neighbours (among all n) are compared. None means all of up to 8192 points, and
+        2048 of more.
     return_error : bool
-        Also return the standard error (0 where all points were looked at).
-    random_state : int, RandomState, Generator or None, for the sample of points
+        Also return the standard error, which is 0 if all points were compared.
+    random_state : int, RandomState, Generator or None
+        Seeds the sample of points.
 
     Examples
     --------
@@ -83,7 +87,7 @@ def neighbours_kept(
     """
     options: NearOptions = {"n_neighbors": n_neighbors, "model": model, "curvature": curvature, "metric": metric}
     options |= {"n_points": n_points, "random_state": random_state}
-    found = _mean((X, Y), "kept", **options)
+    found = _mean((X, Y), neighbours_shared, **options)
     return found if return_error else found[0]
 
 
@@ -92,9 +96,9 @@ def trustworthiness(X: Any, Y: Any, *, return_error: Literal[False] = False, **o
 @overload
 def trustworthiness(X: Any, Y: Any, *, return_error: Literal[True], **options: Unpack[NearOptions]) -> tuple[float, float]: ...
 def trustworthiness(X: Any, Y: Any, *, return_error: bool = False, **options: Unpack[NearOptions]) -> Found:
-    """How far neighbours in Y may be trusted to be neighbours in X, from 0 to 1: strangers cost by their rank in X.
+    """How far neighbours in Y are neighbours in X, from 0 to 1: false neighbours count by their rank in X.
 
-    Arguments as in `neighbours_kept`.
+    Arguments are as in `neighbours_kept`.
 
     Examples
     --------
@@ -103,7 +107,7 @@ def trustworthiness(X: Any, Y: Any, *, return_error: bool = False, **options: Un
     >>> trustworthiness(X, X[[4, 1, 2, 3, 0]], n_neighbors=1).__round__(3)  # the ends exchanged
     0.533
     """
-    found = _mean((X, Y), "trust", **options)
+    found = _mean((X, Y), trust_of_points, **options)
     return found if return_error else found[0]
 
 
@@ -112,11 +116,11 @@ def continuity(X: Any, Y: Any, *, return_error: Literal[False] = False, **option
 @overload
 def continuity(X: Any, Y: Any, *, return_error: Literal[True], **options: Unpack[NearOptions]) -> tuple[float, float]: ...
 def continuity(X: Any, Y: Any, *, return_error: bool = False, **options: Unpack[NearOptions]) -> Found:
-    """How far neighbours in X are still neighbours in Y, from 0 to 1: those torn apart cost by their rank in Y.
+    """How far neighbours in X are neighbours in Y, from 0 to 1: lost neighbours count by their rank in Y.
 
-    The trustworthiness of X as a picture of Y. Arguments as in `neighbours_kept`.
+    It is the trustworthiness with X and Y exchanged. Arguments are as in `neighbours_kept`.
     """
-    found = _mean((Y, X), "trust", ("Y", "X"), **options)
+    found = _mean((Y, X), trust_of_points, ("Y", "X"), **options)
     return found if return_error else found[0]
 
 
@@ -129,13 +133,13 @@ def false_neighbours(
     curvature: float = -1.0,
     metric: MetricName = "hyperbolic",
 ) -> dict[str, np.ndarray]:
-    """For each point, how far its nearest neighbours in Y can be trusted. Arguments as in `neighbours_kept`.
+    """How far the nearest neighbours of each point in Y can be trusted. Arguments are as in `neighbours_kept`.
 
     Returns
     -------
     dict of arrays of shape (n,)
-        ``"false"``: how many of its nearest neighbours in Y are strangers, not among its nearest in X; ``"kept"``: the share
-        that are no strangers; ``"trust"`` and ``"continuity"``: what it contributes to `trustworthiness` and `continuity`;
+        ``"false"``: the number of its nearest neighbours in Y that are not among its nearest neighbours in X; ``"kept"``: the
+        fraction that are; ``"trust"`` and ``"continuity"``: its contributions to `trustworthiness` and `continuity`;
         ``"distortion"``: the mean relative change of its distances to all other points.
 
     Examples
@@ -145,81 +149,41 @@ def false_neighbours(
     >>> false_neighbours(X, X[[4, 1, 2, 3, 0]], n_neighbors=2)["false"]
     array([1, 1, 0, 0, 1])
     """
-    there = _checked((X, Y), n_neighbors, model, curvature, metric)
-    points, back = np.arange(there.n), Compared(there.clouds[::-1], there.k, there.precomputed)
-    kept, trust, distortion = there.values(points)
-    false = np.rint(there.k * (1 - kept)).astype(int)
-    continuity = back.values(points)[1]
-    return {"false": false, "kept": kept, "trust": trust, "continuity": continuity, "distortion": distortion}
+    before, after, k = _check_clouds((X, Y), n_neighbors, model, curvature, metric)
+    points = np.arange(len(before))
+    kept = neighbours_shared(before, after, points, k)
+    return {
+        "false": np.rint(k * (1 - kept)).astype(int),
+        "kept": kept,
+        "trust": trust_of_points(before, after, points, k),
+        "continuity": trust_of_points(after, before, points, k),
+        "distortion": _mean_change(before, after, points),
+    }
 
 
-def _checked(
-    pictures: tuple[Any, Any],
+def _check_clouds(
+    inputs: tuple[Any, Any],
     k: int,
     model: ModelName,
     curvature: float,
     metric: MetricName,
-    names: Names = ("X", "Y"),
-) -> Compared:
-    """What a user passed, before and after, ready to be compared, or a sentence."""
+    names: tuple[str, str] = ("X", "Y"),
+) -> tuple[Cloud, Cloud, int]:
+    """Validate two arrays and the number of neighbours."""
     check_choice("metric", metric, METRICS)
-    clouds = check_clouds(pictures, check_coordinates(model, curvature), metric, names)
-    k = check_neighbours(k, clouds[0].shape[0])
-    precomputed = metric == "precomputed"
-    return Compared(clouds if precomputed else [to_numpy(rows.all()) for rows in clouds], k, precomputed)
-
-
-def check_neighbours(k: int, n: int) -> int:
-    """How many neighbours of each of n points are looked at, or a sentence."""
+    arrays = check_clouds(inputs, check_coordinates(model, curvature), metric, names)
+    n = arrays[0].shape[0]
     if n < 3:
         raise ValueError(f"There must be at least 3 points to compare neighbours, but there are {n}.")
-    return check_count("n_neighbors", k, 1, (n - 1) // 2, f" (fewer than half of the {n} points)")
-
-
-def chosen_points(n: int, n_points: int | None, random_state: Any) -> np.ndarray:
-    """The points whose neighbours are looked at: all, or so many random ones."""
-    wanted = SAMPLED_POINTS if n_points is None and n > EXACT_POINTS else n_points
-    count = n if wanted is None else min(n, check_count("n_points", wanted, 2))
-    return np.arange(n) if count == n else check_generator(random_state).choice(n, size=count, replace=False)
-
-
-class Compared:
-    """Two clouds of n points on the hyperboloid (or their distances), before and after, and k neighbours of each to compare."""
-
-    def __init__(self, clouds: list[np.ndarray], k: int, precomputed: bool = False) -> None:
-        self.clouds, self.k, self.precomputed, self.n = clouds, k, precomputed, len(clouds[0])
-
-    def values(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For some of the points: the share of neighbours kept, trustworthiness, and the mean relative change of distances."""
-        step = max(1, BLOCK_ELEMENTS // self.n)
-        blocks = [self._block(points[start : start + step]) for start in range(0, len(points), step)]
-        kept, trust, change = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-        return kept, trust, change
-
-    def _block(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        n, k = self.n, self.k
-        before, after = (self._distances(cloud, points) for cloud in self.clouds)
-        near = np.argpartition(after, k - 1, axis=1)[:, :k]
-        far = np.take_along_axis(before, near, axis=1)
-        # the rank in X of each neighbour in Y: points at one distance share the lowest
-        rank = np.stack([1 + np.count_nonzero(before < far[:, j, None], axis=1) for j in range(k)], axis=1)
-        excess = np.maximum(rank - k, 0)
-        apart = np.isfinite(before) & (before > 0)
-        change = np.abs(np.where(apart, after, 0.0) / np.where(apart, before, 1.0) - apart).sum(axis=1)
-        trust = 1 - excess.sum(axis=1) * 2 / (k * (2 * n - 3 * k - 1))
-        return np.mean(excess == 0, axis=1), trust, change / np.maximum(apart.sum(axis=1), 1)
-
-    def _distances(self, cloud: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """Distances (m, n) from some points to all; infinite to themselves."""
-        d: np.ndarray = cloud[points] if self.precomputed else pairwise_distance(cloud[points], cloud)
-        d[np.arange(len(points)), points] = np.inf
-        return d
+    k = check_count("n_neighbors", k, 1, (n - 1) // 2, f" (fewer than half of the {n} points)")
+    before, after = (DistanceRows(a) if metric == "precomputed" else PointCloud(to_numpy(a.all())) for a in arrays)
+    return before, after, k
 
 
 def _mean(
-    pictures: tuple[Any, Any],
-    which: Literal["kept", "trust"],
-    names: Names = ("X", "Y"),
+    inputs: tuple[Any, Any],
+    measure: Callable[[Cloud, Cloud, np.ndarray, int], np.ndarray],
+    names: tuple[str, str] = ("X", "Y"),
     *,
     n_neighbors: int = 10,
     model: ModelName = "poincare",
@@ -228,10 +192,110 @@ def _mean(
     n_points: int | None = None,
     random_state: Any = None,
 ) -> tuple[float, float]:
-    """The mean of one of the values over all points or some, and its standard error."""
-    compared = _checked(pictures, n_neighbors, model, curvature, metric, names)
-    points = chosen_points(compared.n, n_points, random_state)
-    values, left = compared.values(points)[0 if which == "kept" else 1], 1 - len(points) / compared.n
-    # the points are drawn without replacement: of all of them, nothing is left to chance
-    error = standard_error(values.tolist()) * float(np.sqrt(left)) if left else 0.0
+    """The mean of a measure over all points or a sample, and its standard error."""
+    before, after, k = _check_clouds(inputs, n_neighbors, model, curvature, metric, names)
+    n = len(before)
+    wanted = SAMPLED_POINTS if n_points is None and n > EXACT_POINTS else n_points
+    count = n if wanted is None else min(n, check_count("n_points", wanted, 2))
+    points = np.arange(n) if count == n else check_generator(random_state).choice(n, size=count, replace=False)
+    values, left = measure(before, after, points, k), 1 - count / n
+    error = standard_error(values.tolist()) * float(np.sqrt(left)) if left else 0.0  # the sample is without replacement
     return float(np.mean(values)), error
+
+
+# ---------------------------------------------------------------- measures of single points
+
+
+class Cloud(Protocol):
+    """n points whose distances are known."""
+
+    def __len__(self) -> int: ...
+
+    def distances(self, points: np.ndarray) -> np.ndarray:
+        """Distances (m, n) from some points to all; infinite to themselves."""
+
+    def distances_to(self, points: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Distances (m, k) from some points to others (m, k)."""
+
+    def nearest(self, points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The k nearest of some points and the distance of the farthest of them, shapes (m, k) and (m, 1)."""
+
+
+class PointCloud:
+    """Points x (n, d+1) of the hyperboloid."""
+
+    def __init__(self, x: np.ndarray) -> None:
+        self.x = x
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def distances(self, points: np.ndarray) -> np.ndarray:
+        d: np.ndarray = pairwise_distance(self.x[points], self.x)
+        d[np.arange(len(points)), points] = np.inf
+        return d
+
+    def distances_to(self, points: np.ndarray, others: np.ndarray) -> np.ndarray:
+        return np.stack([distance(self.x[points], self.x[column]) for column in others.T], axis=1)
+
+    def nearest(self, points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        indices, distances = nearest_neighbours(self.x, k, points)
+        return indices, distances[:, -1:]
+
+
+class DistanceRows:
+    """Points that are known by their distances: a matrix, or an object whose ``[points]`` are rows of it."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def distances(self, points: np.ndarray) -> np.ndarray:
+        d: np.ndarray = self.rows[points]
+        d[np.arange(len(points)), points] = np.inf
+        return d
+
+    def distances_to(self, points: np.ndarray, others: np.ndarray) -> np.ndarray:
+        return in_blocks(self, points, lambda rows, d: np.take_along_axis(d, others[rows], axis=1))
+
+    def nearest(self, points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        indices = in_blocks(self, points, lambda rows, d: np.argpartition(d, k - 1, axis=1)[:, :k])
+        return indices, self.distances_to(points, indices).max(axis=1, keepdims=True)
+
+
+def in_blocks(cloud: Cloud, points: np.ndarray, function: Callable[[slice, np.ndarray], np.ndarray]) -> np.ndarray:
+    """function(rows, distances of these points to all others), concatenated; a block fits into a core's cache."""
+    parts = row_slices(len(points), max(1, BLOCK_ELEMENTS // len(cloud)))
+    return np.concatenate([function(rows, cloud.distances(points[rows])) for rows in parts])
+
+
+def neighbours_shared(before: Cloud, after: Cloud, points: np.ndarray, k: int) -> np.ndarray:
+    """The fraction (m,) of the k nearest after that are no farther before than the k nearest before."""
+    d = before.distances_to(points, after.nearest(points, k)[0])
+    return np.asarray(np.mean(d <= before.nearest(points, k)[1] * TIE, axis=1))
+
+
+def trust_of_points(before: Cloud, after: Cloud, points: np.ndarray, k: int) -> np.ndarray:
+    """Contributions (m,) to trustworthiness, by the ranks before of the k nearest after."""
+    n, near = len(before), after.nearest(points, k)[0]
+
+    def excess(rows: slice, d: np.ndarray) -> np.ndarray:
+        far = np.take_along_axis(d, near[rows], axis=1)
+        # points at the same distance share the lowest rank
+        ranks = np.stack([1 + np.count_nonzero(d < far[:, j, None], axis=1) for j in range(k)])
+        return np.asarray(np.maximum(ranks - k, 0).sum(axis=0))
+
+    return np.asarray(1 - in_blocks(before, points, excess) * 2 / (k * (2 * n - 3 * k - 1)))
+
+
+def _mean_change(before: Cloud, after: Cloud, points: np.ndarray) -> np.ndarray:
+    """The mean relative change (m,) of distances; those that were 0 are left out."""
+
+    def change(rows: slice, d: np.ndarray) -> np.ndarray:
+        apart = np.isfinite(d) & (d > 0)
+        ratios = np.where(apart, after.distances(points[rows]), 0.0) / np.where(apart, d, 1.0)
+        return np.asarray(np.abs(ratios - apart).sum(axis=1) / np.maximum(apart.sum(axis=1), 1))
+
+    return in_blocks(before, points, change)

@@ -1,0 +1,322 @@
+"""The estimator: scikit-learn's interface to nearest neighbours, with hyperbolic distances."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal, Self, get_args, overload
+
+import numpy as np
+from array_api_compat import device, is_numpy_array
+from scipy.sparse import csr_matrix
+from sklearn.utils.validation import check_is_fitted
+
+from .._input.arguments import check_choice, check_count, check_number
+from .._input.coordinates import FARTHEST_IMAGE, ModelChoice, check_coordinates
+from .._input.recognition import choose_coordinates
+from .._input.rows import Rows, check_rows
+from .._input.threads import allowed_threads, one_blas_thread
+from ..estimators.base import HyperbolicEstimator, new_fit
+from ..estimators.fitting import fitted_coordinates
+from ..geometry import ModelName
+from ..geometry._arrays import array_namespace, to_numpy
+from .brute import queries_at_a_time, search_all
+from .selection import Polar, Selection
+from .shells import QUERIES, Shells
+
+AlgorithmName = Literal["auto", "brute", "shells"]
+
+# "auto" takes shells where they were faster than brute force (python -m benchmarks.neighbors): for this many points or more,
+# up to this dimension, and if a sample of points has few candidates each, as points of trees have.
+SHELL_POINTS, SHELL_DIMENSIONS = 1 << 13, 8
+SAMPLE, FEW_CANDIDATES = 64, 0.01  # The number of points, and the largest share of all points that are candidates of one.
+
+
+class HyperbolicNeighbors(HyperbolicEstimator):
+    """Exact nearest neighbours by hyperbolic distance, with the interface of scikit-learn's ``NearestNeighbors``.
+
+    All algorithms return the same neighbours and distances. Neighbours at the same distance are ordered by row number.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        The number of neighbours of `kneighbors` and `kneighbors_graph`.
+    model : str, default="poincare"
+        The model of hyperbolic space, as in `HoroPCA`.
+    curvature : float, default=-1.0
+        Distances are in its unit.
+    algorithm : {"auto", "brute", "shells"}, default="auto"
+        "brute" compares a query with all points, by matrix products: on a device for arrays that are stored there, and a chunk
+        at a time for memory-mapped files. "shells" sorts points by radius into shells, with a k-d tree of the directions in
+        each: faster for many points in few dimensions, in memory only. "auto" takes shells for NumPy arrays of at least 8,192
+        points in at most 8 dimensions if a sample of them shows that few points have to be compared.
+    n_jobs : int or None, default=None
+        Threads, as in joblib. None means as many as the library of linear algebra uses.
+
+    Attributes
+    ----------
+    algorithm_ : str
+        "brute" or "shells".
+    n_samples_fit_ : int
+    n_features_in_, feature_names_in_ : as in scikit-learn
+    model_, curvature_ : those of the points
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.neighbors import HyperbolicNeighbors
+    >>> X = np.array([[0.0, 0.0], [0.5, 0.0], [0.9, 0.0], [0.0, 0.9]])
+    >>> distances, indices = HyperbolicNeighbors(n_neighbors=1).fit(X).kneighbors()
+    >>> indices.ravel()
+    array([1, 0, 1, 0])
+    >>> distances.ravel().round(3)
+    array([1.099, 1.099, 1.846, 2.944])
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        *,
+        model: ModelChoice = "poincare",
+        curvature: float = -1.0,
+        algorithm: AlgorithmName = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.model = model
+        self.curvature = curvature
+        self.algorithm = algorithm
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Store the points to search.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Points in the estimator's model and curvature: NumPy, torch or another array library, a memory-mapped file or a
+            data frame. They are not copied by "brute".
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        with new_fit(self):
+            check_choice("algorithm", self.algorithm, get_args(AlgorithmName))
+            check_count("n_neighbors", self.n_neighbors, 1)
+            coordinates = choose_coordinates(X, self.model, self.curvature)
+            rows = check_rows(X, coordinates, estimator=self, reset=True, reach=FARTHEST_IMAGE)
+            if rows.remote:
+                raise ValueError(
+                    "X must be in memory or in a mapped file, but is a Dask array. Pass X.compute(), or a .npy file."
+                )
+            self.model_, self.curvature_ = coordinates
+            self.n_samples_fit_ = rows.shape[0]
+            self._rows = rows
+            self._shells = self._make_shells(rows)
+            self.algorithm_ = "brute" if self._shells is None else "shells"
+        return self
+
+    def _make_shells(self, rows: Rows) -> Shells | None:
+        """The shells, if the search is to use them."""
+        n, d = rows.shape[0], rows.shape[1] - 1
+        suited = n >= SHELL_POINTS and d <= SHELL_DIMENSIONS and is_numpy_array(rows.X)
+        if self.algorithm == "brute" or (self.algorithm == "auto" and not suited):
+            return None
+        shells = Shells(to_numpy(rows.all()))
+        if self.algorithm == "auto":
+            sample = shells.data.take(np.linspace(0, n - 1, SAMPLE).astype(int))
+            first = Selection(SAMPLE, self.n_neighbors)
+            shells.search(sample, first)
+            if first.considered > FEW_CANDIDATES * n * SAMPLE:
+                return None
+        return shells
+
+    @overload
+    def kneighbors(
+        self,
+        X: Any = ...,
+        n_neighbors: int | None = ...,
+        return_distance: Literal[True] = ...,
+        *,
+        model: ModelName | None = ...,
+    ) -> tuple[Any, Any]: ...
+    @overload
+    def kneighbors(
+        self, X: Any = ..., n_neighbors: int | None = ..., *, return_distance: Literal[False], model: ModelName | None = ...
+    ) -> Any: ...
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True, *, model: ModelName | None = None
+    ) -> Any:
+        """The nearest neighbours of points, nearest first.
+
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features), optional
+            The points of the fit if not given; a point is then not its own neighbour.
+        n_neighbors : int, optional
+            That of the estimator if not given.
+        return_distance : bool, default=True
+        model : str, optional
+            The model of X, if it is not that of the fit. The curvature is that of the fit.
+
+        Returns
+        -------
+        distances : array of shape (n_queries, n_neighbors), if `return_distance`
+        indices : array of shape (n_queries, n_neighbors)
+            Arrays of the library and device of X.
+        """
+        check_is_fitted(self)
+        most = self.n_samples_fit_ - (X is None)
+        why = f" (the number of points{' other than the query' if X is None else ''})"
+        k = check_count("n_neighbors", self.n_neighbors if n_neighbors is None else n_neighbors, 1, most, why)
+        rows = self._queries(X, model)
+        distances, indices = self._nearest(rows, k, np.arange(rows.shape[0]) if X is None else None)
+        return (_like(distances, rows.X), _like(indices, rows.X)) if return_distance else _like(indices, rows.X)
+
+    def _nearest(self, rows: Rows, k: int, own: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Distances and indices (m, k) of neighbours; `own` (m,) are the row numbers of queries that are points of the fit."""
+        width = k if own is None else k + 1
+        parts = self._search(rows, width, math.inf)
+        distances = np.concatenate([part.distance for part in parts]).reshape(-1, width) / rows.coordinates.scale
+        indices = np.concatenate([part.row for part in parts]).reshape(-1, width)
+        if own is not None:
+            # if more than k points coincide with a query, it may be missing among its neighbours: then the last one is left out
+            others = indices != own[:, None]
+            others[others.all(axis=1), -1] = False
+            distances, indices = distances[others].reshape(-1, k), indices[others].reshape(-1, k)
+        return distances, indices
+
+    def radius_neighbors(
+        self, X: Any = None, radius: float = 1.0, return_distance: bool = True, *, model: ModelName | None = None
+    ) -> Any:
+        """All points within a distance of each of some points, nearest first.
+
+        Parameters
+        ----------
+        X, return_distance, model : as in `kneighbors`
+        radius : float, default=1.0
+            In the unit of the curvature; points at exactly this distance are included.
+
+        Returns
+        -------
+        distances : array of shape (n_queries,) of arrays, if `return_distance`
+        indices : array of shape (n_queries,) of arrays
+            NumPy arrays.
+        """
+        check_is_fitted(self)
+        reach = check_number("radius", radius, "a distance >= 0", least=0)
+        rows = self._queries(X, model)
+        scale = rows.coordinates.scale
+        found = self._search(rows, None, math.nextafter(reach * scale, math.inf))
+        distances, indices, start = [], [], 0
+        for part in found:
+            kept = part.distance / scale <= reach
+            if X is None:
+                kept &= part.row != part.query + start
+            ends = np.searchsorted(part.query[kept], np.arange(1, len(part.limits)))
+            distances += np.split(part.distance[kept] / scale, ends)
+            indices += np.split(part.row[kept], ends)
+            start += len(part.limits)
+        return (_ragged(distances), _ragged(indices)) if return_distance else _ragged(indices)
+
+    def kneighbors_graph(
+        self,
+        X: Any = None,
+        n_neighbors: int | None = None,
+        mode: Literal["connectivity", "distance"] = "connectivity",
+        *,
+        model: ModelName | None = None,
+    ) -> csr_matrix:
+        """The graph of nearest neighbours.
+
+        Parameters
+        ----------
+        X, n_neighbors, model : as in `kneighbors`
+        mode : {"connectivity", "distance"}, default="connectivity"
+            Edges have the weight 1, or their length.
+
+        Returns
+        -------
+        sparse matrix of shape (n_queries, n_samples_fit), in CSR format
+        """
+        check_choice("mode", mode, ("connectivity", "distance"))
+        distances, indices = (to_numpy(part) for part in self.kneighbors(X, n_neighbors, model=model))
+        m, k = indices.shape
+        weights = distances.ravel() if mode == "distance" else np.ones(m * k)
+        return csr_matrix((weights, indices.ravel().astype(np.int64), np.arange(0, m * k + 1, k)), (m, self.n_samples_fit_))
+
+    def _queries(self, X: Any, model: ModelName | None) -> Rows:
+        """Validate the queries."""
+        if X is None:
+            return self._rows
+        coordinates = fitted_coordinates(self)
+        if model is None or model == coordinates.model:
+            return check_rows(X, coordinates, estimator=self, reach=FARTHEST_IMAGE)
+        rows = check_rows(X, check_coordinates(model, coordinates.curvature), reach=FARTHEST_IMAGE)
+        if rows.shape[1] != self._rows.shape[1]:
+            raise ValueError(
+                f"X must have the dimension of the points of the fit, {self._rows.shape[1] - 1}, but has {rows.shape[1] - 1}."
+            )
+        return rows
+
+    @one_blas_thread()
+    def _search(self, rows: Rows, k: int | None, reach: float) -> list[Selection]:
+        """The neighbours of all queries, in consecutive blocks."""
+        found: list[Selection] = []
+        threads = allowed_threads(self.n_jobs) if is_numpy_array(self._rows.X) else 1
+        with ThreadPoolExecutor(threads) as pool:
+            run = lambda function, count: list(pool.map(function, range(count)))
+            for chunk in rows.chunks():
+                found += self._search_chunk(chunk.points(), k, reach, run)
+        return found
+
+    def _search_chunk(
+        self, x: Any, k: int | None, reach: float, run: Callable[[Callable[[int], None], int], Any]
+    ) -> list[Selection]:
+        step = queries_at_a_time(self._rows.X, self.n_samples_fit_) if self._shells is None else QUERIES
+        starts = range(0, x.shape[0], step)
+        found = [Selection(min(step, x.shape[0] - start), k, reach) for start in starts]
+        shells = self._shells
+        if shells is None:
+            search_all(_moved(x, self._rows.X), self._rows.chunks(), found, run)
+        else:
+            queries = Polar.of(to_numpy(x))
+            run(lambda i: shells.search(queries[starts[i] : starts[i] + step], found[i]), len(found))
+        return found
+
+
+def nearest_neighbours(x: np.ndarray, k: int, which: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The k nearest of points x (n, d+1) on the hyperboloid, for all of them or those numbered `which` (m,).
+
+    Returns their rows and distances, both (m, k), nearest first. No point is its own neighbour.
+
+    >>> from horopca.geometry import lift
+    >>> nearest_neighbours(lift(np.array([[0.0], [1.0], [5.0]])), 1)[0].ravel()
+    array([1, 0, 1])
+    """
+    found = HyperbolicNeighbors(k, model="lorentz").fit(x)
+    rows = found._rows if which is None else Rows(x[which], found._rows.coordinates)
+    distances, indices = found._nearest(rows, k, np.arange(len(x)) if which is None else which)
+    return indices, distances
+
+
+def _moved(x: Any, like: Any) -> Any:
+    """Points as float64 in the library and on the device of another array."""
+    xp = array_namespace(like)
+    if array_namespace(x) == xp and device(x) == device(like):
+        return x
+    return xp.asarray(to_numpy(x), dtype=xp.float64, device=device(like))
+
+
+def _like(values: np.ndarray, X: Any) -> Any:
+    """Values as an array of the library and device of X."""
+    return values if is_numpy_array(X) else array_namespace(X).asarray(values, device=device(X))
+
+
+def _ragged(parts: list[np.ndarray]) -> np.ndarray:
+    found = np.empty(len(parts), dtype=object)
+    found[:] = parts
+    return found

@@ -1,0 +1,204 @@
+"""Nearest neighbours: exactness, ties, models, array libraries, scikit-learn's contract, errors."""
+
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from clouds import cloud
+from horopca.geometry import MODELS, from_hyperboloid, lift, pairwise_distance, translate
+from horopca.neighbors import HyperbolicNeighbors
+
+ALGORITHMS = ["brute", "shells"]
+
+
+def tree(n: int, d: int) -> np.ndarray:
+    """A tree of branching 3 whose edges have length 1.5 and random directions."""
+    rng = np.random.default_rng(0)
+    level, parts = np.eye(1, d + 1), [np.eye(1, d + 1)]
+    while sum(map(len, parts)) < n:
+        parents = np.repeat(level, 3, axis=0)
+        u = rng.standard_normal((len(parents), d))
+        level = translate(lift(np.sinh(1.5) * u / np.linalg.norm(u, axis=1, keepdims=True)), parents)
+        parts.append(level)
+    return np.concatenate(parts)[:n]
+
+
+def with_copies(x: np.ndarray) -> np.ndarray:
+    """The points with the first ten three times: neighbours at distance 0, and ties."""
+    return np.concatenate([x, x[:10], x[:10]])
+
+
+CLOUDS = {
+    "tree": lambda: with_copies(tree(500, 4)),
+    "flat": lambda: with_copies(lift(0.01 * np.random.default_rng(0).standard_normal((400, 3)))),
+    "far out": lambda: with_copies(cloud(400, 2, radius=300)),
+    "line": lambda: with_copies(cloud(300, 1, radius=20)),
+    "equal": lambda: np.repeat(cloud(2, 3), 40, axis=0),
+    "circle": lambda: lift(np.sinh(20.0) * np.stack([f(np.arange(99) * np.exp(-20.0)) for f in (np.cos, np.sin)], axis=1)),
+}
+
+
+def sorted_distances(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All distances from x to y in order, and the rows of y."""
+    d = pairwise_distance(x, y)
+    order = np.argsort(d, axis=1, kind="stable")
+    return np.take_along_axis(d, order, axis=1), order
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("name", CLOUDS)
+def test_neighbours_are_the_nearest(name, algorithm):
+    x = CLOUDS[name]()
+    found = HyperbolicNeighbors(6, model="lorentz", algorithm=algorithm, n_jobs=2).fit(x)
+    distances, indices = found.kneighbors()
+    expected = pairwise_distance(x)
+    np.fill_diagonal(expected, np.inf)
+    # the same formula in another order of summation: a few units in the last place
+    assert np.allclose(distances, np.sort(expected, axis=1)[:, :6], rtol=1e-13, atol=1e-15)
+    assert np.allclose(distances, np.take_along_axis(expected, indices, axis=1), rtol=1e-13, atol=1e-15)
+    tied = np.diff(distances, axis=1) == 0
+    assert (np.diff(indices, axis=1)[tied] > 0).all()  # by row number
+    assert (np.sort(indices, axis=1)[:, 1:] != np.sort(indices, axis=1)[:, :-1]).all()
+
+
+@pytest.mark.parametrize("name", CLOUDS)
+def test_algorithms_agree_to_the_last_bit(name):
+    x = CLOUDS[name]()
+    queries = np.concatenate([x[::7], cloud(20, x.shape[1] - 1), np.eye(1, x.shape[1])])  # the last is the origin
+    both = [HyperbolicNeighbors(9, model="lorentz", algorithm=a).fit(x) for a in ALGORITHMS]
+    for one, other in zip(*(found.kneighbors(queries) for found in both), strict=True):
+        assert np.array_equal(one, other)
+    radius = float(np.median(pairwise_distance(x))) / 2
+    for one, other in zip(*(found.radius_neighbors(queries, radius) for found in both), strict=True):
+        assert all(map(np.array_equal, one, other))
+
+
+def test_distances_against_mpmath():
+    x = cloud(40, 3, radius=30)
+    distances, indices = HyperbolicNeighbors(5, model="lorentz").fit(x).kneighbors()
+    with mpmath.workdps(80):
+        s = [[mpmath.mpf(float(v)) for v in row[1:]] for row in x]
+        t = [mpmath.sqrt(1 + sum(v * v for v in row)) for row in s]
+        cosh = lambda i, j: t[i] * t[j] - sum(a * b for a, b in zip(s[i], s[j], strict=True))
+        exact = np.array([[float(mpmath.acosh(cosh(i, j))) if i != j else np.inf for j in range(40)] for i in range(40)])
+    assert np.array_equal(indices, np.argsort(exact, axis=1)[:, :5])
+    assert np.allclose(distances, np.sort(exact, axis=1)[:, :5], rtol=1e-13)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_of_points_that_coincide_the_first_rows_are_taken(algorithm):
+    X = np.zeros((7, 2))
+    indices = HyperbolicNeighbors(2, algorithm=algorithm).fit(X).kneighbors(return_distance=False)
+    assert indices.tolist() == [[1, 2], [0, 2], *[[0, 1]] * 5]
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_models_and_curvatures(model, algorithm):
+    x, q, curvature = cloud(60, 3), cloud(9, 3, seed=1), -0.25
+    to_model = lambda p: from_hyperboloid(p, model) * (2 if MODELS[model].scaled else 1)
+    d, order = sorted_distances(q, x)
+    found = HyperbolicNeighbors(4, model=model, curvature=curvature, algorithm=algorithm).fit(to_model(x))
+    for queries, options in ((to_model(q), {}), (2 * from_hyperboloid(q), {"model": "poincare"})):
+        distances, indices = found.kneighbors(queries, **options)
+        assert np.array_equal(indices, order[:, :4])
+        assert np.allclose(distances, 2 * d[:, :4], rtol=1e-9)
+        near = found.radius_neighbors(queries, 3.0, **options)
+        assert [len(part) for part in near[0]] == (2 * d <= 3.0).sum(axis=1).tolist()
+
+
+def test_the_interface_is_that_of_scikit_learn():
+    x, q = cloud(80, 3), cloud(11, 3, seed=1)
+    D = pairwise_distance(x)
+    reference = NearestNeighbors(n_neighbors=5, metric="precomputed").fit(D)
+    found = HyperbolicNeighbors(5, model="lorentz").fit(x)
+    for options in ({}, {"n_neighbors": 3}):
+        assert all(map(np.allclose, found.kneighbors(**options), reference.kneighbors(**options)))
+    assert np.array_equal(found.kneighbors(q, return_distance=False), sorted_distances(q, x)[1][:, :5])
+    for ours, theirs in zip(
+        found.radius_neighbors(radius=2.0), reference.radius_neighbors(radius=2.0, sort_results=True), strict=True
+    ):
+        assert all(map(np.allclose, ours, theirs))
+    for mode in ("connectivity", "distance"):
+        graph = found.kneighbors_graph(mode=mode)
+        assert graph.format == "csr" and abs(graph - reference.kneighbors_graph(mode=mode)).max() < 1e-12
+    assert found.kneighbors_graph(q).shape == (11, 80)
+
+
+def test_radius_is_inclusive():
+    X = np.array([[0.0], [1.0], [2.0], [4.0]])
+    found = HyperbolicNeighbors(1, model="tangent").fit(X)
+    assert [list(part) for part in found.radius_neighbors(radius=1.0, return_distance=False)] == [[1], [0, 2], [1], []]
+    assert [list(part) for part in found.radius_neighbors(X[:1], 2.0)[1]] == [[0, 1, 2]]
+
+
+def test_array_libraries(xp):
+    x, q = cloud(150, 4), cloud(20, 4, seed=1)
+    expected = HyperbolicNeighbors(7, model="lorentz").fit(x).kneighbors(q)
+    found = HyperbolicNeighbors(7, model="lorentz").fit(xp.asarray(x))
+    for queries in (xp.asarray(q), q):
+        distances, indices = found.kneighbors(queries)
+        assert isinstance(distances, type(queries)) and isinstance(indices, type(queries))
+        assert np.array_equal(np.asarray(indices), expected[1]) and np.allclose(np.asarray(distances), expected[0], rtol=1e-13)
+    assert found.kneighbors()[1].shape == (150, 7)
+
+
+def test_a_mapped_file_of_several_chunks(tmp_path):
+    X = from_hyperboloid(tree(20_000, 3), "lorentz-space").astype(np.float32)
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    brute = HyperbolicNeighbors(5, model="lorentz-space", algorithm="brute").fit(mapped)
+    auto = HyperbolicNeighbors(5, model="lorentz-space").fit(X)
+    assert (brute.algorithm_, auto.algorithm_) == ("brute", "shells")
+    assert np.shares_memory(brute._rows.X, mapped)
+    assert all(map(np.array_equal, brute.kneighbors(X[::50]), auto.kneighbors(X[::50])))
+
+
+def test_auto_takes_brute_force_where_shells_have_many_candidates():
+    x = np.random.default_rng(0).standard_normal((8192, 8))
+    x *= np.linspace(3, 9, 8192)[:, None] / np.linalg.norm(x, axis=1, keepdims=True)
+    assert HyperbolicNeighbors(model="tangent").fit(x).algorithm_ == "brute"
+
+
+@parametrize_with_checks([HyperbolicNeighbors(model="tangent")])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"algorithm": "tree"}, "algorithm must be one of 'auto', 'brute', 'shells', but is 'tree'"),
+        ({"n_neighbors": 0}, "n_neighbors must be a whole number of at least 1"),
+        ({"model": "sphere"}, "model must be one of"),
+        ({"curvature": 1.0}, "curvature must be a negative number"),
+    ],
+)
+def test_invalid_parameters_raise(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        HyperbolicNeighbors(**options).fit(np.zeros((5, 2)))
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda found, X: found.kneighbors(n_neighbors=5), r"from 1 to 4 \(the number of points other than the query\)"),
+        (lambda found, X: found.kneighbors(X, 6), r"from 1 to 5 \(the number of points\)"),
+        (lambda found, X: found.kneighbors(X[:, :1]), "X has 1 features, but HyperbolicNeighbors is expecting 2"),
+        (lambda found, X: found.kneighbors(X, model="lorentz"), "X must lie on the hyperboloid"),
+        (lambda found, X: found.kneighbors(X[:, :1], model="tangent"), "the dimension of the points of the fit, 2, but has 1"),
+        (lambda found, X: found.radius_neighbors(X, -1), "radius must be a distance >= 0, but is -1"),
+        (lambda found, X: found.kneighbors_graph(mode="weight"), "mode must be one of"),
+    ],
+)
+def test_invalid_queries_raise(call, sentence):
+    X = from_hyperboloid(cloud(5, 2))
+    with pytest.raises(ValueError, match=sentence):
+        call(HyperbolicNeighbors(2).fit(X), X)
+    with pytest.raises(NotFittedError):
+        HyperbolicNeighbors().kneighbors(X)
