@@ -73,6 +73,8 @@ def test_colours_are_told_apart(theme, vision):
     first = [*range(8), len(seen) - 1]  # eight, and the grey
     assert apart[np.ix_(first, first)].min() > 10
     assert len(theme.classes) == 20 and apart.min() > (12 if vision == "full" else 8)
+    if vision == "full" and theme is LIGHT:
+        assert seen[:, 0].min() > 20  # the lightness of CIELAB: below, a colour looks black
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])

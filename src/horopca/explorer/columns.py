@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import colorsys
 import mimetypes
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +12,17 @@ from typing import Any
 import numpy as np
 
 from ..plots.given import one_per_point
-from ..plots.palette import SCALES, class_colours, is_missing, label_texts, value_range
+from ..plots.palette import (
+    DARK_OTHER,
+    NO_LABEL,
+    OTHER,
+    SCALES,
+    class_colours,
+    is_missing,
+    label_texts,
+    ordered_classes,
+    value_range,
+)
 from .packing import smallest_integers
 
 Header = dict[str, Any]
@@ -26,18 +37,29 @@ def columns_of(values: Any, usual: str) -> dict[str, Any]:
 
 
 def add_labels(header: Header, arrays: Arrays, labels: Any, n: int, palette: Any) -> None:
-    """Classes in the order of the legend, with their colours on a light and on a dark page, and a code for each point."""
+    """Classes in the natural order of their names, with colours for a light and a dark page, and a code for each point."""
     header["labelings"] = []
     class_colours([], palette)  # a palette without labels is checked too
     for k, (name, column) in enumerate({} if labels is None else columns_of(labels, "Label").items()):
         texts = label_texts(one_per_point(column, "labels", n) or [])
-        light, dark = (class_colours(texts, palette, theme) for theme in ("light", "dark"))
-        row = {text: code for code, text in enumerate(light)}
+        classes = ordered_classes(texts, len(texts))
+        row = {text: code for code, text in enumerate(classes)}
         codes = np.array([row[text] for text in texts])
         counts = np.bincount(codes, minlength=len(row)).tolist()
-        about = {"name": name, "classes": list(light), "counts": counts, "light": list(light.values())}
-        header["labelings"].append(about | {"dark": [dark[text] for text in light]})
+        colours = {theme: _colours_of_all(texts, classes, palette, theme) for theme in ("light", "dark")}
+        header["labelings"].append({"name": name, "classes": classes, "counts": counts} | colours)
         arrays[f"codes-{k}"] = smallest_integers(codes)
+
+
+def _colours_of_all(texts: list[str], classes: list[str], palette: Any, theme: str) -> list[str]:
+    """The colours of `class_colours`, and others for the classes beyond the palette, which are grey in a plot."""
+    found = class_colours(texts, palette, theme)
+    grey, lightness = (OTHER, (0.3, 0.42, 0.54)) if theme == "light" else (DARK_OTHER, (0.5, 0.62, 0.74))
+    beyond = [text for text in classes if found[text] == grey and text != NO_LABEL and not isinstance(palette, Mapping)]
+    for k, text in enumerate(beyond):  # hues the golden ratio apart: neighbours in the legend differ the most
+        rgb = colorsys.hls_to_rgb(0.618034 * k % 1, lightness[k % 3], 0.6)
+        found[text] = "#" + "".join(f"{round(255 * part):02X}" for part in rgb)
+    return [found[text] for text in classes]
 
 
 def add_texts(header: Header, n: int, names: Any, details: Any, images: Any) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
 
 from ..io import load, load_edges
 
@@ -56,7 +58,17 @@ def _whole(X: np.ndarray, path: Path) -> np.ndarray:
 
 
 def root_of_tree(edges: np.ndarray, n: int) -> int | None:
-    """The row with no parent, if the edges (m, 2), parent first, are those of one tree on all n rows, but for circles."""
+    """The root, if the edges (m, 2), parent first, form one tree on all n rows; None otherwise. Cycles are not looked for."""
     parents = np.bincount(edges[:, 1], minlength=n)
     roots = np.flatnonzero(parents == 0)
     return int(roots[0]) if len(roots) == 1 and len(edges) == n - 1 and parents.max(initial=0) == 1 else None
+
+
+def subtree_sizes(edges: np.ndarray, n: int, root: int) -> np.ndarray:
+    """The number of nodes in the subtree of each of n rows, itself included; the edges (m, 2) form a tree, parent first."""
+    graph = csr_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
+    order, parents = breadth_first_order(graph, root)
+    sizes = np.ones(n, dtype=np.uint32)
+    for node in order[:0:-1]:
+        sizes[parents[node]] += sizes[node]
+    return sizes

@@ -24,7 +24,7 @@ from ..plots.palette import COLOURS, DARK_COLOURS, DARK_OTHER, OTHER, RAMPS
 from ..plots.views import choose_view, why_by_distance
 from ..statistics import frechet_mean
 from .columns import Arrays, add_labels, add_numbers, add_texts, ranges_of
-from .edges import root_of_tree
+from .edges import root_of_tree, subtree_sizes
 from .frames import add_frames, check_frames
 from .original import add_original
 from .packing import pack
@@ -179,12 +179,15 @@ def explore(
     add_texts(header, n, names, details, images)
     add_numbers(header, arrays, n, values, sizes)
     pairs = None if edges is None else checked_edges(edges, n)
+    top = None if pairs is None else root_of_tree(pairs, n)
     if pairs is not None and len(pairs):
         arrays["edges"] = pairs[np.lexsort(pairs.T)].T.ravel().astype(np.uint32)  # in this order they compress best
+        if top is not None:
+            arrays["subtrees"] = subtree_sizes(pairs, n, top)
     distortion = None if original is None else add_original(header, arrays, original, metric, y, n_neighbors, coordinates)
     if regions is not None:
         _add_regions(header, arrays, regions, n)
-    _add_view(header, _home(y, pairs, root), everything)
+    _add_view(header, _home(y, top, root), everything)
     return Page(_assemble(title, pack(header, arrays)), n, distortion)
 
 
@@ -207,12 +210,9 @@ def _add_view(header: dict[str, Any], home: np.ndarray, y: np.ndarray) -> None:
         header["why"] = why[0].upper() + why[1:]
 
 
-def _home(y: np.ndarray, edges: np.ndarray | None, root: int | None) -> np.ndarray:
-    """The point that the page starts from."""
-    if root is None:
-        root = root_of_tree(edges, len(y)) if edges is not None else None
-    else:
-        root = check_count("root", root, 0, len(y) - 1, " (a row of Y)")
+def _home(y: np.ndarray, top: int | None, root: int | None) -> np.ndarray:
+    """The point that the page starts from: the row `root`, the `top` of a tree, or the mean."""
+    root = top if root is None else check_count("root", root, 0, len(y) - 1, " (a row of Y)")
     return np.asarray(frechet_mean(y).point if root is None else y[root])
 
 

@@ -12,11 +12,11 @@ import numpy as np
 from .._input.arguments import check_choice
 
 # Any two of the first eight and the grey differ by 12 or more in CIEDE2000, as seen with full colour vision and with each kind
-# of dichromacy; any two of all, by 8 (tests/plots).
+# of dichromacy; any two of all, by 8. None on a light background is nearly black (tests/plots).
 #: Twenty colours of classes on light backgrounds; dark ones have twenty of their own.
 COLOURS = (
-    "#196EA7", "#E8A009", "#009E71", "#8D4000", "#C37DB1", "#49B4EE", "#97751F", "#3A2B69", "#FF4E76", "#9D62FF",
-    "#274E4E", "#C4009D", "#62624E", "#1400EB", "#894E76", "#3B0000", "#897689", "#4E3B27", "#000014", "#00273B",
+    "#196EA7", "#E8A009", "#009E71", "#8D4000", "#C37DB1", "#49B4EE", "#97751F", "#3A2B69", "#C4134E", "#8975FF",
+    "#899C4E", "#C4009C", "#0000EB", "#FF7589", "#893AFF", "#4E4E3A", "#894E75", "#627562", "#897589", "#4E3A4E",
 )  # fmt: skip
 DARK_COLOURS = (
     "#137BB6", "#E7A72F", "#0AAE81", "#D9621B", "#C18EB7", "#92D1F9", "#FFF01C", "#9B88FF", "#EBFFEB", "#C40000",

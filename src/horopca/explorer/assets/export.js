@@ -1,4 +1,13 @@
-// The current view as a file: SVG with true arcs, PNG at twice the size.
+// The current view as a file, in the light theme on white: SVG with true arcs, PNG at twice the size. And printed.
+
+/** Draw in the light theme on a white page, and then again as before. */
+function onPaper(app, act) {
+  const before = app.chosenTheme;
+  if (app.stale === "all") app.render();
+  app.setTheme("light");
+  app.theme.page = [255, 255, 255];
+  try { return act(); } finally { app.setTheme(before); }
+}
 
 function download(blob, name) {
   const link = document.createElement("a");
@@ -31,15 +40,17 @@ function legendLines(app) {
     }));
   }
   if (!colouring.labeling) return [];
-  const { classes } = colouring.labeling, colours = colouring.labeling[theme], grey = greyOf(data, theme);
-  const lines = classes.map((text, code) => ({ text: clipped(text), colour: colours[code], code }))
+  const { classes, counts } = colouring.labeling, colours = colouring.labeling[theme];
+  const lines = classes.map((text, code) => ({ text: clipped(text), colour: colours[code], count: counts[code], code }))
     .filter(({ code }) => !app.hidden.has(code));
-  const own = lines.filter(({ colour }) => colour !== grey), rest = lines.length - own.length;
-  if (rest === 1) return lines;
-  return rest ? [...own, { text: `${rest} others`, colour: grey }] : own;
+  const most = Math.floor((cropOf(app.frame).height - 24) / 20); // lines that fit
+  if (lines.length <= most) return lines;
+  const largest = new Set([...lines].sort((a, b) => b.count - a.count).slice(0, most - 1));
+  return [...lines.filter((line) => largest.has(line)), { text: `${lines.length - largest.size} others`, colour: greyOf(data, theme) }];
 }
 
-function exportPNG(app) {
+/** The view on a canvas, at twice its size. */
+function pictureOf(app) {
   const { frame, theme } = app, crop = cropOf(frame), lines = legendLines(app), dpr = 2, side = lines.length ? 190 : 0;
   const canvas = document.createElement("canvas");
   canvas.width = Math.round(dpr * (crop.width + side));
@@ -69,8 +80,10 @@ function exportPNG(app) {
     context.fillStyle = rgba(theme.ink);
     context.fillText(text, 12, 20 * k, side - 30);
   });
-  return new Promise((done) => canvas.toBlob((blob) => { download(blob, fileName(app, "png")); done(); }, "image/png"));
+  return canvas;
 }
+
+const exportPNG = (app) => onPaper(app, () => pictureOf(app)).toBlob((blob) => download(blob, fileName(app, "png")), "image/png");
 
 /** Text as XML has it: markup escaped, characters that XML has no place for dropped. */
 const xml = (text) =>
@@ -139,8 +152,8 @@ function svgOf(app) {
     frame.open ? `<rect x="${x}" y="${y}" width="${short(crop.width)}" height="${height}" fill="${hex(theme.disk)}"/>`
       : `<circle ${disk} fill="${hex(theme.disk)}" stroke="${hex(theme.line)}"/>`,
     ...svgRings(app),
-    `<path d="${arcs.join("")}" fill="none" stroke="${hex(theme.edge)}" stroke-opacity="${theme.edgeAlpha}" ` +
-      `stroke-width="${theme.edgeWidth}"/>`,
+    `<path d="${arcs.join("")}" fill="none" stroke="${hex(theme.edge)}" stroke-opacity="${edges.alpha}" ` +
+      `stroke-width="${edges.width}"/>`,
     `<path d="${links.join("")}" fill="none" stroke="${hex(theme.accent)}" stroke-width="1.5"/>`,
     `<g fill-opacity="${theme.opacity}">`, ...svgPoints(app), "</g>",
     ...svgRegions(app),
@@ -149,4 +162,14 @@ function svgOf(app) {
   ].join("\n");
 }
 
-const exportSVG = (app) => download(new Blob([svgOf(app)], { type: "image/svg+xml" }), fileName(app, "svg"));
+const exportSVG = (app) => download(new Blob([onPaper(app, () => svgOf(app))], { type: "image/svg+xml" }), fileName(app, "svg"));
+
+/** Printed, the picture takes the place of the page, with its legend. */
+function listenToPrinter(app) {
+  addEventListener("beforeprint", () => {
+    const picture = onPaper(app, () => pictureOf(app));
+    picture.id = "print";
+    document.body.append(picture);
+  });
+  addEventListener("afterprint", () => $("print")?.remove());
+}

@@ -122,21 +122,34 @@ function nearest(points, i, k) {
 /** Half the angle by which the geodesic of the Poincaré disk from a to b turns: arg(1 - conj(a) b). */
 const halfTurn = (ax, ay, bx, by) => Math.atan2(ay * bx - ax * by, 1 - ax * bx - ay * by);
 
-// How a model shows the plane: from a place in its disk to the hyperboloid; where a ring of a given radius falls. The
-// equidistant disk has no rim: its radius 1 is the `reach` of the page, and the plane continues outside.
+// The views of the plane, a row each. Its button; `factor` from the hyperboloid to the disk, for a point with space part of length
+// r and time part t; `lift` from the disk to the hyperboloid; `ring`: the radius of a circle of hyperbolic radius r; `density`:
+// hyperbolic area per area of the disk at (x, y). `arcs`: geodesics are arcs of circles. `open`: the disk has no rim, its radius 1
+// is the `reach` of the page, and the plane continues outside.
 const MODELS = {
   poincare: {
-    lift: (x, y) => { const s = 2 / (1 - x * x - y * y); return [s * x, s * y]; }, ring: (r) => Math.tanh(r / 2), time: 1,
+    label: "Poincaré", title: "Poincaré disk: angles are true", arcs: true,
+    factor: (r, t) => 1 / (1 + t),
+    lift: (x, y) => { const s = 2 / (1 - x * x - y * y); return [s * x, s * y]; },
+    ring: (r) => Math.tanh(r / 2),
+    density: (x, y) => 4 / (1 - x * x - y * y) ** 2,
   },
   klein: {
-    lift: (x, y) => { const s = 1 / Math.sqrt(1 - x * x - y * y); return [s * x, s * y]; }, ring: (r) => Math.tanh(r), time: 0,
+    label: "Klein", title: "Klein disk: geodesics are straight",
+    factor: (r, t) => 1 / t,
+    lift: (x, y) => { const s = 1 / Math.sqrt(1 - x * x - y * y); return [s * x, s * y]; },
+    ring: (r) => Math.tanh(r),
+    density: (x, y) => (1 - x * x - y * y) ** -1.5,
   },
   equidistant: {
+    label: "Distance", title: "Equidistant disk: distances from the centre are true", open: true,
+    factor: (r, t, reach) => (r > 0.01 && r < 1e150 ? Math.log(r + t) / r : r > 1e-9 ? Math.asinh(r) / r : 1) / reach,
     lift: (x, y, reach) => {
       const size = Math.sqrt(x * x + y * y), s = size > 1e-12 ? Math.sinh(Math.min(size * reach, 700)) / size : reach;
       return [s * x, s * y];
     },
-    ring: (r, reach) => r / reach, open: true,
+    ring: (r, reach) => r / reach,
+    density: (x, y, reach) => { const r = reach * Math.hypot(x, y); return r > 1e-9 ? (reach * reach * Math.sinh(Math.min(r, 700))) / r : reach * reach; },
   },
 };
 
@@ -145,7 +158,7 @@ const fitOf = ({ open, ring }, reach) => (open ? 1 : Math.max(1, 0.5 / ring(reac
 
 /** Where the model draws the point (x, y) of the hyperboloid of the view, in pixels. */
 function drawnAt(x, y, { cx, cy, scale, reach, model }) {
-  const { time, open } = MODELS[model], r = lengthOf(x, y), z = open ? logFactor(r) / reach : 1 / (time + lengthOf(1, r));
+  const r = lengthOf(x, y), z = MODELS[model].factor(r, lengthOf(1, r), reach);
   return [cx + scale * x * z, cy - scale * y * z];
 }
 
@@ -213,7 +226,7 @@ function halfGap(ax, ay, bx, by) {
 }
 
 /** The factor from the space part of a point of the hyperboloid to its place in the equidistant disk. */
-const logFactor = (r) => (r > 0.01 && r < 1e150 ? Math.log(r + timeOf(r)) / r : r > 1e-9 ? Math.asinh(r) / r : 1);
+const logFactor = (r) => MODELS.equidistant.factor(r, timeOf(r), 1);
 
 /** A geodesic of the equidistant disk as straight pieces: fills `bends` with distances from the centre, and says how many.
  *

@@ -16,7 +16,6 @@ function newApp(data) {
   addTime(app);
   addRegions(app);
   const dark = matchMedia("(prefers-color-scheme: dark)"), still = (app.still = matchMedia("(prefers-reduced-motion: reduce)"));
-  const edges = data.edges ? data.edges.length / 2 : 0;
 
   // ------------------------------------------------------------ drawing
 
@@ -51,8 +50,9 @@ function newApp(data) {
       scene.rings = ringsOf(data, app.model, frame);
       chooseEdges(scene, data, app.model, frame, app.shown);
       chooseMarks(scene, frame);
-      const faint = app.litRows() ? { ...app.theme, edgeAlpha: 0.35 * app.theme.edgeAlpha } : app.theme;
-      painter.paint(scene, frame, faint, app.paint);
+      const many = scene.edges.count > 3000;
+      Object.assign(scene.edges, { width: many ? 0.8 : 1.1, alpha: (many ? 0.4 : 0.6) * (app.litRows() ? 0.35 : 1) });
+      painter.paint(scene, frame, app.theme, app.paint);
       app.borders.clear();
     }
     placeNames(app, inkContext, data.n > MANY && app.stale === "all");
@@ -210,8 +210,7 @@ function newApp(data) {
     document.documentElement.dataset.theme = chosen || (dark.matches ? "dark" : "light");
     const style = getComputedStyle(document.documentElement);
     app.theme = Object.fromEntries(PALETTE.map((name) => [name, rgb(style.getPropertyValue(`--${name}`).trim())]));
-    Object.assign(app.theme, { name: document.documentElement.dataset.theme, opacity: data.n > 20000 ? 0.8 : 1,
-      edgeWidth: edges > 3000 ? 0.8 : 1.1, edgeAlpha: edges > 3000 ? 0.4 : 0.6 });
+    Object.assign(app.theme, { name: document.documentElement.dataset.theme, opacity: data.n > 20000 ? 0.8 : 1 });
     if (app.colouring) {
       app.colours = coloursOf(data, app.colouring, app.scale, app.theme.name);
       app.tint();
@@ -282,6 +281,7 @@ function newApp(data) {
   listenToSearch(app);
   listenToPointers(app, ink);
   listenToKeys(app, ink);
+  listenToPrinter(app);
   app.restore(location.hash);
   addEventListener("resize", app.resize);
   addEventListener("popstate", ({ state }) => app.goTo(state?.visit ?? app.visit, location.hash));

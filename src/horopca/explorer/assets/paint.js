@@ -61,14 +61,14 @@ function traceArc(context, arc) {
 
 function paintEdges(context, scene, frame, theme) {
   const { edges } = scene;
-  context.lineWidth = theme.edgeWidth;
+  context.lineWidth = edges.width;
   for (const [strength, low, high] of [[0.35, 0, 8], [0.6, 8, 20], [1, 20, Infinity]]) {
     context.beginPath();
     for (let e = 0; e < edges.count; e++) {
       if (edges.length[e] < low || edges.length[e] >= high) continue;
       traceArc(context, arcOnScreen(scene, frame, edges.ends[2 * e], edges.ends[2 * e + 1], edges.turn[e]));
     }
-    context.strokeStyle = rgba(theme.edge, theme.edgeAlpha * strength);
+    context.strokeStyle = rgba(theme.edge, edges.alpha * strength);
     context.stroke();
   }
 }
@@ -186,7 +186,7 @@ function paintLasso(context, path, theme) {
   context.stroke();
 }
 
-const turnBetween = ({ zx, zy }, frame, i, j) => (frame.model === "poincare" ? halfTurn(zx[i], zy[i], zx[j], zy[j]) : 0);
+const turnBetween = ({ zx, zy }, frame, i, j) => (MODELS[frame.model].arcs ? halfTurn(zx[i], zy[i], zx[j], zy[j]) : 0);
 
 function ring(context, scene, i, more, width, line, fill) {
   const size = scene.size[i] || 1.5;

@@ -255,7 +255,10 @@ function listenToButtons(app) {
   click("out", zoom(1 / 1.5));
   click("back", () => app.goBack());
   click("lasso", () => app.setLassoing(!app.lassoing));
-  for (const name of Object.keys(MODELS)) click(name, () => app.setModel(name));
+  for (const [id, { label, title }] of Object.entries(MODELS)) {
+    $("models").append(h("button", { id, title, text: label }));
+    click(id, () => app.setModel(id));
+  }
   click("found", () => app.goHome());
   click("theme", () => app.setTheme(app.theme.name === "dark" ? "light" : "dark"));
   click("png", () => exportPNG(app));
@@ -272,7 +275,7 @@ function fillNote(app) {
   const { scene, data } = app, parts = [], of = (some, all, what) => `${some.toLocaleString("en")} of ${all.toLocaleString("en")} ${what}`;
   const lit = app.lit >= 0 ? "names of this class" : app.rows.length ? "selected names" : "names";
   if (app.model === "equidistant" && data.why) parts.push(data.why);
-  if (scene.edges.count < scene.edgesInView) parts.push(`${of(scene.edges.count, scene.edgesInView, "edges in view")}: the longest`);
+  if (scene.edges.count < scene.edgesInView) parts.push(`${of(scene.edges.count, scene.edgesInView, "edges in view")}: ${data.subtrees ? "those of the largest subtrees" : "the longest"}`);
   const named = scene.names.filter(({ i }) => i >= 0).length;
   if (data.names && named < scene.wanted) parts.push(of(named, scene.wanted, `${lit} in view`));
   if (data.there && !ofOriginal(data)) parts.push(`the ${data.before} is that of “${data.titles[data.last]}”`);

@@ -1,6 +1,7 @@
 // One frame as plain arrays: where every point falls on the screen, which edges are worth drawing, which names fit.
 
 const MOST_EDGES = 16000, MOST_INK = 500000; // edges in one frame, and their length in pixels: the longest are drawn
+const MOST_BRANCHES = 2000; // edges of a tree in one frame, those of the largest subtrees: more hide the points
 const FONT = (size, bold) => `${bold ? "600 " : ""}${size}px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif`;
 const LONGEST_NAME = 30;
 
@@ -20,13 +21,13 @@ function newScene(data) {
   };
 }
 
-/** How telling each point is among its neighbours on the screen, 0 to 1: many edges, or else a small radius. */
+/** How important each point is among those near it, 0 to 1: by its subtree, its number of edges, or else a small radius. */
 function weightsOf(data) {
-  const weight = new Float32Array(data.n);
+  const weight = data.subtrees ? Float32Array.from(data.subtrees) : new Float32Array(data.n);
   if (data.edges) {
-    for (const i of data.edges) weight[i]++;
+    if (!data.subtrees) for (const i of data.edges) weight[i]++;
     const most = weight.reduce((a, b) => Math.max(a, b), 1);
-    return weight.map((degree) => Math.log1p(degree) / Math.log1p(most));
+    return weight.map((size) => Math.log1p(size) / Math.log1p(most));
   }
   const far = data.radius.reduce((a, b) => Math.max(a, b), 1e-9);
   return weight.map((_, i) => 1 - data.radius[i] / far);
@@ -34,15 +35,11 @@ function weightsOf(data) {
 
 /** Where all points are, seen from the view. `frame`: cx, cy, scale (pixels per unit of the disk), width, height. */
 function project(scene, data, view, model, frame, shown) {
-  const { x, y, zx, zy, left, px, py, size } = scene, { cx, cy, scale, width, height, reach } = frame, { time, open } = MODELS[model];
+  const { x, y, zx, zy, left, px, py, size } = scene, { cx, cy, scale, width, height, reach } = frame, { factor, open } = MODELS[model];
   lookAt(data.points, view, x, y);
   let near = 1;
   for (let i = 0, n = data.n; i < n; i++) {
-    const square = x[i] * x[i] + y[i] * y[i];
-    let t = Math.sqrt(1 + square), z;
-    if (t === Infinity) t = Math.hypot(x[i], y[i]); // at distance 355 from the centre squares overflow
-    if (open) { const r = square < Infinity ? Math.sqrt(square) : t; z = r > 0.01 ? Math.log(r + t) / (r * reach) : r > 1e-9 ? Math.asinh(r) / (r * reach) : 1 / reach; }
-    else z = 1 / (time + t);
+    const r = lengthOf(x[i], y[i]), t = lengthOf(1, r), z = factor(r, t, reach);
     left[i] = z;
     zx[i] = x[i] * z;
     zy[i] = y[i] * z;
@@ -55,8 +52,8 @@ function project(scene, data, view, model, frame, shown) {
   }
   const least = 2.2 * Math.min(1, (1e5 / near) ** 0.25); // of millions, smaller specks
   const grow = Math.min(6.5, Math.max(least, 15 / near ** 0.2)) * Math.min(2, Math.max(1, frame.zoom ** 0.3));
-  const own = data.sizes;
-  for (let i = 0; i < data.n; i++) if (size[i] > 0) size[i] = grow * (0.13 + 0.87 * size[i]) * (own ? own[i] : 1);
+  const ownSize = data.sizes ? (i) => data.sizes[i] : data.subtrees && near > MOST_BRANCHES ? (i) => 0.5 + scene.weight[i] : () => 1;
+  for (let i = 0; i < data.n; i++) if (size[i] > 0) size[i] = grow * (0.13 + 0.87 * size[i]) * ownSize(i);
 }
 
 const RING_STEPS = Array.from({ length: 36 }, (_, k) => [1, 0.5, 0.2][k % 3] * 10 ** (2 - Math.floor(k / 3)));
@@ -127,7 +124,7 @@ function dipOf({ x, y, zx, zy }, a, b, { scale, reach }) {
 function chooseEdges(scene, data, model, frame, shown) {
   if (!data.edges) return;
   const { zx, zy, edges, left } = scene, { scale, width, height, cx, cy } = frame, pairs = data.edges;
-  const arcs = model === "poincare", open = MODELS[model].open;
+  const { arcs, open } = MODELS[model];
   if (edges.of !== data.points) [edges.of, edges.stretch] = [data.points, stretchesOf(data)];
   const { stretch } = edges;
   let count = 0, ink = 0;
@@ -147,23 +144,22 @@ function chooseEdges(scene, data, model, frame, shown) {
     ink += length;
   }
   scene.edgesInView = count;
-  edges.count = count > MOST_EDGES || ink > MOST_INK ? keepLongest(edges, count) : count;
+  const tree = data.subtrees, size = tree && ((e) => Math.min(tree[edges.ends[2 * e]], tree[edges.ends[2 * e + 1]]));
+  edges.count = tree && count > MOST_BRANCHES ? keepBest(edges, count, size, MOST_BRANCHES)
+    : count > MOST_EDGES || ink > MOST_INK ? keepBest(edges, count, (e) => edges.length[e], MOST_EDGES) : count;
 }
 
-/** As many of the longest as one frame draws; of those that are about as long, an even part. */
-function keepLongest(edges, count) {
-  const binOf = (length) => Math.min(255, Math.floor(16 * Math.log2(length))), counts = new Uint32Array(256);
-  for (let e = 0; e < count; e++) counts[binOf(edges.length[e])]++;
-  let bin = 255, edgesLeft = MOST_EDGES, inkLeft = MOST_INK;
-  const room = () => Math.min(edgesLeft, inkLeft / 2 ** ((bin + 1) / 16));
-  for (; bin > 0 && counts[bin] <= room(); bin--) {
-    edgesLeft -= counts[bin];
-    inkLeft -= counts[bin] * 2 ** ((bin + 1) / 16);
-  }
-  const part = room() / Math.max(counts[bin], 1);
+/** Keep the edges of the largest sizes, `most` of them or MOST_INK pixels at the most; of those about as large, an even part. */
+function keepBest(edges, count, sizeOf, most) {
+  const binOf = (e) => Math.min(255, Math.floor(16 * Math.log2(sizeOf(e)))), costs = new Float64Array(256);
+  const costOf = (e) => Math.max(1 / most, edges.length[e] / MOST_INK); // the part of what one frame draws
+  for (let e = 0; e < count; e++) costs[binOf(e)] += costOf(e);
+  let bin = 255, left = 1;
+  for (; bin > 0 && costs[bin] <= left; bin--) left -= costs[bin];
+  const part = left / Math.max(costs[bin], 1e-9);
   let kept = 0, due = 0;
   for (let e = 0; e < count; e++) {
-    const own = binOf(edges.length[e]);
+    const own = binOf(e);
     if (own < bin || (own === bin && (due += part) < 1)) continue;
     if (own === bin) due -= 1;
     edges.ends[2 * kept] = edges.ends[2 * e];
@@ -236,11 +232,13 @@ function classCentres({ scene, data, colouring }) {
   return scene.centres.list;
 }
 
-/** Names of classes, the largest first, unless points are lit or moving. */
+/** Names of classes, the largest first, unless points are lit or moving. With a closer view more classes have their names. */
 function placeClassNames(app, context, boxes, taken) {
   const { scene, frame, colouring, hidden, view, data } = app, classes = colouring.labeling?.classes.length;
   if (!(classes > 1) || 2 * classes > data.n || app.litRows() || app.morph) return;
+  const most = Math.round((frame.free.width * frame.free.height) / 20000);
   for (const { code, text, i, at } of classCentres(app)) {
+    if (scene.names.length >= most) break;
     const [x, y] = drawnAt(...lookAtOne(at, view), frame), small = !frame.open && Math.hypot(x - frame.cx, y - frame.cy) > 0.985 * frame.scale;
     if (hidden.has(code) || taken.has(i) || small) continue;
     if (putName(scene, { i, text, x, y, off: i < 0 ? -7 : scene.size[i], code }, 14, true, boxes, frame, context) && i >= 0) taken.add(i);
@@ -255,7 +253,7 @@ function putName(scene, { i, text: whole, x, y, off: radius, code = -1 }, fontSi
     scene.widths.set(key, context.measureText(text).width);
   }
   const w = scene.widths.get(key), h = fontSize * 1.15, off = Math.max(2, radius) + 4;
-  const places = radius < 0 ? [[x - w / 2, y - h / 2]] : [[x + off, y - h / 2], [x - off - w, y - h / 2], [x - w / 2, y - off - h], [x - w / 2, y + off]];
+  const places = radius < 0 ? [-0.5, -1.9, 0.9].map((up) => [x - w / 2, y + up * h]) : [[x + off, y - h / 2], [x - off - w, y - h / 2], [x - w / 2, y - off - h], [x - w / 2, y + off]];
   for (const [left, top] of places) {
     const box = [left - 3, top - 1, left + w + 3, top + h + 1];
     const inside = box[0] > free.x && box[1] > free.y && box[2] < free.x + free.width && box[3] < free.y + free.height;

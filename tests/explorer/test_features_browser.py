@@ -1,0 +1,76 @@
+"""What a person does with the page besides moving around: filters, density, ruler, panes, files. In a real browser."""
+
+import io
+
+import numpy as np
+import pytest
+
+from horopca.datasets import make_hierarchy
+from horopca.explorer import explore
+
+from .browsing import save, state
+
+CLASSES = [f"class {k}" for k in range(50)]
+
+
+def picture(path_or_bytes):
+    from PIL import Image
+
+    source = io.BytesIO(path_or_bytes) if isinstance(path_or_bytes, bytes) else path_or_bytes
+    return np.array(Image.open(source).convert("RGB"), int)
+
+
+# ---------------------------------------------------------------- classes and names
+
+
+def test_every_class_has_a_colour_and_a_name_in_natural_order(visit_page):
+    rng = np.random.default_rng(0)
+    Z = rng.uniform(-0.6, 0.6, (2000, 2))
+    sectors = np.floor((np.arctan2(*Z.T) / (2 * np.pi) + 0.5) * 50).astype(int)
+    page = visit_page(explore(Z, [CLASSES[k] for k in sectors]))
+    assert page.locator("#scale .row .what").all_inner_texts() == CLASSES
+    dots = page.evaluate("[...document.querySelectorAll('#scale .dot')].map((e) => e.style.background)")
+    assert len(set(dots)) == len(CLASSES)
+    few = state(page)["classes"]
+    assert 5 < len(few) < 50
+    page.evaluate("horopca.select([0])")  # one point lit: no names of classes over it
+    assert state(page)["classes"] == []
+
+
+def test_the_first_screen_of_a_large_tree_shows_its_large_subtrees(visit_page):
+    tree = make_hierarchy(5, 5, 2, step=1.6, random_state=0)
+    names = [f"node {i}" for i in range(len(tree.points))]
+    page = visit_page(explore(tree.points, tree.labels, names=names, edges=tree.edges, root=0))
+    assert "2,000 of 3,905 edges in view: those of the largest subtrees" in page.inner_text("#left-out")
+    first = state(page)
+    assert {f"branch {k}" for k in range(1, 6)} <= set(first["classes"])
+    assert np.median([int(name.split()[1]) for name in first["names"]]) < 500  # parents come before children in the rows
+
+
+# ---------------------------------------------------------------- files and paper
+
+
+def test_saved_pictures_are_on_white_whatever_the_theme(visit, tmp_path):
+    page = visit("mammals", hash="#theme=dark")
+    save(page, "#png").save_as(tmp_path / "view.png")
+    found = picture(tmp_path / "view.png")
+    assert (found[[0, -1, 0, -1], [0, 0, -1, -1]] == 255).all()
+    save(page, "#svg").save_as(tmp_path / "view.svg")
+    assert 'fill="#ffffff"/>' in (tmp_path / "view.svg").read_text().split("<g clip-path")[0]
+    assert state(page)["theme"] == "dark"
+
+
+def test_a_printed_page_is_the_picture_in_its_proportions(visit):
+    page = visit("mammals", hash="#theme=dark")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert not page.is_visible("#head") and not page.is_visible("#tools")
+    box, size = (
+        page.locator("#print").bounding_box(),
+        page.evaluate("[print.width, print.height]".replace("print", "document.getElementById('print')")),
+    )
+    assert box["width"] / box["height"] == pytest.approx(size[0] / size[1], rel=0.01)
+    assert (picture(page.screenshot())[0, 0] == 255).all()
+    page.emulate_media(media="screen")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("#print").count() == 0 and page.is_visible("#head")
