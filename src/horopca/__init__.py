@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import datasets, embed, geometry, io, metrics, neighbors, plots, projections, statistics  # noqa: F401
     from ._input.libraries import from_geoopt, from_hyperbolix, from_hypll  # noqa: F401
+    from .embed.refinement import refine  # noqa: F401
     from .estimators import *  # noqa: F403
     from .estimators import layers as torch  # noqa: F401
     from .explorer import explore  # noqa: F401
@@ -26,7 +27,7 @@ __version__ = "0.1.0"
 
 # These, and all estimators by their names, are loaded when first asked for: `horopca --help` does not wait for scikit-learn.
 _ROOMS = ("datasets", "embed", "geometry", "io", "metrics", "neighbors", "plots", "projections", "statistics")
-_HOMES = {"compare": "metrics.comparison", "explore": "explorer"}
+_HOMES = {"compare": "metrics.comparison", "explore": "explorer", "refine": "embed.refinement"}
 _HOMES |= dict.fromkeys(("from_geoopt", "from_hypll", "from_hyperbolix"), "_input.libraries")
 _ALIASES = {"anndata": "io.anndata", "torch": "estimators.layers"}
 

@@ -1,0 +1,86 @@
+"""Refined pictures: never worse than the picture, the same each time, for points, distances and functions."""
+
+import numpy as np
+import pytest
+
+from horopca import HoroPCA, refine
+from horopca.datasets import load_mammals, make_hierarchy
+from horopca.geometry import distance, from_hyperboloid, to_hyperboloid
+from horopca.metrics import average_distortion, neighbours_kept
+
+X = make_hierarchy(3, 2, 5, random_state=0).points
+Y = HoroPCA(2, random_state=0).fit_transform(X)
+D = distance(to_hyperboloid(X)[:, None], to_hyperboloid(X)[None])
+
+
+@pytest.fixture(scope="module")
+def refined():
+    return refine(X, Y)
+
+
+def test_a_refined_picture_has_less_distortion_and_is_the_same_each_time(refined):
+    assert average_distortion(X, refined) < 0.8 * average_distortion(X, Y)
+    assert np.array_equal(refine(X, Y), refined)
+
+
+@pytest.mark.parametrize(("kind", "n_components"), [("noise", 3), ("optimum", 2)])
+def test_never_worse_than_the_picture(kind, n_components):
+    """On points without structure, and from a picture that has no distortion at all."""
+    points = np.random.default_rng(1).uniform(-0.5, 0.5, (30, n_components + 2))
+    if kind == "optimum":
+        points[:, n_components:] = 0
+    picture = points[:, :n_components].copy()
+    found = refine(points, picture, max_iter=500)
+    assert found.shape == picture.shape
+    assert average_distortion(points, found) <= average_distortion(points, picture)
+
+
+def test_distances_and_functions_stand_for_points(refined):
+    matrix = refine(D, Y, metric="precomputed")
+    assert np.array_equal(refine(lambda rows: D[rows], Y), matrix)
+    # the same numbers up to rounding, which a descent of thousands of steps amplifies
+    assert average_distortion(X, matrix) == pytest.approx(average_distortion(X, refined), rel=0.05)
+
+
+def test_coordinates_are_those_of_the_picture(refined):
+    def in_lorentz(points):
+        return 2 * from_hyperboloid(to_hyperboloid(points), "lorentz")
+
+    found = refine(in_lorentz(X), in_lorentz(Y), model="lorentz", curvature=-0.25)
+    assert found.shape == (len(X), 3)
+    options = {"model": "lorentz", "curvature": -0.25}
+    assert average_distortion(in_lorentz(X), found, **options) == pytest.approx(average_distortion(X, refined), rel=0.05)
+
+
+def test_more_points_than_pairs_that_count():
+    """Above 2048 rows the pairs are a sample; the distortion over other pairs improves as well."""
+    large = make_hierarchy(13, 3, 3, random_state=0).points
+    flat = large[:, :2]
+    assert len(large) > 2048
+    assert average_distortion(large, refine(large, flat, max_iter=50)) < 0.95 * average_distortion(large, flat)
+
+
+def test_the_mammals():
+    mammals = load_mammals().points
+    start = HoroPCA(2, spine="free", objective="distortion", stretch=True, random_state=0).fit_transform(mammals)
+    found = refine(mammals, start)
+    assert average_distortion(mammals, found) <= 0.045 and neighbours_kept(mammals, found) >= 0.47
+
+
+@pytest.mark.parametrize(
+    ("original", "picture", "options", "message"),
+    [
+        (X, Y[:5], {}, "X and Y must have the same number of rows, but have"),
+        (X, Y, {"metric": "cosine"}, "metric must be one of"),
+        (X, Y, {"max_iter": -1}, "max_iter must be"),
+        (X, Y, {"tol": -1.0}, "tol must be a number of at least 0"),
+        (D[:, :3], Y, {"metric": "precomputed"}, "X must be a square matrix of distances"),
+        (lambda rows: D[rows, :3], Y, {}, r"X\(rows\) must return finite distances"),
+        (np.zeros((5, 3)), Y[:5], {}, "X must contain two different points"),
+        (X, 2 * Y / np.linalg.norm(Y, axis=1, keepdims=True).clip(1e-3), {}, "Y must lie inside the unit ball"),
+        (X[:2], [[40.0, 0.0], [0.0, 0.0]], {"model": "tangent"}, "Y must lie within distance 34 of the origin"),
+    ],
+)
+def test_errors(original, picture, options, message):
+    with pytest.raises(ValueError, match=message):
+        refine(original, picture, **options)
