@@ -184,7 +184,7 @@ def test_a_curvature_that_is_a_parameter_is_the_layers():
         k += 2
     with pytest.raises(ValueError, match=r"curvature must be a negative number .* but is 1.25"):
         layer(points)
-    with pytest.raises(ValueError, match=r"Pass a number or a Parameter here, and what is computed with every call"):
+    with pytest.raises(ValueError, match=r"must be a number or a Parameter, .* Pass it with every call"):
         HoroProjection(4, 2, curvature=-k.exp())
 
 
@@ -235,7 +235,7 @@ def test_what_is_learnt_is_kept(tmp_path):
     for other in (again, copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
         assert torch.equal(other(points), layer(points))
     assert repr(layer) == "HoroProjection(4, 2, model='lorentz-space', curvature=-0.3, stretch=True)"
-    with pytest.raises(ValueError, match=r"curvature=-1, but is of model='lorentz-space' and curvature=-0\.3"):
+    with pytest.raises(ValueError, match=r"'poincare -1\.0' \(model and curvature\), but is of one with 'lorentz-space -0\.3'"):
         HoroProjection(4, 2, stretch=True).load_state_dict(layer.state_dict())
     with pytest.raises(RuntimeError, match="size mismatch"):
         HoroProjection(5, 2, "lorentz-space", -0.3, stretch=True).load_state_dict(layer.state_dict())
@@ -280,11 +280,11 @@ def test_batches_of_any_shape_and_memory():
         (lambda: HoroProjection(4, model="lorentz")(X), ValueError, "X must have 5 columns for dim=4 and model='lorentz'"),
         (lambda: HoroProjection(4)(3 * X), ValueError, "X must lie inside the unit ball"),
         (lambda: HoroProjection(4).inverse(X), ValueError, "Y must have 2 columns"),
-        (lambda: HoroProjection(4)(X.to("meta")), ValueError, "X is on meta, but the layer on cpu: move one of them"),
+        (lambda: HoroProjection(4)(X.to("meta")), ValueError, r"X is on meta, but the layer is on cpu\. Move one of them"),
         (lambda: HoroProjection.from_fit(TangentPCA(2).fit(TREE)), ValueError, "must be a fitted HoroPCA, but is a TangentPCA"),
     ],
 )
-def test_refusals(call, error, sentence):
+def test_errors(call, error, sentence):
     with pytest.raises(error, match=sentence):
         call()
 
@@ -304,3 +304,64 @@ def test_a_batch_without_two_different_points_has_no_distortion():
         found = layer.distortion(batch)
         found.backward()
         assert found == 0 and all(torch.isfinite(p.grad).all() for p in layer.parameters() if p.grad is not None)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # torch's own, when it loads torch.func.jvp
+def test_the_layer_composes_with_torch_func():
+    layer, points = HoroProjection.from_fit(fitted("stretched")[0]), X[:6]
+    expected, parameters = layer(points), dict(layer.named_parameters())
+    leaf = points.clone().requires_grad_()
+    layer(leaf).square().sum().backward()
+    assert torch.allclose(torch.func.grad(lambda z: layer(z).square().sum())(points), leaf.grad)
+    jacobian = torch.func.jacrev(layer)(points[0])
+    direction = torch.ones_like(points[0])
+    assert torch.allclose(torch.func.jvp(layer, (points[0],), (direction,))[1], jacobian @ direction)
+    assert torch.allclose(torch.func.vmap(layer)(points), expected)
+    ensemble = {name: torch.stack([p.detach(), p.detach() + 0.1]) for name, p in parameters.items()}
+    both = torch.func.vmap(lambda p: torch.func.functional_call(layer, p, (points,)))(ensemble)
+    assert torch.allclose(both[0], expected) and not torch.allclose(both[1], expected)
+
+
+@pytest.mark.parametrize("model", ["poincare", "lorentz", "halfspace"])
+def test_the_layer_is_exported_and_compiled_whole(model):
+    pca, points = fitted(model=model, curvature=-0.3)
+    layer = HoroProjection.from_fit(pca)
+    assert torch.allclose(torch.export.export(layer, (points,)).module()(points), layer(points))
+    for function in (layer, layer.distortion):
+        # aot_eager traces forward and backward without a compiler of C++ or CUDA
+        compiled = torch.compile(function, fullgraph=True, backend="aot_eager")
+        assert torch.allclose(compiled(points), function(points))
+        compiled(points).sum().backward()
+
+
+def test_meta_initialisation_and_safetensors(tmp_path):
+    safetensors = pytest.importorskip("safetensors.torch")
+    layer = HoroProjection.from_fit(fitted("stretched")[0])
+    with torch.device("meta"):
+        other = HoroProjection(4, 2, stretch=True)
+    assert other(X.to("meta")).shape == (40, 2)
+    other = other.to_empty(device="cpu")
+    other.reset_parameters(torch.Generator().manual_seed(0))
+    assert torch.equal(other(X), HoroProjection(4, 2, stretch=True, generator=torch.Generator().manual_seed(0))(X))
+    safetensors.save_model(layer, tmp_path / "layer.safetensors")
+    safetensors.load_model(other, tmp_path / "layer.safetensors")
+    assert torch.equal(other(X), layer(X))
+    with pytest.raises(ValueError, match=r"'klein -1\.0'"):
+        safetensors.load_model(HoroProjection(4, 2, "klein", stretch=True), tmp_path / "layer.safetensors")
+
+
+def test_random_pairs_estimate_the_losses_over_all_pairs():
+    layer = HoroProjection.from_fit(fitted()[0])
+    for loss in (layer.pair_variance, layer.distortion):
+        draws = torch.stack([loss(X, n_pairs=400, generator=torch.Generator().manual_seed(k)) for k in range(50)])
+        error = draws.std().item() / 50**0.5
+        assert draws.mean().item() == pytest.approx(loss(X).item(), abs=4 * error)  # four standard errors
+    with pytest.raises(ValueError, match="n_pairs must be a whole number of at least 1, but is 0"):
+        layer.distortion(X, n_pairs=0)
+
+
+def test_without_its_check_a_layer_does_not_look_at_its_points():
+    pca, _ = fitted()
+    layer = HoroProjection.from_fit(pca, check=False)
+    assert torch.equal(layer(X), HoroProjection.from_fit(pca)(X))
+    assert torch.isfinite(layer(3 * X)).all()  # outside the ball: no error, and no meaning

@@ -1,13 +1,16 @@
 """The horospherical projection as a layer of a torch network: ``horopca.torch``.
 
-A spine is the span of a basis, which is the parameter: gradients go to it through the closed form of the projection, and no
-constraint has to be kept. Every basis is one of the family of ``HoroPCA(spine="free")``, which holds the ideal spines too.
+The parameter is a basis of the spine: its gradient comes from the closed form of the projection, and it needs no constraint.
+The bases span the family of ``HoroPCA(spine="free")``, which contains the ideal spines.
+
+The layer is made of tensor operations alone, without branches on values, so that ``torch.func``, ``torch.export`` and
+``torch.compile(fullgraph=True)`` can transform it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,10 +24,11 @@ from torch import Tensor, nn
 
 from .._input.arguments import check_count
 from .._input.coordinates import FARTHEST_IMAGE, LARGEST_RADIUS, Coordinates, check_coordinates
-from .._input.rows import Rows, check_rows
+from .._input.rows import check_rows
 from ..geometry import (
-    Frame,
     ModelName,
+    clip,
+    distance,
     from_hyperboloid,
     lift,
     origin,
@@ -33,66 +37,62 @@ from ..geometry import (
     translate,
     translate_to_origin,
 )
-from ..geometry._arrays import to_numpy, with_rows
-from ..geometry._points import Chunk
 from ..projections import Spine, slide, spine_basis, spine_from_basis, unslide
-from ..projections.horospherical import Slide
-from ..statistics import relative_change
 from .fitting import fitted_coordinates
 from .horopca import HoroPCA
 
 __all__ = ["HoroProjection"]
 
-NO_DIRECTION = 1e-15  # A pole whose space part is shorter lies at the origin, and any direction will do.
-
-
-class _Entered(NamedTuple):
-    """Points as a layer sees them."""
-
-    rows: Rows
-    scale: Any  # lengths at curvature -1 per length of the user's: a number, or a tensor where the curvature is learnt
-    unit: Any  # what the user's coordinates were multiplied by, for gradients to go through it
+NO_DIRECTION = 1e-15  # The rounding of float64: a pole with a shorter space part is at the origin and has no direction.
+CODE_BYTES = 64  # The length of the buffer with the model and the curvature, which take at most 43 characters.
 
 
 class HoroProjection(nn.Module):
-    """A horospherical projection from H^d to H^K whose spine is learnt by gradients, as a layer of a network.
+    """A horospherical projection from H^d to H^K with a trainable spine, as a layer of a network.
 
-    Made by itself it begins with a random spine; `from_fit` begins with what `HoroPCA` has learnt, and gives the numbers of its
-    `transform`. Put it in a network as a bottleneck (``layer(X)``, and ``layer.inverse(Y)`` for the way back), train it on a
-    loss of your own or on minus ``layer.pair_variance(X)`` or ``layer.distortion(X)``, or keep it frozen as a probe.
+    A new layer starts with a random spine. `from_fit` starts with the spine of a fitted `HoroPCA` and computes its `transform`.
+    Use the layer as a bottleneck (``layer(X)``, and ``layer.inverse(Y)`` for the way back), train it on your own loss, on
+    ``-layer.pair_variance(X)`` or on ``layer.distortion(X)``, or freeze it as a probe.
 
     Parameters
     ----------
     dim : int
-        The dimension d of the space of the points: their number of columns, less one for a model with time.
+        The dimension d of the space of the points: the number of columns, minus one for a model with a time coordinate.
     components : int, default=2
         K, the dimension of the images.
     model : str, default="poincare"
-        Coordinates of the points, and of the images.
+        Coordinates of the points and of the images.
     curvature : float or Parameter, default=-1.0
-        Negative. A ``torch.nn.Parameter`` of one number becomes one of the layer's: gradients go to it, and its number of the
-        moment counts. A curvature that is computed anew in every step is passed with every call, as in
-        ``layer(X, curvature=-log_c.exp())``, and gradients go through it.
+        Negative. A ``torch.nn.Parameter`` with one element is trained with the layer. A curvature that is computed in every
+        step is an argument of the call, as in ``layer(X, curvature=-log_c.exp())``.
     stretch : bool, default=False
-        Learn a stretch of the images too: some distances may then grow.
+        Whether to learn a stretch of the images. With a stretch some distances may grow.
+    check : bool, default=True
+        Whether each call checks that its rows are points of the model. Skip it in training loops: it takes about as long as the
+        projection itself. Under ``torch.compile``, ``torch.export`` and ``torch.func`` it is always skipped.
     generator : torch.Generator or None
-        Of the first spine.
+        For the initial spine.
 
     Attributes
     ----------
     basis : Parameter of shape (components, dim + 1)
-        Rows that span the spine, time first, as it is seen from `centre`.
+        Rows that span the spine, time first, relative to `centre`.
     log_stretch : Parameter of shape (), or None
-    learnt_curvature : Parameter, or None where the curvature is a number
+    learnt_curvature : Parameter, or None if the curvature is fixed
     centre : buffer of shape (dim + 1,)
-        The point of the hyperboloid from which points are looked at; the origin, or the mean of the fit.
+        The point of the hyperboloid that the basis is relative to: the origin, or the mean of the fit.
     image_centre, image_axes : buffers of shapes (components + 1,) and (components, components)
-        Where images are looked at from.
+        The frame of the images.
+    coordinates_code : buffer of bytes
+        The model and the curvature: loading the state of a layer with other coordinates is an error.
+
+    See Also
+    --------
+    horopca.HoroPCA : finds the optimal spine.
 
     Notes
     -----
-    Computed in float64, whatever the points are in. Images have the dtype of the points, and are on their device, where the
-    layer has to be too. Points that are not of the model are refused, as by an estimator.
+    The layer computes in float64. Images have the dtype and the device of the points.
 
     Examples
     --------
@@ -115,6 +115,7 @@ class HoroProjection(nn.Module):
     centre: Tensor
     image_centre: Tensor
     image_axes: Tensor
+    coordinates_code: Tensor
 
     def __init__(
         self,
@@ -124,47 +125,52 @@ class HoroProjection(nn.Module):
         curvature: Any = -1.0,
         *,
         stretch: bool = False,
+        check: bool = True,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
         self.dim = check_count("dim", dim, 1)
         self.components = check_count("components", components, 1, self.dim, f" (dim is {dim})")
         self.coordinates: Coordinates = check_coordinates(model, curvature)
+        self.check = check
         if isinstance(curvature, Tensor) and curvature.requires_grad and not curvature.is_leaf:
             raise ValueError(
-                "curvature is computed from something that is learnt, and the layer would keep the number of this moment. Pass "
-                "a number or a Parameter here, and what is computed with every call: layer(X, curvature=...)."
+                "curvature must be a number or a Parameter, but is computed from other tensors, and the layer would keep its "
+                "present value. Pass it with every call instead: layer(X, curvature=...)."
             )
         self.learnt_curvature = curvature if isinstance(curvature, nn.Parameter) else None
         self.basis = nn.Parameter(torch.empty(self.components, self.dim + 1, dtype=torch.float64))
-        self.log_stretch = nn.Parameter(torch.zeros((), dtype=torch.float64)) if stretch else None
-        self.register_buffer("centre", torch.as_tensor(origin(self.dim)))
-        self.register_buffer("image_centre", torch.as_tensor(origin(self.components)))
-        self.register_buffer("image_axes", torch.eye(self.components, dtype=torch.float64))
+        self.log_stretch = nn.Parameter(torch.empty((), dtype=torch.float64)) if stretch else None
+        self.register_buffer("centre", torch.empty(self.dim + 1, dtype=torch.float64))
+        self.register_buffer("image_centre", torch.empty(self.components + 1, dtype=torch.float64))
+        self.register_buffer("image_axes", torch.empty(self.components, self.components, dtype=torch.float64))
+        self.register_buffer("coordinates_code", torch.empty(CODE_BYTES, dtype=torch.uint8))
+        self.register_load_state_dict_pre_hook(_check_state)  # type: ignore[no-untyped-call]
         self.reset_parameters(generator)
 
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
-        """Begin anew, with the ideal points merged in a random direction and no stretch."""
+        """Initialise all parameters and buffers: ideal points merged in a random direction, no stretch, at the origin."""
         with torch.no_grad():
-            # (1, n) and (0, u_j), for orthonormal n and u_j
+            # the rows (1, n) and (0, u_j), for orthonormal n and u_j
             random = torch.randn(self.dim, self.components, generator=generator, dtype=torch.float64)
             self.basis[:, 0] = 0
             self.basis[0, 0] = 1
             self.basis[:, 1:] = torch.linalg.qr(random)[0].T.to(self.basis)
             if self.log_stretch is not None:
                 self.log_stretch.zero_()
+            self.centre.copy_(torch.as_tensor(origin(self.dim)))
+            self.image_centre.copy_(torch.as_tensor(origin(self.components)))
+            self.image_axes.copy_(torch.eye(self.components))
+            self.coordinates_code.copy_(torch.tensor(list(self._code().ljust(CODE_BYTES).encode()), dtype=torch.uint8))
 
     @classmethod
-    def from_fit(cls, estimator: HoroPCA) -> Self:
-        """The layer with the spine, the stretch and the frame of a fitted `HoroPCA`: its `transform`, to be trained further.
-
-        A stretch is learnt if the estimator has learnt one.
-        """
+    def from_fit(cls, estimator: HoroPCA, *, check: bool = True) -> Self:
+        """The layer that computes the `transform` of a fitted `HoroPCA`. Its stretch is trainable if the fit has one."""
         if not isinstance(estimator, HoroPCA):
             raise ValueError(f"estimator must be a fitted HoroPCA, but is a {type(estimator).__name__}.")
         check_is_fitted(estimator)
         coordinates, spine = fitted_coordinates(estimator), estimator.spine_
-        layer = cls(len(spine.n), estimator.n_components_, *coordinates, stretch=spine.stretch != 1)
+        layer = cls(len(spine.n), estimator.n_components_, *coordinates, stretch=spine.stretched, check=check)
         with torch.no_grad():
             layer.basis.copy_(torch.as_tensor(spine_basis(spine)))
             if layer.log_stretch is not None:
@@ -175,64 +181,86 @@ class HoroProjection(nn.Module):
         return layer
 
     def forward(self, X: Tensor, curvature: Any = None) -> Tensor:
-        """The images (..., K) of points X (..., d), each with one column more for a model with time.
+        """The images (..., K) of points X (..., d); a model with a time coordinate has one more column in both.
 
-        `curvature` is that of this call, a tensor that gradients go through; None: the layer's.
+        `curvature` overrides the layer's for this call; gradients flow through it.
         """
-        return self._through(X, self.dim, "X", curvature, self._images())
+        x, scale = self._enter(X, self.dim, "X", curvature)
+        return self._leave(self._project(x), scale, X.dtype)
 
     def inverse(self, Y: Tensor, curvature: Any = None) -> Tensor:
-        """The points (..., d) of the submanifold that images Y (..., K) stand for."""
-        return self._through(Y, self.components, "Y", curvature, lambda chunk: self._embed(chunk.points()))
+        """The points (..., d) of the submanifold that have the images Y (..., K)."""
+        y, scale = self._enter(Y, self.components, "Y", curvature)
+        y = translate(lift(y[..., 1:] @ self.image_axes.double()), self.image_centre.double())
+        x = translate(unslide(from_hyperboloid(y, "halfspace"), self._spine()), self.centre.double())
+        return self._leave(x, scale, Y.dtype)
 
     def spine(self) -> Spine:
-        """The spine as it is now, as an estimator keeps it: NumPy arrays and numbers."""
+        """The current spine as an estimator stores it, in NumPy arrays."""
         stretch = 1.0 if self.log_stretch is None else float(np.exp(self.log_stretch.item()))
         return spine_from_basis(self.basis.detach().cpu().double().numpy(), stretch)
 
-    def pair_variance(self, X: Tensor, curvature: Any = None) -> Tensor:
-        """The mean squared distance of the images over all ordered pairs, a 0-d tensor: what `HoroPCA` makes largest."""
-        rows, scale, _ = self._entered(X, self.dim, "X", curvature)
-        d: Tensor = pairwise_distance(rows.map(self._images()))
-        variance: Tensor = d.square().mean() / scale**2
+    def pair_variance(
+        self, X: Tensor, curvature: Any = None, *, n_pairs: int | None = None, generator: torch.Generator | None = None
+    ) -> Tensor:
+        """The mean squared distance between images, a 0-d tensor: the quantity that `HoroPCA` maximises.
+
+        The mean is over all ordered pairs (a point with itself included), or over `n_pairs` random pairs of different rows,
+        times (n - 1) / n to estimate the same quantity.
+        """
+        x, scale = self._enter(X, self.dim, "X", curvature)
+        y = self._project(x.reshape(-1, self.dim + 1))
+        (d,) = _pair_distances([y], n_pairs, generator)
+        share = 1.0 if n_pairs is None else (len(y) - 1) / len(y)
+        variance: Tensor = d.square().mean() * share / scale**2
         return variance
 
-    def distortion(self, X: Tensor, curvature: Any = None) -> Tensor:
-        """The mean over pairs of |d' - d| / d, for distances d of points and d' of their images, a 0-d tensor."""
-        rows, _, _ = self._entered(X, self.dim, "X", curvature)
-        before: Tensor = pairwise_distance(rows.all())
-        after: Tensor = pairwise_distance(rows.map(self._images()))
-        changes = relative_change(before, after)
-        return changes.sum() / max(1, len(changes))
+    def distortion(
+        self, X: Tensor, curvature: Any = None, *, n_pairs: int | None = None, generator: torch.Generator | None = None
+    ) -> Tensor:
+        """The mean of |d' - d| / d over pairs at a distance d > 0 whose images have distance d', a 0-d tensor.
+
+        The mean is over all pairs, whose time and memory grow with the square of the rows, or over `n_pairs` random ones.
+        """
+        x, _ = self._enter(X, self.dim, "X", curvature)
+        x = x.reshape(-1, self.dim + 1)
+        d, image = _pair_distances([x, self._project(x)], n_pairs, generator)
+        apart = d > 0
+        change = torch.where(apart, (image - d).abs() / torch.where(apart, d, 1.0), 0.0)
+        return change.sum() / apart.sum().clamp(min=1)
 
     def extra_repr(self) -> str:
-        """What distinguishes it in a printed network."""
+        """The arguments, for a printed network."""
         stretch = "" if self.log_stretch is None else ", stretch=True"
         curvature = self.coordinates.curvature if self.learnt_curvature is None else self.learnt_curvature.item()
         return f"{self.dim}, {self.components}, model={self.coordinates.model!r}, curvature={curvature:g}{stretch}"
 
-    def get_extra_state(self) -> dict[str, Any]:
-        """The model and the curvature, kept in the ``state_dict``."""
-        return self.coordinates._asdict()
-
-    def set_extra_state(self, state: dict[str, Any]) -> None:
-        """Refuse what was learnt in other coordinates."""
-        learnt = {} if self.learnt_curvature is None else {"curvature": self.coordinates.curvature}
-        if Coordinates(**state | learnt) != self.coordinates:
-            raise ValueError(
-                f"The state must be of the layer's model={self.coordinates.model!r} and "
-                f"curvature={self.coordinates.curvature:g}, but is of model={state['model']!r} and "
-                f"curvature={state['curvature']:g}. Make the layer with these."
-            )
+    def _code(self) -> str:
+        """The coordinates as the text of `coordinates_code`."""
+        curvature = "learnt" if self.learnt_curvature is not None else repr(self.coordinates.curvature)
+        return f"{self.coordinates.model} {curvature}"
 
     # ------------------------------------------------------------ in and out
 
+    def _enter(self, X: Tensor, dimension: int, name: str, curvature: Any) -> tuple[Tensor, Any]:
+        """X as points (..., dimension + 1) of the hyperboloid, and the factor from the user's lengths to curvature -1."""
+        self._check_shape(X, dimension, name)
+        given: Any = self.learnt_curvature if curvature is None else curvature
+        scale: Any = self.coordinates.scale
+        if given is not None:
+            scale = torch.as_tensor(given, dtype=torch.float64, device=X.device).reshape(()).neg().sqrt()
+        if self.check and X.numel() and _has_values(X, given):
+            coordinates = self.coordinates if given is None else check_coordinates(self.coordinates.model, given)
+            reach = FARTHEST_IMAGE if name == "Y" else LARGEST_RADIUS
+            check_rows(X.detach().reshape(-1, X.shape[-1]), coordinates, name=name, reach=reach)
+        return to_hyperboloid(X.double() * self._unit(scale), self.coordinates.model), scale
+
     def _check_shape(self, X: Tensor, dimension: int, name: str) -> None:
-        """Refuse what is no tensor of points of this dimension, where the layer is."""
+        """Raise an error if X is not a tensor of points of this dimension on the device of the layer."""
         if not isinstance(X, Tensor):
             raise TypeError(f"{name} must be a torch tensor, but is a {type(X).__name__}.")
         if X.device != self.basis.device:
-            raise ValueError(f"{name} is on {X.device}, but the layer on {self.basis.device}: move one of them with .to().")
+            raise ValueError(f"{name} is on {X.device}, but the layer is on {self.basis.device}. Move one of them with .to().")
         columns = self.coordinates.columns(dimension)
         if X.ndim < 1 or X.shape[-1] != columns:
             raise ValueError(
@@ -240,72 +268,81 @@ class HoroProjection(nn.Module):
                 f"{tuple(X.shape)}."
             )
 
-    def _entered(self, X: Tensor, dimension: int, name: str, curvature: Any) -> _Entered:
-        """A tensor (..., columns) as points, or a sentence."""
-        self._check_shape(X, dimension, name)
-        reach = FARTHEST_IMAGE if name == "Y" else LARGEST_RADIUS
-        given: Any = self.learnt_curvature if curvature is None else curvature
-        X = X.reshape(-1, X.shape[-1])
-        coordinates = self.coordinates if given is None else check_coordinates(self.coordinates.model, given)
-        rows = check_rows(X, coordinates, name=name, reach=reach, graph=True)
-        if given is None:
-            return _Entered(rows, coordinates.scale, 1.0)
-        scale = torch.as_tensor(given, dtype=torch.float64).reshape(()).neg().sqrt()
-        unit = scale if coordinates.row.scaled else 1.0
-        return _Entered(Rows(X.double() * unit, Coordinates(coordinates.model, -1.0)), scale, unit)
+    def _leave(self, x: Tensor, scale: Any, dtype: torch.dtype) -> Tensor:
+        """Points of the hyperboloid in the coordinates of the layer."""
+        X = from_hyperboloid(x, self.coordinates.model)
+        if self.coordinates.row.domain == "ball":
+            X = clip(X, 4 * torch.finfo(dtype).eps)  # the dtype has no numbers closer to the boundary
+        image: Tensor = (X / self._unit(scale)).to(dtype)
+        return image
 
-    def _through(self, X: Tensor, dimension: int, name: str, curvature: Any, function: Callable[[Chunk], Any]) -> Tensor:
-        self._check_shape(X, dimension, name)
-        if 0 in X.shape[:-1]:  # no points, and no gradients
-            columns = self.coordinates.columns(self.components if name == "X" else self.dim)
-            return X.new_zeros((*X.shape[:-1], columns)) + 0 * self.basis.sum().to(X.dtype)
-        rows, _, unit = self._entered(X, dimension, name, curvature)
-        images: Tensor = rows.map(lambda chunk: rows.coordinates.from_hyperboloid(function(chunk), X.dtype))
-        images = images if isinstance(unit, float) else (images / unit).to(X.dtype)
-        return images.reshape(*X.shape[:-1], images.shape[-1])
+    def _unit(self, scale: Any) -> Any:
+        """Coordinates at curvature -1 divided by the coordinates of the same point at the layer's curvature."""
+        return scale if self.coordinates.row.scaled else 1.0
 
-    def _images(self) -> Callable[[Chunk], Any]:
-        """The map from a chunk of points to their images (n, K+1) on the hyperboloid of H^K, as `HoroPCA` has it."""
-        spine = self._spine()
-        pole = torch.cat([(1 + spine.kappa)[None], (spine.kappa - 1) * spine.n])[None, :]
-        vectors = spine.stretch * torch.cat([pole, nn.functional.pad(spine.U, (1, 0))])
-        frame = Frame(to_numpy(self.image_centre), to_numpy(self.image_axes))
-        sliding = Slide(_seen_from(self.centre.double(), vectors), spine.kappa, frame.matrix())
+    # ------------------------------------------------------------ the projection
 
-        def images(chunk: Chunk) -> Any:
-            found, lost = sliding.images(chunk)
-            return with_rows(found, lost, self._project(chunk.points(lost), spine)) if bool(lost.any()) else found
-
-        return images
-
-    def _project(self, x: Any, spine: Any) -> Any:
-        """Images (n, K+1) on the hyperboloid of H^K of points x (n, d+1), the careful way."""
-        y = to_hyperboloid(slide(translate_to_origin(x, self.centre.double()), spine), "halfspace")
-        return lift(translate_to_origin(y, self.image_centre.double())[:, 1:] @ self.image_axes.double().T)
-
-    def _embed(self, y: Any) -> Any:
-        """Points (n, d+1) of H^d that stand for the images y (n, K+1)."""
-        y = translate(lift(y[:, 1:] @ self.image_axes.double()), self.image_centre.double())
-        return translate(unslide(from_hyperboloid(y, "halfspace"), self._spine()), self.centre.double())
+    def _project(self, x: Tensor) -> Tensor:
+        """Images (..., K+1) on the hyperboloid of H^K of points x (..., d+1)."""
+        y = to_hyperboloid(slide(translate_to_origin(x, self.centre.double()), self._spine()), "halfspace")
+        return lift(translate_to_origin(y, self.image_centre.double())[..., 1:] @ self.image_axes.double().T)
 
     def _spine(self) -> Any:
-        """The spine, of tensors that gradients go through."""
+        """The spine as tensors with gradients."""
         Q, R = torch.linalg.qr(self.basis.double().T)
-        Q = (Q * torch.where(torch.diagonal(R) < 0, -1.0, 1.0)).T  # a basis that is orthonormal already stays as it is
-        # the reflection (Householder's) that leaves time to the first of them alone
+        Q = (Q * torch.where(torch.diagonal(R) < 0, -1.0, 1.0)).T  # an orthonormal basis is unchanged
+        # Householder's reflection, which leaves the time to the first row alone
         time, size = Q[:, 0], Q[:, 0].norm()
         mirror = torch.cat([time[:1] + torch.where(time[:1] < 0, -size, size), time[1:]])
         square = mirror @ mirror
-        V = Q - 2 * torch.outer(mirror, mirror @ Q) / torch.where(square > 0, square, 1.0)  # 0: there is no time to leave
+        V = Q - 2 * torch.outer(mirror, mirror @ Q) / torch.where(square > 0, square, 1.0)  # 0: no row has a time
         pole = torch.where(V[0, 0] < 0, -V[0], V[0])
-        length = pole[1:].norm()
-        n = pole[1:] / length if length > NO_DIRECTION else torch.as_tensor(self.spine().n).to(V)
+        length, U = pole[1:].norm(), V[1:, 1:]
+        aimed = length > NO_DIRECTION
+        n = torch.where(aimed, pole[1:] / torch.where(aimed, length, 1.0), _perpendicular(U))
         stretch = 1.0 if self.log_stretch is None else self.log_stretch.double().exp()
-        return Spine(n, (pole[0] - length) / (pole[0] + length), V[1:, 1:], stretch)  # type: ignore[arg-type]
+        return Spine(n, (pole[0] - length) / (pole[0] + length), U, stretch)  # type: ignore[arg-type]
 
 
-def _seen_from(m: Tensor, vectors: Tensor) -> Tensor:
-    """Vectors (k, d+1) whose products with points are those of `vectors` with the points as seen from m (d+1,)."""
-    # times the matrix `boost_to_origin(m)`, not written out
-    time, along = vectors[:, :1], vectors[:, 1:] @ m[1:, None]
-    return torch.cat([time * m[0] - along, vectors[:, 1:] + (along / (1 + m[0]) - time) * m[1:]], 1)
+def _perpendicular(U: Tensor) -> Tensor:
+    """A unit vector (d,) perpendicular to the orthonormal rows of U: the axis farthest from their span, projected."""
+    far = (1 - U.square().sum(0)).argmax().reshape(1)
+    axis = torch.zeros_like(U[:1].sum(0)).scatter(0, far, 1.0)
+    axis = axis - U.T @ (U @ axis)
+    direction: Tensor = axis / axis.norm()
+    return direction
+
+
+def _pair_distances(clouds: list[Tensor], n_pairs: int | None, generator: torch.Generator | None) -> list[Tensor]:
+    """Distances between rows in each of several arrays of points: of all pairs (n, n), or of the same random pairs."""
+    n = len(clouds[0])
+    if n < 1:
+        raise ValueError(f"X must have at least 1 row, but has {n}.")
+    if n_pairs is None or n == 1:
+        return [pairwise_distance(x) for x in clouds]
+    device = clouds[0].device
+    count = (check_count("n_pairs", n_pairs, 1),)
+    first = torch.randint(n, count, generator=generator, device=device)
+    second = (first + 1 + torch.randint(n - 1, count, generator=generator, device=device)) % n
+    return [distance(x[first], x[second]) for x in clouds]
+
+
+def _has_values(*tensors: Any) -> bool:
+    """Whether the values of tensors can be checked: not while torch compiles, exports or transforms a function."""
+    if torch.compiler.is_compiling():
+        return False
+    wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+    return not any(isinstance(t, Tensor) and (t.is_meta or wrapped(t)) for t in tensors)
+
+
+def _check_state(layer: Any, state: Mapping[str, Any], prefix: str, *rest: Any) -> None:
+    """Raise ValueError if a state belongs to a layer with other coordinates."""
+    code = state.get(f"{prefix}coordinates_code")
+    if code is None or code.is_meta:
+        return  # a missing key is an error of load_state_dict
+    found, expected = bytes(code.tolist()).decode("ascii", "replace").strip(), layer._code()
+    if found != expected:
+        raise ValueError(
+            f"The state must be of a layer with the coordinates {expected!r} (model and curvature), but is of one with "
+            f"{found!r}. Make the layer with these."
+        )

@@ -6,13 +6,15 @@ standard (NumPy, torch, CuPy, JAX): the last axis holds coordinates, the axes be
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import array_api_compat
 import numpy as np
-from array_api_compat import device, is_cupy_array, is_numpy_array, is_torch_array
+from array_api_compat import device, is_cupy_array
 
+NUMPY_TYPES = (np.ndarray, np.generic)
 SHORTEST = 1e-150  # A vector below this length has no direction: the digits of its square are lost.
 
 
@@ -70,21 +72,37 @@ class Namespace(Hashable, Protocol[Made]):
     def __getattr__(self, name: str, /) -> Callable[..., Made]: ...
 
 
+def is_numpy(a: Any) -> bool:
+    """Whether `a` is an array or a number of NumPy."""
+    return isinstance(a, NUMPY_TYPES)
+
+
+def is_torch(a: Any) -> bool:
+    """Whether `a` is a torch tensor; torch is not imported."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(a, torch.Tensor)
+
+
 def array_namespace(*arrays: Array) -> Namespace[Array]:
     """The library of some arrays."""
+    if all(map(is_torch, arrays)):  # a short way, which torch.compile can trace
+        from array_api_compat import torch as torch_namespace
+
+        return torch_namespace  # type: ignore[return-value]
     library: Namespace[Array] = array_api_compat.array_namespace(*arrays)
     return library
 
 
 def dot(u: Array, v: Array) -> Array:
     """Euclidean inner product over the last axis."""
-    return array_namespace(u, v).vecdot(u, v)
+    xp = array_namespace(u, v)
+    return xp.vecdot(u, v) if is_numpy(u) else xp.sum(u * v, axis=-1)  # torch's vecdot has no rule for vmap
 
 
 def finite_root(a: Array) -> Array:
     """The square root, whose gradient is 0 where a is 0 (and not infinite, which times 0 would be NaN further on)."""
     xp = array_namespace(a)
-    if is_numpy_array(a):  # where nothing is differentiated
+    if is_numpy(a):  # where nothing is differentiated
         return xp.sqrt(a)
     nothing = xp.equal(a, xp.zeros_like(a))
     # the root is taken of something else there: the gradients of both branches are computed, and only then one is chosen
@@ -121,15 +139,15 @@ def with_rows(a: Array, which: Any, rows: Any) -> Array:
 
 def from_numpy(values: Any, like: Array) -> Array:
     """Small host-side `values` as an array of the library, dtype and device of `like`; a tensor keeps its graph."""
-    if is_torch_array(values):
-        moved: Any = values.to(dtype=like.dtype, device=device(like))
+    if is_torch(values):
+        moved: Any = values.to(like)
         return moved  # type: ignore[no-any-return]
     return array_namespace(like).asarray(values, dtype=like.dtype, device=device(like))
 
 
 def to_numpy(a: Any) -> np.ndarray:
     """`a` on the host, as a float64 NumPy array."""
-    if is_torch_array(a):
+    if is_torch(a):
         a = a.detach().cpu().double()
     elif is_cupy_array(a):
         a = a.get()

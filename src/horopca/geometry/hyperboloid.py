@@ -16,10 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from array_api_compat import device, is_numpy_namespace
 from scipy.spatial.distance import cdist
 
-from ._arrays import AnyArray, Array, array_namespace, dot, finite_root, norm, unit
+from ._arrays import AnyArray, Array, array_namespace, dot, finite_root, is_numpy, is_torch, norm, unit
 from .models import FLAT, cosh_and_ratio, lift
 
 CLOSE = 1e-4  # Of so small a d, sinh(f d) / sinh(d) is the first two terms of its series, whose gradients do not cancel.
@@ -53,7 +52,7 @@ def gap(x: Array, y: Array) -> Array:
     t_y, r_y, u_y = polar(y)
     turn = u - u_y
     square = polar_gap(t, r, t_y, r_y, dot(turn, turn))
-    if is_numpy_namespace(array_namespace(x)):  # where nothing is differentiated
+    if is_numpy(x):  # where nothing is differentiated
         return square
     return square - 2 * at_origin(dot(x[..., 1:], y[..., 1:]), (r <= 0) | (r_y <= 0))
 
@@ -99,13 +98,13 @@ def distance_blocks(x: Array, y: Array | None = None) -> Iterator[tuple[slice, A
     t, r, u = polar(x)
     t_y, r_y, u_y = (t, r, u) if y is None else polar(y)
     s, s_y = x[:, 1:], (x if y is None else y)[:, 1:]
-    elements = BLOCK_ELEMENTS if str(device(x)) == "cpu" else DEVICE_ELEMENTS
+    elements = BLOCK_ELEMENTS if str(x.device) == "cpu" else DEVICE_ELEMENTS
     step = max(1, elements // max(1, r_y.shape[0]))
     for start in range(0, r.shape[0], step):
         rows = slice(start, min(start + step, r.shape[0]))
         turn = squared_differences(u[rows, :], u_y)
         block = polar_gap(t[rows, None], r[rows, None], t_y[None, :], r_y[None, :], turn)
-        if not is_numpy_namespace(xp):  # where something may be differentiated
+        if not is_numpy(x):  # where something may be differentiated
             block = block - 2 * at_origin(s[rows, :] @ s_y.T, (r[rows, None] <= 0) | (r_y[None, :] <= 0))
         yield rows, 2 * xp.asinh(finite_root(block) / 2)
 
@@ -114,8 +113,10 @@ def squared_differences(u: Array, v: Array) -> Array:
     """|u_i - v_j|^2 for vectors u (n, d) and v (m, d), shape (n, m)."""
     # explicit differences: through the Gram matrix two close directions would lose half their digits
     xp = array_namespace(u, v)
-    if is_numpy_namespace(xp):
+    if is_numpy(u):
         return xp.asarray(cdist(u, v, "sqeuclidean"))
+    if is_torch(u):  # whose gradient is 0 where two directions coincide, as it should be
+        return xp.cdist(u, v, compute_mode="donot_use_mm_for_euclid_dist") ** 2
     total = xp.zeros_like(u[:, :1] + v[:, :1].T)
     for k in range(u.shape[1]):
         turn = u[:, None, k] - v[None, :, k]
@@ -167,7 +168,7 @@ def light_cone(x: Array, n: Array) -> tuple[Array, Array]:
     toward, against = u - n, u + n
     base = 1 / (t + r)  # e^{-radius}
     low, high = base + r * dot(toward, toward) / 2, base + r * dot(against, against) / 2
-    if is_numpy_namespace(array_namespace(x)):
+    if is_numpy(x):
         return low, high
     linear = at_origin(dot(x[..., 1:], n), r <= 0)
     return low - linear, high + linear

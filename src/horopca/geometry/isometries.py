@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from array_api_compat import is_numpy_namespace
 
-from ._arrays import Array, array_namespace, dot, from_numpy, norm, unit
+from ._arrays import Array, array_namespace, dot, from_numpy, is_numpy, norm, unit
 from .hyperboloid import at_origin, light_cone
 from .models import lift
 
@@ -61,7 +60,7 @@ def _boost(x: Array, n: Array, factor: Array, side: int) -> Array:
     # the part across the axis from the difference with its nearer end: exactly zero for a point on the axis
     off = xp.where((dot(u, n) > 0)[..., None], u - n, u + n)
     across = r[..., None] * (off - dot(off, n)[..., None] * n)
-    if not is_numpy_namespace(xp):
+    if not is_numpy(x):
         s = x[..., 1:]
         across = across + at_origin(s - dot(s, n)[..., None] * n, (r <= 0)[..., None])
     along = side * (high / factor - low * factor) / 2
@@ -70,7 +69,7 @@ def _boost(x: Array, n: Array, factor: Array, side: int) -> Array:
 
 def _shifted(y: Array, x: Array, m: Array) -> Array:
     """y, the points x moved by m; where m is the origin, with the gradient in m that its direction does not have there."""
-    if is_numpy_namespace(array_namespace(y)):
+    if is_numpy(y):
         return y
     shift = m[..., 1:]
     return lift(y[..., 1:] + at_origin(x[..., :1] * shift, (norm(shift) <= 0)[..., None]))

@@ -46,15 +46,15 @@ def slide(x: Array, spine: Spine) -> Array:
     low, high = light_cone(x, n)
     b = s @ U.T
     c = low + kappa * high
-    if kappa >= 0 and isinstance(spine.stretch, float) and spine.stretch == 1:  # and not to be learnt
-        # R as a sum of squares: a point on the spine has R = 0, and c^2 - 4 kappa (1 + B) would lose half its digits
-        rest = s - dot(s, n)[..., None] * n - b @ U
-        lean = low - kappa * high
-        r = (c + finite_root(lean * lean + 4 * kappa * dot(rest, rest))) / 2
-    else:
-        b, c = spine.stretch * b, spine.stretch * c
-        size = 1 + dot(b, b)
-        r = lower(c, finite_root(c * c - 4 * kappa * size), kappa, size)
+    lean, rest = low - kappa * high, s - dot(s, n)[..., None] * n - b @ U
+    b, c = spine.stretch * b, spine.stretch * c
+    size = 1 + dot(b, b)
+    square = c * c - 4 * kappa * size
+    if not spine.stretched:
+        # A point on the spine has R = 0. Where kappa >= 0 the difference above would lose half of its digits, but R is also
+        # a sum of squares. (`where` rather than `if`: the layer of horopca.torch learns kappa, a tensor.)
+        square = xp.where(xp.asarray(kappa >= 0), lean * lean + 4 * kappa * dot(rest, rest), square)
+    r = lower(c, finite_root(square), kappa, size)
     return xp.concat([b, xp.ones_like(r)[..., None]], axis=-1) / r[..., None]
 
 
@@ -62,7 +62,7 @@ def unslide(y: Array, spine: Spine) -> Array:
     """The points (n, d+1) of the submanifold through the origin and the spine whose images under `slide` are y (n, K)."""
     n, U = from_numpy(spine.n, like=y), from_numpy(spine.U, like=y)
     b, r = y[..., :-1] / y[..., -1:], 1 / y[..., -1]
-    if spine.stretch != 1:
+    if spine.stretched:
         c = (r + spine.kappa * (1 + dot(b, b)) / r) / spine.stretch
         b = b / spine.stretch
         size = 1 + dot(b, b)

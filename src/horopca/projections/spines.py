@@ -28,6 +28,11 @@ class Spine(NamedTuple):
     U: np.ndarray  #: (K-1, d), orthonormal, perpendicular to n
     stretch: float = 1.0  #: 1: the projection itself
 
+    @property
+    def stretched(self) -> bool:
+        """Whether the coordinates are stretched; a stretch that a network learns (a tensor) counts at any value."""
+        return not (isinstance(self.stretch, float) and self.stretch == 1)
+
 
 def spine_from_basis(A: np.ndarray, stretch: float = 1.0) -> Spine:
     """The spine spanned by the rows of A, shape (K, d+1)."""
