@@ -25,7 +25,8 @@ for line in sys.stdin:
         try:
             exec(code, {**globals(), **names})
         except OSError as error:
-            print(f"{error.filename}: {error.strerror}" if error.filename else error, flush=True)
+            message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+            print(message, *getattr(error, "__notes__", ()), flush=True)
             os._exit(1)
         except ValueError as error:
             print(error, flush=True)

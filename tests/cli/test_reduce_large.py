@@ -3,15 +3,21 @@
 import errno
 import json
 import os
+import signal
+from pathlib import Path
+from textwrap import dedent
 
 import numpy as np
 import pytest
 
-from blocks import BLOCK, POINTS, N, begun
+from blocks import BLOCK, POINTS, D, N, begun
+from forks import Runner
 from horopca import HoroPCA
-from horopca.io import load, load_fitted, partial, save, save_fitted, streaming
+from horopca.io import load, load_fitted, save, save_fitted
+from horopca.io.partial import open_partial
+from horopca.io.streaming import PARTIAL
 
-from .running import refused, run
+from .running import refused, run, said
 
 pytestmark = pytest.mark.usefixtures("small_blocks")
 
@@ -19,6 +25,10 @@ pytestmark = pytest.mark.usefixtures("small_blocks")
 @pytest.fixture
 def points(tmp_path):
     return save(tmp_path / "points.npy", POINTS)
+
+
+def files(folder):
+    return sorted(path.name for path in folder.iterdir())
 
 
 def test_a_large_file_gives_what_a_small_one_gives(tmp_path, points, out, monkeypatch):
@@ -39,40 +49,45 @@ def test_the_command_resumes_and_says_so_on_stderr(points, out):
     begun(points, out, HoroPCA(2, random_state=0))
     result = run("reduce", points, "-o", out, "--json")
     assert json.loads(result.stdout)["resumed_at"] == 3 * BLOCK
-    assert " ".join(result.stderr.split()) == f"Resuming at row 384 of 1,000; the fit is taken from {out}.partial.npz."
+    assert said(result) == f"Resuming at row 384 of 1,000 with the fit in {out}.partial.npz."
     assert np.array_equal(np.load(out), HoroPCA(2, random_state=0).fit(POINTS).transform(POINTS))
-    begun(points, out.with_name("two.npy"), HoroPCA(2, random_state=0))
-    restarted = run("reduce", points, "-o", out.with_name("two.npy"), "--restart", "--json")
-    assert json.loads(restarted.stdout)["resumed_at"] == 0 and restarted.stderr == ""
 
 
-def test_control_c_says_how_to_go_on(points, out, monkeypatch):
+def test_the_model_of_the_input_and_of_the_output_is_that_of_the_side_file(tmp_path, out):
+    points = save(tmp_path / "points.npy", POINTS / np.sqrt(2), model="klein", curvature=-2.0)
+    found = json.loads(run("reduce", points, "-o", out, "--method", "tpca", "--json").stdout)
+    assert found["resumed_at"] == 0 and (found["model"], found["curvature"]) == ("klein", -2.0)
+    assert (load(out).model, load(out).curvature) == ("klein", -2.0)
+    refused(run("reduce", points, "-o", tmp_path / "b.npy", "--model", "lorentz"), "contradicts the file")
+    save(points, POINTS, names=[f"p{i}" for i in range(N)], force=True)
+    assert (
+        json.loads(run("reduce", points, "-o", tmp_path / "b.npy", "--method", "tpca", "--json").stdout)["resumed_at"] is None
+    )
+    assert load(tmp_path / "b.npy").row_names[:2] == ["p0", "p1"]
+
+
+def test_an_interruption_says_how_to_resume(points, out, monkeypatch):
     monkeypatch.setattr("horopca.HoroPCA.transform", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     result = run("reduce", points, "-o", out)
     assert result.exit_code == 130 and not out.exists()
-    assert f"Interrupted: what is done is kept in {out}.partial, and the same command resumes there." in result.stderr
+    kept = f"The fit and 0 of 1,000 rows are kept in {out}.partial and out.npy.partial.npz; the same command resumes there."
+    assert said(result) == f"Interrupted. {kept}"
+    assert sorted(path.name for path in out.parent.glob("out*")) == sorted(f"out.npy{end}" for end in PARTIAL)
 
 
-def test_failures_are_sentences(points, out, tmp_path, monkeypatch):
+def test_errors_name_the_problem(points, out, tmp_path):
     refused(run("reduce", points, "-o", out, "--key", "X"), "is not one")
     (tmp_path / "there.npy").write_text("precious")
     refused(run("reduce", points, "-o", tmp_path / "there.npy"), "exists already")
-    holder = partial._locked(tmp_path / "out.npy.partial")
-    refused(run("reduce", points, "-o", out), "is being written by another process")
-    holder.close()
-    calls = iter(range(9))
-
-    def full(file):
-        if next(calls):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(streaming, "to_disk", full)
-    refused(run("reduce", points, "-o", out), "out.npy.partial: No space left on device; 128 rows are kept")
+    (tmp_path / "dangling.npy").symlink_to(tmp_path / "nothing")
+    refused(run("reduce", points, "-o", tmp_path / "dangling.npy"), "exists already")
+    with open_partial(tmp_path / "out.npy.partial"):
+        refused(run("reduce", points, "-o", out), "is being written by another process")
 
 
 @pytest.mark.parametrize("fails", ["_summary", "save_fitted", "draw_plane", "_in_words"])
-def test_all_of_a_large_job_or_nothing(tmp_path, points, out, monkeypatch, fails):
-    """Whatever fails behind the last row, no output has its name; the same command then goes on from there."""
+def test_an_error_after_the_last_row_publishes_nothing(tmp_path, points, out, monkeypatch, fails):
+    """No output has its name then, and the same command resumes after the last row."""
     plot, fit = tmp_path / "plot.svg", tmp_path / "fit.npz"
     command = ("reduce", points, "-o", out, "--plot", plot, "--save-fit", fit, "--json")
 
@@ -82,14 +97,113 @@ def test_all_of_a_large_job_or_nothing(tmp_path, points, out, monkeypatch, fails
     with monkeypatch.context() as patch:
         patch.setattr(f"horopca.cli.reduce.{fails}", full)
         failed = run(*command)
-    refused(failed, "No space left on device. What is done is kept in")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.npy.partial", "out.npy.partial.npz", "points.npy"]
+    refused(failed, "No space left on device. The fit and 1,000 of 1,000 rows are kept in")
+    assert sorted(files(tmp_path)) == sorted(["points.npy", "out.npy.partial.json", *(f"out.npy{end}" for end in PARTIAL)])
     assert json.loads(run(*command).stdout)["resumed_at"] == N
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.npz", "out.npy", "plot.svg", "points.npy"]
+    assert files(tmp_path) == ["fit.npz", "out.npy", "out.npy.json", "plot.svg", "points.npy"]
     assert np.array_equal(np.load(out), load_fitted(fit).transform(POINTS))
 
 
-def test_an_output_that_somebody_writes_meanwhile_keeps_all_others_away(tmp_path, points, out, monkeypatch):
+@pytest.fixture(scope="module")
+def runner():
+    if os.name == "nt":
+        pytest.skip("needs fork and signals")
+    runner = Runner(setup=f"from horopca.cli import main; streaming.BLOCK_BYTES = {BLOCK * D * 8}")
+    yield runner
+    runner.close()
+
+
+KILLED = """
+streaming.LARGE = int(large)
+real, count = getattr(os, call), int(calls)
+def deadly(*arguments, **options):
+    global count
+    count -= 1
+    if count < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(*arguments, **options)
+setattr(os, call, deadly)
+main(command.split(), standalone_mode=False)
+"""
+
+
+@pytest.mark.parametrize(("call", "large"), [("link", 1000), ("unlink", 1000), ("link", 1 << 30)])
+def test_a_command_that_is_killed_while_it_publishes_is_completed_without_force(
+    tmp_path, points, runner, monkeypatch, call, large
+):
+    """At every moment one output may have its name and another not. The same command then writes them all."""
+    monkeypatch.setattr("horopca.io.streaming.LARGE", large)
+    if large > 1000:
+        save(points, POINTS[:40], force=True)
+    folder = tmp_path / "results"
+    folder.mkdir()
+    command = f"reduce -q {points} -o {folder}/out.npy --save-fit {folder}/fit.npz --method tpca"
+    complete = ["fit.npz", "out.npy", "out.npy.json"]
+    assert run(*command.split()).exit_code == 0 and files(folder) == complete
+    expected = {name: (folder / name).read_bytes() for name in complete}
+    for calls in range(0, 60, 1 if call == "link" else 4):
+        for file in folder.iterdir():
+            file.unlink()
+        status, message = runner.run(KILLED, call=call, calls=calls, command=command, large=large)
+        if status == 0:
+            break
+        found = {name: (folder / name).read_bytes() for name in complete if (folder / name).exists()}
+        again = run(*command.split())
+        if again.exit_code:
+            assert "exists already" in said(again) and found == expected  # only the removal of temporary names is missing
+        else:
+            assert {name: (folder / name).read_bytes() for name in complete} == expected
+    assert status == 0 and calls > 1, message
+
+
+@pytest.mark.parametrize("fails", ["out.npy", "fit.npz", "out.npy.json"])
+@pytest.mark.parametrize("force", [False, True])
+def test_an_error_while_outputs_are_published_leaves_what_was_there(tmp_path, points, out, monkeypatch, fails, force):
+    fit, command = tmp_path / "fit.npz", ["reduce", points, "-o", out, "--save-fit", tmp_path / "fit.npz", "--method", "tpca"]
+    if force:
+        fit.write_text("precious")
+        out.write_text("precious")
+        command.append("--force")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    failures = [OSError(errno.EIO, os.strerror(errno.EIO), "source", None, "target")]
+
+    def failing(real):
+        def call(source, target, **options):
+            if Path(target).name == fails and failures:
+                raise failures.pop()
+            return real(source, target, **options)
+
+        return call
+
+    with monkeypatch.context() as patch:
+        for name in ("link", "replace", "rename"):
+            patch.setattr(os, name, failing(getattr(os, name)))
+        failures *= 1 if (tmp_path / fails).exists() else 2  # a new file is renamed if it cannot be linked
+        failed = run(*command)
+    refused(failed, f"{tmp_path / fails}: {os.strerror(errno.EIO)}. The fit and 1,000 of 1,000 rows are kept")
+    assert ".fit" not in said(failed)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if ".partial" not in path.name} == before
+    assert run(*command).exit_code == 0 and files(tmp_path) == ["fit.npz", "out.npy", "out.npy.json", "points.npy"]
+
+
+def test_terminated_commands_leave_no_temporary_files(tmp_path, points, runner):
+    code = """
+    def hang(estimator, path):
+        path.write_text("half")
+        print("here", flush=True)
+        time.sleep(600)
+    import importlib
+    importlib.import_module("horopca.cli.reduce").save_fitted = hang
+    main(command.split(), standalone_mode=False)
+    """
+    command = f"reduce -q {points} -o {tmp_path}/out.npz --save-fit {tmp_path}/fit.npz --method tpca"
+    child = runner.start(dedent(code), command=command)
+    assert runner.process.stdout.readline() == "here\n"
+    os.kill(child, signal.SIGTERM)
+    assert runner.end()[0] == 143 and files(tmp_path) == ["points.npy"]
+
+
+def test_an_output_that_another_process_writes_meanwhile_is_kept(tmp_path, points, out, monkeypatch):
     plot, fit = tmp_path / "plot.svg", tmp_path / "fit.npz"
 
     def meanwhile(estimator, path):
@@ -102,22 +216,21 @@ def test_an_output_that_somebody_writes_meanwhile_keeps_all_others_away(tmp_path
 
 
 def test_an_input_that_changes_at_the_last_moment_leaves_nothing(tmp_path, points, out, monkeypatch):
-    fit = tmp_path / "fit.npz"
-
     def meanwhile(estimator, path):
         os.utime(points, ns=(0, 0))
         return save_fitted(estimator, path)
 
     monkeypatch.setattr("horopca.cli.reduce.save_fitted", meanwhile)
-    refused(run("reduce", points, "-o", out, "--save-fit", fit), "has changed while it was reduced: nothing was written")
-    assert [path.name for path in tmp_path.iterdir()] == ["points.npy"]
+    refused(
+        run("reduce", points, "-o", out, "--save-fit", tmp_path / "fit.npz"), "has changed while it was reduced, so nothing"
+    )
+    assert files(tmp_path) == ["points.npy"]
 
 
-def test_other_outputs_and_labels_take_the_whole_file(tmp_path, points, monkeypatch):
-    monkeypatch.setattr("horopca.cli.streaming.unnamed_reduction", lambda *_, **__: pytest.fail("it was streamed"))
+def test_other_formats_and_labels_need_the_whole_file(tmp_path, points):
     (tmp_path / "labels.txt").write_text("\n".join("ab"[i % 2] for i in range(N)))
-    assert run("reduce", points, "-o", tmp_path / "out.npz").exit_code == 0
-    assert run("reduce", points, "-o", tmp_path / "out.csv", "--labels", tmp_path / "labels.txt").exit_code == 0
+    for more in (("-o", tmp_path / "out.npz"), ("-o", tmp_path / "out.csv", "--labels", tmp_path / "labels.txt")):
+        assert json.loads(run("reduce", points, "--method", "tpca", "--json", *more).stdout)["resumed_at"] is None
     assert load(tmp_path / "out.csv").labels[:3] == ["a", "b", "a"]
 
 

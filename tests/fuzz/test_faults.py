@@ -65,10 +65,10 @@ def test_killed_at_any_moment(tmp_path, points, whole, runner, seed):
         runner.end()
         assert points.read_bytes() == content
         assert not out.exists() or out.read_bytes() == whole
-    # once more in any case: a job that was killed behind its last step has left its journal
+    # once more in any case: a job that was killed after its last step has left its journal
     assert runner.run(STREAM.replace("progress", "force=True, progress"), points=points, out=out) == (0, "")
     assert out.read_bytes() == whole
-    assert not list(tmp_path.glob("out.npy.*"))
+    assert not list(tmp_path.glob("out.npy.partial*"))
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
@@ -88,7 +88,7 @@ def test_a_disk_that_fills_up_and_is_emptied_again(tmp_path, points, whole, runn
         assert (status == 0) == out.exists() == (size == 100_000), said
         assert status == 0 or "File too large" in said
     assert out.read_bytes() == whole
-    assert not list(tmp_path.glob("out.npy.*"))
+    assert not list(tmp_path.glob("out.npy.partial*"))
 
 
 @pytest.fixture(scope="module")
@@ -132,12 +132,12 @@ def test_a_job_on_a_disk_that_fills_up_and_is_made_larger(tmp_path, points, smal
     folder, small = small_disk
     out, again = folder / "out.csv", tmp_path / "again.csv"
     status, said = small.run(STREAM, points=points, out=out)
-    assert status == 1 and said.startswith(f"{out}.partial") and "No space left on device; " in said and "rows are kept" in said
-    left = "['out.csv.partial', 'out.csv.partial.npz']"
+    assert status == 1 and said.startswith(f"{out}.partial: No space left on device The fit and ") and "rows are kept" in said
+    left = "['out.csv.partial', 'out.csv.partial.jsonl', 'out.csv.partial.npz']"
     assert small.run("print(sorted(os.listdir(folder)))", folder=folder) == (0, left)
     assert small.run("subprocess.run(['mount', '-o', 'remount,size=1m', folder], check=True)", folder=folder) == (0, "")
     assert small.run(STREAM, points=points, out=out) == (0, "")
-    assert small.run("print(os.listdir(folder))", folder=folder) == (0, "['out.csv']")
+    assert small.run("print(sorted(os.listdir(folder)))", folder=folder) == (0, "['out.csv', 'out.csv.json']")
     assert small.run("open(again, 'wb').write(open(out, 'rb').read())", out=out, again=again)[0] == 0
     assert again.read_bytes() == whole.read_bytes()
 

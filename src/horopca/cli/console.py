@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import signal
 import sys
+import threading
 import warnings
 from _thread import interrupt_main
 from collections import Counter
@@ -36,12 +38,12 @@ def report_errors(meta: Mapping[str, Any] = MappingProxyType({})) -> Iterator[No
 
     `meta` is that of the context: the options of the command in it, under the names of the arguments that they set.
     """
-    with warnings.catch_warnings(record=True) as raised, interruptible():
+    with warnings.catch_warnings(record=True) as raised, interruptible(), terminable():
         warnings.filterwarnings("always", category=UserWarning)
         try:
             yield
         except KeyboardInterrupt as stopped:
-            click.echo(f"Interrupted: {stopped}" if str(stopped) else "Interrupted.", err=True)
+            click.echo(" ".join(["Interrupted.", *getattr(stopped, "__notes__", ())]), err=True)
             raise SystemExit(130) from None
         except BrokenPipeError:
             raise  # click ends the program at that, with 1
@@ -72,6 +74,19 @@ def interruptible() -> Iterator[None]:
         yield
     finally:
         sys.unraisablehook = before
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """End at SIGTERM as after an error, so that temporary files are removed. The exit status is 143, as a shell reports it."""
+    if threading.current_thread() is not threading.main_thread():  # where Python has no signals
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _end(sentence: str, meta: Mapping[str, Any], error: BaseException) -> NoReturn:

@@ -6,14 +6,15 @@ import logging
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 
 from .._input.rows import check_rows
 from ..estimators.fitting import fitted_coordinates
-from ..io.stores import atomic_folder, check_store, open_store, write_store
+from ..io.output import OutputSet
+from ..io.stores import check_store, open_store, write_store
 from .console import status
 from .reducing import Reduced, Request
 from .streaming import DRAWN_ROWS, sampled_distortion
@@ -21,7 +22,7 @@ from .streaming import DRAWN_ROWS, sampled_distortion
 ANSWER = 10  # A scheduler has so many seconds to answer.
 
 
-def reduce_chunked(request: Request, unnamed: ExitStack) -> Reduced:
+def reduce_chunked(request: Request, outputs: OutputSet) -> Reduced:
     """Points in a store that the workers of a cluster can read, and images in another that they can write."""
     start, some = time.perf_counter(), None
     with cluster(str(request.address)):
@@ -34,8 +35,7 @@ def reduce_chunked(request: Request, unnamed: ExitStack) -> Reduced:
             if request.plot is not None:
                 some = estimator.transform(rows.raw(np.arange(0, n, -(-n // DRAWN_ROWS))))
             if request.output is not None:
-                path = check_store(request.output, force=request.force)
-                write_store(unnamed.enter_context(atomic_folder(path, force=request.force)), estimator.transform(X))
+                write_store(outputs.add(request.output, check_store), estimator.transform(X))
     return Reduced(estimator, n, distortion, error, time.perf_counter() - start, some)
 
 

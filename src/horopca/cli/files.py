@@ -8,7 +8,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,10 +18,10 @@ import rich_click as click
 from .._input.coordinates import check_coordinates
 from .._input.recognition import choose_coordinates
 from ..geometry import clip
-from ..io import Table, atomic_output, check_output, load
+from ..io import Table, check_output, load
 from ..io.files import named
 from ..io.metadata import read_side_file
-from ..io.output import is_same
+from ..io.output import OutputSet, is_same
 from .options import PLAIN, Reading, option_of
 
 ARGUMENTS = ("input", "points", "graph")
@@ -59,30 +59,27 @@ def check_files(inputs: Mapping[str, Path | None], outputs: Iterable[Output], *,
         known.append((option, path))
 
 
-def write_files(writers: Iterable[tuple[Path | None, Writer]], *, force: bool, unnamed: ExitStack | None = None) -> None:
-    """Write several files, all of them or none: each beside its place, then all are put there. No path, no file.
+def write_files(writers: Iterable[tuple[Path | None, Writer]], *, force: bool, outputs: OutputSet | None = None) -> None:
+    """Write several files, all of them or none. A path of None is skipped.
 
-    `unnamed` are outputs that are written already, and get their names when it is closed.
+    `outputs` may hold outputs that are written already: they are published with the others.
     """
-    with ExitStack() as stack:
-        spoken, named = [], []
+    outputs = OutputSet(force=force) if outputs is None else outputs
+    with outputs:
+        to_stdout = []
         for path, write in writers:
             if path == STDOUT:
-                path = Path(stack.enter_context(tempfile.TemporaryDirectory())) / f"stdout{STDOUT_FORMAT}"
-                spoken.append(path)
-            if path is not None:
+                to_stdout.append(Path(outputs.enter_context(tempfile.TemporaryDirectory())) / f"stdout{STDOUT_FORMAT}")
+                write(to_stdout[-1])
+            elif path is not None:
                 with _written(path):
-                    write(stack.enter_context(atomic_output(path, force=force)) if path not in spoken else path)
-                named += [] if path in spoken else [path]
-        for path in named:
-            check_output(path, force=force)  # somebody may have written it meanwhile, and nothing has its name yet
-        if unnamed is not None:
-            unnamed.close()
-        for path in spoken:
+                    write(outputs.add(path))
+        for path in to_stdout:
             _warn_unstated(read_side_file(path))
             with open(path, "rb") as file:
                 shutil.copyfileobj(file, sys.stdout.buffer)
             sys.stdout.buffer.flush()
+        outputs.publish()
 
 
 def _warn_unstated(metadata: Mapping[str, Any]) -> None:

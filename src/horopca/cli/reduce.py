@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import rich_click as click
 
 from ..estimators.fitting import fitted_coordinates
 from ..io import save_fitted
+from ..io.output import OutputSet
 from ..metrics.comparison import NEAR_MEASURES
 from .console import is_quiet, print_rows, to_json
 from .dask import reduce_chunked
@@ -21,8 +21,8 @@ from .options import MODELS, components, option_of, points_argument, reading_opt
 from .reducing import Reduced, Request, kept_dimensions, reduce_in_memory
 from .streaming import is_streamed, reduce_streamed
 
-# Points are reduced where they are; what is written on the way gets its name when the stack is closed.
-REDUCERS: dict[str, Callable[[Request, ExitStack], Reduced]] = {
+# Points are reduced where they are stored. Outputs that are written meanwhile are published with the others.
+REDUCERS: dict[str, Callable[[Request, OutputSet], Reduced]] = {
     "memory": reduce_in_memory,
     "stream": reduce_streamed,
     "cluster": reduce_chunked,
@@ -81,15 +81,15 @@ def reduce(as_json: bool, **options: Any) -> None:
     _refuse(request, as_json)
     figure = figure_for(request.plot)
     where = "cluster" if request.address is not None else "stream" if is_streamed(request) else "memory"
-    with ExitStack() as unnamed:
-        reduced = REDUCERS[where](request, unnamed)
+    with OutputSet(force=request.force) as outputs:
+        reduced = REDUCERS[where](request, outputs)
         if figure is not None:
             place = fitted_coordinates(reduced.estimator)._asdict()
             draw_plane(figure, reduced.images, reduced.texts, title=request.title, **place)
         summary = {"input": request.input, **_summary(reduced, request), **_files(request)}
         rows, text = _in_words(summary), to_json(summary)
         others = [(request.plot, saved(figure)), (request.save_fit, lambda path: save_fitted(reduced.estimator, path))]
-        write_files([*reduced.writers, *others], force=request.force, unnamed=unnamed)
+        write_files([*reduced.writers, *others], force=request.force, outputs=outputs)
     if as_json:
         return click.echo(text)
     print_rows(rows, err=request.output == STDOUT)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +18,7 @@ from ..estimators.fitting import fitted_coordinates
 from ..io import FORMATS, load_fitted
 from ..io.anndata import how
 from ..io.files import named
+from ..io.output import OutputSet
 from ..io.stores import check_store
 from ..metrics import average_distortion
 from ..metrics.comparison import kept_neighbours, report_pairs
@@ -110,7 +110,7 @@ class Reduced(NamedTuple):
     more: dict[str, Any] = {}  # noqa: RUF012  # what else to report
 
 
-def reduce_in_memory(request: Request, unnamed: ExitStack) -> Reduced:
+def reduce_in_memory(request: Request, outputs: OutputSet) -> Reduced:
     """Points in a file that is read at once."""
     table = read(request.input, request.reading)
     texts, n = texts_of(table, request.text_files), len(table.X)

@@ -1,10 +1,9 @@
-"""``horopca reduce`` on a file too large to be read at once."""
+"""``horopca reduce`` on a file that is too large to be read at once."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,54 +11,47 @@ import numpy as np
 
 from ..estimators.fitting import fitted_coordinates
 from ..geometry import distance
-from ..io import is_large
+from ..io import Table, is_large
+from ..io.metadata import check_metadata, read_side_file
+from ..io.output import OutputSet
 from ..io.partial import beside
-from ..io.streaming import STREAMED, Source, fit_to, unnamed_reduction
+from ..io.streaming import PARTIAL, STREAMED, Source, add_reduced_file, fit_to
 from ..statistics import relative_change
 from .console import progress_bar
 from .files import Output
 from .options import NO_FILES, Reading
 from .reducing import Reduced, Request
 
-INDEPENDENT_PAIRS = 1 << 14  # The distortion is measured over so many random pairs, no two with a point in common.
-DRAWN_ROWS = 1 << 18  # At most so many points are drawn, evenly chosen.
+INDEPENDENT_PAIRS = 1 << 14  # Random pairs without a common point: the standard error of the distortion is then below 0.01.
+DRAWN_ROWS = 1 << 18  # The largest number of points in a plot, evenly spaced in the file: more do not change the picture.
 
 
 def is_streamed(request: Request) -> bool:
-    """Whether the file is large, and all that is asked for can be had a block at a time."""
-    only_place = request.reading == Reading(request.reading.model, request.reading.curvature)
-    whole = only_place and request.text_files == NO_FILES
-    streams = request.output is None or request.output.suffix.lower() in STREAMED
-    return streams and whole and is_large(request.input)
+    """Whether the file is large, and the options allow it to be reduced one block at a time."""
+    plain = request.reading == Reading(request.reading.model, request.reading.curvature) and request.text_files == NO_FILES
+    if not plain or not (request.output is None or request.output.suffix.lower() in STREAMED) or not is_large(request.input):
+        return False
+    return not {"names", "labels"} & read_side_file(request.input).keys()  # these are written with the images
 
 
 def unfinished(output: Path | None) -> list[Output]:
-    """The files beside an output while it is written, which must be no other output."""
-    ends = (".partial", ".partial.npz")
-    return [] if output is None else [Output("the unfinished -o,", beside(output, end), check=_anything) for end in ends]
+    """The files beside an output until it is complete. No other output may have their names."""
+    if output is None:
+        return []
+    return [Output("the unfinished -o,", beside(output, end), check=lambda path, force: path) for end in PARTIAL]
 
 
-def _anything(path: Path, *, force: bool) -> Path:
-    return path
-
-
-def reduce_streamed(request: Request, unnamed: ExitStack) -> Reduced:
-    """Points in a file that is mapped for the fit, then read and reduced a block at a time."""
+def reduce_streamed(request: Request, outputs: OutputSet) -> Reduced:
+    """Reduce points in a file that is mapped for the fit, then read and transformed one block at a time."""
     request.check(unfinished(request.output))
     start, source = time.perf_counter(), Source.of(request.input)
-    estimator, more = request.estimator(None), {}
+    estimator, more = request.estimator(*_stated_coordinates(request.input)), {}
     with progress_bar(f"Reducing {source.shape[0]:,} points from {request.input.name}") as bar:
         if request.output is None:
             fit_to(estimator, source)
         else:
-            options: dict[str, Any] = {
-                "force": request.force,
-                "restart": request.restart,
-                "progress": bar.update,
-                "say": bar.log,
-            }
-            unnamed.enter_context(_resumable(request.output))
-            done = unnamed.enter_context(unnamed_reduction(request.input, request.output, estimator, **options))
+            options: dict[str, Any] = {"restart": request.restart, "progress": bar.update, "log": bar.log}
+            done = add_reduced_file(outputs, request.input, request.output, estimator, **options)
             estimator, more = done.estimator, {"resumed_at": done.resumed_at}
         distortion, error = sampled_distortion(source.take, source.shape[0], estimator, request.seed)
     step = -(-source.shape[0] // DRAWN_ROWS)
@@ -67,10 +59,18 @@ def reduce_streamed(request: Request, unnamed: ExitStack) -> Reduced:
     return Reduced(estimator, source.shape[0], distortion, error, time.perf_counter() - start, images, more=more)
 
 
+def _stated_coordinates(path: Path) -> tuple[str | None, float | None]:
+    """The model and the curvature that the side file of a file of points states."""
+    found = read_side_file(path)
+    table = Table(np.empty((0, 0)), model=found.get("model"), curvature=found.get("curvature"))
+    table = check_metadata(table, path)
+    return table.model, table.curvature
+
+
 def sampled_distortion(take: Callable[[np.ndarray], np.ndarray], n: int, estimator: Any, seed: int) -> tuple[float, float]:
-    """Average distortion over independent pairs of n rows, of which `take` brings some, and its standard error."""
+    """Average distortion over random pairs of n rows, and its standard error. ``take(indices)`` returns rows."""
     rng = np.random.default_rng(seed)
-    chosen = np.sort(rng.choice(n, size=2 * min(INDEPENDENT_PAIRS, n // 2), replace=False))  # read in the order of the file
+    chosen = np.sort(rng.choice(n, size=2 * min(INDEPENDENT_PAIRS, n // 2), replace=False))  # in the order of the file
     X = take(chosen)
     coordinates, (i, j) = fitted_coordinates(estimator), rng.permutation(len(X)).reshape(2, -1)
     before, after = (distance(x[i], x[j]) for x in map(coordinates.to_hyperboloid, (X, estimator.transform(X))))
@@ -78,18 +78,3 @@ def sampled_distortion(take: Callable[[np.ndarray], np.ndarray], n: int, estimat
     if len(ratios) < 2:
         return float("nan"), 0.0
     return float(ratios.mean()), float(ratios.std(ddof=1) / np.sqrt(len(ratios)))
-
-
-@contextmanager
-def _resumable(output: Path) -> Iterator[None]:
-    """Say after a failure that the work is not lost."""
-    try:
-        yield
-    except BaseException as error:
-        if not beside(output, ".partial.npz").exists() or "resumes there" in str(error):
-            raise
-        kept = f"what is done is kept in {beside(output, '.partial')}, and the same command resumes there."
-        if isinstance(error, KeyboardInterrupt):
-            raise KeyboardInterrupt(kept) from None
-        error.add_note(f"{kept[0].upper()}{kept[1:]}")
-        raise

@@ -1,12 +1,16 @@
-"""Writing: whole or not at all."""
+"""Writing files of points, and outputs that are complete or absent."""
 
 from __future__ import annotations
 
 import csv
+import glob
 import io
+import os
 import secrets
+import shutil
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,10 +19,11 @@ import numpy as np
 from .anndata import write_h5ad
 from .files import as_text, named
 from .metadata import MEMBER, SIDE_FORMATS, as_metadata, is_side_file, side_file, to_json, write_side_file
+from .partial import lock
 from .text import DELIMITERS
 
 Metadata = Mapping[str, Any]
-Words = Mapping[str, list[str]]  # columns of words by their names: "names", "labels"
+Words = Mapping[str, list[str]]  # the columns "names" and "labels"
 
 
 def save(
@@ -102,7 +107,7 @@ def _write_npz(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> N
 
 
 class _Plain:
-    """A file as something to write to: into what it knows as a file NumPy writes past it, and forgets why it could not."""
+    """A file that NumPy does not recognise as one: into files NumPy writes by itself, and loses the reason of an error."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.write = file.write
@@ -119,42 +124,45 @@ def _write_text(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> 
             writer.writerow(([] if before is None else [before[i]]) + numbers + ([] if behind is None else [behind[i]]))
 
 
-# The ending of a file's name says which of these writes it.
 WRITERS: dict[str, Callable[..., None]] = {
     ".npy": _write_npy,
     ".npz": _write_npz,
     **dict.fromkeys(DELIMITERS, _write_text),
     ".h5ad": write_h5ad,
 }
-FORMATS = tuple(WRITERS)  #: The endings of files that points can be written to.
+FORMATS = tuple(WRITERS)  #: The extensions of files that points can be written to.
 
 
 def check_output(path: str | Path, *, force: bool = False, formats: Sequence[str] = ()) -> Path:
-    """Refuse an output that could not be written, before the work that would fill it."""
+    """Return `path` if a file can be written there. Raises an error if it cannot, or if it exists and `force` is False."""
     path = Path(path)
     if formats and path.suffix.lower() not in formats:
-        raise ValueError(f"The format of {path} is not known: its name must end in {', '.join(formats)}.")
+        raise ValueError(f"The name of {path} must end in {', '.join(formats)}.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}.")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder, but a file name was expected.")
-    if path.exists() and not force:
-        raise FileExistsError(f"{path} exists already; force (on the command line, --force) overwrites it.")
+    if os.path.lexists(path) and not force and not _temporary_names(path):
+        raise exists_error(path)
     side = side_file(path)
     if path.suffix.lower() in SIDE_FORMATS and side.exists() and not (side.is_file() and is_side_file(side)):
         raise FileExistsError(f"{side} exists already and was not written by horopca: remove it, or choose another output.")
     return path
 
 
+def exists_error(path: Path) -> FileExistsError:
+    return FileExistsError(f"{path} exists already; pass force=True (on the command line, --force) to overwrite it.")
+
+
 def is_same(path: Path, other: Path) -> bool:
-    """Whether two paths lead to one file, or one of them into the other."""
+    """Whether two paths lead to the same file, or one of them is inside the other."""
     a, b = path.resolve(), other.resolve()
     return a == b or a in b.parents or b in a.parents or (a.exists() and b.exists() and a.samefile(b))
 
 
 @contextmanager
 def atomic_output(path: str | Path, *, force: bool = False, formats: Sequence[str] = ()) -> Iterator[Path]:
-    """A temporary path beside ``path`` to write to: renamed to it at the end, removed if anything fails.
+    """Yield a temporary path beside `path`. The file is renamed to `path` at the end, or removed after an error.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -163,27 +171,128 @@ def atomic_output(path: str | Path, *, force: bool = False, formats: Sequence[st
     >>> [file.name for file in folder.iterdir()]
     ['note.txt']
     """
-    path = check_output(path, force=force, formats=formats)
-    temporary = path.with_name(f".{path.stem}-{secrets.token_hex(4)}{path.suffix}")
+    with OutputSet(force=force) as outputs:
+        with named(Path(path)):
+            yield outputs.add(path, formats=formats)
+        outputs.publish()
+
+
+# ---------------------------------------------------------------- several outputs
+
+
+class OutputSet(ExitStack):
+    """The outputs of one command, files or folders, which get their names together: all of them or, after an error, none.
+
+    `publish` adds the names as hard links, and closing the set removes the temporary names. If the process is killed in
+    between, the files that have both names are known to be unfinished, and the same command may replace them. The output that
+    was added first gets its name last.
+    """
+
+    def __init__(self, *, force: bool = False) -> None:
+        super().__init__()
+        self.force = force
+        self.outputs: list[tuple[Path, Path, Callable[..., object]]] = []
+
+    def add(self, path: str | Path, check: Callable[..., Path] = check_output, **options: Any) -> Path:
+        """The temporary path for an output, which ``check(path, force=, **options)`` accepts."""
+        path = check(path, force=self.force, **options)
+        temporary = path.with_name(f".{path.stem}-{secrets.token_hex(4)}{path.suffix}")
+        self.callback(_remove, temporary)
+        self.callback(_remove, side_file(temporary))
+        self.outputs.append((temporary, path, check))
+        return temporary
+
+    def publish(self) -> None:
+        """Give all outputs their names."""
+        for _, path, check in self.outputs:
+            check(path, force=self.force)  # another process may have written it meanwhile
+        with ExitStack() as undo:
+            for temporary, path, _ in reversed(self.outputs):
+                if len(self.outputs) > 1 and temporary.is_file() and os.name != "nt":  # Windows cannot rename an open file
+                    with suppress(BlockingIOError):  # this process has locked it already
+                        lock(self.enter_context(open(temporary, "rb")))  # which tells it from one of a process that was killed
+                for name in (temporary, side_file(temporary)):
+                    self.callback(_remove, old_name(name))
+                described = side_file(temporary).exists()
+                if described:  # first: points without their metadata would be misread
+                    _publish(side_file(temporary), side_file(path), True, undo)
+                _publish(temporary, path, self.force, undo)
+                side = side_file(path)
+                if not described and path.suffix.lower() in SIDE_FORMATS and side.is_file() and is_side_file(side):
+                    side.unlink()  # that of the file that was replaced
+            undo.pop_all()
+
+
+def _publish(temporary: Path, path: Path, force: bool, undo: ExitStack) -> None:
+    """Give a file its name. It also keeps its temporary name if it is new and the file system has hard links."""
     try:
-        with named(path):
-            yield temporary
-        check_output(path, force=force)  # another process may have written it meanwhile
-        put_in_place(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-        side_file(temporary).unlink(missing_ok=True)
+        if names := _temporary_names(path):
+            for unfinished in (path, *names):
+                unfinished.unlink()
+        if force and os.path.lexists(path):
+            _replace(temporary, path, undo)
+        else:
+            _link(temporary, path)
+            undo.callback(_remove, path)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error  # without the temporary name
 
 
-def put_in_place(temporary: Path, path: Path) -> None:
-    """Rename a complete file, and its side file first: points without their metadata would be misread."""
-    beside, side = side_file(temporary), side_file(path)
-    described = beside.exists()
-    if described:
-        beside.replace(side)
+def _link(temporary: Path, path: Path) -> None:
+    try:
+        os.link(temporary, path)
+    except OSError as error:  # FileExistsError, a folder, or a file system without hard links
+        if os.path.lexists(path):
+            raise exists_error(path) from error
+        temporary.rename(path)
+
+
+def _replace(temporary: Path, path: Path, undo: ExitStack) -> None:
+    """Replace a file or folder. The old one is kept until all outputs have their names."""
+    if path.exists():
+        temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+    old = old_name(temporary)
+    if temporary.is_dir():
+        path.rename(old)
+    else:
+        with suppress(OSError, NotImplementedError):  # no hard links
+            os.link(path, old, follow_symlinks=False)
+    undo.callback(_restore, old, path)
     temporary.replace(path)
-    if not described and path.suffix.lower() in SIDE_FORMATS and side.is_file() and is_side_file(side):
-        side.unlink()  # that of the file that was replaced
+
+
+def _restore(old: Path, path: Path) -> None:
+    if os.path.lexists(old):
+        _remove(path)
+        old.replace(path)
+
+
+def old_name(temporary: Path) -> Path:
+    """The name under which an output that is replaced is kept."""
+    return temporary.with_name(f"{temporary.name}.old")
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _temporary_names(path: Path) -> list[Path]:
+    """The temporary names that a file still has because the process that wrote it was killed while it published."""
+    if path.is_symlink() or not path.is_file() or path.stat().st_nlink == 1:
+        return []
+    pattern = f".{glob.escape(path.stem)}-????????{glob.escape(path.suffix)}"
+    names = [name for name in path.parent.glob(pattern) if name.samefile(path)]
+    with open(path, "rb") as file:
+        try:
+            lock(file)
+        except BlockingIOError:  # that process is alive
+            return []
+    return names
 
 
 # ---------------------------------------------------------------- a block of rows at a time
@@ -204,7 +313,7 @@ def _as_text(Y: np.ndarray, start: int, delimiter: str) -> bytes:
     return "".join(f"{line}\n" for line in head + lines).encode()
 
 
-# By the ending of its name, this is written to a file for a block, its first row and the number of all rows.
+# The bytes of a block of rows in a file: a function of the block, the number of its first row and the number of all rows.
 BLOCKS: Mapping[str, Callable[[np.ndarray, int, int], bytes]] = {
     ".npy": _as_npy,
     ".csv": lambda Y, start, n: _as_text(Y, start, DELIMITERS[".csv"]),

@@ -1,4 +1,4 @@
-"""A file that one process writes, and that outlives it if it is interrupted."""
+"""A partial file: written by one process at a time, and kept for the next one if that process is interrupted."""
 
 from __future__ import annotations
 
@@ -11,47 +11,47 @@ from typing import BinaryIO
 
 
 @contextmanager
-def claimed(partial: Path) -> Iterator[BinaryIO]:
-    """The partial file, for this process alone. It is removed in the end if there is nothing to resume."""
-    file = _locked(partial)
+def open_partial(partial: Path) -> Iterator[BinaryIO]:
+    """Open a partial file, which no other process can open meanwhile. An empty one without a journal is removed at the end."""
+    file = _open_locked(partial)
     try:
         yield file
     finally:
-        useless = not beside(partial, ".npz").exists() and _is_at(file, partial) and not partial.stat().st_size
-        if useless and os.name != "nt":  # while nobody else can hold it
+        empty = not beside(partial, ".jsonl").exists() and _is_at(file, partial) and not partial.stat().st_size
+        if empty and os.name != "nt":  # while no other process can hold the lock
             partial.unlink()
-        with suppress(OSError):  # what a failed write has left in the buffer
+        with suppress(OSError):  # the buffer of a write that failed
             file.close()
-        if useless and os.name == "nt":  # where an open file cannot be removed, and one that another process has opened stays
+        if empty and os.name == "nt":  # Windows cannot remove an open file
             with suppress(OSError):
                 partial.unlink()
 
 
-def _locked(partial: Path) -> BinaryIO:
+def _open_locked(partial: Path) -> BinaryIO:
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
     while True:
         if partial.is_symlink():
-            raise FileExistsError(f"{partial} is a link, and what it leads to would be overwritten: remove it.")
+            raise FileExistsError(f"{partial} is a link, and its target would be overwritten: remove the link.")
         file = open(os.open(partial, flags, 0o666), "r+b")
         try:
-            _lock(file)
+            lock(file)
         except BlockingIOError:
             file.close()
             output = partial.with_name(partial.name.removesuffix(".partial"))
             raise BlockingIOError(
-                f"{output} is being written by another process, which holds {partial}: wait for it, or choose another output."
+                f"{output} is being written by another process, which has locked {partial}: wait, or choose another output."
             ) from None
         if _is_at(file, partial):
             return file
-        file.close()  # whoever held it has renamed or removed it since
+        file.close()  # the other process has renamed or removed the file before it released the lock
 
 
-def _lock(file: BinaryIO) -> None:
-    """A lock that ends with the process; BlockingIOError where another process has it."""
+def lock(file: BinaryIO) -> None:
+    """Lock a file until it is closed or the process ends. Raises BlockingIOError if another process has locked it."""
     if sys.platform == "win32":
         import msvcrt
 
-        file.seek((1 << 31) - 1)  # locks are of bytes there, up to the largest place that a C long can tell
+        file.seek((1 << 31) - 1)  # locks are on bytes there, up to the largest C long
         try:
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -72,8 +72,8 @@ def _is_at(file: BinaryIO, path: Path) -> bool:
     return not file.closed and path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())
 
 
-def beside(path: Path, more: str) -> Path:
-    return path.with_name(path.name + more)
+def beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
 
 
 def to_disk(file: BinaryIO) -> None:

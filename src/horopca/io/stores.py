@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import json
 import secrets
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .arrays import map_npy
+from .output import OutputSet
 
 if TYPE_CHECKING:
     import dask.array as da
@@ -62,10 +60,10 @@ def save_store(path: str | Path, Y: da.Array, *, force: bool = False) -> Path:
 
     The workers write the chunks, to a folder beside the path, which is given its name at the end.
     """
-    path = check_store(path, force=force)
-    with atomic_folder(path, force=force) as temporary:
-        write_store(temporary, Y)
-    return path
+    with OutputSet(force=force) as outputs:
+        write_store(outputs.add(path, check_store), Y)
+        outputs.publish()
+    return Path(path)
 
 
 def write_store(path: Path, Y: da.Array) -> None:
@@ -88,24 +86,6 @@ def check_store(path: str | Path, *, force: bool = False) -> Path:
     if path.exists() and not _is_store(path):
         raise FileExistsError(f"{path} is not overwritten, since it is neither a Zarr store nor a folder of .npy files.")
     return path
-
-
-@contextmanager
-def atomic_folder(path: Path, *, force: bool = False) -> Iterator[Path]:
-    """The path of a folder to be made beside `path`: renamed to it at the end, removed if anything fails."""
-    temporary = path.with_name(f".{path.stem}-{secrets.token_hex(4)}{path.suffix}")
-    old = temporary.with_name(f"{temporary.name}.old")
-    try:
-        yield temporary
-        check_store(path, force=force)  # somebody may have written it meanwhile
-        if path.exists():
-            path.rename(old)
-        temporary.rename(path)
-        shutil.rmtree(old, ignore_errors=True)
-    finally:
-        if old.exists() and not path.exists():
-            old.rename(path)
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _is_store(path: Path) -> bool:

@@ -1,48 +1,62 @@
-"""Reducing a file that is larger than memory, a block of rows at a time, so that an interruption costs one block.
+"""Reduce a ``.npy`` file that may be larger than memory, one block of rows at a time. An interruption costs one block.
 
-While the work goes on there are two files beside the output. ``out.npy.partial`` is what will be the output; whoever
-writes it holds a lock on it, which the system takes back when the process ends, however it ends. ``out.npy.partial.npz``, the
-journal, is the fitted estimator with a note of what was asked for, a digest of every block of the input, and a digest of every
-block that is written: the rows are on the disk before the note says so. Whoever resumes checks the digests. At the end the
-first file is renamed and the second removed.
+Until the output is complete there are three files beside it. ``out.npy.partial`` holds the finished rows; the process that
+writes it holds a lock. ``out.npy.partial.npz`` is the fitted estimator. ``out.npy.partial.jsonl`` is the journal: a line that
+describes the call, and a line for each finished block with the size of the partial file and the CRC of the block. A block is on
+the disk before the journal mentions it.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import json
+import operator
 import os
 import shutil
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import Enum
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeAlias
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
-from .arrays import map_npy, read_members
+from .anndata import how
+from .arrays import map_npy
 from .files import check_finite, existing
-from .fits import as_member, from_member, pack, unpack, write_members
-from .output import BLOCKS, check_output, is_same
-from .partial import beside, claimed, folder_to_disk, to_disk
+from .fits import load_fitted, pack, write_members
+from .metadata import side_file, write_side_file
+from .output import BLOCKS, OutputSet, check_output, is_same, old_name
+from .partial import beside, folder_to_disk, open_partial, to_disk
 
-LARGE = 1 << 26  # A .npy file of more bytes than this is not read at once.
-BLOCK_BYTES = 1 << 25  # One step takes at most so many bytes of the input.
+LARGE = 1 << 26  # A larger .npy file is not read into memory at once.
+BLOCK_BYTES = 1 << 25  # The size of a block of the input: large enough that a disk reads it at full speed.
+TAKEN_ROWS = 1 << 10  # Single rows that are read through one mapping, because each brings about 64 KB into memory.
+LINE_BYTES = 1 << 16  # No line of a journal is longer.
 STREAMED = tuple(BLOCKS)
-TAKEN_ROWS = 1 << 10  # So many single rows are taken from one mapping: each brings in some 64 KB around it.
-Progress: TypeAlias = Callable[[int, int], None]
-Say: TypeAlias = Callable[[str], None]
-CHANGES = {"version": "by another version of horopca", "input": "on another input", "options": "with other options"}
+PARTIAL = (".partial", ".partial.npz", ".partial.jsonl")  # The endings of the files beside an output until it is complete.
+
+
+class Obstacle(Enum):
+    """Why an interrupted call cannot be resumed."""
+
+    VERSION = "it was written by another version of horopca"
+    INPUT = "the input has changed"
+    OPTIONS = "the options have changed"
+    DAMAGE = "its journal or its fit is damaged"
 
 
 class Streamed(NamedTuple):
-    """What `reduce_file` has done."""
+    """The result of `reduce_file`."""
 
     estimator: Any  #: fitted
-    n_rows: int  #: rows read and written
-    resumed_at: int  #: the row that this call began with
+    n_rows: int  #: number of rows read and written
+    resumed_at: int  #: the row at which this call started
 
 
 def reduce_file(
@@ -52,31 +66,30 @@ def reduce_file(
     *,
     force: bool = False,
     restart: bool = False,
-    progress: Progress = lambda done, total: None,
-    say: Say = lambda sentence: None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    log: Callable[[str], None] = lambda message: None,
 ) -> Streamed:
-    """Fit an estimator to the rows of a ``.npy`` file, of any size, and write their images to another file.
+    """Fit an estimator to the rows of a ``.npy`` file of any size, and write their images to another file.
 
-    The file is mapped for the fit, then read and transformed a block of rows at a time. If the call ends early, for
-    whatever reason, the same call resumes at the block that it was at, with the fit that was made. The output is
-    complete or absent.
+    The file is mapped for the fit, then read and transformed one block of rows at a time. If the call is interrupted, the same
+    call resumes at the block where it stopped, with the same fit. The output is complete or absent.
 
     Parameters
     ----------
     input : str or Path
-        A ``.npy`` file of float32 or float64 numbers, one point to a row.
+        A ``.npy`` file of float32 or float64 numbers, one point per row.
     output : str or Path
-        ``.npy`` (of the same dtype), ``.csv`` or ``.tsv``.
+        ``.npy`` (of the same dtype), ``.csv`` or ``.tsv``. A side file, such as ``plane.npy.json``, states its model.
     estimator : a reduction
         Fitted to the input unless it is fitted already.
     force : bool, default=False
         Overwrite an existing output.
     restart : bool, default=False
-        Begin anew even where an interrupted call could be resumed.
+        Start from the beginning even if an interrupted call could be resumed.
     progress : callable
-        Called with the rows done and all rows, at the beginning and after every block.
-    say : callable
-        Called with a sentence where the call resumes, or begins anew what it cannot resume.
+        Called as ``progress(rows_done, rows)`` at the start and after every block.
+    log : callable
+        Called with a message if the call resumes an interrupted one, or cannot.
 
     Returns
     -------
@@ -94,35 +107,44 @@ def reduce_file(
     >>> np.load(folder / "plane.npy").shape
     (121, 2)
     """
-    with unnamed_reduction(input, output, estimator, force=force, restart=restart, progress=progress, say=say) as done:
-        return done
+    with OutputSet(force=force) as outputs:
+        done = add_reduced_file(outputs, input, output, estimator, restart=restart, progress=progress, log=log)
+        outputs.publish()
+    return done
 
 
-@contextmanager
-def unnamed_reduction(
-    input: str | Path, output: str | Path, estimator: Any, *, force: bool, restart: bool, progress: Progress, say: Say
-) -> Iterator[Streamed]:
-    """What `reduce_file` does, but the output gets its name when the block ends, and can be resumed if that fails."""
+def add_reduced_file(
+    outputs: OutputSet,
+    input: str | Path,
+    output: str | Path,
+    estimator: Any,
+    *,
+    restart: bool,
+    progress: Callable[[int, int], None],
+    log: Callable[[str], None],
+) -> Streamed:
+    """What `reduce_file` does, for one of several outputs. Until they are published, the call can be resumed."""
     source = Source.of(input)
-    output = check_output(output, force=force, formats=STREAMED)
+    _remove_finished(Path(output))
+    output = check_output(output, force=outputs.force, formats=STREAMED)
     if is_same(output, source.path):
-        raise ValueError(f"output {output} is the input as well: the result needs a file of its own.")
-    request = {"version": __version__, "input": source.fingerprint(), "options": _options(estimator, output)}
-    with claimed(beside(output, ".partial")) as file:
-        job = Job(source, output, request, file, say)
-        begun = job.begun(restart)
-        resumed_at = job.rows(begun) if begun else 0
-        _refuse_full_disk(estimator, source, output, resumed_at)
-        state = begun or job.begin(estimator)
-        progress(resumed_at, source.shape[0])
-        for done in job.blocks(state):
-            progress(done, source.shape[0])
-        yield Streamed(state.estimator, source.shape[0], resumed_at)
-        job.finish(force)
+        raise ValueError(f"output {output} is also the input. Choose another file for the result.")
+    job = Job(source, output, outputs.enter_context(open_partial(beside(output, PARTIAL[0]))), estimator, log)
+    resumed_at = job.resume(restart)
+    _check_disk(job.estimator, source, output, resumed_at)
+    outputs.enter_context(job.resumable())
+    if not job.fitted:
+        job.fit()
+    progress(resumed_at, job.n)
+    for done in job.run():
+        progress(done, job.n)
+    job.describe()
+    outputs.outputs.append((job.partial, output, job.check))
+    return Streamed(job.estimator, job.n, resumed_at)
 
 
 class Source(NamedTuple):
-    """A file of rows, mapped anew whenever some are wanted, so that no page of it stays in memory."""
+    """A file of rows. It is mapped again for each read, so that none of its pages stay in memory."""
 
     path: Path
     shape: tuple[int, int]
@@ -132,17 +154,17 @@ class Source(NamedTuple):
     def of(cls, path: str | Path) -> Source:
         path = existing(path)
         if path.suffix.lower() != ".npy":
-            raise ValueError(f"{path} cannot be read a block at a time: only a .npy file can.")
+            raise ValueError(f"{path} cannot be read one block at a time: only a .npy file can.")
         X = map_npy(path)
         if X.ndim != 2 or 0 in X.shape:
             raise ValueError(f"{path} must hold one point per row, but its array has shape {X.shape}.")
         if not _is_float(X.dtype):
-            raise ValueError(f"{path} must hold float32 or float64 to be read a block at a time, but holds {X.dtype}.")
+            raise ValueError(f"{path} must hold float32 or float64 to be read one block at a time, but holds {X.dtype}.")
         return cls(path, X.shape, X.dtype)
 
     @property
     def block_rows(self) -> int:
-        """Rows in a block: a power of two, so that the blocks of an estimator fit into it."""
+        """The number of rows of a block: a power of two, as the chunks of estimators are."""
         fitting = max(1, BLOCK_BYTES // (self.shape[1] * self.dtype.itemsize))
         return 1 << (fitting.bit_length() - 1)
 
@@ -156,213 +178,245 @@ class Source(NamedTuple):
         parts = [indices[start : start + TAKEN_ROWS] for start in range(0, len(indices), TAKEN_ROWS)]
         return np.concatenate([np.array(map_npy(self.path)[part]) for part in parts])
 
-    def fingerprint(self) -> dict[str, Any]:
-        """What tells this input from another, or from itself after a change."""
+    def fingerprint(self) -> list[Any]:
+        """What differs for another file, or after a change: the system sets the time of the last change itself."""
         status = self.path.stat()
-        return {
-            "path": str(self.path.resolve()),
-            "size": status.st_size,
-            "mtime_ns": status.st_mtime_ns,
-            "shape": list(self.shape),
-            "dtype": self.dtype.str,
-        }
-
-    def digests(self, block_rows: int) -> list[str]:
-        """A digest of the rows of every block."""
-        return [digest(self.rows(start, start + block_rows)) for start in range(0, self.shape[0], block_rows)]
-
-
-def digest(content: np.ndarray | bytes) -> str:
-    """What tells these bytes from others."""
-    return hashlib.sha256(content if isinstance(content, bytes) else np.ascontiguousarray(content).data).hexdigest()[:32]
-
-
-class State(NamedTuple):
-    """How far a job is."""
-
-    estimator: Any
-    block_rows: int
-    read: list[str]  # digests of the rows of every block of the input
-    written: list[tuple[int, str]]  # for every block that is done, the bytes it takes and their digest
-
-    @property
-    def bytes(self) -> int:
-        return sum(size for size, _ in self.written)
+        times = [status.st_mtime_ns, status.st_ctime_ns]
+        return [str(self.path.resolve()), status.st_ino, status.st_size, *times, *self.shape, self.dtype.str]
 
 
 class Job:
-    """A reduction under way: its input, its output, and the partial file that this process holds."""
+    """A reduction in progress: its input, its output, the partial file that this process has locked, and its journal."""
 
-    def __init__(self, source: Source, output: Path, request: dict[str, Any], file: BinaryIO, say: Say) -> None:
-        self.source, self.output, self.request, self.file, self.say = source, output, request, file, say
-        self.partial, self.journal = beside(output, ".partial"), beside(output, ".partial.npz")
+    def __init__(self, source: Source, output: Path, file: BinaryIO, estimator: Any, log: Callable[[str], None]) -> None:
+        self.source, self.output, self.file, self.estimator, self.log = source, output, file, estimator, log
+        self.partial, self.saved_fit, self.journal = (beside(output, end) for end in PARTIAL)
+        self.n, self.block_rows = source.shape[0], source.block_rows
+        self.input = source.fingerprint()
+        self.call = {
+            Obstacle.VERSION.name: __version__,
+            Obstacle.INPUT.name: self.input,
+            Obstacle.OPTIONS.name: [output.suffix.lower(), self.block_rows, _digest(estimator)],
+        }
+        self.blocks: list[tuple[int, int]] = []  # of the finished ones: the size of the partial file, the CRC of the block
+        self.fitted = False
 
-    def begun(self, restart: bool) -> State | None:
-        """Where an interrupted job can be resumed, or None."""
-        size = os.fstat(self.file.fileno()).st_size
-        if restart or not (size or self.journal.exists()):
-            self._discard()
-            return None
+    @property
+    def size(self) -> int:
+        return self.blocks[-1][0] if self.blocks else 0
+
+    @property
+    def rows(self) -> int:
+        """The number of finished rows."""
+        return min(len(self.blocks) * self.block_rows, self.n)
+
+    @contextmanager
+    def resumable(self) -> Iterator[None]:
+        """Remove the files at the end, or after an error say that they are kept."""
+        try:
+            yield
+        except BaseException as error:
+            if self.journal.exists() and self.partial.exists():
+                kept = f"The fit and {self.rows:,} of {self.n:,} rows are kept in {self.partial} and {self.saved_fit.name}"
+                error.add_note(f"{kept}; the same command resumes there.")
+            else:
+                self.discard()
+            raise
+        folder_to_disk(self.output.parent)
+        self._remove_beside()
+        self.partial.unlink(missing_ok=True)  # a second name of the output
+
+    def discard(self) -> None:
+        self._remove_beside()
+        if not self.file.closed:
+            self.file.truncate(0)
+        self.blocks, self.fitted = [], False
+
+    def _remove_beside(self) -> None:
+        side = side_file(self.partial)
+        for path in (self.journal, self.saved_fit, side, old_name(side), old_name(self.partial)):
+            path.unlink(missing_ok=True)
+
+    # ------------------------------------------------------------ the journal
+
+    def resume(self, restart: bool) -> int:
+        """Take up an interrupted call if there is one. Returns the number of rows that are done."""
+        begun = os.fstat(self.file.fileno()).st_size > 0
+        if restart or not (begun or self.journal.exists()):
+            self.discard()
+            return 0
         if not self.journal.exists():
             raise FileExistsError(
-                f"{self.partial} exists without the journal {self.journal.name} that would tell what it is: remove it, or "
-                "restart (on the command line, --restart)."
+                f"{self.partial} exists without its journal {self.journal.name}, and may not be horopca's: remove it, or pass "
+                "restart=True (on the command line, --restart)."
             )
-        state, why_not = self._read_journal(size)
-        if state is None:
-            self.say(f"Starting anew: {self.partial} was begun {why_not}.")
-            self._discard()
+        obstacle = self._read_journal()
+        if obstacle is None:
+            self.log(f"Resuming at row {self.rows:,} of {self.n:,} with the fit in {self.saved_fit}.")
         else:
-            self.say(f"Resuming at row {self.rows(state):,} of {self.source.shape[0]:,}; the fit is taken from {self.journal}.")
-        return state
+            self.log(f"Starting from the beginning: {self.partial} cannot be used, because {obstacle.value}.")
+            self.discard()
+        return self.rows
 
-    def rows(self, state: State) -> int:
-        """How many rows are done."""
-        return min(len(state.written) * state.block_rows, self.source.shape[0])
+    def _read_journal(self) -> Obstacle | None:
+        """Read what is done, up to the first block whose bytes are not those that were written."""
+        with open(self.journal, "r+b") as journal:
+            try:
+                call = json.loads(journal.readline(LINE_BYTES))
+                changed = [obstacle for obstacle in Obstacle if self.call.get(obstacle.name) != call.get(obstacle.name)]
+                estimator = None if changed else load_fitted(self.saved_fit)
+            except (ValueError, AttributeError, RecursionError, OSError):
+                return Obstacle.DAMAGE
+            if changed:
+                return changed[0]
+            self.estimator, self.fitted, end = estimator, True, journal.tell()
+            self.file.seek(0)
+            while self.rows < self.n and (block := self._sound_block(journal.readline(LINE_BYTES))):
+                self.blocks.append(block)
+                end = journal.tell()
+            journal.truncate(end)
+        return None
 
-    def _read_journal(self, size: int) -> tuple[State | None, str]:
-        """The state in the journal of a partial file of this size; or None, and what is in the way of taking it up."""
+    def _sound_block(self, line: bytes) -> tuple[int, int] | None:
+        """The block of a line of the journal, if the next bytes of the partial file are those of the block."""
+        if not line.endswith(b"\n"):  # the end, or a line that was cut short
+            return None
         try:
-            members = read_members(self.journal)
-            note = from_member(members["journal"])
-            changes = [words for key, words in CHANGES.items() if note["request"][key] != self.request[key]]
-            if changes:
-                return None, changes[0]
-            written = [(int(length), str(mark)) for length, mark in note["written"]]
-            state = State(unpack(members, self.journal), int(note["block_rows"]), list(note["read"]), written)
-            blocks = -(-self.source.shape[0] // state.block_rows)
-            sound = len(state.read) == blocks >= len(written) and min((length for length, _ in written), default=0) >= 0
-        except (ValueError, KeyError, TypeError, ArithmeticError):
-            sound = False
-        if not sound or state.bytes > size:
-            return None, "and its journal does not fit it"
-        if self.source.digests(state.block_rows) != state.read:
-            return None, CHANGES["input"]
-        return self._undamaged(state), ""
+            size, crc = map(operator.index, json.loads(line))
+        except (ValueError, TypeError, RecursionError):
+            size, crc = 0, 0
+        if self.size < size <= os.fstat(self.file.fileno()).st_size and zlib.crc32(self.file.read(size - self.size)) == crc:
+            return size, crc
+        self.log(f"Rows from {self.rows:,} are damaged in {self.partial} and are computed again.")
+        return None
 
-    def _undamaged(self, state: State) -> State:
-        """The state with the blocks up to the first whose bytes are not those that were written."""
-        self.file.seek(0)
-        for k, (length, mark) in enumerate(state.written):
-            if digest(self.file.read(length)) != mark:
-                self.say(f"Rows from {k * state.block_rows:,} are damaged in {self.partial}, and are made again.")
-                return state._replace(written=state.written[:k])
-        return state
+    # ------------------------------------------------------------ the work
 
-    def _discard(self) -> None:
-        self.journal.unlink(missing_ok=True)
-        self.file.truncate(0)
+    def fit(self) -> None:
+        fit_to(self.estimator, self.source)
+        with self._errors_at(self.saved_fit):
+            self.saved_fit.unlink(missing_ok=True)
+            write_members(self.saved_fit, pack(self.estimator))
+            self._write_line(self.call, "xb")
+            folder_to_disk(self.output.parent)
+        self.fitted = True
 
-    def begin(self, estimator: Any) -> State:
-        """Fit, and keep the fit in the journal."""
-        block_rows = self.source.block_rows
-        read = self.source.digests(block_rows)
-        fit_to(estimator, self.source)
-        state = State(estimator, block_rows, read, [])
-        self._note(state, 0)
-        return state
-
-    def _note(self, state: State, before: int) -> None:
-        """Keep in the journal how far the job is, where it said `before`; the rows have to be on the disk."""
-        note = {"request": self.request, "block_rows": state.block_rows, "read": state.read, "written": state.written}
-        temporary = beside(self.journal, ".new")
-        with self._told(before, temporary):
-            temporary.unlink(missing_ok=True)
-            write_members(temporary, {**pack(state.estimator), "journal": as_member(note)})
-            temporary.replace(self.journal)
-
-    def blocks(self, state: State) -> Iterator[int]:
-        """Transform and write what is left, a block at a time; the number of rows done after each."""
-        n, write = self.source.shape[0], BLOCKS[self.output.suffix.lower()]
-        for start in range(self.rows(state), n, state.block_rows):
-            X = self._block(state, start)
-            content = write(self._images(state.estimator, X, start), start, n)
-            with self._told(start, self.partial):
-                self.file.seek(state.bytes)
+    def run(self) -> Iterator[int]:
+        """Transform and write the other rows, one block at a time. Yields the number of finished rows."""
+        write = BLOCKS[self.output.suffix.lower()]
+        for start in range(self.rows, self.n, self.block_rows):
+            content = write(self._images(start), start, self.n)
+            with self._errors_at(self.partial):
+                self.file.seek(self.size)
                 self.file.truncate()
                 self.file.write(content)
                 to_disk(self.file)
-            state = state._replace(written=[*state.written, (len(content), digest(content))])
-            self._note(state, start)
-            yield self.rows(state)
+            block = self.size + len(content), zlib.crc32(content)
+            with self._errors_at(self.journal):
+                self._write_line(block, "ab")
+            self.blocks.append(block)
+            yield self.rows
 
-    def _block(self, state: State, start: int) -> np.ndarray:
-        """The rows of a block, the same as at the beginning of the job."""
-        try:
-            X = self.source.rows(start, start + state.block_rows)
-        except ValueError:  # the file is cut short
-            self._discard()
-            raise
-        if digest(X) != state.read[start // state.block_rows]:
-            self._refuse_changed()
-        return X
+    def _write_line(self, value: Any, mode: str) -> None:
+        """Add a line to the journal. One that is cut short is removed."""
+        line = json.dumps(value).encode() + b"\n"
+        with open(self.journal, mode, buffering=0) as journal:
+            end = journal.tell()
+            try:
+                if journal.write(line) < len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                os.fsync(journal.fileno())
+            except OSError:
+                journal.truncate(end)
+                raise
 
-    def _images(self, estimator: Any, X: np.ndarray, start: int) -> np.ndarray:
+    def _images(self, start: int) -> np.ndarray:
+        self._check_input()
+        X = self._read(start)
         try:
-            return np.asarray(estimator.transform(X))
+            return np.asarray(self.estimator.transform(X))
         except ValueError as error:
-            self._discard()  # it would end here again
+            self.discard()  # the same call would end here again
             where = f"{self.source.path}, rows {start:,} to {start + len(X) - 1:,}"
-            raise ValueError(f"{where} (below they are counted from 0): {error}" if start else f"{where}: {error}") from error
+            raise ValueError(f"{where}, counted from 0 in what follows: {error}" if start else f"{where}: {error}") from error
 
-    def finish(self, force: bool) -> None:
-        """Give the output its name."""
-        if self.source.fingerprint() != self.request["input"]:
-            self._refuse_changed()
-        check_output(self.output, force=force)  # somebody may have written it meanwhile
-        if os.name == "nt":  # where an open file cannot be renamed
+    def _read(self, start: int) -> np.ndarray:
+        try:
+            return self.source.rows(start, start + self.block_rows)
+        except ValueError:  # the file was truncated
+            self.discard()
+            raise
+
+    def _check_input(self) -> None:
+        if not self.source.path.exists() or self.source.fingerprint() != self.input:
+            self._raise_changed()
+
+    def _raise_changed(self) -> NoReturn:
+        self.discard()
+        raise ValueError(f"{self.source.path} has changed while it was reduced, so nothing was written. Run it again.")
+
+    def check(self, path: Path, *, force: bool) -> None:
+        """Raise an error if the output cannot get its name, or if the input has changed."""
+        self._check_input()
+        check_output(path, force=force)
+        if os.name == "nt":  # Windows cannot rename an open file
             self.file.close()
-        self.partial.replace(self.output)
-        folder_to_disk(self.output.parent)
-        self.journal.unlink(missing_ok=True)
 
-    def _refuse_changed(self) -> NoReturn:
-        self._discard()
-        raise ValueError(f"{self.source.path} has changed while it was reduced: nothing was written. Run it again.")
+    def describe(self) -> None:
+        """Write the metadata of the output, which is published with it."""
+        self.file.flush()
+        with self._errors_at(side_file(self.partial)):
+            write_side_file(self.partial, {"input": str(self.source.path), **how(self.estimator)})
 
     @contextmanager
-    def _told(self, rows: int, path: Path) -> Iterator[None]:
-        """A failure to write, such as a full disk, with the file's name and what is to be done."""
+    def _errors_at(self, path: Path) -> Iterator[None]:
+        """Add the name of the file to an error of the disk."""
         try:
             yield
         except OSError as error:
-            beside(self.journal, ".new").unlink(missing_ok=True)
-            kept = f"; {rows:,} rows are kept in {self.partial}, and the same command resumes there" if rows else ""
-            raise OSError(error.errno, f"{error.strerror}{kept}", str(path)) from error
+            raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 # ---------------------------------------------------------------- before the work
 
 
 def is_large(path: str | Path) -> bool:
-    """Whether a file is better reduced a block at a time: a ``.npy`` of more than 64 MiB, of float32 or float64."""
+    """Whether a file is better reduced one block at a time: a ``.npy`` of more than 64 MiB, of float32 or float64."""
     path = Path(path)
     return path.is_file() and path.stat().st_size > LARGE and can_stream(path)
 
 
 def can_stream(path: Path) -> bool:
-    """Whether a file can be read a block at a time: a ``.npy`` with a matrix of float32 or float64."""
+    """Whether a file can be read one block at a time: a ``.npy`` with a matrix of float32 or float64."""
     if path.suffix.lower() != ".npy" or not path.is_file():
         return False
     X = map_npy(path)
     return X.ndim == 2 and X.size > 0 and _is_float(X.dtype)
 
 
+def _remove_finished(output: Path) -> None:
+    """Remove the files beside an output that was complete when the process that wrote it was killed."""
+    partial, *others = (beside(output, end) for end in PARTIAL)
+    if partial.exists() and output.exists() and partial.samefile(output):
+        for path in (*others, partial):
+            path.unlink(missing_ok=True)
+
+
 def _is_float(dtype: np.dtype) -> bool:
     return dtype.isnative and dtype in (np.float32, np.float64)
 
 
-def _options(estimator: Any, output: Path) -> dict[str, str]:
-    """What is asked for: the format, and a digest of the estimator with its parameters and all it may have learnt."""
+def _digest(estimator: Any) -> str:
+    """What differs between estimators with other parameters, or other learnt attributes."""
     digest = hashlib.sha256()
     for name, array in pack(estimator).items():
         digest.update(f"{name} {array.dtype.str} {array.shape} ".encode() + array.tobytes())
-    return {"format": output.suffix.lower(), "estimator": digest.hexdigest()}
+    return digest.hexdigest()
 
 
-def _refuse_full_disk(estimator: Any, source: Source, output: Path, done: int) -> None:
-    """Say before the work that the output has no room, as far as that can be told."""
-    columns = getattr(estimator, "n_components_", estimator.n_components)  # before a fit it may be a share of the variance
+def _check_disk(estimator: Any, source: Source, output: Path, done: int) -> None:
+    """Raise OSError if the disk has no space for the output, as far as its size is known."""
+    columns = getattr(estimator, "n_components_", estimator.n_components)  # before a fit this may be a fraction
     need = (source.shape[0] - done) * (columns if isinstance(columns, int) else 1) * source.dtype.itemsize
     free = shutil.disk_usage(output.parent).free
     if need > free:
@@ -380,5 +434,5 @@ def fit_to(estimator: Any, source: Source) -> None:
         estimator.fit(map_npy(source.path))
     except ValueError:
         steps = range(0, source.shape[0], source.block_rows)
-        check_finite((source.rows(start, start + source.block_rows) for start in steps), source.path)  # by their numbers
+        check_finite((source.rows(start, start + source.block_rows) for start in steps), source.path)  # names the row
         raise
