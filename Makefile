@@ -60,6 +60,7 @@ lint: .venv/.ready-dev  ## the linter, the spelling and the types
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/codespell
 	$(BIN)/mypy
+	$(BIN)/basedpyright --level error --pythonpath $(BIN)/python tests/typed_script.py
 
 release-check: .venv-release/.ready  ## everything that has to hold of a release; leaves its files in dist/
 	.ci/release-check $(<D)/bin

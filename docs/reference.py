@@ -35,7 +35,7 @@ def public_names() -> dict[str, list[str]]:
     seen: set[int] = set()
     found = {}
     for room in ROOMS:
-        module = _module(room)
+        module = import_module(room)
         names = {name: getattr(module, name) for name in module.__all__ if name != "__version__"}
         names = {name: value for name, value in names.items() if not isinstance(value, ModuleType) and id(value) not in seen}
         seen |= {id(value) for value in names.values()}
@@ -61,7 +61,7 @@ def _index() -> list[str]:
 
 def _page(room: str, names: list[str]) -> list[str]:
     """The page of a module: what it says of itself, and its names, by the file that they are in where that has several."""
-    module = _module(room)
+    module = import_module(room)
     title = f"{ROOMS[room]}: ``{room}``"
     said = inspect.cleandoc(module.__doc__ or "") if room != "horopca" else ""
     lines = [title, "=" * len(title), "", f".. module:: {room}", "", said.partition(">>>")[0], ""]
@@ -92,8 +92,3 @@ def _files(module: Any) -> dict[str, str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.level == 1]
     return {alias.name: f"{module.__name__}.{node.module}" for node in imports for alias in node.names}
-
-
-def _module(name: str) -> Any:
-    alias = {"horopca.anndata": "horopca.io.anndata", "horopca.torch": "horopca.estimators.layers"}
-    return import_module(alias.get(name, name))

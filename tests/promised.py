@@ -19,7 +19,7 @@ import horopca
 from horopca.cli import COMMANDS
 
 LIST = Path(__file__).with_suffix(".txt")
-MODULES = ("", *horopca._ROOMS, *horopca._ALIASES)
+MODULES = ("", *horopca._SUBMODULES, *horopca._OPTIONAL_SUBMODULES)
 ABSENT = [f"horopca.{name}" for name in ("torch",) if find_spec(name) is None]  # cannot be looked at without its library
 
 
@@ -32,7 +32,7 @@ def _names() -> Iterator[tuple[str, str]]:
     for room in MODULES:
         if f"horopca.{room}" in ABSENT:
             continue
-        module = import_module(f"horopca.{horopca._ALIASES.get(room, room)}".rstrip("."))
+        module = import_module(f"horopca.{room}".rstrip("."))
         for name in module.__all__:
             value, path = getattr(module, name), ".".join(filter(None, ["horopca", room, name]))
             yield path, parameters(value)

@@ -77,7 +77,7 @@ def test_every_page_is_in_the_table_of_contents_once():
 def test_the_reference_has_every_public_name_and_no_other():
     names = public_names()
     shown = {id(getattr(import_module(room), name)) for room, found in names.items() for name in found}
-    rooms = {name for name in horopca.__all__ if isinstance(getattr(horopca, name), ModuleType)} | {"torch", "explorer"}
+    rooms = {*horopca._SUBMODULES, *horopca._OPTIONAL_SUBMODULES, "explorer"}
     public = [import_module("horopca"), *(import_module(f"horopca.{room}") for room in sorted(rooms))]
     lists = [(module, name) for module in public for name in exported(module)]
     values = [getattr(module, name) for module, name in lists if name != "__version__"]
@@ -88,8 +88,7 @@ def test_the_reference_has_every_public_name_and_no_other():
 
 
 def exported(module: ModuleType) -> list[str]:
-    alias = {"horopca.anndata": "horopca.io.anndata", "horopca.torch": "horopca.estimators.layers"}
-    return list(import_module(alias.get(module.__name__, module.__name__)).__all__)
+    return list(module.__all__)
 
 
 ESTIMATORS = [getattr(horopca, name) for name in horopca.__all__ if hasattr(getattr(horopca, name), "get_params")]

@@ -7,67 +7,52 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, embed, geometry, io, metrics, neighbors, plots, projections, statistics  # noqa: F401
-    from ._input.libraries import from_geoopt, from_hyperbolix, from_hypll  # noqa: F401
-    from .embed.refinement import refine  # noqa: F401
+    from . import anndata as anndata
+    from . import datasets as datasets
+    from . import embed as embed
+    from . import geometry as geometry
+    from . import io as io
+    from . import metrics as metrics
+    from . import neighbors as neighbors
+    from . import plots as plots
+    from . import projections as projections
+    from . import statistics as statistics
+    from . import torch as torch
+    from ._input.libraries import from_geoopt as from_geoopt
+    from ._input.libraries import from_hyperbolix as from_hyperbolix
+    from ._input.libraries import from_hypll as from_hypll
+    from .embed.refinement import refine as refine
     from .estimators import *  # noqa: F403
-    from .estimators import layers as torch  # noqa: F401
-    from .explorer import explore  # noqa: F401
-    from .io import anndata  # noqa: F401
-    from .metrics.comparison import compare  # noqa: F401
+    from .explorer import explore as explore
+    from .metrics.comparison import compare as compare
 
 __version__ = "0.1.0"
 
-# These, and all estimators by their names, are loaded when first asked for: `horopca --help` does not wait for scikit-learn.
-_ROOMS = ("datasets", "embed", "geometry", "io", "metrics", "neighbors", "plots", "projections", "statistics")
-_HOMES = {"compare": "metrics.comparison", "explore": "explorer", "refine": "embed.refinement"}
-_HOMES |= dict.fromkeys(("from_geoopt", "from_hypll", "from_hyperbolix"), "_input.libraries")
-_ALIASES = {"anndata": "io.anndata", "torch": "estimators.layers"}
+# Submodules, functions (with the module of each) and estimators are imported on first use: `horopca --help` does not wait for
+# scikit-learn. A star import brings functions and estimators only: `io` and `statistics` would hide the standard library's.
+_SUBMODULES = ("datasets", "embed", "geometry", "io", "metrics", "neighbors", "plots", "projections", "statistics")
+_OPTIONAL_SUBMODULES = ("anndata", "torch")  # which need libraries of the same names
+_FUNCTIONS = {"compare": "metrics.comparison", "explore": "explorer", "refine": "embed.refinement"}
+_FUNCTIONS |= dict.fromkeys(("from_geoopt", "from_hypll", "from_hyperbolix"), "_input.libraries")
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS or name in _ALIASES:
-        return import_module(f".{_ALIASES.get(name, name)}", __name__)
-    if name in _HOMES:
-        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    if name == "__all__":
-        aliases = _ALIASES.keys() - {"torch"}  # a star must not put it in the place of torch itself, nor need torch
-        return sorted([*_ROOMS, *_HOMES, *aliases, "__version__", *_estimators().__all__])
-    if not name.startswith("_") and name in _estimators().__all__:
-        return getattr(_estimators(), name)
+    if name in _SUBMODULES or name in _OPTIONAL_SUBMODULES:
+        return import_module(f".{name}", __name__)
+    if name in _FUNCTIONS:
+        return getattr(import_module(f".{_FUNCTIONS[name]}", __name__), name)
+    if name == "__all__" or not name.startswith("_"):
+        estimators = import_module(".estimators", __name__)
+        if name == "__all__":
+            return sorted([*_FUNCTIONS, *estimators.__all__, "__version__"])
+        if name in estimators.__all__:
+            return getattr(estimators, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-class _Alias(ModuleType):
-    """A module of a room under a second name, loaded when something of it is asked for."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(import_module(f".{_ALIASES[self.__name__.rpartition('.')[2]]}", __package__), name)
-
-
-sys.modules |= {f"{__name__}.{name}": _Alias(f"{__name__}.{name}") for name in _ALIASES}  # for `import horopca.anndata`
-
-
-def _deprecated(what: str, instead: str, goes: str) -> None:
-    """Tell whoever called the caller that something public goes in a version to come, and what to do instead.
-
-    For every room: ``_deprecated("pairs=", "pass objective=", "0.4")``. CONTRIBUTING.md says how long it stays.
-    """
-    warnings.warn(f"{what} is deprecated and goes in {__name__} {goes}: {instead}.", FutureWarning, stacklevel=3)
-
-
 def __dir__() -> list[str]:
-    return list(__getattr__("__all__"))
-
-
-def _estimators() -> Any:
-    return import_module(".estimators", __name__)
+    return sorted([*__getattr__("__all__"), *_SUBMODULES, *_OPTIONAL_SUBMODULES])

@@ -1,4 +1,4 @@
-"""The horospherical projection as a layer of a torch network: ``horopca.torch``.
+"""The horospherical projection as a layer of a torch network.
 
 The parameter is a basis of the spine: its gradient comes from the closed form of the projection, and it needs no constraint.
 The bases span the family of ``HoroPCA(spine="free")``, which contains the ideal spines.
@@ -22,10 +22,12 @@ except ImportError as error:
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from .._input.arguments import check_count
-from .._input.coordinates import FARTHEST_IMAGE, LARGEST_RADIUS, Coordinates, check_coordinates
-from .._input.rows import check_rows
-from ..geometry import (
+from ._input.arguments import check_count
+from ._input.coordinates import FARTHEST_IMAGE, LARGEST_RADIUS, Coordinates, check_coordinates
+from ._input.rows import check_rows
+from .estimators.fitting import fitted_coordinates
+from .estimators.horopca import HoroPCA
+from .geometry import (
     ModelName,
     clip,
     distance,
@@ -37,9 +39,7 @@ from ..geometry import (
     translate,
     translate_to_origin,
 )
-from ..projections import Spine, slide, spine_basis, spine_from_basis, unslide
-from .fitting import fitted_coordinates
-from .horopca import HoroPCA
+from .projections import Spine, slide, spine_basis, spine_from_basis, unslide
 
 __all__ = ["HoroProjection"]
 

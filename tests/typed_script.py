@@ -1,0 +1,20 @@
+"""A user's script, which mypy --strict and pyright check: every documented import."""
+
+import torch
+
+import horopca.anndata
+from horopca import HoroPCA, HoroPCACV, HyperbolicSVC, compare, explore, from_geoopt, refine
+from horopca.embed import DistortionEmbedding
+from horopca.metrics import average_distortion, bootstrap
+from horopca.neighbors import HyperbolicNeighbors
+from horopca.plots import plot_disk
+from horopca.torch import HoroProjection
+
+
+def project(X: torch.Tensor) -> torch.Tensor:
+    layer = HoroProjection(10, 2)
+    return layer.inverse(layer(X))
+
+
+FUNCTIONS = (average_distortion, bootstrap, compare, explore, from_geoopt, horopca.anndata.reduce, plot_disk, refine)
+ESTIMATORS = (DistortionEmbedding, HoroPCA, HoroPCACV, HyperbolicNeighbors, HyperbolicSVC)
