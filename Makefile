@@ -51,8 +51,8 @@ reproduce: .venv/.ready-dev  ## the paper's tables and figures, computed again
 # somewhere. The examples of the docstrings are run by `make test`. One thread: examples are small.
 docs: .venv/.ready-docs  ## the site, in build/docs: pages, API reference, and the gallery of examples/, which is run
 	rm -rf docs/api build/docs
-	OMP_NUM_THREADS=1 MPLBACKEND=agg $(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
 	OMP_NUM_THREADS=1 MPLBACKEND=agg $(BIN)/python docs/run_pages.py
+	OMP_NUM_THREADS=1 MPLBACKEND=agg $(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
 	$(BIN)/python docs/check_site.py build/docs
 
 lint: .venv/.ready-dev  ## the linter, the spelling and the types

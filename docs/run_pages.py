@@ -1,21 +1,25 @@
-"""Run the Python of pages from top to bottom, warnings as errors: python docs/run_pages.py. (Tests run that of networks.md.)
+"""Run the Python code of the documentation pages and save the images that they show: python docs/run_pages.py.
 
-What a line says that it prints, ``print(x)  # 0.05``, has to be what x is to so many digits.
+A page runs from top to bottom in a temporary folder, with warnings as errors. A line ``print(x)  # 0.05`` asserts that x rounds
+to 0.05. An image ``images/PAGE/NAME`` is the file NAME that the code of the page has written. (tests/test_networks_page.py runs
+networks.md.)
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import tempfile
 import warnings
 from pathlib import Path
 
+HERE = Path(__file__).resolve().parent
 PAGES = ("start", "plots", "seeds", "far-out", "whitening")
 
 
 def code_of(text: str) -> str:
-    """The Python of a page, in which every printed number that the page states is asserted."""
+    """The Python code of a page, with an assertion for every number that a comment says is printed."""
     code = "\n".join(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL))
     return re.sub(r"^print\((.*)\)  # (\d+\.(\d+))\b", asserted, code, flags=re.MULTILINE)
 
@@ -27,14 +31,16 @@ def asserted(line: re.Match[str]) -> str:
 
 def main() -> None:
     warnings.simplefilter("error")
-    here = Path(__file__).resolve().parent
-    for name in PAGES:
-        text = (here / f"{name}.md").read_text(encoding="utf-8")
+    for page in PAGES:
+        text = (HERE / f"{page}.md").read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
-            print(f"# {name}.md")
+            print(f"# {page}.md")
             exec(code_of(text), {})
-            os.chdir(here)
+            for name in re.findall(rf"\(images/{page}/([^)]+)\)", text):
+                (HERE / "images" / page).mkdir(parents=True, exist_ok=True)
+                shutil.copy(name, HERE / "images" / page / name)
+            os.chdir(HERE)
 
 
 if __name__ == "__main__":
