@@ -360,7 +360,7 @@ def test_the_address_keeps_the_view(visit):
     page.select_option("#colour", label="Label")
     page.locator("#scale .row").nth(2).hover()
     page.locator("#scale .toggle").nth(2).click()
-    until(page, "location.hash.includes('hide=2')")
+    until(page, "location.hash.includes('filter=label:2')")
     other = visit("mammals", hash=page.evaluate("location.hash"))
     same = lambda s: {key: s[key] for key in ("model", "pin", "colour", "hidden", "theme")}
     assert same(state(other)) == same(state(page)) and state(other)["hidden"] == [2]
@@ -373,8 +373,8 @@ def test_the_address_keeps_the_view(visit):
 @IN_BOTH
 def test_an_address_without_sense_shows_the_start(visit):
     plain = visit("mammals")
-    page = visit("mammals", hash="#at=x,y&zoom=-3&pin=9999&by=nothing&hide=99.x&theme=pink&model=%3Cb%3E")
-    for hash in ("#at=1,1e9&turn=NaN", "#%E0", "#at=&pin=1.5&hide="):
+    page = visit("mammals", hash="#at=x,y&zoom=-3&pin=9999&by=nothing&filter=label:99.x;constructor:1;radius:x~-1&theme=pink&model=constructor")
+    for hash in ("#at=1,1e9&turn=NaN", "#%E0", "#at=&pin=1.5&filter="):
         assert np.array_equal(shown(page), shown(plain)) and state(page) == state(plain)
         page.evaluate(f"location.hash = '{hash}'")
         settle(page)

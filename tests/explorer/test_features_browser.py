@@ -8,7 +8,7 @@ import pytest
 from horopca.datasets import make_hierarchy
 from horopca.explorer import explore
 
-from .browsing import save, state
+from .browsing import LABELS, Y, disk, save, settle, state, until
 
 CLASSES = [f"class {k}" for k in range(50)]
 
@@ -74,3 +74,65 @@ def test_a_printed_page_is_the_picture_in_its_proportions(visit):
     page.emulate_media(media="screen")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("#print").count() == 0 and page.is_visible("#head")
+
+
+# ---------------------------------------------------------------- filters
+
+
+def brush(page, first, last):
+    box = page.locator("#histogram").bounding_box()
+    page.mouse.move(box["x"] + first * box["width"], box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + last * box["width"], box["y"] + 20, steps=4)
+    page.mouse.up()
+    settle(page)
+
+
+def test_filters_add_up_and_are_kept_in_the_address(visit):
+    page = visit("mammals", hash="#by=column-0")  # the row numbers
+    brush(page, 0.25, 0.75)
+    n = len(Y)
+    rows = np.arange(n)
+    inside = (rows >= 0.25 * (n - 1)) & (rows <= 0.75 * (n - 1))
+    drawn = lambda: np.array(page.evaluate("Array.from({ length: horopca.n }, (_, i) => horopca.visible(i))"))
+    assert np.abs(drawn() ^ inside).sum() <= 2  # a pixel of the chart is more than half a row
+    page.select_option("#colour", label="Label")
+    row = page.locator("#scale .row", has_text="carnivore")
+    row.hover()
+    row.locator(".toggle").click()
+    settle(page)
+    both = drawn()
+    assert not both[np.array(LABELS) == "carnivore"].any() and both.any() and (both <= inside + 2).all()
+    assert f"{both.sum()} of {n} points shown" in page.inner_text("#scale")
+    until(page, "location.hash.includes('label:')")
+    other = visit("mammals", hash=page.evaluate("location.hash"))
+    assert (np.array(other.evaluate("Array.from({ length: horopca.n }, (_, i) => horopca.visible(i))")) == both).all()
+    hidden = int(np.flatnonzero(~both)[0])
+    page.evaluate(f"horopca.flyTo({hidden})")  # what is looked for is shown again
+    settle(page)
+    assert drawn()[hidden]
+    page.select_option("#colour", label="row")
+    brush(page, 0.5, 0.5)  # a click
+    while page.locator("#scale .all").count():
+        page.locator("#scale .all").last.click()
+    assert drawn().all()
+
+
+# ---------------------------------------------------------------- density and ruler
+
+
+@pytest.mark.parametrize("model", ["poincare", "klein", "equidistant"])
+def test_contours_are_by_hyperbolic_area(visit_page, model):
+    """A small dense disk in a large thin one: on the screen of the Poincaré disk the rim of the large one is the densest."""
+    rng = np.random.default_rng(0)
+    disk_of = lambda n, r: np.arccosh(1 + rng.uniform(0, np.cosh(r) - 1, n))  # radii, uniform by hyperbolic area
+    r, angle = np.r_[0, disk_of(1000, 0.7), disk_of(2500, 3)], rng.uniform(0, 2 * np.pi, 3501)
+    page = visit_page(explore(r[:, None] * np.c_[np.cos(angle), np.sin(angle)], model="tangent", root=0), hash=f"#model={model}")
+    page.keyboard.press("d")
+    settle(page)
+    lines = [np.array(line).reshape(-1, 2) for line in page.evaluate("horopca.density()")]
+    centre, scale = disk(page)
+    radii = {"poincare": lambda z: 2 * np.arctanh(z), "klein": np.arctanh, "equidistant": lambda z: z}[model]
+    far = [np.median(radii(np.linalg.norm(line - centre, axis=1) / scale)) for line in lines]
+    assert len(far) == 4 and far[0] < 0.85 and far == sorted(far) and far[3] > 1.5
+    until(page, "location.hash.includes('density=on')")

@@ -31,7 +31,7 @@ from .packing import pack
 from .widget import notebook_widget
 
 SCRIPTS = (
-    "geometry", "data", "colours", "scene", "paint", "export", "state", "pointer", "selection", "refitting", "time", "regions",
+    "geometry", "data", "colours", "scene", "paint", "export", "state", "pointer", "filters", "selection", "refitting", "time", "regions", "density",
     "panels", "main",
 )  # fmt: skip
 SANDBOX = "allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox"  # pop-ups: links open in a tab

@@ -34,6 +34,9 @@ function fractionOn(scale, [low, high]) {
   return (value) => (high > low ? (value - low) / (high - low) : value === low ? 0.5 : NaN);
 }
 
+/** The value at a part of the way: the inverse of `fractionOn`. */
+const valueOn = (scale, [low, high]) => (part) => (scale === "log" ? low * (high / low) ** part : low + part * (high - low));
+
 const rampOf = (data, colouring, scale, theme) => data.ramps[scale === "diverging" ? "diverging" : colouring.ramp][theme];
 const greyOf = (data, theme) => data.other[theme];
 

@@ -33,8 +33,8 @@ function cropOf(frame) {
 function legendLines(app) {
   const { colouring, data } = app, theme = app.theme.name;
   if (colouring.values) {
-    const [low, high] = colouring.ranges[app.scale], ramp = rampOf(data, colouring, app.scale, theme);
-    const at = (part) => (app.scale === "log" ? low * (high / low) ** part : low + part * (high - low));
+    const ramp = rampOf(data, colouring, app.scale, theme);
+    const at = valueOn(app.scale, colouring.ranges[app.scale]);
     return [1, 0.75, 0.5, 0.25, 0].map((part) => ({
       text: written(at(part), colouring) + (part === 1 ? `  ${clipped(colouring.words)}` : ""), colour: hex(along(ramp, part)),
     }));
@@ -66,6 +66,7 @@ function pictureOf(app) {
   paintBackdrop(context, app.scene, frame, theme);
   paintEdges(context, app.scene, frame, theme);
   paintPoints(context, app.scene, theme, app.paint);
+  paintDensity(context, app);
   paintRegions(context, app);
   paintInk(context, app);
   context.restore();
@@ -156,6 +157,7 @@ function svgOf(app) {
       `stroke-width="${edges.width}"/>`,
     `<path d="${links.join("")}" fill="none" stroke="${hex(theme.accent)}" stroke-width="1.5"/>`,
     `<g fill-opacity="${theme.opacity}">`, ...svgPoints(app), "</g>",
+    ...svgDensity(app),
     ...svgRegions(app),
     ...scene.names.map((name) => svgText(name, theme)), "</g>",
     ...svgLegend(lines, crop.x + crop.width + 12, crop.y + 24, theme), "</svg>\n",

@@ -7,14 +7,16 @@ const PALETTE = ["page", "disk", "rim", "line", "ink", "soft", "edge", "accent",
 function newApp(data) {
   const app = {
     data, scene: newScene(data), colourings: colourings(data), start: { ...polar(...data.home), turn: 0 },
-    hover: -1, marks: [], flight: null, morph: null, stale: "all", asked: 0, restless: data.n > MANY, shown: new Uint8Array(data.n).fill(1),
-    lit: -1, lasso: null, lassoing: false, trail: [""], visit: 0, hidden: new Set(), scale: "linear",
+    hover: -1, marks: [], flight: null, morph: null, stale: "all", asked: 0, restless: data.n > MANY, 
+    lit: -1, lasso: null, lassoing: false, trail: [""], visit: 0, scale: "linear",
   };
   const ink = $("ink"), inkContext = ink.getContext("2d"), plane = $("plane"), painter = newPainter(plane);
+  addFilters(app);
   addSelection(app);
   addRefit(app);
   addTime(app);
   addRegions(app);
+  addDensity(app);
   const dark = matchMedia("(prefers-color-scheme: dark)"), still = (app.still = matchMedia("(prefers-reduced-motion: reduce)"));
 
   // ------------------------------------------------------------ drawing
@@ -54,10 +56,12 @@ function newApp(data) {
       Object.assign(scene.edges, { width: many ? 0.8 : 1.1, alpha: (many ? 0.4 : 0.6) * (app.litRows() ? 0.35 : 1) });
       painter.paint(scene, frame, app.theme, app.paint);
       app.borders.clear();
+      app.contours = null;
     }
     placeNames(app, inkContext, data.n > MANY && app.stale === "all");
     inkContext.setTransform(frame.dpr, 0, 0, frame.dpr, 0, 0);
     inkContext.clearRect(0, 0, frame.width, frame.height);
+    if (!(app.restless && app.stale === "all")) paintDensity(inkContext, app); // of very many points once the view rests
     paintRegions(inkContext, app);
     paintInk(inkContext, app, app.lasso);
     app.stale = null;
@@ -122,7 +126,7 @@ function newApp(data) {
   }
 
   app.flyToPoint = (i) => {
-    if (!app.shown[i]) app.toggle(app.colouring.labeling.codes[i]);
+    app.reveal(i);
     app.fly(pointAt(data.points, i));
     app.setPin(i);
   };
@@ -153,17 +157,6 @@ function newApp(data) {
     announce(app, i);
   };
 
-  function showClasses() {
-    const codes = app.colouring.labeling?.codes;
-    for (let i = 0; i < data.n; i++) app.shown[i] = codes && app.hidden.has(codes[i]) ? 0 : 1;
-    fillLegend(app);
-    mark();
-    app.draw();
-  }
-
-  app.toggle = (code) => { if (!app.hidden.delete(code)) app.hidden.add(code); showClasses(); };
-  app.isolate = (code) => { app.hidden = new Set(app.colouring.labeling.classes.keys()); app.hidden.delete(code); showClasses(); };
-  app.showAll = () => { app.hidden.clear(); showClasses(); };
   app.light = (code) => { if (code !== app.lit) { app.lit = code; app.tint(); } };
 
   /** 1 for each point that is not dimmed, or null where none is dimmed. */
@@ -191,12 +184,12 @@ function newApp(data) {
     app.colouring = app.colourings.find((one) => one.key === key);
     if (before !== app.colouring) {
       app.lit = -1;
-      if (before) app.hidden.clear(); // classes of another column
       if (!app.colouring.ranges?.[app.scale]) app.scale = "linear";
     }
     app.colours = coloursOf(data, app.colouring, app.scale, app.theme.name);
     app.tint();
-    showClasses();
+    fillLegend(app);
+    mark();
   };
   app.setScale = (scale) => { app.scale = scale; app.setColouring(app.colouring.key); };
   app.setLassoing = (on) => {
@@ -261,14 +254,15 @@ function newApp(data) {
 
   app.restore = (hash) => {
     app.jumpTo(timeIn(hash, app));
-    const { chosenTheme, colouring, selected, refit, allRegions, ...rest } = readHash(hash, app);
+    const { chosenTheme, colouring, selected, refit, allRegions, density, ...rest } = readHash(hash, app);
     Object.assign(app, rest, { flight: null, colouring });
     fillColours(app);
     app.setTheme(chosenTheme);
     app.select(selected);
     app.setRegions(allRegions);
+    app.setDensity(density);
     app.setModel(app.model);
-    showClasses();
+    app.applyFilters();
     if (writeRefit(app.refitted) !== writeRefit(refit)) {
       if (refit) app.refit(refit.goal, refit.rows);
       else app.unfit();
@@ -307,8 +301,10 @@ function publicFace(app) {
     }),
     rings: () => { drawn(); return scene.rings.map(({ pixels, text }) => [pixels, Number(text)]); },
     colour: (i) => css(app.paint[i]),
+    visible: (i) => app.shown[i] === 1,
     order: () => [...scene.order],
     path: (i, j) => { drawn(); return arcOnScreen(scene, app.frame, i, j, turnBetween(scene, app.frame, i, j)).path; },
+    density: () => { drawn(); return contoursOf(app); },
     region: (i) => { drawn(); return borderOnScreen(app, i); },
     select: (rows) => app.select(rows),
     watch: (act) => app.watchers.push(act),

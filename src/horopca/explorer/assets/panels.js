@@ -135,9 +135,8 @@ function fillLegend(app) {
   const { colouring } = app, scale = $("scale"), top = scale.scrollTop;
   const buttons = () => [...scale.querySelectorAll("button")], focused = buttons().indexOf(document.activeElement);
   $("colour").value = colouring.key;
-  if (colouring.labeling) scale.replaceChildren(...classRows(app));
-  else if (colouring.values) scale.replaceChildren(...rampRows(app));
-  else scale.replaceChildren(...noteRow(colouring));
+  const rows = colouring.labeling ? classRows(app) : colouring.values ? rampRows(app) : noteRow(colouring);
+  scale.replaceChildren(...rows, ...filterRows(app));
   rove(scale);
   scale.scrollTop = top;
   buttons()[focused]?.focus();
@@ -158,7 +157,7 @@ function classRows(app) {
         h("button", { class: "toggle", "aria-pressed": String(!off), "aria-label": `show ${text}`, text: off ? "show" : "hide",
           onclick: () => app.toggle(code) })));
   });
-  return app.hidden.size ? [...rows, h("div", { class: "row" }, h("button", { class: "all", text: "Show all", onclick: () => app.showAll() }))] : rows;
+  return rows;
 }
 
 function rampRows(app) {
@@ -169,7 +168,7 @@ function rampRows(app) {
   const scale = choices.length < 2 ? null : h("select", { id: "scaling", "aria-label": "Scale" },
     ...choices.map((value) => h("option", { value, text: value, selected: value === app.scale })));
   scale?.addEventListener("change", () => app.setScale(scale.value));
-  return [bar, h("div", { class: "ends" }, ...ends), scale, ...noteRow(colouring)].filter(Boolean);
+  return [histogram(app), bar, h("div", { class: "ends" }, ...ends), scale, ...noteRow(colouring)].filter(Boolean);
 }
 
 const noteRow = ({ note }) => (note ? [h("p", { class: "note", text: note })] : []);

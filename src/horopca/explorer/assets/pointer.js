@@ -157,6 +157,7 @@ function listenToKeys(app, canvas) {
       "-": () => zoomAt(app, frame.cx, frame.cy, 1 / 1.3),
       Home: () => app.goHome(),
       l: () => app.setLassoing(!app.lassoing),
+      d: () => app.setDensity(!app.density),
       ...(app.data.ellipses && { r: () => app.setRegions(!app.allRegions) }),
       Backspace: () => app.goBack(),
       ...(app.data.last && { " ": () => app.play(), ",": () => app.step(-1), ".": () => app.step(1) }),

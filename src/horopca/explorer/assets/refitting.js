@@ -82,6 +82,7 @@ function addRefit(app) {
   /** Move all points to new places; what was measured of the old ones is no longer shown. */
   app.moveTo = (points, length = 1400, held = -1) => {
     app.morph = { from: data.points, to: points, begun: null, length: app.still.matches ? 0 : length, held };
+    if (!app.isMeasured()) for (const { key, trust } of app.colourings) if (trust && app.filters.has(key)) app.setFilter(key, null);
     if (app.colouring.trust && !app.isMeasured()) app.setColouring(app.colourings[0].key);
     fillColours(app);
     app.draw();
@@ -99,7 +100,7 @@ function addRefit(app) {
     app.morph = null;
     data.radius.set(radiiOf(data));
     if (app.colouring.values === data.radius) app.setColouring(app.colouring.key);
-    app.remark();
+    app.applyFilters();
     app.arrived();
   };
 }

@@ -1,5 +1,5 @@
-// The view in the address: #on=row (or at=angle,radius)&turn=…&zoom=…&model=…&pin=…&time=…&by=…&scale=…&hide=…&theme=…
-// &select=rows&refit=goal,rows&regions=all. What is as at the start is left out, and so are very long lists of rows.
+// The view in the address: #on=row (or at=angle,radius)&turn=…&zoom=…&model=…&pin=…&time=…&by=…&scale=…&filter=…&theme=…
+// &select=rows&refit=goal,rows&regions=all&density=on. What is as at the start is left out, and so are very long lists of rows.
 
 const LONGEST_LIST = 6000; // characters: longer addresses are cut by some programs
 
@@ -18,11 +18,12 @@ function writeHash(app) {
   put("time", app.data.time, app.data.last);
   put("by", app.colouring.key, app.colourings[0].key);
   put("scale", app.scale, "linear");
-  put("hide", [...app.hidden].sort((a, b) => a - b).join("."), "");
+  put("filter", writeFilters(app.filters), "");
   put("theme", app.chosenTheme, null);
   put("select", writeRows(app.rows), "");
   put("refit", writeRefit(app.refitted), "");
   put("regions", app.allRegions ? "all" : "", "");
+  put("density", app.density ? "on" : "off", app.data.n >= DENSE ? "on" : "off");
   return parts.length ? `#${parts.join("&")}` : "";
 }
 
@@ -82,7 +83,6 @@ function readHash(hash, app) {
   const placed = Number.isFinite(angle) && radius >= 0 && radius <= 350;
   const view = { r: Math.sinh(radius), ux: Math.cos(angle), uy: Math.sin(angle), turn };
   const colouring = app.colourings.find(({ key }) => key === get("by")) || app.colourings[0];
-  const codes = get("hide").split(".").map((part) => number(part, 0, (colouring.labeling?.classes.length || 0) - 1, NaN));
   return {
     view: on >= 0 ? { ...pointAt(data.points, on), turn } : placed ? view : { ...app.start },
     zoom: number(get("zoom"), LEAST_ZOOM, MOST_ZOOM, 1),
@@ -90,10 +90,11 @@ function readHash(hash, app) {
     pin: row("pin"),
     colouring,
     scale: Object.hasOwn(colouring.ranges || {}, get("scale")) ? get("scale") : "linear",
-    hidden: new Set(codes.filter(Number.isInteger)),
+    filters: readFilters(get("filter"), app.colourings),
     chosenTheme: ["light", "dark"].includes(get("theme")) ? get("theme") : null,
     selected: readRows(get("select"), data.n),
     refit: data.time === data.last ? readRefit(get("refit"), data) : null,
     allRegions: get("regions") === "all",
+    density: data.n >= DENSE ? get("density") !== "off" : get("density") === "on",
   };
 }
