@@ -255,7 +255,7 @@ def test_a_page_shows_itself_in_a_notebook():
     assert tags[0][1]["sandbox"] == "allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox"
     assert not hasattr(page, "_repr_mimebundle_")  # a saved notebook has the page once, and shows it without a kernel
     assert "\ufffd" not in page.html and "?" in explore(Y, title="\ud83d").html.split("</title>")[0]
-    assert repr(page).startswith(f"<Page: {len(HOSTILE)} points, 0.1 MB")
+    assert repr(page).startswith(f"<Page: {len(HOSTILE)} points, 0.2 MB")
 
 
 def test_a_selection_comes_back_to_python():

@@ -357,7 +357,7 @@ def test_the_address_keeps_the_view(visit):
     page.click("#klein")
     page.select_option("#colour", label="Radius")
     page.click("#theme")
-    page.select_option("#colour", label="Label")
+    page.select_option("#colour", label="Class")
     page.locator("#scale .row").nth(2).hover()
     page.locator("#scale .toggle").nth(2).click()
     until(page, "location.hash.includes('filter=label:2')")
@@ -373,7 +373,10 @@ def test_the_address_keeps_the_view(visit):
 @IN_BOTH
 def test_an_address_without_sense_shows_the_start(visit):
     plain = visit("mammals")
-    page = visit("mammals", hash="#at=x,y&zoom=-3&pin=9999&by=nothing&filter=label:99.x;constructor:1;radius:x~-1&theme=pink&model=constructor")
+    page = visit(
+        "mammals",
+        hash="#at=x,y&zoom=-3&pin=9999&by=nothing&filter=label:99.x;constructor:1;radius:x~-1&theme=pink&model=constructor",
+    )
     for hash in ("#at=1,1e9&turn=NaN", "#%E0", "#at=&pin=1.5&filter="):
         assert np.array_equal(shown(page), shown(plain)) and state(page) == state(plain)
         page.evaluate(f"location.hash = '{hash}'")

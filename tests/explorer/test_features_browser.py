@@ -4,11 +4,14 @@ import io
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
 
 from horopca.datasets import make_hierarchy
 from horopca.explorer import explore
+from horopca.geometry import distance, to_hyperboloid
 
-from .browsing import LABELS, Y, disk, save, settle, state, until
+from .browsing import EDGES, LABELS, NAMES, ORIGINAL, X, Y, disk, pixel, save, screen, settle, state, until
 
 CLASSES = [f"class {k}" for k in range(50)]
 
@@ -96,7 +99,7 @@ def test_filters_add_up_and_are_kept_in_the_address(visit):
     inside = (rows >= 0.25 * (n - 1)) & (rows <= 0.75 * (n - 1))
     drawn = lambda: np.array(page.evaluate("Array.from({ length: horopca.n }, (_, i) => horopca.visible(i))"))
     assert np.abs(drawn() ^ inside).sum() <= 2  # a pixel of the chart is more than half a row
-    page.select_option("#colour", label="Label")
+    page.select_option("#colour", label="Class")
     row = page.locator("#scale .row", has_text="carnivore")
     row.hover()
     row.locator(".toggle").click()
@@ -127,7 +130,9 @@ def test_contours_are_by_hyperbolic_area(visit_page, model):
     rng = np.random.default_rng(0)
     disk_of = lambda n, r: np.arccosh(1 + rng.uniform(0, np.cosh(r) - 1, n))  # radii, uniform by hyperbolic area
     r, angle = np.r_[0, disk_of(1000, 0.7), disk_of(2500, 3)], rng.uniform(0, 2 * np.pi, 3501)
-    page = visit_page(explore(r[:, None] * np.c_[np.cos(angle), np.sin(angle)], model="tangent", root=0), hash=f"#model={model}")
+    page = visit_page(
+        explore(r[:, None] * np.c_[np.cos(angle), np.sin(angle)], model="tangent", root=0), hash=f"#model={model}"
+    )
     page.keyboard.press("d")
     settle(page)
     lines = [np.array(line).reshape(-1, 2) for line in page.evaluate("horopca.density()")]
@@ -136,3 +141,61 @@ def test_contours_are_by_hyperbolic_area(visit_page, model):
     far = [np.median(radii(np.linalg.norm(line - centre, axis=1) / scale)) for line in lines]
     assert len(far) == 4 and far[0] < 0.85 and far == sorted(far) and far[3] > 1.5
     until(page, "location.hash.includes('density=on')")
+
+
+@pytest.mark.parametrize("original", ["points", "graph", None])
+def test_the_ruler_measures_here_and_in_the_original(visit_page, original):
+    graph = csr_array((np.ones(len(EDGES)), tuple(EDGES.T)), shape=(len(X), len(X)))
+    before = {"points": ORIGINAL, "graph": graph, None: None}[original]
+    page = visit_page(explore(Y, LABELS, names=NAMES, edges=EDGES, original=before))
+    lion, whale = NAMES.index("lion"), NAMES.index("whale")
+    page.keyboard.press("m")
+    for i in (lion, whale):
+        page.evaluate(f"horopca.flyTo({i})")
+        settle(page)
+        page.mouse.click(*screen(page, i).tolist())
+    here = distance(X[lion], X[whale])
+    text = page.inner_text("#measured")
+    assert text.startswith("lion – whale: ")
+    if original is None:
+        assert text.endswith(f" {here:.2f}")
+    elif original == "points":
+        x = to_hyperboloid(ORIGINAL)
+        assert text.endswith(f"original {distance(x[lion], x[whale]):.2f} → here {here:.2f}")
+    else:
+        steps = shortest_path(graph, directed=False, unweighted=True)[lion, whale]
+        assert f"graph {steps:.2f} → here " in text
+    page.keyboard.press("Escape")
+    assert page.is_hidden("#measured")
+
+
+# ---------------------------------------------------------------- marks and thumbnails
+
+
+def test_pictures_are_drawn_at_points_when_few_are_in_view(visit_page, tmp_path):
+    shape = "%3Crect width='8' height='4' fill='red'/%3E"
+    red = f"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='8' height='4'%3E{shape}%3C/svg%3E"
+    page = visit_page(
+        explore(np.r_[np.zeros((1, 2)), np.random.default_rng(0).uniform(-0.6, 0.6, (300, 2))], images=[red] * 301, root=0)
+    )
+    assert page.evaluate("horopca.thumbnails()") == []
+    for _ in range(8):
+        page.keyboard.press("+")
+    settle(page)
+    few = page.evaluate("horopca.thumbnails()")
+    assert 0 in few and 1 < len(few) <= 60
+    x, y = screen(page, 0)
+    until(page, "horopca.state().flying === false")
+    assert (pixel(page, x + 15, y + 4) == [255, 0, 0]).all() and not (pixel(page, x + 15, y + 17) == [255, 0, 0]).all()  # 2 : 1
+    save(page, "#svg").save_as(tmp_path / "view.svg")
+    assert (tmp_path / "view.svg").read_text().count("<image ") == len(few)
+
+
+def test_every_mark_is_explained(visit):
+    page = visit("reduced")
+    page.click("#marks summary")
+    text = page.inner_text("#marks")
+    assert "a neighbour added: near here, but not in the original" in text and "an edge" not in text
+    page = visit("mammals")
+    page.click("#marks summary")
+    assert "an edge" in page.inner_text("#marks") and "original" not in page.inner_text("#marks")

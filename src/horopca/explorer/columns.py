@@ -40,7 +40,7 @@ def add_labels(header: Header, arrays: Arrays, labels: Any, n: int, palette: Any
     """Classes in the natural order of their names, with colours for a light and a dark page, and a code for each point."""
     header["labelings"] = []
     class_colours([], palette)  # a palette without labels is checked too
-    for k, (name, column) in enumerate({} if labels is None else columns_of(labels, "Label").items()):
+    for k, (name, column) in enumerate({} if labels is None else columns_of(labels, "Class").items()):
         texts = label_texts(one_per_point(column, "labels", n) or [])
         classes = ordered_classes(texts, len(texts))
         row = {text: code for code, text in enumerate(classes)}

@@ -104,6 +104,7 @@ def add_original(
     total, scale = average_change(before.rows, y, before.graph is not None)
     if before.graph is not None:
         header["graph_scale"] = scale / coordinates.scale
+        _add_edge_length(header, arrays, before.graph)
     found = {"false": added.mean(axis=1), "lost": lost.mean(axis=1), "distortion": local_distortion(away, scale * far)}
     found |= rank_measures(before.rows, y, k, EXACT_POINTS if before.graph is None else EXACT_NODES)
     _add_measures(header, arrays, found, k, n)
@@ -121,6 +122,15 @@ def _add_measures(header: Header, arrays: Arrays, found: dict[str, np.ndarray], 
         header["measures"].append({"key": key, "name": name, "note": text, "good": good})
         if len(values) == n:
             arrays[key] = rounded(values)
+
+
+def _add_edge_length(header: Header, arrays: Arrays, graph: csr_array) -> None:
+    """The length of an edge, if the page holds the graph and all its edges have this length: it can count steps then."""
+    rows = arrays.get("edges", np.empty(0, dtype=np.uint32)).reshape(2, -1)
+    drawn = {(min(pair), max(pair)) for pair in rows.T.tolist()}
+    held = {(min(pair), max(pair)) for pair in zip(*(part.tolist() for part in graph.nonzero()), strict=True)}
+    if held and drawn == held and graph.data.min() == graph.data.max():
+        header["edge_length"] = float(graph.data[0])
 
 
 def _add_coordinates(header: Header, arrays: Arrays, before: Original) -> None:

@@ -30,10 +30,6 @@ from .original import add_original
 from .packing import pack
 from .widget import notebook_widget
 
-SCRIPTS = (
-    "geometry", "data", "colours", "scene", "paint", "export", "state", "pointer", "filters", "selection", "refitting", "time", "regions", "density",
-    "panels", "main",
-)  # fmt: skip
 SANDBOX = "allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox"  # pop-ups: links open in a tab
 IDLE = re.compile(r"^ *(//|/\*\*|\*).*\n|^ +", re.MULTILINE)  # The page need not carry comments, nor the indents of lines.
 
@@ -229,8 +225,10 @@ def _assemble(title: str, data: str) -> str:
     def code(name: str) -> str:
         return IDLE.sub("", read(f"{name}.js"))
 
+    names = sorted(file.name.removesuffix(".js") for file in folder.iterdir() if file.name.endswith(".js"))
+    parts = [code(name) for name in names if name not in ("refit", "widget", "main")]
     style, engine = read("style.css"), f"function refitEngine() {{\n{code('refit')}}}\n"
-    script = '(() => {\n"use strict";\n' + "\n".join([engine, *(code(name) for name in SCRIPTS)]) + "})();\n"
+    script = '(() => {\n"use strict";\n' + "\n".join([engine, *parts, code("main")]) + "})();\n"
     fields = {
         "title": html.escape(str(title).encode(errors="replace").decode()),
         "style": style,

@@ -284,7 +284,7 @@ def trust_of_points(before: Cloud, after: Cloud, points: np.ndarray, k: int) -> 
     def excess(rows: slice, d: np.ndarray) -> np.ndarray:
         far = np.take_along_axis(d, near[rows], axis=1)
         # points at the same distance share the lowest rank
-        ranks = np.stack([1 + np.count_nonzero(d < far[:, j, None], axis=1) for j in range(k)])
+        ranks = np.stack([1 + np.count_nonzero(d * TIE < far[:, j, None], axis=1) for j in range(k)])
         return np.asarray(np.maximum(ranks - k, 0).sum(axis=0))
 
     return np.asarray(1 - in_blocks(before, points, excess) * 2 / (k * (2 * n - 3 * k - 1)))

@@ -141,6 +141,7 @@ function svgOf(app) {
   for (const { i, links: rows } of app.marks) {
     for (const j of rows) links.push(arcPath(arcOnScreen(scene, frame, i, j, turnBetween(scene, frame, i, j))));
   }
+  if (rulerArc(app)) links.push(arcPath(rulerArc(app)));
   const [x, y, width, height] = [crop.x, crop.y, crop.width + side, crop.height].map(short);
   const disk = `cx="${short(frame.cx)}" cy="${short(frame.cy)}" r="${short(frame.scale)}"`;
   return [
@@ -159,6 +160,7 @@ function svgOf(app) {
     `<g fill-opacity="${theme.opacity}">`, ...svgPoints(app), "</g>",
     ...svgDensity(app),
     ...svgRegions(app),
+    ...svgThumbs(app),
     ...scene.names.map((name) => svgText(name, theme)), "</g>",
     ...svgLegend(lines, crop.x + crop.width + 12, crop.y + 24, theme), "</svg>\n",
   ].join("\n");

@@ -17,6 +17,7 @@ function newApp(data) {
   addTime(app);
   addRegions(app);
   addDensity(app);
+  addRuler(app);
   const dark = matchMedia("(prefers-color-scheme: dark)"), still = (app.still = matchMedia("(prefers-reduced-motion: reduce)"));
 
   // ------------------------------------------------------------ drawing
@@ -194,6 +195,7 @@ function newApp(data) {
   app.setScale = (scale) => { app.scale = scale; app.setColouring(app.colouring.key); };
   app.setLassoing = (on) => {
     app.lassoing = on;
+    if (on) app.setRuling(false);
     $("lasso").setAttribute("aria-pressed", String(on));
     ink.classList.toggle("lassoing", on);
   };
@@ -316,6 +318,7 @@ function publicFace(app) {
       drawn();
       return data.unit * distance(polar(scene.x[i], scene.y[i]), polar(scene.x[j], scene.y[j]));
     },
+    thumbnails: () => scene.thumbs.map(({ i }) => i),
     boxes: () => scene.names.map(({ box }) => box),
     flyTo: (i) => app.flyToPoint(i),
     nudge,

@@ -128,10 +128,12 @@ function paintSpecks(context, { marks, px, py, size }, theme, colours, from, to)
 }
 
 /** What lies over the points: numbers of rings, geodesics to the neighbours of the marked points, names, the lasso. */
-function paintInk(context, { scene, frame, theme, marks, paint: colours, colouring }, lasso) {
-  const classColours = colouring.labeling?.[theme.name];
+function paintInk(context, app, lasso) {
+  const { scene, frame, theme, marks, paint: colours, colouring } = app, classColours = colouring.labeling?.[theme.name];
   context.lineCap = "round";
   paintNumbers(context, scene, frame, theme);
+  paintThumbs(context, app);
+  paintRuler(context, app);
   for (const { i, links, added, pinned } of marks) {
     context.beginPath();
     for (const j of links) traceArc(context, arcOnScreen(scene, frame, i, j, turnBetween(scene, frame, i, j)));

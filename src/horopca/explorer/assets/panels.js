@@ -34,6 +34,7 @@ function fillHead(app) {
   const fingers = matchMedia("(pointer: coarse)").matches, pickClass = data.labelings.length ? "a class or " : "";
   $("hint").textContent = `Drag to move, ${fingers ? "pinch to zoom, double-tap" : hand} to fly there. ` +
     (fingers ? "Select with the lasso." : `Click ${pickClass}the lasso to select.`);
+  fillMarks(app);
   $("search").setAttribute("aria-label", $("search").placeholder);
   $("ink").setAttribute("aria-label", `The hyperbolic plane with ${parts.join(", ")}`);
 }
@@ -172,6 +173,27 @@ function rampRows(app) {
 }
 
 const noteRow = ({ note }) => (note ? [h("p", { class: "note", text: note })] : []);
+
+/** Every kind of mark that this page draws: a symbol (its class in the style sheet) and what it stands for. */
+function fillMarks({ data }) {
+  const original = data.before, marks = [
+    ["point", "a point; marks shrink towards the rim, as the plane does"],
+    ["point faint", "a point outside the selection or the class pointed at"],
+    ["point ring", "the point that you clicked or point at"],
+    ["point near", `its nearest neighbours${original ? ` in the ${original}` : ""}, with geodesics to them`],
+    original && ["point added", `a neighbour added: near here, but not in the ${original}`],
+    data.edges && ["line", "an edge, drawn as a geodesic"],
+    ["circle", "a circle of points at the same distance from the centre, which its number gives"],
+    data.labelings.length && ["under", "the name of a class, at its centre or at the point of that name"],
+    data.ellipses && ["region", `where a point may lie: its ${digits(100 * data.level)} % confidence region`],
+    data.n >= FEWEST_DENSE && ["contour", "lines around the densest 20, 40, 60 and 80 % of the points, by hyperbolic area"],
+    ["dashed", "the ruler"],
+    data.images && ["thumb", "the picture of a point, where 200 points or fewer are in view"],
+    ["place", "in the small map: where the view is"],
+  ];
+  $("marks").lastElementChild.replaceChildren(...marks.filter(Boolean).map(([kind, text]) =>
+    h("li", {}, h("span", { class: `symbol ${kind}`, "aria-hidden": "true" }), h("span", { text }))));
+}
 
 // ---------------------------------------------------------------- card
 

@@ -119,6 +119,7 @@ function listenToPointers(app, canvas) {
     const double = lastTap && now - lastTap.now < 400 && Math.hypot(x - lastTap.x, y - lastTap.y) < 24;
     lastTap = double ? null : { now, x, y };
     app.touched();
+    if (app.ruling) return app.measure(i);
     if (!double) return app.setPin(i);
     if (i >= 0) app.flyToPoint(i);
     else if (inDisk(app, x, y)) {
@@ -146,7 +147,7 @@ function listenToKeys(app, canvas) {
     const typing = event.target.closest("input:not(#time), select, dialog"), onButton = event.target.closest("button, a");
     if (event.defaultPrevented) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Escape" && !typing) { if (app.pin >= 0) app.setPin(-1); else app.clear(); }
+    if (event.key === "Escape" && !typing) { if (app.ruling) app.setRuling(false); else if (app.pin >= 0) app.setPin(-1); else app.clear(); }
     if (typing || (event.target.id === "time" && (event.key in ARROWS || event.key === "Home"))) return;
     const { frame } = app;
     const act = {
@@ -157,6 +158,7 @@ function listenToKeys(app, canvas) {
       "-": () => zoomAt(app, frame.cx, frame.cy, 1 / 1.3),
       Home: () => app.goHome(),
       l: () => app.setLassoing(!app.lassoing),
+      m: () => app.setRuling(!app.ruling),
       d: () => app.setDensity(!app.density),
       ...(app.data.ellipses && { r: () => app.setRegions(!app.allRegions) }),
       Backspace: () => app.goBack(),

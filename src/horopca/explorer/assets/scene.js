@@ -17,7 +17,7 @@ function newScene(data) {
     first: 0, // where in it those above begin, who are neither dim nor grey
     marks: new Uint32Array(n), marked: 0, below: 0, ranks: new Uint32Array(n), topmost: new Uint32Array(0), // the points to draw, and how many
     edges: { count: 0, of: null, stretch: null, ends: new Uint32Array(2 * m), turn: new Float64Array(m), length: new Float32Array(m) },
-    edgesInView: 0, rings: [], names: [], wanted: 0, named: new Set(), weight: weightsOf(data), widths: new Map(), centres: null,
+    edgesInView: 0, rings: [], names: [], thumbs: [], wanted: 0, named: new Set(), weight: weightsOf(data), widths: new Map(), centres: null,
   };
 }
 
@@ -183,6 +183,7 @@ function placeNames(app, context, fast) {
   scene.names = [];
   scene.wanted = 0;
   for (const i of pinned) put(i, 13, true);
+  placeThumbs(app, boxes);
   if (data.names) for (const j of marks.flatMap(({ links }) => links)) if (size[j] > 0 && !taken.has(j)) { taken.add(j); put(j, 12, false); }
   placeClassNames(app, context, boxes, taken);
   if (data.names) {
