@@ -52,7 +52,7 @@ def short_descents(monkeypatch):
     """DistortionEmbedding with a tenth of its steps: for models, files and words, not for how good the points are."""
     from horopca.embed import distortion
 
-    for name in ("OPENING", "PRESSING", "DESCENT", "SETTLING", "ENDING"):
+    for name in ("OPENING", "FLATTENING", "DESCENT", "SETTLING", "ENDING"):
         plan = getattr(distortion, name)
         monkeypatch.setattr(distortion, name, plan._replace(steps=plan.steps // 10))
 

@@ -67,7 +67,7 @@ def graph_distances(source):
 @pytest.fixture
 def one_search(monkeypatch):
     """Without the second search, which finds what the largest radius costs: it has a test of its own."""
-    monkeypatch.setattr("horopca.embed.distortion.Relaxation.without_limit", lambda self, best, tree: best)
+    monkeypatch.setattr("horopca.embed.distortion.Search.without_limit", lambda self, best, tree: best)
 
 
 # ---------------------------------------------------------------- graphs as they come

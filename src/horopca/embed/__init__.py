@@ -4,11 +4,13 @@ from .distortion import DistortionEmbedding
 from .poincare import PoincareEmbedding
 from .relations import Reconstruction, reconstruction
 from .sarkar import SarkarEmbedding
+from .tree import TreeEmbedding
 
 __all__ = [
     "DistortionEmbedding",
     "PoincareEmbedding",
     "Reconstruction",
     "SarkarEmbedding",
+    "TreeEmbedding",
     "reconstruction",
 ]

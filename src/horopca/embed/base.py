@@ -16,7 +16,7 @@ from ..geometry import MODELS, ModelName
 
 
 class Reach(NamedTuple):
-    """Radii, at curvature -1, up to which the coordinates of a model show points."""
+    """Largest radii, at curvature -1, in the coordinates of a model."""
 
     shown: float  # in a picture and in float32: 1e-5 inside the boundary
     held: float  # in float64, apart from the boundary
@@ -39,36 +39,40 @@ class GraphEmbedding(BaseEstimator, ABC):
     names_: list[Any]
 
     @abstractmethod
-    def _learn(self, graph: Any, coordinates: Coordinates, d: int) -> Ending | None:
-        """Find points of H^d for the nodes of a graph, and keep them in the user's coordinates; how the search ended."""
+    def _learn(self, graph: Any, coordinates: Coordinates) -> Ending | None:
+        """Set the learnt attributes and return how the search ended."""
 
     def fit(self, graph: Any, y: Any = None) -> Self:
-        """Find the points of the nodes of `graph`.
+        """Embed the nodes of `graph`.
 
         Parameters
         ----------
         graph : file, networkx graph, tree object, pairs, data frame, mapping, matrix of lengths or of distances, parents
-            The graph, in any of these forms; docs/embedding.md says more of each.
+            The graph in any of these forms; docs/embedding.md describes each.
         y : ignored
 
         Returns
         -------
         self
         """
-        ending = self._learn(
-            graph, check_coordinates(self.model, self.curvature), check_count("n_components", self.n_components, 2)
-        )
+        ending = self._learn(graph, check_coordinates(self.model, self.curvature))
         if ending is not None:
             report_end(self, ending)
         return self
 
     def fit_transform(self, graph: Any, y: Any = None) -> np.ndarray:
-        """Find the points of the nodes of `graph`, as `fit` does, and return them: `embedding_`."""
+        """Embed the nodes of `graph` and return `embedding_`."""
         return self.fit(graph).embedding_
 
+    def _dimension(self) -> int:
+        return check_count("n_components", self.n_components, 2)
+
+    def _reach(self, coordinates: Coordinates) -> Reach:
+        return REACH[coordinates.model]
+
     def _far(self, coordinates: Coordinates) -> float:
-        """The largest radius that points may have, at curvature -1."""
-        reach = REACH[coordinates.model]
+        """The largest radius of a point, at curvature -1."""
+        reach = self._reach(coordinates)
         if self.max_radius == "auto":
             return reach.shown
         if self.max_radius is None:
@@ -76,13 +80,13 @@ class GraphEmbedding(BaseEstimator, ABC):
         far = check_number("max_radius", self.max_radius, "'auto', None or a positive number", above=0)
         if far > reach.held:
             raise ValueError(
-                f"max_radius must be at most {reach.held:g} for the model {coordinates.model!r}, beyond which float64 does "
-                f"not tell points from the boundary, but is {far:g}. max_radius=None means as far as the model holds."
+                f"max_radius must be at most {reach.held:g} for {type(self).__name__} and the model {coordinates.model!r}, "
+                f"because of rounding in float64, but is {far:g}. max_radius=None means the largest possible one."
             )
         return far
 
     def _scale(self, coordinates: Coordinates) -> float | None:
-        """The scale that was asked for, at curvature -1; None: the best."""
+        """The parameter `scale` at curvature -1; None for "auto"."""
         if self.scale == "auto":
             return None
         return coordinates.scale * check_number("scale", self.scale, "'auto' or a positive number", above=0)
@@ -92,6 +96,6 @@ class GraphEmbedding(BaseEstimator, ABC):
 
 
 def through(x: np.ndarray, coordinates: Coordinates) -> tuple[np.ndarray, np.ndarray]:
-    """Points x (n, d+1) in the user's coordinates, and converted back: what rounding in the model leaves of them."""
+    """Points x (n, d+1) in the user's coordinates, and converted back, which shows the effect of rounding."""
     X = coordinates.from_hyperboloid(x, x.dtype)
     return X, coordinates.to_hyperboloid(X)

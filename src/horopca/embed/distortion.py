@@ -14,24 +14,25 @@ from .._search.ending import Ending
 from ..estimators.fitting import check_climb
 from ..geometry import ModelName, lift
 from ..statistics import principal_axes
-from .ball import from_ball, to_ball
+from .ball import from_ball, to_ball, within
 from .base import REACH, GraphEmbedding, through
 from .forms import as_graph
 from .graphs import Tree
-from .relaxation import Schedule, relaxed
+from .relaxation import SETTLING, Descent, Schedule
 from .sarkar import best_tau, best_tree, drawn_in, place
 from .targets import Fit, Targets, measure, targets_of
 
-CLOUD = 0.1  # The cloud of random points at a start is of this size.
-ROOM = 10  # Where fewer dimensions are asked for, a start is opened in so many, and the rest is taken back.
-FEW_NODES = 500  # Of up to so many nodes four clouds take some seconds: which of them ends best is chance.
-OPENING = Schedule(1000, (0.15, 0.05), (0.1, 0.03))  # A cloud in more dimensions than are asked for is relaxed so.
-PRESSING = Schedule(1000, (0.1, 0.05), (0.1, 0.1))  # It is pressed flat so, while these are taken back.
-DESCENT = Schedule(1500, (0.1, 1e-3), (0.1, 3e-3))  # A cloud, or what was pressed flat, then descends so.
-SETTLING = Schedule(500, (0.05, 1e-3), (0.03, 3e-3))  # Points that have their places settle so.
-ENDING = Schedule(100, (1e-3, 1e-5), (3e-3, 1e-3), whole=True)  # The best of all ends so.
-AT_THE_LIMIT = 0.95  # Points beyond this share of the largest radius may be held back by it.
-BALL_HOLDS = REACH["poincare"].held  # The search is in the ball, whatever the model.
+CLOUD = 0.1  # Size of a random start: small, so that points can still pass each other.
+OPEN_DIMENSIONS = (
+    10  # A random start in fewer dimensions unfolds in this many, then is flattened: in a plane it would stay entangled.
+)
+FEW_NODES = 500  # Up to this size four random starts take seconds. Which of them ends best is a matter of chance.
+OPENING = Schedule(1000, (0.15, 0.05), (0.1, 0.03))  # a random start in more dimensions than n_components
+FLATTENING = Schedule(1000, (0.1, 0.05), (0.1, 0.1))  # the same while the extra dimensions shrink
+DESCENT = Schedule(1500, (0.1, 1e-3), (0.1, 3e-3))  # a random start, or what was flattened
+ENDING = Schedule(100, (1e-3, 1e-5), (3e-3, 1e-3), all_pairs=True)  # the best of all
+AT_THE_LIMIT = 0.95  # Points beyond this fraction of the largest radius may be held back by it.
+BALL_HOLDS = REACH["poincare"].held  # The search runs in the ball for every model.
 
 
 class DistortionEmbedding(GraphEmbedding):
@@ -129,7 +130,8 @@ class DistortionEmbedding(GraphEmbedding):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn(self, graph: Any, coordinates: Coordinates, d: int) -> Ending:
+    def _learn(self, graph: Any, coordinates: Coordinates) -> Ending:
+        d = self._dimension()
         starts = None if self.n_init == "auto" else check_count("n_init", self.n_init, 0)
         check_climb(self)
         far, scale = self._far(coordinates), self._scale(coordinates)
@@ -137,10 +139,10 @@ class DistortionEmbedding(GraphEmbedding):
         targets = targets_of(graph, rng, least_sources=max(64, 4 * d))
         tree = best_tree(graph, targets)
         if starts is None:
-            starts = 1 if d >= ROOM else 2 if len(graph.names) > FEW_NODES else 4
+            starts = 1 if d >= OPEN_DIMENSIONS else 2 if len(graph.names) > FEW_NODES else 4
         with one_blas_thread():
-            search = Relaxation(targets, coordinates, far, scale, rng, self._say)
-            runners = [*search.placed(tree, d), *(search.opened(d) for _ in range(starts))]
+            search = Search(targets, coordinates, far, scale, rng, self._say)
+            runners = [*search.from_tree(tree, d), *(search.from_cloud(d) for _ in range(starts))]
             best = search.settled(min(runners, key=_distortion), self.max_iter, self.tol)
             given_up = max(0.0, best.fit.distortion - search.without_limit(best, tree).fit.distortion)
         self.names_ = graph.names
@@ -151,7 +153,7 @@ class DistortionEmbedding(GraphEmbedding):
 
 
 class Runner(NamedTuple):
-    """Points (n, d+1) on the way, how well they fit, and how their last climb ended."""
+    """Points (n, d+1) during the search, how well they fit, and how their last descent ended."""
 
     x: np.ndarray
     fit: Fit
@@ -160,8 +162,8 @@ class Runner(NamedTuple):
     status: str = "not started"
 
 
-class Relaxation:
-    """The wanted distances of one graph, and the stages a start goes through. Points stand in the order of the targets."""
+class Search:
+    """The target distances of one graph, and the stages of a search. Points are in the order of the targets."""
 
     def __init__(
         self,
@@ -170,40 +172,37 @@ class Relaxation:
         far: float,
         scale: float | None,
         rng: np.random.Generator,
-        say: Callable[[str], None] = lambda _: None,
+        log: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.targets, self.coordinates, self.far, self.scale = targets, coordinates, min(far, BALL_HOLDS), scale
-        self.rng, self.say = rng, say
-        self.tiling = targets.tiling()
+        self.rng, self.log = rng, log
+        self.descent = Descent(targets.tiling(), rng, lambda points: within(points, self.far), scale is not None)
 
     def runner(self, x: np.ndarray) -> Runner:
         """Points, measured as rounded to the user's coordinates."""
         return Runner(x, measure(through(x, self.coordinates)[1], self.targets, self.scale))
 
-    def placed(self, tree: Tree, d: int) -> list[Runner]:
-        """Sarkar's construction at its best scale, and what becomes of it."""
+    def from_tree(self, tree: Tree, d: int) -> list[Runner]:
+        """Sarkar's construction at its best scale, before and after a descent."""
         tau = best_tau(tree, d, self.targets, self.coordinates, self.far) if self.scale is None else self.scale
         x = drawn_in(place(tree, d, min(tau, 2 * BALL_HOLDS / float(tree.depth.max()))), self.far)
         start = self.runner(x[self.targets.order])
         return [start, self._after(SETTLING, start)]
 
-    def opened(self, d: int) -> Runner:
-        """A cloud of random points, relaxed; in a space of more dimensions first, from where it is pressed flat.
-
-        A cloud in two dimensions would stay entangled: of 20 on phylogenies none came near to one that was pressed flat.
-        """
-        size, room = min(CLOUD, self.far / 10), max(d, ROOM)
-        start = self.runner(lift(size * self.rng.standard_normal((len(self.targets.order), room))))
-        if room > d:
-            wide = self._after(OPENING, start).x
-            axes, _ = principal_axes(wide)  # the first d of them are kept
-            start = self._after(PRESSING, self.runner(lift(wide[:, 1:] @ axes.T)), d)
+    def from_cloud(self, d: int) -> Runner:
+        """A random start after its descent, which begins in more dimensions where d is small."""
+        size, wide = min(CLOUD, self.far / 10), max(d, OPEN_DIMENSIONS)
+        start = self.runner(lift(size * self.rng.standard_normal((len(self.targets.order), wide))))
+        if wide > d:
+            x = self._after(OPENING, start).x
+            axes, _ = principal_axes(x)  # the first d of them stay
+            start = self._after(FLATTENING, self.runner(lift(x[:, 1:] @ axes.T)), d)
         return self._after(DESCENT, start)
 
     def settled(self, runner: Runner, max_iter: int, tol: float) -> Runner:
         """The points after further descents, until one improves the distortion by less than a fraction tol."""
         best, steps, converged = runner, 0, False
-        size = min(1.0, runner.fit.scale * float(self.targets.distances.mean()))  # of what is nearly flat, for its steps
+        size = min(1.0, runner.fit.scale * float(self.targets.distances.mean()))  # small for a nearly flat embedding
         while steps < max_iter and not converged:
             plan = SETTLING._replace(
                 steps=min(SETTLING.steps, max_iter - steps), rates=(SETTLING.rates[0] * size, SETTLING.rates[1] * size)
@@ -218,20 +217,18 @@ class Relaxation:
         )
 
     def without_limit(self, best: Runner, tree: Tree) -> Runner:
-        """What becomes of the best points, and of Sarkar's construction, where no radius but the model's own limits them."""
+        """The best points and Sarkar's construction after a descent that only the model's largest radius limits."""
         held = min(REACH[self.coordinates.model].held, BALL_HOLDS)
         if self.far >= held:
             return best
-        free = Relaxation(self.targets, self.coordinates, held, self.scale, self.rng, self.say)
+        free = Search(self.targets, self.coordinates, held, self.scale, self.rng, self.log)
         limited = [best] if np.arccosh(best.x[:, 0].max()) > AT_THE_LIMIT * self.far else []
         settled = [free._after(SETTLING, runner) for runner in limited]
-        return min(best, *free.placed(tree, best.x.shape[1] - 1), *settled, key=_distortion)
+        return min(best, *free.from_tree(tree, best.x.shape[1] - 1), *settled, key=_distortion)
 
     def _after(self, plan: Schedule, start: Runner, d: int | None = None) -> Runner:
-        fixed, d = self.scale is not None, d or start.x.shape[1] - 1
-        points = relaxed(to_ball(start.x), start.fit.scale, self.tiling, plan, self.far, self.rng, d=d, fixed=fixed)
-        end = self.runner(from_ball(points))
-        self.say(f"distortion {start.fit.distortion:.4f} to {end.fit.distortion:.4f} at scale {end.fit.scale:.4g}")
+        end = self.runner(from_ball(self.descent.run(to_ball(start.x), start.fit.scale, plan, d)))
+        self.log(f"distortion {start.fit.distortion:.4f} to {end.fit.distortion:.4f} at scale {end.fit.scale:.4g}")
         return end
 
 

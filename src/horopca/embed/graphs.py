@@ -58,6 +58,13 @@ class Tree(NamedTuple):
         return half + half.T
 
 
+def node_of(graph: Graph, name: Any) -> int:
+    """The position of the node that the parameter `root` names."""
+    if name not in graph.names:
+        raise ValueError(f"root must be a node of graph, but {name!r} is not; the first nodes are {graph.names[:3]!r}.")
+    return graph.names.index(name)
+
+
 # ---------------------------------------------------------------- checking
 
 

@@ -119,7 +119,8 @@ class PoincareEmbedding(GraphEmbedding):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn(self, graph: Any, coordinates: Coordinates, d: int) -> None:
+    def _learn(self, graph: Any, coordinates: Coordinates) -> None:
+        d = self._dimension()
         plan = self._plan(coordinates)
         names, edges, _, directed, _ = as_relations(graph)
         if self.closure and not directed:

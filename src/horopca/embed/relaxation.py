@@ -1,80 +1,119 @@
-"""Points relaxed by many small steps on samples of the pairs: Adam, in each point's own frame.
+"""Points settled on target distances: stochastic gradient descent on the average distortion, in each point's own frame.
 
-One descent goes from large steps and a soft objective to small ones and a sharp one. Large steps on few pairs
-take points past each other, as an optimiser that sees all pairs at once cannot.
+One descent goes from large steps and a smooth objective to small steps and a sharp one. Large steps on a sample of the pairs
+carry points past each other, which an optimiser that sees all pairs at once cannot do.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from .ball import Ball, flattened, moved, within
+from .ball import Ball, flattened, from_ball, moved, to_ball, within
 from .stress import stress
-from .targets import Tiling
+from .targets import Targets, Tiling, measure
 
-MOMENTUM, MEMORY = 0.9, 0.99  # The mean gradient and its mean square keep these shares of what they were.
-SCALE_STEP = 0.2  # The logarithm of the scale takes so large a step, against those of the points.
-PRESSED = 0.9  # After this part of the way dimensions that were lent are taken back.
+MOMENTUM, MEMORY = 0.9, 0.99  # Adam's usual averages, with a shorter memory of squares: the objective changes on the way.
+SCALE_STEP = 0.2  # Step of the log of the scale, relative to those of the points: it must not run ahead of them.
+FLAT_AFTER = 0.9  # Extra dimensions are gone after this part of the steps; the rest settles in the dimensions that stay.
 
 
 class Schedule(NamedTuple):
-    """A descent: how many steps, how long the first and the last, how soft the objective at first and at last."""
+    """A descent: its number of steps, the first and the last step size, the first and the last softness."""
 
     steps: int
     rates: tuple[float, float]
     softness: tuple[float, float]
-    whole: bool = False  # whether a step sees all pairs
+    all_pairs: bool = False  # in every step, in place of a sample
+
+
+SETTLING = Schedule(500, (0.05, 1e-3), (0.03, 3e-3))  # For points that are near their final positions already.
 
 
 class Adam:
-    """Steps of equal size along a running mean of gradients, one size for each row."""
+    """Adam with one step size for each row."""
 
     def __init__(self, shape: tuple[int, int]) -> None:
         self.mean, self.square, self.count = np.zeros(shape), np.zeros((shape[0], 1)), 0
 
     def step(self, gradient: np.ndarray) -> np.ndarray:
+        d = gradient.shape[1]  # which may have become smaller
         self.count += 1
-        self.mean = MOMENTUM * self.mean + (1 - MOMENTUM) * gradient
+        self.mean = MOMENTUM * self.mean[:, :d] + (1 - MOMENTUM) * gradient
         self.square = MEMORY * self.square + (1 - MEMORY) * np.mean(gradient * gradient, axis=1, keepdims=True)
         root = np.sqrt(self.square / (1 - MEMORY**self.count))
         step = -self.mean / (1 - MOMENTUM**self.count)
         return np.divide(step, root, out=np.zeros_like(step), where=root > 0)
 
-    def narrowed(self, d: int) -> None:
-        """Forget all but the first d columns."""
-        self.mean = self.mean[:, :d]
 
+def settle(
+    x: np.ndarray, distances: np.ndarray, rng: np.random.Generator, *, far: float, scale: float | None = None
+) -> np.ndarray:
+    """Move points so that their distances are as near as possible to a multiple of the target distances.
 
-def relaxed(
-    points: Ball, scale: float, tiling: Tiling, plan: Schedule, far: float, rng: np.random.Generator, *, d: int, fixed: bool
-) -> Ball:
-    """The points, in d dimensions, after a descent within radius `far`, on which the scale moves with them unless it is fixed.
+    This is the function to use from outside of `horopca.embed` to improve given coordinates: it minimises the average
+    distortion, starting at x, and returns x itself if that is better.
 
-    Points in more than d dimensions are pressed flat on the way.
+    Parameters
+    ----------
+    x : ndarray of shape (n, d+1)
+        Points of the hyperboloid, the start.
+    distances : ndarray of shape (n, n)
+        Target distances; pairs at distance 0 are ignored.
+    rng : Generator
+        Draws the samples of pairs.
+    far : float
+        Largest distance from the origin.
+    scale : float or None
+        The multiple; None learns it.
+
+    Returns
+    -------
+    ndarray of shape (n, d+1)
     """
-    log_scale, (n, lent) = np.log(scale), points.z.shape
-    mover, scaler = Adam((n, lent)), Adam((1, 1))
-    for k in range(1, plan.steps + 1):
-        way = k / plan.steps
-        rate = plan.rates[0] + way * (plan.rates[1] - plan.rates[0])
-        softness = plan.softness[0] * (plan.softness[1] / plan.softness[0]) ** way
-        tiles = tiling.all if plan.whole else tiling.shifted(int(rng.integers(len(tiling.tiles))))
-        found = stress(points, log_scale, tiles, softness)
-        points = moved(points, rate * mover.step(found.gradient))
-        if not fixed:
-            log_scale += SCALE_STEP * rate * float(scaler.step(np.array([[found.g_scale]]))[0, 0])
-        if points.z.shape[1] > d:
-            points = _pressed(points, d, way / PRESSED, PRESSED * plan.steps)
-            if points.z.shape[1] == d:
-                mover.narrowed(d)
-        points = within(points, far)
-    return points
+    targets = Targets.sampled(distances, rng)
+    start = x[targets.order]
+    first = measure(start, targets, scale)
+    descent = Descent(targets.tiling(), rng, lambda points: within(points, far), fixed_scale=scale is not None)
+    end = from_ball(descent.run(to_ball(start), first.scale, SETTLING))
+    best = end if measure(end, targets, scale).distortion < first.distortion else start
+    return np.asarray(best[np.argsort(targets.order)])
 
 
-def _pressed(points: Ball, d: int, way: float, steps: float) -> Ball:
-    """A share of the height over the first d dimensions taken away, more and more, and at the end of the way all."""
-    share = min(1.0, 3 * way / (1 - way) / steps) if way < 1 else 1.0
+class Descent(NamedTuple):
+    """What the stages of one search share."""
+
+    tiling: Tiling
+    rng: np.random.Generator
+    constrain: Callable[[Ball], Ball]  # applied after every step
+    fixed_scale: bool = False
+    moving: np.ndarray | slice = slice(None)  # the points that may move
+
+    def run(self, points: Ball, scale: float, plan: Schedule, d: int | None = None) -> Ball:
+        """The points after a descent in which the scale is learnt, unless fixed; flattened to d dimensions on the way."""
+        log_scale, d = np.log(scale), d or points.z.shape[1]
+        mover, scaler = Adam(points.z.shape), Adam((1, 1))
+        for k in range(1, plan.steps + 1):
+            progress = k / plan.steps
+            rate = plan.rates[0] + progress * (plan.rates[1] - plan.rates[0])
+            softness = plan.softness[0] * (plan.softness[1] / plan.softness[0]) ** progress
+            tiles = self.tiling.all if plan.all_pairs else self.tiling.shifted(int(self.rng.integers(len(self.tiling.tiles))))
+            found = stress(points, log_scale, tiles, softness)
+            step = np.zeros_like(points.z)
+            step[self.moving] = rate * mover.step(found.gradient)[self.moving]
+            points = moved(points, step)
+            if not self.fixed_scale:
+                log_scale += SCALE_STEP * rate * float(scaler.step(np.array([[found.g_scale]]))[0, 0])
+            if points.z.shape[1] > d:
+                points = _flatter(points, d, progress / FLAT_AFTER, FLAT_AFTER * plan.steps)
+            points = self.constrain(points)
+        return points
+
+
+def _flatter(points: Ball, d: int, progress: float, steps: float) -> Ball:
+    """The points with a growing share of their extra dimensions removed, and without these at the end."""
+    share = min(1.0, 3 * progress / (1 - progress) / steps) if progress < 1 else 1.0
     z, delta = flattened(points, d, share)
     return Ball(z if share < 1 else np.ascontiguousarray(z[:, :d]), delta)

@@ -15,7 +15,7 @@ from ..geometry import ModelName, distance, from_hyperboloid, origin, radius, to
 from .ball import from_ball, gyrate, to_ball, within
 from .base import REACH, GraphEmbedding, through
 from .forms import as_graph
-from .graphs import Graph, Tree, centre, rooted, shortest_paths, spanning_trees
+from .graphs import Graph, Tree, centre, node_of, rooted, shortest_paths, spanning_trees
 from .spread import spread_directions
 from .targets import Fit, Targets, best_scale, measure, targets_of
 
@@ -111,11 +111,12 @@ class SarkarEmbedding(GraphEmbedding):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn(self, graph: Any, coordinates: Coordinates, d: int) -> None:
+    def _learn(self, graph: Any, coordinates: Coordinates) -> None:
+        d = self._dimension()
         asked, far = self._scale(coordinates), self._far(coordinates)
         graph = as_graph(graph, largest_component=self.largest_component)
         targets = targets_of(graph, check_generator(self.random_state))
-        tree = best_tree(graph, targets, None if self.root is None else _position(graph, self.root))
+        tree = best_tree(graph, targets, None if self.root is None else node_of(graph, self.root))
         tau = (
             best_tau(tree, d, targets, coordinates, far, self._say)
             if asked is None
@@ -130,12 +131,6 @@ class SarkarEmbedding(GraphEmbedding):
         self.distortion_ = fit.distortion
         self.distortion_given_up_ = given_up(fit.distortion, tree, d, targets, coordinates, far)
         self.parent_ = tree.parent
-
-
-def _position(graph: Graph, root: Any) -> int:
-    if root not in graph.names:
-        raise ValueError(f"root must be a node of graph, but {root!r} is not; the first nodes are {graph.names[:3]!r}.")
-    return graph.names.index(root)
 
 
 def _check_tau(tau: float, tree: Tree, d: int, far: float, coordinates: Coordinates) -> float:
@@ -182,16 +177,28 @@ def _tree_fit(tree: Tree, targets: Targets) -> Fit:
 
 
 def best_tau(
-    tree: Tree, d: int, targets: Targets, coordinates: Coordinates, far: float, say: Callable[[str], None] = lambda _: None
+    tree: Tree, d: int, targets: Targets, coordinates: Coordinates, far: float, log: Callable[[str], None] = lambda _: None
 ) -> float:
-    """The scale with the least distortion in the user's coordinates, points within radius `far`."""
+    """The scale of Sarkar's construction with the least distortion in the user's coordinates, points within radius `far`."""
+    return best_length(lambda tau: drawn_in(place(tree, d, tau), far), tree, targets, coordinates, far, log)
+
+
+def best_length(
+    layout: Callable[[float], np.ndarray],
+    tree: Tree,
+    targets: Targets,
+    coordinates: Coordinates,
+    far: float,
+    log: Callable[[str], None] = lambda _: None,
+) -> float:
+    """The length of an edge of weight 1 at which a layout of the tree has the least distortion in the user's coordinates."""
     targets = targets.thinned(TUNED_ON)
     longest = min(2 * far, FARTHEST_LEAF) / float(tree.depth.max())  # the deepest leaves may be drawn in
 
-    def loss(log_tau: float) -> float:
-        x = drawn_in(place(tree, d, float(np.exp(log_tau))), far)
-        fit = measure(through(x, coordinates)[1][targets.order], targets)
-        say(f"scale {np.exp(log_tau) / coordinates.scale:.4g}: distortion {fit.distortion:.4f}")
+    def loss(log_length: float) -> float:
+        x = through(layout(float(np.exp(log_length))), coordinates)[1]
+        fit = measure(x[targets.order], targets)
+        log(f"scale {np.exp(log_length) / coordinates.scale:.4g}: distortion {fit.distortion:.4f}")
         return fit.distortion
 
     shortest = min(SHORT_EDGE / float(np.median(tree.length[tree.parent >= 0])), longest / 4)

@@ -1,8 +1,7 @@
-"""The distances that points should have: all pairs of nodes, or those of a random sample of sources with all nodes.
+"""Target distances: of all pairs of nodes, or of a random sample of sources with all nodes.
 
-Nodes stand in a random order here, so that any run of them is a random sample. Pairs come in tiles, the pairs of one run
-of nodes with another: all tiles are all pairs, and the tiles of one shift, run i with run i + shift, are a sample in which
-every node has its share.
+Nodes are shuffled here, so that any run of them is a random sample. Pairs come in tiles: those of one run of nodes with
+another. All tiles are all pairs. The tiles of one shift, run i with run i + shift, are a sample that contains every node.
 """
 
 from __future__ import annotations
@@ -16,50 +15,56 @@ import numpy as np
 from ..geometry import distance_blocks
 from .graphs import Graph, shortest_paths
 
-MOST_NODES = 2048  # Of up to so many nodes all pairs have targets.
-TARGET_PAIRS = 1 << 22  # Of more nodes about so many pairs have targets.
-WIDTH = 128  # A tile is so wide: its numbers stay in a core's cache.
+MOST_NODES = 2048  # Up to this size all pairs have targets (32 MB).
+TARGET_PAIRS = 1 << 22  # Above it, about this many pairs have targets.
+WIDTH = 128  # Rows and columns of a tile, whose arrays then stay in a core's cache.
 
 
 class Tile(NamedTuple):
-    """The pairs of a run of nodes (rows) with another (columns), or with itself."""
+    """The pairs of a run of nodes (rows) with another run or with itself (columns)."""
 
     rows: slice
     columns: slice
-    inverse: np.ndarray  # 1 / distance, 0 where a pair does not count
-    mirrored: bool  # whether every pair comes twice, as (u, v) and as (v, u)
-    idle: int  # how many pairs do not count
+    inverse: np.ndarray  # 1 / distance, 0 for pairs to ignore
+    mirrored: bool  # whether every pair occurs twice, as (u, v) and as (v, u)
+    idle: int  # number of pairs to ignore
 
     @property
     def weight(self) -> float:
-        """How many pairs count, each once."""
+        """The number of pairs that count, each once."""
         return (self.inverse.size - self.idle) / (1 + self.mirrored)
 
 
 class Targets(NamedTuple):
-    """Distances (m, n) from the first m nodes, in a random order, to all n."""
+    """Distances (m, n) from the first m of the shuffled nodes to all n."""
 
     distances: np.ndarray
-    order: np.ndarray  # (n,) which node is where
+    order: np.ndarray  # (n,) the node in each position
+
+    @classmethod
+    def sampled(cls, distances: np.ndarray, rng: np.random.Generator, least_sources: int = 64) -> Targets:
+        """From a matrix of all distances."""
+        order = rng.permutation(len(distances))
+        return cls(distances[order[: n_sources(len(order), least_sources), None], order], order)
 
     @property
     def every_pair(self) -> bool:
         return bool(self.distances.shape[0] == self.distances.shape[1])
 
     def tiling(self, dtype: type = np.float32) -> Tiling:
-        """The pairs in tiles; single precision of ratios of distances is enough for a search."""
+        """The pairs in tiles. Single precision of the ratios of distances is enough for a descent."""
         d = self.distances
         inverse = np.divide(1.0, d, out=np.zeros(d.shape, dtype), where=d > 0, casting="same_kind")
         rows, columns = (_runs(size) for size in d.shape)
         return Tiling([[_tile(r, c, inverse, self.every_pair) for c in columns] for r in rows], self.every_pair)
 
     def thinned(self, count: int) -> Targets:
-        """About `count` of the pairs, those of fewer sources, or all if they are no more."""
+        """About `count` of the pairs: those of fewer sources. All pairs if there are fewer than that."""
         m, n = self.distances.shape
         return self if m * n <= count else Targets(self.distances[: max(2, count // n)], self.order)
 
     def ratios(self, x: np.ndarray) -> Iterator[np.ndarray]:
-        """Hyperbolic over wanted distances of points x (n, d+1) that stand in this order, a block at a time."""
+        """Hyperbolic distance / target distance of points x (n, d+1) in this order, in blocks."""
         for rows, block in distance_blocks(x[: len(self.distances)], x):
             d = self.distances[rows]
             counted = d > 0
@@ -76,11 +81,11 @@ class Tiling(NamedTuple):
 
     @property
     def all(self) -> list[Tile]:
-        """Every pair once (with a sample of sources, the pairs among these twice)."""
+        """Every pair once (with a sample of sources, the pairs among the sources twice)."""
         return [tile for i, row in enumerate(self.tiles) for tile in row[i if self.every_pair else 0 :]]
 
     def shifted(self, shift: int) -> list[Tile]:
-        """A tile for every run of nodes."""
+        """One tile for every run of nodes."""
         count = len(self.tiles)
         return [self.tiles[(j + shift) % count][j] for j in range(len(self.tiles[0]))]
 
@@ -91,7 +96,7 @@ def _tile(rows: slice, columns: slice, inverse: np.ndarray, every_pair: bool) ->
 
 
 class Fit(NamedTuple):
-    """How well points keep distances: the best scale, and the average distortion at it."""
+    """How well points keep distances: a scale, and the average distortion at it."""
 
     scale: float
     distortion: float
@@ -102,23 +107,26 @@ def _runs(size: int) -> list[slice]:
     return [slice(start, stop) for start, stop in pairwise(ends)]
 
 
+def n_sources(n: int, least: int = 64) -> int:
+    return n if n <= MOST_NODES else min(n, max(least, TARGET_PAIRS // n))
+
+
 def targets_of(graph: Graph, rng: np.random.Generator, least_sources: int = 64) -> Targets:
-    """All pairs of a graph of up to 2048 nodes, those of a few sources of a larger one."""
-    n = graph.size
-    order = rng.permutation(n)
-    m = n if n <= MOST_NODES else min(n, max(least_sources, TARGET_PAIRS // n))
-    known = shortest_paths(graph.adjacency, order[:m]) if graph.distances is None else graph.distances[order[:m]]
-    return Targets(known[:, order], order)
+    """Targets from the distances in a graph: given ones, or lengths of shortest paths."""
+    if graph.distances is not None:
+        return Targets.sampled(graph.distances, rng, least_sources)
+    order = rng.permutation(graph.size)
+    return Targets(shortest_paths(graph.adjacency, order[: n_sources(graph.size, least_sources)])[:, order], order)
 
 
 def measure(x: np.ndarray, targets: Targets, scale: float | None = None) -> Fit:
-    """The mean of |d / (scale * wanted distance) - 1| over the pairs at a scale, or at the one that minimises it."""
+    """The average distortion, the mean of |d / (scale * target) - 1|, at a scale or at the best one."""
     ratios = np.concatenate(list(targets.ratios(x)))
     return best_scale(ratios) if scale is None else Fit(scale, _distortion(ratios, scale))
 
 
 def best_scale(ratios: np.ndarray) -> Fit:
-    # mean |a r - 1| over a = 1/scale is a weighted median of 1/r with weights r
+    """The scale that minimises the mean of |ratios / scale - 1|: a median of the ratios weighted by themselves."""
     order = np.sort(ratios)[::-1]
     below = np.cumsum(order)
     scale = float(order[np.searchsorted(below, below[-1] / 2)])
