@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from horopca.torch import HoroProjection
 
 from clouds import cloud, directions
 from horopca import HoroPCA, geometry, metrics
@@ -20,6 +19,7 @@ from horopca.datasets import make_hierarchy
 from horopca.projections import horospherical, spine_from_basis, spine_from_ideal_points
 from horopca.projections.horospherical import Slide
 from horopca.statistics import frechet_mean
+from horopca.torch import HoroProjection
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
 

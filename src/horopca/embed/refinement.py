@@ -15,7 +15,7 @@ from .._input.threads import one_blas_thread
 from ..geometry import ModelName, distance_blocks, from_hyperboloid, radius, to_hyperboloid
 from ..geometry._arrays import to_numpy
 from .ball import to_ball
-from .distortion import BALL_HOLDS, Relaxation, Runner
+from .distortion import BALL_HOLDS, Runner, Search
 from .relaxation import Adam
 from .stress import stress
 from .targets import MOST_NODES, TARGET_PAIRS, Targets
@@ -145,16 +145,16 @@ def _search(
     y: np.ndarray, targets: Targets, coordinates: Coordinates, rng: np.random.Generator, max_iter: int, tol: float
 ) -> Runner:
     """The points y (n, K+1), in the order of the targets, after the best of the descents and further steps."""
-    search = Relaxation(targets, coordinates, BALL_HOLDS, 1.0, rng)
+    search = Search(targets, coordinates, BALL_HOLDS, 1.0, rng)
     size = min(1.0, float(targets.distances.mean()))  # steps on nearly flat points are shorter
     starts = [search.runner(y), *(search.runner(_turned(search, y, rate * size, min(STEPS, max_iter))) for rate in RATES)]
     return search.settled(min(starts, key=lambda runner: runner.fit.distortion), max_iter, tol)
 
 
-def _turned(search: Relaxation, y: np.ndarray, rate: float, steps: int) -> np.ndarray:
+def _turned(search: Search, y: np.ndarray, rate: float, steps: int) -> np.ndarray:
     """The points y (n, K+1) after a descent by Adam in the tangent space at the origin.
 
-    A small step there turns a deep point past many others. Steps in the frames of the points, as `relaxed` takes them,
+    A small step there turns a deep point past many others. Steps in the frames of the points, as `Descent` takes them,
     leave the order of the branches around the origin as it is, and with it most false neighbours.
     """
     v = np.asarray(from_hyperboloid(y, "tangent"))
@@ -162,7 +162,7 @@ def _turned(search: Relaxation, y: np.ndarray, rate: float, steps: int) -> np.nd
     for k in range(steps):
         r = np.linalg.norm(v, axis=1, keepdims=True)
         u = v / np.maximum(r, 1e-300)
-        tiles = search.tiling.shifted(int(search.rng.integers(len(search.tiling.tiles))))
+        tiles = search.descent.tiling.shifted(int(search.rng.integers(len(search.descent.tiling.tiles))))
         gradient = stress(to_ball(to_hyperboloid(v, "tangent")), 0.0, tiles, SOFTNESS).gradient
         along = np.sum(gradient * u, axis=1, keepdims=True) * u
         # the exponential map keeps radial lengths and multiplies those across by sinh(r) / r

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .ball import Ball, flattened, from_ball, moved, to_ball, within
+from .ball import Ball, flattened, moved
 from .stress import stress
-from .targets import Targets, Tiling, measure
+from .targets import Tiling
 
 MOMENTUM, MEMORY = 0.9, 0.99  # Adam's usual averages, with a shorter memory of squares: the objective changes on the way.
 SCALE_STEP = 0.2  # Step of the log of the scale, relative to those of the points: it must not run ahead of them.
@@ -48,42 +48,12 @@ class Adam:
         return np.divide(step, root, out=np.zeros_like(step), where=root > 0)
 
 
-def settle(
-    x: np.ndarray, distances: np.ndarray, rng: np.random.Generator, *, far: float, scale: float | None = None
-) -> np.ndarray:
-    """Move points so that their distances are as near as possible to a multiple of the target distances.
-
-    This is the function to use from outside of `horopca.embed` to improve given coordinates: it minimises the average
-    distortion, starting at x, and returns x itself if that is better.
-
-    Parameters
-    ----------
-    x : ndarray of shape (n, d+1)
-        Points of the hyperboloid, the start.
-    distances : ndarray of shape (n, n)
-        Target distances; pairs at distance 0 are ignored.
-    rng : Generator
-        Draws the samples of pairs.
-    far : float
-        Largest distance from the origin.
-    scale : float or None
-        The multiple; None learns it.
-
-    Returns
-    -------
-    ndarray of shape (n, d+1)
-    """
-    targets = Targets.sampled(distances, rng)
-    start = x[targets.order]
-    first = measure(start, targets, scale)
-    descent = Descent(targets.tiling(), rng, lambda points: within(points, far), fixed_scale=scale is not None)
-    end = from_ball(descent.run(to_ball(start), first.scale, SETTLING))
-    best = end if measure(end, targets, scale).distortion < first.distortion else start
-    return np.asarray(best[np.argsort(targets.order)])
-
-
 class Descent(NamedTuple):
-    """What the stages of one search share."""
+    """Descents on target distances, with what they have in common.
+
+    `run` settles points on the distances from any start. `DistortionEmbedding` and `refine` run it within a largest radius,
+    `TreeEmbedding` within the cones of a layout, and `transform` with the known points held fixed.
+    """
 
     tiling: Tiling
     rng: np.random.Generator
