@@ -38,3 +38,9 @@ def test_pythons_that_are_tried_are_those_that_are_claimed():
     (matrix,) = re.findall(r"^ +python: \[(.+)\]$", workflow, flags=re.MULTILINE)
     tried = matrix.replace('"', "").split(", ")
     assert set(claimed) <= set(tried) and f">={tried[0]}" == PYPROJECT["project"]["requires-python"]
+
+
+def test_workflows_pin_every_action_by_digest():
+    workflows = (ROOT / ".github" / "workflows").glob("*.yml")
+    used = re.findall(r"uses: (?!\./)(\S+)", "\n".join(path.read_text(encoding="utf-8") for path in workflows))
+    assert used and not [action for action in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action)]
