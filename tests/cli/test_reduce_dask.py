@@ -1,5 +1,6 @@
 """``horopca reduce --dask``: chunked stores, reduced by a cluster."""
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -49,7 +50,7 @@ def test_reduce_on_a_cluster(store, tmp_path, monkeypatch, quick_search):
         (("local", "in.zarr", "-o", "out.csv"), "must end in .zarr, or have no ending"),
     ],
 )
-def test_what_is_refused(tmp_path, monkeypatch, arguments, sentence):
-    monkeypatch.setattr("horopca.cli.dask.ANSWER", 0.5)
-    done = run("reduce", "--dask", *arguments)
+def test_errors_before_the_work(arguments, sentence):
+    with dask.config.set({"distributed.comm.timeouts.connect": "0.5s"}):
+        done = run("reduce", "--dask", *arguments)
     assert done.exit_code in (1, 2) and sentence in said(done)

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 
+import dask
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -39,21 +40,21 @@ def at(module, name, armed, victims):
             os.unlink(armed)
         except FileNotFoundError:
             return real(*arguments, **options)
-        for victim in victims() or [os.getpid()]:
-            os.kill(victim, signal.SIGKILL)
+        for victim, number in victims() or [(os.getpid(), signal.SIGKILL)]:
+            os.kill(victim, number)
         os.kill(os.getpid(), signal.SIGKILL)
     deadly.__module__, deadly.__qualname__, deadly.__name__ = real.__module__, real.__qualname__, real.__name__
     setattr(module, name, deadly)
 
 POINTS = {
-    "fit": (horopca.io.stores, "_read_part"), "transform": (horopca._input.dask, "_mapped"), "write": (numpy, "save")
+    "fit": (horopca.io.stores, "_read_rows"), "transform": (horopca._input.dask, "_map_block"), "write": (numpy, "save")
 }
 
 async def live(kind, address, folder):
     victim = f"{folder}/victim"
     if kind == "worker":
         for name, (module, function) in POINTS.items():
-            at(module, function, f"{folder}/{name}", lambda: [int(open(victim).read())] if os.path.exists(victim) else [])
+            at(module, function, f"{folder}/{name}", lambda: json.load(open(victim)) if os.path.exists(victim) else [])
     made = Worker(address, nthreads=1) if kind == "worker" else Scheduler(host="127.0.0.1", port=0, dashboard=False)
     async with made as server:
         print(server.address, os.getpid(), flush=True)
@@ -100,9 +101,9 @@ class Cluster:
         self.pids.append(int(pid))
         return where
 
-    def arm(self, point, scheduler=False):
+    def arm(self, point, scheduler=False, stop=False):
         if scheduler:
-            (self.folder / "victim").write_text(str(self.pids[0]))
+            (self.folder / "victim").write_text(json.dumps([[self.pids[0], signal.SIGSTOP if stop else signal.SIGKILL]]))
         (self.folder / point).touch()
 
     def reduce(self, *arguments):
@@ -114,15 +115,15 @@ class Cluster:
 
 
 @pytest.fixture
-def cluster(server, tmp_path_factory, monkeypatch):
-    monkeypatch.setattr("horopca.cli.dask.ANSWER", 120)  # seconds, for a machine with other things to do
+def cluster(server, tmp_path_factory):
     clusters = []
 
     def begin(workers):
         clusters.append(Cluster(server, tmp_path_factory.mktemp("cluster"), workers))
         return clusters[-1]
 
-    yield begin
+    with dask.config.set({"distributed.comm.timeouts.connect": "120s"}):  # for a busy machine
+        yield begin
     for begun in clusters:
         begun.close()
 
@@ -163,7 +164,7 @@ def test_a_scheduler_that_is_lost(tmp_path, store, cluster, point):
     command = (store, "-o", out, "--save-fit", fit, "--method", "tpca", "--force")
     lost = alive.reduce(*command)
     assert lost.exit_code == 1 and "Traceback" not in lost.output
-    assert f"The Dask scheduler at {alive.address} was lost during the work" in " ".join(lost.output.split()), lost.output
+    assert f"The Dask scheduler at {alive.address} was lost" in " ".join(lost.output.split()), lost.output
     assert not (alive.folder / point).exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
     assert np.array_equal(open_store(out).compute(), X[:1])
@@ -173,3 +174,18 @@ def test_a_scheduler_that_is_lost(tmp_path, store, cluster, point):
         here = again.reduce(store, "-o", tmp_path / "b", "--from-fit", fit)
         assert here.exit_code == 0, here.output
         assert np.array_equal(open_store(out).compute(), open_store(tmp_path / "b").compute())
+
+
+@pytest.mark.parametrize("problem", ["no workers", "frozen", "frozen during the work"])
+def test_a_cluster_that_does_not_work_is_an_error(tmp_path, store, cluster, problem):
+    """Dask would wait forever. A worker that stops the scheduler at a point of the work keeps it frozen from there."""
+    alive = cluster(workers=problem != "no workers")
+    if problem == "frozen":
+        os.kill(alive.pids[0], signal.SIGSTOP)
+    elif problem == "frozen during the work":
+        alive.arm("transform", scheduler=True, stop=True)
+    with dask.config.set({"distributed.comm.timeouts.connect": "3s"}):
+        result = alive.reduce(store, "-o", tmp_path / "out", "--method", "tpca")
+    expected = {"no workers": "has had no workers for 3 seconds", "frozen": "No Dask scheduler answers"}
+    assert result.exit_code == 1 and expected.get(problem, "has not answered for 3 seconds") in " ".join(result.output.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]

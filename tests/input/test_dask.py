@@ -32,7 +32,6 @@ from horopca._input.coordinates import Coordinates
 from horopca._input.dask import DaskRows
 from horopca._input.rows import check_rows
 from horopca.geometry import from_hyperboloid, translate
-from horopca.io.stores import open_store, save_store
 from horopca.statistics import frechet_mean
 from sentences import sentence
 
@@ -422,59 +421,6 @@ def test_a_task_s_refusal_reaches_the_user():
                 TangentPCA(2).fit(da.from_array(spoiled(13_500, 2.0), chunks=(4000, 5)))
 
 
-# ---------------------------------------------------------------- stores and the command line
-
-
-@pytest.mark.parametrize("name", ["out.zarr", "stack"])
-def test_stores_come_back_as_they_were(tmp_path, name):
-    D = chunked(columns=(5,)).rechunk(((5000, 9000, 3000), -1))
-    save_store(tmp_path / name, D)
-    np.testing.assert_array_equal(open_store(tmp_path / name).compute(), X)
-    with pytest.raises(FileExistsError, match="exists already"):
-        save_store(tmp_path / name, D)
-    save_store(tmp_path / name, D[:10], force=True)
-    np.testing.assert_array_equal(open_store(tmp_path / name).compute(), X[:10])
-    with pytest.raises(ZeroDivisionError):
-        save_store(tmp_path / name, D.map_blocks(lambda block: block / (1 // 0), dtype=D.dtype, meta=X[:0]), force=True)
-    assert [path.name for path in tmp_path.iterdir()] == [name]  # and what was there still is
-    np.testing.assert_array_equal(open_store(tmp_path / name).compute(), X[:10])
-
-
-def test_stores_are_read_a_few_chunks_at_a_time(tmp_path, monkeypatch):
-    zarr = pytest.importorskip("zarr")
-    store = zarr.open_array(str(tmp_path / "a.zarr"), mode="w", shape=X.shape, chunks=(100, 2), dtype=X.dtype)
-    store[:] = X
-    monkeypatch.setattr("horopca.io.stores.CHUNK_BYTES", 40_000)
-    assert open_store(tmp_path / "a.zarr").chunks[0][:2] == (1000, 1000)
-    np.save(tmp_path / "a.npy", X)
-    assert open_store(tmp_path / "a.npy").chunks[0][:2] == (1000, 1000)
-    np.testing.assert_array_equal(open_store(tmp_path / "a.npy")[990:1010].compute(), X[990:1010])
-    group = zarr.open_group(str(tmp_path / "g.zarr"), mode="w")
-    for key in ("one", "two"):
-        group.create_array(key, shape=(3, 2), dtype=float)
-    with pytest.raises(ValueError, match="holds several arrays: say which of one, two to read with key="):
-        open_store(tmp_path / "g.zarr")
-    assert open_store(tmp_path / "g.zarr", "two").shape == (3, 2)
-
-
-def test_what_is_no_store_is_refused_and_never_overwritten(tmp_path):
-    with pytest.raises(ValueError, match=r"is neither a Zarr store nor a folder of files 0.npy, 1.npy, ..., nor a .npy file"):
-        open_store(tmp_path)
-    (tmp_path / "precious").mkdir()
-    (tmp_path / "precious" / "letters.txt").write_text("dear")
-    with pytest.raises(FileExistsError, match="is not overwritten, since it is neither a Zarr store nor"):
-        save_store(tmp_path / "precious", chunked(), force=True)
-    with pytest.raises(ValueError, match=r"must end in .zarr, or have no ending"):
-        save_store(tmp_path / "out.npy", chunked())
-
-
-def test_the_pickle_in_a_stack_is_not_read(tmp_path):
-    for number in range(11):  # 10 comes after 9, not after 1
-        np.save(tmp_path / f"{number}.npy", X[4 * number : 4 * number + 4])
-    (tmp_path / "info").write_bytes(b"cos\nsystem\n(S'touch hacked'\ntR.")
-    np.testing.assert_array_equal(open_store(tmp_path).compute(), X[:44])
-
-
 def test_the_examples_of_the_documentation_run(tmp_path, monkeypatch):
     section = (Path(__file__).parents[2] / "docs" / "scale.md").read_text(encoding="utf-8").split("\n## Cluster\n")[1]
     examples = [block.split("```")[0] for block in section.split("```python\n")[1:]]
@@ -495,13 +441,6 @@ def test_a_fit_needs_no_import_before_it():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-
-
-def test_a_stack_with_a_gap_is_refused(tmp_path):
-    for name in ("0.npy", "2.npy"):
-        np.save(tmp_path / name, X[:5])
-    with pytest.raises(ValueError, match=r"without a gap, but 1\.npy is missing"):
-        open_store(tmp_path)
 
 
 @pytest.mark.parametrize("weight", [0.0, 1.0])

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import signal
+import threading
 import time
+from _thread import interrupt_main
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, nullcontext
@@ -19,11 +23,11 @@ from .console import status
 from .reducing import Reduced, Request
 from .streaming import DRAWN_ROWS, sampled_distortion
 
-ANSWER = 10  # A scheduler has so many seconds to answer.
+TIMEOUT = "distributed.comm.timeouts.connect"  # Dask's setting for the time that a scheduler has to answer.
 
 
 def reduce_chunked(request: Request, outputs: OutputSet) -> Reduced:
-    """Points in a store that the workers of a cluster can read, and images in another that they can write."""
+    """Reduce points in a store that the workers of a cluster can read, and write the images to another store."""
     start, some = time.perf_counter(), None
     with cluster(str(request.address)):
         X = open_store(request.input, request.reading.key)
@@ -41,37 +45,105 @@ def reduce_chunked(request: Request, outputs: OutputSet) -> Reduced:
 
 @contextmanager
 def cluster(address: str) -> Iterator[None]:
-    """The Dask cluster at an address, or one of this machine's cores for "local", for as long as the work lasts."""
+    """Connect to the Dask cluster at an address, or start one on this machine for "local".
+
+    Raises OSError if the scheduler cannot be reached, if it stops, or if it has no workers.
+    """
     try:
+        import dask
         import distributed
     except ImportError as error:
         raise ImportError("--dask needs Dask's distributed scheduler: pip install 'dask[array,distributed]' zarr.") from error
     library: Any = distributed
+    limit = dask.utils.parse_timedelta(dask.config.get(TIMEOUT))
     local = address == "local"
-    place = library.LocalCluster(dashboard_address=":0", silence_logs=logging.CRITICAL) if local else nullcontext(address)
-    with place as where:
+    started: Any = (
+        library.LocalCluster(dashboard_address=":0", silence_logs=logging.CRITICAL) if local else nullcontext(address)
+    )
+    with _no_logs(), started as where:
+        watch = Watch(where.scheduler_address if local else address, limit)
         try:
-            client = library.Client(where, timeout=ANSWER)
+            watch.workers()
         except (OSError, ValueError) as error:
             raise OSError(
                 f"No Dask scheduler answers at {address}: start one with `dask scheduler` and `dask worker ADDRESS`, or pass "
-                f"--dask local. ({error})"
+                f"--dask local. ({error or f'no answer in {limit:g} seconds'})"
             ) from error
-        with client, _silence():
-            try:
-                yield
-            except library.KilledWorker as error:
-                raise OSError(f"Workers of the Dask cluster died at the work, perhaps for want of memory: {error}") from error
-            except Exception as error:
-                if client.status == "running" and not isinstance(error, CancelledError):
-                    raise
-                lost = f"The Dask scheduler at {address} was lost during the work"
-                raise OSError(f"{lost}, and nothing was written: run it again when there is one.") from error
+        with watch, _lost(address, watch), library.Client(where, timeout=limit):
+            yield
 
 
 @contextmanager
-def _silence() -> Iterator[None]:
-    """Nothing of what Dask logs when workers or schedulers die: what there is to know is in the sentence."""
+def _lost(address: str, watch: Watch) -> Iterator[None]:
+    """Raise OSError if the scheduler or its workers are lost."""
+    from distributed import KilledWorker
+    from distributed.comm.core import CommClosedError
+
+    lost = f"The Dask scheduler at {address}"
+    try:
+        yield
+    except KilledWorker as error:
+        raise OSError(f"Workers of the Dask cluster died, perhaps because they ran out of memory: {error}") from error
+    except (Exception, KeyboardInterrupt) as error:
+        if watch.problem is not None:
+            seconds = f"{watch.limit:g} seconds (Dask's {TIMEOUT})"
+            raise OSError(f"{lost} {watch.problem} for {seconds}. Nothing was written.") from None
+        if isinstance(error, CancelledError | CommClosedError):
+            raise OSError(f"{lost} was lost. Nothing was written: run it again when there is one.") from error
+        raise
+
+
+class Watch(threading.Thread):
+    """Interrupts the main thread if the scheduler does not answer, or has no workers, for `limit` seconds.
+
+    Dask itself would wait forever.
+    """
+
+    def __init__(self, address: str, limit: float) -> None:
+        super().__init__(daemon=True)
+        self.address, self.limit = address, limit
+        self.ended = threading.Event()
+        self.problem: str | None = None
+
+    def __enter__(self) -> None:
+        self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+
+    def workers(self) -> dict[str, Any]:
+        """The workers that the scheduler knows. Raises OSError (TimeoutError) if it does not answer."""
+        return asyncio.run(self._workers())
+
+    async def _workers(self) -> dict[str, Any]:
+        import distributed
+
+        library: Any = distributed
+        connection = library.Security().get_connection_args("client")
+        async with library.rpc(self.address, timeout=self.limit, connection_args=connection) as scheduler:
+            workers: dict[str, Any] = (await asyncio.wait_for(scheduler.identity(), self.limit))["workers"]
+        return workers
+
+    def run(self) -> None:
+        seen = time.monotonic()  # the time of the last answer with workers
+        while not self.ended.wait(self.limit / 4):
+            try:
+                problem = None if self.workers() else "has had no workers"
+            except OSError:
+                problem = "has not answered"
+            seen = time.monotonic() if problem is None else seen
+            if time.monotonic() - seen >= self.limit and not self.ended.is_set():
+                self.problem = problem
+                if hasattr(signal, "pthread_kill"):  # which also wakes a main thread that waits
+                    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+                else:
+                    interrupt_main()
+                return
+
+
+@contextmanager
+def _no_logs() -> Iterator[None]:
+    """Switch logging off: what Dask logs when workers or schedulers stop is in the error message."""
     logging.disable(logging.CRITICAL)
     try:
         yield

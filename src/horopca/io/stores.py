@@ -1,26 +1,30 @@
-"""Arrays in folders of chunks, read and written through Dask: Zarr stores and stacks of ``.npy`` files.
+"""Arrays in folders of chunks, which Dask reads and writes: Zarr stores and stacks of ``.npy`` files.
 
-A stack is a folder of files ``0.npy``, ``1.npy``, ... with the rows in this order, as `dask.array.to_npy_stack` writes it. The
-pickle that it puts beside them is not read: nothing is ever unpickled.
+A stack is a folder of files ``0.npy``, ``1.npy``, ... that hold the rows in this order, as `dask.array.to_npy_stack` writes it.
+The pickle that Dask writes beside them is not read.
 """
 
 from __future__ import annotations
 
 import json
-import secrets
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .arrays import map_npy
-from .output import OutputSet
+from .budget import Budget
+from .files import FormatError, listed
+from .output import OutputSet, exists_error
 
 if TYPE_CHECKING:
     import dask.array as da
 
-CHUNK_BYTES = 1 << 25  # Smaller chunks of a store are read several at a time, larger pieces of a stack in parts.
-ZARR_FILES = ("zarr.json", ".zarray", ".zgroup")
+CHUNK_BYTES = 1 << 25  # The size of a Dask chunk: small enough for the memory of a worker, large enough for few tasks.
+ZARR_FILES = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 
 
 def open_store(path: str | Path, key: str | None = None) -> da.Array:
@@ -31,7 +35,7 @@ def open_store(path: str | Path, key: str | None = None) -> da.Array:
     path : str or Path
         A folder (or, for one array, a ``.npy`` file) that the workers can read under the same name.
     key : str or None
-        Which array to read of a Zarr group that holds several.
+        The array to read of a Zarr group that holds several.
 
     Examples
     --------
@@ -45,20 +49,21 @@ def open_store(path: str | Path, key: str | None = None) -> da.Array:
     path = Path(path).resolve()
     if not path.exists():
         raise FileNotFoundError(f"There is no file or folder {path}.")
+    found: da.Array
     if any((path / name).exists() for name in ZARR_FILES):
-        found: da.Array = _open_zarr(path, key)
+        found = _open_zarr(path, key)
         return found
     files = [path] if path.is_file() and path.suffix.lower() == ".npy" else _pieces(path)
     if not files:
         raise ValueError(f"{path} is neither a Zarr store nor a folder of files 0.npy, 1.npy, ..., nor a .npy file.")
-    stack: da.Array = _open_npy(files)
-    return stack
+    found = _open_npy(files)
+    return found
 
 
 def save_store(path: str | Path, Y: da.Array, *, force: bool = False) -> Path:
-    """Write a Dask array to a Zarr store (a path that ends in ``.zarr``) or a stack of ``.npy`` files, whole or not at all.
+    """Write a Dask array to a Zarr store (a path that ends in ``.zarr``) or a stack of ``.npy`` files.
 
-    The workers write the chunks, to a folder beside the path, which is given its name at the end.
+    The workers write the chunks to a temporary folder beside the path, which is renamed at the end.
     """
     with OutputSet(force=force) as outputs:
         write_store(outputs.add(path, check_store), Y)
@@ -67,24 +72,27 @@ def save_store(path: str | Path, Y: da.Array, *, force: bool = False) -> Path:
 
 
 def write_store(path: Path, Y: da.Array) -> None:
-    """Have the workers write a Dask array into a folder that is not there yet, by the ending of its name."""
+    """Write a Dask array to a new folder. The ending of its name selects the format."""
+    da = _dask_array()
     if path.suffix.lower() == ".zarr":
-        _save_zarr(path, Y)
+        chunks, complete = (max(Y.chunks[0]), Y.shape[1]), {"write_empty_chunks": True}  # `open_store` rejects missing chunks
+        store = _import_zarr().create_array(str(path), shape=Y.shape, chunks=chunks, dtype=Y.dtype, config=complete)
+        da.store(da.rechunk(Y, chunks), store, lock=False)
     else:
-        _dask_array().to_npy_stack(str(path), _dask_array().rechunk(Y, {1: -1}), axis=0)
+        da.to_npy_stack(str(path), da.rechunk(Y, {1: -1}), axis=0)
 
 
 def check_store(path: str | Path, *, force: bool = False) -> Path:
-    """Refuse an output that could not be written, before the work that would fill it."""
-    path = Path(path).resolve()
+    """Return the absolute path if a store can be written there. Raises an error if it cannot, or if it exists already."""
+    path = Path(path).absolute()
     if path.suffix.lower() not in (".zarr", ""):
-        raise ValueError(f"The format of {path} is not known: its name must end in .zarr, or have no ending (.npy files).")
+        raise ValueError(f"The name of {path} must end in .zarr, or have no ending for a folder of .npy files.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}.")
     if path.exists() and not force:
-        raise FileExistsError(f"{path} exists already; force (on the command line, --force) overwrites it.")
+        raise exists_error(path)
     if path.exists() and not _is_store(path):
-        raise FileExistsError(f"{path} is not overwritten, since it is neither a Zarr store nor a folder of .npy files.")
+        raise FileExistsError(f"{path} is neither a Zarr store nor a folder of .npy files, and is not overwritten.")
     return path
 
 
@@ -96,7 +104,7 @@ def _is_store(path: Path) -> bool:
 
 
 def _pieces(folder: Path) -> list[Path]:
-    """The files 0.npy, 1.npy, ... of a folder, in this order, none missing."""
+    """The files 0.npy, 1.npy, ... of a folder in this order. Raises ValueError if one is missing."""
     files = sorted((file for file in folder.glob("*.npy") if file.stem.isdecimal()), key=lambda file: int(file.stem))
     for number, file in enumerate(files):
         if file.name != f"{number}.npy":
@@ -105,62 +113,100 @@ def _pieces(folder: Path) -> list[Path]:
 
 
 def _open_npy(files: list[Path]) -> Any:
-    da = _dask_array()
-    pieces = [map_npy(file) for file in files]
+    da, pieces = _dask_array(), [map_npy(file) for file in files]
     for file, piece in zip(files, pieces, strict=True):
         if piece.ndim != 2 or piece.dtype.kind not in "fiub":
-            raise ValueError(f"{file} must hold points, one to a row, but its array has shape {piece.shape}, {piece.dtype}.")
+            raise ValueError(f"{file} must hold one point per row, but its array has shape {piece.shape}, {piece.dtype}.")
         if piece.shape[1] != pieces[0].shape[1]:
             raise ValueError(f"{file} has {piece.shape[1]} columns, but {files[0]} has {pieces[0].shape[1]}.")
-    dtype = np.result_type(*(piece.dtype for piece in pieces))
-    parts = [part for file, piece in zip(files, pieces, strict=True) for part in _parts(file, piece)]
-    name, width = f"npy-{secrets.token_hex(8)}", pieces[0].shape[1]
-    rows = tuple(stop - start for _, start, stop in parts)
-    meta = np.empty((0, width), dtype)
-    if not rows:
+    dtype, width = np.result_type(*pieces), pieces[0].shape[1]
+    step = max(1, CHUNK_BYTES // max(1, width * dtype.itemsize))
+    parts = [
+        (file, start, min(start + step, len(piece)))
+        for file, piece in zip(files, pieces, strict=True)
+        for start in range(0, len(piece), step)
+    ]
+    if not parts:
         raise ValueError(f"{files[0].parent} holds no points: its files have no rows.")
-    table = np.array([(str(file), start, stop) for file, start, stop in parts], dtype=object)
-    return da.map_blocks(
-        _read_part, parts=table, dtype=dtype, chunks=(rows, (width,)), meta=meta, name=name, columns_dtype=dtype.str
+    from dask.delayed import delayed
+
+    read = delayed(_read_rows)
+    return da.concatenate(
+        [da.from_delayed(read(file, start, stop, dtype.str), (stop - start, width), dtype) for file, start, stop in parts]
     )
 
 
-def _parts(file: Path, piece: np.ndarray) -> list[tuple[Path, int, int]]:
-    """A file in parts of about CHUNK_BYTES: the numbers of their first rows, and of those after their last."""
-    step = max(1, CHUNK_BYTES // max(1, piece.shape[1] * piece.itemsize))
-    return [(file, start, min(start + step, len(piece))) for start in range(0, len(piece), step)]
-
-
-def _read_part(parts: np.ndarray, columns_dtype: str, block_id: tuple[int, int] = (0, 0)) -> np.ndarray:
-    file, start, stop = parts[block_id[0]]
-    return np.array(map_npy(Path(file))[start:stop], dtype=columns_dtype)
+def _read_rows(file: Path, start: int, stop: int, dtype: str) -> np.ndarray:
+    return np.array(map_npy(file)[start:stop], dtype=dtype)
 
 
 # ---------------------------------------------------------------- Zarr
 
 
 def _open_zarr(path: Path, key: str | None) -> Any:
-    found: Any = _zarr().open(str(path), mode="r")
-    if not hasattr(found, "dtype"):
-        names = sorted(name for name, _ in found.arrays())
-        chosen = key or (names[0] if len(names) == 1 else None)
-        if chosen not in names:
-            which = f"has no array {key!r}" if key else "holds several arrays"
-            raise ValueError(f"{path} {which}: say which of {', '.join(names) or 'none'} to read with key=.")
-        found = found[chosen]
-    if "pickle" in json.dumps(found.metadata.to_dict(), default=str) or found.dtype.kind not in "fiub":
-        raise ValueError(f"{path} must hold plain numbers, but its array has dtype {found.dtype} or runs code when read.")
-    if found.ndim != 2:
-        raise ValueError(f"{path} must hold one point per row, but its array has shape {found.shape}.")
-    rows = (getattr(found, "shards", None) or found.chunks)[0]
-    several = max(1, CHUNK_BYTES // max(1, rows * found.shape[1] * found.dtype.itemsize))
-    return _dask_array().from_zarr(found, chunks=(rows * several, found.shape[1]))
+    zarr = _import_zarr()
+    with _zarr_errors(path):
+        found: Any = zarr.open(str(path), mode="r")
+        if not hasattr(found, "dtype"):
+            names = sorted(str(name) for name, _ in found.arrays())
+            chosen = names[0] if key is None and len(names) == 1 else str(key)
+            if chosen not in names:
+                reason = "holds several arrays" if key is None else f"has no array {key!r}"
+                raise FormatError(f"{path} {reason}: pass one of {listed(names)} as key=.")
+            found, path = found[chosen], path / chosen
+        if "pickle" in json.dumps(found.metadata.to_dict(), default=str) or found.dtype.kind not in "fiub":
+            raise FormatError(f"{path} must hold plain numbers, but its array has dtype {found.dtype} or needs pickle.")
+        if found.ndim != 2 or 0 in found.shape:
+            raise FormatError(f"{path} must hold one point per row, but its array has shape {found.shape}.")
+        rows = _check_chunks(path, found)
+    return _dask_array().from_array(ZarrRows(found, path), chunks=(rows, found.shape[1]))
 
 
-def _save_zarr(path: Path, Y: da.Array) -> None:
-    rows = max(Y.chunks[0])
-    store = _zarr().open_array(str(path), mode="w", shape=Y.shape, chunks=(rows, Y.shape[1]), dtype=Y.dtype)
-    _dask_array().store(_dask_array().rechunk(Y, (rows, -1)), store, lock=False)
+def _check_chunks(path: Path, array: Any) -> int:
+    """The number of rows to read at a time. Raises FormatError if chunks are missing, or if one is too large for memory.
+
+    Zarr would read missing chunks as zeros. The files are counted before chunks are listed: a header of 150 bytes can claim
+    10^13 rows.
+    """
+    size = getattr(array, "shards", None) or array.chunks
+    needed = math.prod(-(-n // max(1, k)) for n, k in zip(array.shape, size, strict=True))
+    present = sum(1 for file in path.rglob("*") if file.name not in ZARR_FILES and file.is_file())
+    if present < needed:
+        raise FormatError(
+            f"{path} is incomplete: it should hold {needed:,} chunks, but holds {present:,}. If the others are zeros that were "
+            "left out, write it again with Zarr's write_empty_chunks."
+        )
+    rows = int(size[0])
+    nbytes = rows * int(array.shape[1]) * int(array.dtype.itemsize)
+    Budget(path).claim(nbytes)
+    return rows * max(1, CHUNK_BYTES // nbytes)
+
+
+class ZarrRows:
+    """A Zarr array whose errors name the store."""
+
+    ndim = 2
+
+    def __init__(self, array: Any, path: Path) -> None:
+        self.array, self.path = array, path
+        self.shape, self.dtype = array.shape, array.dtype
+
+    def __getitem__(self, key: Any) -> np.ndarray:
+        with _zarr_errors(self.path):
+            return np.asarray(self.array[key])
+
+
+@contextmanager
+def _zarr_errors(path: Path) -> Iterator[None]:
+    """Raise FormatError for the many errors of Zarr and its codecs at a damaged store."""
+    try:
+        yield
+    except FormatError:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise FormatError(f"{path} is damaged, or not a Zarr store: {type(error).__name__}: {str(error)[:200]}.") from error
 
 
 def _dask_array() -> Any:
@@ -171,7 +217,7 @@ def _dask_array() -> Any:
     return dask.array
 
 
-def _zarr() -> Any:
+def _import_zarr() -> Any:
     try:
         import zarr
     except ImportError as error:

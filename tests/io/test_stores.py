@@ -1,0 +1,160 @@
+"""Zarr stores and stacks of ``.npy`` files: read as they were written, and never guessed at."""
+
+import json
+import random
+import re
+import shutil
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+
+from horopca.io import memory_limit
+from horopca.io.stores import open_store, save_store
+
+zarr = pytest.importorskip("zarr")
+X = np.random.default_rng(0).uniform(-0.4, 0.4, (120, 3))
+D = da.from_array(X, chunks=((50, 40, 30), 3))
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+@pytest.mark.parametrize("name", ["out.zarr", "stack"])
+def test_a_store_reads_back_and_is_complete_or_absent(tmp_path, name):
+    save_store(tmp_path / name, D)
+    np.testing.assert_array_equal(open_store(tmp_path / name).compute(), X)
+    with pytest.raises(FileExistsError, match="exists already"):
+        save_store(tmp_path / name, D)
+    save_store(tmp_path / name, 0 * D, force=True)  # all zeros: Zarr would leave the chunks out
+    with pytest.raises(ZeroDivisionError):
+        save_store(tmp_path / name, D.map_blocks(lambda block: block / (1 // 0), dtype=D.dtype, meta=X[:0]), force=True)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    np.testing.assert_array_equal(open_store(tmp_path / name).compute(), 0 * X)
+
+
+def test_small_chunks_are_read_together_and_large_files_in_parts(tmp_path, monkeypatch):
+    store = zarr.open_array(str(tmp_path / "a.zarr"), mode="w", shape=X.shape, chunks=(10, 2), dtype=X.dtype)
+    store[:] = X
+    np.save(tmp_path / "a.npy", X)
+    monkeypatch.setattr("horopca.io.stores.CHUNK_BYTES", 50 * 3 * 8)
+    for name in ("a.zarr", "a.npy"):
+        found = open_store(tmp_path / name)
+        assert found.chunks == ((50, 50, 20), (3,))
+        np.testing.assert_array_equal(found[45:60].compute(), X[45:60])
+
+
+def test_the_arrays_of_a_group_are_chosen_by_key(tmp_path):
+    group = zarr.open_group(str(tmp_path / "g.zarr"), mode="w")
+    for key in ("one", "two"):
+        group.create_array(key, shape=X.shape, dtype=float)[:] = X
+    for key, reason in ((None, "holds several arrays"), ("three", "has no array 'three'")):
+        with pytest.raises(ValueError, match=rf"{reason}: pass one of one, two as key="):
+            open_store(tmp_path / "g.zarr", key)
+    assert open_store(tmp_path / "g.zarr", "two").shape == X.shape
+
+
+def test_other_folders_are_errors_and_never_overwritten(tmp_path):
+    with pytest.raises(
+        ValueError, match=r"is neither a Zarr store nor a folder of files 0\.npy, 1\.npy, \.\.\., nor a \.npy file"
+    ):
+        open_store(tmp_path)
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "letters.txt").write_text("dear")
+    with pytest.raises(FileExistsError, match=r"is neither a Zarr store nor a folder of \.npy files, and is not overwritten"):
+        save_store(tmp_path / "precious", D, force=True)
+    with pytest.raises(ValueError, match=r"must end in \.zarr, or have no ending"):
+        save_store(tmp_path / "out.npy", D)
+
+
+def test_a_stack_is_read_in_numerical_order_without_its_pickle(tmp_path):
+    for number in range(11):  # 10 comes after 9, not after 1
+        np.save(tmp_path / f"{number}.npy", X[4 * number : 4 * number + 4])
+    (tmp_path / "info").write_bytes(b"cos\nsystem\n(S'touch hacked'\ntR.")
+    np.testing.assert_array_equal(open_store(tmp_path).compute(), X[:44])
+    (tmp_path / "5.npy").unlink()
+    with pytest.raises(ValueError, match=r"without a gap, but 5\.npy is missing"):
+        open_store(tmp_path)
+
+
+# ---------------------------------------------------------------- damaged and hostile Zarr stores
+
+
+def change_header(store, **fields):
+    header = json.loads((store / "zarr.json").read_text())
+    (store / "zarr.json").write_text(json.dumps({**header, **fields}))
+
+
+def grid(*chunk):
+    return {"name": "regular", "configuration": {"chunk_shape": chunk}}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda store: change_header(store, shape=[10**13, 3]), "should hold 200,000,000,000 chunks, but holds 3"),
+        (lambda store: (store / "c" / "1" / "0").unlink(), "should hold 3 chunks, but holds 2"),
+        (lambda store: change_header(store, chunk_grid=grid(10**12, 3)), "would take 24 TB or more in memory"),
+        (lambda store: change_header(store, shape=[120, 10**12], chunk_grid=grid(50, 10**12)), "would take .* in memory"),
+        (lambda store: change_header(store, shape=[0, 3]), r"has shape \(0, 3\)"),
+        (lambda store: change_header(store, shape=[360], chunk_grid=grid(50)), r"has shape \(360,\)"),
+        (lambda store: change_header(store, data_type="complex128", fill_value=[0, 0]), "must hold plain numbers"),
+        (lambda store: change_header(store, attributes={"filter": "pickle"}), "needs pickle"),
+        (lambda store: (store / "zarr.json").write_text("[" * 100_000), "is damaged, or not a Zarr store"),
+    ],
+)
+def test_a_hostile_header_is_an_error_before_chunks_are_read(tmp_path, change, message):
+    store = save_store(tmp_path / "a.zarr", D)
+    change(store)
+    with pytest.raises(ValueError, match=message) as error:
+        open_store(store)
+    assert str(store) in str(error.value)
+
+
+def test_the_memory_limit_holds_for_a_chunk(tmp_path):
+    store = save_store(tmp_path / "a.zarr", D)
+    with memory_limit(100), pytest.raises(ValueError, match="in memory"):
+        open_store(store)
+
+
+def damage(folder, draw):
+    """Cut, flip, remove or replace parts of a few files."""
+    for _ in range(draw.randint(1, 3)):
+        file = draw.choice(sorted(path for path in folder.rglob("*") if path.is_file()))
+        content = bytearray(file.read_bytes())
+        numbers = list(re.finditer(rb"[0-9]+|\"[a-z_0-9]+\"", bytes(content)))
+        how = draw.choice(["cut", "flip", "flip", "replace", "replace"])
+        if how == "cut":
+            content = content[: draw.randrange(len(content) + 1)]
+        elif how == "flip" and content:
+            content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+        elif numbers:
+            found = draw.choice(numbers)
+            content[found.start() : found.end()] = draw.choice([b"0", b"-1", b"9999999999999", b"null", b"3.5", b'"x"', b"{}"])
+        file.write_bytes(content)
+
+
+@pytest.mark.parametrize("kind", ["v3", "v2", "sharded group"])
+def test_damaged_stores_are_read_or_are_errors_that_name_them(tmp_path, kind):
+    valid, store = tmp_path / "valid.zarr", tmp_path / "a.zarr"
+    options = {"shape": X.shape, "chunks": (20, 3), "dtype": X.dtype}
+    if kind == "sharded group":
+        array = zarr.open_group(str(valid), mode="w").create_array("x", shards=(40, 3), **options)
+    else:
+        array = zarr.open_array(str(valid), mode="w", zarr_format=int(kind[1]), **options)
+    array[:] = X
+    outcomes = []
+    for seed in range(40):
+        shutil.rmtree(store, ignore_errors=True)
+        shutil.copytree(valid, store)
+        damage(store, random.Random(seed))
+        try:
+            outcomes.append(open_store(store).compute().shape)
+        except ValueError as error:
+            assert str(store) in str(error)
+            outcomes.append("error")
+    assert {"error", X.shape} <= set(outcomes)
