@@ -1,8 +1,8 @@
 """Exact nearest neighbours: recall and time of shells and brute force beside scikit-learn, on the nouns of WordNet.
 
-`python -m benchmarks.neighbors` reads the nouns from Debian's package wordnet-base and embeds the living things, 19,592 of them,
-with `PoincareEmbedding`. It then prints the recall of the ten nearest neighbours and the time of a query, and both algorithms on
-made points, from which the rule of ``algorithm="auto"`` was read.
+`python -m benchmarks.neighbors` reads the nouns from Debian's package wordnet-base and embeds the 19,592 living things with
+`PoincareEmbedding`. It prints the recall of the ten nearest neighbours and the time of a query, and then the times of both
+algorithms on made points, from which the rule of ``algorithm="auto"`` was read.
 """
 
 from __future__ import annotations

@@ -1,0 +1,173 @@
+"""Which curvature fits distances best: the distortion of the best points in d dimensions against the curvature."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from .._input.arguments import METRICS, MetricName, check_choice, check_count, check_generator
+from .._input.threads import one_blas_thread
+from ..geometry import ModelName, pairwise_distance, to_hyperboloid
+from ..geometry.hyperboloid import squared_differences
+from .euclidean import classical_mds
+from .hyperbolicity import distances_of
+
+# The curvatures of the profile, as the square root of -curvature times the median distance. Below the first, space is flat to
+# within a percent; beyond the last, points are so far out that float64 cannot tell them apart.
+CURVATURES = 2.0 ** np.arange(-2, 4.5, 0.5)
+HALF_STEP = 2.0**0.5  # The curvatures differ by a factor of 2: the best one may be up to this factor away.
+FLAT = 1e-3  # The same for Euclidean space: distances differ from flat ones by less than one in a million.
+FARTHEST = 40.0  # The largest coordinate, at curvature -1: no point of the profile is as far, and nothing overflows.
+SOFTNESS = 0.01  # |e| is replaced by sqrt(e^2 + SOFTNESS^2), which is smooth: a tenth of usual distortions.
+ITERATIONS = 150  # Of each descent: twice as many change the distortions of the paper's trees by less than 2 %.
+WITHIN = 2.0  # Standard errors by which a distortion may exceed the least inside the interval.
+
+
+class CurvatureFit(NamedTuple):
+    """The curvature that fits distances best."""
+
+    curvature: float  #: the one with the least distortion
+    distortion: float  #: average distortion there
+    interval: tuple[float, float]  #: the curvatures whose distortion is not significantly larger
+    euclidean: float  #: average distortion of the best points in Euclidean space of the same dimension
+    curvatures: np.ndarray  #: (m,), the curvatures of the profile, from nearly flat to strongly curved
+    distortions: np.ndarray  #: (m,), the average distortion at each
+
+    @property
+    def sentence(self) -> str:
+        """The result in words."""
+        low, high = self.interval
+        gain = 1 - self.distortion / self.euclidean if self.euclidean > 0 else 0.0
+        verdict = f"{gain:.0%} less than" if gain >= 0.05 else "no better than"
+        return (
+            f"Curvature {self.curvature:.3g} ({low:.3g} to {high:.3g}) fits best, with a distortion of {self.distortion:.3f}: "
+            f"{verdict} the {self.euclidean:.3f} of Euclidean MDS in the same dimension."
+        )
+
+
+@one_blas_thread()
+def fit_curvature(
+    X: Any,
+    n_components: int = 2,
+    *,
+    model: ModelName = "poincare",
+    curvature: float = -1.0,
+    metric: MetricName = "hyperbolic",
+    n_points: int = 300,
+    random_state: Any = 0,
+) -> CurvatureFit:
+    """The curvature of the hyperbolic space of a dimension in which distances have the least distortion.
+
+    At each of 13 curvatures, points are moved to minimise the average distortion, the mean over pairs of ``|d' - d| / d``, by
+    L-BFGS; every descent starts at the result of the neighbouring curvatures. Euclidean space is treated in the same way.
+
+    Parameters
+    ----------
+    X : sparse matrix (n, n), array (n, n) or array (n, n_features)
+        A graph, whose entries are the lengths of its edges; a matrix of distances, with ``metric="precomputed"``; or points.
+    n_components : int, default=2
+        The dimension.
+    model, curvature : of points
+    metric : {"hyperbolic", "precomputed"}
+    n_points : int, default=300
+        Of more points, a random sample of this size is used. 300 points take about ten seconds.
+    random_state : int, RandomState, Generator or None, default=0
+        Seeds the sample.
+
+    Returns
+    -------
+    CurvatureFit
+        The ``interval`` contains the curvatures whose distortion exceeds the least by at most two standard errors of the
+        difference, over points, and extends half a step of the profile beyond them. If it contains the first or the last of
+        ``curvatures``, a flatter or a more curved space may be as good.
+
+    Examples
+    --------
+    >>> from horopca.datasets import make_hierarchy
+    >>> tree = make_hierarchy(branching=2, depth=4, random_state=0)
+    >>> found = fit_curvature(tree.points, 2)
+    >>> bool(found.distortion < found.euclidean)
+    True
+    """
+    check_choice("metric", metric, METRICS)
+    D, rng = distances_of(X, model, curvature, metric)[0], check_generator(random_state)
+    K = check_count("n_components", n_components, 1, len(D) - 1, f" (there are {len(D)} points)")
+    if check_count("n_points", n_points, 4) < len(D):
+        some = np.sort(rng.choice(len(D), n_points, replace=False))
+        D = D[np.ix_(some, some)]
+    unit = float(np.median(D[D > 0])) if (D > 0).any() else 0.0
+    if unit == 0:
+        raise ValueError("X must contain two different points, but all distances are 0.")
+    D = D / unit
+    roots = np.array([FLAT, *CURVATURES])
+    found = _profile(D, classical_mds(D, K), roots)
+    errors = np.array([_relative_errors(D, v, root) for v, root in zip(found, roots, strict=True)])
+    apart = D > 0
+    means = errors.sum(axis=(1, 2)) / apart.sum()
+    best = 1 + int(np.argmin(means[1:]))
+    by_point = errors.sum(axis=2) / np.maximum(apart.sum(axis=1), 1)
+    noise = 2 * (by_point - by_point[best]).std(axis=1, ddof=1) / np.sqrt(len(D))  # a point is in two of n pairs
+    good = np.flatnonzero(means[1:] <= means[best] + WITHIN * noise[1:])
+    curvatures = -((CURVATURES / unit) ** 2)
+    return CurvatureFit(
+        float(curvatures[best - 1]),
+        float(means[best]),
+        (float(curvatures[good[-1]]) * HALF_STEP, float(curvatures[good[0]]) / HALF_STEP),
+        float(means[0]),
+        curvatures,
+        means[1:],
+    )
+
+
+def _profile(D: np.ndarray, flat: np.ndarray, roots: np.ndarray) -> list[np.ndarray]:
+    """The best points for each curvature, as tangent vectors (n, K) at the origin."""
+    found, value, v = [], [], flat
+    for root in roots:
+        v, loss = _descend(D, v, root)
+        found.append(v)
+        value.append(loss)
+    for k in range(len(roots) - 2, -1, -1):  # and back again, from the more to the less curved
+        v, loss = _descend(D, found[k + 1], roots[k])
+        if loss < value[k]:
+            found[k], value[k] = v, loss
+    return found
+
+
+def _descend(D: np.ndarray, v: np.ndarray, root: float) -> tuple[np.ndarray, float]:
+    """The points after a descent from v, and their loss."""
+
+    def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = _loss(D, w.reshape(v.shape), root)
+        return value, gradient.ravel()
+
+    box = [(-FARTHEST / root, FARTHEST / root)] * v.size
+    found = minimize(loss, v.ravel(), jac=True, method="L-BFGS-B", bounds=box, options={"maxiter": ITERATIONS})
+    return found.x.reshape(v.shape), float(found.fun)
+
+
+def _loss(D: np.ndarray, v: np.ndarray, root: float) -> tuple[float, np.ndarray]:
+    """The smooth distortion of the points exp(v) at curvature -root^2, and its gradient (n, K)."""
+    # in polar coordinates, where no term cancels: cosh d - 1 = 2 sinh^2((rho - rho')/2) + sinh rho sinh rho' (1 - cos angle)
+    r = np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-300)
+    u, rho = v / r, root * r
+    sinh, versine, away = np.sinh(rho), squared_differences(u, u) / 2, rho - rho.T
+    cosh_less_1 = 2 * np.sinh(away / 2) ** 2 + sinh * sinh.T * versine
+    apart = (D > 0) & (cosh_less_1 > 0)
+    wanted = np.where(apart, root * D, 1.0)
+    e = np.where(apart, 2 * np.arcsinh(np.sqrt(cosh_less_1 / 2)) / wanted - 1, 0.0)
+    soft, count = np.sqrt(e * e + SOFTNESS**2), max(1, int(apart.sum()))
+    A = np.where(apart, 2 * e / (soft * wanted * count), 0.0)  # the gradient by d, divided by sinh d to be that by cosh d
+    A /= np.where(apart, np.sqrt(cosh_less_1 * (cosh_less_1 + 2)), 1.0)
+    by_rho = np.sum(A * (np.sinh(away) + np.cosh(rho) * sinh.T * versine), axis=1, keepdims=True)
+    B = A * sinh * sinh.T
+    by_u = B.sum(axis=1, keepdims=True) * u - B @ u
+    by_u -= np.sum(by_u * u, axis=1, keepdims=True) * u
+    return float((soft - SOFTNESS)[apart].sum() / count), root * by_rho * u + by_u / r
+
+
+def _relative_errors(D: np.ndarray, v: np.ndarray, root: float) -> np.ndarray:
+    """|d' / d - 1| of all pairs (n, n), 0 where d is 0."""
+    found = pairwise_distance(to_hyperboloid(root * v, "tangent")) / root
+    return np.asarray(np.where(D > 0, np.abs(found / np.where(D > 0, D, 1.0) - 1), 0.0))

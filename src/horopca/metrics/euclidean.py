@@ -1,0 +1,14 @@
+"""Classical multidimensional scaling in Euclidean space: the best that flat pictures can do with the true distances."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigh
+
+
+def classical_mds(D: np.ndarray, K: int) -> np.ndarray:
+    """Points (n, K) of Euclidean space whose distances approximate D (n, n): the principal axes of the centred squares."""
+    square = D * D
+    B = -(square - square.mean(axis=0) - square.mean(axis=1)[:, None] + square.mean()) / 2
+    values, vectors = eigh(B, subset_by_index=(len(D) - K, len(D) - 1))
+    return np.asarray(vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0)))

@@ -1,0 +1,139 @@
+"""Is the data hyperbolic: delta against all quadruples, curvature and flatness against spaces where they are known."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
+
+from clouds import cloud
+from horopca.geometry import from_hyperboloid, lift, pairwise_distance, to_hyperboloid
+from horopca.metrics import delta_hyperbolicity, fit_curvature, flatness
+from horopca.metrics.curvature import _loss
+
+rng = np.random.default_rng(0)
+
+
+def euclidean(points: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(points[:, None] - points[None], axis=-1)
+
+
+def all_quadruples(D: np.ndarray) -> float:
+    """delta by its definition."""
+    sums = [sorted([D[a, b] + D[c, d], D[a, c] + D[b, d], D[a, d] + D[b, c]]) for a, b, c, d in combinations(range(len(D)), 4)]
+    return max(high - middle for _, middle, high in sums) / 2
+
+
+# ---------------------------------------------------------------- delta
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_delta_is_its_definition(seed):
+    graph = nx.connected_watts_strogatz_graph(20, 4, 0.3, seed=seed)
+    A = nx.to_scipy_sparse_array(graph, dtype=float)
+    D = shortest_path(A, directed=False)
+    expected = all_quadruples(D)
+    for found in (delta_hyperbolicity(A), delta_hyperbolicity(D, metric="precomputed")):
+        assert (found.delta, found.upper, found.exact, found.n_points) == (expected, expected, True, 20)
+        assert found.diameter == D.max() and found.relative == 2 * expected / D.max()
+    P = euclidean(np.random.default_rng(seed).standard_normal((16, 2)))
+    assert delta_hyperbolicity(P, metric="precomputed").delta == pytest.approx(all_quadruples(P))
+
+
+def test_delta_of_spaces_in_which_it_is_known():
+    tree = nx.to_scipy_sparse_array(nx.random_labeled_tree(60, seed=0), dtype=float)
+    assert delta_hyperbolicity(tree).delta == 0
+    assert delta_hyperbolicity(0.1 * tree).delta == pytest.approx(0, abs=1e-12)
+    assert delta_hyperbolicity(nx.to_scipy_sparse_array(nx.grid_2d_graph(6, 6), dtype=float)).delta == 5  # its side
+    assert delta_hyperbolicity(nx.to_scipy_sparse_array(nx.complete_graph(5), dtype=float)).delta == 0
+    # the corners of a large square at curvature -1/4: the supremum of the space, log 2 times its unit
+    square = lift(np.sinh(12.0) * np.array([[1.0, 0], [0, 1], [-1, 0], [0, -1]]))
+    found = delta_hyperbolicity(2 * from_hyperboloid(square), curvature=-0.25)
+    assert found.delta == pytest.approx(2 * np.log(2), rel=1e-6)
+
+
+def test_a_sample_and_a_limit_give_bounds():
+    A = nx.to_scipy_sparse_array(nx.connected_watts_strogatz_graph(80, 4, 0.1, seed=0), dtype=float)
+    exact = delta_hyperbolicity(A).delta
+    sample = delta_hyperbolicity(A, n_points=40)
+    assert sample.delta <= exact and not sample.exact and sample.upper == np.inf and sample.n_points == 40
+    limited = delta_hyperbolicity(A, max_quadruples=10)
+    assert limited.delta <= exact <= limited.upper and not limited.exact
+    assert delta_hyperbolicity(from_hyperboloid(cloud(50, 2)), max_quadruples=1).upper <= np.log(2)
+
+
+# ---------------------------------------------------------------- curvature
+
+
+@pytest.mark.parametrize("curvature", [-1.0, -0.05])
+def test_the_curvature_of_a_plane_is_found(curvature):
+    D = pairwise_distance(cloud(60, 2, radius=5)) / np.sqrt(-curvature)
+    found = fit_curvature(D, 2, metric="precomputed")
+    low, high = found.interval
+    assert low <= curvature <= high
+    assert found.distortion < 0.02 < found.euclidean
+    assert found.distortion == found.distortions.min() and found.curvature in found.curvatures
+    assert "less than" in found.sentence
+
+
+def test_flat_data_is_recognised():
+    found = fit_curvature(euclidean(rng.standard_normal((60, 2))), 2, metric="precomputed")
+    assert found.euclidean < 1e-3 and found.interval[1] > found.curvatures[0] and "no better than" in found.sentence
+
+
+def test_a_graph_and_a_sample():
+    tree = nx.to_scipy_sparse_array(nx.balanced_tree(3, 3), dtype=float)
+    assert fit_curvature(tree, 2).distortion < 0.5 * fit_curvature(tree, 2).euclidean
+    first, second = (fit_curvature(tree, 2, n_points=20, random_state=0) for _ in range(2))
+    assert first.curvature == second.curvature and first.distortion == second.distortion
+
+
+def test_the_gradient_of_the_loss():
+    D, v = pairwise_distance(cloud(12, 3)), rng.standard_normal((12, 2))
+    value, gradient = (lambda w, k=k: np.ravel(_loss(D, w.reshape(12, 2), 1.3)[k]) for k in (0, 1))
+    assert check_grad(lambda w: float(value(w)[0]), gradient, v.ravel()) < 1e-6  # of finite differences
+
+
+# ---------------------------------------------------------------- flatness
+
+
+@pytest.mark.parametrize(("size", "verdict"), [(1e-3, "nearly flat"), (0.6, "nearly flat"), (3.0, "curved")])
+def test_flatness(size, verdict):
+    v = rng.standard_normal((200, 10))
+    v *= size / np.median(np.linalg.norm(v, axis=1))
+    found = flatness(v, model="tangent")
+    assert verdict in found.sentence and found.median_radius == pytest.approx(size, rel=0.1)
+    moved = flatness(to_hyperboloid(v, "tangent"), model="lorentz")
+    assert moved.tangent_distortion == pytest.approx(found.tangent_distortion, rel=1e-6)
+
+
+def test_flatness_of_one_point_repeated():
+    assert flatness(np.zeros((5, 2))).tangent_distortion == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: delta_hyperbolicity(csr_array((4, 4))), "must be connected"),
+        (
+            lambda: delta_hyperbolicity(csr_array(np.ones((3, 4)))),
+            r"square sparse matrix .* \(3, 4\)",
+        ),
+        (lambda: delta_hyperbolicity(np.ones((3, 4)), metric="precomputed"), "square matrix"),
+        (lambda: delta_hyperbolicity(np.zeros((5, 2)), n_points=3), "n_points must be a whole number of at least 4"),
+        (lambda: fit_curvature(np.zeros((5, 2))), "two different points"),
+        (
+            lambda: fit_curvature(np.eye(3)[:, :2] / 2, 3),
+            r"n_components must be .* from 1 to 2",
+        ),
+        (lambda: flatness(np.zeros((1, 2))), "at least 2 rows"),
+    ],
+)
+def test_wrong_input_raises(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call()
