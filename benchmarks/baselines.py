@@ -17,9 +17,9 @@ from rich.console import Console
 from rich.table import Table
 
 from horopca import estimators, metrics
-from horopca._objectives.sample import Objective, Sample, as_sample
-from horopca._objectives.submanifolds import mean_over_points
-from horopca._search import submanifolds
+from horopca._optimize import submanifold_search
+from horopca._optimize.sample import Sample, as_sample
+from horopca._optimize.submanifolds import Objective, mean_over_points
 from horopca.geometry import distance, to_hyperboloid, translate_to_origin
 from horopca.statistics import frechet_mean
 
@@ -158,11 +158,11 @@ def short_chords(sample: Sample) -> Objective:
 def searched(sample: Sample, K: int) -> np.ndarray:
     """The submanifold with the least mean of sinh^2 as BSA once had to find it: from hulls of data points."""
     rng, d = np.random.default_rng(0), sample.dimension
-    aim = submanifolds.Aim(short_chords, chords, 1)
-    hulls = submanifolds._exchanged(sample, np.zeros((0, d + 1)), K + 1, aim, STARTS, rng)
-    starts = [submanifolds._points(sample, hull) for hull in hulls]
-    effort = submanifolds.Effort(STARTS, 1000, 1e-8, lambda *_: None)
-    return submanifolds._race_in_frames(sample, np.eye(d + 1), starts, K, short_chords, effort).point
+    target = submanifold_search.Target(short_chords, chords, 1)
+    hulls = submanifold_search._exchanged(sample, np.zeros((0, d + 1)), K + 1, target, STARTS, rng)
+    starts = [submanifold_search._points(sample, hull) for hull in hulls]
+    options = submanifold_search.SubmanifoldOptions(STARTS, 1000, 1e-8)
+    return submanifold_search._halving_in_frames(sample, np.eye(d + 1), starts, K, short_chords, options).point
 
 
 def eigen_start(X: np.ndarray) -> str:
@@ -171,7 +171,10 @@ def eigen_start(X: np.ndarray) -> str:
     x = translate_to_origin(x, frechet_mean(x).point)
     sample = as_sample(x[np.random.default_rng(0).permutation(len(x))])
     values, seconds = [], []
-    for solve, repeats in ((lambda: submanifolds.space_form(sample, 2, False, 0.0), 50), (lambda: searched(sample, 2), 1)):
+    for solve, repeats in (
+        (lambda: submanifold_search.space_form(sample, 2, False, 0.0), 50),
+        (lambda: searched(sample, 2), 1),
+    ):
         start = time.process_time()
         found = [solve() for _ in range(repeats)]
         seconds.append((time.process_time() - start) / repeats)

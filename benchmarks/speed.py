@@ -16,9 +16,9 @@ from rich.table import Table
 from threadpoolctl import threadpool_limits
 
 from horopca import HoroPCA
-from horopca._objectives.objectives import variance_objective
-from horopca._objectives.pairs import AllPairs
-from horopca._objectives.sample import as_sample
+from horopca._optimize.objectives import objective_over
+from horopca._optimize.pairs import all_pairs
+from horopca._optimize.sample import as_sample
 from horopca.geometry import to_hyperboloid, translate_to_origin
 from horopca.statistics import frechet_mean
 
@@ -40,8 +40,8 @@ def fit_in_evaluations() -> tuple[float, float]:
     X = embedding("CS Ph.D.")
     x = to_hyperboloid(X)
     sample = as_sample(translate_to_origin(x, frechet_mean(x).point))
-    objective = variance_objective(sample, AllPairs(len(X)))
-    A = np.random.default_rng(0).standard_normal((2, X.shape[1] + 1))
+    objective = objective_over(sample, "variance", all_pairs(len(X)))
+    A = np.random.default_rng(0).standard_normal((1, 2, X.shape[1] + 1))
     pairs = np.random.default_rng(0).uniform(0.5, 2, size=len(X) * (len(X) - 1) // 2)
     fit = seconds(lambda: HoroPCA(random_state=0).fit(X), 3)
     evaluation = seconds(lambda: objective(A), 25)

@@ -16,7 +16,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from horopca import HoroPCA
-from horopca._objectives.objectives import ObjectiveName
+from horopca._optimize.objectives import ObjectiveName
 from horopca.geometry import Frame, align, between, from_hyperboloid, lift, to_hyperboloid, translate, translate_to_origin
 from horopca.metrics import bootstrap, component_curve
 from horopca.projections import Spine, slide, spine_basis

@@ -19,7 +19,7 @@ settings.load_profile("horopca")
 # What takes longest comes first: at the end, when one process has nothing left to do, the others have only short tests left.
 LONG = [
     "fuzz/test_cluster.py", "reproduction/test_reproduction.py", "fuzz/test_arrays.py", "fuzz/test_files.py",
-    "search/test_spines.py", "points/test_dask.py", "points/test_scale.py", "explorer/test_claims_browser.py",
+    "optimize/test_search.py", "input/test_dask.py", "input/test_scale.py", "explorer/test_claims_browser.py",
     "explorer/test_explorer_browser.py", "embed/test_embed.py", "estimators/test_layers.py",
 ]  # fmt: skip
 

@@ -40,7 +40,7 @@ KNOWN = Path(__file__).with_suffix(".txt")
 ROOMS = {  # rooms, and the tests that have to notice
     "geometry": ["tests/geometry", "src/horopca/geometry"],
     "projections": ["tests/projections", "src/horopca/projections"],
-    "_objectives": ["tests/objectives"],
+    "_optimize": ["tests/optimize"],
     "_input": ["tests/input"],
 }
 ELSEWHERE = {"cuda.py", "kernels.py"}  # tried on a device alone

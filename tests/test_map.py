@@ -78,8 +78,8 @@ def test_the_folders_are_the_map():
     assert {p.name for p in ROOT.iterdir() if p.is_file()} == files
 
 
-def test_climbs_know_callables_only():
-    assert imported_rooms(ROOT / "_search" / "climb.py") == set()
+def test_the_optimiser_knows_callables_only():
+    assert imported_rooms(ROOT / "_optimize" / "lbfgs.py") == set()
 
 
 @cache

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from horopca._input.coordinates import check_coordinates
-from horopca._objectives.objectives import variance_objective
-from horopca._objectives.pairs import AllPairs
-from horopca._objectives.sample import as_sample
+from horopca._optimize.objectives import objective_over
+from horopca._optimize.pairs import all_pairs
+from horopca._optimize.sample import as_sample
 from horopca.geometry import to_hyperboloid, translate_to_origin
 from horopca.metrics import pair_variance
 from horopca.projections import slide, spine_from_ideal_points
@@ -52,12 +52,12 @@ def best_orthonormal(x: np.ndarray, K: int, rng: np.random.Generator) -> np.ndar
 
 def orthonormal_loss(x: np.ndarray, K: int) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
     """Minus the pair variance, and its gradient, in any numbers (K d,) whose Gram-Schmidt basis is the ideal points."""
-    objective = variance_objective(as_sample(x), AllPairs(len(x)))
+    objective = objective_over(as_sample(x), "variance", all_pairs(len(x)))
 
     def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
         Q, pullback = orthonormal_rows(theta, K)
-        value, gradient = objective(np.concatenate([np.ones((K, 1)), Q], axis=1))
-        return -value, -pullback(gradient[:, 1:])
+        value, gradient = objective(np.concatenate([np.ones((K, 1)), Q], axis=1)[None])
+        return -float(value[0]), -pullback(gradient[0, :, 1:])
 
     return loss
 

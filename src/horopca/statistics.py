@@ -14,7 +14,7 @@ import numpy as np
 from .geometry import Frame, distance, from_hyperboloid, lift, pairwise_distance, radius, translate
 from .geometry._arrays import Array, array_namespace, from_numpy, to_numpy, unit
 from .geometry._points import Chunk, Points, TranslatedPoints, as_points, row_slices
-from .geometry.hyperboloid import BLOCK_ELEMENTS
+from .geometry.hyperboloid import BLOCK_ELEMENTS, distance_blocks
 
 __all__ = [
     "Mean",
@@ -44,12 +44,20 @@ class Mean(NamedTuple):
     status: str  #: how it ended, in words
 
 
-def frechet_mean(x: Array | Points, *, start: np.ndarray | None = None, max_iter: int = 100, tol: float = 1e-12) -> Mean:
+def frechet_mean(
+    x: Array | Points,
+    *,
+    weights: Any = None,
+    start: np.ndarray | None = None,
+    max_iter: int = 100,
+    tol: float = 1e-12,
+) -> Mean:
     """The point that minimises the mean squared distance to x (n, d+1), by Newton's method.
 
     The Hessian of half the squared distance is 1 along the geodesic to a point and d coth d across it. It is known in closed
     form, and four or five steps are enough. (A unit gradient step diverges on widely spread data.) A step that does not lower
-    the variance is halved. A `start` (d+1,) near the mean saves passes over many points.
+    the variance is halved. A `start` (d+1,) near the mean saves passes over many points. `weights` (n,) are
+    non-negative numbers.
 
     >>> x = lift(np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.0]]))
     >>> frechet_mean(x).point.round(6) + 0.0
@@ -57,28 +65,35 @@ def frechet_mean(x: Array | Points, *, start: np.ndarray | None = None, max_iter
     """
     points = _nonempty(x)
     if start is None and (span := _span(points)) is not None:  # which contains the mean
-        mean = frechet_mean(_within(points, span), max_iter=max_iter, tol=tol)
+        mean = frechet_mean(_within(points, span), weights=weights, max_iter=max_iter, tol=tol)
         point = np.concatenate([mean.point[:1], span @ mean.point[1:]])
         return mean._replace(point=from_numpy(point, next(points.chunks()).t))
-    return _newton(points, _start(points) if start is None else start, max_iter, tol)
+    return _newton(points, _start(points, weights) if start is None else start, max_iter, tol, weights=weights)
 
 
-def frechet_median(x: Array | Points, *, start: np.ndarray | None = None, max_iter: int = 100, tol: float = 1e-9) -> Mean:
+def frechet_median(
+    x: Array | Points,
+    *,
+    weights: Any = None,
+    start: np.ndarray | None = None,
+    max_iter: int = 100,
+    tol: float = 1e-9,
+) -> Mean:
     """The point that minimises the mean distance to x (n, d+1), the geometric median.
 
     It is robust: fewer than half of the points, however far they are moved, move it no farther than the spread of the others
     allows. Newton's method minimises the mean of sqrt(d^2 + e^2), which is smooth. The smoothing e falls by factors of ten from
     the mean distance to `tol` times the mean distance, so a median that is one of the points is found to within that. If all
-    points lie on one geodesic, half of them on either side of a gap, every point of the gap is a median. `start` is as in
-    `frechet_mean`.
+    points lie on one geodesic, half of them on either side of a gap, every point of the gap is a median. `start` and `weights`
+    are as in `frechet_mean`.
 
     >>> x = lift(np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.0], [0.0, 1e6], [0.0, 1e7]]))
     >>> bool(abs(frechet_median(x).point[1:]).max() < 1)
     True
     """
     points = _nonempty(x)
-    m = _start(points) if start is None else start
-    spread, steps = float(np.sqrt(newton_terms(points, m)[0])), 0
+    m = _start(points, weights) if start is None else start
+    spread, steps = float(np.sqrt(newton_terms(points, m, weights=weights)[0])), 0
     if not np.isfinite(spread):
         raise ValueError("x must hold finite points of the hyperboloid, but some are NaN or infinite.")
     least = max(tol * spread, 1e-14 * m[0])  # less is lost in the rounding of the points
@@ -87,10 +102,10 @@ def frechet_median(x: Array | Points, *, start: np.ndarray | None = None, max_it
     smoothing = spread if start is None else SOON * spread
     while True:
         smoothing = max(smoothing / 10, least)
-        found = _newton(points, m, max_iter, 1e-3, smoothing)
+        found = _newton(points, m, max_iter, 1e-3, smoothing, weights)
         m, steps = to_numpy(found.point), steps + found.n_iter
         if not found.converged or smoothing <= least:
-            return found._replace(n_iter=steps, variance=variance_about(points, found.point))
+            return found._replace(n_iter=steps, variance=variance_about(points, found.point, weights))
 
 
 def _nonempty(x: Array | Points) -> Points:
@@ -99,10 +114,10 @@ def _nonempty(x: Array | Points) -> Points:
     return as_points(x)
 
 
-def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing: float = np.inf) -> Mean:
+def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing: float = np.inf, weights: Any = None) -> Mean:
     """The mean, or the median with a `smoothing`, from a start m; the search ends with a step below `tol`."""
     like = next(points.chunks()).t
-    value, gradient, hessian = newton_terms(points, m, smoothing)
+    value, gradient, hessian = newton_terms(points, m, smoothing, weights)
     median, before = smoothing < np.inf, np.inf
     unit, near = (smoothing, smoothing) if median else (1 + np.sqrt(value), 1e-2)
     for n_iter in range(max_iter):
@@ -122,7 +137,7 @@ def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing:
             return Mean(from_numpy(m, like), value, n_iter, True, "converged: other points are as near")
         for _ in range(40):
             candidate = exp_from(m, step)
-            terms = newton_terms(points, candidate, smoothing)
+            terms = newton_terms(points, candidate, smoothing, weights)
             if blind or terms[0] <= value * (1 + UNSEEN):
                 break
             step, before = step / 2, np.inf
@@ -133,40 +148,44 @@ def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing:
     return Mean(from_numpy(m, like), value, max_iter, False, f"stopped after {max_iter} iterations")
 
 
-def _start(points: Points) -> np.ndarray:
+def _start(points: Points, weights: Any = None) -> np.ndarray:
     """A start of the search: the centroid, or one of a few points if that has a smaller variance in the first chunk."""
     some = to_numpy(next(points.chunks()).points())
-    guesses = [_centroid(points), *some[:: max(1, len(some) // 8)]]
+    guesses = [_centroid(points, weights), *some[:: max(1, len(some) // 8)]]
     return min(guesses, key=lambda m: variance_about(some, m))
 
 
-def _centroid(points: Points) -> np.ndarray:
+def _centroid(points: Points, weights: Any) -> np.ndarray:
     """The mean of x / t, a point of the Klein ball. It is bounded, so outliers cannot dominate it."""
 
     def klein(chunk: Chunk) -> np.ndarray:
         x = chunk.points()
-        return to_numpy(array_namespace(x).sum(x[:, 1:] / x[:, :1], axis=0))
+        return to_numpy(_weights_of(chunk, weights) @ (x[:, 1:] / x[:, :1]))
 
-    k = points.fold(klein) / points.shape[0]
+    k = points.fold(klein) / _total(points, weights)
     return to_numpy(lift(k / np.sqrt(max(1 - float(k @ k), 1e-6))))
 
 
-def newton_terms(points: Points, m: np.ndarray, smoothing: float = np.inf) -> tuple[float, np.ndarray, np.ndarray]:
+def newton_terms(
+    points: Points, m: np.ndarray, smoothing: float = np.inf, weights: Any = None
+) -> tuple[float, np.ndarray, np.ndarray]:
     """Variance at m, minus half its gradient, and half its Hessian, in the tangent space at m translated to the origin.
 
     With a smoothing e, the mean of sqrt(d^2 + e^2), minus its gradient, and its Hessian.
     """
-    n, d = points.shape[0], len(m) - 1
+    n, d = _total(points, weights), len(m) - 1
 
     def terms(chunk: Chunk) -> tuple[float, float, np.ndarray, np.ndarray]:
         y = chunk.points()
         xp = array_namespace(y)
         r, u = radius(y), unit(y[:, 1:])
         c = xp.where(r > 0, r / xp.tanh(xp.where(r > 0, r, xp.ones_like(r))), xp.ones_like(r))
-        value, weight, along = r * r, xp.ones_like(r), xp.ones_like(r)
+        value, weight, along = r * r, _weights_of(chunk, weights), xp.ones_like(r)
         if smoothing < np.inf:
-            value = xp.sqrt(value + smoothing**2)
-            weight, along = 1 / value, (smoothing / value) ** 2
+            root = xp.sqrt(value + smoothing**2)
+            value, weight, along = weight * root, weight / root, (smoothing / root) ** 2
+        elif weights is not None:
+            value = weight * value
         pull = to_numpy(xp.sum((weight * r)[:, None] * u, axis=0))
         curve = to_numpy((u * (weight * (along - c))[:, None]).T @ u)
         return float(xp.sum(value)), float(xp.sum(weight * c)), pull, curve
@@ -181,18 +200,38 @@ def exp_from(m: np.ndarray, v: np.ndarray) -> np.ndarray:
     return to_numpy(translate(lift(v * (np.sinh(size) / size if size > 0 else 1.0)), m))
 
 
-def variance_about(x: Array | Points, point: Array) -> float:
-    """Mean squared distance of x (n, d+1) to a point (d+1,)."""
-    return as_points(x).fold(lambda chunk: _sum_of_squares(distance(chunk.points(), point))) / x.shape[0]
+def variance_about(x: Array | Points, point: Array, weights: Any = None) -> float:
+    """Mean squared distance of x (n, d+1) to a point (d+1,), weighted if `weights` (n,) are given."""
+    points = as_points(x)
+
+    def squares(chunk: Chunk) -> float:
+        return float(_weights_of(chunk, weights) @ distance(chunk.points(), point) ** 2)
+
+    return points.fold(squares) / _total(points, weights)
 
 
-def mean_square_distance(x: Array) -> float:
-    """Mean squared distance over all n^2 ordered pairs of x (n, d+1): the paper's variance."""
+def _weights_of(chunk: Chunk, weights: Any) -> Any:
+    """The weights of the points of a chunk, in their array library; ones by default."""
+    if weights is None:
+        return array_namespace(chunk.t).ones_like(chunk.t)
+    return from_numpy(weights[chunk.start : chunk.start + chunk.t.shape[0]], like=chunk.t)
+
+
+def _total(points: Points, weights: Any) -> float:
+    return points.shape[0] if weights is None else float(array_namespace(weights).sum(weights))
+
+
+def mean_square_distance(x: Array, weights: Any = None) -> float:
+    """Mean squared distance over all n^2 ordered pairs of x (n, d+1): the paper's variance. Weighted by `weights` (n,)."""
+    xp = array_namespace(x)
+    if weights is None and x.shape[1] > 2:
+        return float(2 * sum(_sum_of_squares(d) for (d,) in pair_distances(x)) / x.shape[0] ** 2)
+    w = xp.ones_like(x[:, 0]) if weights is None else from_numpy(weights, like=x)
+    w = w / xp.sum(w)
     if x.shape[1] == 2:  # on a line, from the variance of a coordinate
-        xp = array_namespace(x)
         along = xp.asinh(x[:, 1])
-        return 2 * _sum_of_squares(along - xp.mean(along)) / x.shape[0]
-    return float(2 * sum(_sum_of_squares(d) for (d,) in pair_distances(x)) / x.shape[0] ** 2)
+        return 2 * float(w @ (along - w @ along) ** 2)
+    return sum(float(w[rows] @ d**2 @ w) for rows, d in distance_blocks(x))
 
 
 def sampled_mean_square_distance(x: Array, offsets: Sequence[int]) -> tuple[float, float]:
@@ -252,7 +291,7 @@ def pair_distances(*clouds: Array, offsets: Sequence[int] | None = None) -> Iter
             yield tuple(_upper_triangle(pairwise_distance(x[here, :])) for x in clouds)
 
 
-def usual_distance(x: Array) -> float:
+def usual_distance(x: Array, weights: Any = None) -> float:
     """The lower quartile of the distances between distinct points x (n, d+1): a scale that outliers cannot dominate.
 
     If fewer than half of the points are outliers, at least a quarter of all pairs contain none: the idea of Rousseeuw and
@@ -260,14 +299,15 @@ def usual_distance(x: Array) -> float:
 
     >>> x = lift(np.sinh(np.array([[0.0], [1.0], [2.0], [30.0]])))
     >>> round(usual_distance(x), 6)
-    1.25
+    1.0
     """
-    n, offsets = x.shape[0], None
-    if n > USUAL_ROWS:
-        offsets = (1 + np.random.default_rng(0).permutation(n // 2 - 1)[: max(1, USUAL_ROWS**2 // n)]).tolist()
-    found = np.concatenate([np.zeros(1), *(to_numpy(d).ravel() for (d,) in pair_distances(x, offsets=offsets))])
-    found = found[found > 0]
-    return float(np.quantile(found, 0.25)) if len(found) else 1.0
+    n = x.shape[0]
+    offsets = 1 + np.random.default_rng(0).permutation(n // 2)[: max(1, USUAL_ROWS**2 // n)]
+    w = np.ones(n) if weights is None else to_numpy(weights)
+    found = np.concatenate([np.zeros(1), *(to_numpy(d) for (d,) in pair_distances(x, offsets=offsets.tolist()))])
+    mass = np.concatenate([np.zeros(1), *(w * np.roll(w, -o) / (1 + (2 * o == n)) for o in offsets)])
+    apart = (found > 0) & (mass > 0)
+    return float(np.quantile(found[apart], 0.25, weights=mass[apart], method="inverted_cdf")) if apart.any() else 1.0
 
 
 def _shifted_distances(x: Array, o: int) -> Array:
@@ -291,7 +331,7 @@ def _sum_of_squares(a: Array) -> float:
     return float(array_namespace(a).sum(a * a))
 
 
-def principal_axes(x: Array | Points) -> tuple[np.ndarray, np.ndarray]:
+def principal_axes(x: Array | Points, weights: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """Axes (rows, d x d) and variances (d,) of the tangent PCA at the origin of points x (n, d+1), in decreasing order.
 
     The data fixes the signs: along each axis the third moment is positive. If it vanishes, the farthest point is on the
@@ -299,15 +339,22 @@ def principal_axes(x: Array | Points) -> tuple[np.ndarray, np.ndarray]:
     """
     points = as_points(x)
     if (span := _span(points)) is not None:
-        axes, few = principal_axes(_within(points, span))
+        axes, few = principal_axes(_within(points, span), weights)
         others = np.linalg.qr(span, mode="complete")[0][:, len(axes) :]
         return np.concatenate([axes @ span.T, others.T]), np.concatenate([few, np.zeros(others.shape[1])])
-    variances, columns = np.linalg.eigh(points.fold(lambda chunk: _gram(_tangents(chunk))) / points.shape[0])
-    variances, columns = variances[::-1].clip(0), columns[:, ::-1]
+
+    def moments(chunk: Chunk) -> np.ndarray:
+        v = from_hyperboloid(chunk.points(), "tangent")
+        return to_numpy((v * _weights_of(chunk, weights)[:, None]).T @ v)
+
+    variances, columns = np.linalg.eigh(points.fold(moments) / _total(points, weights))
+    variances, columns = variances[::-1].clip(0), columns[:, ::-1].copy()
 
     def skew(chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        a = _tangents(chunk) @ columns
-        return np.sum(a**3, axis=0), np.sum(np.abs(a) ** 3, axis=0), _farther(a.max(axis=0), a.min(axis=0))
+        v = from_hyperboloid(chunk.points(), "tangent")
+        a, xp, w = v @ from_numpy(columns, v), array_namespace(v), _weights_of(chunk, weights)
+        third, size = to_numpy(w @ a**3), to_numpy(w @ xp.abs(a) ** 3)
+        return third, size, _farther(to_numpy(xp.max(a, axis=0)), to_numpy(xp.min(a, axis=0)))
 
     third, size, farthest = points.fold(skew, lambda a, b: (a[0] + b[0], a[1] + b[1], _farther(a[2], b[2])))
     sign = np.where(np.abs(third) > 1e-6 * size, third, farthest)
@@ -328,13 +375,13 @@ def _within(points: Points, span: np.ndarray) -> np.ndarray:
     return np.concatenate([x[:, :1], x[:, 1:] @ span], axis=1)
 
 
-def frame_of(y: Array | Points, centre: np.ndarray | None = None) -> Frame:
+def frame_of(y: Array | Points, centre: np.ndarray | None = None, weights: Any = None) -> Frame:
     """The canonical frame of points y (n, K+1): mean at the origin, axes in decreasing order of variance, signs fixed.
 
     If a `centre` (K+1,) is given, it takes the place of the mean.
     """
-    centre = to_numpy(frechet_mean(y).point) if centre is None else centre
-    return Frame(centre, principal_axes(TranslatedPoints(y, centre))[0])
+    centre = to_numpy(frechet_mean(y, weights=weights).point) if centre is None else centre
+    return Frame(centre, principal_axes(TranslatedPoints(y, centre), weights)[0])
 
 
 def turned_to(frame: Frame, y: np.ndarray, wanted: np.ndarray) -> Frame:
@@ -345,14 +392,6 @@ def turned_to(frame: Frame, y: np.ndarray, wanted: np.ndarray) -> Frame:
     seen, there = (from_hyperboloid(x, "tangent") for x in (frame.enter(y), wanted))
     left, _, right = np.linalg.svd(there.T @ seen)
     return Frame(frame.mean, left @ right @ frame.axes)
-
-
-def _tangents(chunk: Chunk) -> np.ndarray:
-    return to_numpy(from_hyperboloid(chunk.points(), "tangent"))
-
-
-def _gram(v: np.ndarray) -> np.ndarray:
-    return np.asarray(v.T @ v)
 
 
 def _farther(a: np.ndarray, b: np.ndarray) -> np.ndarray:

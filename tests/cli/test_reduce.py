@@ -211,7 +211,7 @@ def test_every_method_takes_options_of_its_own(tmp_path, points, method, asked):
 def test_a_choice_of_another_method_is_refused_with_those_of_this_one(points, never_fits):
     sentence = "--strategy of --method bsa must be one of flag, last, but is joint."
     refused(run("reduce", points, "--method", "bsa", "--strategy", "joint"), sentence, code=2)
-    sentence = "--objective of --method horopca must be one of variance, distortion, frechet, robust, but is residual."
+    sentence = "--objective of --method horopca must be one of variance, distortion, frechet, robust, auto, but is residual."
     refused(run("reduce", points, "--objective", "residual"), sentence, code=2)
     refused(run("reduce", points, "--method", "pga", "--max-iter", 0), "--max-iter must be a whole number of at least 1")
     refused(run("reduce", points, "--method", "bsa", "--base-noise", 1), "Pass --base-point mean.")
@@ -254,11 +254,11 @@ def test_the_stretch_and_the_objectives(points, quick_search):
     )
     assert stretched["stretch"] and not plain["stretch"] and stretched["distortion"] < plain["distortion"]
     alone = json.loads(run("reduce", points, "--stretch", "--json").stdout)
-    assert {**alone, "seconds": 0} == {**stretched, "seconds": 0}
+    assert alone["stretch"] and alone["distortion"] == stretched["distortion"]
     free = json.loads(run("reduce", points, "--method", "horopca-free", "--stretch", "--json").stdout)
     assert free["distortion"] == alone["distortion"]
-    refused(run("reduce", points, "--stretch", "--spine", "ideal"), "--stretch needs --spine free")
-    refused(run("reduce", points, "--stretch", "--objective", "variance"), "but these are 'free', 'variance' and 'joint'")
+    refused(run("reduce", points, "--stretch", "--spine", "ideal"), "--stretch implies --spine free")
+    refused(run("reduce", points, "--stretch", "--objective", "variance"), "but these are 'auto', 'variance' and 'joint'")
     refused(run("reduce", points, "--method", "tpca", "--stretch"), "--stretch is not an option of --method tpca", code=2)
     found = json.loads(run("reduce", points, "--objective", "frechet", "--json").stdout)
     assert found["objective"] == "frechet" and 0 < found["variance_kept"] <= 1

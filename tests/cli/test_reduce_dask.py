@@ -23,7 +23,7 @@ def store(tmp_path):
 
 def test_reduce_on_a_cluster(store, tmp_path, monkeypatch, quick_search):
     """Of workers in this process that are spoken to through sockets: those of tests/input/test_dask.py are processes apart."""
-    monkeypatch.setattr("horopca.estimators.horopca.SEARCH_ROWS", 1500)
+    monkeypatch.setattr("horopca.estimators.horopca_fit.search_rows", lambda _: 1500)
     apart = {"processes": False, "protocol": "tcp://", "dashboard_address": ":0", "silence_logs": 50}
     with LocalCluster(n_workers=2, threads_per_worker=1, **apart) as cluster:
         at, fit = ("reduce", "--dask", cluster.scheduler_address, store), tmp_path / "fit.npz"

@@ -504,4 +504,4 @@ def test_warns_when_it_stops_early(X):
         estimator = kind(max_iter=1, tol=1e-15, n_init=2, random_state=0)
         with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
             estimator.fit(X)
-        assert not estimator.converged_ and "stopped" in estimator.status_
+        assert not estimator.converged_ and "max_iter" in estimator.status_

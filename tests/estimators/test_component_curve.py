@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 
 from clouds import cloud
 from horopca import HoroPCA, HoroPCACV, TangentPCA, metrics
-from horopca._objectives.variances import slid
+from horopca._optimize.variances import slid
 from horopca.estimators import component_curve as selection
 from horopca.estimators import folds, parallel_analysis
 from horopca.estimators.parallel_analysis import without_direction

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from horopca import BusemannWhitener, HyperbolicMDS, TangentWhitener, estimators
-from horopca._objectives.objectives import OBJECTIVES, ObjectiveName
+from horopca._optimize.objectives import OBJECTIVES, ObjectiveName
 from horopca.datasets import make_hierarchy
 from horopca.estimators.scores import MEASURES
 from horopca.geometry import pairwise_distance, to_hyperboloid

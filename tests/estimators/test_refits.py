@@ -12,9 +12,8 @@ from sklearn.utils.class_weight import compute_sample_weight
 from clouds import cloud, rotation, turned
 from horopca import HoroPCA
 from horopca._input.coordinates import check_coordinates
-from horopca._objectives.objectives import ObjectiveName
-from horopca.estimators.fitting import copies_of
-from horopca.estimators.learning import STRATEGIES, SpineName
+from horopca._optimize.objectives import ObjectiveName
+from horopca.estimators.horopca_fit import SpineName
 from horopca.geometry import from_hyperboloid, pairwise_distance, radius, to_hyperboloid
 from horopca.io import load_fitted, save_fitted
 from horopca.statistics import Frame, frame_of, turned_to
@@ -51,16 +50,15 @@ def test_pictures_on_fewer_components_are_turned_too_whatever_the_rows():
     np.testing.assert_allclose(pca.transform(X, n_components=2), few, atol=1e-3)
 
 
-def test_a_warm_search_begins_where_the_last_one_ended(monkeypatch):
-    """One start more, so that what is found is no worse."""
-    begun, search = [], STRATEGIES["joint"]
-    monkeypatch.setitem(STRATEGIES, "joint", lambda *given: begun.append(given[4].warm) or search(*given))
-    pca = HoroPCA(2, warm_start=True).fit(X)
-    last = pca._answer.bases
-    pca.fit(X).set_params(warm_start=False).fit(X)
-    assert begun[0] is None and begun[2] is None
-    for basis, start in zip(last, begun[1], strict=True):
-        np.testing.assert_allclose(start, basis, atol=1e-9)
+def test_a_warm_search_begins_where_the_last_one_ended():
+    """It has one start more: the optimum of a thorough search is kept by a search that would not find it."""
+    x = np.random.default_rng(3).standard_normal((60, 10))
+    options = {"n_components": 2, "objective": "distortion", "spine": "free", "model": "tangent"}
+    thorough, quick = HoroPCA(n_init=48, **options).fit(x), HoroPCA(n_init=1, **options).fit(x)
+    assert thorough.score(x) > quick.score(x)
+    warm = thorough.set_params(n_init=1, warm_start=True)
+    before = warm.score(x)
+    assert warm.fit(x).score(x) >= before * (1 + 1e-9)  # a score below 0
 
 
 def test_the_picture_of_a_stream_stays_as_it_was_turned(monkeypatch):
@@ -184,12 +182,8 @@ def same_fit(one, other):
     ],
     ids=str,
 )
-def test_a_weight_is_a_number_of_copies(options, monkeypatch):
-    """All that the copies are is searched; or, where a pass over all of them follows, fewer than there are."""
-    monkeypatch.setattr("horopca.estimators.horopca.SEARCH_ROWS", 16384 if options.get("spine") == "ideal" else 30)
-    monkeypatch.setattr("horopca._search.spines.MOST_HOP_ROWS", 0)
+def test_a_weight_is_a_number_of_copies(options):
     some, weights = X[:20], np.random.default_rng(0).integers(0, 5, size=20)
-    assert weights.sum() > 30
     weighted, copied = (HoroPCA(n_init=2, random_state=0, tol=1e-4).set_params(**options) for _ in range(2))
     assert same_fit(weighted.fit(some, sample_weight=0.3 * weights), copied.fit(np.repeat(some, weights, axis=0)))
     assert weighted.n_samples_seen_ == 20
@@ -208,19 +202,18 @@ def test_weights_count_in_proportion():
         np.testing.assert_array_equal(HoroPCA(2).fit(X, sample_weight=same).transform(X), HoroPCA(2).fit_transform(X))
     tensor = torch.tensor(1.0 + groups, requires_grad=True)
     np.testing.assert_array_equal(HoroPCA(2).fit(X, sample_weight=tensor).transform(X), exact.transform(X))
-    rounded = HoroPCA(2).fit(X, sample_weight=1 + groups + 1e-5 * np.arange(60))
-    assert rounded.total_variance_ == pytest.approx(exact.total_variance_, rel=1e-2)
+    other = HoroPCA(2).fit(X, sample_weight=1 + groups + 1e-9 * np.arange(60))
+    assert other.total_variance_ == pytest.approx(exact.total_variance_, rel=1e-6)
 
 
 def test_more_weight_than_fits_is_shared_out(monkeypatch):
-    monkeypatch.setattr("horopca.estimators.horopca.SEARCH_ROWS", 30)
+    monkeypatch.setattr("horopca.estimators.horopca_fit.search_rows", lambda _: 30)
     weights = np.random.default_rng(0).uniform(size=60)
     weights[:20] = 0
     pca = HoroPCA(2, n_init=2, random_state=0).fit(X, sample_weight=weights)
     x, share = to_hyperboloid(X), weights / weights.sum()
     exact = share @ pairwise_distance(x) ** 2 @ share
-    # eight copies of a point on average: a share is off by some 4 %, in no direction
-    assert pca.total_variance_ == pytest.approx(exact, abs=4 * pca.variance_error_, rel=0.02)
+    assert pca.total_variance_ == pytest.approx(exact, abs=4 * pca.variance_error_)
     assert pca.variance_error_ > 0 and pca.n_samples_seen_ == 60
 
 
@@ -234,29 +227,21 @@ def test_a_weight_of_zero_leaves_a_point_out():
 @pytest.mark.parametrize(
     "weights, sentence",
     [
-        (np.zeros(60), "sample_weight must be positive for some points, but is zero for all of them."),
+        (np.zeros(60), "sample_weight must be positive for at least two points, but is zero for all of them."),
         (-np.ones(60), "sample_weight must hold finite numbers that are not negative, but row 0 has -1."),
         (-1.0, "sample_weight must hold finite numbers that are not negative"),
-        (0, "sample_weight must be positive for some points"),
+        (0, "sample_weight must be positive for at least two points"),
         (np.r_[np.ones(59), np.nan], "but row 59 has nan."),
         (np.r_[np.ones(59), np.inf], "but row 59 has inf."),
         (np.ones(3), r"sample_weight must have one number for each of the 60 rows of X, but has shape \(3,\)."),
         (np.ones((60, 2)), "but has shape"),
         (["heavy"] * 60, r"sample_weight must hold numbers, one for each row of X, but is \['heavy'"),
-        (np.eye(60)[7], "sample_weight must be positive for two points at least, but is zero for all but one of them."),
+        (np.eye(60)[7], "sample_weight must be positive for at least two points, but is zero for all but one of them."),
     ],
 )
 def test_wrong_weights_are_refused(weights, sentence):
     with pytest.raises(ValueError, match=sentence):
         HoroPCA(2).fit(X, sample_weight=weights)
-
-
-def test_rows_that_weights_leave_out_are_named():
-    weights = np.ones(60)
-    weights[7] = 1e6
-    with pytest.warns(UserWarning, match="rows with a positive weight count too little to have one"):
-        copies = copies_of(weights, 60, 1000)
-    assert copies[7] > 900 and (copies == 0).any()
 
 
 def test_weights_favour_no_order_of_the_rows():
@@ -281,7 +266,7 @@ def test_the_least_weight_counts_too():
     share = weights / weights.sum()
     exact = share @ pairwise_distance(x) ** 2 @ share
     found = HoroPCA(2).fit(some, sample_weight=weights)
-    assert found.total_variance_ == pytest.approx(exact, rel=0.02)
+    assert found.total_variance_ == pytest.approx(exact, rel=1e-9)
 
 
 def test_weights_go_with_every_array_library(xp):
@@ -293,7 +278,7 @@ def test_weights_go_with_every_array_library(xp):
 @pytest.mark.parametrize("rows", [16384, 30])
 def test_weights_go_with_dask(rows, monkeypatch):
     """Chunks of 17 rows, one of them without any weight; a pass over all of them if they are more than are searched."""
-    monkeypatch.setattr("horopca.estimators.horopca.SEARCH_ROWS", rows)
+    monkeypatch.setattr("horopca.estimators.horopca_fit.search_rows", lambda _: rows)
     da = pytest.importorskip("dask.array")
     weights = np.random.default_rng(0).integers(1, 4, size=60)
     weights[17:34] = 0

@@ -139,7 +139,7 @@ def store(tmp_path):
 
 def test_a_worker_that_dies_and_the_bits_that_are_written(tmp_path, store, cluster, monkeypatch, quick_search):
     """With a method whose search looks at some of the rows, and which then makes passes over all of them."""
-    monkeypatch.setattr("horopca.estimators.horopca.SEARCH_ROWS", 1000)
+    monkeypatch.setattr("horopca.estimators.horopca_fit.search_rows", lambda _: 1000)
     alive = cluster(workers=4)
     calm = alive.reduce(store, "-o", tmp_path / "calm")
     assert calm.exit_code == 0, calm.output

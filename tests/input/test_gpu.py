@@ -9,14 +9,11 @@ import torch
 from clouds import cloud, directions
 from horopca import HoroPCA, geometry, metrics
 from horopca._input.coordinates import Coordinates
-from horopca._input.cuda import usable_for
-from horopca._objectives import sample as samples
-from horopca._objectives.objectives import OBJECTIVES, variance_objective
-from horopca._objectives.pairs import AllPairs, Shifts
-from horopca._objectives.profiles import SQUARE, mean_over_pairs
-from horopca._objectives.sample import as_sample
+from horopca._optimize.objectives import OBJECTIVES, objective_over
+from horopca._optimize.pairs import all_pairs
+from horopca._optimize.sample import as_sample
 from horopca.datasets import make_hierarchy
-from horopca.projections import horospherical, spine_from_basis, spine_from_ideal_points
+from horopca.projections import spine_from_basis, spine_from_ideal_points
 from horopca.projections.horospherical import Slide
 from horopca.statistics import frechet_mean
 from horopca.torch import HoroProjection
@@ -52,11 +49,6 @@ def some_slide(d, K, seed=0):
     rng = np.random.default_rng(seed)
     spine = spine_from_basis(rng.standard_normal((K, d + 1)))
     return Slide.along(spine, *(geometry.boost_to_origin(cloud(1, k, radius=1.0, seed=seed)[0]) for k in (d, K)))
-
-
-def half_space_points(n, K, spread=1.0, seed=0):
-    rng = np.random.default_rng(seed)
-    return spread * rng.standard_normal((K - 1, n)), np.exp(spread * rng.standard_normal(n))
 
 
 @pytest.mark.parametrize("to_device", LIBRARIES)
@@ -98,87 +90,15 @@ def test_fits_of_more_rows_than_are_searched(objective):
     assert np.allclose(on_host(away.transform(there)), here.transform(X), atol=1e-8)
 
 
-@pytest.mark.parametrize("to_device", LIBRARIES)
-@pytest.mark.parametrize("K", [1, 2, 3, 4, 5, 9])
-@pytest.mark.parametrize("n", [2, 3, 255, 256, 257, 1500])
-def test_all_pairs_are_those_of_the_host(n, K, to_device):
-    beta, eta = half_space_points(n, K)
-    value, *gradients = mean_over_pairs(beta, eta, AllPairs(n), SQUARE)
-    assert usable_for(to_device(eta))
-    found, *others = mean_over_pairs(to_device(beta), to_device(eta), AllPairs(n), SQUARE)
-    assert found == pytest.approx(value, rel=1e-12)
-    for expected, other in zip(gradients, others, strict=True):
-        assert np.allclose(on_host(other), expected, rtol=0, atol=1e-12 * np.abs(gradients[-1]).max())
-
-
-@pytest.mark.parametrize("to_device", LIBRARIES)
-@pytest.mark.parametrize("K", [1, 2, 3, 5])
-@pytest.mark.parametrize("n, offsets", [(5, (1, 2)), (257, (1, 7, 100, 127)), (1500, tuple(range(3, 90)))])
-def test_shifted_pairs_are_those_of_the_host(n, offsets, K, to_device):
-    beta, eta = half_space_points(n, K)
-    value, *gradients = mean_over_pairs(beta, eta, Shifts(n, offsets), SQUARE)
-    found, *others = mean_over_pairs(to_device(beta), to_device(eta), Shifts(n, offsets), SQUARE)
-    assert found == pytest.approx(value, rel=1e-12)
-    for expected, other in zip(gradients, others, strict=True):
-        assert np.allclose(on_host(other), expected, rtol=0, atol=1e-12 * np.abs(gradients[-1]).max())
-
-
-@pytest.mark.parametrize("spread", [1e-9, 1e-4, 1e-2, 20.0])
-def test_all_pairs_keep_their_digits_near_and_far(spread):
-    beta, eta = half_space_points(700, 3, spread)
-    value, g_beta, g_eta = mean_over_pairs(beta, eta, AllPairs(700), SQUARE)
-    there = [torch.asarray(a, device="cuda") for a in (beta, eta)]
-    found, h_beta, h_eta = mean_over_pairs(*there, AllPairs(700), SQUARE)
-    assert found == pytest.approx(value, rel=1e-10)
-    assert np.allclose(on_host(h_beta), g_beta, rtol=1e-7, atol=1e-10 * np.abs(g_beta).max())
-    assert np.allclose(on_host(h_eta), g_eta, rtol=1e-7, atol=1e-10 * np.abs(g_eta).max())
-
-
-def test_all_pairs_beyond_what_the_kernel_holds():
-    beta, eta = np.zeros((1, 5)), np.exp(np.linspace(-250, 250, 5))
-    value, _, g_eta = mean_over_pairs(beta, eta, AllPairs(5), SQUARE)
-    there = [torch.asarray(a, device="cuda") for a in (beta, eta)]
-    found, _, h_eta = mean_over_pairs(*there, AllPairs(5), SQUARE)
-    assert found == pytest.approx(value, rel=1e-10)
-    assert np.allclose(on_host(h_eta) * eta, g_eta * eta, rtol=1e-10)
-
-
-def test_all_pairs_give_the_same_bits_again():
-    beta, eta = (torch.asarray(a, device="cuda") for a in half_space_points(5000, 3))
-    first, again = (mean_over_pairs(beta, eta, AllPairs(5000), SQUARE) for _ in range(2))
-    assert first[0] == again[0]
-    assert torch.equal(first[1], again[1]) and torch.equal(first[2], again[2])
-
-
-@pytest.mark.parametrize("objective", [variance_objective, OBJECTIVES["distortion"].over])
-def test_exact_objectives_and_their_gradients(objective):
-    x = cloud(900, 6)
-    A = np.random.default_rng(1).standard_normal((3, 7))
-    value, gradient = objective(as_sample(x), AllPairs(900))(A)
-    found, other = objective(as_sample(torch.asarray(x, device="cuda")), AllPairs(900))(A)
-    assert found == pytest.approx(value, rel=1e-10)
-    assert np.allclose(other, gradient, atol=1e-10 * np.abs(gradient).max())
-
-
-def test_little_travels_in_an_evaluation(monkeypatch):
-    """K (d+1) numbers to the device and back, and a few K x K: whatever the number of points."""
-    travelled = []
-
-    def counted(function, size):
-        def count(a, *args, **kwargs):
-            travelled.append(size(a))
-            return function(a, *args, **kwargs)
-
-        return count
-
-    n, K, d = 5000, 3, 6
-    sample = as_sample(torch.asarray(cloud(n, d), device="cuda"))
-    objective = variance_objective(sample, AllPairs(n))
-    monkeypatch.setattr(samples, "from_numpy", counted(samples.from_numpy, np.size))
-    for module in (samples, horospherical):
-        monkeypatch.setattr(module, "to_numpy", counted(module.to_numpy, lambda a: a.numel()))
-    objective(np.random.default_rng(0).standard_normal((K, d + 1)))
-    assert 0 < sum(travelled) <= 2 * K * (d + 1) + K * K
+@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_objectives_and_their_gradients(name, weighted):
+    x, bases = cloud(900, 6), np.random.default_rng(1).standard_normal((5, 3, 7 + OBJECTIVES[name].stretched))
+    weights = np.arange(1.0, 901.0) if weighted else None
+    value, gradient = objective_over(as_sample(x, weights), name, all_pairs(900))(bases)
+    found, other = objective_over(as_sample(torch.asarray(x, device="cuda"), weights), name, all_pairs(900))(bases)
+    assert np.allclose(found, value, rtol=1e-10)
+    assert np.allclose(other, gradient, atol=1e-9 * np.abs(gradient).max())
 
 
 SIZES = [(1, 1), (2, 1), (2, 2), (3, 2), (3, 3), (64, 1), (64, 2), (64, 4), (64, 5), (65, 8), (300, 3)]  # d, K

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from clouds import cloud, clusters
 from horopca._input import means
 from horopca._input.coordinates import Coordinates
-from horopca._input.means import mean_and_more, mean_of, mean_of_many
+from horopca._input.means import mean_of, mean_of_many
 from horopca._input.reservoir import Reservoir
 from horopca._input.rows import Rows, check_rows, chunk_slices
 from horopca.geometry import distance
@@ -71,7 +71,7 @@ def test_threads_are_for_large_arrays_and_not_for_what_is_serial(small_chunks, m
     assert Rows(X, COORDINATES, n_jobs=3).threads == 1  # four chunks of it, and no more
     monkeypatch.setattr("horopca._input.rows.THREAD_ELEMENTS", 149)
     rows = Rows(X, COORDINATES, n_jobs=3)
-    assert rows.threads == rows.repeated(np.full(200, 2)).threads == 3
+    assert rows.threads == 3
     here = lambda chunk: {threading.get_ident() == threading.main_thread().ident}
     assert rows.fold(here, set.union) == {False} and rows.fold(here, set.union, serial=True) == {True}
     assert Rows(X, COORDINATES, n_jobs=1).fold(here, set.union) == {True}
@@ -88,22 +88,6 @@ def test_a_row_that_is_refused_has_its_number_among_all(small_chunks):
     far = np.array([[200.0, 0.0]])
     assert "within hyperbolic distance 180 of" in sentence(check_rows, far, Coordinates("tangent", -1.0), reach=180.0)
     check_rows(far, Coordinates("tangent", -1.0), reach=201.0)
-
-
-@pytest.mark.parametrize("copies", [[2, 0, 1, 3], [0, 0, 0, 1], [1, 1, 1, 2]])
-def test_repeated_rows_are_those_of_an_array_that_repeats_them(copies, xp):
-    copies = np.array(copies)
-    rows = check_rows(xp.asarray(X[:4]), COORDINATES).repeated(copies)
-    again = np.repeat(POINTS[:4], copies, axis=0)
-    assert rows.shape == again.shape
-    np.testing.assert_allclose(to_numpy(rows.all()), again, rtol=1e-12)
-    np.testing.assert_allclose(rows.take(np.arange(len(again))[::-1]), again[::-1], rtol=1e-12)
-    np.testing.assert_allclose(np.concatenate([to_numpy(c.points()) for c in rows.chunks()]), again, rtol=1e-12)
-
-
-def test_rows_that_are_there_once_are_themselves():
-    rows = check_rows(X, COORDINATES)
-    assert rows.repeated(np.ones(200)) is rows
 
 
 @pytest.mark.parametrize("xp", ["numpy", "torch"], indirect=True)
@@ -293,10 +277,7 @@ def test_the_mean_of_many_rows_takes_few_passes_each_of_which_teaches(many):
     assert distance(found.point, exact.point) < 1e-8 and found.variance == pytest.approx(exact.variance, rel=1e-12)
     # the next step would be a tenth of what counts, and after five it was ten times that; without what steps teach it takes ten
     assert found[2:] == (6, True, "converged") and rows.passes == 6
-    assert mean_and_more(rows, sample, exact, lambda chunk: ())[0].n_iter == 1
-    rows.passes = 0
-    again, counted = mean_and_more(rows, sample, frechet_mean(sample), lambda chunk: (len(chunk.t), 2 * len(chunk.t)))
-    assert same(again, found) and counted == (len(rows.X), 2 * len(rows.X)) and rows.passes == 6
+    assert mean_of_many(rows, sample, exact).n_iter == 1
 
 
 def test_passes_end_where_a_step_is_short_beside_the_spread():
@@ -326,7 +307,6 @@ def test_a_mean_that_is_not_near_after_some_passes_is_left_to_newton(many, monke
     monkeypatch.setattr(means, "BOOSTABLE_TIME", first.point[0] - 0.01)
     rows.passes = 0
     assert same(mean_of_many(rows, sample), newton) and rows.passes < 16
-    assert mean_and_more(rows, sample, first, lambda chunk: len(chunk.t))[1] == len(rows.X)
 
 
 def test_the_mean_of_more_rows_than_some_starts_from_a_sample_that_is_always_the_same(many, monkeypatch):

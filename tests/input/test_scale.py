@@ -15,7 +15,6 @@ from horopca import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicMDS, TangentPCA, 
 from horopca._input.coordinates import Coordinates
 from horopca._input.reservoir import Reservoir
 from horopca._input.rows import Rows
-from horopca._search.climb import corrected
 from horopca.geometry import (
     MODELS,
     Frame,
@@ -33,7 +32,8 @@ from horopca.projections.horospherical import Slide, slide
 
 
 def small_search(monkeypatch, rows):
-    monkeypatch.setattr("horopca.estimators.horopca.SEARCH_ROWS", rows)
+    monkeypatch.setattr("horopca.estimators.horopca.RESERVOIR_ROWS", rows)
+    monkeypatch.setattr("horopca.estimators.horopca_fit.search_rows", lambda _: rows)
 
 
 # ---------------------------------------------------------------- points that are not written out
@@ -90,16 +90,6 @@ def test_points_that_products_lose_are_projected_all_the_same():
     assert lost[2:4].all()
 
 
-# ---------------------------------------------------------------- passes over all rows
-
-
-def test_a_corrected_step_is_newtons_and_leaves_flat_directions_alone():
-    H = np.diag([4.0, 1.0, 0.0])
-    step = corrected(lambda x: (-x @ H @ x / 2, -H @ x), np.zeros(3), np.array([1.0, 2.0, 0.0]), tol=1e-9)
-    assert np.allclose(step, [0.25, 2.0, 0.0])
-    assert np.array_equal(corrected(lambda x: (-x @ x, -2 * x), np.zeros(3), np.zeros(3)), np.zeros(3))
-
-
 # ---------------------------------------------------------------- fits of more rows than are searched
 
 
@@ -110,31 +100,19 @@ OPTIONS = [
     {"n_components": 1},
     {"n_components": 3, "spine": "free", "strategy": "greedy"},
     {"objective": "distortion"},
-    {"pairs": "all"},
 ]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_a_sample_and_a_pass_find_what_a_search_of_all_rows_finds(monkeypatch, options):
+def test_a_sample_finds_nearly_what_a_search_of_all_rows_finds(monkeypatch, options):
     X = clusters(2400, 5, ordered=True)
     best = HoroPCA(random_state=0, n_init=2, **options).fit(X)
     small_search(monkeypatch, 800)
     found = HoroPCA(random_state=0, n_init=2, **options).fit(X)
-    slack = 2e-3 * abs(best.score(X)) if options.get("strategy") != "greedy" else 1e-2 * abs(best.score(X))
-    assert found.score(X) > best.score(X) - slack
+    assert found.score(X) > best.score(X) - 1e-2 * abs(best.score(X))
     assert abs(found.explained_variance_.sum() - metrics.pair_variance(found.transform(X))) < 4 * found.variance_error_
-    assert abs(found.total_variance_ / metrics.pair_variance(X) - 1) < 0.02
-    assert 0 < found.variance_error_ < 0.02 * found.explained_variance_.sum()
-
-
-def test_the_pass_over_all_rows_improves_on_the_sample(monkeypatch):
-    X, pca = clusters(4000, 16), HoroPCA(spine="free", random_state=0, n_init=2)
-    best = metrics.pair_variance(pca.fit_transform(X))
-    small_search(monkeypatch, 600)
-    found = metrics.pair_variance(pca.fit_transform(X))
-    monkeypatch.setattr("horopca._search.spines._corrected", lambda best, *_: best)
-    alone = metrics.pair_variance(pca.fit_transform(X))
-    assert best - found < 0.3 * (best - alone)
+    assert abs(found.total_variance_ / metrics.pair_variance(X) - 1) < 0.1
+    assert 0 < found.variance_error_ < 0.04 * found.explained_variance_.sum()
 
 
 @pytest.mark.parametrize("estimator", [HoroPCA(random_state=0, n_init=4), TangentPCA(), EuclideanPCA(), HyperbolicMDS(),
@@ -165,7 +143,7 @@ def test_thread_limits_are_kept(monkeypatch):
 
 
 def test_neither_fit_nor_transform_copies_the_data():
-    X = clusters(120000, 32)
+    X, sample = clusters(300_000, 32), (1 << 17) * 33 * 8
     tracemalloc.start()
     pca = HoroPCA(random_state=0, n_init=2).fit(X)
     fit = tracemalloc.get_traced_memory()[1]
@@ -173,7 +151,7 @@ def test_neither_fit_nor_transform_copies_the_data():
     pca.transform(X)
     transform = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert fit < 1.2 * X.nbytes and transform < 0.6 * X.nbytes
+    assert fit < 7 * sample and transform < 0.6 * X.nbytes
 
 
 # ---------------------------------------------------------------- streams
@@ -207,9 +185,8 @@ def test_a_first_batch_larger_than_the_reservoir_is_sampled_too():
 
 @pytest.mark.parametrize("stream", [True, False])
 def test_the_standard_error_of_a_variance_is_that_of_many_samples(stream, monkeypatch):
-    """What the choice of the sample brings is most of it in a stream; in a fit with a pass over all rows it cancels."""
     X, off = clusters(2000, 3), []
-    small_search(monkeypatch, 250)  # a whole fraction of them: no row stands opposite more points than another
+    small_search(monkeypatch, 250)
     for seed in range(16):
         fit = HoroPCA(1, random_state=seed, n_init=1)
         fit = fit.partial_fit(X) if stream else fit.fit(X)
@@ -307,7 +284,7 @@ def test_frames_are_exchanged_without_loss(radius):
 
 
 def test_points_hundreds_apart_have_a_variance(monkeypatch):
-    monkeypatch.setattr("horopca._objectives.variances.EXACT_ROWS", 100)
+    monkeypatch.setattr("horopca._optimize.variances.EXACT_ROWS", 100)
     rng = np.random.default_rng(0)
     v = rng.standard_normal((300, 3))
     v *= rng.uniform(140, 174, size=(300, 1)) / np.linalg.norm(v, axis=1, keepdims=True)

@@ -62,7 +62,7 @@ def test_the_seed_is_what_it_depends_on():
 
 def test_the_seed_is_enough_for_models_without_one_of_their_own():
     X = planted(20)
-    model = PGA(1, n_init=1, max_iter=5, random_state=None).fit(X)
+    model = PGA(1, n_init=1, random_state=None).fit(X)
     assert same(*(bootstrap(model, X, n_resamples=10) for _ in range(2)))
     assert model.random_state is None
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clouds import cloud, directions, rotation, turned
-from horopca._objectives.sample import as_sample
+from horopca._optimize.sample import as_sample
 from horopca.geometry import (
     busemann,
     distance,
@@ -36,7 +36,8 @@ from horopca.projections import (
     spine_from_ideal_points,
     unslide,
 )
-from horopca.projections.horospherical import Slide, slide_with_pullback
+from horopca.projections.horospherical import Slide
+from horopca.projections.pullback import project
 
 KD = [(1, 1), (1, 3), (2, 2), (2, 4), (3, 5), (5, 5)]
 
@@ -225,8 +226,7 @@ def test_shrunk_to_a_point_the_projection_is_the_orthogonal_one():
 def test_the_fast_slide_of_the_search_is_the_accurate_one(kappa):
     spine = Spine(np.array([0, 0, 1.0, 0]), kappa, np.eye(4)[:2])
     x = cloud(50, 4)
-    beta, eta, _ = slide_with_pullback(as_sample(x), spine_basis(spine))
-    fast = to_hyperboloid(np.column_stack([beta.T, eta]), "halfspace")
+    fast = to_hyperboloid(project(*as_sample(x)[:2], spine_basis(spine)[None]).y[0].T, "halfspace")
     assert np.allclose(pairwise_distance(fast), pairwise_distance(to_hyperboloid(slide(x, spine), "halfspace")), atol=1e-7)
 
 

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from clouds import cloud, directions, rotation
-from horopca._objectives.sample import as_sample
+from horopca._optimize.sample import as_sample
 from horopca.geometry import Frame, busemann, distance, lift, light_cone, to_hyperboloid
 from horopca.geometry._points import Chunk
 from horopca.projections import slide, spine_basis, spine_from_basis, spine_from_ideal_points, unslide
-from horopca.projections.horospherical import Slide, slide_with_pullback
+from horopca.projections.horospherical import Slide
+from horopca.projections.pullback import project
 from horopca.projections.spines import ideal_points, nested_ideal_points, spine_angle
 from subspaces import BASES, same_span
 
@@ -129,8 +130,8 @@ def test_angles_of_spines(angle):
 
 def test_a_basis_that_came_to_be_dependent_has_a_finite_gradient():
     A = np.array([[1.0, 0.5, 0, 0], [1.0, 0.5, 0, 0]])
-    _, eta, pullback = slide_with_pullback(as_sample(cloud(10, 3)), A)
-    assert np.isfinite(pullback(np.zeros((1, 10)), np.ones_like(eta))).all()
+    images = project(*as_sample(cloud(10, 3))[:2], A[None])
+    assert np.isfinite(images.pullback(np.ones_like(images.y))).all()
 
 
 def test_busemann_values_of_the_ideal_points_of_a_spine_are_kept():

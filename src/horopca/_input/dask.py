@@ -102,18 +102,6 @@ class DaskRows(Rows):
     def _rows(self, rows: slice) -> np.ndarray:
         return self.raw(np.arange(rows.start, rows.stop))
 
-    def repeated(self, copies: np.ndarray) -> DaskRows:
-        if (copies == 1).all():
-            return self
-        if self.unchecked is not None:  # before rows are repeated or dropped: messages name the rows of the user's array
-            self.fold(lambda chunk: 0)
-        several = np.split(copies, self.starts[1:-1])
-        arrays = [
-            da.from_delayed(delayed(np.repeat)(block, times, axis=0), (int(times.sum()), self.X.shape[1]), self.X.dtype)
-            for block, times in zip(self.blocks, several, strict=True)
-        ]
-        return DaskRows(da.concatenate(arrays), self.coordinates)
-
     def all(self) -> np.ndarray:
         n = self.shape[0]
         if n > GATHERED_ROWS:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ..geometry import boost_to_origin
-from ..geometry._arrays import array_namespace, from_numpy, to_numpy
-from ..geometry._points import ArrayPoints, Chunk, T
+from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
+from ..geometry._points import ArrayPoints, Chunk
 from ..geometry.isometries import BOOSTABLE_TIME
 from ..statistics import Mean, exp_from, frechet_mean, newton_terms
 from .rows import Rows
@@ -19,38 +19,35 @@ MOST_PASSES = 16  # A mean that has not come near after so many passes is left t
 
 def mean_of(rows: Rows) -> Mean:
     """The Fréchet mean of the rows."""
-    n = rows.shape[0]
+    n, weights = rows.shape[0], rows.weights
     if n <= MANY_ROWS:
-        return frechet_mean(rows)
-    return mean_of_many(rows, rows.take(np.random.default_rng(0).choice(n, size=MANY_ROWS // 4, replace=False)))
+        return frechet_mean(rows, weights=weights)
+    chance = None if weights is None else weights / weights.sum()
+    some = np.random.default_rng(0).choice(n, size=MANY_ROWS // 4, replace=weights is not None, p=chance)
+    return mean_of_many(rows, rows.take(some))
 
 
-def mean_of_many(rows: Rows, sample: np.ndarray) -> Mean:
-    """The Fréchet mean of more rows than one likes to pass over, from that of a random sample (m, d+1) of them."""
-    return mean_and_more(rows, sample, frechet_mean(sample), lambda chunk: ())[0]
+def mean_of_many(rows: Rows, sample: Array, first: Mean | None = None) -> Mean:
+    """The Fréchet mean of many rows, from that of a random sample (m, d+1) of them (`first`), in as few passes as will do.
 
-
-def mean_and_more(rows: Rows, sample: np.ndarray, first: Mean, along: Callable[[Chunk], T]) -> tuple[Mean, T]:
-    """The mean of many rows, from that of a sample of them (`first`), and the sum of `along` over their chunks: the first pass
-    takes other work along.
-
-    Newton's method with the gradient of all rows and the Hessian of the sample, corrected by what each step teaches
-    (Broyden): a pass (two products with the user's own array) brings the mean nearer by the square root of the number of
-    points in the sample, and more from pass to pass.
+    Newton's method with the gradient of all rows and the Hessian of the sample, corrected by Broyden's rule after each step: a
+    pass (two products with the user's own array) brings the mean nearer by the square root of the size of the sample, and more
+    from pass to pass.
     """
-    if first.point[0] > BOOSTABLE_TIME:
-        return frechet_mean(rows, start=first.point), rows.fold(along)
-    m, variance, pull = first.point, np.inf, _pull_of(first.point)
-    pulled, found = rows.fold(lambda chunk: (pull(chunk), along(chunk)))
+    weights = rows.weights
+    first = frechet_mean(sample) if first is None else first
+    m, total, variance = to_numpy(first.point), rows.shape[0] if weights is None else float(weights.sum()), np.inf
+    if m[0] > BOOSTABLE_TIME:
+        return frechet_mean(rows, start=m, weights=weights)
     inverse = np.linalg.inv(newton_terms(ArrayPoints(sample), m)[2])
     gradient = step = np.zeros_like(m)  # none yet
     for n_iter in range(1, MOST_PASSES + 1):
-        square, force = pulled if n_iter == 1 else rows.fold(_pull_of(m), serial=True)
-        if not square / rows.shape[0] <= variance * (1 + 1e-12):
+        square, force = rows.fold(_pull_of(m, weights), serial=n_iter > 1)
+        if not square / total <= variance * (1 + 1e-12):
             break
-        variance = square / rows.shape[0]
+        variance = square / total
         last, before = gradient, float(np.linalg.norm(step))
-        gradient = (boost_to_origin(m) @ force)[1:] / rows.shape[0]
+        gradient = (boost_to_origin(m) @ force)[1:] / total
         if before > 0:  # Broyden: what the last step has taught
             change = inverse @ (last - gradient)
             inverse += np.outer(step - change, step @ inverse) / (step @ change)
@@ -59,11 +56,11 @@ def mean_and_more(rows: Rows, sample: np.ndarray, first: Mean, along: Callable[[
         m = exp_from(m, step)
         next_size = size * min(1.0, size / before) if before > 0 else size
         if next_size <= 1e-9 * (1 + np.sqrt(variance)):
-            return Mean(m, variance, n_iter, True, "converged"), found
-    return frechet_mean(rows, start=first.point), found  # a sample that says little of the whole
+            return Mean(m, variance, n_iter, True, "converged")
+    return frechet_mean(rows, start=to_numpy(first.point), weights=weights)  # a sample that says little of all rows
 
 
-def _pull_of(m: np.ndarray) -> Callable[[Chunk], tuple[float, np.ndarray]]:
+def _pull_of(m: np.ndarray, weights: np.ndarray | None = None) -> Callable[[Chunk], tuple[float, np.ndarray]]:
     """For a chunk of points: the sum of their squared distances d from m (d+1,), and of d / sinh d times the points."""
 
     def pull(chunk: Chunk) -> tuple[float, np.ndarray]:
@@ -74,6 +71,9 @@ def _pull_of(m: np.ndarray) -> Callable[[Chunk], tuple[float, np.ndarray]]:
         sinh = xp.sqrt(cosh - 1) * xp.sqrt(cosh + 1)
         d = xp.log(cosh + sinh)
         weight = xp.where(sinh > 1e-8, d / xp.where(sinh > 1e-8, sinh, xp.ones_like(sinh)), xp.ones_like(sinh))
-        return float(xp.sum(d * d)), to_numpy(chunk.gather(weight[None, :]))[0]
+        if weights is None:
+            return float(xp.sum(d * d)), to_numpy(chunk.gather(weight[None, :]))[0]
+        w = from_numpy(weights[chunk.start : chunk.start + chunk.t.shape[0]], chunk.t)
+        return float(w @ (d * d)), to_numpy(chunk.gather((w * weight)[None, :]))[0]
 
     return pull

@@ -9,7 +9,6 @@ import mmap
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from copy import copy
 from functools import reduce
 from typing import Any
 
@@ -41,7 +40,7 @@ class Rows:
         large = is_numpy_array(X) and X.size > 4 * THREAD_ELEMENTS
         self.threads = allowed_threads(n_jobs) if large else 1
         self._source = source
-        self._ends: np.ndarray | None = None  # of the copies of each row, if rows are repeated
+        self.weights: np.ndarray | None = None  # (n,), how much each row counts
 
     def check(self, name: str = "X", reach: float = LARGEST_RADIUS) -> None:
         """Raise ValueError if rows are not finite, not points of the model, or farther than `reach` from the origin."""
@@ -59,11 +58,16 @@ class Rows:
         """The points (m, d+1) at some indices, on the host."""
         return np.asarray(self.coordinates.to_hyperboloid(to_numpy(self.raw(indices))))
 
+    def points(self, indices: np.ndarray) -> Any:
+        """The points (m, d+1) at some indices, on the device of the array if that is a GPU; on the host otherwise."""
+        X = _detached(self.X)
+        if not (is_torch_array(X) and X.is_cuda):
+            return self.take(indices)
+        return self.coordinates.to_hyperboloid(_detached(self.raw(indices)))
+
     def raw(self, indices: np.ndarray) -> Any:
         """The rows of the user's array at some indices, unchanged."""
         self._check_source()
-        if self._ends is not None:
-            indices = np.searchsorted(self._ends, indices, side="right")
         xp = array_namespace(self.X)
         return xp.take(self.X, xp.asarray(indices, device=device(self.X)), axis=0)
 
@@ -86,17 +90,7 @@ class Rows:
         """All points (n, d+1), in an array of the user's library."""
         return self.map(Chunk.points)
 
-    def repeated(self, copies: np.ndarray) -> Rows:
-        """The rows, each repeated as often as `copies` (n,) says. Nothing is copied in advance."""
-        if (copies == 1).all():
-            return self
-        rows = copy(self)
-        rows._ends, rows.shape = np.cumsum(copies), (int(copies.sum()), self.shape[1])
-        return rows
-
     def _rows(self, rows: slice) -> Any:
-        if self._ends is not None:
-            return self.raw(np.arange(rows.start, rows.stop))
         self._check_source()
         return self.X[rows, :]
 
@@ -123,13 +117,13 @@ class Rows:
                 yield from pool.map(work, self._slices(threads))
 
     def _slices(self, threads: int = 1) -> Iterable[slice]:
-        return chunk_slices(self.X, threads, self.shape[0])
+        return chunk_slices(self.X, threads)
 
 
-def chunk_slices(X: Array, threads: int = 1, n: int | None = None) -> Iterable[slice]:
-    """Slices of the rows of X (or of n such rows), of a size that suits the device."""
+def chunk_slices(X: Array, threads: int = 1) -> Iterable[slice]:
+    """Slices of the rows of X, of a size that suits the device."""
     elements = DEVICE_ELEMENTS if str(device(X)) != "cpu" else CHUNK_ELEMENTS if threads == 1 else THREAD_ELEMENTS
-    return row_slices(X.shape[0] if n is None else n, max(64, elements // X.shape[1]))
+    return row_slices(X.shape[0], max(64, elements // X.shape[1]))
 
 
 def check_rows(

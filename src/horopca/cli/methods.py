@@ -18,7 +18,7 @@ HELP = {
     "spine": "The paper's projections, or all.",
     "strategy": "Components together, or in turn; of bsa a whole sequence, or its last.",
     "objective": "What to optimise.",
-    "stretch": "Stretch the image to keep distances: with --spine free --objective distortion.",
+    "stretch": "Stretch the image to keep distances (implies --spine free --objective distortion).",
     "centre": "What is in the middle of the picture.",
     "n_init": "Starts to climb from.",
     "pairs": "Pairs of a point in the last climb.",
@@ -30,7 +30,6 @@ HELP = {
     "base_noise": "Deviation of the noise on the base point, a length.",
 }
 USUAL = "horopca"  # This method is taken if no other is asked for.
-STRETCHED = {"spine": "free", "objective": "distortion"}  # A stretch goes with these, unless other options are given.
 
 
 class Kind(NamedTuple):
@@ -59,11 +58,19 @@ def _layers(text: str) -> tuple[int, ...]:
     return tuple(count(part.strip()) for part in text.split(",") if part.strip())
 
 
-def _number_or(words: tuple[str, ...]) -> Callable[[str], int | str]:
-    def convert(text: str) -> int | str:
-        if text not in words and not (text.isdecimal() and int(text)):
-            raise click.BadParameter(f"{text!r} is neither a whole number from 1 nor {' nor '.join(words)}.")
-        return text if text in words else int(text)
+def _number_or(words: tuple[str, ...], kind: type) -> Callable[[str], float | str]:
+    what = "a whole number from 1" if kind is int else "a positive number"
+
+    def convert(text: str) -> float | str:
+        if text in words:
+            return text
+        try:
+            number: float = kind(text)
+        except ValueError:
+            number = 0
+        if not number > 0:
+            raise click.BadParameter(f"{text!r} is neither {what} nor {' nor '.join(words)}.")
+        return number
 
     return convert
 
@@ -80,7 +87,8 @@ def _option(name: str) -> Option:
     if other in (None, Any):  # a point can be said in words only
         return click.option(option_of(name), type=click.Choice(words or ("mean",)), help=text)
     if words:
-        return click.option(option_of(name), type=_number_or(words), metavar="|".join(["INTEGER", *words]), help=text)
+        metavar = "|".join(["INTEGER" if other is int else "FLOAT", *words])
+        return click.option(option_of(name), type=_number_or(words, other), metavar=metavar, help=text)
     if other in (int, float):
         return click.option(option_of(name), type=other, help=text)
     return click.option(option_of(name), type=_layers, metavar="N,N", help=text)
@@ -114,7 +122,6 @@ def made(method: str | None, n_components: int | float | None, asked: dict[str, 
         words, other = known[name]
         if words and other is None and value not in words:
             raise click.UsageError(f"{option_of(name)} of --method {method} must be one of {', '.join(words)}, but is {value}.")
-    implied = {name: value for name, value in STRETCHED.items() if asked.get("stretch") and name in known}
-    estimator: Any = make(method, n_components, **settings, **(implied | asked))
+    estimator: Any = make(method, n_components, **settings, **asked)
     estimator._check_parameters()
     return estimator

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from .._input.arguments import check_count, check_number
 from .._input.coordinates import LARGEST_RADIUS, Coordinates, check_coordinates
-from .._search.ending import Ending
+from .._optimize.result import Ending
 from ..estimators.fitting import report_end, tell
 from ..geometry import MODELS, ModelName
 

@@ -10,7 +10,7 @@ import numpy as np
 from .._input.arguments import check_count, check_generator
 from .._input.coordinates import Coordinates
 from .._input.threads import one_blas_thread
-from .._search.ending import Ending
+from .._optimize.result import Ending
 from ..estimators.fitting import check_climb
 from ..geometry import ModelName, lift
 from ..statistics import principal_axes

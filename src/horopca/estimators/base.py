@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._input.coordinates import FARTHEST_IMAGE, ModelChoice
 from .._input.rows import Rows, check_rows
 from .._input.threads import one_blas_thread
-from .._search.ending import Ending
+from .._optimize.result import Ending
 from ..geometry._arrays import Array
 from ..geometry._points import Chunk
 from .fitting import (
@@ -36,11 +36,18 @@ OPTIONAL = ("_centre", "_mean", "_platt", "_reach", "_weights")
 @contextmanager
 def new_fit(estimator: BaseEstimator) -> Iterator[None]:
     """Forget what was learnt before; bring it back if the fit fails or is interrupted."""
-    before = dict(vars(estimator))
-    try:
-        for name in before:
+    with restore_on_error(estimator):
+        for name in dict(vars(estimator)):
             if name in OPTIONAL or (name.endswith("_") and not name.startswith("_")):
                 delattr(estimator, name)
+        yield
+
+
+@contextmanager
+def restore_on_error(estimator: BaseEstimator) -> Iterator[None]:
+    """Bring back what was learnt before if the fit fails or is interrupted."""
+    before = dict(vars(estimator))
+    try:
         yield
     except BaseException:
         vars(estimator).clear()
@@ -147,6 +154,10 @@ class HyperbolicReduction(Transformer):
         """Whether the map can increase distances, so that a fraction of the variance is not defined."""
         return False
 
+    def _chosen_objective(self) -> str:
+        """What the fit optimises."""
+        return self.objective
+
     def _check_parameters(self) -> None:
         """Validate the options of the method."""
 
@@ -169,8 +180,9 @@ class HyperbolicReduction(Transformer):
         report_end(self, ending)
         return self
 
-    def _learn_rows(self, rows: Rows) -> Ending:
+    def _learn_rows(self, rows: Rows, fit_components: Callable[[Rows, int], Ending] | None = None) -> Ending:
         """Learn the number of components, if it is to be chosen, and the components."""
+        fit_components = fit_components or self._fit_components
         self._check_parameters()
         n, d = rows.shape[0], rows.shape[1] - 1
         K = check_components(self.n_components, d, n)
@@ -182,14 +194,14 @@ class HyperbolicReduction(Transformer):
         endings = []
 
         def learn(K: int) -> float:
-            endings.append(self._fit_components(rows, K))
+            endings.append(fit_components(rows, K))
             return float(self.explained_variance_ratio_.sum())
 
         if isinstance(K, int):
-            endings.append(self._fit_components(rows, K))
+            endings.append(fit_components(rows, K))
         else:
             K = fewest_components(learn, min(d, n), K)
-        self.n_components_, self.objective_ = K, self.objective
+        self.n_components_, self.objective_ = K, self._chosen_objective()
         self._n_features_out = rows.coordinates.columns(K)
         return endings[-1]
 

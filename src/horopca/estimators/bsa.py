@@ -8,8 +8,8 @@ import numpy as np
 
 from .._input.arguments import check_choice
 from .._input.coordinates import ModelChoice
-from .._objectives.sample import Sample
-from .._search.submanifolds import Effort, Nested, search_flag, search_last
+from .._optimize.sample import Sample
+from .._optimize.submanifold_search import Nested, SubmanifoldOptions, search_flag, search_last
 from .fitting import fitted_coordinates
 from .geodesic import GeodesicReduction
 
@@ -127,8 +127,8 @@ class BSA(GeodesicReduction):
         check_choice("strategy", self.strategy, STRATEGIES)
         super()._check_parameters()
 
-    def _search(self, sample: Sample, K: int, effort: Effort, rng: np.random.Generator) -> Nested:
-        return STRATEGIES[self.strategy](sample, K, self.base_point is not None, effort, rng)
+    def _search(self, sample: Sample, K: int, options: SubmanifoldOptions, rng: np.random.Generator) -> Nested:
+        return STRATEGIES[self.strategy](sample, K, self.base_point is not None, options, rng)
 
     def _keep(self, points: np.ndarray) -> None:
         self.reference_points_ = fitted_coordinates(self).from_hyperboloid(points, points.dtype)

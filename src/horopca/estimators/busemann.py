@@ -10,13 +10,13 @@ from .._input.arguments import check_choice, check_count, check_generator
 from .._input.coordinates import ModelChoice
 from .._input.rows import Rows
 from .._input.threads import one_blas_thread
-from .._objectives.sample import as_sample
-from .._search.ending import Ending
+from .._optimize.directions import search_directions
+from .._optimize.result import Ending
+from .._optimize.sample import as_sample
 from ..geometry import busemann, lift, translate_ideal, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, finite_root, from_numpy
 from ..projections import Spine, spine_from_ideal_points, unslide
 from ..statistics import principal_axes
-from .directions import search_directions
 from .fitting import check_climb, check_starts
 from .whitening import ALL_ONE, Whitener
 

@@ -16,18 +16,15 @@ from .._input.coordinates import Coordinates
 from .._input.recognition import choose_coordinates
 from .._input.rows import check_rows
 from .._input.threads import one_blas_thread
-from .._objectives.objectives import OBJECTIVES
-from .._objectives.sample import as_sample
-from .._objectives.variances import slid
-from .._search.nested import search_nested
+from .._optimize.nested import search_nested
+from .._optimize.variances import slid
 from ..geometry import Frame, pairwise_distance
-from ..geometry._points import TranslatedPoints
 from ..projections.spines import Spine, spine_from_basis
-from ..statistics import principal_axes, relative_change
+from ..statistics import relative_change
 from .base import HyperbolicReduction
 from .folds import check_groups, check_splits, folds_of
 from .horopca import HoroPCA
-from .learning import Wish, in_own_order
+from .horopca_fit import canonical_order, centred_sample, check_search, merged, search_options
 from .parallel_analysis import beside_chance
 
 RuleName = Literal["null", "one_se"]
@@ -299,14 +296,13 @@ def _maps(task: _Task, x: np.ndarray) -> Iterator[Map]:
 
 def _nested(x: np.ndarray, K: int, estimator: HoroPCA) -> Iterator[Map]:
     """The maps of a joint `HoroPCA` to 1 .. K components, fitted to points x (n, d+1) one from another."""
-    goal, x = "stretch" if estimator.stretch else estimator.objective, in_own_order(x)
-    mean = OBJECTIVES[goal].middle(x).point
-    frame = Frame(mean, principal_axes(TranslatedPoints(x, mean))[0])
-    sample = OBJECTIVES[goal].prepared(as_sample(frame.enter(x)))
-    sample = sample.take(sample.order())
-    how_hard = (estimator.n_init, estimator.pairs, estimator.max_iter, estimator.tol, lambda *_: None)
-    wish = Wish(estimator.spine, "joint", goal, *how_hard)
-    bases = search_nested(sample, K, estimator.spine, goal, lambda k: wish.plan(sample, k, sampled=False))
+    spine, objective = check_search(estimator)
+    name = "stretch" if estimator.stretch else objective
+    x, weights = merged(x[canonical_order(x)], np.ones(len(x)))
+    _, frame, sample = centred_sample(x, name, weights)
+    sample = sample.take(sample.canonical_order())
+    options = lambda k: search_options(estimator, name, sample.size, k, sampled=False)
+    bases = search_nested(sample, K, spine, name, options)
     for basis in bases:
         along = spine_from_basis(basis[:, : x.shape[1]], float(np.exp(basis[:, x.shape[1] :].sum())))
         yield partial(_seen_along, frame, along)
@@ -314,7 +310,7 @@ def _nested(x: np.ndarray, K: int, estimator: HoroPCA) -> Iterator[Map]:
 
 def _seen_along(frame: Frame, spine: Spine, x: np.ndarray) -> np.ndarray:
     """Images of points x (n, d+1) along a spine as it is seen from a frame."""
-    return slid(frame.enter(x), spine)
+    return np.asarray(slid(frame.enter(x), spine))
 
 
 @one_blas_thread()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._input.coordinates import ModelChoice
 from .._input.rows import Rows
-from .._search.ending import Ending
+from .._optimize.result import Ending
 from ..geometry._arrays import Array
 from .fitting import mean_ending, store_mean
 from .linear import LinearReduction, leading_axes

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,28 +16,15 @@ from .._input.coordinates import Coordinates, check_coordinates
 from .._input.means import mean_of
 from .._input.recognition import choose_coordinates
 from .._input.rows import Rows, check_rows
-from .._objectives.variances import REPORTED_PAIRS, pair_variances
-from .._search.climb import Report
-from .._search.ending import Ending
+from .._optimize.multi_start import Progress
+from .._optimize.result import Ending
+from .._optimize.variances import REPORTED_PAIRS, pair_variances
 from ..geometry import origin
 from ..geometry._arrays import to_numpy
 from ..statistics import Mean
 
 MEASURED_ROWS = 1 << 14  # Variances are measured on at most so many rows.
-COPIES = 8  # Weights that are no whole multiples of each other are rounded to parts of about one in so many.
 ONE_POINT = 1e-28  # A pair variance below this is rounding: the points are one.
-
-
-@contextmanager
-def kept_if_refused(estimator: Any) -> Iterator[None]:
-    """What an estimator has learnt before stays as it is if learning anew is refused, fails or is interrupted."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:  # an interruption too
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
 
 
 def begin_fit(estimator: Any, X: Any) -> Rows:
@@ -49,37 +35,8 @@ def begin_fit(estimator: Any, X: Any) -> Rows:
     return rows
 
 
-def copies_of(sample_weight: Any, n: int, most: int) -> np.ndarray:
-    """How often each of n rows counts: so often if weights are whole numbers, or whole multiples of the least.
-
-    Other weights, and such as come to more than `most` rows, or `COPIES` times the rows if these are more, are rounded: to
-    `COPIES` rows for the least, or to so many in all. They are rounded along a shuffled order, so that no order of the rows is
-    favoured.
-    """
-    weight, most = check_weights(sample_weight, n), max(most, COPIES * n)
-    counted = np.flatnonzero(weight > 0)
-    some = weight[counted]
-    if len(counted) == n and some.min() == some.max():
-        return np.ones(n, dtype=np.int64)
-    wholes = (some / unit for unit in (1.0, some.min()))
-    fitting = (w for w in wholes if np.allclose(w, np.rint(w), rtol=1e-6, atol=0) and w.sum() <= most)
-    times = next(fitting, some / some.sum() * min(most, COPIES * some.sum() / some.min()))
-    order, copies = np.random.default_rng(0).permutation(len(some)), np.zeros(n, dtype=np.int64)
-    copies[counted[order]] = np.diff(np.rint(np.cumsum(times[order])), prepend=0)
-    if copies.sum() < 2:
-        raise ValueError("sample_weight must be positive for two points at least, but is zero for all but one of them.")
-    lost = int(np.count_nonzero(copies[counted] == 0))
-    if lost > len(counted) / 10:  # a few are left out by chance, as others are counted once too often
-        warnings.warn(
-            f"sample_weight is rounded to {copies.sum()} copies of rows, and {lost} of the {len(counted)} rows with a positive "
-            "weight count too little to have one: they are left out. Let the weights differ by less.",
-            stacklevel=3,
-        )
-    return copies
-
-
 def check_weights(sample_weight: Any, n: int) -> np.ndarray:
-    """Weights of n rows, or of one number for all of them, or a sentence."""
+    """Validate the weights of n rows, or one weight for all. Raises ValueError unless two of them are positive."""
     try:
         weight = to_numpy(sample_weight)
     except (TypeError, ValueError):
@@ -91,8 +48,9 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
     if bad.any():
         row = int(bad.argmax())
         raise ValueError(f"sample_weight must hold finite numbers that are not negative, but row {row} has {weight[row]:g}.")
-    if not weight.any():
-        raise ValueError("sample_weight must be positive for some points, but is zero for all of them.")
+    if np.count_nonzero(weight) < 2:
+        zero = "all of them" if not weight.any() else "all but one of them"
+        raise ValueError(f"sample_weight must be positive for at least two points, but is zero for {zero}.")
     return weight
 
 
@@ -160,7 +118,8 @@ def check_starts(n_init: Any, auto: int) -> int:
 def check_climb(estimator: Any) -> None:
     """Refuse limits of a search that are none."""
     check_count("max_iter", estimator.max_iter, 1)
-    check_number("tol", estimator.tol, "a positive number", above=0)
+    if not (isinstance(estimator.tol, str) and estimator.tol == "auto"):
+        check_number("tol", estimator.tol, "a positive number", above=0)
 
 
 # ---------------------------------------------------------------- the mean, and other points
@@ -257,6 +216,6 @@ def tell(estimator: Any, text: str) -> None:
         print(f"{type(estimator).__name__}: {text}", file=sys.stderr)
 
 
-def teller(estimator: Any) -> Report:
+def teller(estimator: Any) -> Progress:
     """The report of a search: a line for each round."""
     return lambda number, runners, value: tell(estimator, f"round {number}, {runners} starts, best {value:.6g}")

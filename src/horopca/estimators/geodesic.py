@@ -10,9 +10,9 @@ import numpy as np
 from .._input.arguments import check_generator, check_number
 from .._input.rows import Rows
 from .._input.threads import one_blas_thread
-from .._objectives.sample import Sample, as_sample
-from .._search.ending import Ending
-from .._search.submanifolds import Effort, Nested, nested_frame
+from .._optimize.result import Ending
+from .._optimize.sample import Sample, as_sample
+from .._optimize.submanifold_search import Nested, SubmanifoldOptions, nested_frame
 from ..geometry import lift, radius, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, to_numpy
 from ..geometry._points import Chunk
@@ -40,7 +40,7 @@ class GeodesicReduction(LinearReduction):
     _base: np.ndarray
 
     @abstractmethod
-    def _search(self, sample: Sample, K: int, effort: Effort, rng: np.random.Generator) -> Nested:
+    def _search(self, sample: Sample, K: int, options: SubmanifoldOptions, rng: np.random.Generator) -> Nested:
         """Nested submanifolds for a sample with the base point at the origin."""
 
     def _fit_components(self, rows: Rows, K: int) -> Ending:
@@ -50,9 +50,9 @@ class GeodesicReduction(LinearReduction):
         x = translate_to_origin(rows.take(rng.permutation(rows.shape[0])[:HULL_ROWS]), base)
         axes, _ = principal_axes(x)
         tol = self.tol if len(x) == rows.shape[0] else max(self.tol, SAMPLED_TOL)
-        effort = Effort(check_starts(self.n_init, HULL_STARTS), self.max_iter, tol, teller(self))
+        options = SubmanifoldOptions(check_starts(self.n_init, HULL_STARTS), self.max_iter, tol, teller(self))
         with one_blas_thread():
-            nested = self._search(as_sample(lift(x[:, 1:] @ axes.T)), K, effort, rng)
+            nested = self._search(as_sample(lift(x[:, 1:] @ axes.T)), K, options, rng)
         frame = nested_frame(nested.bases, int(self.base_point is None))
         frame[:, 1:] = frame[:, 1:] @ axes
         points = _around(frame, base)

@@ -10,7 +10,7 @@ import numpy as np
 from .._input.arguments import check_count, check_generator
 from .._input.coordinates import ModelChoice
 from .._input.rows import Rows
-from .._search.ending import Ending
+from .._optimize.result import Ending
 from ..geometry import distance, from_hyperboloid, lift, translate, translate_to_origin
 from ..geometry._arrays import AnyArray, Array, array_namespace, dot, from_numpy
 from ..statistics import principal_axes

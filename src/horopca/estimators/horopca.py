@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -14,8 +15,8 @@ from .._input.recognition import choose_coordinates
 from .._input.reservoir import Reservoir
 from .._input.rows import Rows, check_rows
 from .._input.threads import one_blas_thread
-from .._objectives.objectives import ObjectiveName
-from .._search.ending import Ending
+from .._optimize.objectives import ObjectiveName
+from .._optimize.result import Ending
 from ..geometry import (
     Frame,
     boost_to_origin,
@@ -30,24 +31,22 @@ from ..geometry._arrays import Array, array_namespace, from_numpy, with_rows
 from ..geometry._points import Chunk, TranslatedPoints
 from ..projections.horospherical import Slide, slide, unslide
 from ..projections.spines import Spine
-from .base import HyperbolicReduction
+from .base import HyperbolicReduction, new_fit, restore_on_error
 from .fitting import (
-    as_fitted,
     begin_fit,
     check_components,
     check_point,
-    copies_of,
+    check_weights,
     fitted_coordinates,
     in_model,
     keeps_graph,
-    kept_if_refused,
     report_end,
     store_variances,
     teller,
 )
-from .learning import Last, SpineName, Wish, check_search, in_own_order, learn
+from .horopca_fit import LEAST_SEARCH_ROWS, Previous, SpineName, check_search, choose_rows, learn_components
 
-SEARCH_ROWS = 1 << 14  # More points than this are searched on a random sample of so many.
+RESERVOIR_ROWS = LEAST_SEARCH_ROWS  # Points of a stream that `partial_fit` keeps.
 
 
 class HoroPCA(HyperbolicReduction):
@@ -62,19 +61,21 @@ class HoroPCA(HyperbolicReduction):
     n_components : int, float or None, default=2
         K, the dimension of the image, from 1 to the dimension of the data. A float between 0 and 1: the fewest that keep this
         share of the variance. None: all.
-    spine : {"ideal", "free"}, default="ideal"
+    spine : {"auto", "ideal", "free"}, default="auto"
         "ideal": components are ideal points, the family of the paper (and its limits). "free": also
         the projections whose pole lies beyond infinity; contains the former and preserves distances better.
+        "auto": "free" with a stretch, and otherwise "ideal".
     strategy : {"joint", "greedy"}, default="joint"
         "joint": optimise all components together. "greedy": one after another, each given those before, like PCA.
-    objective : {"variance", "distortion", "frechet", "robust"}, default="variance"
+    objective : {"auto", "variance", "distortion", "frechet", "robust"}, default="auto"
         "variance": maximise the pair variance of the projections, the mean of their squared distances, as the paper does.
         "distortion": minimise their average distortion. "frechet": maximise the variance about their mean, the one
         that the paper reports. "robust": a pair variance that far points do not own, the mean of d² / (d² + r²) with r the
         lower quartile of the distances of the points, seen from the geometric median in place of the mean.
+        "auto": "distortion" with a stretch, and otherwise "variance".
     stretch : bool, default=False
         Learn a stretch of the image too, which pays back the length that dropping dimensions costs: half the distortion or
-        less, but some distances grow (by at most ``stretch_bound_``). Needs ``spine="free", objective="distortion"`` and
+        less, but some distances grow (by at most ``stretch_bound_``). Implies ``spine="free"``, ``objective="distortion"`` and
         ``strategy="joint"``.
     model : str, default="poincare"
         Coordinates of the input and of the output, a key of `horopca.geometry.MODELS`, or "auto" for the only model that the
@@ -89,18 +90,19 @@ class HoroPCA(HyperbolicReduction):
         one before had the same points: pictures of points that move a little move a little, and a film does not jump.
     n_init : "auto" or int, default="auto"
         How many starts are climbed from: the most promising of eight times as many. "auto" is 16, and up to 64 on fewer than a
-        thousand points; 64 on fewer than four thousand if ``objective="distortion"``, 96 with a stretch.
+        thousand points; 96 on up to four thousand points if the objective is the distortion.
     pairs : "auto", "all" or int, default="auto"
-        Pairs per point in the last climb; "auto" takes all pairs of up to 2048 points and about a million of more. More than
-        16384 points are searched on a random sample of so many, and the answer is corrected by a pass over all of
-        them; with "all" a last climb counts every pair of them, which takes a GPU or patience.
+        Pairs per point in the last climb. "auto" takes all pairs of up to 2048 points and about a million of more, on a random
+        sample of 131072 points if there are more (fewer in more than 64 dimensions, at least 16384). "all" takes every pair of
+        all points, which needs a GPU or patience.
     max_iter : int, default=500
-        Iterations of the last climb.
-    tol : float, default=1e-10
-        A climb ends when a step improves the objective by less than this fraction.
+        Iterations of the last climb, at most.
+    tol : "auto" or float, default="auto"
+        A climb ends when two steps in a row improve the objective by less than this fraction. "auto" is 1e-10 where all pairs
+        are counted, 1e-7 where some are, and 1e-6 on a sample: the choice of the pairs and of the sample hides smaller gains.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the sample that more than 16384 points are searched on. On fewer nothing depends on it, nor on the order of the
-        points.
+        Seeds the sample that many points are searched on (see ``pairs``). On fewer points nothing depends on it, nor on the
+        order of the points.
     n_jobs : int or None, default=None
         Threads for more than a few thousand points; -1: one per core. None: as many as the library of linear algebra
         is set to use (``threadpoolctl.threadpool_limits``, ``OMP_NUM_THREADS``).
@@ -175,9 +177,9 @@ class HoroPCA(HyperbolicReduction):
         self,
         n_components: int | float | None = 2,
         *,
-        spine: SpineName = "ideal",
+        spine: SpineName | Literal["auto"] = "auto",
         strategy: Literal["joint", "greedy"] = "joint",
-        objective: ObjectiveName = "variance",
+        objective: ObjectiveName | Literal["auto"] = "auto",
         stretch: bool = False,
         model: ModelChoice = "poincare",
         curvature: float = -1.0,
@@ -186,7 +188,7 @@ class HoroPCA(HyperbolicReduction):
         n_init: int | Literal["auto"] = "auto",
         pairs: int | Literal["auto", "all"] = "auto",
         max_iter: int = 500,
-        tol: float = 1e-10,
+        tol: float | Literal["auto"] = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -214,6 +216,9 @@ class HoroPCA(HyperbolicReduction):
     def _check_parameters(self) -> None:
         check_search(self)
 
+    def _chosen_objective(self) -> str:
+        return check_search(self)[1]
+
     @one_blas_thread()
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the components from points.
@@ -224,32 +229,31 @@ class HoroPCA(HyperbolicReduction):
             Points in the estimator's model and curvature; NumPy, torch or another array library, Dask, or a data frame.
         y : ignored
         sample_weight : array of shape (n_samples,), optional
-            How often each point counts, in the mean, the search and the variances, whatever the objective: weights that are
-            whole numbers, or whole multiples of the least, do what so many copies of the points would, to the last bit.
-            Others are rounded to copies, 8 of that which counts least. There are at most 8 times as many copies as points, or
-            16384 if that is more. A weight of 0 leaves a point out.
+            How much each point counts, in the mean, the search and the variances: any non-negative numbers. A common factor
+            changes nothing, whole numbers do what as many copies of the points do, and a weight of 0 leaves a point out.
             ``sklearn.utils.class_weight.compute_sample_weight("balanced", groups)`` lets every group count as much as another.
 
         Returns
         -------
         self
         """
-        with kept_if_refused(self):
+        previous = Previous.of(self) if self.warm_start else None
+        with new_fit(self):
             rows = begin_fit(self, X)
-            seen = rows.shape[0]
-            if sample_weight is not None:
-                rows = rows.repeated(copies_of(sample_weight, seen, SEARCH_ROWS))
-            ending = self._learn_rows(rows)
-            self.n_samples_seen_ = seen
+            rows.weights = None if sample_weight is None else check_weights(sample_weight, rows.shape[0])
+            ending = self._learn_rows(rows, partial(self._fit_components, previous=previous))
         report_end(self, ending)
         return self
 
-    def _fit_components(self, rows: Rows, K: int) -> Ending:
+    def _fit_components(self, rows: Rows, K: int, previous: Previous | None = None) -> Ending:
         self.__dict__.pop("_reservoir", None)
-        rng, n, last = check_generator(self.random_state), rows.shape[0], Last.of(self) if self.warm_start else None
-        if n <= SEARCH_ROWS:
-            return self._learn(in_own_order(rows.take(np.arange(n))), None, n, K, np.random.default_rng(0), last)
-        return self._learn(rows.take(rng.choice(n, size=SEARCH_ROWS, replace=False)), rows, n, K, rng, last)
+        n, rng = rows.shape[0], check_generator(self.random_state)
+        x, weights, sampled = choose_rows(rows, self.pairs == "all", rng)
+        if not sampled:
+            rng = np.random.default_rng(0)
+        ending = self._learn(x, weights, rows if sampled else None, n if sampled else x.shape[0], K, rng, previous)
+        self.n_samples_seen_ = n
+        return ending
 
     @one_blas_thread()
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -272,7 +276,7 @@ class HoroPCA(HyperbolicReduction):
         -------
         self
         """
-        with kept_if_refused(self):
+        with restore_on_error(self):
             ending = self._learn_more(X)
         if ending is not None:
             report_end(self, ending)
@@ -292,35 +296,51 @@ class HoroPCA(HyperbolicReduction):
             )
         rows = check_rows(X, coordinates, estimator=self, reset=not begun, min_rows=1)
         self._check_parameters()
-        K = check_components(self.n_components, rows.shape[1] - 1, SEARCH_ROWS)
+        K = check_components(self.n_components, rows.shape[1] - 1, RESERVOIR_ROWS)
         if not isinstance(K, int):
             raise ValueError(f"n_components must be a whole number or None for partial_fit, but is {self.n_components!r}.")
         self.model_, self.curvature_ = coordinates
         if not begun:
             seed = int(check_generator(self.random_state).integers(2**31))
             self._reservoir = Reservoir.empty(rows.shape[1], coordinates, seed)
-            for name in ("_answer", "_n_features_out"):  # of an earlier fit
+            for name in ("_nested_bases", "_n_features_out"):  # of an earlier fit
                 self.__dict__.pop(name, None)
-        new, ending = self._reservoir.after(rows, SEARCH_ROWS), None
+        new, ending = self._reservoir.after(rows, RESERVOIR_ROWS), None
         m, rng = len(new.points), np.random.default_rng(0)
-        fresh = not hasattr(self, "_answer") or (K, self.objective) != (self.n_components_, as_fitted(self, "objective"))
+        fresh = not hasattr(self, "_nested_bases") or (K, check_search(self)[1]) != (self.n_components_, self.objective_)
         if m >= max(2, K) and (new.changed > np.sqrt(m) or fresh):
-            ending = self._learn(new.points, None, new.seen, K, rng, Last.of(self))
-            self.n_components_, self._n_features_out, self.objective_ = K, coordinates.columns(K), self.objective
+            ending = self._learn(new.points, None, None, new.seen, K, rng, Previous.of(self))
+            self.n_components_, self._n_features_out, self.objective_ = K, coordinates.columns(K), check_search(self)[1]
             new = new._replace(changed=0)
         self._reservoir, self.n_samples_seen_ = new, new.seen
         return ending
 
     def _learn(
-        self, some: np.ndarray, rows: Rows | None, seen: int, K: int, rng: np.random.Generator, last: Last | None = None
+        self,
+        x: Array,
+        weights: np.ndarray | None,
+        rows: Rows | None,
+        seen: int,
+        K: int,
+        rng: np.random.Generator,
+        previous: Previous | None = None,
     ) -> Ending:
-        """Learn K components from points, as `learn` says, and keep what was learnt."""
-        goal = "stretch" if self.stretch else self.objective
-        how_hard = (self.n_init, self.pairs, self.max_iter, self.tol, teller(self))
-        centre = check_point(self, "centre", ("mean", "origin"))
-        learnt = learn(Wish(self.spine, self.strategy, goal, *how_hard), some, rows, seen, K, rng, last, centre)
+        """Learn K components from points, and store them."""
+        learnt = learn_components(
+            x,
+            weights,
+            rows,
+            K,
+            estimator=self,
+            rng=rng,
+            progress=teller(self),
+            seen=seen,
+            previous=previous,
+            centre=check_point(self, "centre", ("mean", "origin")),
+        )
         scale, directions = fitted_coordinates(self).scale, learnt.directions
-        self._answer, self._mean, self._directions = learnt.answer, learnt.mean, directions
+        self._nested_bases = learnt.found
+        self._mean, self._directions = learnt.mean, directions
         self.mean_, self.n_samples_seen_ = in_model(self, learnt.mean), seen
         self.nested_spines_, self.spine_ = learnt.spines, learnt.spines[-1]
         self.stretch_, self.stretch_bound_ = learnt.stretch, 2 * float(np.log(learnt.stretch)) / scale

@@ -10,13 +10,13 @@ from sklearn.utils.metaestimators import available_if
 
 from .._input.coordinates import ModelChoice
 from .._input.threads import one_blas_thread
-from .._objectives.objectives import ObjectiveName
+from .._optimize.objectives import ObjectiveName
 from .base import new_fit
 from .component_curve import ComponentCurve, MeasureName, RuleName, component_curve
-from .fitting import begin_fit, check_weights, copies_of, report_end
+from .fitting import begin_fit, check_weights, report_end
 from .folds import check_groups, check_splits
-from .horopca import SEARCH_ROWS, HoroPCA
-from .learning import SpineName
+from .horopca import HoroPCA
+from .horopca_fit import SpineName
 
 
 def _is_no_stream(estimator: Any) -> bool:
@@ -145,11 +145,11 @@ class HoroPCACV(HoroPCA):
             how |= {"groups": groups, "random_state": self.random_state, "n_jobs": self.n_jobs}
             seen = rows.shape[0]
             if sample_weight is not None:
-                counted = np.flatnonzero(check_weights(sample_weight, seen))
+                rows.weights = check_weights(sample_weight, seen)
+                counted = np.flatnonzero(rows.weights)
                 X, how["groups"] = rows.raw(counted), check_groups(groups, seen, counted)
                 how["cv"] = check_splits(self.cv, seen, counted)
                 shared |= {"model": self.model_, "curvature": self.curvature_}
-                rows = rows.repeated(copies_of(sample_weight, seen, SEARCH_ROWS))
             self.curve_ = component_curve(X, self.max_components, estimator=HoroPCA(**shared), **how)
             self.n_components_ = max(1, self.curve_.chosen)
             ending = self._learn_rows(rows)

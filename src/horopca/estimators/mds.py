@@ -14,7 +14,7 @@ from .._input.arguments import METRICS, MetricName, check_choice, check_distance
 from .._input.coordinates import FARTHEST_IMAGE, ModelChoice, check_coordinates
 from .._input.rows import Rows, check_shape
 from .._input.threads import one_blas_thread
-from .._search.ending import Ending
+from .._optimize.result import Ending
 from ..geometry import boost_to_origin, lift, translate
 from ..geometry._arrays import AnyArray, Array, array_namespace, concat_time, from_numpy, to_numpy
 from ..geometry._points import Chunk, Points, TranslatedPoints

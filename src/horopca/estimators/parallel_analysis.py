@@ -13,9 +13,9 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from .._input.threads import one_blas_thread
-from .._objectives.sample import as_sample
-from .._objectives.variances import pair_variances, slid
-from .._search.nested import search_next
+from .._optimize.nested import search_next
+from .._optimize.sample import as_sample
+from .._optimize.variances import pair_variances, slid
 from ..geometry import from_hyperboloid, lift, translate_to_origin
 from ..projections.spines import spine_from_basis
 from ..statistics import frechet_mean
@@ -94,7 +94,7 @@ def _next(x: np.ndarray, before: np.ndarray) -> np.ndarray:
     axes = np.vstack([Q, np.linalg.eigh(rest.T @ rest)[1].T[::-1][: len(v.T) - len(Q)]])
     turn = block_diag(1.0, axes.T)
     sample = as_sample(x @ turn)
-    found = search_next(sample.take(sample.order()), before @ turn, "free", "variance", np.random.default_rng(0))
+    found = search_next(sample.take(sample.canonical_order()), before @ turn, "free", "variance", np.random.default_rng(0))
     return np.asarray(found @ turn.T)
 
 

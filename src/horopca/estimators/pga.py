@@ -8,8 +8,8 @@ import numpy as np
 
 from .._input.arguments import check_choice
 from .._input.coordinates import ModelChoice
-from .._objectives.sample import Sample
-from .._search.submanifolds import AIMS, Effort, Nested, search_greedy, search_joint
+from .._optimize.sample import Sample
+from .._optimize.submanifold_search import TARGETS, Nested, SubmanifoldOptions, search_greedy, search_joint
 from .geodesic import GeodesicReduction
 
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
@@ -124,10 +124,10 @@ class PGA(GeodesicReduction):
 
     def _check_parameters(self) -> None:
         check_choice("strategy", self.strategy, STRATEGIES)
-        check_choice("objective", self.objective, AIMS)
+        check_choice("objective", self.objective, TARGETS)
         if self.base_point is None:
             raise ValueError("base_point must be 'mean' or a point in the model of X, but is None. BSA needs no base point.")
         super()._check_parameters()
 
-    def _search(self, sample: Sample, K: int, effort: Effort, rng: np.random.Generator) -> Nested:
-        return STRATEGIES[self.strategy](sample, K, self.objective, effort, rng)
+    def _search(self, sample: Sample, K: int, options: SubmanifoldOptions, rng: np.random.Generator) -> Nested:
+        return STRATEGIES[self.strategy](sample, K, self.objective, options, rng)

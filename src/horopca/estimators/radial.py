@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._input.coordinates import ModelChoice
 from .._input.rows import Rows
-from .._search.ending import Ending
+from .._optimize.result import Ending
 from ..geometry import lift, translate
 from ..geometry._arrays import AnyArray, Array, array_namespace, from_numpy, norm, unit
 from .fitting import mean_ending, store_mean

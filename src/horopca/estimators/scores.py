@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from .._input.rows import Rows
-from .._objectives.measures import RESIDUAL, Images
-from .._objectives.objectives import OBJECTIVES
-from .._objectives.pairs import some_offsets
-from .._objectives.variances import EXACT_ROWS, REPORTED_PAIRS
+from .._optimize.measures import RESIDUAL, Images
+from .._optimize.objectives import OBJECTIVES
+from .._optimize.pairs import some_offsets
+from .._optimize.variances import EXACT_ROWS, REPORTED_PAIRS
 from .fitting import MEASURED_ROWS
 
 MEASURES = {name: goal.measure for name, goal in OBJECTIVES.items()} | {"residual": RESIDUAL}

@@ -20,7 +20,7 @@ from .._input.arguments import check_generator, check_number
 from .._input.coordinates import ModelChoice
 from .._input.rows import Rows, check_rows
 from .._input.threads import one_blas_thread
-from .._search.ending import Ending
+from .._optimize.result import Ending
 from ..geometry import lift, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry.isometries import boost

@@ -12,7 +12,7 @@ from .._input.arguments import check_count
 from .._input.coordinates import Coordinates, ModelChoice
 from .._input.rows import Rows, check_rows
 from .._input.threads import one_blas_thread
-from .._search.ending import Ending
+from .._optimize.result import Ending
 from ..geometry import from_hyperboloid, to_hyperboloid, translate
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry._points import Chunk, TranslatedPoints

@@ -16,22 +16,25 @@ DEPENDENT = 1e-12  # Vectors are dependent if a singular value is below this fra
 NEAREST_LIGHT = 1e-15  # The least v0^2 - |w|^2 of a unit vector (v0, w): its submanifold is then 17 away from the origin.
 
 
+def split_bases(A: np.ndarray) -> np.ndarray:
+    """Bases (S, K, d+1) of the same spans as A, with orthonormal rows (v0, w), (0, U): only the first row has time, v0 >= 0."""
+    mirror = A[:, :, 0].copy()  # Householder reflection that gives all of the time to the first row
+    size = np.linalg.norm(mirror, axis=1)
+    mirror[:, 0] += np.where(mirror[:, 0] >= 0, size, -size)  # to the side on which nothing cancels
+    square = np.sum(mirror * mirror, axis=1)
+    turned = A - (2 / np.where(square > 0, square, 1.0))[:, None, None] * mirror[:, :, None] * (mirror[:, None, :] @ A)
+    V = np.zeros_like(turned)
+    V[:, 1:, 1:] = np.swapaxes(np.linalg.qr(np.swapaxes(turned[:, 1:, 1:], 1, 2))[0], 1, 2)
+    pole = turned[:, 0] * np.where(turned[:, :1, 0] < 0, -1.0, 1.0)
+    pole -= ((pole[:, None, :] @ np.swapaxes(V[:, 1:], 1, 2)) @ V[:, 1:])[:, 0]
+    V[:, 0] = pole / np.linalg.norm(pole, axis=1, keepdims=True)
+    return np.asarray(V)
+
+
 def split_basis(A: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """(v0, w, U): an orthonormal basis (v0, w), (0, U) of the rows of A (K, d+1) in which only the first has time."""
-    Q = np.linalg.qr(A.T)[0].T
-    size = float(np.linalg.norm(Q[:, 0]))
-    turn = _rotation_to_first(Q[:, 0], size)
-    V = turn @ Q
-    V[0] *= np.copysign(1.0, V[0, 0])
+    """(v0, w, U) of `split_bases` for one basis (K, d+1)."""
+    V = split_bases(A[None])[0]
     return float(V[0, 0]), V[0, 1:], V[1:, 1:]
-
-
-def _rotation_to_first(a: np.ndarray, size: float) -> np.ndarray:
-    """An orthogonal matrix (Householder) that takes the vector a to a multiple of the first axis."""
-    h = a.copy()
-    h[0] += np.copysign(size, a[0])  # to the side on which nothing cancels
-    square = h @ h
-    return np.eye(len(a)) - 2 * np.outer(h, h) / square if square > 0 else np.eye(len(a))
 
 
 def geodesic_hull(points: Array | None = None, ideal_points: Array | None = None) -> np.ndarray:

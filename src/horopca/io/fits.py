@@ -28,7 +28,7 @@ from .._input.coordinates import check_coordinates
 from .._input.reservoir import Reservoir
 from ..estimators.base import Transformer
 from ..estimators.fitting import fitted_coordinates
-from ..estimators.learning import Answer
+from ..estimators.horopca_fit import NestedBases
 from ..geometry import Frame
 from ..projections import Spine
 from ..projections.horospherical import Slide
@@ -42,7 +42,8 @@ FIRST_FORMAT = 1  # That of 0.1.0 has attributes by their own names, private one
 ESTIMATORS = tuple(
     name for name in estimators.__all__ if hasattr(getattr(estimators, name), "transform") and name != "HoroPCACV"
 )
-RECORDS: dict[str, Any] = {kind.__name__.lower(): kind for kind in (Answer, Frame, Reservoir, Slide, Spine)}
+RECORDS: dict[str, Any] = {kind.__name__.lower(): kind for kind in (Frame, NestedBases, Reservoir, Slide, Spine)}
+RECORDS["answer"] = NestedBases  # its name in earlier files
 # A field of a file is this private attribute; a new one is a new row here.
 PRIVATE = {
     "n_features_out": "_n_features_out",
@@ -51,7 +52,7 @@ PRIVATE = {
     "image_frame": "_frame",
     "image_frames": "_frames",
     "directions": "_directions",
-    "search": "_answer",
+    "search": "_nested_bases",
     "slide": "_slide",
     "reservoir": "_reservoir",
     "colour": "_colour",
@@ -59,7 +60,7 @@ PRIVATE = {
     "weights": "_weights",
     "output_config": "_sklearn_output_config",
 }
-FIELDS = {attribute: field for field, attribute in PRIVATE.items()}
+FIELDS = {attribute: field for field, attribute in PRIVATE.items()} | {"_answer": "search"}  # its name in the first format
 FIRST_NAMES = ("_hull", "_base")  # These attributes of the first format are translated and gone.
 
 

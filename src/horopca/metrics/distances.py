@@ -17,7 +17,7 @@ from .._input.arguments import METRICS, MetricName, check_choice, check_count, c
 from .._input.coordinates import FARTHEST_IMAGE, Coordinates, check_coordinates
 from .._input.means import mean_of
 from .._input.rows import check_rows
-from .._objectives.pairs import some_offsets
+from .._optimize.pairs import some_offsets
 from ..geometry import ModelName, distance
 from ..geometry._arrays import to_numpy
 from ..geometry._points import Chunk

@@ -17,9 +17,8 @@ from .._input.coordinates import Coordinates
 from .._input.means import mean_of
 from .._input.rows import Rows, check_rows
 from ..estimators.base import check_reduction
-from ..estimators.fitting import as_fitted, check_weights, copies_of, fitted_coordinates
+from ..estimators.fitting import as_fitted, check_weights, fitted_coordinates
 from ..estimators.folds import group_numbers
-from ..estimators.horopca import SEARCH_ROWS
 from ..geometry import Frame, align, between, distance, from_hyperboloid, translate_to_origin
 from ..geometry._arrays import to_numpy
 from ..projections.spines import spine_angle, spine_basis
@@ -158,7 +157,8 @@ def _check_mean(model: Any, rows: Rows, weight: np.ndarray | None) -> None:
     # the median of "robust" may be any point of a gap, and a stream's fit may be older than its last rows
     if not hasattr(model, "_mean") or hasattr(model, "_reservoir") or as_fitted(model, "objective") == "robust":
         return
-    mean = mean_of(rows if weight is None else rows.repeated(copies_of(weight, rows.shape[0], SEARCH_ROWS)))
+    rows.weights = weight
+    mean = mean_of(rows)
     if distance(to_numpy(mean.point), model._mean) > SAME_MEAN * np.sqrt(mean.variance) + SAME_MEAN**2:
         raise ValueError(
             "X must hold the points that the model was fitted to, but has another mean. Pass these points, and the "

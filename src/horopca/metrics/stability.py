@@ -17,7 +17,7 @@ from scipy.stats import f as fisher
 from .._input.arguments import check_count, check_generator, check_number
 from .._input.coordinates import Coordinates
 from .._input.rows import check_rows
-from .._search.spines import MERGED
+from .._optimize.multi_start import MERGED
 from ..estimators.base import HyperbolicReduction
 from ..estimators.fitting import fitted_coordinates
 from ..geometry import distance, from_hyperboloid, to_hyperboloid, translate, translate_to_origin

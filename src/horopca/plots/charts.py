@@ -9,7 +9,7 @@ import numpy as np
 from .._input.arguments import check_count, check_generator
 from .._input.coordinates import check_coordinates
 from .._input.rows import check_rows
-from .._objectives.pairs import some_offsets
+from .._optimize.pairs import some_offsets
 from ..geometry import ModelName
 from ..statistics import pair_distances, relative_change
 from .figures import draw_colour_bar, new_figure, proportion, ramp, text_size, theme_of

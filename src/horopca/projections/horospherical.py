@@ -1,4 +1,4 @@
-"""The horospherical projection in closed form: the map, its gradient, and its way back.
+"""The horospherical projection in closed form, and its inverse. `pullback` has its gradient.
 
 With h = t - s.n and H = t + s.n (exp of the Busemann functions of n and -n) and b = U s, B = |b|^2, the projection with a spine
 (n, kappa, U) keeps b and c = h + kappa H. Its image has h' = r, H' = (1 + B) / r, where r + kappa (1 + B) / r = c:
@@ -14,15 +14,14 @@ H^K. To stretch it by sigma >= 1 is to multiply c and b by sigma: for distances 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..geometry import light_cone, translate, translate_ideal_to_origin, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, finite_root, from_numpy, to_numpy
 from ..geometry._points import Chunk
-from ..geometry.hulls import DEPENDENT, split_basis
+from ..geometry.hulls import DEPENDENT
 from ..geometry.models import lift
 from .spines import Spine, spine_from_ideal_points, unit_rows
 
@@ -117,90 +116,6 @@ class Slide(NamedTuple):
         # what is lost is replaced before the root is taken of it, and not after: its gradient would be NaN times 0
         c, size, square = (xp.where(lost, xp.ones_like(c), a) for a in (c, size, square))
         return c, b, lower(c, xp.sqrt(square), self.kappa, size), lost
-
-
-class Products(Protocol):
-    """What the projection with a gradient asks of points: products with vectors, and sums with weights."""
-
-    def products(self, M: np.ndarray) -> Any:
-        """Euclidean products (k, n) of the rows of M (k, d+1) with the points."""
-
-    def gather(self, weights: Array) -> np.ndarray:
-        """Sums (k, d+1) of the points with weights (k, n)."""
-
-    def sharpened(self, c: Array, v0: float, w: np.ndarray) -> Array:
-        """c = v0 t - s.w, taken from light-cone coordinates where it has lost its digits."""
-
-
-Pullback = Callable[[Any, Any], np.ndarray]  # from gradients in beta and eta
-Slid = tuple[Any, Any, Pullback]  # beta, eta, in the library of the points, and their pullback
-
-
-def slide_with_pullback(points: Products, A: np.ndarray) -> Slid:
-    """Images of points under the projection with spine span(A), A of shape (K, d+1).
-
-    Returns beta (K-1, n) and eta (n,), coordinates in the upper half-space of H^K, and the pullback that takes gradients in
-    them to the gradient in A. That depends on the *span* of A alone, which gives it whole, the parts that change the Minkowski
-    products of the basis included, from the derivatives in the coordinates of the points.
-    """
-    beta, eta, pullback = _slide_with_pullback(points, A, 1.0)
-    return beta, eta, lambda g_beta, g_eta: pullback(g_beta, g_eta)[0]
-
-
-def stretch_with_pullback(points: Products, A: np.ndarray) -> Slid:
-    """The same with a stretch: the last column of A, shape (K, d+2), adds up to its logarithm."""
-    beta, eta, pullback = _slide_with_pullback(points, A[:, :-1], float(np.exp(A[:, -1].sum())))
-
-    def stretched(g_beta: Array, g_eta: Array) -> np.ndarray:
-        G, slope = pullback(g_beta, g_eta)
-        return np.column_stack([G, np.full(len(G), slope)])
-
-    return beta, eta, stretched
-
-
-def _slide_with_pullback(
-    points: Products, A: np.ndarray, stretch: float
-) -> tuple[Any, Any, Callable[[Any, Any], tuple[np.ndarray, float]]]:
-    """Images, and the map from gradients in them to those in A (K, d+1) and in the logarithm of the stretch."""
-    v0, w, U = split_basis(A)
-    length = float(np.linalg.norm(w))
-    g = (length - v0) * (length + v0)  # -4 kappa, for this length of the pole
-    V = np.zeros_like(A)
-    V[0, 0], V[0, 1:], V[1:, 1:] = v0, w, U
-    M = V.copy()
-    M[0, 1:] *= -1
-    coordinates = points.products(M)
-    xp = array_namespace(coordinates)
-    c, b = stretch * points.sharpened(coordinates[0, :], v0, w), stretch * coordinates[1:, :]
-    size = 1 + xp.sum(b * b, axis=0)
-    root = xp.sqrt(xp.maximum(c * c + g * size, 1e-24 * c * c))
-    r = lower(c, root, -g / 4, size)
-
-    def pullback(g_beta: Array, g_eta: Array) -> tuple[np.ndarray, float]:
-        g_r = -(xp.sum(g_beta * b, axis=0) + g_eta) / (r * r)
-        g_c = g_r * r / root
-        g_b = g_beta / r + (g_r * g / (2 * root)) * b
-        g_g = float(xp.sum(g_r * size / root)) / 4
-        # y = (-c, b) are the Minkowski products of V with x, stretched, N = diag(g, 1, ..) those of V with itself. Invariance
-        # under a change of basis reads  Gamma + 2 F N = 0  with Gamma = sum g_y y^T and F the gradient in N.
-        g_y = xp.concat([-g_c[None, :], g_b], axis=0)
-        y = xp.concat([-c[None, :], b], axis=0)
-        gamma = to_numpy(g_y @ y.T)
-        F = -gamma / 2
-        F[1:, 0] = F[0, 1:]
-        F[0, 0] = g_g
-        G = stretch * points.gather(g_y) + 2 * F @ V
-        G[:, 0] *= -1
-        return _matrix_inverse(A @ V.T).T @ G, float(np.trace(gamma))
-
-    return b / r, 1 / r, pullback
-
-
-def _matrix_inverse(matrix: np.ndarray) -> np.ndarray:
-    try:
-        return np.linalg.inv(matrix)
-    except np.linalg.LinAlgError:  # a basis that came to be dependent in the middle of a climb
-        return np.linalg.pinv(matrix)
 
 
 def horospherical_projection(x: Array, q: np.ndarray, base: np.ndarray | None = None) -> Array:

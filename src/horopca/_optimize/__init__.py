@@ -1,0 +1,1 @@
+"""Objectives over pairs of points, one batched L-BFGS, and the multi-start search that drives both."""

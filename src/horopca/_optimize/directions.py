@@ -1,0 +1,120 @@
+"""The search for directions whose Busemann coordinates tell the most: the largest generalised variance.
+
+The Busemann coordinates of K ideal points q are K numbers per point; det of their covariance is their generalised
+variance, the product of the variance of each coordinate that those before it do not explain. Along Euclidean
+directions it vanishes once K exceeds the dimension. Busemann functions of different ideal points are never
+linearly dependent, so here K may be anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import qr
+
+from ..geometry._arrays import unit
+from .lbfgs import Ascents, Batched, Status, maximise, one_at_a_time
+from .result import Ending
+from .sample import Sample
+
+EXPLAINED = 1e-7  # A coordinate of which the others explain all but this fraction of its deviation says nothing new.
+LOWEST = -1e4  # This stands for the logarithm of a generalised variance of zero.
+
+
+class Directions(NamedTuple):
+    """Ideal points (K, d), those that add most first, and how the search for them ended."""
+
+    q: np.ndarray
+    ending: Ending
+
+
+def busemann_columns(sample: Sample, q: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    """Busemann coordinates (n, m) of a sample along ideal points q (m, d), and the pullback to gradients in q."""
+    s = sample.columns[1:, :].T
+    level = sample.columns[0, :, None] - s @ q.T
+    lowest = level <= sample.floor[:, None]  # q is in the direction of the point, to within rounding: nothing is lower
+    level = np.where(lowest, sample.floor[:, None], level)
+    return np.log(level), lambda G: -np.where(lowest, 0, G / level).T @ s
+
+
+def generalised_variance(sample: Sample, given: np.ndarray) -> Batched:
+    """log det of the covariance of coordinates, of what those along `given` (k, d) leave unexplained of them.
+
+    Returns theta (S, m, d) -> (values, gradients), for the coordinates along the directions of the rows of theta.
+    """
+    n = sample.size
+    explained = np.linalg.qr(np.column_stack([np.ones(n), busemann_columns(sample, given)[0]]))[0]
+
+    def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        size = np.linalg.norm(theta, axis=1, keepdims=True)
+        q = theta / size
+        columns, pullback = busemann_columns(sample, q)
+        Q, R = np.linalg.qr(columns - explained @ (explained.T @ columns))
+        new = np.abs(np.diag(R))
+        if not new.all():
+            return LOWEST, np.zeros_like(theta)
+        G = pullback(2 * np.linalg.solve(R, Q.T).T)  # d log det(F^T F) / dF = 2 F (F^T F)^-1
+        return 2 * float(np.sum(np.log(new))) - len(theta) * np.log(n), (G - np.sum(G * q, axis=1, keepdims=True) * q) / size
+
+    return one_at_a_time(objective)
+
+
+def search_directions(
+    sample: Sample, K: int, *, joint: bool, n_init: int, max_iter: int, tol: float, rng: np.random.Generator
+) -> Directions:
+    """Directions one after another, each adding the most; then, if `joint`, all of them together from there.
+
+    Fewer than K where the sample has no more independent coordinates.
+    """
+    q = np.zeros((0, sample.dimension))
+    ascents: list[Ascents] = []
+    while len(q) < K:
+        best = _next(sample, q, n_init, max_iter, tol, rng)
+        more = np.concatenate([q, unit(best.points[0])])
+        if _news(sample, more)[-1] < EXPLAINED:
+            break
+        q, ascents = more, [*ascents, best]
+    if joint and len(q) > 1:
+        best = maximise(generalised_variance(sample, q[:0]), q[None], max_iter=max_iter, tol=tol)
+        together = unit(best.points[0])
+        q = together[qr(_centred(sample, together), mode="r", pivoting=True)[1]]
+        ascents.append(best)
+    # towards a far point the maximum is as narrow as rounding: an ascent that finds no step upwards there is at its end
+    endings = [Ending(int(a.n_iter[0]), a.status[0] != Status.MAX_ITER, a.status[0].value) for a in ascents]
+    return Directions(q, Ending.of_all(endings))
+
+
+def _next(sample: Sample, q: np.ndarray, n_init: int, max_iter: int, tol: float, rng: np.random.Generator) -> Ascents:
+    """The direction that adds most to those along q."""
+
+    def over(rows: int) -> Batched:
+        return generalised_variance(sample.head(min(max(rows, 8 * (len(q) + 1)), sample.size)), q)
+
+    starts = _starts(sample, 8 * n_init, rng)
+    starts = starts[np.argsort(-over(512)(starts)[0], kind="stable")[:n_init]]
+    found = maximise(over(1024), starts, max_iter=12, tol=tol).best(max(1, n_init // 3))
+    return maximise(over(sample.size), found.points, max_iter=max_iter, tol=tol).best(1)
+
+
+def _starts(sample: Sample, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Both ends of the principal axes, and directions of points of the sample (count, 1, d)."""
+    d = sample.dimension
+    axes = np.eye(d)[: max(1, count // 4)]
+    points = sample.columns[1:, rng.integers(sample.size, size=count)].T + 1e-3 * rng.standard_normal((count, d))
+    return np.concatenate([axes, -axes, unit(points)])[:, None, :]
+
+
+def _centred(sample: Sample, q: np.ndarray) -> np.ndarray:
+    columns = busemann_columns(sample, q)[0]
+    return np.asarray(columns - columns.mean(axis=0))
+
+
+def _news(sample: Sample, q: np.ndarray) -> np.ndarray:
+    """The fraction of the deviation of each coordinate that those before it do not explain, shape (K,)."""
+    columns = _centred(sample, q)
+    new = np.abs(np.diag(np.linalg.qr(columns, mode="r")))
+    size = np.linalg.norm(columns, axis=0)
+    spread = size > 1e-13 * np.sqrt(sample.size)  # less is rounding
+    return np.where(spread, new / np.where(spread, size, 1), 0.0)

@@ -1,0 +1,155 @@
+"""What HoroPCA maximises: values and gradients at bases of spines. One table.
+
+An objective maps bases (S, K, d+1) to values (S,) and gradients. It is the projection (`projections.pullback`) followed by a
+mean of a profile over pairs of images (`pairs`), or by the Fréchet variance. To add an objective, add a row to OBJECTIVES, and
+its name to ObjectiveName if users may choose it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from array_api_compat import device
+
+from ..geometry import from_hyperboloid, to_hyperboloid
+from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
+from ..projections.pullback import project
+from ..statistics import frechet_mean, frechet_median, usual_distance
+from .measures import BOUNDED_VARIANCE, DISTORTION, FRECHET_VARIANCE, PAIR_VARIANCE, Measure
+from .pairs import Pairs, PairWeights, Profile, half_sinh_squared, log_variance, mean_over_pairs
+from .sample import Sample
+
+ObjectiveName = Literal["variance", "distortion", "frechet", "robust"]  # Those that users choose; a stretch is an option.
+
+SHARPEST = 1e-3  # Softness of the last climb with a stretch: it changes the distortion by less than 1e-5 on the paper's data.
+BLOCK = 1 << 14  # Coordinates of images on the host that are processed at a time: they stay in a core's cache.
+DEVICE_BLOCK = 1 << 24  # The same on an accelerator.
+
+Objective = Callable[..., tuple[np.ndarray, np.ndarray]]  # (bases, gradient=True) to values (S,) and gradients (S, K, .)
+
+
+def _square(a: Array, c: Array, h: Array, _: Any) -> tuple[Array, Array]:
+    return h * h, h / (a * c)  # d^2 / 4
+
+
+def _ratio(a: Array, c: Array, h: Array, inverse: Array) -> tuple[Array, Array]:
+    return h * inverse, inverse / (2 * (a * c))  # d / (2 d_0)
+
+
+def _closeness(softness: float) -> Profile:
+    """1 - |d / d_0 - 1| for the true distance d_0, with sqrt(x^2 + softness^2) in place of |x|, less its value at d = 0.
+
+    So a pair of coincident points, with 0 for one over its distance, adds nothing.
+    """
+    nothing = float(np.sqrt(1 + softness**2))
+
+    def profile(a: Array, c: Array, h: Array, inverse: Array) -> tuple[Array, Array]:
+        off = 2 * h * inverse - 1
+        size = array_namespace(h).sqrt(off * off + softness**2)
+        return nothing - size, -off / size * inverse / (a * c)
+
+    return profile
+
+
+def _bounded(reach: float) -> Profile:
+    """d^2 / (d^2 + reach^2): nearly a squared distance where d is below the reach, and never more than 1."""
+
+    def profile(a: Array, c: Array, h: Array, _: Any) -> tuple[Array, Array]:
+        square, unit = h * h, reach * reach / 4
+        whole = square + unit
+        return square / whole, h / (a * c) * (unit / whole) / whole
+
+    return profile
+
+
+class ObjectiveRow(NamedTuple):
+    """An objective: the profile whose mean over pairs it is, and what the search has to know about it."""
+
+    profile: Callable[[Sample, float], Profile] | None  # for a sample and a softness; None: the Fréchet variance
+    measure: Measure  # what `score` reports
+    factor: float = 1.0  # of the profile
+    distances: bool = False  # whether the profile needs the true distances
+    stretched: bool = False  # whether bases have one more column, whose sum is the logarithm of the stretch
+    rugged: bool = False  # whether it has many optima that are nearly as good, and is searched from more starts
+    centre: Callable[..., Any] = frechet_mean  # of the points, where the search is centred
+
+
+OBJECTIVES = {
+    "variance": ObjectiveRow(lambda *_: _square, PAIR_VARIANCE, 4.0),
+    # the projection lengthens no distance, so the mean of d / d_0 is one minus the distortion
+    "distortion": ObjectiveRow(lambda *_: _ratio, DISTORTION, 2.0, distances=True, rugged=True),
+    "stretch": ObjectiveRow(lambda _, soft: _closeness(soft), DISTORTION, distances=True, stretched=True, rugged=True),
+    "frechet": ObjectiveRow(None, FRECHET_VARIANCE),
+    "robust": ObjectiveRow(lambda sample, _: _bounded(sample.reach), BOUNDED_VARIANCE, centre=frechet_median),
+}
+
+
+def prepare(sample: Sample, name: str) -> Sample:
+    """The sample with what an objective has to know of all its points: the reach of the robust one."""
+    return sample._replace(reach=usual_distance(sample.points(), sample.weights)) if name == "robust" else sample
+
+
+def objective_over(sample: Sample, name: str, pairs: Pairs, softness: float = SHARPEST, *, precise: bool = True) -> Objective:
+    """The objective over some pairs of a sample: (bases, gradient=True) -> values (S,), gradients (S, K, d+1 or d+2).
+
+    Values that are not finite, as of an ascent that has gone too far, are -inf. `precise` as in `projections.pullback.project`.
+    """
+    row = OBJECTIVES[name]
+    on_host = str(device(sample.columns)) == "cpu"
+    images: Callable[..., Any]
+    if row.profile is None:
+        images = lambda y, r, gradient: _frechet_variances(y, sample.weights)
+    else:
+        profile = row.profile(sample, softness)
+        weights = PairWeights(sample.points(), pairs, sample.weights, row.distances)
+
+        def images(y: Array, r: Array, gradient: bool) -> Any:
+            if y.shape[1] == 1 and name == "variance":
+                value, slope = log_variance(r, sample.weights)
+                return value, slope[:, None, :]
+            value, slopes = mean_over_pairs(y, r, weights, profile, gradient)
+            return row.factor * value, None if slopes is None else row.factor * slopes
+
+    def part(A: np.ndarray, gradient: bool) -> tuple[np.ndarray, np.ndarray]:
+        d = sample.dimension + 1
+        log_stretch = A[:, :, d:].sum(axis=(1, 2)) if row.stretched else None
+        y, r, pullback = project(sample.columns, sample.floor, A[:, :, :d], log_stretch, precise=precise)
+        values, slopes = images(y, r, gradient)
+        return to_numpy(values), pullback(slopes) if gradient else np.zeros_like(A)
+
+    def objective(A: np.ndarray, gradient: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        step = max(1, (BLOCK if on_host else DEVICE_BLOCK) // (sample.size * A.shape[1]))
+        with np.errstate(all="ignore"):
+            parts = [part(A[i : i + step], gradient) for i in range(0, len(A), step)]
+        values, G = (np.concatenate(both) for both in zip(*parts, strict=True))
+        return np.where(np.isfinite(values), values, -np.inf), G
+
+    return objective
+
+
+def _frechet_variances(y: Array, weights: Any) -> tuple[Array, Array]:
+    """Variances (S,) of images y (S, K, n) about their Fréchet means, and gradients in y.
+
+    At the mean the derivative in the mean vanishes, so the gradient is that of the squared distances to a fixed point.
+    """
+    xp = array_namespace(y)
+    w = xp.ones_like(y[0, 0, :]) if weights is None else weights
+    w = w / xp.sum(w)
+    found = [_squares_about_mean(cloud, w) for cloud in (y[s, ...] for s in range(y.shape[0]))]
+    return xp.stack([value for value, _ in found]), xp.stack([slope for _, slope in found])
+
+
+def _squares_about_mean(cloud: Array, w: Array) -> tuple[Array, Array]:
+    """The weighted mean squared distance of images (K, n) from their mean, and its gradient."""
+    xp = array_namespace(cloud)
+    mean = to_numpy(frechet_mean(to_hyperboloid(cloud.T, "halfspace"), weights=w, tol=1e-9).point)
+    centre = from_numpy(from_hyperboloid(mean[None], "halfspace")[0], cloud)[:, None]
+    delta, near = cloud - centre, 1 / (4 * cloud[-1, :] * centre[-1, :])
+    square = half_sinh_squared(delta[None, ...], near[None, ...])[0, ...]
+    a, c = xp.sqrt(square), xp.sqrt(1 + square)
+    h = xp.asinh(a)
+    slope = 4 * h / (a * c) * w
+    level = xp.concat([xp.zeros_like(cloud[:-1, :]), (slope * square / cloud[-1, :])[None, :]], axis=0)
+    return xp.sum(4 * h * h * w), 2 * slope * near * delta - level

@@ -1,0 +1,302 @@
+"""How HoroPCA learns from points: choose rows, search, move to the mean of all rows, measure."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from .._input.arguments import check_choice, check_count
+from .._input.means import mean_of_many
+from .._input.rows import Rows
+from .._optimize.multi_start import Flag, Progress, SearchOptions, search_greedy, search_joint
+from .._optimize.objectives import OBJECTIVES, ObjectiveName, prepare
+from .._optimize.result import Ending
+from .._optimize.sample import Sample, as_sample
+from .._optimize.variances import measured_variances, slid
+from ..geometry import Frame, between, translate_ideal, translate_ideal_to_origin
+from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
+from ..geometry._points import Chunk, TranslatedPoints
+from ..projections.spines import Spine, nested_ideal_points, spine_from_basis
+from ..statistics import Mean, frame_of, frechet_median, principal_axes, turned_to
+from .fitting import check_climb, check_starts, ending_after
+
+SpineName = Literal["ideal", "free"]
+STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
+
+SEARCH_ROWS = 1 << 17
+"""More points are searched on a random sample of this many. On Gaussian points in 64 dimensions a fit keeps 0.8 % less of the
+variance of unseen pairs with 2^14 of them, and 0.1 % less than with all of 10^6."""
+SEARCH_ELEMENTS = 1 << 23  # The sample has at most this many coordinates (64 megabytes),
+LEAST_SEARCH_ROWS = 1 << 14  # but never fewer points than this.
+CENTRE_ROWS = 1 << 12  # The search is centred at the mean of this many points of a sample: it only has to be near.
+FRAME_ROWS = 1 << 14  # Points whose images fix the frame of the picture.
+ALL_PAIRS_ROWS = 1 << 11  # Up to this many points the last round counts all pairs: two million.
+LAST_PAIRS = 1 << 20  # Pairs in the last round on more points,
+SAMPLE_PAIRS = 1 << 19  # and on a sample, whose choice matters more than that of its pairs.
+DISTANCE_PAIRS = 1 << 17  # Pairs in the last round of objectives that need true distances, which are kept.
+TOL = {"all": 1e-10, "some": 1e-7, "sample": 1e-6}
+"""tol="auto": where all pairs are counted, where some are, and on a sample. The noise of the choice of pairs hides the rest."""
+AUTO_STARTS = 16  # n_init="auto" on a thousand points or more,
+MOST_AUTO_STARTS = 64  # and at most this many on fewer points, where they cost little.
+RUGGED_STARTS = 96  # n_init="auto" for objectives with many optima that are nearly as good,
+RUGGED_ROWS = 1 << 12  # on up to this many points.
+
+
+class NestedBases(NamedTuple):
+    """What a search found: bases of nested spines in the frame of the search."""
+
+    frame: Frame
+    bases: list[np.ndarray]  # (k, d+1), k = 1 .. K; with a stretch the last has one more column
+
+
+class Components(NamedTuple):
+    """What HoroPCA learns."""
+
+    found: NestedBases
+    mean: np.ndarray  # (d+1,)
+    spines: list[Spine]  # nested, in the frame with the mean at the origin
+    directions: np.ndarray | None  # (K, d), ideal points in that frame, if there are any
+    stretch: float
+    frames: list[Frame]  # of the images, for each of the spines
+    variances: np.ndarray  # (K+1,), of the images for each of the spines, and of the points
+    variance_error: float
+    ending: Ending
+
+
+class Previous(NamedTuple):
+    """An earlier fit: where the next search begins, and the picture that the next one resembles."""
+
+    found: NestedBases
+    mean: np.ndarray
+    spines: list[Spine]
+    frames: list[Frame]
+
+    @classmethod
+    def of(cls, estimator: Any) -> Previous | None:
+        """The fit of an estimator, if it has one."""
+        names = ("_nested_bases", "_mean", "nested_spines_", "_frames")
+        return cls(*(getattr(estimator, name) for name in names)) if all(hasattr(estimator, name) for name in names) else None
+
+    def bases_in(self, frame: Frame, K: int, columns: int) -> list[np.ndarray] | None:
+        """The bases in another frame, if there are K of them with as many columns."""
+        d, bases = len(frame.axes), self.found.bases
+        if len(bases) != K or bases[-1].shape[1] != columns or len(self.mean) != d + 1:
+            return None
+        there = between(self.found.frame, frame).T
+        return [np.hstack([basis[:, : d + 1] @ there, basis[:, d + 1 :]]) for basis in bases]
+
+    def images(self, x: np.ndarray, k: int) -> np.ndarray:
+        """Images (n, k+1) of points x (n, d+1) on the first k components."""
+        return self.frames[k - 1].enter(slid(TranslatedPoints(x, self.mean).map(Chunk.points), self.spines[k - 1]))
+
+
+def check_search(estimator: Any) -> tuple[SpineName, str]:
+    """Check the parameters of `HoroPCA` for the search; return the spine and the objective that "auto" stands for."""
+    check_choice("spine", estimator.spine, ("auto", *get_args(SpineName)))
+    check_choice("strategy", estimator.strategy, STRATEGIES)
+    check_choice("objective", estimator.objective, ("auto", *get_args(ObjectiveName)))
+    for name, more in (("stretch", " How much is learnt: see stretch_."), ("warm_start", "")):
+        if not isinstance(getattr(estimator, name), bool | np.bool_):
+            raise ValueError(f"{name} must be True or False, but is {getattr(estimator, name)!r}.{more}")
+    if estimator.warm_start and isinstance(estimator.n_components, float | np.floating):
+        raise ValueError(f"n_components must be a whole number or None if warm_start=True, but is {estimator.n_components!r}.")
+    free, distortion = estimator.spine in ("auto", "free"), estimator.objective in ("auto", "distortion")
+    if estimator.stretch and not (free and distortion and estimator.strategy == "joint"):
+        raise ValueError(
+            "stretch=True implies spine='free', objective='distortion' and strategy='joint', but these are "
+            f"{estimator.spine!r}, {estimator.objective!r} and {estimator.strategy!r}. Leave them at their defaults."
+        )
+    check_climb(estimator)
+    check_starts(estimator.n_init, AUTO_STARTS)
+    if not (isinstance(estimator.pairs, str) and estimator.pairs in ("auto", "all")):
+        check_count("pairs", estimator.pairs, 1, why=", 'auto' or 'all'")
+    whole = isinstance(estimator.n_jobs, numbers.Integral) and not isinstance(estimator.n_jobs, bool)
+    if estimator.n_jobs is not None and not (whole and estimator.n_jobs):
+        raise ValueError(f"n_jobs must be None, a number of threads, or -1 for one per core, but is {estimator.n_jobs!r}.")
+    spine: SpineName = ("free" if estimator.stretch else "ideal") if estimator.spine == "auto" else estimator.spine
+    objective = ("distortion" if estimator.stretch else "variance") if estimator.objective == "auto" else estimator.objective
+    return spine, objective
+
+
+def search_options(
+    estimator: Any, name: str, n: int, K: int, sampled: bool, progress: Progress = lambda *_: None
+) -> SearchOptions:
+    """How hard to search on n points, all there are or a sample of them, for an objective."""
+    row = OBJECTIVES[name]
+    starts = min(MOST_AUTO_STARTS, max(AUTO_STARTS, AUTO_STARTS * 1024 // n))
+    if row.rugged and n <= RUGGED_ROWS:
+        starts = RUGGED_STARTS
+    if estimator.pairs == "all":
+        shifts = n
+    elif estimator.pairs != "auto":
+        shifts = int(estimator.pairs)
+    elif row.distances and n > ALL_PAIRS_ROWS // 2:
+        shifts = max(1, DISTANCE_PAIRS // n)
+    else:
+        pairs = SAMPLE_PAIRS if sampled else LAST_PAIRS
+        shifts = n if n <= ALL_PAIRS_ROWS and K <= 8 else max(1, pairs // (n * max(1, K // 4)))
+    tol = TOL["sample" if sampled else "some" if 2 * shifts < n else "all"] if estimator.tol == "auto" else estimator.tol
+    return SearchOptions(check_starts(estimator.n_init, starts), shifts, estimator.max_iter, tol, progress)
+
+
+def search_rows(columns: int) -> int:
+    """The number of points to search on, at most, if they have so many coordinates."""
+    return max(LEAST_SEARCH_ROWS, min(SEARCH_ROWS, SEARCH_ELEMENTS // columns))
+
+
+def choose_rows(rows: Rows, everything: bool, rng: np.random.Generator) -> tuple[Any, np.ndarray | None, bool]:
+    """The points (m, d+1) to search on, their weights, and whether they are a random sample of the rows, drawn by the weights.
+
+    All rows come in `canonical_order`, so that a fit does not depend on the order of the rows; copies of a row are one point of
+    a larger weight.
+    """
+    n, weights, most = rows.shape[0], rows.weights, search_rows(rows.shape[1])
+    if n <= most or everything:
+        x = rows.points(np.arange(n) if weights is None else np.flatnonzero(weights))
+        weights = np.ones(x.shape[0]) if weights is None else weights[weights > 0]
+        order = canonical_order(x)
+        return *merged(x[order, :], weights[order]), False
+    if weights is None:
+        return rows.points(rng.choice(n, size=most, replace=False)), None, True
+    drawn, counts = np.unique(rng.choice(n, size=most, p=weights / weights.sum()), return_counts=True)
+    order = rng.permutation(len(drawn))
+    return rows.points(drawn[order]), counts[order].astype(float), True
+
+
+def merged(x: Any, weights: np.ndarray) -> tuple[Any, np.ndarray | None]:
+    """Points x (n, d+1), of which copies follow each other, each once; and the sums of their weights, None if all are equal."""
+    new = np.concatenate([[True], to_numpy(array_namespace(x).any(x[1:, :] != x[:-1, :], axis=1))])
+    if 1 < np.count_nonzero(new) < len(new):
+        x, weights = x[np.flatnonzero(new), :], np.add.reduceat(weights, np.flatnonzero(new))
+    weights = weights / weights.max()
+    return x, None if (weights == 1).all() else weights
+
+
+def centred_sample(
+    x: Array, name: str, weights: np.ndarray | None = None, rows: int | None = None
+) -> tuple[Mean, Frame, Sample]:
+    """The mean and frame of the first `rows` of points x (n, d+1) (or of all), and the points as a sample in that frame."""
+    some, w = x[:rows, :], None if weights is None else weights[:rows]
+    mean = OBJECTIVES[name].centre(some, weights=w)
+    point = to_numpy(mean.point)
+    frame = Frame(point, principal_axes(TranslatedPoints(some, point), w)[0])
+    return mean, frame, prepare(as_sample(frame.enter(x), weights), name)
+
+
+def canonical_order(x: Array) -> np.ndarray:
+    """An order of points x (n, d+1) that depends on the points alone: what follows is then the same to the last bit."""
+    return np.argsort(to_numpy(x @ from_numpy(np.sqrt(1 + np.arange(x.shape[1])), x)), kind="stable")
+
+
+def learn_components(
+    x: Array,
+    weights: np.ndarray | None,
+    rows: Rows | None,
+    K: int,
+    *,
+    estimator: Any,
+    rng: np.random.Generator,
+    progress: Progress,
+    seen: int,
+    previous: Previous | None = None,
+    centre: np.ndarray | None = None,
+) -> Components:
+    """Fit K components to points x (m, d+1) with `weights`; `rows` are all rows, if the points are a sample of these.
+
+    They stand for `seen` points; `centre` (d+1,) is in the middle of the picture, if it is given, and the mean of the images
+    otherwise.
+    """
+    spine, objective = check_search(estimator)
+    name = "stretch" if estimator.stretch else objective
+    row = OBJECTIVES[name]
+    mean, frame, sample = centred_sample(x, name, weights, CENTRE_ROWS if rows is not None else None)
+    if rows is None:
+        order = sample.canonical_order()
+        x, sample, weights = x[order, :], sample.take(order), None if weights is None else weights[order]
+    options = search_options(estimator, name, sample.size, K, rows is not None, progress)
+    if previous is not None:
+        options = options._replace(warm=previous.bases_in(frame, K, len(frame.axes) + 1 + row.stretched))
+    flag = STRATEGIES[estimator.strategy](sample, K, spine, name, options, rng)
+    if rows is not None:
+        mean = _mean_of_rows(row.centre, rows, x[:CENTRE_ROWS, :], mean)
+    point = to_numpy(mean.point)
+    spines, directions, stretch = _seen_from(point, flag, frame, moved=rows is not None, ideal=spine == "ideal")
+    centred = TranslatedPoints(x, point).map(Chunk.points)
+    variances, error = measured_variances(centred, spines, rng, seen, weights)
+    frames = _image_frames(
+        to_numpy(centred[:FRAME_ROWS, :]),
+        None if weights is None else weights[:FRAME_ROWS],
+        spines,
+        [] if previous is None else _earlier_images(previous, to_numpy(x[:FRAME_ROWS, :]), K),
+        None if centre is None else TranslatedPoints(centre[None], point).map(Chunk.points),
+        row.centre,
+    )
+    ending = ending_after(mean, _ending(flag, options))
+    return Components(NestedBases(frame, flag.bases), point, spines, directions, stretch, frames, variances, error, ending)
+
+
+def _ending(flag: Flag, options: SearchOptions) -> Ending:
+    """How the search ended, with the parameter to change if it did not converge."""
+    also = "; another optimum is equally good" if flag.several and flag.status.converged else ""
+    remedy = f"Raise max_iter (now {options.max_iter}) or tol (now {options.tol:g})."
+    return Ending(flag.n_iter, flag.status.converged, flag.status.value + also, remedy)
+
+
+def _mean_of_rows(centre: Callable[..., Mean], rows: Rows, x: Array, first: Mean) -> Mean:
+    """The mean, or the median, of all rows, from that of a sample x of them."""
+    if centre is frechet_median:
+        return frechet_median(rows, start=to_numpy(first.point), weights=rows.weights)
+    return mean_of_many(rows, x, first)
+
+
+def _earlier_images(previous: Previous, x: np.ndarray, K: int) -> list[np.ndarray]:
+    """The images of points x (n, d+1) in an earlier fit, on as many components as both have."""
+    known = min(K, len(previous.spines)) if len(previous.mean) == x.shape[1] else 0
+    return [previous.images(x, k) for k in range(1, known + 1)]
+
+
+def _image_frames(
+    x: np.ndarray,
+    weights: np.ndarray | None,
+    spines: list[Spine],
+    before: list[np.ndarray],
+    centre: np.ndarray | None,
+    middle: Callable[..., Mean],
+) -> list[Frame]:
+    """The frames of the images of points x (n, d+1), for each of the spines, turned as in the images `before`."""
+    frames = []
+    for k, spine in enumerate(spines):
+        y = slid(x, spine)
+        point = middle(y, weights=weights).point if centre is None else slid(centre, spine)[0]
+        frame = frame_of(y, point, weights)
+        frames.append(turned_to(frame, y, before[k]) if k < len(before) else frame)
+    return frames
+
+
+def _seen_from(
+    mean: np.ndarray, flag: Flag, frame: Frame, *, moved: bool, ideal: bool
+) -> tuple[list[Spine], np.ndarray | None, float]:
+    """The nested spines and their ideal points in the frame with the mean at the origin, and the stretch.
+
+    `moved` says that the search was centred elsewhere.
+    """
+    d = len(frame.axes)
+    bases = [basis[:, : d + 1] for basis in flag.bases]
+    stretch = max(1.0, float(np.exp(flag.bases[-1][:, d + 1 :].sum())))
+    if spine_from_basis(bases[-1]).kappa > 0:  # a stretch is defined for space-like spines
+        stretch = 1.0
+    q = nested_ideal_points(bases)
+    directions = None if q is None else q @ frame.axes
+    if not moved:
+        found = [spine_from_basis(basis, stretch) for basis in bases]
+        return [spine._replace(n=spine.n @ frame.axes, U=spine.U @ frame.axes) for spine in found], directions, stretch
+    there = between(frame, Frame(mean, np.eye(d))).T
+    spines = [spine_from_basis(basis @ there, stretch) for basis in bases]
+    if ideal:  # rounding must not carry the pole beyond infinity
+        spines = [spine._replace(kappa=max(spine.kappa, 0.0) if k else 0.0) for k, spine in enumerate(spines)]
+    if directions is not None:
+        directions = translate_ideal_to_origin(translate_ideal(directions, frame.mean), mean)
+    return spines, directions, stretch

@@ -1,0 +1,103 @@
+"""The batched L-BFGS: SciPy's as a reference, every start as if it were alone, and how it ends."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from clouds import cloud
+from horopca._optimize.families import FreeSpines, IdealSpines, compose
+from horopca._optimize.lbfgs import Status, maximise, one_at_a_time
+from horopca._optimize.objectives import objective_over
+from horopca._optimize.pairs import all_pairs
+from horopca._optimize.sample import as_sample
+
+
+def rosenbrock(x):
+    """Minus Rosenbrock's function of points (S, 2), with its gradient: its maximum is 0, at (1, 1)."""
+    a, b = x[:, 0], x[:, 1]
+    slope = b - a * a
+    return -((1 - a) ** 2) - 100 * slope**2, np.stack([2 * (1 - a) + 400 * a * slope, -200 * slope], axis=1)
+
+
+def hill(top, H):
+    def objective(x):
+        off = x - top
+        return -np.sum((off @ H) * off, axis=1) / 2, -off @ H
+
+    return objective
+
+
+def test_a_quadratic_hill_is_climbed_to_its_top():
+    rng = np.random.default_rng(0)
+    H = rng.standard_normal((5, 5))
+    found = maximise(hill(np.ones(5), H @ H.T + np.eye(5)), 3 * rng.standard_normal((4, 5)), max_iter=60, tol=1e-14)
+    np.testing.assert_allclose(found.points, 1, atol=1e-4)
+    assert all(status.converged for status in found.status) and (found.n_iter < 60).all()
+
+
+@pytest.mark.parametrize("family", [FreeSpines(), IdealSpines()])
+def test_it_ends_where_scipy_does(family):
+    """From the same starts, on the objective that it is made for: the same optimum, or a better one."""
+    sample, rng = as_sample(cloud(60, 5)), np.random.default_rng(0)
+    objective = compose(objective_over(sample, "variance", all_pairs(60)), family)
+    starts = rng.standard_normal((6, 2, 6 if isinstance(family, FreeSpines) else 5))
+    ours = maximise(objective, starts, max_iter=500, tol=1e-12).values
+
+    def flat(theta):
+        value, G = objective(theta.reshape(1, *starts.shape[1:]))
+        return -value[0], -G.ravel()
+
+    theirs = [-minimize(flat, start.ravel(), jac=True, method="L-BFGS-B").fun for start in starts]
+    assert ours.max() >= max(theirs) * (1 - 1e-8)
+    assert np.sum(ours >= np.array(theirs) * (1 - 1e-6)) >= 4  # a step may lead either of them to another optimum
+
+
+def test_every_start_is_climbed_as_if_it_were_alone():
+    starts = np.array([[-1.2, 1.0], [1.0, 1.0 + 1e-4], [2.0, -3.0]])
+    together = maximise(rosenbrock, starts, max_iter=80, tol=1e-10)
+    for k, start in enumerate(starts):
+        alone = maximise(rosenbrock, start[None], max_iter=80, tol=1e-10)
+        np.testing.assert_allclose(together.points[k], alone.points[0], rtol=1e-9)
+        assert together.n_iter[k] == alone.n_iter[0] and together.status[k] is alone.status[0]
+
+
+def test_ascents_that_have_converged_are_not_evaluated_again():
+    evaluated = []
+
+    def counted(x):
+        evaluated.append(len(x))
+        return rosenbrock(x)
+
+    maximise(counted, np.array([[1.0, 1.0], [-1.2, 1.0]]), max_iter=60, tol=1e-10)
+    assert evaluated[0] == 2 and evaluated[-1] == 1
+
+
+def test_how_an_ascent_ended():
+    def cliff(x):  # not a number on the left
+        return np.where(x[:, 0] > 0, -((x[:, 0] - 1) ** 2), np.nan), np.where(x > 0, -2 * (x - 1), np.nan)
+
+    found = maximise(cliff, np.array([[0.5], [-1.0], [1.0]]), max_iter=50, tol=1e-12)
+    assert [s.converged for s in found.status] == [True, False, True]
+    assert found.status[1] is Status.NOT_FINITE and found.points[1] == -1
+    assert found.points[0, 0] == pytest.approx(1)
+    stopped = maximise(rosenbrock, np.array([[-1.2, 1.0]]), max_iter=2, tol=1e-12)
+    assert stopped.status[0] is Status.MAX_ITER and stopped.n_iter[0] == 2
+    ranked = found.best(2)
+    assert list(ranked.values) == sorted(found.values[np.isfinite(found.values)], reverse=True)
+
+
+def test_the_value_never_falls():
+    sample = as_sample(cloud(40, 4))
+    objective = objective_over(sample, "distortion", all_pairs(40))
+    starts = np.random.default_rng(1).standard_normal((5, 2, 5))
+    values = [objective(maximise(objective, starts, max_iter=n, tol=1e-12).points)[0] for n in (0, 1, 3, 10, 30)]
+    assert (np.diff(values, axis=0) >= -1e-12).all()
+
+
+def test_a_function_of_one_point_is_one_of_many():
+    one = lambda p: (float(rosenbrock(p[None])[0][0]), rosenbrock(p[None])[1][0])
+    points = np.random.default_rng(0).standard_normal((3, 2))
+    for a, b in zip(one_at_a_time(one)(points), rosenbrock(points), strict=True):
+        np.testing.assert_array_equal(a, b)

@@ -1,0 +1,100 @@
+"""The robust objective: far rows do not turn it, and where no row is far it is the variance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clouds import cloud
+from horopca import HoroPCA
+from horopca._optimize.objectives import objective_over
+from horopca._optimize.pairs import all_pairs
+from horopca._optimize.sample import as_sample
+from horopca.geometry import Frame, between, distance, lift, pairwise_distance, to_hyperboloid, translate
+from horopca.projections import spine_basis
+from horopca.statistics import usual_distance
+
+
+def planted(n, d, seed=0):
+    """Points about a plane of H^d through a point away from the origin, that point, and the plane's directions there (2, d)."""
+    rng = np.random.default_rng(seed)
+    turn, mean = np.linalg.qr(rng.standard_normal((d, d)))[0], lift(rng.standard_normal(d) / 2)
+    v = rng.standard_normal((n, d)) * np.where(np.arange(d) < 2, 1.0, 0.2)
+    return translate(to_hyperboloid(v @ turn, "tangent"), mean), mean, turn
+
+
+def moved_to_the_rim(x, mean, axis, share, sides=(-1.0, 1.0), radius=30.0):
+    """The same points with a share of them moved far out along an axis, to either side or to one."""
+    rng, far = np.random.default_rng(1), x.copy()
+    rows = rng.permutation(len(x))[: round(share * len(x))]
+    u = np.outer(rng.choice(sides, len(rows)), axis) + 0.01 * rng.standard_normal((len(rows), len(axis)))
+    far[rows] = translate(lift(np.sinh(radius) * u / np.linalg.norm(u, axis=1, keepdims=True)), mean)
+    return far
+
+
+def turned_from(fit, mean, plane):
+    """The largest angle, in degrees, between a plane (2, d) at a point and what a fitted spine spans there."""
+    eye = np.eye(len(mean) - 1)
+    there = (spine_basis(fit.spine_) @ between(Frame(fit._mean, eye), Frame(mean, eye)).T)[:, 1:]
+    across = np.linalg.svd(np.linalg.qr(there.T)[0].T @ plane.T, compute_uv=False)
+    return np.degrees(np.arccos(min(across[-1], 1.0)))
+
+
+@pytest.mark.parametrize("spine", ["ideal", "free"])
+def test_a_fifth_of_the_rows_at_the_rim_turn_the_plain_spine_and_not_the_robust_one(spine):
+    x, mean, turn = planted(100, 5)
+    far = moved_to_the_rim(x, mean, turn[2], 0.2)
+    fits = {name: HoroPCA(2, spine=spine, objective=name, model="lorentz", n_init=4) for name in ("variance", "robust")}
+    assert all(turned_from(fit.fit(x), mean, turn[:2]) < 10 for fit in fits.values())
+    assert turned_from(fits["variance"].fit(far), mean, turn[:2]) > 60
+    assert turned_from(fits["robust"].fit(far), mean, turn[:2]) < 10
+
+
+def test_the_middle_of_a_robust_fit_stays_where_most_points_are():
+    x, mean, turn = planted(100, 4)
+    far = moved_to_the_rim(x, mean, turn[2], 0.2, sides=(1.0,))
+    robust, plain = (HoroPCA(1, objective=name, model="lorentz", n_init=2).fit(far) for name in ("robust", "variance"))
+    assert distance(robust.mean_, mean) < 0.5 and distance(plain.mean_, mean) > 3
+    assert 0 < robust.score(far) < 1  # a mean of shares
+
+
+def test_where_the_reach_is_large_it_is_the_variance_and_no_pair_counts_for_more_than_one():
+    sample, A = as_sample(cloud(20, 3)), np.random.default_rng(0).standard_normal((1, 2, 4))
+    expected, slope = objective_over(sample, "variance", all_pairs(20))(A)
+    value, gradient = objective_over(sample._replace(reach=1e4), "robust", all_pairs(20))(A)
+    np.testing.assert_allclose((*value * 1e8, *gradient.ravel() * 1e8), (*expected, *slope.ravel()), rtol=1e-5)
+    value, gradient = objective_over(sample._replace(reach=1e-4), "robust", all_pairs(20))(A)
+    assert value[0] == pytest.approx(1, abs=1e-4) and np.abs(gradient).max() < 1e-4
+
+
+def test_it_is_the_same_in_every_unit_of_length():
+    """Shrunk data, far below the curvature, has the spine of the data: the reach shrinks with it."""
+    v = np.random.default_rng(0).standard_normal((40, 4)) * [1.0, 0.7, 0.3, 0.1]
+    large, small = (to_hyperboloid(size * v, "tangent") for size in (1e-3, 1e-5))
+    assert usual_distance(large) == pytest.approx(100 * usual_distance(small), rel=1e-6)
+    first, second = (HoroPCA(2, spine="free", objective="robust", model="lorentz", n_init=4).fit(x) for x in (large, small))
+    assert first.converged_ and second.converged_
+    assert turned_from(second, np.eye(5)[0], np.linalg.qr(spine_basis(first.spine_)[:, 1:].T)[0].T) < 2
+
+
+def test_the_usual_distance_is_that_of_most_points():
+    x = cloud(60, 3)
+    far = np.concatenate([x, lift(np.sinh(25.0) * np.eye(3)[np.arange(40) % 3])])
+    assert usual_distance(x) == pytest.approx(
+        np.quantile(pairwise_distance(x)[np.triu_indices(60, 1)], 0.25, method="inverted_cdf")
+    )
+    times = np.random.default_rng(0).integers(1, 4, size=60)
+    assert usual_distance(x, times.astype(float)) == usual_distance(np.repeat(x, times, axis=0))
+    assert usual_distance(far) < 2 * usual_distance(x)
+    assert usual_distance(x[:1]) == usual_distance(x[[0, 0]]) == 1
+    many = cloud(3000, 3)
+    assert usual_distance(many) == pytest.approx(usual_distance(many[:1000]), rel=0.05)
+
+
+@pytest.mark.parametrize("options", [{"n_components": 1}, {"n_components": 3, "strategy": "greedy"}, {"spine": "free"}])
+def test_every_kind_of_fit_is_robust(options):
+    x, _, _ = planted(60, 4)
+    moved = translate(x, lift(np.array([0.4, 0.1, 0, 0.3])))
+    fit, there = (HoroPCA(**options, objective="robust", model="lorentz", n_init=2).fit(points) for points in (x, moved))
+    assert fit.converged_ and fit.score(x) == pytest.approx(there.score(moved), rel=1e-6)
+    assert fit.partial_fit(x).objective_ == "robust"

@@ -1,0 +1,141 @@
+"""Geodesic submanifolds: hand gradients against autograd and differences, optima against grids, planted answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from clouds import cloud, spread
+from horopca import BSA, PGA, geometry, metrics
+from horopca._optimize.lbfgs import maximise, one_at_a_time
+from horopca._optimize.sample import as_sample
+from horopca._optimize.submanifold_search import anywhere, through_origin
+from horopca._optimize.submanifolds import (
+    distance_to,
+    distance_within,
+    explained_objective,
+    flag_objective,
+    spread_objective,
+)
+from horopca.geometry import distance, from_hyperboloid, geodesic_projection, lorentz_frame, pairwise_distance, to_hyperboloid
+from horopca.statistics import frechet_mean
+
+
+def longhand(kind, x, A):
+    """The objectives in torch, from Minkowski products alone."""
+    J = torch.diag(torch.tensor([-1.0, *[1.0] * (x.shape[1] - 1)], dtype=torch.float64))
+    x = torch.asarray(x)
+
+    def sinh_squared(B):
+        y, N = x @ J @ B.T, B @ J @ B.T
+        return -1 - torch.sum(y @ torch.linalg.inv(N) * y, dim=1)
+
+    if kind is spread_objective:  # cosh(distance from the origin) = cosh(within) cosh(to)
+        return torch.mean(torch.acosh(x[:, 0] / torch.sqrt(1 + sinh_squared(A))) ** 2)
+    parts = [A[:k] for k in range(2, len(A) + 1)] if kind is flag_objective else [A]
+    total = torch.mean(torch.acosh(x[:, 0]) ** 2)
+    return sum(total - torch.mean(torch.asinh(torch.sqrt(sinh_squared(part))) ** 2) for part in parts)
+
+
+@pytest.mark.parametrize("kind", [explained_objective, flag_objective, spread_objective])
+@pytest.mark.parametrize("K", [1, 2, 3])
+def test_objectives_against_autograd(kind, K):
+    x = cloud(40, 5, radius=3, seed=1)
+    rng = np.random.default_rng(K)
+    A = np.pad(rng.standard_normal((K + 1, 5)), ((0, 0), (1, 0)))
+    A[0] = [2, 0.3, -0.2, 0.1, 0, 0.4] if kind is not spread_objective else [1, 0, 0, 0, 0, 0]
+    value, gradient = kind(as_sample(x))(A)
+    leaf = torch.tensor(A, requires_grad=True)
+    theirs = longhand(kind, x, leaf)
+    theirs.backward()
+    assert value == pytest.approx(float(theirs.detach()), rel=1e-10)
+    rows = slice(1, None) if kind is spread_objective else slice(None)  # only through the origin does it measure within
+    columns = slice(1, None) if kind is spread_objective else slice(None)
+    assert np.allclose(gradient[rows, columns], leaf.grad.numpy()[rows, columns], atol=1e-9)
+
+
+def composed(objective, family):
+    """The objective of bases as one of the parameters of a family."""
+
+    def f(theta):
+        A, pullback = family(theta)
+        value, G = objective(A)
+        return value, pullback(G)
+
+    return f
+
+
+@pytest.mark.parametrize("kind", [explained_objective, flag_objective, spread_objective])
+def test_families_pull_gradients_back(kind):
+    sample, rng = as_sample(cloud(30, 4, radius=2, seed=2)), np.random.default_rng(0)
+    families = [(through_origin, (2, 4)), *([(anywhere, (3, 4))] if kind is not spread_objective else [])]
+    for family, shape in families:
+        theta, step = rng.standard_normal(shape), rng.standard_normal(shape)
+        f = composed(kind(sample), family)
+        slope = np.sum(f(theta)[1] * step)
+        central = (f(theta + 1e-5 * step)[0] - f(theta - 1e-5 * step)[0]) / 2e-5
+        assert slope == pytest.approx(central, rel=1e-6)
+
+
+def test_distances_within_and_to_a_submanifold_have_their_limits_where_they_are_0():
+    q, zero = np.array([0.0, 0.5]), np.zeros(2)
+    square, slope = distance_within(q, zero, np.sqrt(1 + q))
+    assert np.allclose(square, 0) and np.allclose(slope, -1 / (1 + q))
+    assert np.allclose(np.stack(distance_to(zero, zero, zero + 1)), [[0.0], [1.0]])
+
+
+def test_unexplained_variance_of_a_hull_longhand():
+    x = cloud(50, 6, radius=6, seed=3)
+    hull = lorentz_frame(x[:4])
+    total, expected = np.mean(geometry.radius(x) ** 2), np.mean(distance(x, geodesic_projection(x, hull)) ** 2)
+    assert total - explained_objective(as_sample(x))(x[:4])[0] == pytest.approx(expected, rel=1e-8)
+    assert np.allclose(hull @ np.diag([-1, *[1] * 6]) @ hull.T, np.diag([-1, 1, 1, 1]), atol=1e-9)
+
+
+def test_optima_against_a_grid():
+    x = cloud(30, 2, radius=3, seed=4)
+    sample, X = as_sample(x), from_hyperboloid(x, "poincare")
+    pga, bsa = PGA(1, random_state=0).fit(X), BSA(1, random_state=0).fit(X)
+    moved = as_sample(geometry.translate_to_origin(x, to_hyperboloid(pga.mean_)))
+    turns = np.stack([np.cos(a := np.linspace(0, np.pi, 361)), np.sin(a)], axis=1)
+    most = max(spread_objective(moved)(np.array([[1, 0, 0], [0, *u]]))[0] for u in turns)
+    assert most * (1 - 1e-9) <= spread(pga, X) <= most * (1 + 1e-4)
+    lines = (np.array([[1, *(r * np.array([-u[1], u[0]]))], [0, *u]]) for u in turns[::6] for r in np.linspace(-0.9, 0.9, 37))
+    least = np.mean(geometry.radius(x) ** 2) - max(explained_objective(sample)(A)[0] for A in lines)
+    assert least * (1 - 0.05) <= bsa.unexplained_variance_[0] <= least * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("kind", ["variance", "residual", "last"])
+def test_the_best_of_many_valleys_is_found(kind):
+    rng = np.random.default_rng(7)
+    u = rng.standard_normal((12, 6))[rng.integers(12, size=100)] + 0.02 * rng.standard_normal((100, 6))
+    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    x = geometry.lift(u * np.sinh(rng.uniform(9, 12, size=(100, 1))))  # a dozen far clusters: a valley for each set of them
+    make = {"last": lambda seed: BSA(2, strategy="last", model="lorentz", random_state=seed)}.get(
+        kind, lambda seed: PGA(2, objective=kind, model="lorentz", random_state=seed)
+    )
+    goal = (lambda pga: spread(pga, x, "lorentz")) if kind == "variance" else (lambda fitted: fitted.score(x))
+    scores = [goal(make(seed).fit(x)) for seed in range(2)]
+    assert np.allclose(scores, scores[0], rtol=1e-3)
+    seen = geometry.translate_to_origin(x, frechet_mean(x).point)
+    family = anywhere if kind == "last" else through_origin
+    f = composed((spread_objective if kind == "variance" else explained_objective)(as_sample(seen)), family)
+    climbs = maximise(one_at_a_time(f), rng.standard_normal((8, 2 + (kind == "last"), 6)), max_iter=200, tol=1e-9).values
+    total = 0 if kind == "variance" else np.mean(geometry.radius(seen) ** 2)  # a score is minus what is left unexplained
+    assert climbs.max() - total <= scores[0] + 1e-3 * abs(scores[0])
+
+
+@pytest.mark.parametrize("radius", [1.0, 8.0])
+def test_a_planted_submanifold_is_found(radius):
+    flat = cloud(80, 2, radius=radius, seed=5)
+    rng = np.random.default_rng(5)
+    hull = lorentz_frame(anywhere(rng.standard_normal((3, 6)))[0])
+    x = geometry.hull_points(flat, hull)
+    for options in ({}, {"strategy": "last"}):
+        bsa = BSA(2, model="lorentz", random_state=0, **options).fit(x)
+        assert bsa.unexplained_variance_[-1] < 1e-6 * metrics.frechet_variance(x, model="lorentz")
+        if options:
+            assert np.allclose(pairwise_distance(bsa.transform(x)), pairwise_distance(x), atol=1e-2)
+    # the mean of points of a submanifold lies in it, so PGA finds it as well
+    assert PGA(2, model="lorentz", objective="residual", random_state=0).fit(x).unexplained_variance_[-1] < 1e-6

@@ -1,0 +1,70 @@
+"""Explained and total variance: over all pairs, over some, of a sample for all rows; and their standard error."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clouds import cloud, directions
+from horopca._optimize.variances import EXACT_ROWS, measured_variances, pair_variances, slid
+from horopca.geometry import lift, pairwise_distance, to_hyperboloid
+from horopca.projections import slide, spine_from_ideal_points
+
+X, MANY = cloud(60, 4, seed=3), cloud(EXACT_ROWS + 1, 4, seed=4)
+SPINES = [spine_from_ideal_points(directions(2, 4)[:k]) for k in (1, 2)]
+CLOUDS = [*(to_hyperboloid(slide(X, spine), "halfspace") for spine in SPINES), X]
+ALL = [(pairwise_distance(y) ** 2).sum() / (60 * 59) for y in CLOUDS]  # of different points
+rng = np.random.default_rng
+
+
+def test_all_pairs_of_few_points_are_counted():
+    values, counted = pair_variances(CLOUDS, rng(0), 10)
+    np.testing.assert_allclose(values, ALL, rtol=1e-9)
+    assert counted == np.inf
+
+
+@pytest.mark.parametrize(("pairs", "shifts"), [(0, 1), (5999, 1), (9003, 3)])
+def test_some_pairs_of_many_points_are_counted_the_same_in_every_set(pairs, shifts):
+    values, counted = pair_variances([MANY, MANY[:, :], slid(MANY, SPINES[0])], rng(0), pairs)
+    assert counted == len(MANY) * shifts and values[0] == values[1] > values[2]
+
+
+def test_images_are_those_of_the_projection_next_to_the_pole_too():
+    q = directions(2, 4)
+    x = np.concatenate([X, lift(np.outer([1e6, 1e12], q[0]))])
+    np.testing.assert_allclose(slid(x, SPINES[1]), to_hyperboloid(slide(x, SPINES[1]), "halfspace"), rtol=1e-6)
+
+
+def test_all_rows_have_no_error_and_pairs_with_themselves():
+    values, error = measured_variances(X, SPINES, rng(0), 60)
+    np.testing.assert_allclose(values, np.array(ALL) * 59 / 60, rtol=1e-9)
+    assert error == 0
+
+
+@pytest.mark.parametrize("seen", [90, 10**6])
+def test_the_error_of_a_sample_is_that_of_choosing_it(seen):
+    own = np.array([row.mean() for row in pairwise_distance(CLOUDS[-2]) ** 2]).std()  # what a point brings to its pairs
+    values, error = measured_variances(X, SPINES, rng(0), seen)
+    assert error == pytest.approx(2 * own * np.sqrt(1 / 60 - 1 / seen), rel=1e-9)
+    np.testing.assert_allclose(values, np.array(ALL) * (seen - 1) / seen, rtol=1e-9)
+
+
+def test_the_error_of_some_pairs_is_the_spread_over_choices_of_pairs():
+    estimates, errors = zip(*(measured_variances(MANY, SPINES, rng(seed), len(MANY)) for seed in range(12)), strict=True)
+    exact = (pairwise_distance(slid(MANY, SPINES[1])) ** 2).mean()
+    found = np.array(estimates)[:, 1]
+    assert np.sqrt(np.mean((found - exact) ** 2)) < 2 * errors[0]  # offsets are consecutive: a few more of them are alike
+    assert found.std() > errors[0] / 3
+
+
+def test_whole_weights_are_copies():
+    times = rng(1).integers(1, 4, size=60)
+    weighted, error = measured_variances(X, SPINES, rng(0), 60, times.astype(float))
+    copies, _ = measured_variances(np.repeat(X, times, axis=0), SPINES, rng(0), times.sum())
+    np.testing.assert_allclose(weighted, copies, rtol=1e-9)
+    assert error == 0
+
+
+def test_coincident_points_have_no_variance():
+    values, _ = measured_variances(np.repeat(X[:1], 5, axis=0), SPINES, rng(0), 50)
+    assert np.abs(values).max() < 1e-9
