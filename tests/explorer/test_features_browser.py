@@ -7,11 +7,13 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
+from horopca import HoroPCA, refine
 from horopca.datasets import make_hierarchy
 from horopca.explorer import explore
-from horopca.geometry import distance, to_hyperboloid
+from horopca.geometry import distance, from_hyperboloid, to_hyperboloid
+from horopca.metrics import average_distortion
 
-from .browsing import EDGES, LABELS, NAMES, ORIGINAL, X, Y, disk, pixel, save, screen, settle, state, until
+from .browsing import EDGES, LABELS, NAMES, ORIGINAL, X, Y, disk, pixel, save, screen, settle, shown, state, until
 
 CLASSES = [f"class {k}" for k in range(50)]
 
@@ -199,3 +201,20 @@ def test_every_mark_is_explained(visit):
     page = visit("mammals")
     page.click("#marks summary")
     assert "an edge" in page.inner_text("#marks") and "original" not in page.inner_text("#marks")
+
+
+def test_refining_is_as_good_as_the_package_and_is_undone(visit_page):
+    original = make_hierarchy(random_state=0).points  # 121 points in ten dimensions
+    flat = HoroPCA(2, random_state=0).fit_transform(original)
+    page = visit_page(explore(flat, original=original))
+    before = shown(page)
+    page.click("#refine")
+    until(page, "horopca.state().refitted === 'refine'")
+    settle(page)
+    found = average_distortion(original, from_hyperboloid(shown(page), "poincare"))
+    assert found < 1.03 * average_distortion(original, refine(original, flat)) < average_distortion(original, flat)
+    assert f"→ {100 * found:.1f} %. New points cannot be added" in page.inner_text("#refitted")
+    until(page, "location.hash.includes('refit=refine')")
+    page.click("#unfit")
+    settle(page)
+    assert np.allclose(shown(page), before) and page.is_visible("#refine")

@@ -265,6 +265,7 @@ function newApp(data) {
     app.setDensity(density);
     app.setModel(app.model);
     app.applyFilters();
+    fillRefine(app);
     if (writeRefit(app.refitted) !== writeRefit(refit)) {
       if (refit) app.refit(refit.goal, refit.rows);
       else app.unfit();

@@ -365,6 +365,83 @@ function refit({ original, d, rows, goal, before }) {
   return { plane: better ? out : null, basis: A, centre, was, is };
 }
 
+const STEPS = 800, STEP_PAIRS = 20000, POOL = 2e6; // of a refinement: steps, pairs that each looks at, and pairs to choose them from
+const RATES = [0.05, 0.01]; // first steps of the descents; the last is a ten-thousandth of it. Deep hierarchies need the longer ones
+const SOFTNESS = 0.01; // the kink of |e| at 0 is smooth over this width, a tenth of usual distortions
+const DEEPEST = 150; // radius beyond which products of lengths overflow
+
+/** Pairs (i, i + shift) of all rows for random shifts, as { shift, far: their distances }. */
+function shiftedPairs(points, random) {
+  const { n } = points, shifts = Array.from({ length: Math.max(1, Math.floor((n - 1) / 2)) }, (_, k) => k + 1);
+  for (let k = shifts.length - 1; k > 0; k--) { const l = random.below(k + 1); [shifts[k], shifts[l]] = [shifts[l], shifts[k]]; }
+  return shifts.slice(0, Math.max(1, Math.floor(POOL / n))).map((shift) => (
+    { shift, far: Float64Array.from({ length: n }, (_, i) => distanceBetween(points, i, (i + shift) % n)) }));
+}
+
+/** Descend by Adam on the mean of |d' - d| / d over pairs, moving all points of a picture freely, as horopca.refine does.
+ *
+ * The points are tangent vectors v (x, y interleaved) at the centre of the picture, whose lengths are their radii. */
+function descend(v, pool, rate, random) {
+  const n = v.length / 2, first = new Float64Array(2 * n), second = new Float64Array(2 * n), gradient = new Float64Array(2 * n);
+  const r = new Float64Array(n), ux = new Float64Array(n), uy = new Float64Array(n), sinh = new Float64Array(n), cosh = new Float64Array(n);
+  for (let step = 1; step <= STEPS; step++) {
+    gradient.fill(0);
+    for (let i = 0; i < n; i++) {
+      r[i] = Math.sqrt(v[2 * i] ** 2 + v[2 * i + 1] ** 2) || 1e-300;
+      [ux[i], uy[i], sinh[i], cosh[i]] = [v[2 * i] / r[i], v[2 * i + 1] / r[i], Math.sinh(r[i]), Math.cosh(r[i])];
+    }
+    for (let chosen = Math.min(pool.length, Math.max(1, Math.round(STEP_PAIRS / n))); chosen > 0; chosen--) {
+      const { shift, far } = pool[random.below(pool.length)];
+      for (let i = 0; i < n; i++) {
+        const j = (i + shift) % n, d = far[i], turned = ((ux[i] - ux[j]) ** 2 + (uy[i] - uy[j]) ** 2) / 2;
+        const half = Math.sinh((r[i] - r[j]) / 2), gap = 2 * half * half + sinh[i] * sinh[j] * turned; // cosh d' - 1
+        if (!(d > 0) || !(gap > 0)) continue;
+        const e = (2 * Math.asinh(Math.sqrt(gap / 2))) / d - 1, pull = e / (Math.sqrt((e * e + SOFTNESS ** 2) * gap * (gap + 2)) * d);
+        const away = 2 * half * Math.sqrt(1 + half * half), across = pull * sinh[i] * sinh[j] * (ux[i] * uy[j] - uy[i] * ux[j]);
+        const outI = pull * (away + cosh[i] * sinh[j] * turned), outJ = pull * (cosh[j] * sinh[i] * turned - away);
+        gradient[2 * i] += outI * ux[i] + (across / r[i]) * uy[i];
+        gradient[2 * i + 1] += outI * uy[i] - (across / r[i]) * ux[i];
+        gradient[2 * j] += outJ * ux[j] - (across / r[j]) * uy[j];
+        gradient[2 * j + 1] += outJ * uy[j] + (across / r[j]) * ux[j];
+      }
+    }
+    const pace = rate * 1e-4 ** (step / STEPS), fix1 = 1 - 0.9 ** step, fix2 = 1 - 0.999 ** step;
+    for (let k = 0; k < 2 * n; k++) {
+      first[k] += 0.1 * (gradient[k] - first[k]);
+      second[k] += 0.001 * (gradient[k] ** 2 - second[k]);
+      v[k] -= (pace * first[k]) / fix1 / (Math.sqrt(second[k] / fix2) + 1e-12);
+    }
+  }
+  return v;
+}
+
+/** Vectors (x, y interleaved) with each length replaced by a function of it. */
+function stretched(v, length) {
+  const out = Float64Array.from(v);
+  for (let k = 0; k < v.length; k += 2) {
+    const r = Math.hypot(v[k], v[k + 1]), grow = r > 0 ? length(r) / r : 1;
+    out[k] *= grow;
+    out[k + 1] *= grow;
+  }
+  return out;
+}
+
+/** The picture of all points that free coordinates reach from the one `before`. */
+function refine({ original, d, before }) {
+  const random = randomNumbers(1), points = onHyperboloid(original, d), flat = onHyperboloid(before, 2);
+  const seen = translated(flat, meanOf(flat)), start = new Float64Array(2 * points.n);
+  for (let i = 0; i < points.n; i++) { start[2 * i] = seen.x[3 * i + 1]; start[2 * i + 1] = seen.x[3 * i + 2]; }
+  const tangent = stretched(start, Math.asinh), pairs = pairsFor(points.n, 300000, random), was = keptBy(points, before, pairs);
+  const pool = shiftedPairs(points, random), size = pool[0].far.reduce((sum, d) => sum + d / points.n, 0); // the mean distance
+  let plane = null, is = was;
+  if (tangent.some((part) => Math.abs(part) > DEEPEST)) throw new Error("the points are too far apart");
+  for (const rate of RATES) {
+    const found = stretched(descend(Float64Array.from(tangent), pool, rate * Math.min(1, size), random), Math.sinh), kept = keptBy(points, found, pairs);
+    if (kept.distortion < is.distortion) [plane, is] = [found, kept];
+  }
+  return { plane, basis: [], centre: [], was, is };
+}
+
 /** The objective over all pairs of some rows at a basis, for the tests. */
 function evaluate({ original, d, rows, goal, basis }) {
   const points = onHyperboloid(original, d, rows), pairs = somePairs(points.n, points.n, randomNumbers(1));
@@ -374,7 +451,7 @@ function evaluate({ original, d, rows, goal, basis }) {
 return (question) => {
   const begun = performance.now();
   try {
-    const answer = (question.basis ? evaluate : refit)(question);
+    const answer = (question.basis ? evaluate : question.goal === "refine" ? refine : refit)(question);
     return { ...answer, id: question.id, seconds: (performance.now() - begun) / 1000 };
   } catch (error) {
     return { id: question.id, error: error.message };

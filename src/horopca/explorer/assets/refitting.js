@@ -1,6 +1,7 @@
 // Refitting: HoroPCA of the selection in a worker, and the way of the points to the new picture along geodesics.
 
 const GOALS = { distortion: "keep distances", variance: "keep variance" };
+const REFINE = "refine"; // the goal of a refinement, which is of all points
 const FEWEST = 4; // points that a refit makes sense for
 
 /** A function that sends a question to refitEngine (refit.js) in a worker, or on this thread where workers are forbidden. */
@@ -50,8 +51,8 @@ function addRefit(app) {
       before[2 * i] = data.points.r[i] * data.points.ux[i];
       before[2 * i + 1] = data.points.r[i] * data.points.uy[i];
     }
-    app.goal = goal;
-    app.refitting = true;
+    if (goal !== REFINE) app.goal = goal;
+    app.refitting = goal;
     app.noBetter = 0;
     fillChosen(app);
     try {
@@ -68,7 +69,7 @@ function addRefit(app) {
       $("live").textContent = `The refit failed: ${error.message}`;
       throw error;
     } finally {
-      app.refitting = false;
+      app.refitting = null;
       fillChosen(app);
     }
   };
@@ -105,6 +106,14 @@ function addRefit(app) {
   };
 }
 
+/** The button that refines the picture, where the original is known. */
+function fillRefine(app) {
+  const { data } = app, button = $("refine");
+  button.hidden = !data.original || !ofOriginal(data) || data.n < FEWEST || app.refitted?.goal === REFINE;
+  button.disabled = Boolean(app.refitting);
+  button.textContent = app.refitting === REFINE ? "Refining …" : "Refine";
+}
+
 /** The new places (x, y interleaved, around the origin) turned, mirrored and moved to match the old ones of some rows best. */
 function matched(points, plane, rows) {
   const n = points.n, centre = centreOf(points, rows), x = new Float64Array(n), y = new Float64Array(n);
@@ -134,15 +143,16 @@ function refitRows(app) {
     const goal = h("select", { id: "goal", "aria-label": "What a refit keeps" },
       ...Object.entries(GOALS).map(([value, text]) => h("option", { value, text, selected: value === app.goal })));
     goal.addEventListener("change", () => { app.goal = goal.value; });
-    const text = app.refitting ? "Refitting …" : "Refit to these";
-    out.push(h("div", { class: "acts" }, h("button", { id: "refit", text, disabled: app.refitting, onclick: () => app.refit(),
+    const text = app.refitting && app.refitting !== REFINE ? "Refitting …" : "Refit to these";
+    out.push(h("div", { class: "acts" }, h("button", { id: "refit", text, disabled: Boolean(app.refitting), onclick: () => app.refit(),
       title: "HoroPCA of the selected points alone: all points move to its picture" }), goal));
   }
   if (refitted) {
-    const { was, is } = refitted, square = data.unit ** 2;
-    out.push(h("p", { class: "note", id: "refitted", text: `Refitted to ${counted(refitted.rows.length, "point", "points")}: their average distortion ` +
-      `${percent(was.distortion)} → ${percent(is.distortion)}, mean squared distance ` +
-      `${digits2(was.variance * square)} → ${digits2(is.variance * square)}.` }),
+    const { was, is } = refitted, square = data.unit ** 2, kept = `${percent(was.distortion)} → ${percent(is.distortion)}`;
+    const text = refitted.goal === REFINE ? `Refined: average distortion ${kept}. New points cannot be added to a refined picture.`
+      : `Refitted to ${counted(refitted.rows.length, "point", "points")}: their average distortion ${kept}, mean squared distance ` +
+        `${digits2(was.variance * square)} → ${digits2(is.variance * square)}.`;
+    out.push(h("p", { class: "note", id: "refitted", text }),
     h("div", { class: "acts" }, h("button", { id: "unfit", text: "Back to the first picture", onclick: () => app.unfit() })));
   }
   if (app.noBetter) {

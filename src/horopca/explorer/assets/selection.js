@@ -119,7 +119,8 @@ const saveText = (app, text, suffix, type) => download(new Blob([text], { type }
 /** How many points are selected, and buttons for them. */
 function fillChosen(app) {
   const { data, rows } = app, panel = $("chosen");
-  panel.hidden = !rows.length && !app.refitted && !app.refitting;
+  panel.hidden = !rows.length && !app.refitted && !app.refitting && !app.noBetter;
+  fillRefine(app);
   const button = (id, text, act, title) => h("button", { id, text, title, onclick: act });
   const names = () => rows.map((i) => nameOf(data, i)).join("\n");
   const copied = async ({ target }) => {

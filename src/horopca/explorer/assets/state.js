@@ -62,7 +62,7 @@ function writeRefit(refit) {
 /** The refit that the address asks for, or null. */
 function readRefit(text, { original, n }) {
   const [goal, list = ""] = text.split(","), rows = readRows(list, n);
-  return original && Object.hasOwn(GOALS, goal) && rows.length >= FEWEST ? { goal, rows } : null;
+  return original && (Object.hasOwn(GOALS, goal) || goal === REFINE) && rows.length >= FEWEST ? { goal, rows } : null;
 }
 
 const partsOf = (hash) => { const parts = new URLSearchParams(hash.replace(/^#/, "")); return (key) => parts.get(key) ?? ""; };
