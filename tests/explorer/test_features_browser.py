@@ -218,3 +218,31 @@ def test_refining_is_as_good_as_the_package_and_is_undone(visit_page):
     page.click("#unfit")
     settle(page)
     assert np.allclose(shown(page), before) and page.is_visible("#refine")
+
+
+# ---------------------------------------------------------------- panes
+
+
+def test_two_pictures_side_by_side_are_linked(visit_page):
+    page = visit_page(
+        explore([Y / 2, Y], LABELS, names=NAMES, original=ORIGINAL, titles=["before", "after"], layout="side"), width=1400
+    )
+    panes = page.frames[1:]
+    for pane in panes:
+        until(pane, "'horopca' in window && !horopca.state().flying")
+    first, second = panes
+    assert [pane.inner_text("#title") for pane in panes] == ["before", "after"] and not page.is_visible("#tools")
+    assert not first.is_visible("#times") and [state(pane)["time"] for pane in panes] == [0, 1]
+    lion = NAMES.index("lion")
+    first.evaluate(f"horopca.flyTo({lion})")
+    until(second, f"horopca.state().pin === {lion} && !horopca.state().flying")
+    assert np.abs(second.evaluate(f"horopca.shown({lion})")).max() < 1e-9 and "Nearest in the original" in second.inner_text(
+        "#card"
+    )
+    second.evaluate(f"horopca.select({[0, lion]})")
+    until(first, "horopca.state().selected.length === 2")
+    first.click("#klein")
+    until(second, "horopca.state().model === 'klein'")
+    first.evaluate("document.querySelectorAll('#scale .toggle')[1].click()")
+    until(second, "horopca.state().hidden.length === 1")
+    assert state(second)["hidden"] == state(first)["hidden"] == [1]

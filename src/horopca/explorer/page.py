@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from .._input.arguments import MetricName, check_count
+from .._input.arguments import MetricName, check_choice, check_count
 from .._input.coordinates import check_coordinates
 from ..geometry import ModelName, radius, translate_to_origin
 from ..io import atomic_output
@@ -30,6 +30,9 @@ from .original import add_original
 from .packing import pack
 from .widget import notebook_widget
 
+Layout = Literal["slider", "side"]
+LAYOUTS = get_args(Layout)
+MOST_PANES = 4  # more are too narrow to work in
 SANDBOX = "allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox"  # pop-ups: links open in a tab
 IDLE = re.compile(r"^ *(//|/\*\*|\*).*\n|^ +", re.MULTILINE)  # The page need not carry comments, nor the indents of lines.
 
@@ -99,6 +102,7 @@ def explore(
     n_neighbors: int = 10,
     metric: MetricName = "hyperbolic",
     regions: Stability | None = None,
+    layout: Layout = "slider",
 ) -> Page:
     """A page in which to move around points of the hyperbolic plane, find them, select them and see their neighbours.
 
@@ -146,6 +150,10 @@ def explore(
         The confidence region of each point of Y (of the last picture).  The page shows those of the pinned and selected
         points, and a button all of them.
 
+    layout : {"slider", "side"}
+        How several pictures are shown: one at a time, with a slider, or side by side in linked panes, up to four. What is
+        pointed at, selected, filtered or flown to in one pane is so in all.
+
     Returns
     -------
     Page
@@ -165,6 +173,10 @@ def explore(
     """
     coordinates = check_coordinates(model, curvature)
     frames = check_frames(Y, coordinates)
+    check_choice("layout", layout, LAYOUTS)
+    side = layout == "side"
+    if side and not 2 <= len(frames) <= MOST_PANES:
+        raise ValueError(f'layout="side" shows 2 to {MOST_PANES} pictures, but Y has {len(frames)}.')
     y, n, everything = frames[-1], len(frames[-1]), np.concatenate(frames)
     header: dict[str, Any] = {"unit": 1 / coordinates.scale, "ramps": RAMPS, "omitted": []}
     header |= {"other": {"light": OTHER, "dark": DARK_OTHER}, "plain": {"light": COLOURS[0], "dark": DARK_COLOURS[0]}}
@@ -183,7 +195,10 @@ def explore(
     distortion = None if original is None else add_original(header, arrays, original, metric, y, n_neighbors, coordinates)
     if regions is not None:
         _add_regions(header, arrays, regions, n)
-    _add_view(header, _home(y, top, root), everything)
+    homes = [_home(frame if side else y, top, root) for frame in frames]
+    _add_view(header, homes, frames)
+    if side:
+        header |= {"layout": layout, "homes": [home[1:].tolist() for home in homes]}
     return Page(_assemble(title, pack(header, arrays)), n, distortion)
 
 
@@ -196,10 +211,10 @@ def _add_regions(header: dict[str, Any], arrays: Arrays, regions: Any, n: int) -
     header["level"], arrays["ellipses"] = regions.level, (regions.semi_axes() * regions.coordinates.scale).ravel()
 
 
-def _add_view(header: dict[str, Any], home: np.ndarray, y: np.ndarray) -> None:
+def _add_view(header: dict[str, Any], homes: list[np.ndarray], frames: list[np.ndarray]) -> None:
     """Where the page starts, in which model, and how far the points of all pictures are from there."""
-    seen = np.asarray(translate_to_origin(y, home))
-    header["home"], header["reach"] = home[1:].tolist(), 1.05 * float(radius(seen).max()) or 0.5
+    seen = np.concatenate([translate_to_origin(frame, home) for frame, home in zip(frames, homes, strict=True)])
+    header["home"], header["reach"] = homes[-1][1:].tolist(), 1.05 * float(radius(seen).max()) or 0.5
     header["model"] = {"disk": "poincare", "equidistant": "equidistant"}[choose_view(seen)]
     if header["model"] == "equidistant":
         why = why_by_distance(seen)

@@ -43,7 +43,8 @@ async function readData(element) {
   if (data.edges) data.edges = pairsOf(data.edges);
   data.points = polarPoints(data.x, data.y);
   data.n = data.points.n;
-  data.title = document.title;
+  data.pane = data.layout === "side" ? paneNumber() : null;
+  data.title = data.pane === null ? document.title : data.titles[data.pane];
   data.radius = radiiOf(data);
   data.first = data.points; // where the page started, whatever is refitted
   data.time = data.last = (data.titles || [""]).length - 1;

@@ -6,7 +6,7 @@ const PALETTE = ["page", "disk", "rim", "line", "ink", "soft", "edge", "accent",
 
 function newApp(data) {
   const app = {
-    data, scene: newScene(data), colourings: colourings(data), start: { ...polar(...data.home), turn: 0 },
+    data, scene: newScene(data), colourings: colourings(data), start: { ...polar(...(data.homes?.[data.pane] || data.home)), turn: 0 },
     hover: -1, marks: [], flight: null, morph: null, stale: "all", asked: 0, restless: data.n > MANY, 
     lit: -1, lasso: null, lassoing: false, trail: [""], visit: 0, scale: "linear",
   };
@@ -35,6 +35,7 @@ function newApp(data) {
     if (app.morph) app.advanceMorph(now);
     const moved = data.n > MANY && app.stale === "all";
     app.render();
+    app.share();
     clearTimeout(resting);
     if (app.flight || app.morph) app.draw();
     else if (moved) resting = setTimeout(() => app.draw("ink"), REST);
@@ -126,7 +127,8 @@ function newApp(data) {
     writeAddress("replaceState"); // at once: Forward comes back here
   }
 
-  app.flyToPoint = (i) => {
+  app.flyToPoint = (i, first = true) => {
+    if (first) app.share({ fly: i });
     app.reveal(i);
     app.fly(pointAt(data.points, i));
     app.setPin(i);
@@ -272,7 +274,8 @@ function newApp(data) {
     }
   };
 
-  document.documentElement.classList.toggle("framed", window !== parent);
+  document.documentElement.classList.toggle("framed", window !== parent && data.pane === null);
+  app.share = () => {}; // until it is linked to other panes
   fillHead(app);
   listenToButtons(app);
   listenToSearch(app);
@@ -280,6 +283,7 @@ function newApp(data) {
   listenToKeys(app, ink);
   listenToPrinter(app);
   app.restore(location.hash);
+  linkPanes(app);
   addEventListener("resize", app.resize);
   addEventListener("popstate", ({ state }) => app.goTo(state?.visit ?? app.visit, location.hash));
   dark.addEventListener("change", () => { if (!app.chosenTheme) app.setTheme(null); });
@@ -354,6 +358,10 @@ function talkToNotebook(face) {
 }
 
 readData($("data")).then((data) => {
+  if (data.layout === "side" && data.pane === null) {
+    window.horopca = openPanes(data);
+    return;
+  }
   window.horopca = publicFace(newApp(data));
   talkToNotebook(window.horopca);
 }).catch((error) => {

@@ -25,12 +25,12 @@ function fillHead(app) {
   const { data } = app, parts = [counted(data.n, "point", "points")];
   if (data.labelings.length) parts.push(counted(data.labelings[0].classes.length, "class", "classes"));
   if (data.edges) parts.push(counted(data.edges.length / 2, "edge", "edges"));
-  if (data.last) parts.push(`${data.last + 1} pictures`);
+  if (data.last && data.pane === null) parts.push(`${data.last + 1} pictures`);
   $("title").textContent = data.title;
   $("summary").textContent = parts.join(" · ");
   $("total").textContent = data.total || "";
   $("search").placeholder = data.names ? "Find a name, or /expression/" : "Find a point by its number";
-  const hand = window === parent ? "scroll to zoom, double-click" : "click and then scroll to zoom, double-click";
+  const hand = !document.documentElement.classList.contains("framed") ? "scroll to zoom, double-click" : "click and then scroll to zoom, double-click";
   const fingers = matchMedia("(pointer: coarse)").matches, pickClass = data.labelings.length ? "a class or " : "";
   $("hint").textContent = `Drag to move, ${fingers ? "pinch to zoom, double-tap" : hand} to fly there. ` +
     (fingers ? "Select with the lasso." : `Click ${pickClass}the lasso to select.`);

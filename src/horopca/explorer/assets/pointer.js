@@ -133,7 +133,7 @@ function listenToPointers(app, canvas) {
   canvas.addEventListener("pointerleave", () => app.setHover(-1));
   canvas.addEventListener("wheel", (event) => {
     // inside another page the wheel scrolls that page, until somebody has clicked here
-    if (window !== parent && document.activeElement !== canvas && !event.ctrlKey) return;
+    if (document.documentElement.classList.contains("framed") && document.activeElement !== canvas && !event.ctrlKey) return;
     event.preventDefault();
     app.halt();
     app.touched();

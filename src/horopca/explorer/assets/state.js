@@ -73,7 +73,7 @@ const numberIn = (text, low, high, usual) => {
 const countIn = (text, high, usual) => { const i = numberIn(text, 0, high, usual); return Number.isInteger(i) ? i : usual; };
 
 /** The picture that the address asks for. */
-const timeIn = (hash, { data }) => countIn(partsOf(hash)("time"), data.last, data.last);
+const timeIn = (hash, { data }) => countIn(partsOf(hash)("time"), data.last, data.pane ?? data.last);
 
 /** What the address asks for; parts of it that are not valid are as at the start. */
 function readHash(hash, app) {

@@ -12,7 +12,7 @@ function addTime(app) {
   const { data } = app, slider = $("time"), pause = Math.min(MOST_PAUSE, Math.max(LEAST_PAUSE, WHOLE / (data.last + 1)));
   let due = 0;
   app.playing = false;
-  document.body.classList.toggle("film", data.last > 0);
+  document.body.classList.toggle("film", data.last > 0 && data.pane === null);
   slider.max = data.last;
   $("when").style.minWidth = `${Math.min(14, (data.titles || []).reduce((most, { length }) => Math.max(most, length), 0))}ch`;
 

@@ -1,0 +1,50 @@
+// Side by side: a pane for each picture, the same page in an iframe. What is pointed at, pinned, selected, coloured, filtered and
+// flown to in one of them is so in all.
+
+const PANE = "horopca-pane-"; // and the number of its picture: the name of its window
+
+/** The number of the picture that this window is the pane of; null if it is a page of its own. */
+const paneNumber = () => (window.name.startsWith(PANE) && window !== parent ? Number(window.name.slice(PANE.length)) : null);
+
+/** Fill the page with panes, and pass messages between them and to a notebook around the page. */
+function openPanes({ titles }) {
+  const whole = `<!DOCTYPE html>${document.documentElement.outerHTML}`;
+  document.body.classList.add("side");
+  const frames = titles.map((title, k) => h("iframe", { name: PANE + k, title, srcdoc: whole, allow: "clipboard-write" }));
+  document.body.append(...frames);
+  const ready = new Set();
+  addEventListener("message", ({ source, data }) => {
+    const inside = frames.some(({ contentWindow }) => contentWindow === source);
+    if (inside && data?.horopca === "ready") ready.add(source);
+    if (inside && data?.horopca === "selection") parent !== window && parent.postMessage(data, "*");
+    else for (const { contentWindow } of frames) if (contentWindow !== source && (inside || source === parent)) contentWindow.postMessage(data, "*");
+  });
+  return { panes: frames.length, state: () => ({ flying: ready.size < frames.length }) };
+}
+
+/** In a pane: send what changed to the others after every frame, and take over what they send. */
+function linkPanes(app) {
+  if (app.data.pane === null) return;
+  let sent = {};
+  const common = () => ({ pin: app.pin, hover: app.hover, by: app.colouring.key, scale: app.scale, filter: writeFilters(app.filters), lit: app.lit,
+    model: app.model, theme: app.chosenTheme, density: app.density, rows: app.rows });
+  app.share = (more = {}) => {
+    const now = common(), changed = Object.entries(now).filter(([key, value]) => sent[key] !== value);
+    sent = now;
+    if (changed.length || more.fly >= 0) parent.postMessage({ horopca: "link", state: { ...Object.fromEntries(changed), ...more } }, "*");
+  };
+  const take = {
+    by: (key) => { if (app.colourings.some((one) => one.key === key && !(one.trust && !app.isMeasured()))) app.setColouring(key); },
+    scale: (scale) => { if (app.colouring.ranges?.[scale]) app.setScale(scale); },
+    filter: (text) => { app.filters = readFilters(text, app.colourings); app.applyFilters(); },
+    rows: (rows) => app.select(rows), pin: (i) => app.setPin(i), hover: (i) => app.setHover(i), lit: (code) => app.light(code),
+    model: (model) => app.setModel(model), theme: (theme) => app.setTheme(theme), density: (on) => app.setDensity(on),
+    fly: (i) => app.flyToPoint(i, false),
+  };
+  addEventListener("message", ({ source, data }) => {
+    if (source !== parent || data?.horopca !== "link") return;
+    for (const [key, value] of Object.entries(data.state)) if (Object.hasOwn(take, key)) take[key](value);
+    sent = common();
+  });
+  sent = common();
+}
