@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,11 +11,12 @@ import pytest
 from hierarchies import TREE
 from horopca import TangentPCA, compare, estimators, metrics
 from horopca.estimators.base import HyperbolicReduction
-from horopca.geometry import from_hyperboloid, to_hyperboloid
+from horopca.geometry import from_hyperboloid, pairwise_distance, to_hyperboloid
 from horopca.metrics.comparison import METHODS, default_methods, make, reductions
+from horopca.metrics.euclidean import classical_mds, triangulated
 from horopca.plots import plot_comparison
 
-FAST = ["tpca", "pca", "hmds"]  # closed forms
+FAST = ["tpca", "pca", "hmds", "mds"]  # closed forms
 FIELDS = {
     "method",
     "title",
@@ -53,13 +56,34 @@ def test_a_row_for_every_method_and_dimension_ready_for_a_data_frame():
 
 def test_every_usual_method_is_compared_and_every_reduction_has_a_row():
     table = compare(TREE.points, 2)
-    assert list(table["method"]) == default_methods() == [name for name, m in METHODS.items() if m.usual]
+    assert list(table["method"]) == default_methods() == [*(name for name, m in METHODS.items() if m.usual), "mds"]
     assert "horopca-stretch" in default_methods()  # which the README advises
     reductions = {name for name in estimators.__all__ if issubclass(getattr(estimators, name), HyperbolicReduction)}
     assert {method.estimator for method in METHODS.values()} == reductions - {"HoroPCACV"}
     kept = dict(zip(table["method"], table["distortion"], strict=True))
     assert kept["horopca"] < kept["tpca"] < kept["bsa"]
     assert kept["horopca-free"] < kept["pga"]
+
+
+def test_euclidean_mds_is_that_of_the_true_distances():
+    D = pairwise_distance(to_hyperboloid(TREE.points))
+    Y = classical_mds(D, 2)
+    E = np.linalg.norm(Y[:, None] - Y[None], axis=-1)
+    row = compare(TREE.points, 2, ["mds"]).iloc[0]
+    assert row["distortion"] == pytest.approx(metrics.average_distortion(D, E, metric="precomputed"))
+    assert row["neighbours_kept"] == pytest.approx(metrics.neighbours_kept(D, E, metric="precomputed"))
+    assert row["variance_kept"] == pytest.approx(np.mean(E**2) / np.mean(D**2))
+    P = np.random.default_rng(0).standard_normal((30, 2))  # flat distances are kept exactly, and by landmarks too
+    D = np.linalg.norm(P[:, None] - P[None], axis=-1)
+    some = classical_mds(D[:20, :20], 2)
+    every = np.concatenate([some, triangulated(D[20:, :20], D[:20, :20], some)])
+    assert np.allclose(np.linalg.norm(every[:, None] - every[None], axis=-1), D)
+
+
+@pytest.mark.skipif(find_spec("umap") is not None, reason="umap-learn is installed")
+def test_umap_is_optional():
+    with pytest.raises(ImportError, match="pip install umap-learn"):
+        compare(TREE.points, 2, ["umap"])
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -119,7 +119,7 @@ def test_wrong_distance_matrices_are_refused(pair, change, sentence):
 
 def test_wrong_arguments_are_refused(pair):
     X, Y, _, _ = pair
-    with pytest.raises(ValueError, match="as many rows as each other, but have 40 and 39"):
+    with pytest.raises(ValueError, match="the same number of rows, but have 40 and 39"):
         metrics.average_distortion(X, Y[:-1])
     with pytest.raises(ValueError, match="metric must be one of"):
         metrics.average_distortion(X, Y, metric="cosine")

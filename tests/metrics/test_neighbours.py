@@ -84,7 +84,21 @@ def test_wrong_arguments_are_refused(pair):
         metrics.trustworthiness(X, Y, n_neighbors=40, model="tangent")
     with pytest.raises(ValueError, match="at least 3 points to compare neighbours, but there are 2"):
         metrics.neighbours_kept(X[:2], Y[:2], n_neighbors=1, model="tangent")
-    with pytest.raises(ValueError, match="as many rows as each other"):
+    with pytest.raises(ValueError, match="the same number of rows"):
         metrics.continuity(X, Y[1:], model="tangent")
     with pytest.raises(ValueError, match="n_points must be a whole number of at least 2"):
         metrics.neighbours_kept(X, Y, model="tangent", n_points=1)
+
+
+def test_flat_pictures(pair):
+    """Points of Euclidean space, beside a matrix of their distances."""
+    X, _ = pair
+    Y = 1e5 * np.random.default_rng(1).standard_normal((80, 2))
+    D = geometry.pairwise_distance(geometry.to_hyperboloid(X, "tangent"))
+    E = np.linalg.norm(Y[:, None] - Y[None], axis=-1)
+    for name in ("neighbours_kept", "trustworthiness", "continuity", "average_distortion", "mean_squared_error"):
+        metric = getattr(metrics, name)
+        expected = metric(D, E, metric="precomputed")
+        assert metric(X, Y, model="tangent", flat=True) == pytest.approx(expected, rel=1e-7)  # that of FLAT_RADIUS squared
+    found = metrics.false_neighbours(X, Y, model="tangent", flat=True)
+    assert np.allclose(found["distortion"], metrics.false_neighbours(D, E, metric="precomputed")["distortion"], rtol=1e-7)

@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clouds import cloud
 from horopca.geometry import MODELS, from_hyperboloid, lift, pairwise_distance, translate
-from horopca.neighbors import HyperbolicNeighbors
+from horopca.neighbors import HyperbolicNeighbors, to_umap
 
 ALGORITHMS = ["brute", "shells"]
 
@@ -202,3 +202,20 @@ def test_invalid_queries_raise(call, sentence):
         call(HyperbolicNeighbors(2).fit(X), X)
     with pytest.raises(NotFittedError):
         HyperbolicNeighbors().kneighbors(X)
+
+
+# ---------------------------------------------------------------- UMAP
+
+
+def test_the_arguments_for_umap():
+    x = cloud(60, 4)
+    X, Y = 2 * from_hyperboloid(x), 2 * from_hyperboloid(cloud(60, 2))
+    arguments = to_umap(X, Y, n_neighbors=5, curvature=-0.25)
+    indices, distances = arguments["precomputed_knn"]
+    expected, order = sorted_distances(x, x)
+    assert arguments["n_neighbors"] == 6  # UMAP counts the point itself
+    assert np.array_equal(indices, order[:, :6]) and np.allclose(distances, 2 * expected[:, :6], atol=1e-6)
+    assert arguments["init"].shape == (60, 2) and np.abs(arguments["init"]).max() == 10
+    assert "init" not in to_umap(X, curvature=-0.25)
+    with pytest.raises(ValueError, match="init must have one row for each of the 60 points of X, but has 59"):
+        to_umap(X, Y[1:], curvature=-0.25)

@@ -18,7 +18,7 @@ from ..datasets import make_hierarchy
 from ..geometry import from_hyperboloid
 from ..io import Table as Points
 from ..metrics import frechet_variance
-from ..metrics.comparison import METHODS, Reduction, default_methods, reductions
+from ..metrics.comparison import ALL_METHODS, Reduction, default_methods, reductions
 from .console import print_json, progress_bar
 from .drawing import PICTURES, figure_for, saved
 from .files import Output, check_files, read, write_files
@@ -46,7 +46,7 @@ COLUMNS = {
 }
 
 
-OTHERS = [name for name in METHODS if name not in default_methods()]
+OTHERS = [name for name in ALL_METHODS if name not in default_methods()]
 
 
 @click.command()
@@ -63,9 +63,9 @@ OTHERS = [name for name in METHODS if name not in default_methods()]
 )
 @click.option(
     "--methods",
-    type=several(click.Choice(list(METHODS))),
+    type=several(click.Choice(list(ALL_METHODS))),
     metavar="NAME,NAME",
-    help=f"Methods to compare, of {', '.join(METHODS)}.  [default: all but {', '.join(OTHERS)}]",
+    help=f"Methods to compare, of {', '.join(ALL_METHODS)}.  [default: all but {', '.join(OTHERS)}]",
 )
 @writes("--plot", help="Where to draw a disk for each method: .png, .pdf or .svg. Needs 2 among -k.")
 @reads("--labels", help="Labels of the rows, one to a line, for the picture.")
@@ -129,7 +129,7 @@ def _points(input: Path | None, labels: Path | None, reading: Reading, seed: int
 
 def watched_reductions(X: Any, counts: list[int], methods: list[str], **settings: Any) -> list[Reduction]:
     """The reductions, with a bar on stderr while they are made that says which is next."""
-    plan = [f"{METHODS[name].title}, k = {K}" for K in counts for name in methods]
+    plan = [f"{ALL_METHODS[name].title}, k = {K}" for K in counts for name in methods]
     found = []
     rows = reductions(X, counts, methods, **settings)
     with progress_bar(plan[0]) as bar:

@@ -1,40 +1,48 @@
-"""Every reduction on the same points, side by side."""
+"""Several reductions of the same points, side by side."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from .. import estimators
 from .._input.arguments import check_count
 from .._input.coordinates import check_coordinates
-from .._input.rows import check_rows
+from .._input.rows import Rows, check_rows
 from ..estimators.base import HyperbolicReduction
-from ..geometry import ModelName
+from ..geometry import ModelName, pairwise_distance, to_hyperboloid
+from ..geometry._points import sample_evenly
+from ..neighbors import to_umap
 from .distances import average_distortion, frechet_variance, pair_variance
+from .euclidean import classical_mds, triangulated
 from .neighbours import continuity, neighbours_kept, trustworthiness
 
 __all__ = ["METHODS", "Method", "Reduction", "compare", "default_methods", "reductions"]
 
-NEIGHBOURS = 10  # So many neighbours of each point are looked at, or a third of all points where those are fewer.
-REPORT_PAIRS = 4_000_000  # A report counts all pairs if they are no more than this, and else a random sample of so many.
-FEWEST_POINTS = 64  # The neighbours of at least so many points are looked at.
+NEIGHBOURS = 10  # Neighbours of each point that are compared, or a third of all points if that is less.
+REPORT_PAIRS = 4_000_000  # Up to this many pairs all are counted; of more, a random sample of this size.
+FEWEST_POINTS = 64  # The neighbours of at least this many points are compared.
+LANDMARKS = 1 << 11  # Euclidean MDS of more points is that of this many, and the others are added by their distances to them.
 NEAR_MEASURES = (neighbours_kept, trustworthiness, continuity)
 
 
 class Method(NamedTuple):
-    """A row of the comparison: its title, the estimator and its options."""
+    """A method to compare."""
 
-    title: str  #: as a table shows it
+    title: str  #: as shown in tables
     estimator: str  #: name of its class
-    options: dict[str, Any]  #: of the estimator, where they are not its defaults
-    usual: bool = True  #: compared unless others are asked for
+    options: dict[str, Any]  #: of the estimator, if they are not its defaults
+    usual: bool = True  #: whether it is compared by default
 
 
-#: The reductions that `compare` knows, by the name that it and ``horopca reduce --method`` take.
+#: The reductions that `compare` knows, by the names that it and ``horopca reduce --method`` take.
 METHODS = {
     "horopca": Method("HoroPCA", "HoroPCA", {}),
     "horopca-free": Method("HoroPCA, free", "HoroPCA", {"spine": "free"}),
@@ -52,16 +60,57 @@ METHODS = {
 }
 
 
-class Reduction(NamedTuple):
-    """One row of a comparison, and the points it is about."""
+class FlatMethod(NamedTuple):
+    """A method whose pictures are in Euclidean space: a function of points, of the dimension and of a seed."""
 
-    record: dict[str, Any]  #: what was measured, as a row of `compare`
-    Y: Any  #: (n, K), in the model and curvature of the input
+    title: str
+    picture: Callable[[Rows, int, int], np.ndarray]
+    usual: bool = True
+    package: str | None = None  #: an optional package that it needs
+
+
+def _euclidean_mds(rows: Rows, K: int, seed: int) -> np.ndarray:
+    some = sample_evenly(rows, LANDMARKS)
+    scale = rows.coordinates.scale
+    D = pairwise_distance(some) / scale
+    picture = classical_mds(D, K)
+    if len(some) == rows.shape[0]:
+        return picture
+    return np.concatenate(
+        [triangulated(pairwise_distance(np.asarray(c.points()), some) / scale, D, picture) for c in rows.chunks()]
+    )
+
+
+def _umap(rows: Rows, K: int, seed: int) -> np.ndarray:
+    UMAP = import_module("umap").UMAP
+    settings: Any = rows.coordinates._asdict()
+    start = estimators.HoroPCA(K, random_state=seed, **settings).fit_transform(rows.X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # new points cannot be transformed, one thread because of the seed
+        picture = UMAP(n_components=K, **to_umap(rows.X, start, **settings), random_state=seed).fit_transform(
+            np.asarray(rows.X)
+        )
+    return np.asarray(picture, dtype=np.float64)
+
+
+#: Methods of `compare` whose pictures are flat: the best that flat pictures keep of distances, and of neighbours.
+FLAT_METHODS = {
+    "mds": FlatMethod("Euclidean MDS", _euclidean_mds),
+    "umap": FlatMethod("UMAP", _umap, usual=False, package="umap-learn"),
+}
+ALL_METHODS: dict[str, Method | FlatMethod] = {**METHODS, **FLAT_METHODS}
+
+
+class Reduction(NamedTuple):
+    """One row of a comparison."""
+
+    record: dict[str, Any]  #: the figures of a row of `compare`
+    Y: Any  #: the images (n, K), in the model and curvature of the input; flat pictures as tangent vectors at the origin
 
 
 def default_methods() -> list[str]:
     """Names of the methods that `compare` runs by default."""
-    return [name for name, method in METHODS.items() if method.usual]
+    return [name for name, method in ALL_METHODS.items() if method.usual]
 
 
 def compare(
@@ -73,7 +122,7 @@ def compare(
     curvature: float = -1.0,
     random_state: int = 0,
 ) -> Any:
-    """Reduce points by several methods, and measure what each keeps.
+    """Reduce points by several methods and measure what each keeps.
 
     Parameters
     ----------
@@ -81,27 +130,30 @@ def compare(
     n_components : int or sequence of int, default=2
         The dimensions to reduce to.
     methods : sequence of str, optional
-        Names in `METHODS`; by default those of `default_methods`.
+        Names in `METHODS`, or "mds" (classical MDS of the hyperbolic distances in Euclidean space) or "umap" (UMAP of the
+        hyperbolic neighbours, which needs umap-learn). By default those of `default_methods`. Tangent PCA and Euclidean MDS
+        show what flat pictures keep.
     model, curvature : of X
     random_state : int, default=0
-        Seeds every method, and the sample of pairs, and of points whose neighbours are looked at, where there are more than
-        four million pairs.
+        Seeds every method. With more than four million pairs, it also seeds the samples of pairs, and of points whose
+        neighbours are compared.
 
     Returns
     -------
-    pandas.DataFrame, or a list of dict where pandas is not installed
+    pandas.DataFrame, or a list of dict if pandas is not installed
         One row for each number of components and method: ``method``, ``title``, ``n_components``, ``distortion`` (average,
-        over pairs) and its standard error ``distortion_error`` (0 where all pairs were counted), ``frechet_variance`` of the
-        images, ``frechet_kept`` and ``variance_kept`` (Fréchet variance and pair variance of the images over those of the
-        points), ``neighbours_kept``, ``trustworthiness`` and ``continuity`` of the ``n_neighbors`` nearest of each point (ten,
-        or a third of the points), ``seconds`` of the fit, and ``converged``.
+        over pairs) and its standard error ``distortion_error`` (0 if all pairs were counted), ``frechet_variance`` of the
+        images, ``frechet_kept`` and ``variance_kept`` (Fréchet variance and pair variance of the images divided by those of
+        the points), ``neighbours_kept``, ``trustworthiness`` and ``continuity`` of the ``n_neighbors`` nearest of each point
+        (ten, or a third of the points), ``seconds`` of the fit, and ``converged``. UMAP has no unit of length: its picture is
+        scaled to the least distortion.
 
     Examples
     --------
     >>> from horopca import compare
     >>> from horopca.datasets import make_hierarchy
     >>> X = make_hierarchy(random_state=0).points
-    >>> len(compare(X, 2, ["horopca", "tpca", "radial"]))
+    >>> len(compare(X, 2, ["horopca", "tpca", "mds"]))
     3
     """
     rows = reductions(X, n_components, methods, model=model, curvature=curvature, random_state=random_state)
@@ -122,36 +174,59 @@ def reductions(
     curvature: float = -1.0,
     random_state: int = 0,
 ) -> Iterator[Reduction]:
-    """The rows of `compare` one at a time, each with its images. Its arguments are checked before the first of them."""
+    """The rows of `compare` one at a time, each with its images. The arguments are validated before the first."""
     rows = check_rows(X, check_coordinates(model, curvature), min_rows=2)
     most = min(rows.shape[1] - 1, rows.shape[0])
-    asked = list(n_components) if isinstance(n_components, Sequence) else [n_components]
+    wanted = list(n_components) if isinstance(n_components, Sequence) else [n_components]
     why = f" (X has {rows.shape[0]} rows of dimension {rows.shape[1] - 1})"
-    counts = [check_count("n_components", K, 1, most, why) for K in asked]
+    counts = [check_count("n_components", K, 1, most, why) for K in wanted]
     names = default_methods() if methods is None else [_check_method(name) for name in methods]
-    settings = {"model": model, "curvature": curvature, "random_state": random_state}
-    return _run(rows.X, counts, names, settings)
+    return _run(rows, counts, names, {"model": model, "curvature": curvature, "random_state": random_state})
 
 
-def _run(X: Any, counts: list[int], names: list[str], settings: dict[str, Any]) -> Iterator[Reduction]:
-    n = X.shape[0]
-    sampling = {"n_pairs": report_pairs(n), **settings}
-    total = _variances(X, sampling)
+def _run(rows: Rows, counts: list[int], names: list[str], settings: dict[str, Any]) -> Iterator[Reduction]:
+    sampling = {"n_pairs": report_pairs(rows.shape[0]), **settings}
+    total = _variances(rows.X, sampling)
     for K in counts:
         for name in names:
-            estimator = make(name, K, **settings)
-            start = time.perf_counter()
-            Y = estimator.fit_transform(X)
+            start, method = time.perf_counter(), ALL_METHODS[name]
+            converged, flat = True, isinstance(method, FlatMethod)
+            if isinstance(method, FlatMethod):
+                Y: Any = method.picture(rows, K, settings["random_state"])
+                if name == "umap":
+                    Y = Y * _best_scale(rows, Y)
+            else:
+                estimator = make(name, K, **settings)
+                Y = estimator.fit_transform(rows.X)
+                converged = bool(estimator.converged_)
             seconds = time.perf_counter() - start
-            measured = _measure(X, Y, total, sampling)
-            ended = {"seconds": seconds, "converged": bool(estimator.converged_)}
-            record = {"method": name, "title": METHODS[name].title, "n_components": K, **measured, **ended}
-            yield Reduction(record, Y)
+            measured = _measure(rows.X, Y, total, {"flat": flat, **sampling})
+            record = {"method": name, "title": method.title, "n_components": K, **measured}
+            yield Reduction({**record, "seconds": seconds, "converged": converged}, _in_model(Y, rows) if flat else Y)
+
+
+def _in_model(Y: np.ndarray, rows: Rows) -> Any:
+    """A flat picture as tangent vectors at the origin, in the model of the points."""
+    coordinates = rows.coordinates
+    return coordinates.from_hyperboloid(to_hyperboloid(Y * coordinates.scale, "tangent"), np.dtype(float))
+
+
+def _best_scale(rows: Rows, Y: np.ndarray) -> float:
+    """The factor by which a flat picture has the least average distortion, from at most 1024 points."""
+    some = np.arange(0, len(Y), -(-len(Y) // 1024))
+    d = pairwise_distance(rows.take(some)) / rows.coordinates.scale
+    e = np.linalg.norm(Y[some][:, None] - Y[some][None], axis=-1)
+    ratios = np.sort((e[d > 0] / d[d > 0]).ravel())
+    # the mean of |s r - 1| over ratios r is least where s is the median of 1 / r with weights r
+    middle = int(np.searchsorted(np.cumsum(ratios), ratios.sum() / 2))
+    return 1 / float(ratios[middle]) if ratios.size and ratios[middle] > 0 else 1.0
 
 
 def _measure(X: Any, Y: Any, total: tuple[float, float], sampling: dict[str, Any]) -> dict[str, float]:
     distortion: Any = average_distortion(X, Y, return_error=True, **sampling)
-    frechet, pairs = _variances(Y, sampling)
+    # of flat points, the mean squared distance of ordered pairs is twice that to the mean
+    spread = float(np.var(Y, axis=0).sum()) if sampling["flat"] else 0.0
+    frechet, pairs = (spread, 2 * spread) if sampling["flat"] else _variances(Y, sampling)
     return {
         "distortion": distortion[0],
         "distortion_error": distortion[1],
@@ -163,12 +238,12 @@ def _measure(X: Any, Y: Any, total: tuple[float, float], sampling: dict[str, Any
 
 
 def report_pairs(n: int) -> int | None:
-    """How many random pairs of n points a report counts; None: all. The one rule of `compare` and of the command line."""
+    """The number of random pairs of n points that a report counts, or None for all pairs."""
     return REPORT_PAIRS if n * (n - 1) // 2 > REPORT_PAIRS else None
 
 
 def kept_neighbours(X: Any, Y: Any, **settings: Any) -> dict[str, float]:
-    """What becomes of the nearest neighbours of points, and how many of each were looked at; NaN and 0 of too few points."""
+    """The measures of neighbours and the number of neighbours of each point; NaN and 0 for fewer than four points."""
     n = X.shape[0]
     k, pairs = min(NEIGHBOURS, (n - 1) // 3), report_pairs(n)
     settings |= {"n_neighbors": k, "n_points": n if pairs is None else max(FEWEST_POINTS, 2 * pairs // n)}
@@ -177,17 +252,21 @@ def kept_neighbours(X: Any, Y: Any, **settings: Any) -> dict[str, float]:
 
 def _variances(X: Any, sampling: dict[str, Any]) -> tuple[float, float]:
     """Fréchet variance and pair variance."""
-    return frechet_variance(X, model=sampling["model"], curvature=sampling["curvature"]), pair_variance(X, **sampling)
+    settings = {key: value for key, value in sampling.items() if key != "flat"}
+    return frechet_variance(X, model=settings["model"], curvature=settings["curvature"]), pair_variance(X, **settings)
 
 
 def make(name: str, n_components: int | float | None, **settings: Any) -> HyperbolicReduction:
-    """The estimator of a method, unfitted; `settings` it does not have (a closed form has no seed) are left out."""
+    """The unfitted estimator of a method. `settings` that it does not have, such as a seed, are left out."""
     kind: type[HyperbolicReduction] = getattr(estimators, METHODS[name].estimator)
     known = {key: value for key, value in settings.items() if key in kind._get_param_names()}
     return kind(n_components, **METHODS[name].options, **known)
 
 
 def _check_method(name: str) -> str:
-    if name not in METHODS:
-        raise ValueError(f"methods must be among {', '.join(METHODS)}, but one is {name!r}.")
+    if name not in ALL_METHODS:
+        raise ValueError(f"methods must be among {', '.join(ALL_METHODS)}, but one is {name!r}.")
+    package = getattr(ALL_METHODS[name], "package", None)
+    if package is not None and find_spec(package.split("-")[0]) is None:
+        raise ImportError(f"methods={name!r} needs the package {package}. Install it: pip install {package}")
     return name

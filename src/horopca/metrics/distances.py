@@ -29,6 +29,7 @@ EVERY_PAIR = 1 << 62  # No array has more pairs than this.
 FEW_ROWS = 1 << 6  # All pairs of this many rows or fewer are counted: a sample would be no faster.
 GROUPED_ROWS = 1 << 16  # From more rows than this only some are drawn, in groups, and pairs inside a group are counted.
 GROUPS = 32  # So many groups are drawn.
+FLAT_RADIUS = 1e-4  # Of flat points in nearly flat space: distances are then off by less than one part in 10^8.
 DRAWN_ELEMENTS = 1 << 24  # All rows drawn have at most so many elements.
 
 
@@ -38,6 +39,7 @@ class Options(TypedDict, total=False):
     model: ModelName
     curvature: float
     metric: MetricName
+    flat: bool
     n_pairs: int | None
     random_state: Any
 
@@ -55,6 +57,7 @@ def average_distortion(
     model: ModelName = "poincare",
     curvature: float = -1.0,
     metric: MetricName = "hyperbolic",
+    flat: bool = False,
     n_pairs: int | None = None,
     return_error: bool = False,
     random_state: Any = None,
@@ -68,6 +71,8 @@ def average_distortion(
         distance matrices, with ``metric="precomputed"``.
     model, curvature : of X and Y
     metric : {"hyperbolic", "precomputed"}
+    flat : bool
+        Whether Y has points of Euclidean space, such as those of UMAP.
     n_pairs : int or None
         Count only about so many random pairs; None: all those of up to 16384 points, about four million of more.
     return_error : bool
@@ -81,7 +86,7 @@ def average_distortion(
     >>> average_distortion(X, X)
     0.0
     """
-    options: Options = {"model": model, "curvature": curvature, "metric": metric}
+    options: Options = {"model": model, "curvature": curvature, "metric": metric, "flat": flat}
     options |= {"n_pairs": n_pairs, "random_state": random_state}
     value, error = _mean(_pairs((X, Y), **options), relative_change)
     if return_error and not np.isfinite(error):
@@ -174,6 +179,7 @@ def _pairs(
     model: ModelName = "poincare",
     curvature: float = -1.0,
     metric: MetricName = "hyperbolic",
+    flat: bool = False,
     n_pairs: int | None = None,
     random_state: Any = None,
 ) -> _Pairs:
@@ -181,7 +187,7 @@ def _pairs(
     check_choice("metric", metric, METRICS)
     wanted = None if n_pairs is None else check_count("n_pairs", n_pairs, 1)
     coordinates = check_coordinates(model, curvature)
-    clouds = check_clouds(inputs, coordinates, metric)
+    clouds = check_clouds(inputs, coordinates, metric, flat=flat)
     n, columns = clouds[0].shape[0], max(cloud.shape[1] for cloud in clouds)
     grouped = metric == "hyperbolic" and (n > GROUPED_ROWS or any(rows.remote for rows in clouds))
     pairs = AUTO_PAIRS if wanted is None and n > ALL_PAIRS_ROWS else wanted
@@ -189,37 +195,52 @@ def _pairs(
     draw = None
     if pairs is not None and pairs < n * (n - 1) // 2 and n > max(FEW_ROWS, 4 * groups):
         draw = _draw(n, pairs, groups, DRAWN_ELEMENTS // columns, random_state)
-    blocks = _matrix_blocks(clouds, draw) if metric == "precomputed" else _point_blocks(clouds, draw, coordinates.scale)
+    blocks = _matrix_blocks(clouds, draw) if metric == "precomputed" else _point_blocks(clouds, draw)
     return _Pairs(n, blocks, draw is not None)
 
 
 def check_clouds(
-    inputs: tuple[Any, ...], coordinates: Coordinates, metric: MetricName, names: tuple[str, ...] = ("X", "Y")
+    inputs: tuple[Any, ...],
+    coordinates: Coordinates,
+    metric: MetricName,
+    names: tuple[str, ...] = ("X", "Y"),
+    *,
+    flat: bool = False,
 ) -> list[Any]:
-    """One or two arrays of points, or of distances, with as many rows as each other, or a sentence."""
+    """Validate one or two arrays of points or of distances, which must have the same number of rows.
+
+    If `flat`, the one called Y has points of Euclidean space.
+    """
     clouds: list[Any] = []
     for X, name in zip(inputs, names, strict=False):
         if metric == "precomputed":
             clouds.append(check_distances(check_array(X, dtype=np.float64, input_name=name), name))
         else:
-            clouds.append(check_rows(X, coordinates, name=name, min_rows=2, reach=FARTHEST_IMAGE))
+            place = _flat_coordinates(X) if flat and name == "Y" else coordinates
+            clouds.append(check_rows(X, place, name=name, min_rows=2, reach=FARTHEST_IMAGE))
     n, other = clouds[0].shape[0], clouds[-1].shape[0]
     if n != other:
-        raise ValueError(f"X and Y must have as many rows as each other, but have {n} and {other}.")
+        raise ValueError(f"{names[0]} and {names[1]} must have the same number of rows, but have {n} and {other}.")
     return clouds
 
 
-def _point_blocks(clouds: list[Any], draw: _Draw | None, scale: float) -> Iterator[tuple[np.ndarray, ...]]:
+def _flat_coordinates(Y: Any) -> Coordinates:
+    """Coordinates in which points of Euclidean space keep their distances: tangent vectors at a curvature close to 0."""
+    size = float(np.max(np.abs(to_numpy(Y)), initial=0.0))
+    return Coordinates("tangent", -((FLAT_RADIUS / size) ** 2) if 0 < size < np.inf else -1.0)
+
+
+def _point_blocks(clouds: list[Any], draw: _Draw | None) -> Iterator[tuple[np.ndarray, ...]]:
     """Distances of pairs of points: a block for each offset of a single group, or for each of several groups."""
+    scales = [rows.coordinates.scale for rows in clouds]
+    in_units = lambda block: tuple(to_numpy(d).ravel() / scale for d, scale in zip(block, scales, strict=True))
     if draw is None:
-        for block in pair_distances(*(rows.all() for rows in clouds)):
-            yield tuple(to_numpy(d).ravel() / scale for d in block)
+        yield from map(in_units, pair_distances(*(rows.all() for rows in clouds)))
         return
     points = [rows.take(draw.groups.ravel()) for rows in clouds]
     size = draw.groups.shape[1]
     for start in range(0, draw.groups.size, size):
-        group = [x[start : start + size] for x in points]
-        blocks = (tuple(to_numpy(d) / scale for d in block) for block in pair_distances(*group, offsets=draw.offsets))
+        blocks = map(in_units, pair_distances(*(x[start : start + size] for x in points), offsets=draw.offsets))
         if len(draw.groups) == 1:
             yield from blocks
         else:

@@ -12,3 +12,12 @@ def classical_mds(D: np.ndarray, K: int) -> np.ndarray:
     B = -(square - square.mean(axis=0) - square.mean(axis=1)[:, None] + square.mean()) / 2
     values, vectors = eigh(B, subset_by_index=(len(D) - K, len(D) - 1))
     return np.asarray(vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0)))
+
+
+def triangulated(to_landmarks: np.ndarray, D: np.ndarray, landmarks: np.ndarray) -> np.ndarray:
+    """Further points (m, K) of the classical MDS of landmarks (n, K), by their distances (m, n) to them.
+
+    D (n, n) are the distances of the landmarks. This is landmark MDS (de Silva and Tenenbaum, 2004).
+    """
+    away = ((D * D).mean(axis=0) - to_landmarks**2) / 2
+    return np.asarray(away @ np.linalg.pinv(landmarks).T)

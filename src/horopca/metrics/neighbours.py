@@ -36,6 +36,7 @@ class NearOptions(TypedDict, total=False):
     model: ModelName
     curvature: float
     metric: MetricName
+    flat: bool
     n_points: int | None
     random_state: Any
 
@@ -52,6 +53,7 @@ def neighbours_kept(
     model: ModelName = "poincare",
     curvature: float = -1.0,
     metric: MetricName = "hyperbolic",
+    flat: bool = False,
     n_points: int | None = None,
     return_error: bool = False,
     random_state: Any = None,
@@ -67,6 +69,8 @@ def neighbours_kept(
         The number of neighbours of each point, fewer than n / 2.
     model, curvature : of X and Y
     metric : {"hyperbolic", "precomputed"}
+    flat : bool
+        Whether Y has points of Euclidean space, such as those of UMAP.
     n_points : int or None
         The number of random points whose neighbours (among all n) are compared. None means all of up to 8192 points, and
         2048 of more.
@@ -86,7 +90,7 @@ def neighbours_kept(
     True
     """
     options: NearOptions = {"n_neighbors": n_neighbors, "model": model, "curvature": curvature, "metric": metric}
-    options |= {"n_points": n_points, "random_state": random_state}
+    options |= {"flat": flat, "n_points": n_points, "random_state": random_state}
     found = _mean((X, Y), neighbours_shared, **options)
     return found if return_error else found[0]
 
@@ -132,6 +136,7 @@ def false_neighbours(
     model: ModelName = "poincare",
     curvature: float = -1.0,
     metric: MetricName = "hyperbolic",
+    flat: bool = False,
 ) -> dict[str, np.ndarray]:
     """How far the nearest neighbours of each point in Y can be trusted. Arguments are as in `neighbours_kept`.
 
@@ -149,7 +154,7 @@ def false_neighbours(
     >>> false_neighbours(X, X[[4, 1, 2, 3, 0]], n_neighbors=2)["false"]
     array([1, 1, 0, 0, 1])
     """
-    before, after, k = _check_clouds((X, Y), n_neighbors, model, curvature, metric)
+    before, after, k = _check_clouds((X, Y), n_neighbors, model, curvature, metric, flat)
     points = np.arange(len(before))
     kept = neighbours_shared(before, after, points, k)
     return {
@@ -167,16 +172,19 @@ def _check_clouds(
     model: ModelName,
     curvature: float,
     metric: MetricName,
+    flat: bool,
     names: tuple[str, str] = ("X", "Y"),
 ) -> tuple[Cloud, Cloud, int]:
     """Validate two arrays and the number of neighbours."""
     check_choice("metric", metric, METRICS)
-    arrays = check_clouds(inputs, check_coordinates(model, curvature), metric, names)
+    arrays = check_clouds(inputs, check_coordinates(model, curvature), metric, names, flat=flat)
     n = arrays[0].shape[0]
     if n < 3:
         raise ValueError(f"There must be at least 3 points to compare neighbours, but there are {n}.")
     k = check_count("n_neighbors", k, 1, (n - 1) // 2, f" (fewer than half of the {n} points)")
-    before, after = (DistanceRows(a) if metric == "precomputed" else PointCloud(to_numpy(a.all())) for a in arrays)
+    if metric == "precomputed":
+        return DistanceRows(arrays[0]), DistanceRows(arrays[1]), k
+    before, after = (PointCloud(to_numpy(rows.all()), rows.coordinates.scale) for rows in arrays)
     return before, after, k
 
 
@@ -189,11 +197,12 @@ def _mean(
     model: ModelName = "poincare",
     curvature: float = -1.0,
     metric: MetricName = "hyperbolic",
+    flat: bool = False,
     n_points: int | None = None,
     random_state: Any = None,
 ) -> tuple[float, float]:
     """The mean of a measure over all points or a sample, and its standard error."""
-    before, after, k = _check_clouds(inputs, n_neighbors, model, curvature, metric, names)
+    before, after, k = _check_clouds(inputs, n_neighbors, model, curvature, metric, flat, names)
     n = len(before)
     wanted = SAMPLED_POINTS if n_points is None and n > EXACT_POINTS else n_points
     count = n if wanted is None else min(n, check_count("n_points", wanted, 2))
@@ -222,25 +231,25 @@ class Cloud(Protocol):
 
 
 class PointCloud:
-    """Points x (n, d+1) of the hyperboloid."""
+    """Points x (n, d+1) of the hyperboloid, whose distances are divided by `scale`."""
 
-    def __init__(self, x: np.ndarray) -> None:
-        self.x = x
+    def __init__(self, x: np.ndarray, scale: float = 1.0) -> None:
+        self.x, self.scale = x, scale
 
     def __len__(self) -> int:
         return len(self.x)
 
     def distances(self, points: np.ndarray) -> np.ndarray:
-        d: np.ndarray = pairwise_distance(self.x[points], self.x)
+        d: np.ndarray = pairwise_distance(self.x[points], self.x) / self.scale
         d[np.arange(len(points)), points] = np.inf
         return d
 
     def distances_to(self, points: np.ndarray, others: np.ndarray) -> np.ndarray:
-        return np.stack([distance(self.x[points], self.x[column]) for column in others.T], axis=1)
+        return np.stack([distance(self.x[points], self.x[column]) for column in others.T], axis=1) / self.scale
 
     def nearest(self, points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         indices, distances = nearest_neighbours(self.x, k, points)
-        return indices, distances[:, -1:]
+        return indices, distances[:, -1:] / self.scale
 
 
 class DistanceRows:
