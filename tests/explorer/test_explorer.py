@@ -338,8 +338,9 @@ def test_deep_points_start_by_distance():
     assert found["model"] == "equidistant" and "would lie on the rim" in found["why"] and found["reach"] > 15
 
 
-def test_points_that_rounding_put_on_the_rim_are_shown():
-    assert explore(np.array([[1.0, 0.0], [0.0, 0.5]], dtype=np.float32)).n_points == 2  # as plots do
+def test_points_on_the_rim_are_errors():
+    with pytest.raises(ValueError, match=r"on the boundary probably by rounding: horopca\.geometry\.clip"):
+        explore(np.array([[1.0, 0.0], [0.0, 0.5]], dtype=np.float32))  # as in plots and metrics
 
 
 def test_one_point_is_enough():
@@ -378,7 +379,7 @@ def test_explore_is_public_and_loads_nothing_optional_nor_do_plots():
         ({"epoch 1": Y, "epoch 2": Y}, {}, r"but is a mapping. Pass list\(Y.values\(\)\), titles=list\(Y\)."),
         ({"epoch 1": Y}, {}, r"but is a mapping. Pass the array alone\."),
         ([Y], {}, r"holds only one. Pass Y\[0\]"),
-        ([Y, Y[:3]], {}, rf"row by row, but its pictures have \[{len(Y)}, 3\] rows"),
+        ([Y, Y[:3]], {}, rf"row by row, but its arrays have \[{len(Y)}, 3\] rows"),
         ([Y, np.full_like(Y, np.nan)], {}, r"Y\[1\] must .*finite"),
         ([Y, np.c_[Y, Y] / 2], {}, r"Y\[1\] must be points of the disk, of shape \(n, 2\)"),
         ([Y, Y, [0.1, 0.2]], {}, r"Y\[2\] must be points of the disk"),

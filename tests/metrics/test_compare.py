@@ -11,7 +11,7 @@ import pytest
 from hierarchies import TREE
 from horopca import TangentPCA, compare, estimators, metrics
 from horopca.estimators.base import HyperbolicReduction
-from horopca.geometry import from_hyperboloid, pairwise_distance, to_hyperboloid
+from horopca.geometry import pairwise_distance, to_hyperboloid
 from horopca.metrics.comparison import METHODS, default_methods, make, reductions
 from horopca.metrics.euclidean import classical_mds, triangulated
 from horopca.plots import plot_comparison
@@ -135,11 +135,3 @@ def test_a_disk_for_each_and_one_legend_for_all():
     for ax, Y in zip(figure.axes, images.values(), strict=True):
         drawn = np.asarray(ax.collections[-1].get_offsets())
         assert np.allclose(np.sort(drawn, axis=0), np.sort(Y, axis=0))
-
-
-def test_pictures_that_cannot_be_drawn_are_refused():
-    Y = from_hyperboloid(to_hyperboloid(TREE.points[:, :2]))
-    with pytest.raises(ValueError, match="at least one disk"):
-        plot_comparison({})
-    with pytest.raises(ValueError, match="captions must have one entry per disk, but has 1 for 2"):
-        plot_comparison({"a": Y, "b": Y}, captions=["one"])

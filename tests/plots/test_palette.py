@@ -1,13 +1,13 @@
-"""Colours: told apart by everybody, the same for a class in every picture, and ramps that claim nothing."""
+"""Colours: distinguishable with every kind of colour vision, the same for a class in every plot; natural order."""
 
 import matplotlib
 import numpy as np
 import pytest
 
+from conftest import legend_on
 from horopca.plots import COLOURS, NO_LABEL, OTHER, class_colours, new_figure, plot_disk
 from horopca.plots.palette import DARK, LIGHT, RAMPS, value_range
 
-matplotlib.use("Agg")
 rng = np.random.default_rng(0)
 Y = rng.uniform(-0.65, 0.65, (60, 2))
 
@@ -96,33 +96,45 @@ def test_high_is_what_stands_out(theme, ramp):
 
 
 def drawn(labels, **options):
-    """The colour that each class has in a picture."""
-    ax = new_figure(interactive=False).subplots()
-    plot_disk(Y[: len(labels)], labels, ax=ax, **options)
-    handles = ax.get_legend().legend_handles
-    return {text.get_text(): handle.get_color() for text, handle in zip(ax.get_legend().get_texts(), handles, strict=True)}
+    """The colour that each class has in the legend of a plot."""
+    return legend_on(plot_disk(Y[: len(labels)], labels, ax=new_figure(interactive=False).subplots(), **options))
 
 
-def test_a_class_keeps_its_colour_in_every_subset():
+def test_a_class_has_the_same_colour_in_every_subset():
     labels = ["cat"] * 30 + ["dog"] * 20 + ["cow"] * 10
     whole = drawn(labels)
     assert drawn(labels[25:]) == whole  # where another class is the most frequent
     part = drawn(labels[:50], palette=class_colours(labels))
     assert part == {text: whole[text] for text in ("cat", "dog")}
-    many = [f"class {k}" for k in range(25)] * 2
-    assert drawn(many, palette=class_colours(many)) == drawn(many)  # those without a colour are one line of the legend
-    assert class_colours(["10", "9"]) == {"9": COLOURS[0], "10": COLOURS[1]}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_class_has_a_colour_of_its_own(theme):
+    labels = [f"class {k}" for k in range(50)] + [f"class {k}" for k in range(30, 50)]
+    colours = class_colours(labels, theme=theme)
+    frequent = [colours[f"class {k}"] for k in range(30, 50)]
+    assert frequent == list((LIGHT if theme == "light" else DARK).classes)
+    assert len(set(colours.values())) == 50 and list(colours) == [f"class {k}" for k in range(50)]
+
+
+def test_classes_are_in_natural_order():
+    chapters = ["I", "II", "III", "IV", "V", "VIII", "IX", "X", "XIX", "XL"]
+    assert list(drawn(sorted(chapters))) == chapters
+    assert list(class_colours(["IX. Blood", "V. Mind", "XI. Digestion"])) == ["V. Mind", "IX. Blood", "XI. Digestion"]
+    assert list(class_colours(["D", "C", "M", "I"])) == ["C", "D", "I", "M"]  # letters
+    assert list(class_colours(["IV", "cat", "III"])) == ["III", "IV", "cat"]
+    assert list(class_colours(["10", "9", None])) == ["9", "10", NO_LABEL]
 
 
 def test_missing_labels_are_one_grey_class():
     labels = [None, np.nan, float("nan"), "a"]
-    assert class_colours(labels) == {"a": COLOURS[0], NO_LABEL: OTHER}
-    assert drawn(labels) == {"a": COLOURS[0], NO_LABEL: OTHER}
+    assert class_colours(labels) == {"a": COLOURS[0], NO_LABEL: OTHER} == drawn(labels)
 
 
 def test_other_palettes():
-    assert class_colours(["a", "b", "c"], ["#000000", "#ffffff"]) == {"a": "#000000", "b": "#FFFFFF", "c": OTHER}
-    assert class_colours(["a", "b"], {"b": "#123456"}) == {"b": "#123456", "a": OTHER}
+    found = class_colours(["a", "b", "c"], ["#000000", "#ffffff"])
+    assert found["a"] == "#000000" and found["b"] == "#FFFFFF" and found["c"] not in (OTHER, "#000000", "#FFFFFF")
+    assert class_colours(["a", "b"], {"b": "#123456"}) == {"a": OTHER, "b": "#123456"}
     with pytest.raises(ValueError, match=r'colours such as "#0072B2".*\'red\''):
         class_colours(["a"], ["red"])
 
@@ -147,16 +159,3 @@ def test_the_range_of_a_ramp():
     colours = ax.collections[-1].get_facecolors()[:, :3]
     low = linear([RAMPS["value"]["light"][0]])
     assert np.abs(np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4) - low).max() < 0.05
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"limits": (1, 0)}, "limits must be two numbers"),
-        ({"limits": (0, 1), "scale": "log"}, "limits must be above 0"),
-        ({"scale": "cubic"}, "scale must be one of"),
-    ],
-)
-def test_wrong_scales_are_refused(options, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        plot_disk(Y, values=np.arange(60.0), ax=new_figure(interactive=False).subplots(), **options)

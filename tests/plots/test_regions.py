@@ -1,13 +1,12 @@
-"""Regions around points in pictures."""
+"""Regions around points: true borders in every view, and those as large as the plot left out."""
 
-import matplotlib
 import numpy as np
 import pytest
 
-from horopca.geometry import distance, from_hyperboloid, to_hyperboloid, translate
-from horopca.plots import animate, plot_disk, plot_equidistant, plot_klein
+from conftest import note_on
+from horopca.geometry import distance, from_hyperboloid, radius, to_hyperboloid, translate
+from horopca.plots import plot_disk, plot_equidistant, plot_klein
 
-matplotlib.use("Agg")
 Y = np.array([[0.0, 0.0], [0.5, 0.0], [-0.3, 0.6]])
 RADII = np.array([0.1, 0.5, 0.9])
 ROUND = 2 * np.pi * np.arange(40) / 40
@@ -15,57 +14,72 @@ CIRCLES = RADII[:, None, None] * np.stack([np.cos(ROUND), np.sin(ROUND)], axis=1
 BORDERS = from_hyperboloid(translate(to_hyperboloid(CIRCLES, "tangent"), to_hyperboloid(Y)[:, None, :]))
 
 
-def drawn(ax, model):
-    """The borders as they are drawn, taken back to the hyperboloid, those of the largest regions first."""
+class Discs:
+    """Regions as `horopca.metrics.bootstrap` returns them: discs of given radii."""
+
+    level = 0.9
+
+    def __init__(self, radii):
+        self.axes = np.asarray(radii)[:, None, None] * np.eye(2)
+
+    def semi_axes(self):
+        return self.axes
+
+
+def drawn(ax, model="poincare"):
+    """The borders as they are drawn, on the hyperboloid, those of the largest regions first."""
     (regions,) = (collection for collection in ax.collections if collection.get_gid() == "regions")
-    return to_hyperboloid(np.array([path.vertices[:-1] for path in regions.get_paths()]), model)
+    return [to_hyperboloid(path.vertices[:-1], model) for path in regions.get_paths()]
 
 
 @pytest.mark.parametrize(("plot", "model"), [(plot_disk, "poincare"), (plot_klein, "klein"), (plot_equidistant, "tangent")])
 @pytest.mark.parametrize("centre", [None, 2])
-def test_circles_are_circles_of_their_radius_in_every_view(plot, model, centre, ax):
-    borders = drawn(plot(Y, regions=BORDERS, centre=centre, ax=ax), model)
+@pytest.mark.parametrize("regions", [BORDERS, Discs(RADII)], ids=["borders", "ellipses"])
+def test_circles_are_circles_of_their_radius_in_every_view(plot, model, centre, regions, ax):
+    borders = drawn(plot(Y, regions=regions, centre=centre, ax=ax), model)
     moved = Y if centre is None else from_hyperboloid(translate(to_hyperboloid(Y), to_hyperboloid(-Y[2])))
     for border, k in zip(borders, (2, 1, 0), strict=True):
         assert np.allclose(distance(border, to_hyperboloid(moved[k])), RADII[k], atol=1e-6)
 
 
-def test_points_of_large_regions_are_paler(ax):
+@pytest.mark.parametrize("reach", [1.0, 5.0, 9.0])
+def test_borders_of_large_regions_are_drawn_to_a_pixel(ax, reach):
+    """Around a far point: the border is a circle in the disk, and every edge of its polygon is close to it."""
+    far = from_hyperboloid(to_hyperboloid(np.array([[8.0, 0.0], [-8.0, 1.0], [0.0, 8.0]]), "tangent"))
+    plot_disk(far, regions=Discs([reach, 0.1, 0.1]), ax=ax)
+    (regions,) = (collection for collection in ax.collections if collection.get_gid() == "regions")
+    border = max((path.vertices for path in regions.get_paths()), key=lambda xy: np.ptp(xy[:, 0]))
+    near, end = np.tanh(np.array([8.0 - reach, 8.0 + reach]) / 2)  # on the diameter through the point
+    middles = (border[1:] + border[:-1]) / 2
+    off = np.abs(np.linalg.norm(middles - [(near + end) / 2, 0], axis=1) - (end - near) / 2)
+    assert off.max() < 2e-3  # of a plot of radius 1, 300 pixels
+
+
+def test_points_of_large_regions_are_paler(ax, other):
     marks = plot_disk(Y, ["a", "b", "c"], regions=BORDERS, ax=ax).collections[-1]
-    rows = [int(np.argmin(np.linalg.norm(Y - place, axis=1))) for place in marks.get_offsets().data]
-    firm = dict(zip(rows, marks.get_facecolors()[:, 3], strict=True))
-    assert 1 > firm[0] > firm[1] > firm[2] > 0.25
-    assert all(colour[3] == 1 for colour in plot_disk(Y).collections[-1].get_facecolors())
+    rows = [int(np.argmin(np.linalg.norm(Y - offset, axis=1))) for offset in marks.get_offsets().data]
+    alpha = dict(zip(rows, marks.get_facecolors()[:, 3], strict=True))
+    assert 1 > alpha[0] > alpha[1] > alpha[2] > 0.25
+    assert all(colour[3] == 1 for colour in plot_disk(Y, ax=other).collections[-1].get_facecolors())
 
 
-def test_a_region_as_large_as_the_picture_is_left_out_and_told_of(ax):
-    wide = from_hyperboloid(translate(to_hyperboloid(10 * CIRCLES[2:], "tangent"), to_hyperboloid(Y[2])))
-    plot_disk(Y, regions=np.concatenate([BORDERS[:2], wide]), ax=ax)
-    assert len(drawn(ax, "poincare")) == 2 and "1 of 3 regions are as large as the picture" in ax.texts[-1].get_text()
+def test_regions_as_large_as_the_plot_are_left_out_and_counted(ax):
+    plot_disk(Y, regions=Discs([0.1, 0.5, 9.0]), ax=ax)
+    assert len(drawn(ax)) == 2
+    assert note_on(ax) == "regions at a confidence of 90%; 1 of 3 regions are as large as the plot and left out"
     assert ax.collections[-1].get_facecolors()[:, 3].min() == 0.25
 
 
-def test_what_has_borders_is_taken_as_them(ax):
-    class Found:
-        def borders(self, n_points):
-            return BORDERS
-
-    assert np.allclose(drawn(plot_disk(Y, regions=Found(), ax=ax), "poincare")[0], to_hyperboloid(BORDERS[2]))
-
-
-def test_regions_in_another_model_and_curvature(ax):
-    borders = drawn(plot_disk(2 * Y, regions=2 * BORDERS, curvature=-0.25, ax=ax), "poincare")
-    assert np.allclose(distance(borders[0], to_hyperboloid(Y[2])), RADII[2])
+def test_regions_in_another_model_and_curvature(ax, other):
+    for axes, regions in ((ax, 2 * BORDERS), (other, Discs(2 * RADII))):
+        border = drawn(plot_disk(2 * Y, regions=regions, curvature=-0.25, ax=axes))[0]
+        assert np.allclose(distance(border, to_hyperboloid(Y[2])), RADII[2])
+    assert np.ptp(radius(border)) > 0
 
 
-@pytest.mark.parametrize("wrong", [np.zeros((2, 5, 2)), np.zeros((3, 2, 2)), np.zeros((3, 2))])
-def test_refusal(wrong):
+@pytest.mark.parametrize("wrong", [np.zeros((2, 5, 2)), np.zeros((3, 2, 2)), np.zeros((3, 2)), Discs([1.0])])
+def test_errors(wrong):
     with pytest.raises(ValueError, match="regions must be a result of"):
         plot_disk(Y, regions=wrong)
     with pytest.raises(ValueError, match="regions must lie inside the unit ball"):
         plot_disk(Y, regions=np.full((3, 5, 2), 2.0))
-
-
-def test_a_film_has_none(tmp_path):
-    with pytest.raises(ValueError, match="regions are of one picture"):
-        animate([Y, Y], tmp_path / "film.gif", regions=BORDERS)

@@ -18,7 +18,7 @@ def figure_for(path: Path | None) -> Any:
 
 
 def saved(figure: Any) -> Writer:
-    return lambda path: figure.savefig(path, dpi=160, bbox_inches="tight")
+    return lambda path: plots.save_figure(figure, path)
 
 
 def draw_plane(figure: Any, Y: Any, texts: Texts, **options: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import colorsys
 import mimetypes
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,18 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..plots.given import one_per_point
-from ..plots.palette import (
-    DARK_OTHER,
-    NO_LABEL,
-    OTHER,
-    SCALES,
-    class_colours,
-    is_missing,
-    label_texts,
-    ordered_classes,
-    value_range,
-)
+from ..plots.palette import SCALES, class_colours, is_missing, label_texts, value_range
+from ..plots.validation import one_per_point
 from .packing import smallest_integers
 
 Header = dict[str, Any]
@@ -42,24 +31,13 @@ def add_labels(header: Header, arrays: Arrays, labels: Any, n: int, palette: Any
     class_colours([], palette)  # a palette without labels is checked too
     for k, (name, column) in enumerate({} if labels is None else columns_of(labels, "Class").items()):
         texts = label_texts(one_per_point(column, "labels", n) or [])
-        classes = ordered_classes(texts, len(texts))
-        row = {text: code for code, text in enumerate(classes)}
+        colours = {theme: class_colours(texts, palette, theme) for theme in ("light", "dark")}
+        row = {text: code for code, text in enumerate(colours["light"])}
         codes = np.array([row[text] for text in texts])
         counts = np.bincount(codes, minlength=len(row)).tolist()
-        colours = {theme: _colours_of_all(texts, classes, palette, theme) for theme in ("light", "dark")}
-        header["labelings"].append({"name": name, "classes": classes, "counts": counts} | colours)
+        shades = {theme: list(found.values()) for theme, found in colours.items()}
+        header["labelings"].append({"name": name, "classes": list(row), "counts": counts} | shades)
         arrays[f"codes-{k}"] = smallest_integers(codes)
-
-
-def _colours_of_all(texts: list[str], classes: list[str], palette: Any, theme: str) -> list[str]:
-    """The colours of `class_colours`, and others for the classes beyond the palette, which are grey in a plot."""
-    found = class_colours(texts, palette, theme)
-    grey, lightness = (OTHER, (0.3, 0.42, 0.54)) if theme == "light" else (DARK_OTHER, (0.5, 0.62, 0.74))
-    beyond = [text for text in classes if found[text] == grey and text != NO_LABEL and not isinstance(palette, Mapping)]
-    for k, text in enumerate(beyond):  # hues the golden ratio apart: neighbours in the legend differ the most
-        rgb = colorsys.hls_to_rgb(0.618034 * k % 1, lightness[k % 3], 0.6)
-        found[text] = "#" + "".join(f"{round(255 * part):02X}" for part in rgb)
-    return [found[text] for text in classes]
 
 
 def add_texts(header: Header, n: int, names: Any, details: Any, images: Any) -> None:

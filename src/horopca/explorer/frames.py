@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._input.coordinates import Coordinates
-from ..plots.given import check_same_rows, checked_points, one_per_point
+from ..plots.validation import check_plane, check_same_rows, one_per_point
 from .columns import Arrays, Header
 
 
@@ -20,10 +20,10 @@ def check_frames(Y: Any, coordinates: Coordinates) -> list[np.ndarray]:
     if not len(Y):
         raise ValueError("Y must be points of the plane, or several pictures of them, but is empty.")
     if not is_several(Y):
-        return [checked_points(Y, coordinates.model, coordinates.curvature)]
+        return [check_plane(Y, coordinates.model, coordinates.curvature)]
     if len(Y) == 1:
         raise ValueError("Y must be one picture, an array, or several of the same points, but holds only one. Pass Y[0].")
-    frames = [checked_points(one, coordinates.model, coordinates.curvature, name=f"Y[{k}]") for k, one in enumerate(Y)]
+    frames = [check_plane(one, coordinates.model, coordinates.curvature, name=f"Y[{k}]") for k, one in enumerate(Y)]
     check_same_rows("Y", [len(y) for y in frames])
     return frames
 

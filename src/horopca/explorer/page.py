@@ -19,9 +19,9 @@ from .._input.coordinates import check_coordinates
 from ..geometry import ModelName, radius, translate_to_origin
 from ..io import atomic_output
 from ..metrics import Stability
-from ..plots.given import checked_edges
 from ..plots.palette import COLOURS, DARK_COLOURS, DARK_OTHER, OTHER, RAMPS
-from ..plots.views import choose_view, why_by_distance
+from ..plots.validation import check_edges
+from ..plots.views import choose_view, why_equidistant
 from ..statistics import frechet_mean
 from .columns import Arrays, add_labels, add_numbers, add_texts, ranges_of
 from .edges import root_of_tree, subtree_sizes
@@ -186,7 +186,7 @@ def explore(
     add_labels(header, arrays, labels, n, palette)
     add_texts(header, n, names, details, images)
     add_numbers(header, arrays, n, values, sizes)
-    pairs = None if edges is None else checked_edges(edges, n)
+    pairs = None if edges is None else check_edges(edges, n)
     top = None if pairs is None else root_of_tree(pairs, n)
     if pairs is not None and len(pairs):
         arrays["edges"] = pairs[np.lexsort(pairs.T)].T.ravel().astype(np.uint32)  # in this order they compress best
@@ -217,7 +217,7 @@ def _add_view(header: dict[str, Any], homes: list[np.ndarray], frames: list[np.n
     header["home"], header["reach"] = homes[-1][1:].tolist(), 1.05 * float(radius(seen).max()) or 0.5
     header["model"] = {"disk": "poincare", "equidistant": "equidistant"}[choose_view(seen)]
     if header["model"] == "equidistant":
-        why = why_by_distance(seen)
+        why = why_equidistant(seen)
         header["why"] = why[0].upper() + why[1:]
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..geometry import ModelName, from_hyperboloid, geodesic
 from .figures import MANY, by_label, draw_legend, mark_area, new_figure, proportion, text_size, theme_of
-from .given import checked_edges, checked_points, one_per_point
 from .palette import Theme
+from .validation import check_edges, check_plane, one_per_point
 
 if TYPE_CHECKING:
     from mpl_toolkits.mplot3d.axes3d import Axes3D
@@ -37,7 +37,7 @@ def plot_ball(
     labels, edges, palette, model, curvature, size, title
         As for `plot_disk`.
     ax : matplotlib 3-D axes, optional
-        Where to draw; ``figure.add_subplot(projection="3d")`` makes them.
+        Such as ``figure.add_subplot(projection="3d")``. By default those of a new figure.
 
     Examples
     --------
@@ -45,11 +45,11 @@ def plot_ball(
     >>> ax.name
     '3d'
     """
-    x = checked_points(Y, model, curvature, d=3)
+    x = check_plane(Y, model, curvature, d=3)
     classes = one_per_point(labels, "labels", len(x))
-    pairs = None if edges is None else checked_edges(edges, len(x))
+    pairs = None if edges is None else check_edges(edges, len(x))
     if ax is not None and getattr(ax, "name", "") != "3d":
-        raise ValueError("ax must be 3-D axes, such as figure.add_subplot(projection='3d') makes.")
+        raise ValueError(f"ax must be 3-D axes, such as figure.add_subplot(projection='3d') returns, but is {ax!r}.")
     ax = new_figure().add_subplot(projection="3d") if ax is None else ax
     theme = theme_of(ax)
     _draw_sphere(ax, theme)
@@ -66,7 +66,7 @@ def plot_ball(
 
 
 def _draw_sphere(ax: Axes3D, theme: Theme) -> None:
-    """The boundary: three great circles and an outline as faint as can be."""
+    """Draw three great circles of the boundary."""
     angle = np.linspace(0, 2 * np.pi, 121)
     ring = np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)])
     for axes in ((0, 1, 2), (0, 2, 1), (2, 0, 1)):

@@ -1,4 +1,4 @@
-"""Several disks side by side."""
+"""Several reductions side by side."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._input.arguments import check_choice
 from ..geometry import align, from_hyperboloid
 from ..statistics import FRAME_ROWS
 from .figures import mark_area, new_figure
-from .given import checked_points
-from .plane import plot_disk
+from .plane import plot_plane
+from .validation import check_plane
+from .views import VIEWS, choose_view
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+PANEL = 3.1  # inches
 
 
 def plot_comparison(
@@ -24,22 +28,26 @@ def plot_comparison(
     edges: Any = None,
     palette: Any = None,
     captions: Sequence[str] | None = None,
+    view: str = "auto",
     figure: Figure | None = None,
 ) -> Figure:
-    """Draw several reductions of the same points side by side, a disk to each.
+    """Draw several reductions of the same points side by side.
 
-    Reductions are known up to isometry: each disk is moved and turned, by `horopca.geometry.align`, to match the first.
+    Reductions are determined up to isometry: each one is moved by `horopca.geometry.align` to match the first.
 
     Parameters
     ----------
     images : mapping of str to array (n, 2)
-        Points of the unit disk under the title of each disk, all in the same order of rows.
+        Titles and points of the unit disk, all in the same order of rows.
     labels, edges, palette
-        As for `plot_disk`, the same for every disk; one legend serves all.
+        As for `plot_disk`, for every panel; there is one legend.
     captions : sequence of str, optional
-        A line below the title of each disk.
+        A line below the title of each panel.
+    view : {"auto", "disk", "klein", "equidistant", "halfplane"}
+        The view of every panel. "auto" is the Poincaré disk, or the equidistant one if more than half of the points of all
+        panels would be on the rim of the former.
     figure : matplotlib figure, optional
-        Where to draw; a new one otherwise.
+        By default a new one.
 
     Returns
     -------
@@ -52,34 +60,43 @@ def plot_comparison(
     ['one\\nfirst', 'two\\nsecond']
     """
     if not images:
-        raise ValueError("images must hold at least one disk, but is empty.")
+        raise ValueError("images must contain at least one reduction, but is empty.")
     if captions is not None and len(captions) != len(images):
-        raise ValueError(f"captions must have one entry per disk, but has {len(captions)} for {len(images)} disks.")
+        raise ValueError(f"captions must have one entry per image, but has {len(captions)} for {len(images)} images.")
+    check_choice("view", view, ("auto", *VIEWS))
+    points = aligned(images)
+    chosen = choose_view(np.concatenate(list(points.values()))) if view == "auto" else view
     figure = new_figure() if figure is None else figure
     columns = columns_for(len(images))
-    lines = -(-len(images) // columns)
-    figure.set_size_inches(3.1 * columns, 3.4 * lines + (0.5 if labels is not None else 0))
-    panels = figure.subplots(lines, columns, squeeze=False).ravel()
-    legend, names = None, []
-    for ax, (title, Y), caption in zip(panels, aligned(images).items(), captions or [""] * len(images), strict=False):
-        plot_disk(Y, labels, edges=edges, palette=palette, ax=ax, size=mark_area(len(Y), 25.0))
+    rows = -(-len(images) // columns)
+    figure.set_size_inches(PANEL * columns, 3.4 * rows + (0.5 if labels is not None else 0))
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    for ax, (title, x), caption in zip(panels, points.items(), captions or [""] * len(images), strict=False):
+        options: dict[str, Any] = {"edges": edges, "palette": palette, "size": mark_area(len(x), 25.0), "model": "lorentz"}
+        plot_plane(from_hyperboloid(x, "lorentz"), labels, view=chosen, ax=ax, **options)
         ax.set_title(f"{title}\n{caption}" if caption else title, fontsize=11)
-        if ax.get_legend() is not None:
-            legend = ax.get_legend()
-            names = [text.get_text() for text in legend.get_texts()]
-            legend.remove()
     for ax in panels[len(images) :]:
         ax.remove()
-    if legend is not None:
-        across = max(1, int(3.1 * columns * 72 / (4.8 * (max(map(len, names)) + 4))))  # letters of 9 points, and the dot
-        columns = min(across, len(names))
-        figure.set_size_inches(*(figure.get_size_inches() + [0, 0.2 * (-(-len(names) // columns) - 1)]))
-        figure.legend(legend.legend_handles, names, loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
+    _share_legend(figure, columns)
     return figure
 
 
+def _share_legend(figure: Figure, columns: int) -> None:
+    """Replace the legends of all panels by one below them, in as many columns as fit."""
+    legends = [ax.get_legend() for ax in figure.axes]
+    for legend in filter(None, legends):
+        legend.remove()
+    if legends and legends[0] is not None:
+        names = [text.get_text() for text in legends[0].get_texts()]
+        fitting = int(PANEL * columns * 72 / (4.8 * (max(map(len, names)) + 4)))  # letters of 9 points, and the dot
+        across = max(1, min(fitting, len(names)))
+        figure.set_size_inches(*(figure.get_size_inches() + [0, 0.2 * (-(-len(names) // across) - 1)]))
+        handles: Any = legends[0].legend_handles
+        figure.legend(handles, names, loc="outside lower center", ncols=across, frameon=False, fontsize=9)
+
+
 def columns_for(n: int) -> int:
-    """In how many columns n disks leave the fewest places empty: three to five, the more if it is all one.
+    """The number of columns, three to five, in which n panels leave the fewest gaps; more columns if there is a tie.
 
     >>> [columns_for(n) for n in (2, 4, 9, 10, 11)]
     [2, 4, 3, 5, 4]
@@ -88,17 +105,12 @@ def columns_for(n: int) -> int:
 
 
 def aligned(images: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Each image (n, 2) of the same points, moved by an isometry of the disk to where it matches the first best.
-
-    >>> turned = aligned({"one": [[0.5, 0.0], [-0.5, 0.0], [0.0, 0.2]], "two": [[0.0, 0.5], [0.0, -0.5], [0.2, 0.0]]})
-    >>> bool(np.allclose(turned["one"], turned["two"]))
-    True
-    """
-    points = {title: checked_points(Y) for title, Y in images.items()}
-    first, *others = points.values()
+    """Images of the same points on the hyperboloid (n, 3), each moved by an isometry to match the first."""
+    points = {title: check_plane(Y) for title, Y in images.items()}
+    first = next(iter(points.values()))
     for title, x in points.items():
         if len(x) != len(first):
             raise ValueError(f"images must be of the same points, but {title!r} has {len(x)} rows and the first {len(first)}.")
     some = slice(None, None, -(-len(first) // FRAME_ROWS) or 1)
-    moved = [align(x[some], first[some], squares=True).move(x) if len(x) else x for x in others]
-    return {title: from_hyperboloid(x, "poincare") for title, x in zip(points, [first, *moved], strict=True)}
+    moved = {title: align(x[some], first[some], squares=True).move(x) for title, x in list(points.items())[1:] if len(x)}
+    return {title: np.asarray(moved.get(title, x)) for title, x in points.items()}

@@ -1,42 +1,56 @@
-"""What every picture needs of matplotlib: a figure, its theme, sizes in proportion, legends that stay inside."""
+"""Figures, themes, sizes in proportion to the axes, legends and colour bars."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from .palette import DARK, DARK_OTHER, LIGHT, OTHER, RAMPS, Theme, class_colours, label_texts, value_range
+from .palette import DARK, LIGHT, NO_LABEL, RAMPS, Theme, class_colours, label_texts, value_range
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
-MANY = 5000  # From so many points or lines on, a vector picture stores them as pixels.
-USUAL = 4.6  # The axes of a figure of its own measure so many inches: sizes are chosen for this.
-LEGIBLE = 5.5  # No text is smaller than this, in points.
+MANY = 5000  # Vector files store more points or lines than this as pixels: they would be slow to open.
+USUAL_SIZE = 4.6  # Inches that the axes of a single plot measure, for which sizes of marks, lines and texts are chosen.
+SMALLEST_TEXT = 5.5  # points; smaller text is not legible in print
+LAYOUTS = 4  # Matplotlib's layout of round axes with a legend beside them converges slowly; after one it may be cut off.
+LEGEND_LINES = 32  # A legend of more lines would not be legible beside axes of the usual size.
 
 
 def new_figure(*, interactive: bool = True) -> Figure:
-    """A figure: one of pyplot's, or (not interactive) one that can only be saved and leaves no trace."""
+    """A figure of pyplot's, or (not interactive) one that can only be saved and is not registered anywhere."""
     try:
         import matplotlib.pyplot as plt
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError("Pictures need matplotlib: pip install matplotlib.") from error
+        raise ImportError("Plots need matplotlib: pip install matplotlib.") from error
     return (plt.figure if interactive else Figure)(figsize=(7, 6), layout="constrained")
 
 
+def save_figure(figure: Figure, path: str | Path, *, dpi: float = 160.0) -> None:
+    """Write a figure to a file, cropped to what it shows: PDF with TrueType fonts, SVG with text as text.
+
+    Publishers require the former, and both can be searched and edited.
+    """
+    from matplotlib import rc_context
+
+    with rc_context({"pdf.fonttype": 42, "svg.fonttype": "none"}):
+        figure.savefig(path, dpi=dpi, bbox_inches="tight")
+
+
 def figure_of(ax: Axes) -> Figure:
-    """The figure that the axes are in, also where they are in a subfigure."""
+    """The figure that contains the axes, also if they are in a subfigure."""
     return cast("Figure", ax.get_figure(root=True))
 
 
 def theme_of(ax: Axes) -> Theme:
-    """Dark on a dark figure; where the figure is transparent, if matplotlib writes in a light colour."""
+    """Dark on a dark figure; on a transparent figure, if matplotlib's text colour is light."""
     from matplotlib import rcParams
     from matplotlib.colors import to_rgba
 
@@ -46,30 +60,36 @@ def theme_of(ax: Axes) -> Theme:
     return DARK if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.4 else LIGHT
 
 
+def _inches(ax: Axes) -> np.ndarray:
+    """Width and height of the axes before the layout."""
+    box = ax.get_position(original=True)
+    return np.asarray(figure_of(ax).get_size_inches() * [box.width, box.height])
+
+
 def proportion(ax: Axes) -> float:
-    """How large the axes are beside those of a figure of its own: what sizes of marks, lines and texts are multiplied by."""
-    place, (width, height) = ax.get_position(original=True), figure_of(ax).get_size_inches()
-    return float(np.clip(min(place.width * width, place.height * height) / USUAL, 0.3, 2.0))
+    """The size of the axes relative to those of a single plot: the factor of sizes of marks, lines and texts."""
+    return float(np.clip(_inches(ax).min() / USUAL_SIZE, 0.3, 2.0))
 
 
 def mark_area(n: int, largest: float = 45.0) -> float:
-    """The area of a mark in square points, the smaller the more of them there are."""
+    """The area in square points of each of n marks."""
     return float(np.clip(10 * largest / np.sqrt(max(n, 1)), 1, largest))
 
 
 def text_size(ax: Axes, usual: float) -> float:
-    """A size of text in proportion to the axes, but legible."""
-    return max(LEGIBLE, usual * proportion(ax))
+    """A font size in proportion to the axes, but legible."""
+    return max(SMALLEST_TEXT, usual * proportion(ax))
 
 
-def in_lines(ax: Axes, text: str, usual: float) -> str:
-    """A text of a usual size, broken into lines no wider than the axes: a wider one would keep panels from being laid out."""
-    width = ax.get_position(original=True).width * figure_of(ax).get_size_inches()[0] * 72
-    return fill(text, max(20, int(width / (0.6 * text_size(ax, usual)))))  # a letter is less than 0.6 of its size wide
+def wrapped(ax: Axes, text: str, usual: float, *, vertical: bool = False) -> str:
+    """A text of a usual size in lines no longer than the axes are wide or, if vertical, than a colour bar is high."""
+    width, height = _inches(ax) * 72
+    length = 0.6 * height if vertical else width
+    return fill(text, max(20, int(length / (0.6 * text_size(ax, usual)))))  # a letter is at most 0.6 of its size wide
 
 
 def draw_lines(ax: Axes, segments: Any, colour: Any, width: float, zorder: float = 1, **options: Any) -> None:
-    """Polylines, as pixels where there are very many; their width in proportion to the axes."""
+    """Draw polylines, with a width in proportion to the axes."""
     from matplotlib.collections import LineCollection
 
     lines = LineCollection(list(segments), colors=colour, linewidths=width * proportion(ax), zorder=zorder, **options)
@@ -81,38 +101,36 @@ def draw_lines(ax: Axes, segments: Any, colour: Any, width: float, zorder: float
 
 
 class Colouring(NamedTuple):
-    """A colour for each point, and what explains it: lines of a legend, or a colour bar."""
+    """A colour for each point, and a legend or a colour bar for them."""
 
     points: Any  # (n,) colours, or (n, 4)
-    grey: np.ndarray  # (n,): painted first, below the others
-    legend: list[tuple[str, str]]  # text, colour
-    bar: tuple[Any, Colormap] | None = None  # how numbers become fractions, and fractions colours
+    grey: np.ndarray  # (n,): points without a label or value, below the others
+    legend: list[tuple[str, str]]  # text and colour
+    bar: tuple[Any, Colormap] | None = None  # the norm and the colour map
 
 
 def by_label(labels: list[Any] | None, n: int, theme: Theme, palette: Any = None) -> Colouring:
-    """A colour of their own for as many classes as there are colours; the others, and missing labels, are grey."""
+    """Colours of n points by class; the legend lists the first classes."""
     if labels is None:
         colour = theme.classes[0] if palette is None or isinstance(palette, Mapping) else next(iter(palette))
         return Colouring([colour] * n, np.zeros(n, dtype=bool), [])
     colours, texts = class_colours(labels, palette, theme.name), label_texts(labels)
-    own = {text: colour for text, colour in colours.items() if colour not in (OTHER, DARK_OTHER)}
-    legend = list(own.items())
-    rest = len(colours) - len(own)
-    if rest:
-        only = next(text for text in colours if text not in own)
-        legend.append((only if rest == 1 else f"{rest} others", theme.other))
-    return Colouring([colours[text] for text in texts], np.array([text not in own for text in texts], dtype=bool), legend)
+    legend = list(colours.items())
+    if len(legend) > LEGEND_LINES:
+        legend = [*legend[: LEGEND_LINES - 1], (f"and {len(legend) - LEGEND_LINES + 1} more classes", "none")]
+    grey = np.array([text == NO_LABEL or colours[text] == theme.other for text in texts], dtype=bool)
+    return Colouring([colours[text] for text in texts], grey, legend)
 
 
 def ramp(name: str, theme: Theme) -> Colormap:
-    """A colour map from low to high; `palette.RAMPS` holds it."""
+    """A colour map of `RAMPS`."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list(name, list(RAMPS[name][theme.name]))
 
 
 def by_value(values: np.ndarray, theme: Theme, scale: str = "linear", limits: tuple[float, float] | None = None) -> Colouring:
-    """A ramp of steadily changing lightness; missing values are grey."""
+    """Colours of points by value; missing values are grey."""
     from matplotlib.colors import LogNorm, Normalize, to_rgba
 
     ends = value_range(values, scale) if limits is None else limits
@@ -128,41 +146,44 @@ def by_value(values: np.ndarray, theme: Theme, scale: str = "linear", limits: tu
 
 
 def plain(text: str, longest: int = 32) -> str:
-    """A user's text, for matplotlib: no mathematics in it, and not too long."""
+    """A text of the user for matplotlib: shortened, and without mathematics."""
     short = text if len(text) <= longest else f"{text[: longest - 14]}…{text[-12:]}"
     return short.replace("$", r"\$")
 
 
 def draw_legend(ax: Axes, legend: list[tuple[str, str]]) -> None:
-    """The classes beside the axes, inside the figure."""
+    """Draw the classes beside the axes, inside the figure."""
     from matplotlib.lines import Line2D
 
-    theme, size = theme_of(ax), proportion(ax)
-    height = ax.get_position(original=True).height * figure_of(ax).get_size_inches()[1] * 72
-    font = max(LEGIBLE, min(9 * size, height / (1.6 * len(legend))))
-    dots = [
-        Line2D([], [], marker="o", linestyle="", color=colour, markeredgecolor=theme.halo, markersize=0.7 * font)
-        for _, colour in legend
-    ]
-    place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "borderaxespad": 0.3, "handletextpad": 0.2}
-    box = ax.legend(dots, [plain(text) for text, _ in legend], frameon=False, fontsize=font, labelspacing=0.4, **place)
-    if figure_of(ax).get_layout_engine() is None:
-        _make_room(ax, box)
+    theme = theme_of(ax)
+    font = max(SMALLEST_TEXT, min(9 * proportion(ax), 72 * _inches(ax)[1] / (1.6 * len(legend))))
+    style: dict[str, Any] = {"marker": "o", "linestyle": "", "markeredgecolor": theme.halo, "markersize": 0.7 * font}
+    dots = [Line2D([], [], color=colour, **style) for _, colour in legend]
+    beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "borderaxespad": 0.3, "handletextpad": 0.2}
+    box = ax.legend(dots, [plain(text) for text, _ in legend], frameon=False, fontsize=font, labelspacing=0.4, **beside)
+    ax.set_anchor("W")  # round axes in the middle of a wide space would push the legend out of the figure
+    figure = figure_of(ax)
+    engine = figure.get_layout_engine()
+    if engine is None:
+        return _narrow(ax, box)
+    for _ in range(LAYOUTS):
+        engine.execute(figure)
+    return None
 
 
-def _make_room(ax: Axes, legend: Any) -> None:
-    """Without a layout engine nobody makes room for what stands beside the axes: narrow them until both fit their place."""
-    figure, place = figure_of(ax), ax.get_position(original=True)
+def _narrow(ax: Axes, legend: Any) -> None:
+    """Narrow axes in a figure without a layout engine until their legend fits beside them."""
+    figure, box = figure_of(ax), ax.get_position(original=True)
     figure.draw_without_rendering()
-    width = legend.get_window_extent().width / figure.bbox.width
-    ax.set_position((place.x0, place.y0, max(place.width - width, 0.3 * place.width), place.height))
-    ax.set_anchor("W")
+    room = (legend.get_window_extent().width + figure.dpi / 6) / figure.bbox.width  # 12 points for the gap and rounding
+    ax.set_position((box.x0, box.y0, max(box.width - room, 0.3 * box.width), box.height))
 
 
 def draw_colour_bar(ax: Axes, bar: tuple[Any, Colormap], name: str | None) -> None:
     from matplotlib.cm import ScalarMappable
 
+    label = wrapped(ax, plain(name or "", 80), 9, vertical=True)
     drawn = figure_of(ax).colorbar(ScalarMappable(*bar), ax=ax, shrink=0.6, pad=0.02)
     drawn.outline.set_visible(False)
-    drawn.set_label(plain(name or ""), fontsize=text_size(ax, 9))
+    drawn.set_label(label, fontsize=text_size(ax, 9))
     drawn.ax.tick_params(labelsize=text_size(ax, 8), length=2)

@@ -1,31 +1,27 @@
-"""Pictures of moving points, one after another, in a file."""
+"""Films of moving points."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial import cKDTree
 
-from .._input.arguments import check_choice, check_count
+from .._input.arguments import check_choice, check_count, check_number
 from ..geometry import geodesic
 from ..geometry._arrays import to_numpy
 from .figures import new_figure
-from .given import Given, check_given, check_same_rows, one_per_point
 from .plane import draw_plane
+from .validation import PlotData, check_plot_data, check_same_rows, one_per_point
 from .views import VIEWS, choose_view
 
 if TYPE_CHECKING:
     from matplotlib.animation import AbstractMovieWriter
-    from matplotlib.figure import Figure
 
-FORMATS = (".gif", ".mp4")
-COMMONEST = 64  # So many colours of a GIF are exact.
+WRITERS = {".gif": "pillow", ".mp4": "ffmpeg"}  # matplotlib's names
 
 
 def animate(
@@ -44,32 +40,32 @@ def animate(
     force: bool = False,
     **points: Any,
 ) -> Path:
-    """Write a film of points that move in the hyperbolic plane: one picture per epoch, in one view and with the same colours.
+    """Write a film of points that move in the hyperbolic plane, such as one picture per epoch of a training.
 
     Parameters
     ----------
     frames : iterable of arrays (n, 2)
-        The same points at one time after another, as ``HoroPCA(warm_start=True)`` or one ``transform`` gives them.
+        The same points at successive times, such as the images of ``HoroPCA(warm_start=True)`` or of one ``transform``.
     path : str or Path
-        Where to: a ``.gif``, or an ``.mp4``, which needs the program ffmpeg.
+        A ``.gif``, or an ``.mp4``, which needs the program ffmpeg.
     labels, value_name, and more
         As for `plot_disk`, for all pictures.
     view : {"auto", "disk", "klein", "equidistant", "halfplane"}
-        As for `plot_plane`, chosen once and large enough for all pictures.
+        As for `plot_plane`; the same for all pictures, with the same limits.
     titles : sequence of str, optional
         One for each frame.
     between : int, default=0
-        So many more pictures between two frames, in which every point goes on along a geodesic.
+        The number of pictures between two frames, in which every point moves along a geodesic.
     fps : int, default=4
         Pictures per second.
     dpi : float, default=100
-        Pixels per inch, of 7 by 6 inches.
+        Pixels per inch. A picture measures 7 by 6 inches.
     companions : mapping of names to points, or a list of one for each frame, optional
-        Points to draw on top, as for `plot_disk`. Those of a list stand still between two frames.
+        Points to draw on top, as for `plot_disk`. Those of a list do not move between two frames.
     progress : callable, optional
-        Called with how many pictures are drawn, and of how many.
+        Called as ``progress(done, total)`` after each picture.
     force : bool, default=False
-        Replace a file that is there, once the film is whole.
+        Whether to replace an existing file. It is replaced when the film is complete.
 
     Returns
     -------
@@ -83,106 +79,76 @@ def animate(
     'film.gif'
     """
     path = Path(path)
-    _refuse_existing(path, force)
+    _check_absent(path, force)
     check_choice("view", view, ("auto", *VIEWS))
     check_count("between", between, 0)
     check_count("fps", fps, 1)
-    given = _checked_frames(frames, labels, companions, points)
-    heads = one_per_point(titles, "titles", len(given), "frame") or [None] * len(given)
-    everything = np.concatenate([part for one in given for part in (one.x, one.companions)])
+    check_number("dpi", dpi, "a positive number", above=0)
+    data = _check_frames(frames, labels, companions, points)
+    heads = one_per_point(titles, "titles", len(data), "frame") or [None] * len(data)
+    everything = np.concatenate([part for one in data for part in (one.x, one.companions)])
     chosen = choose_view(everything) if view == "auto" else view
-    writer, figure, total = _writer(path, fps), new_figure(interactive=False), (len(given) - 1) * (between + 1) + 1
+    writer, figure, total = _writer(path, fps), new_figure(interactive=False), (len(data) - 1) * (between + 1) + 1
     path.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=path.parent, prefix=".film") as folder:
         unfinished = Path(folder) / path.name
+        boxes: list[Any] = []
         with writer.saving(figure, str(unfinished), dpi):
-            for done, (one, head) in enumerate(_pictures(given, heads, between), start=1):
+            for done, (one, head) in enumerate(_pictures(data, heads, between), start=1):
                 figure.clear()
-                draw_plane(chosen, one._replace(room=everything), figure.subplots(), value_name, head)
+                figure.set_layout_engine("constrained")
+                # Every picture has the layout of the first, with two lines for notes: otherwise the film would jump.
+                draw_plane(chosen, one._replace(margin=everything), figure.subplots(), value_name, head, note_lines=2)
+                if not boxes:
+                    figure.draw_without_rendering()
+                    boxes = [ax.get_position() for ax in figure.axes]
+                figure.set_layout_engine("none")
+                for ax, box in zip(figure.axes, boxes, strict=True):
+                    ax.set_position(box)
                 writer.grab_frame()
                 if progress is not None:
                     progress(done, total)
-        _refuse_existing(path, force)  # somebody may have written it meanwhile
+        _check_absent(path, force)  # it may have been written in the meantime
         os.replace(unfinished, path)
     return path
 
 
-def _refuse_existing(path: Path, force: bool) -> None:
+def _check_absent(path: Path, force: bool) -> None:
     if path.exists() and not force:
         raise FileExistsError(f"{path} exists already. Pass force=True to replace it.")
 
 
-def _checked_frames(frames: Iterable[Any], labels: Any, companions: Any, points: dict[str, Any]) -> list[Given]:
-    """What is to be drawn of each frame, or a sentence."""
-    frames = list(frames)  # or what makes them one after another
+def _check_frames(frames: Iterable[Any], labels: Any, companions: Any, points: dict[str, Any]) -> list[PlotData]:
+    """Validate the frames and what is drawn with them."""
+    frames = list(frames)
     if not frames:
-        raise ValueError("frames must be one array of points after another, but there are none.")
+        raise ValueError("frames must contain at least one array of points, but is empty.")
     if np.ndim(to_numpy(frames[0])) < 2:
-        raise ValueError("frames must be one array of points after another, but is one array itself. Pass [frames].")
+        raise ValueError("frames must be a sequence of arrays of points, but is one array. Pass [frames].")
     if points.get("regions") is not None:
-        raise ValueError("regions are of one picture, and a film has several. Leave them out.")
-    several = isinstance(companions, list | tuple) and len(companions) > 0
-    moving = several and all(isinstance(one, Mapping) for one in companions)
-    beside = one_per_point(companions, "companions", len(frames), "frame") if moving else [companions] * len(frames)
-    given = [check_given(Y, labels, companions=one, **points) for Y, one in zip(frames, beside or [], strict=True)]
-    check_same_rows("frames", [len(one.x) for one in given])
-    return given
+        raise ValueError("regions belong to one picture, but a film has several. Omit them.")
+    each = isinstance(companions, list | tuple) and len(companions) > 0 and all(isinstance(one, Mapping) for one in companions)
+    beside = one_per_point(companions, "companions", len(frames), "frame") if each else [companions] * len(frames)
+    data = [check_plot_data(Y, labels, companions=one, **points) for Y, one in zip(frames, beside or [], strict=True)]
+    check_same_rows("frames", [len(one.x) for one in data])
+    return data
 
 
-def _pictures(given: list[Given], heads: list[Any], between: int) -> Iterator[tuple[Given, Any]]:
-    """The frames, and pictures between them, each with its title."""
-    for k, one in enumerate(given):
+def _pictures(data: list[PlotData], heads: list[Any], between: int) -> Iterator[tuple[PlotData, Any]]:
+    """The frames and the pictures between them, each with its title."""
+    for k, one in enumerate(data):
         yield one, heads[k]
-        if k + 1 < len(given):
-            for step in range(1, between + 1):
-                yield one._replace(x=geodesic(one.x, given[k + 1].x, step / (between + 1))), heads[k]
+        for step in range(1, between + 1) if k + 1 < len(data) else ():
+            yield one._replace(x=geodesic(one.x, data[k + 1].x, step / (between + 1))), heads[k]
 
 
 def _writer(path: Path, fps: int) -> AbstractMovieWriter:
-    """What writes files with such an ending, or a sentence."""
-    from matplotlib.animation import AbstractMovieWriter, FFMpegWriter
+    """Matplotlib's writer of files with this suffix. Raises ValueError if there is none."""
+    from matplotlib.animation import writers
 
-    class Gif(AbstractMovieWriter):
-        """Keeps all pictures, to write them in one palette."""
-
-        def setup(self, fig: Figure, outfile: Any, dpi: float | None = None) -> None:
-            super().setup(fig, outfile, dpi)
-            self.pictures: list[np.ndarray] = []
-
-        def grab_frame(self, **options: Any) -> None:
-            width, height = self.frame_size
-            self.fig.savefig(drawn := BytesIO(), format="rgba", dpi=self.dpi)
-            self.pictures.append(np.frombuffer(drawn.getvalue(), dtype=np.uint8).reshape(height, width, 4)[..., :3])
-
-        def finish(self) -> None:
-            if not self.pictures:  # the first could not be drawn, and that error is on its way
-                return
-            first, *rest = _in_one_palette(np.stack(self.pictures))
-            first.save(self.outfile, save_all=True, append_images=rest, duration=round(1000 / self.fps), loop=0)
-
-    ending = path.suffix.lower()
-    if ending not in FORMATS:
-        raise ValueError(f"path must end in {' or '.join(FORMATS)}, but is {str(path)!r}.")
-    if ending == ".gif":
-        return Gif(fps)
-    if not FFMpegWriter.isAvailable():
+    suffix = path.suffix.lower()
+    if suffix not in WRITERS:
+        raise ValueError(f"path must end in {' or '.join(WRITERS)}, but is {str(path)!r}.")
+    if not writers.is_available(WRITERS[suffix]):
         raise ValueError(f"{path.name} needs the program ffmpeg, which is not installed here. Write a .gif, or install ffmpeg.")
-    return FFMpegWriter(fps=fps)
-
-
-def _in_one_palette(pictures: np.ndarray) -> list[Any]:
-    """Pictures (m, height, width, 3) in 256 colours that are the same in all: with a palette for each, colours would flicker.
-
-    The commonest are kept as they are, and others are spread among all that there are.
-    """
-    from PIL import Image
-
-    packed, place, counts = np.unique(pictures @ np.array([1 << 16, 1 << 8, 1]), return_inverse=True, return_counts=True)
-    shades = np.stack([packed >> 16, packed >> 8 & 255, packed & 255], axis=1).astype(np.uint8)
-    spread = Image.fromarray(shades[None]).quantize(256 - COMMONEST, method=Image.Quantize.MAXCOVERAGE).getpalette() or []
-    palette = np.concatenate([shades[np.argsort(-counts, kind="stable")[:COMMONEST]], np.array(spread).reshape(-1, 3)])
-    nearest = cKDTree(palette[:256]).query(shades)[1].astype(np.uint8)
-    images = [Image.fromarray(picture) for picture in nearest[place].reshape(pictures.shape[:3])]
-    for image in images:
-        image.putpalette(palette[:256].astype(np.uint8).tobytes())
-    return images
+    return writers[WRITERS[suffix]](fps=fps)

@@ -1,4 +1,4 @@
-"""Names beside points, as many as fit, placed when the picture is drawn and its layout is known."""
+"""Names beside points, as many as fit."""
 
 from __future__ import annotations
 
@@ -6,129 +6,114 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figures import figure_of, in_lines, plain, proportion, text_size, theme_of
+from .figures import figure_of, plain, proportion, text_size, theme_of, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-FONT = 7.0  # Names are so large, in points, on axes of the usual size.
-LONGEST = 32  # A name has at most so many characters.
-MOST = 150  # A picture has at most so many names.
-# A name stands right, left, above, below or at one of the corners: the corner of its box is there, in its widths and heights.
-PLACES = ((0.0, -0.5), (-1.0, -0.5), (-0.5, 0.0), (-0.5, -1.0), (0.0, 0.0), (-1.0, 0.0), (0.0, -1.0), (-1.0, -1.0))
+MOST = 150  # A plot of the usual size is hard to read with more names.
+TRIED = 8 * MOST  # Names that are tried: of the points that matter less, hardly any would fit.
+# Where a name may be, relative to its point, in order of preference: right, left, above, below, and the corners.
+SIDES = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)])
 
 
-def weights(radius: np.ndarray, edges: np.ndarray | None) -> np.ndarray:
-    """How telling each point is: near the centre, and with many edges if there are edges."""
-    near = 1 / np.cosh(radius / 2) ** 2  # the area that a mark of constant hyperbolic size has on the disk
+def importance(radius: np.ndarray, edges: np.ndarray | None) -> np.ndarray:
+    """Weights (n,) of names: large for points near the centre and, if there are edges, with many of them."""
+    near = 1 / np.cosh(radius / 2) ** 2  # the area in the disk of a small mark of constant hyperbolic size
     if edges is None or not len(edges):
         return near
     degree = np.log1p(np.bincount(edges.ravel(), minlength=len(radius)))
     return np.asarray(near * (0.3 + degree / max(degree.max(), 1e-9)))
 
 
-def draw_names(ax: Axes, xy: np.ndarray, names: list[str], weight: np.ndarray, marks: np.ndarray, note: Text) -> None:
-    """Write the names of the points xy (n, 2), the heaviest first, where they hide no other name, no point and no legend.
+def names_note(fitting: int, wanted: int) -> str:
+    """How many names fit."""
+    return f"{fitting:,} of {wanted:,} names fit"
 
-    `marks` (n,) are the areas of the points in square points. Names of infinite weight may hide points of less. The note says
-    how many of the names are not there.
+
+def draw_names(ax: Axes, xy: np.ndarray, names: list[str], weight: np.ndarray, marks: np.ndarray, note: Text) -> None:
+    """Write the names of points xy (n, 2), the heaviest first, where they overlap no other name, point, legend or axes.
+
+    `marks` (n,) are the areas of the points in square points. Names of infinite weight may overlap points of finite weight.
+    The note says how many names fit.
     """
     from matplotlib.artist import Artist, allow_rasterization
+    from matplotlib.patheffects import AbstractPathEffect, Normal, Stroke
+
+    halo: list[AbstractPathEffect] = [
+        Stroke(linewidth=1.4 * proportion(ax), foreground=theme_of(ax).halo, alpha=0.8)
+    ]  # edges run below
+    wanted = sum(1 for name in names if name)
+    before = note.get_text().replace("\n", " ")
+
+    def set_note(more: str) -> None:
+        note.set_text(wrapped(ax, "; ".join(filter(None, [before, more])), 6))
 
     class Names(Artist):
-        """Looks for places each time it is drawn: only then is it known where the axes are."""
+        """Finds positions whenever it is drawn, because the layout of the figure is known only then."""
+
+        texts: tuple[Text, ...] = ()
 
         @allow_rasterization  # type: ignore[untyped-decorator, unused-ignore]
         def draw(self, renderer: Any) -> None:
-            wanted = sum(1 for name in names if name)
-            say(f"{wanted:,} of {wanted:,} names fit")  # at its longest
-            taken = [*_hindrances(ax, renderer), np.array(note.get_window_extent(renderer).extents)]
-            self.texts = _placed(ax, xy, names, weight, marks, taken)
-            say(f"{len(self.texts):,} of {wanted:,} names fit" if len(self.texts) < wanted else "")
-            for text in self.texts:
-                text.draw(renderer)
-
-        def get_texts(self) -> list[Text]:
-            return self.texts
-
-    said = note.get_text().replace("\n", " ")
-
-    def say(more: str) -> None:
-        note.set_text(in_lines(ax, "; ".join(part for part in (said, more) if part), 6))
+            set_note(names_note(wanted, wanted))  # the longest that it can be
+            taken = [*_obstacles(ax, renderer), np.array(note.get_window_extent(renderer).extents)]
+            self.texts = tuple(_fitting(ax, xy, names, weight, marks, taken))
+            set_note(names_note(len(self.texts), wanted) if len(self.texts) < wanted else "")
+            # Text with effects is drawn as curves, which match in pixels. In vector files the text is drawn without them.
+            for effects in [[*halo, Normal()]] if hasattr(renderer, "buffer_rgba") else [halo, []]:
+                for text in self.texts:
+                    text.set_path_effects(effects)
+                    text.draw(renderer)
 
     artist = Names()
-    artist.texts = []
-    artist.set_gid("names")
-    artist.set_zorder(4)
-    artist.set_in_layout(False)
+    artist.set(gid="names", zorder=4, in_layout=False)
     ax.add_artist(artist)
 
 
-def _hindrances(ax: Axes, renderer: Any) -> list[np.ndarray]:
-    """Boxes in pixels that no name may run into: the legend, and other axes of the figure that do not lie behind these."""
-    low, high = ax.bbox.get_points()
-    behind = [other for other in figure_of(ax).axes if (other.bbox.min <= low + 1).all() and (other.bbox.max >= high - 1).all()]
-    others = [other.bbox for other in (*figure_of(ax).axes, *ax.child_axes) if other not in behind]
-    legend = ax.get_legend()
-    return [np.array(box.extents) for box in (others if legend is None else [*others, legend.get_window_extent(renderer)])]
+def _obstacles(ax: Axes, renderer: Any) -> list[np.ndarray]:
+    """Boxes in pixels that no name may overlap: the legend, and other axes of the figure that are not behind these."""
+    inner, legend = np.array(ax.bbox.extents) + [1, 1, -1, -1], ax.get_legend()
+    others = [np.array(other.bbox.extents) for other in (*figure_of(ax).axes, *ax.child_axes)]
+    boxes = [box for box in others if (box[:2] > inner[:2]).any() or (box[2:] < inner[2:]).any()]
+    return boxes if legend is None else [*boxes, np.array(legend.get_window_extent(renderer).extents)]
 
 
-def _placed(
+def _fitting(
     ax: Axes, xy: np.ndarray, names: list[str], weight: np.ndarray, marks: np.ndarray, taken: list[np.ndarray]
 ) -> list[Text]:
-    """The names that fit beside what is taken, as texts in pixels."""
+    """The names that fit beside the boxes that are taken, as texts in pixels."""
     from matplotlib.font_manager import FontProperties
-    from matplotlib.patheffects import withStroke
     from matplotlib.text import Text
     from matplotlib.textpath import text_to_path
 
-    figure, theme, font = figure_of(ax), theme_of(ax), text_size(ax, FONT)
-    unit = figure.dpi / 72
-    if not len(xy):
-        return []
-    pixels = ax.transData.transform(xy)
-    reach = np.sqrt(np.broadcast_to(marks, len(xy)) / np.pi) * unit
-    frame, properties = np.array(figure.bbox.extents), FontProperties(size=font)
-    found: list[Text] = []
-    halo = [withStroke(linewidth=1.4 * proportion(ax), foreground=theme.halo, alpha=0.8)]  # over edges
-    style: dict[str, Any] = {"fontsize": font, "color": theme.ink, "path_effects": halo}
-    for i in [i for i in np.argsort(-weight, kind="stable")[: 8 * MOST] if names[i]]:
-        if len(found) >= MOST:
+    figure, theme, font = figure_of(ax), theme_of(ax), text_size(ax, 7)
+    pixel, properties, found = figure.dpi / 72, FontProperties(size=font), list[Text]()
+    style: dict[str, Any] = {"fontsize": font, "color": theme.ink, "ha": "left", "va": "center"}
+    centres = ax.transData.transform(xy) if len(xy) else np.empty((0, 2))
+    reach = np.sqrt(np.broadcast_to(marks, len(xy)) / np.pi)[:, None] * pixel
+    dots = np.hstack([centres - reach, centres + reach])
+    for i in [i for i in np.argsort(-weight, kind="stable")[:TRIED] if names[i]]:
+        if len(found) == MOST:
             break
-        text = plain(names[i], LONGEST)
-        size = np.array([text_to_path.get_text_width_height_descent(text, properties, False)[0] + 2, 1.25 * font]) * unit
-        shown = np.isinf(weight) if np.isinf(weight[i]) else np.full(len(xy), True)
-        corner = _free_place(pixels[shown], reach[shown], pixels[i], float(reach[i]), size, frame, taken)
-        if corner is not None:
-            taken.append(np.concatenate([corner, corner + size]))
-            x, y = corner + [unit, size[1] / 2]
-            found.append(Text(float(x), float(y), text, ha="left", va="center", **style))
+        text = plain(names[i])
+        width = text_to_path.get_text_width_height_descent(text, properties, False)[0] + 2
+        size = np.array([width, 1.25 * font]) * pixel
+        low = centres[i] + (SIDES - 1) / 2 * size + SIDES * (reach[i] + 1.5)
+        boxes = np.hstack([low, low + size])
+        inside = (low >= figure.bbox.min).all(axis=1) & (low + size <= figure.bbox.max).all(axis=1)
+        points = dots[np.isinf(weight)] if np.isinf(weight[i]) else dots
+        free = np.flatnonzero(inside & ~_overlap(boxes, np.array(taken)) & ~_overlap(boxes, points))
+        if len(free):
+            box = boxes[free[0]]
+            taken.append(box)
+            found.append(Text(box[0] + pixel, (box[1] + box[3]) / 2, text, **style))
             found[-1].set_figure(figure)
     return found
 
 
-def _free_place(
-    pixels: np.ndarray,
-    reach: np.ndarray,
-    point: np.ndarray,
-    radius: float,
-    size: np.ndarray,
-    frame: np.ndarray,
-    taken: list[np.ndarray],
-) -> np.ndarray | None:
-    """The lower left corner of the first place beside a point, a mark of a radius, in which nothing is hidden."""
-    away = radius + 1.5
-    near = np.flatnonzero((np.abs(pixels - point) < size + away + reach.max(initial=0)).all(axis=1))
-    others, sizes = pixels[near], reach[near, None]
-    for place in PLACES:
-        share = np.array(place)
-        low = point + away * np.sign(share + 0.5) + size * share
-        high = low + size
-        if (low < frame[:2]).any() or (high > frame[2:]).any():
-            continue
-        if ((others + sizes > low) & (others - sizes < high)).all(axis=1).any():
-            continue
-        if not any((low < box[2:]).all() and (box[:2] < high).all() for box in taken):
-            return np.asarray(low)
-    return None
+def _overlap(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Which boxes (m, 4) overlap any of others (k, 4); a box is left, bottom, right, top."""
+    apart = (boxes[:, None, :2] >= others[None, :, 2:]) | (boxes[:, None, 2:] <= others[None, :, :2])
+    return np.asarray(~np.asarray(apart.any(axis=2)).all(axis=1))

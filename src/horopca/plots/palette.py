@@ -1,10 +1,12 @@
-"""Colours of classes and of numbers, for the plots and for the explorer: the one place that decides them."""
+"""Colours of classes and of numbers, for the plots and for the explorer."""
 
 from __future__ import annotations
 
+import colorsys
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,11 +24,12 @@ DARK_COLOURS = (
     "#137BB6", "#E7A72F", "#0AAE81", "#D9621B", "#C18EB7", "#92D1F9", "#FFF01C", "#9B88FF", "#EBFFEB", "#C40000",
     "#00FF9D", "#D814B1", "#89C476", "#894E4E", "#C4C4C4", "#6200FF", "#89764E", "#FFEBFF", "#006276", "#9D4EFF",
 )  # fmt: skip
-OTHER = "#B6B8BC"  #: Classes beyond the twenty, and points without a label or a number, have this colour.
+OTHER = "#B6B8BC"  #: The grey of points without a label or a number.
 DARK_OTHER = "#767D87"
-NO_LABEL = "no label"  #: The class of points without a label, as the legend has it.
+NO_LABEL = "no label"  #: The class of points without a label, as the legend names it.
+ROMAN = re.compile(r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})\b")
 
-# Ramps from low to high: high is what stands out from the background. `distrust` keeps quiet until something is wrong.
+# Ramps from low to high: high values stand out from the background. The low end of `distrust` is inconspicuous.
 RAMPS: dict[str, dict[str, tuple[str, ...]]] = {
     "value": {
         "light": ("#A5DB36", "#4AC16D", "#1FA187", "#277F8E", "#365C8D", "#46327E", "#440154"),
@@ -41,7 +44,7 @@ RAMPS: dict[str, dict[str, tuple[str, ...]]] = {
         "dark": ("#3A4C5C", "#7F6A3B", "#C58400", "#F07A1C", "#FFC9A3"),
     },
 }
-RAMPS["trust"] = {theme: ramp[::-1] for theme, ramp in RAMPS["distrust"].items()}  # where the high end is the good one
+RAMPS["trust"] = {theme: ramp[::-1] for theme, ramp in RAMPS["distrust"].items()}  # for values of which high ones are good
 SCALES = ("linear", "log", "diverging")
 
 
@@ -67,47 +70,56 @@ DARK = Theme("dark", DARK_COLOURS, DARK_OTHER, "#181C22", "#9AA1AB", "#3B424C", 
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, and whatever else is not equal to itself."""
+    """Whether a label or number is missing: None, NaN, and other values that are not equal to themselves."""
     return value is None or bool(value != value)
 
 
 def label_texts(labels: Iterable[Any]) -> list[str]:
-    """Labels as texts; the missing ones are one class of their own."""
+    """Labels as texts; all missing ones are `NO_LABEL`."""
     return [NO_LABEL if is_missing(label) else str(label) for label in labels]
 
 
-def ordered_classes(texts: Iterable[str], most: int) -> list[str]:
-    """The classes in the order of a legend: the `most` frequent by name, then the rest by frequency, "no label" last.
+def ordered_classes(texts: Iterable[str]) -> list[str]:
+    """The distinct classes in natural order: numbers by value, Roman numerals too if every class starts with one.
 
-    By name, because which class is the larger changes from subset to subset, and its colour should not.
-
-    >>> ordered_classes(["b10", "b9", "b9", "no label", "a"], 2)
-    ['b9', 'b10', 'a', 'no label']
+    >>> ordered_classes(["b10", "b9", "no label", "b9", "a"])
+    ['a', 'b9', 'b10', 'no label']
+    >>> ordered_classes(["IX", "V", "I", "IV"])
+    ['I', 'IV', 'V', 'IX']
     """
-    counts = Counter(texts)
-    missing = [NO_LABEL] if counts.pop(NO_LABEL, 0) else []
-    frequent = [text for text, _ in counts.most_common()]
-    return sorted(frequent[:most], key=_by_name) + frequent[most:] + missing
+    classes = set(texts)
+    missing = [NO_LABEL] if NO_LABEL in classes else []
+    classes -= {NO_LABEL}
+    numerals = {text: ROMAN.match(text) for text in classes}
+    # Letters alone, such as C, D and M, are classes by letter rather than numerals.
+    if all(numerals.values()) and any(found and len(found[0]) > 1 for found in numerals.values()):
+        return sorted(classes, key=lambda text: (_roman(text), _natural(text))) + missing
+    return sorted(classes, key=_natural) + missing
 
 
-def _by_name(text: str) -> list[tuple[int, int, str]]:
-    """Numbers inside a name count as numbers."""
+def _natural(text: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", text)]
 
 
-def class_colours(labels: Iterable[Any], palette: Any = None, theme: str = "light") -> dict[str, str]:
-    """The colour of each class, as every plot and page gives it.
+def _roman(text: str) -> int:
+    """The value of the Roman numeral that a text starts with."""
+    digits = [{"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}[letter] for letter in ROMAN.findall(text)[0]]
+    return sum(-one if one < after else one for one, after in zip(digits, [*digits[1:], 0], strict=True))
 
-    Twenty classes (those of a list ``palette``: as many as it has) have a colour, in the order of their names; rarer ones
-    and "no label" are grey. To keep the colours of a whole for a part that lacks some classes, pass this mapping on as
-    the ``palette`` of the part.
+
+def class_colours(labels: Iterable[Any], palette: Any = None, theme: str = "light") -> dict[str, str]:
+    """The colour of each class in every plot and page, in natural order of the classes.
+
+    The twenty most frequent classes have the colours of the palette, in the order of their names. Further classes have
+    other hues, and "no label" is grey. To keep the colours of a whole data set for a part of it, pass this mapping as the
+    ``palette`` of the part.
 
     Parameters
     ----------
     labels : iterable
         A label for each point.
     palette : sequence of "#rrggbb", or mapping of classes to "#rrggbb", optional
-        Other colours than the package's. Classes that a mapping does not hold are grey.
+        Other colours than the package's. Classes that a mapping does not contain are grey.
     theme : {"light", "dark"}
         The background.
 
@@ -121,19 +133,30 @@ def class_colours(labels: Iterable[Any], palette: Any = None, theme: str = "ligh
     """
     check_choice("theme", theme, ("light", "dark"))
     usual = {"light": LIGHT, "dark": DARK}[theme]
-    texts = label_texts(labels)
+    counts = Counter(label_texts(labels))
+    classes = ordered_classes(counts)
     if isinstance(palette, Mapping):
-        given = {str(text): _checked_colour(colour) for text, colour in palette.items()}
-        return {text: given.get(text, usual.other) for text in ordered_classes(texts, len(given))}
-    colours = usual.classes if palette is None else [_checked_colour(colour) for colour in palette]
-    classes = [text for text in ordered_classes(texts, len(colours)) if text != NO_LABEL]
-    found = {text: colours[k] if k < len(colours) else usual.other for k, text in enumerate(classes)}
-    return found | ({NO_LABEL: usual.other} if NO_LABEL in texts else {})
+        given = {str(text): _check_colour(colour) for text, colour in palette.items()}
+        return {text: given.get(text, usual.other) for text in classes}
+    colours = usual.classes if palette is None else [_check_colour(colour) for colour in palette]
+    known = [text for text in classes if text != NO_LABEL]
+    frequent = set(sorted(known, key=lambda text: -counts[text])[: len(colours)])  # a stable sort: ties in natural order
+    first, further = iter(colours), _further_hues(theme)
+    found = {text: next(first) if text in frequent else next(further) for text in known}
+    return found | ({NO_LABEL: usual.other} if NO_LABEL in counts else {})
 
 
-def _checked_colour(colour: Any) -> str:
+def _further_hues(theme: str) -> Iterator[str]:
+    """Colours without end: hues apart by the golden ratio, so that neighbours in a legend differ most."""
+    lightness = (0.3, 0.42, 0.54) if theme == "light" else (0.5, 0.62, 0.74)
+    for k in count():
+        rgb = colorsys.hls_to_rgb(0.618034 * k % 1, lightness[k % 3], 0.6)
+        yield "#" + "".join(f"{round(255 * part):02X}" for part in rgb)
+
+
+def _check_colour(colour: Any) -> str:
     if not isinstance(colour, str) or not re.fullmatch(r"#[0-9a-fA-F]{6}", colour):
-        raise ValueError(f'palette must hold colours such as "#0072B2", or map classes to them, but holds {colour!r}.')
+        raise ValueError(f'palette must contain colours such as "#0072B2", or map classes to them, but contains {colour!r}.')
     return colour.upper()
 
 
@@ -141,9 +164,9 @@ def _checked_colour(colour: Any) -> str:
 
 
 def value_range(values: Any, scale: str = "linear") -> tuple[float, float]:
-    """The ends of a ramp: all values, but for a hundredth at each end where these stretch it more than twofold.
+    """The ends of a ramp: the range of the values, without 1 % at each end if that halves the range.
 
-    On a logarithmic scale values above 0 count; a diverging one is as long on either side of 0.
+    On a logarithmic scale values above 0 count; a diverging scale is symmetric about 0.
 
     >>> value_range([0.0, 1.0, float("nan"), 3.0]), value_range([-1.0, 3.0], "diverging")
     ((0.0, 3.0), (-3.0, 3.0))

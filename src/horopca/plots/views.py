@@ -1,4 +1,4 @@
-"""How each model of the hyperbolic plane is drawn: its frame, its rings and rays, its geodesics."""
+"""The views of the hyperbolic plane. A view is one row of `VIEWS`: its coordinates, frame, rings and geodesics."""
 
 from __future__ import annotations
 
@@ -7,28 +7,32 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..geometry import ModelName, from_hyperboloid, origin, radius
-from .curves import geodesic_arcs, on_hyperboloid
-from .figures import draw_lines, proportion, text_size
+from ..geometry import ModelName, from_hyperboloid, origin, radius, to_hyperboloid
+from .curves import Arcs, circular_arcs, equidistant_arcs, poincare_arcs
+from .figures import draw_lines, new_figure, proportion, text_size, theme_of
 from .palette import Theme
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-RIM = 5.3  # From this radius on the Poincaré disk has less than a hundredth of its own left: the rim, to the eye.
-APART = 0.06  # Rings that are drawn are at least so far from each other, in the picture's radius.
-STEPS = (1, 2, 5, 10, 20, 50, 100, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)  # Steps between rings, the liked ones first.
+RIM = 5.3  # Beyond this radius points of the Poincaré disk are within 1 % of its rim, and look as if they were on it.
+RING_GAP = 0.06  # The smallest gap between two rings, as a fraction of the radius of the plot: room for a number.
+RING_STEPS = (1, 2, 5, 10, 20, 50, 100, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)  # in order of preference
 
 
 class View(NamedTuple):
-    """A model as it is drawn: what it is called, its coordinates, its frame, and where rings of given radii fall."""
+    """How the hyperbolic plane is drawn."""
 
     title: str
     model: ModelName
-    frame: Callable[[Axes, np.ndarray, Theme], float]  # limits and boundary, for points xy; returns the picture's radius
-    ring: Callable[[np.ndarray], np.ndarray]  # from hyperbolic radius to radius in the picture
-    ringed: bool = False  # rings are always drawn: without them the picture has no scale
+    arcs: Arcs  # geodesics between points of the view
+    frame: Callable[[Axes, np.ndarray, Theme], float]  # draws the boundary, sets limits for points xy, returns the radius
+    ring: Callable[[np.ndarray], np.ndarray]  # the radius in the plot of a hyperbolic radius
+    shrinks: bool = False  # whether marks are smaller towards the boundary
+    ringed: bool = False  # whether rings are always drawn, because the plot has no other scale
+    boundary: str | None = "the rim"  # where far points accumulate
+    low: Callable[[np.ndarray, np.ndarray, float], np.ndarray] = lambda x, xy, size: radius(x) > RIM  # which points do
 
 
 def _disk_frame(ax: Axes, xy: np.ndarray, theme: Theme) -> float:
@@ -36,141 +40,194 @@ def _disk_frame(ax: Axes, xy: np.ndarray, theme: Theme) -> float:
 
 
 def _equidistant_frame(ax: Axes, xy: np.ndarray, theme: Theme) -> float:
-    """A circle around all points: the plane goes on outside it."""
+    """A circle around all points. The plane continues outside."""
     return _round_frame(ax, 1.03 * max(float(np.linalg.norm(xy, axis=1).max(initial=0)), 1e-3), theme)
 
 
 def _round_frame(ax: Axes, size: float, theme: Theme) -> float:
     from matplotlib.patches import Circle
 
-    width = proportion(ax)
-    ax.add_patch(Circle((0, 0), size, facecolor=theme.disk, edgecolor=theme.rim, linewidth=width, zorder=0))
+    ax.add_patch(Circle((0, 0), size, facecolor=theme.disk, edgecolor=theme.rim, linewidth=proportion(ax), zorder=0))
     ax.set(xlim=(-1.02 * size, 1.02 * size), ylim=(-1.02 * size, 1.02 * size), aspect="equal")
     ax.set_axis_off()
     return size
 
 
 def _halfplane_frame(ax: Axes, xy: np.ndarray, theme: Theme) -> float:
-    """Room for all points, and the boundary below them."""
+    """The boundary below, and limits around all points."""
     top = 1.08 * max(2.0, float(xy[:, 1].max(initial=0)))
     low, high = float(xy[:, 0].min(initial=0)), float(xy[:, 0].max(initial=0))
     middle, half = (low + high) / 2, max(1.08 * (high - low) / 2, top / 2)
     ax.axhline(0, color=theme.rim, linewidth=proportion(ax), zorder=1, clip_on=False)
-    ax.set(xlim=(middle - half, middle + half), ylim=(0, top), aspect="equal", facecolor=theme.disk)
-    ax.set(xticks=[], yticks=[])
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    ax.set(xlim=(middle - half, middle + half), ylim=(0, top), aspect="equal", facecolor=theme.disk, xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
     return top
 
 
+# Geodesics of the disk and of the half-plane are circles that meet the boundary at right angles; Klein's are straight.
 VIEWS = {
-    "disk": View("the Poincaré disk", "poincare", _disk_frame, lambda r: np.tanh(r / 2)),
-    "klein": View("Klein's disk", "klein", _disk_frame, np.tanh),
-    "equidistant": View("the equidistant disk", "tangent", _equidistant_frame, lambda r: r, ringed=True),
-    "halfplane": View("the half-plane", "halfspace", _halfplane_frame, lambda r: np.exp(np.minimum(r, 700))),
+    "disk": View("the Poincaré disk", "poincare", poincare_arcs, _disk_frame, lambda r: np.tanh(r / 2), shrinks=True),
+    "klein": View(
+        "Klein's disk",
+        "klein",
+        circular_arcs(lambda a, b: np.zeros(np.broadcast_shapes(a.shape, b.shape))),
+        _disk_frame,
+        np.tanh,
+        shrinks=True,
+    ),
+    "equidistant": View(
+        "the equidistant disk", "tangent", equidistant_arcs, _equidistant_frame, lambda r: r, ringed=True, boundary=None
+    ),
+    "halfplane": View(
+        "the half-plane",
+        "halfspace",
+        circular_arcs(lambda a, b: np.arctan2(a.real - b.real, a.imag + b.imag)),
+        _halfplane_frame,
+        lambda r: np.exp(np.minimum(r, 700)),
+        boundary="the boundary",
+        low=lambda x, xy, size: xy[:, 1] < 0.01 * size,
+    ),
 }
 
 
-def share_on_rim(x: np.ndarray) -> float:
-    """The share of points x (n, 3) that the Poincaré disk around the origin shows on its rim, to the eye."""
+def geodesic_arcs(a: Any, b: Any, n_points: int = 33, *, model: ModelName = "poincare") -> np.ndarray:
+    """Geodesics from each a (m, 2) to each b (m, 2), as polylines (m, n_points, 2) with nearly equal steps in the plot.
+
+    Parameters
+    ----------
+    a, b : arrays (m, 2)
+        Points of the unit disk (``model="poincare"`` or ``"klein"``), of the half-plane, height last, or of the
+        equidistant disk (``"tangent"``).
+    n_points : int
+    model : {"poincare", "klein", "halfspace", "tangent"}
+
+    Examples
+    --------
+    >>> geodesic_arcs([[0.5, 0.0]], [[-0.5, 0.0]], 3).round(6) + 0.0
+    array([[[ 0.5,  0. ],
+            [ 0. ,  0. ],
+            [-0.5,  0. ]]])
+    """
+    arcs = {view.model: view.arcs for view in VIEWS.values()}[model]
+    return arcs(np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64), n_points)
+
+
+# ---------------------------------------------------------------- which view
+
+
+def fraction_on_rim(x: np.ndarray) -> float:
+    """The fraction of points x (n, 3) that look as if they were on the rim of the Poincaré disk around the origin."""
     return float(np.mean(radius(x) > RIM)) if len(x) else 0.0
 
 
 def choose_view(x: np.ndarray) -> str:
-    """The Poincaré disk, or the equidistant one where most points would fall on the rim of the former.
+    """The Poincaré disk, or the equidistant one if more than half of the points would be on the rim of the former.
 
     >>> choose_view(np.array([[np.cosh(9.0), np.sinh(9.0), 0.0]])), choose_view(np.array([[1.0, 0.0, 0.0]]))
     ('equidistant', 'disk')
     """
-    return "equidistant" if share_on_rim(x) > 0.5 else "disk"
+    return "equidistant" if fraction_on_rim(x) > 0.5 else "disk"
 
 
-def why_by_distance(x: np.ndarray) -> str:
-    """Why `choose_view` shows points x (n, 3) by their distances, in words."""
-    return f"by distance from the centre: {share_on_rim(x):.0%} of the points would lie on the rim of the Poincaré disk"
+def why_equidistant(x: np.ndarray) -> str:
+    """The reason why `choose_view` chose the equidistant view for points x (n, 3)."""
+    return f"by distance from the centre: {fraction_on_rim(x):.0%} of the points would lie on the rim of the Poincaré disk"
 
 
-def lost_in(view: str, x: np.ndarray, xy: np.ndarray, size: float) -> str:
-    """A sentence where most points cannot be told apart in the view; empty otherwise."""
-    if view == "equidistant" or not len(x):
+def why_unreadable(view: View, x: np.ndarray, xy: np.ndarray, size: float) -> str:
+    """A note if most points look as if they were on the boundary of the view; otherwise empty."""
+    if view.boundary is None or not len(x):
         return ""
-    low = xy[:, 1] < 0.01 * size if view == "halfplane" else radius(x) > RIM
-    if np.mean(low) <= 0.5:
-        return ""
-    where = "the boundary" if view == "halfplane" else "the rim"
-    return f'{np.mean(low):.0%} of the points lie on {where} to the eye: view="equidistant" shows them'
-
-
-# ---------------------------------------------------------------- what axes show
+    low = float(np.mean(view.low(x, xy, size)))
+    return f'{low:.0%} of the points lie on {view.boundary} to the eye: view="equidistant" shows them' if low > 0.5 else ""
 
 
 def mark_view(artist: Artist, name: str, centre: np.ndarray) -> None:
-    """Let an artist of some axes remember their view and its centre (3,): it goes when they are cleared."""
+    """Store the view of some axes and its centre (3,) in one of their artists, which is removed when they are cleared."""
     vars(artist)["horopca"] = name, centre
 
 
 def view_on(ax: Axes) -> tuple[str, np.ndarray]:
-    """The name of the view that was drawn last on the axes, and its centre (3,); the disk around the origin if none was."""
+    """The name of the view that was last drawn on the axes, and its centre (3,); by default the disk around the origin."""
     marks = [vars(artist)["horopca"] for artist in ax.get_children() if "horopca" in vars(artist)]
     return marks[-1] if marks else ("disk", origin(2))
+
+
+def axes_in_view(ax: Axes | None, disk_only: str | None = None) -> tuple[Axes, View, np.ndarray]:
+    """The axes, by default new ones with a disk, their view and its centre (3,).
+
+    Raises ValueError if they show another view than the Poincaré disk and `disk_only` is the name of a function that
+    draws there only.
+    """
+    ax = new_figure().subplots() if ax is None else ax
+    if not hasattr(ax, "patches"):
+        raise ValueError(f"ax must be matplotlib axes, such as plot_disk returns, but is {ax!r}.")
+    name, centre = view_on(ax)
+    if disk_only and name != "disk":
+        raise ValueError(
+            f"{disk_only} draws in the Poincaré disk, but ax shows {VIEWS[name].title}. Pass the axes of plot_disk."
+        )
+    if name == "disk" and not ax.patches:
+        VIEWS["disk"].frame(ax, np.empty((0, 2)), theme_of(ax))
+    return ax, VIEWS[name], centre
 
 
 # ---------------------------------------------------------------- grids
 
 
 def ring_radii(view: View, size: float, unit: float) -> np.ndarray:
-    """Radii of rings, whole steps in the user's unit of length, that are told apart in a picture of radius `size`.
+    """Radii of two to six rings, multiples of a round step in the user's unit of length, for a plot of radius `size`.
 
     >>> ring_radii(VIEWS["equidistant"], 10.0, 1.0)
     array([2., 4., 6., 8.])
     >>> ring_radii(VIEWS["disk"], 1.0, 1.0)
     array([1., 2., 3.])
     """
-    for step in STEPS:
+    for step in RING_STEPS:
         radii = np.arange(1, 41) * step / unit
-        places = view.ring(radii) / size
-        few = radii[(places < 0.97) & (np.diff(places, prepend=0) > APART)]
-        if 2 <= len(few) <= 6:
-            return np.asarray(few * unit)
+        drawn = view.ring(radii) / size
+        apart = radii[(drawn < 0.97) & (np.diff(drawn, prepend=0) > RING_GAP)]
+        if 2 <= len(apart) <= 6:
+            return np.asarray(apart * unit)
     return np.empty(0)
 
 
 def draw_grid(ax: Axes, kind: str, view: View, size: float, unit: float, theme: Theme) -> None:
-    """Numbered rings and rays around the centre, or geodesics across the axes."""
+    """Draw numbered rings and rays around the centre, or geodesics across the axes."""
     if kind == "geodesic":
         return draw_lines(ax, geodesic_grid(view.model), theme.grid, 0.6)
     radii = ring_radii(view, size, unit)
-    draw_lines(ax, [*rings(view.model, radii / unit), *rays(view.model, size)], theme.grid, 0.6)
-    for r, line in zip(radii, rings(view.model, radii / unit), strict=True):
-        top = line[line[:, 1].argmax()]
-        style: dict[str, Any] = {"fontsize": text_size(ax, 6), "color": theme.edge, "ha": "center", "va": "center"}
-        box = {"facecolor": theme.disk, "edgecolor": "none", "pad": 0.6, "alpha": 0.8}
+    circles = rings(view.model, radii / unit)
+    draw_lines(ax, [*circles, *rays(view.model, size)], theme.grid, 0.6)
+    style: dict[str, Any] = {"fontsize": text_size(ax, 6), "color": theme.edge, "ha": "center", "va": "center"}
+    box = {"facecolor": theme.disk, "edgecolor": "none", "pad": 0.6, "alpha": 0.8}
+    for r, circle in zip(radii, circles, strict=True):
+        top = circle[circle[:, 1].argmax()]
         ax.text(float(top[0]), float(top[1]), f"{r:g}", bbox=box, zorder=3.5, gid="ring", clip_on=True, **style)
     return None
 
 
 def rings(model: ModelName, radii: np.ndarray) -> list[np.ndarray]:
-    """Circles (n, 2) of hyperbolic radii around the centre, in the coordinates of a model."""
+    """Circles (181, 2) of hyperbolic radii around the centre, in the coordinates of a model."""
     angle = np.linspace(0, 2 * np.pi, 181)
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    return [_from_disk(np.tanh(r / 2) * circle, model) for r in radii]
+    return [_from_tangent(r * circle, model) for r in radii]
 
 
 def rays(model: ModelName, size: float) -> list[np.ndarray]:
-    """Twelve rays from the centre, to the rim or to the end of the picture."""
+    """Twelve rays from the centre, to the boundary or to the frame."""
     turns = np.arange(12) * np.pi / 6
     ends = np.stack([np.cos(turns), np.sin(turns)], axis=1)
-    if model == "tangent":
-        return [np.stack([0 * end, size * end]) for end in ends]
-    return [_from_disk(np.linspace(0, 1, 100)[:, None] * end * (1 - 1e-9), model) for end in ends]
+    reach = size * np.linspace(0, 1, 2) if model == "tangent" else np.linspace(0, 20, 100)  # 4e-9 from the rim
+    return [_from_tangent(reach[:, None] * end, model) for end in ends]
 
 
 def geodesic_grid(model: ModelName) -> list[np.ndarray]:
     """The geodesics that cross the axes at right angles at distances 0, 1, 2, ..."""
-    ends = np.array([[np.tanh(k), 1 / np.cosh(k)] for k in range(-6, 7)]) * (1 - 1e-9)  # ideal, on the upper side
-    arcs = geodesic_arcs(ends, ends * [1, -1], 129)
-    return [_from_disk(curve, model) for curve in [*arcs, *arcs[..., ::-1]]]
+    ends = np.array([[np.tanh(k), 1 / np.cosh(k)] for k in range(-6, 7)]) * (1 - 1e-9)  # ideal points of the upper half
+    arcs = poincare_arcs(ends, ends * [1, -1], 129)
+    return [np.asarray(from_hyperboloid(to_hyperboloid(curve), model)) for curve in [*arcs, *arcs[..., ::-1]]]
 
 
-def _from_disk(curve: np.ndarray, model: ModelName) -> np.ndarray:
-    return np.asarray(from_hyperboloid(on_hyperboloid(curve), model))
+def _from_tangent(curve: np.ndarray, model: ModelName) -> np.ndarray:
+    return np.asarray(from_hyperboloid(to_hyperboloid(curve, "tangent"), model))

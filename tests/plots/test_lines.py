@@ -1,0 +1,212 @@
+"""Geodesics, horocycles, projections and entailment cones: true curves, seen from the centre of the axes."""
+
+import numpy as np
+import pytest
+
+from conftest import offsets
+from horopca.geometry import busemann, distance, from_hyperboloid, geodesic, radius, to_hyperboloid, translate_to_origin
+from horopca.plots import (
+    geodesic_arcs,
+    horocycle_arcs,
+    new_figure,
+    plot_cones,
+    plot_disk,
+    plot_geodesics,
+    plot_horocycles,
+    plot_plane,
+    plot_projection,
+)
+from horopca.plots.views import VIEWS
+
+rng = np.random.default_rng(0)
+Y = rng.uniform(-0.6, 0.6, (20, 2))
+IDEAL = np.array([np.cos(1.0), np.sin(1.0)])
+
+
+def on_geodesics(x, y, z):
+    """Whether points z lie between x and y: the triangle inequality is an equality exactly on the geodesic."""
+    return np.allclose(distance(x, z) + distance(z, y), distance(x, y), atol=1e-8)
+
+
+# ---------------------------------------------------------------- curves
+
+
+@pytest.mark.parametrize("model", [view.model for view in VIEWS.values()])
+def test_arcs_are_geodesics_in_every_model(model):
+    a, b = (from_hyperboloid(to_hyperboloid(y), model) for y in rng.uniform(-0.65, 0.65, (2, 100, 2)))
+    arcs = geodesic_arcs(a, b, model=model)
+    assert np.allclose(arcs[:, 0], a) and np.allclose(arcs[:, -1], b)
+    x, y, z = to_hyperboloid(a, model)[:, None], to_hyperboloid(b, model)[:, None], to_hyperboloid(arcs, model)
+    assert on_geodesics(x, y, z)
+
+
+def test_arcs_of_special_pairs():
+    a = np.array([[0.0, 0.0], [0.5, 0.0], [0.3, 0.3], [0.9999999, 0.0]])
+    b = np.array([[0.5, 0.5], [-0.9, 0.0], [0.3, 0.3], [-0.01, 0.9999]])
+    arcs = geodesic_arcs(a, b)
+    assert (np.hypot(*arcs.reshape(-1, 2).T) < 1).all()
+    assert np.abs(arcs[1][:, 1]).max() < 1e-6  # a diameter is straight
+    steps = np.linalg.norm(np.diff(arcs, axis=1), axis=2)
+    assert np.allclose(steps, steps[:, :1])
+
+
+def test_horocycles_keep_the_busemann_function_and_end_on_the_diameter():
+    arcs = horocycle_arcs(Y, IDEAL)
+    level = busemann(to_hyperboloid(arcs), IDEAL)
+    assert np.allclose(arcs[:, 0], Y) and np.allclose(level, level[:, :1], atol=1e-9)
+    assert np.allclose(arcs[:, -1] @ [-IDEAL[1], IDEAL[0]], 0)
+    assert (np.linalg.norm(arcs - IDEAL, axis=2).min(axis=1) > 1e-3).all()  # never through the ideal point
+
+
+def test_whole_geodesics_go_through_both_points_from_rim_to_rim(ax):
+    lines = np.array(plot_geodesics(Y[:10], Y[10:], extended=True, ax=ax).collections[-1].get_segments())
+    assert np.allclose(np.linalg.norm(lines[:, [0, -1]], axis=2), 1)
+    k = np.arange(10)
+    z = to_hyperboloid(lines[:, 1:-1])
+    for x in (to_hyperboloid(Y[:10]), to_hyperboloid(Y[10:])):
+        # the point lies between the nearest two points of the line, which are close to each other
+        near = distance(z, x[:, None]).argmin(axis=1)
+        assert np.allclose(distance(z[k, near], x), 0, atol=0.2)
+    assert all(on_geodesics(line[0], line[-1], line) for line in z)
+
+
+def test_horocycles_touch_the_rim_and_go_through_the_points(ax):
+    plot_horocycles([IDEAL, -IDEAL], through=Y[:3], ax=ax)
+    assert len(ax.patches) == 1 + 6  # the rim, and a horocycle for each ideal point and each point
+    for k, circle in enumerate(ax.patches[1:]):
+        assert np.linalg.norm(circle.center) + circle.radius == pytest.approx(1)
+        assert np.linalg.norm(Y[k % 3] - circle.center) == pytest.approx(circle.radius)
+
+
+def test_the_projection_keeps_the_busemann_function_on_the_geodesic(ax):
+    base = np.array([0.3, -0.2])
+    plot_projection(Y, IDEAL, base=base, ax=ax)
+    images = to_hyperboloid(np.asarray(ax.collections[-1].get_offsets()))
+    assert np.allclose(busemann(images, IDEAL), busemann(to_hyperboloid(Y), IDEAL))
+    seen = from_hyperboloid(translate_to_origin(images, to_hyperboloid(base)), "poincare")
+    assert np.linalg.matrix_rank(seen, tol=1e-6) == 1  # on a diameter, in the frame of the base
+
+
+# ---------------------------------------------------------------- axes
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_geodesics_join_the_points_of_the_plot_in_its_view(ax, view):
+    plot_plane(Y, view=view, centre=3, ax=ax)
+    drawn = offsets(ax)
+    plot_geodesics(Y[:5], Y[5:10], ax=ax)
+    for k, line in enumerate(ax.collections[-1].get_segments()):
+        np.testing.assert_allclose(line[[0, -1]], drawn[[k, k + 5]], atol=1e-9)
+
+
+def test_lines_are_seen_from_the_centre_of_the_disk(ax):
+    plot_disk(Y, centre=3, ax=ax)
+    plot_horocycles(IDEAL, through=Y[3:4], ax=ax)
+    plot_horocycles(IDEAL, levels=busemann(to_hyperboloid(Y[3:4]), IDEAL), ax=ax)
+    for circle in ax.patches[-2:]:  # through the centre, to the rim
+        assert circle.radius == pytest.approx(0.5) and np.linalg.norm(circle.center) == pytest.approx(0.5)
+    plot_projection(Y[3:4], IDEAL, base=Y[3], ax=ax)
+    np.testing.assert_allclose(ax.collections[-1].get_offsets(), [[0, 0]], atol=1e-9)
+    first, last = plot_geodesics(Y[3:4], Y[4:5], extended=True, ax=ax).collections[-1].get_segments()[0][[0, -1]]
+    np.testing.assert_allclose(first, -last, atol=1e-6)  # a diameter
+
+
+@pytest.mark.parametrize("view", [view for view in VIEWS if view != "disk"])
+def test_curves_of_the_disk_are_errors_in_other_views(ax, view):
+    plot_plane(Y, view=view, ax=ax)
+    message = f"draws in the Poincaré disk, but ax shows {VIEWS[view].title}. Pass the axes of plot_disk."
+    for draw in (
+        lambda: plot_cones(Y, ax=ax),
+        lambda: plot_horocycles(IDEAL, ax=ax),
+        lambda: plot_projection(Y, IDEAL, ax=ax),
+        lambda: plot_geodesics(Y[:2], Y[2:4], extended=True, ax=ax),
+    ):
+        with pytest.raises(ValueError, match=message):
+            draw()
+    ax.clear()
+    assert len(plot_cones(Y, ax=ax).patches) == 1  # a new disk
+
+
+# ---------------------------------------------------------------- cones
+
+
+def borders(ax):
+    return [path.vertices for path in ax.collections[-1].get_paths()]
+
+
+def border_of(point, K=0.1):
+    return borders(plot_cones([point], K=K, ax=new_figure(interactive=False).subplots()))[0]
+
+
+@pytest.mark.parametrize("root", [None, [0.2, -0.3]])
+@pytest.mark.parametrize("kind", ["K", "angles", "function"])
+def test_borders_of_cones_are_geodesics_that_leave_at_the_angle(ax, root, kind):
+    options = {"K": {"K": 0.2}, "angles": {"angles": 0.4}, "function": {"angles": lambda r: 0.5 / (1 + r)}}[kind]
+    plot_cones(Y, root=root, ax=ax, **options)
+    middle = to_hyperboloid(np.zeros(2) if root is None else np.array(root))
+    for y, border in zip(Y, borders(ax), strict=True):
+        x, first = to_hyperboloid(y), to_hyperboloid(border[:60])  # the rest of the border ends on the rim
+        np.testing.assert_allclose(border[0], y, atol=1e-9)
+        assert on_geodesics(x, first[-1], first)
+        back, along = (translate_to_origin(p, x)[1:] for p in (middle, first[20]))
+        cosine = -back @ along / np.linalg.norm(back) / np.linalg.norm(along)
+        r = distance(x, middle)
+        # K (1 - |x|^2) / |x| in the unit ball: Ganea, Becigneul and Hofmann (2018)
+        size = np.tanh(r / 2)
+        psi = {"K": np.arcsin(min(1, 0.2 * (1 - size**2) / size)), "angles": 0.4, "function": 0.5 / (1 + r)}[kind]
+        assert np.arccos(cosine) == pytest.approx(psi, abs=1e-6)
+
+
+def test_entailment_is_transitive():
+    """The cone of a point on the border of another lies in it and shares that border: sinh(r) sin(psi) is the same."""
+    border = border_of([0.5, 0.1])
+    inner = from_hyperboloid(geodesic(*to_hyperboloid(border[[0, 40]]), 0.7), "poincare")
+    shared = border_of(inner)
+    np.testing.assert_allclose(shared[64], border[64], atol=1e-9)  # where the two geodesics end on the rim
+    assert np.linalg.norm(shared[-66] - border[64]) < np.linalg.norm(border[-66] - border[64])
+
+
+def test_the_root_has_no_cone(ax):
+    assert len(borders(plot_cones([[0.0, 0.0], [0.5, 0.0]], ax=ax))) == 1
+    for k in range(4):  # rounding moves another root off the origin
+        assert len(borders(plot_cones(Y[:5], root=Y[k], ax=ax))) == 4
+
+
+@pytest.mark.parametrize("centre", [1, [0.9995, 0.0]])
+def test_cones_are_seen_from_the_centre_of_the_plot(ax, centre):
+    plot_cones(Y, K=0.2, ax=plot_disk(Y, centre=centre, ax=ax))
+    there = to_hyperboloid(Y[1] if centre == 1 else np.array(centre))
+    for y, border in zip(Y, borders(ax), strict=True):
+        border, unmoved = border[:-1], border_of(y, K=0.2)[:-1]
+        seen = from_hyperboloid(translate_to_origin(to_hyperboloid(np.stack([y, unmoved[30]])), there), "poincare")
+        np.testing.assert_allclose(border[[0, -1]], seen[[0, 0]], atol=1e-9)
+        side = to_hyperboloid(np.stack([border[0], seen[1], border[64] * (1 - 1e-6)]))
+        assert np.sum(distance(side[:2], side[1:])) == pytest.approx(distance(side[0], side[2]), abs=1e-3)
+        assert np.linalg.norm(np.diff(border[65:130], axis=0), axis=1).max() < 2 * np.pi / 60  # the rim in equal steps
+
+
+def test_the_narrowest_and_the_widest_cone(ax):
+    plot_cones([[0.5, 0.1]] * 2, angles=[0.0, np.pi], ax=ax)
+    narrow, wide = (border[65:130] for border in borders(ax))
+    assert np.ptp(narrow, axis=0).max() < 1e-9 and np.ptp(wide, axis=0).min() > 1.9
+    assert radius(to_hyperboloid(borders(ax)[0][0])) == pytest.approx(2 * np.arctanh(np.hypot(0.5, 0.1)))
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda ax: plot_geodesics(Y[:2], Y[:3], ax=ax), "the same number of rows, but have 2 and 3"),
+        (lambda ax: plot_geodesics(Y[:2], Y[:2], extended=True, ax=ax), "row 0 of both is the same point"),
+        (lambda ax: plot_horocycles([0.5, 0.0], ax=ax), "q must be unit vectors"),
+        (lambda ax: plot_projection(Y, [IDEAL, IDEAL], ax=ax), "q must be one ideal point"),
+        (lambda ax: plot_cones(Y, K=0, ax=ax), "K must be a positive number, but is 0"),
+        (lambda ax: plot_cones(Y, colour=["red", "blue"], ax=ax), "one for each of the 20 points, but has 2"),
+        (lambda ax: plot_cones(Y, angles=[0.1], ax=ax), "angles must have one entry per point, but has 1 for 20 points."),
+        (lambda ax: plot_cones(Y, angles=60.0, ax=ax), "between 0 and pi, in radians, but are 60.0"),
+        (lambda ax: plot_cones(Y, root=[3.0, 0.0], ax=ax), "root must lie inside the unit ball"),
+        (lambda ax: plot_cones(Y, ax="x"), "ax must be matplotlib axes, such as plot_disk returns, but is 'x'"),
+    ],
+)
+def test_errors(ax, draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw(ax)
