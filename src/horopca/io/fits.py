@@ -1,120 +1,61 @@
-"""Fitted estimators in files: their parameters and what they have learnt, as arrays, numbers and strings.
+"""Saved estimators: the parameters and the learnt attributes of a fitted estimator in an ``.npz`` file.
 
-A file is an ``.npz``. Its member ``model`` is a tree in JSON: the format, the version that wrote it, the class, its parameters
-(``params``) and what it has learnt (``learnt``), by public names: an attribute that ends in ``_`` by its own, a private one by
-its name in `PRIVATE`. The other members are the arrays that the tree names; a named tuple is a record of its fields. Nothing is
-pickled. When a file is read, classes and records come from tables, names and kinds are checked, and the estimator has to map a
-point before it is handed out.
+The member ``horopca`` is a JSON header: the format, the version of the package, the class, the parameters and the attributes.
+An array is another member, which the header names; a named tuple is a mapping of its fields. Nothing is pickled. When a file is
+read, classes and named tuples come from tables, and the estimator has to map points before it is returned.
 """
 
 from __future__ import annotations
 
 import json
-import keyword
 import os
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_array_api_obj
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__, estimators
 from .._input.arguments import as_number
-from .._input.coordinates import check_coordinates
+from .._input.coordinates import LARGEST_RADIUS, check_coordinates
 from .._input.reservoir import Reservoir
 from ..estimators.base import Transformer
 from ..estimators.fitting import fitted_coordinates
-from ..estimators.horopca_fit import NestedBases
 from ..geometry import Frame
+from ..geometry._arrays import to_numpy
+from ..geometry.models import lift
 from ..projections import Spine
 from ..projections.horospherical import Slide
 from .arrays import read_members
 from .budget import Budget
 from .files import FormatError, as_text, existing, format_errors
+from .metadata import MEMBER
 from .output import atomic_output
 
-FORMAT = 2  # To be raised when a field changes its name or its meaning.
-FIRST_FORMAT = 1  # That of 0.1.0 has attributes by their own names, private ones too; estimators translate them.
+FORMAT = 3  # To be raised when an attribute changes its name or its meaning.
 ESTIMATORS = tuple(
     name for name in estimators.__all__ if hasattr(getattr(estimators, name), "transform") and name != "HoroPCACV"
 )
-RECORDS: dict[str, Any] = {kind.__name__.lower(): kind for kind in (Frame, NestedBases, Reservoir, Slide, Spine)}
-RECORDS["answer"] = NestedBases  # its name in earlier files
-# A field of a file is this private attribute; a new one is a new row here.
-PRIVATE = {
-    "n_features_out": "_n_features_out",
-    "mean_point": "_mean",
-    "centre_point": "_centre",
-    "image_frame": "_frame",
-    "image_frames": "_frames",
-    "directions": "_directions",
-    "search": "_nested_bases",
-    "slide": "_slide",
-    "reservoir": "_reservoir",
-    "colour": "_colour",
-    "reach": "_reach",
-    "weights": "_weights",
-    "output_config": "_sklearn_output_config",
-}
-FIELDS = {attribute: field for field, attribute in PRIVATE.items()} | {"_answer": "search"}  # its name in the first format
-FIRST_NAMES = ("_hull", "_base")  # These attributes of the first format are translated and gone.
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 0)
-
-
-def _is_array(value: Any) -> bool:
-    return value is None or (isinstance(value, np.ndarray) and value.dtype.kind in "fiu")
-
-
-# The values of these fields are of such kinds; others may be anything that a file can hold.
-KINDS: dict[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("n_features_in_", "n_components_", "n_samples_seen_", "n_features_out"), _is_count),
-    **dict.fromkeys(
-        (
-            "total_variance_",
-            "variance_error_",
-            "departure_",
-            "reconstruction_error_",
-            "curvature_",
-            "reach",
-            "stretch_",
-            "stretch_bound_",
-        ),
-        _is_number,
-    ),
-    **dict.fromkeys(("explained_variance_", "explained_variance_ratio_", "unexplained_variance_", "eigenvalues_"), _is_array),
-    **dict.fromkeys(("mean_", "centre_", "components_", "ideal_points_", "base_point_", "reference_points_"), _is_array),
-    **dict.fromkeys(("coordinate_mean_", "coordinate_scale_", "mean_direction_", "mean_point", "centre_point"), _is_array),
-    "n_iter_": lambda value: _is_count(value) or _is_array(value),
-    "converged_": lambda value: isinstance(value, bool | np.bool_),
-    **dict.fromkeys(("status_", "model_", "objective_", "metric_", "activation_"), lambda value: isinstance(value, str)),
-    "image_frame": lambda value: isinstance(value, Frame),
-    "spine_": lambda value: isinstance(value, Spine),
-    "nested_spines_": lambda value: isinstance(value, list) and all(isinstance(item, Spine) for item in value),
-    "feature_names_in_": lambda value: isinstance(value, np.ndarray) and value.dtype == object,
-    "output_config": lambda value: isinstance(value, dict),
-}
-# Estimators and the steps here raise these at parts that do not fit together.
+TUPLES: dict[str, Any] = {kind.__name__: kind for kind in (Frame, Reservoir, Slide, Spine)}
+TYPES = (np.ndarray, *TUPLES.values())  # Of the items of a list.
+TEXTS = ("activation_", "metric_", "model_", "objective_", "status_")  # The public attributes that are strings.
+UNIT_ERROR = 1e-6  # The rounding of vectors that should be orthonormal; those of an honest file have 1e-15.
+TRIAL_RADII = (0.0, 0.1, 1.0, 5.0, 20.0, 100.0, 0.99 * LARGEST_RADIUS)  # The distances from the origin of points to map.
+# What estimators, and the functions here, raise for attributes that do not fit together.
 MISFITS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
 def save_fitted(estimator: BaseEstimator, path: str | Path, *, force: bool = False) -> Path:
-    """Write a fitted reduction or whitener to an ``.npz`` file, from which `load_fitted` restores it.
+    """Write a fitted reduction or whitener to an ``.npz`` file, which `load_fitted` reads.
 
     Parameters
     ----------
-    estimator : a fitted estimator of this package, but for `HyperbolicSVC`
-        Of a `HoroPCACV` the `HoroPCA` is kept that it has come to be, with as many components.
+    estimator : a fitted estimator of this package, except `HyperbolicSVC`
+        A `HoroPCACV` is saved as the `HoroPCA` with the number of components that it has chosen.
     path : str or Path, ending in ``.npz``
     force : bool, default=False
         Overwrite an existing file.
@@ -134,14 +75,14 @@ def save_fitted(estimator: BaseEstimator, path: str | Path, *, force: bool = Fal
     (3, 2)
     """
     check_is_fitted(estimator)
-    members = pack(estimator)
+    members = to_members(estimator)
     with atomic_output(path, force=force, formats=(".npz",)) as temporary:
         write_members(temporary, members)
     return Path(path)
 
 
 def load_fitted(path: str | Path) -> Any:
-    """Restore an estimator that `save_fitted` has written. Nothing in the file is executed.
+    """Read an estimator that `save_fitted` has written. Nothing in the file is executed.
 
     Parameters
     ----------
@@ -149,76 +90,74 @@ def load_fitted(path: str | Path) -> Any:
 
     Returns
     -------
-    The estimator, fitted. A ``random_state`` that was not a number is None.
+    The fitted estimator. Its ``random_state`` is None unless it was a number.
     """
     path = existing(path)
-    return unpack(read_members(path, "is damaged, cut short, or not written by horopca"), path)
+    members = read_members(path, "is damaged, cut short, or not written by horopca")
+    with format_errors(path, "holds no fitted estimator of horopca", *MISFITS):
+        header = json.loads(as_text(members[MEMBER][()]))
+        found, name = header["format"], header["class"]
+    if found != FORMAT:
+        raise FormatError(f"{path} is in format {str(found)[:40]}, but this version reads format {FORMAT}: fit again.")
+    if name not in ESTIMATORS:
+        raise FormatError(f"{path} holds a {str(name)[:40]!r}, but only these are restored: {', '.join(ESTIMATORS)}.")
+    with format_errors(path, f"is damaged: its parts do not make a fitted {name}", *MISFITS), np.errstate(all="ignore"):
+        estimator = _from_header(header, members)
+        Budget(path).claim(64 * len(TRIAL_RADII) * estimator.n_features_in_)  # for `_try_out`
+        _try_out(estimator)
+    return estimator
 
 
 # ---------------------------------------------------------------- to a file
 
 
-def pack(estimator: BaseEstimator) -> dict[str, np.ndarray]:
-    """The members of the archive for a fitted estimator, or for the parameters of one that is not fitted."""
+def to_members(estimator: BaseEstimator) -> dict[str, np.ndarray]:
+    """The members of the archive for an estimator, fitted or not. Raises ValueError if it cannot be saved."""
     estimator = estimator._as_chosen() if isinstance(estimator, Transformer) else estimator
     name = type(estimator).__name__
     if name not in ESTIMATORS or type(estimator) is not getattr(estimators, name):
         raise ValueError(f"estimator must be one of {', '.join(ESTIMATORS)}, but is {name}.")
-    params = {key: as_number(value) for key, value in estimator.get_params(deep=False).items()}
-    learnt = {_field(key): value for key, value in vars(estimator).items() if key not in params}
+    params = estimator.get_params(deep=False)
+    learnt = {key: value for key, value in vars(estimator).items() if key not in params}
+    params = {key: to_numpy(value) if is_array_api_obj(value) else value for key, value in params.items()}
+    params["curvature"] = as_number(params["curvature"])
     if not isinstance(params.get("random_state"), int | np.integer):
-        params = {key: value for key, value in params.items() if key != "random_state"}  # a generator has no use any more
+        params.pop("random_state", None)  # a generator is in another state after the fit
     arrays: dict[str, np.ndarray] = {}
-    tree = {
+    header = {
         "format": FORMAT,
         "version": __version__,
         "class": name,
-        "params": {key: _put(value, arrays, key) for key, value in params.items()},
-        "learnt": {key: _put(value, arrays, key) for key, value in learnt.items()},
+        "params": {key: _to_json(value, arrays, key) for key, value in params.items()},
+        "learnt": {key: _to_json(value, arrays, key) for key, value in learnt.items()},
     }
-    return {"model": as_member(tree), **arrays}
+    return {MEMBER: np.array(json.dumps(header).encode()), **arrays}
 
 
-def _field(attribute: str) -> str:
-    """The name of an attribute in a file."""
-    if attribute not in FIELDS and attribute.startswith("_"):
-        raise ValueError(f"{attribute} is private and has no name in a file: give it one in horopca.io.fits.PRIVATE.")
-    return FIELDS.get(attribute, attribute)
-
-
-def _put(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
-    """A value as JSON, its arrays laid aside under names."""
+def _to_json(value: Any, arrays: dict[str, np.ndarray], name: str) -> Any:
+    """A value as JSON. Its arrays are added to `arrays`."""
+    if value is None or (isinstance(value, bool | int | float | str) and not isinstance(value, np.generic)):
+        return value
     if isinstance(value, np.ndarray | np.generic):
         if value.dtype == object and all(isinstance(item, str) for item in np.ravel(value)):
-            return {"names": np.ravel(value).tolist()}  # of columns: scikit-learn keeps them so
+            return {"names": np.ravel(value).tolist()}  # scikit-learn's feature_names_in_
         if value.dtype.kind in "fiubU":
-            arrays[key := f"array{len(arrays)}"] = np.asarray(value)
+            key = name if name not in arrays else f"{name}.{len(arrays)}"
+            arrays[key] = np.asarray(value)
             return {"array": key}
-    elif value is None or isinstance(value, bool | int | float | str):
-        return value
     elif isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {"dict": {key: _put(item, arrays, where) for key, item in value.items()}}
+        return {"dict": {key: _to_json(item, arrays, f"{name}.{key}") for key, item in value.items()}}
     elif type(value) in (list, tuple):
-        return {type(value).__name__: [_put(item, arrays, where) for item in value]}
-    elif type(value) in RECORDS.values():
-        return {type(value).__name__.lower(): {key: _put(item, arrays, where) for key, item in value._asdict().items()}}
-    raise ValueError(
-        f"{where} must be made of arrays, numbers and strings to be written to a file, but is of type {type(value).__name__}."
-    )
-
-
-def as_member(tree: Any) -> np.ndarray:
-    """What JSON can say, as a member of an archive (of bytes: NumPy's strings take four for a letter)."""
-    return np.array(json.dumps(tree).encode())
-
-
-def from_member(member: np.ndarray) -> Any:
-    return json.loads(as_text(member[()]))
+        return {type(value).__name__: [_to_json(item, arrays, f"{name}.{k}") for k, item in enumerate(value)]}
+    elif type(value) in TUPLES.values():
+        fields = value._asdict().items()
+        return {type(value).__name__: {key: _to_json(item, arrays, f"{name}.{key}") for key, item in fields}}
+    raise ValueError(f"{name} must consist of arrays, numbers and strings to be saved, but is a {type(value).__name__}.")
 
 
 def write_members(path: Path, members: Mapping[str, Any]) -> None:
-    """Write arrays to an archive, and have them on the disk."""
-    with open(path, "xb") as file:  # nothing that is there is followed or overwritten
+    """Write arrays to a new archive, and wait until it is on the disk."""
+    with open(path, "xb") as file:  # an existing file or link is an error
         np.savez(file, **members)
         file.flush()
         os.fsync(file.fileno())
@@ -227,81 +166,81 @@ def write_members(path: Path, members: Mapping[str, Any]) -> None:
 # ---------------------------------------------------------------- from a file
 
 
-def unpack(members: Mapping[str, np.ndarray], path: Path) -> Any:
-    """The estimator in the members of an archive, or a sentence."""
-    with format_errors(path, "holds no fitted estimator of horopca", *MISFITS):
-        tree = from_member(members["model"])
-        found, name = tree["format"], tree["class"]
-    if found not in (FIRST_FORMAT, FORMAT):
-        raise FormatError(
-            f"{path} is in format {str(found)[:40]}, but this version of horopca reads format {FORMAT}: fit again."
-        )
-    if name not in ESTIMATORS:
-        raise FormatError(f"{path} holds a {str(name)[:40]!r}, but only these are restored: {', '.join(ESTIMATORS)}.")
-    with format_errors(path, f"is damaged: its parts do not make a fitted {name}", *MISFITS):
-        estimator = _rebuilt(tree, members)
-        Budget(path).claim(64 * estimator.n_features_in_)  # what a point of so many columns takes on its way
-        _try_out(estimator)
+def _from_header(header: dict[str, Any], members: Mapping[str, np.ndarray]) -> Any:
+    kind = getattr(estimators, header["class"])
+    estimator = kind(**{key: _from_json(value, members) for key, value in header["params"].items()})
+    for name, value in header["learnt"].items():
+        if not name.isidentifier() or hasattr(kind, name) or name in header["params"]:
+            raise ValueError(f"{name!r} is not an attribute that a fit sets.")
+        found = _from_json(value, members)
+        if not name.startswith("_") and isinstance(found, str) != (name in TEXTS):
+            raise ValueError(f"{name} has another type.")
+        if type(found) in (list, tuple) and not all(isinstance(item, TYPES) for item in found):
+            raise ValueError(f"{name} has items of another type.")
+        setattr(estimator, name, found)
     return estimator
 
 
-def _rebuilt(tree: dict[str, Any], members: Mapping[str, np.ndarray]) -> Any:
-    kind, first = getattr(estimators, tree["class"]), tree["format"] == FIRST_FORMAT
-    estimator = kind(**{key: _take(value, members) for key, value in tree["params"].items()})
-    for key, content in tree["learnt"].items():
-        field = FIELDS.get(key, key) if first else key
-        value = _take(content, members)
-        if not (field in PRIVATE or _is_public(field, kind) or (first and key in FIRST_NAMES)):
-            raise ValueError(f"{field!r} is nothing that is learnt.")
-        if not KINDS.get(field, lambda _: True)(value):
-            raise ValueError(f"{field!r} is not of the kind that it should be.")
-        setattr(estimator, PRIVATE.get(field, field), value)
-    if first:
-        estimator._translate_first_version()
-    return estimator
-
-
-def _is_public(name: str, kind: type) -> bool:
-    """Whether a name is one that the class may give to what it learns: ``name_``, and neither a method nor a property."""
-    return bool(re.fullmatch(r"[a-zA-Z]\w*_", name)) and not keyword.iskeyword(name) and not hasattr(kind, name)
-
-
-def _take(value: Any, members: Mapping[str, np.ndarray]) -> Any:
-    """A value from its JSON; the opposite of `_put`. Records of the first format are lists, in the order of their fields."""
+def _from_json(value: Any, members: Mapping[str, np.ndarray]) -> Any:
+    """The inverse of `_to_json`. Raises ValueError if a number is not finite, or a tuple is not what it should be."""
     if not isinstance(value, dict):
+        if isinstance(value, float) and not np.isfinite(value):
+            raise ValueError("A number is not finite.")
         return value
     ((kind, content),) = value.items()
     if kind == "array":
-        return members[content] if members[content].ndim else members[content][()]
+        array = members[content]
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise ValueError(f"{content} is not finite.")
+        return array if array.ndim else array[()]
     if kind == "names":
         return np.array([str(item) for item in content], dtype=object)
     if kind in ("list", "tuple"):
-        items = [_take(item, members) for item in content]
+        items = [_from_json(item, members) for item in content]
         return items if kind == "list" else tuple(items)
-    if isinstance(content, list):
-        return RECORDS[kind.lower()](*(_take(item, members) for item in content))
-    parts = {key: _take(item, members) for key, item in content.items()}
-    return parts if kind == "dict" else RECORDS[kind](**parts)
+    fields = {key: _from_json(item, members) for key, item in content.items()}
+    if kind == "dict":
+        return fields
+    found = TUPLES[kind](**fields)
+    if isinstance(found, Frame):
+        _check_orthonormal(found.axes)
+        if not np.isclose(found.mean[0], np.hypot(1, np.linalg.norm(found.mean[1:])), rtol=UNIT_ERROR, atol=0):
+            raise ValueError("The mean of a frame is not on the hyperboloid.")
+    elif isinstance(found, Spine):
+        _check_orthonormal(np.vstack([found.n, found.U]))
+        if not (-1 <= found.kappa <= 1 and found.stretch > 0):
+            raise ValueError("kappa must be from -1 to 1, and the stretch positive.")
+    return found
+
+
+def _check_orthonormal(rows: np.ndarray) -> None:
+    """Raise ValueError if rows are not orthonormal: if combinations of them have other lengths than their coefficients."""
+    coefficients = np.random.default_rng(0).normal(size=(8, len(rows)))
+    lengths = np.linalg.norm(coefficients @ rows, axis=1)
+    if not np.allclose(lengths, np.linalg.norm(coefficients, axis=1), rtol=UNIT_ERROR, atol=0):
+        raise ValueError("Vectors are not orthonormal.")
 
 
 def _try_out(estimator: Any) -> None:
-    """Map the origin there and back: arrays that do not fit together fail here, and not later at a user's points."""
+    """Map points of all distances from the origin there and back. Raises ValueError if a coordinate is not finite."""
     if estimator.model != "auto":
         check_coordinates(estimator.model, estimator.curvature)
-    columns, given = estimator.n_features_in_, fitted_coordinates(estimator)
+    columns, coordinates, n = estimator.n_features_in_, fitted_coordinates(estimator), len(TRIAL_RADII)
     if len(getattr(estimator, "feature_names_in_", range(columns))) != columns:
-        raise ValueError("There are more or fewer names than columns.")
+        raise ValueError("There must be as many names as columns.")
     estimator = copy(estimator)
-    for name in ("feature_names_in_", "_sklearn_output_config"):  # an array goes in and comes out
+    for name in ("feature_names_in_", "_sklearn_output_config"):  # for an array in, an array out
         vars(estimator).pop(name, None)
-    if getattr(estimator, "metric", None) == "precomputed":
-        X = np.zeros((1, columns))
-    else:
-        origin = np.zeros((1, given.dimension(columns) + 1))
-        origin[0, 0] = 1.0
-        X = given.from_hyperboloid(origin, origin.dtype)
-    with np.errstate(all="ignore"):
-        Y = np.asarray(estimator.transform(X))
-        back = np.asarray(estimator.inverse_transform(Y)) if hasattr(estimator, "inverse_transform") else X
-    if Y.shape != (1, estimator._n_features_out) or back.shape != X.shape or not np.isfinite(Y).all():
-        raise ValueError("The origin has no image.")
+    X = np.ones((n, columns))
+    if getattr(estimator, "metric", None) != "precomputed":
+        directions = np.random.default_rng(0).normal(size=(n, coordinates.dimension(columns)))
+        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+        X = coordinates.from_hyperboloid(lift(np.sinh(TRIAL_RADII)[:, None] * directions), X.dtype)
+    Y = np.asarray(estimator.transform(X))
+    back = np.asarray(estimator.inverse_transform(Y)) if hasattr(estimator, "inverse_transform") else X
+    if (
+        Y.shape != (n, estimator._n_features_out)
+        or back.shape != X.shape
+        or not (np.isfinite(Y).all() and np.isfinite(back).all())
+    ):
+        raise ValueError("Points have no images.")

@@ -29,7 +29,7 @@ from .. import __version__
 from .anndata import how
 from .arrays import map_npy
 from .files import check_finite, existing
-from .fits import load_fitted, pack, write_members
+from .fits import load_fitted, to_members, write_members
 from .metadata import side_file, write_side_file
 from .output import BLOCKS, OutputSet, check_output, is_same, old_name
 from .partial import beside, folder_to_disk, open_partial, to_disk
@@ -296,7 +296,7 @@ class Job:
         fit_to(self.estimator, self.source)
         with self._errors_at(self.saved_fit):
             self.saved_fit.unlink(missing_ok=True)
-            write_members(self.saved_fit, pack(self.estimator))
+            write_members(self.saved_fit, to_members(self.estimator))
             self._write_line(self.call, "xb")
             folder_to_disk(self.output.parent)
         self.fitted = True
@@ -409,7 +409,7 @@ def _is_float(dtype: np.dtype) -> bool:
 def _digest(estimator: Any) -> str:
     """What differs between estimators with other parameters, or other learnt attributes."""
     digest = hashlib.sha256()
-    for name, array in pack(estimator).items():
+    for name, array in to_members(estimator).items():
         digest.update(f"{name} {array.dtype.str} {array.shape} ".encode() + array.tobytes())
     return digest.hexdigest()
 
