@@ -261,13 +261,6 @@ class HyperbolicReduction(Transformer):
         rows = check_rows(X, fitted_coordinates(self), estimator=self, min_rows=2)
         return score_of(rows, as_fitted(self, "objective"), self._project, self._embed)
 
-    def _translate_first_version(self) -> None:
-        """Bring what a fit of version 0.1.0 has learnt, in a file, to the names and meanings of today."""
-        self.n_components_ = self.n_components
-        for name in ("explained_variance_", "explained_variance_ratio_"):  # were what the first k keep together
-            if hasattr(self, name):
-                setattr(self, name, np.diff(getattr(self, name), prepend=0.0))
-
     def _on_device(self, rows: Rows) -> Any:
         """The output of `transform` computed by a CUDA kernel, or None if the method has no kernel."""
         return None

@@ -36,8 +36,6 @@ class GeodesicReduction(LinearReduction):
     tol: float
     random_state: Any
     verbose: int
-    _hull: np.ndarray  # in fits of version 0.1.0
-    _base: np.ndarray
 
     @abstractmethod
     def _search(self, sample: Sample, K: int, options: SubmanifoldOptions, rng: np.random.Generator) -> Nested:
@@ -86,12 +84,6 @@ class GeodesicReduction(LinearReduction):
         base = self._mean if point is None else point
         noise = self.base_noise * fitted_coordinates(self).scale * rng.standard_normal(len(base) - 1)
         return translate(to_hyperboloid(noise, "tangent"), base)
-
-    def _translate_first_version(self) -> None:
-        points = _around(self._hull, self._base)
-        self._centre, self.components_ = points[0], _directions(points)
-        del self._hull, self._base
-        super()._translate_first_version()
 
     @staticmethod
     def _factor(t: Array, square: Array, rest: Array) -> Array:

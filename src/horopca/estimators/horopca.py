@@ -377,8 +377,6 @@ class HoroPCA(HyperbolicReduction):
         if n_components is None or n_components == self.n_components_:
             return super().transform(X)
         k = check_count("n_components", n_components, 1, self.n_components_, " (as many as were fitted)")
-        if not hasattr(self, "nested_spines_"):
-            raise ValueError("n_components needs the nested spines, but this fit was kept by version 0.1.0, without. Fit anew.")
         rows, mean = check_rows(X, fitted_coordinates(self), estimator=self, graph=keeps_graph(self)), self._mean
         spine, frame = self._nested(k)
         return self._map(rows, lambda chunk: frame.enter(_onto(spine, mean, chunk.points())))
@@ -388,7 +386,7 @@ class HoroPCA(HyperbolicReduction):
         return (self.spine_, self._frame) if k == self.n_components_ else (self.nested_spines_[k - 1], self._frames[k - 1])
 
     def _dimensions(self) -> range:
-        return range(1, self.n_components_ + 1) if hasattr(self, "nested_spines_") else super()._dimensions()
+        return range(1, self.n_components_ + 1)
 
     def _project(self, x: Array) -> Array:
         return self._frame.enter(_onto(self.spine_, self._mean, x))

@@ -102,14 +102,6 @@ class LinearReduction(HyperbolicReduction):
         far = y[:, 0] * (ROUNDING * float(np.abs(self._frame.matrix()).sum(axis=1).max())) > TRUSTED
         return with_rows(images, far, self._frame.enter(y[far])) if bool(array_namespace(y).any(far)) else images
 
-    def _translate_first_version(self) -> None:
-        super()._translate_first_version()
-        for name in ("explained_variance_", "explained_variance_ratio_", "total_variance_"):  # were of another variance
-            self.__dict__.pop(name, None)
-        if hasattr(self, "_mean"):
-            self.__dict__.setdefault("_centre", self._mean)
-        self.__dict__.setdefault("_frame", Frame(np.eye(1, self.n_components_ + 1)[0], np.eye(self.n_components_)))
-
     def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> AnyArray:
         """Which products, each off by at most `error`, give an image that is off by at most TRUSTED."""
         return error * t < TRUSTED / 4 * (1 + rest)

@@ -133,13 +133,6 @@ class Whitener(Transformer):
 
         return rows.map(points)
 
-    def _translate_first_version(self) -> None:
-        """Bring what a fit of version 0.1.0 has learnt, in a file, to the names of today."""
-        self.n_components_ = self._n_features_out
-        self.explained_variance_ = 2 * self.explained_variance_  # was that about the mean
-        if hasattr(self, "axes_"):
-            self.components_ = self.__dict__.pop("axes_")
-
 
 class TangentWhitener(Whitener):
     """Tangent PCA whitening: logarithmic coordinates at the Fréchet mean along the principal axes, normalised.

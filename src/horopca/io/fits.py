@@ -25,6 +25,7 @@ from .._input.coordinates import LARGEST_RADIUS, check_coordinates
 from .._input.reservoir import Reservoir
 from ..estimators.base import Transformer
 from ..estimators.fitting import fitted_coordinates
+from ..estimators.horopca_fit import NestedBases
 from ..geometry import Frame
 from ..geometry._arrays import to_numpy
 from ..geometry.models import lift
@@ -40,7 +41,7 @@ FORMAT = 3  # To be raised when an attribute changes its name or its meaning.
 ESTIMATORS = tuple(
     name for name in estimators.__all__ if hasattr(getattr(estimators, name), "transform") and name != "HoroPCACV"
 )
-TUPLES: dict[str, Any] = {kind.__name__: kind for kind in (Frame, Reservoir, Slide, Spine)}
+TUPLES: dict[str, Any] = {kind.__name__: kind for kind in (Frame, NestedBases, Reservoir, Slide, Spine)}
 TYPES = (np.ndarray, *TUPLES.values())  # Of the items of a list.
 TEXTS = ("activation_", "metric_", "model_", "objective_", "status_")  # The public attributes that are strings.
 UNIT_ERROR = 1e-6  # The rounding of vectors that should be orthonormal; those of an honest file have 1e-15.
