@@ -8,7 +8,7 @@ import pytest
 from clouds import cloud, directions
 from horopca import geometry as geo
 from horopca.geometry import lift
-from horopca.geometry.hulls import _rotation_to_first, geodesic_hull, split_basis
+from horopca.geometry.hulls import geodesic_hull, split_basis
 from subspaces import BASES, same_span
 
 
@@ -19,12 +19,6 @@ def test_a_basis_is_split_into_time_and_space(name):
     V = np.concatenate([[[v0, *w]], np.pad(U, ((0, 0), (1, 0)))])
     np.testing.assert_allclose(V @ V.T, np.eye(len(A)), atol=1e-12)
     assert v0 >= 0 and same_span(A, V)
-
-
-@pytest.mark.parametrize("a", [(1.0, -1e-8, 0.0), (-1.0, 1e-8, 0.0), (1.0, 1e-8, 0.0), (-1.0, -1e-8, 1.0)])
-def test_a_vector_is_turned_to_the_first_axis_to_its_last_digits(a):
-    turn = _rotation_to_first(np.array(a), np.linalg.norm(a))
-    assert np.allclose(turn @ turn.T, np.eye(3), atol=1e-15) and np.allclose((turn @ a)[1:], 0, atol=1e-15)
 
 
 def test_a_hull_needs_something_to_span_it():

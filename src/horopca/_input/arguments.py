@@ -1,4 +1,4 @@
-"""Checks of arguments that are no points: numbers, choices, seeds, matrices of distances. Each passes, or is a sentence."""
+"""Validation of arguments other than points: numbers, choices, seeds, matrices of distances."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from sklearn.utils import check_random_state
 MetricName = Literal["hyperbolic", "precomputed"]
 METRICS = get_args(MetricName)
 
-SYMMETRY = 1e-6  # By so much, relative to the largest, distances may differ from their transposes, or from 0 on the diagonal.
+SYMMETRY = 1e-6  # Tolerance, relative to the largest distance, of asymmetry and of the diagonal: float32 has seven digits.
 
 
 def as_number(value: Any) -> Any:
-    """The number in an array or a tensor of one element, such as a learnt parameter; anything else as it is."""
+    """The number in an array or tensor with one element, such as a learnt parameter; anything else unchanged."""
     return value.item() if hasattr(value, "item") and tuple(getattr(value, "shape", (0,))) in ((), (1,)) else value
 
 
 def check_choice(name: str, value: Any, choices: Any) -> None:
-    """Refuse a value that is not among the choices of the argument `name`."""
+    """Raise ValueError if the value of the argument `name` is not one of the choices."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, but is {value!r}.")
 
 
 def check_count(name: str, value: Any, low: int, high: int | None = None, why: str = "") -> int:
-    """A whole number of at least `low` (and at most `high`), or a sentence."""
+    """Validate a whole number from `low` to `high`. Raises ValueError otherwise."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not whole or int(value) < low or (high is not None and int(value) > high):
         bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
@@ -35,7 +35,7 @@ def check_count(name: str, value: Any, low: int, high: int | None = None, why: s
 
 
 def check_number(name: str, value: Any, what: str, *, above: float | None = None, least: float | None = None) -> float:
-    """A finite number above one bound or at least another, or a sentence that says `what` was expected."""
+    """Validate a finite number with a lower bound. Raises ValueError otherwise, which says `what` was expected."""
     real = isinstance(value, numbers.Real) and not isinstance(value, bool) and np.isfinite(float(value))
     if not real or (above is not None and not value > above) or (least is not None and not value >= least):
         raise ValueError(f"{name} must be {what}, but is {value!r}.")
@@ -43,7 +43,7 @@ def check_number(name: str, value: Any, what: str, *, above: float | None = None
 
 
 def check_generator(random_state: Any) -> np.random.Generator:
-    """The generator of a `random_state`: an int, a RandomState, a Generator (itself, which moves on) or None, or a sentence."""
+    """The generator of a `random_state`: an int, a RandomState, a Generator (used itself) or None."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     try:
@@ -56,15 +56,15 @@ def check_generator(random_state: Any) -> np.random.Generator:
 
 
 def seeded_generator(random_state: Any) -> np.random.Generator:
-    """The same for data that are made: of a whole number NumPy's own, so that a seed means the points that it always has."""
+    """The same for synthetic data. An int seeds NumPy's generator directly, so that data sets never change."""
     whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0
     return np.random.default_rng(int(random_state)) if whole else check_generator(random_state)
 
 
 def check_distances(D: np.ndarray, name: str = "X", *, symmetric: bool = True) -> np.ndarray:
-    """D as distances, between the points of one cloud if it is to be symmetric, or a sentence."""
+    """Validate a matrix of distances, which must be square if `symmetric`. Raises ValueError otherwise."""
     if (D < 0).any():
-        raise ValueError(f"Negative values in data: {name} must hold distances >= 0, but its smallest entry is {D.min():.6g}.")
+        raise ValueError(f"Negative values in data: {name} must contain distances >= 0, but its smallest is {D.min():.6g}.")
     if not symmetric:
         return D
     if D.shape[0] != D.shape[1]:
@@ -79,5 +79,5 @@ def check_distances(D: np.ndarray, name: str = "X", *, symmetric: bool = True) -
             f"{name} must be symmetric, but differs from its transpose by up to {skew:.6g}. Pass ({name} + {name}.T) / 2."
         )
     if own > SYMMETRY * largest:
-        raise ValueError(f"{name} must be 0 on its diagonal, but holds {own:.6g} there. Pass distances, not similarities.")
+        raise ValueError(f"{name} must be 0 on its diagonal, but has {own:.6g} there. Pass distances, not similarities.")
     return D

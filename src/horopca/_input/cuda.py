@@ -1,7 +1,4 @@
-"""Arrays on a CUDA device: whether there are kernels for them, and how these are started.
-
-Elsewhere the same is computed, slower, by the code for any array library.
-"""
+"""Triton kernels for arrays on a CUDA device. Other arrays use the code for any array library."""
 
 from __future__ import annotations
 
@@ -17,12 +14,12 @@ from ..geometry import MODELS
 from ..geometry._arrays import Array, array_namespace
 from .coordinates import LARGEST_RADIUS
 
-MOST_COMPONENTS = 8  # For more components than this a product of matrices is as good as a kernel.
-MOST_COLUMNS = 2048  # The sums of the products of so many columns stay in registers.
-TILE = 1024  # A program of a pass holds so many elements of the rows at a time.
-PASS_BYTES = 1 << 28  # A pass takes so many bytes of products of the rows at a time.
-PAIR_ROWS = 256  # A program of the pairs owns so many points.
-PAIR_PROGRAMS = 1 << 13  # So many programs of the pairs keep the device busy to the end.
+MOST_COMPONENTS = 8  # With more components a matrix product is as fast as a kernel.
+MOST_COLUMNS = 2048  # Up to this many columns the sums of products fit into registers.
+TILE = 1024  # Elements of the rows that one program of a pass holds.
+PASS_BYTES = 1 << 28  # Bytes of products that a pass holds.
+PAIR_ROWS = 256  # Points that one program of the pairs owns.
+PAIR_PROGRAMS = 1 << 13  # Programs of the pairs: enough to keep the device busy.
 
 SURELY_FAR = LARGEST_RADIUS - 1
 SURE = {
@@ -32,13 +29,13 @@ SURE = {
     "lorentz-space": float(np.sinh(SURELY_FAR) ** 2),
     "tangent": SURELY_FAR**2,
 }
-"""The models with kernels. A row with |X|^2 below this is surely a point: others are checked again on the host."""
+"""The models with kernels. A row with |X|^2 below this bound is certainly valid; others are validated on the host."""
 
 
 def usable_for(X: Any, model: str | None = None, K: int = 0) -> bool:
-    """Whether there are kernels for an array: of torch (no gradient asked for) or CuPy, on a CUDA device, with Triton there.
+    """Whether the kernels support an array: torch (without gradients) or CuPy, on a CUDA device, with Triton installed.
 
-    With a model, whether there are also for its rows as points of that model, and for their images in K dimensions.
+    With a model, whether they also support its rows as points of that model and images in K dimensions.
     """
     if is_torch_array(X):
         there = X.is_cuda and not X.requires_grad and sys.modules["torch"].version.hip is None and _installed("triton")
@@ -91,7 +88,7 @@ def _offsets_on(offsets: tuple[int, ...], device: Any) -> Any:
 
 
 def rows_outside(X: Array, model: str, scale: float) -> int:
-    """How many rows are not surely points of the model, once multiplied by `scale`."""
+    """The number of rows that are not certainly points of the model, after multiplication by `scale`."""
     return _pass(as_torch(X), None, model, np.array([scale, SURE[model]]), 0, False) >> 32
 
 

@@ -1,7 +1,7 @@
-"""One thread of the library of linear algebra while we work: products here are small, and threads would wait for each other.
+"""One BLAS thread while the package computes: its products are small, and more threads would wait for each other.
 
-The library knows one number of threads for the whole process. So there is one limit, counted: the first who works sets it, the
-last who leaves puts back what was there before, and whoever comes in between, from any thread, finds it set.
+BLAS has one number of threads for the whole process, so there is one limit with a counter: the first thread that enters sets
+it, and the last that leaves restores the previous number.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from threadpoolctl import ThreadpoolController
 
 
 class _Limit:
-    """The limit of one thread, and how many are at work under it."""
+    """The limit of one BLAS thread, and the number of threads inside it."""
 
     def __init__(self) -> None:
         self.lock, self.workers = threading.Lock(), 0
-        self.before: list[int] = []  # the threads of each library outside of the limit
+        self.before: list[int] = []  # the number of threads of each library outside the limit
 
     @cached_property
     def libraries(self) -> list[Any]:
-        """The libraries of linear algebra of this process; to find them takes longer than many a product."""
+        """The BLAS libraries of this process, cached: finding them takes longer than a small product."""
         return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
     def enter(self) -> None:
@@ -43,12 +43,12 @@ class _Limit:
                 self._set(self.before)
 
     def allowed(self) -> int:
-        """The number of threads that the libraries are set to use outside of the limit."""
+        """The number of threads that the libraries use outside the limit."""
         with self.lock:
             return max(self.before if self.workers else [library.num_threads for library in self.libraries], default=1)
 
     def forked(self) -> None:
-        """A child process has the limit of its parent, but not the threads that would lift it."""
+        """Restore the number in a forked child, which has the limit of its parent but not the threads that would lift it."""
         self.lock = threading.Lock()
         if self.workers:
             self.workers = 0
@@ -56,7 +56,7 @@ class _Limit:
 
     def _set(self, numbers: list[int]) -> None:
         for library, number in zip(self.libraries, numbers, strict=True):
-            # threadpoolctl 3.8 lets one thread alone set a number that is everybody's: it would not hear the last who leaves
+            # threadpoolctl 3.8 sets the number from the main thread only; the last thread to leave may be another
             getattr(library, "_real_set_num_threads", library.set_num_threads)(number)
 
 
@@ -67,7 +67,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Work with one thread of the library of linear algebra; also a decorator: ``@one_blas_thread()``."""
+    """Limit BLAS to one thread; also a decorator: ``@one_blas_thread()``."""
     _limit.enter()
     try:
         yield
@@ -76,5 +76,5 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def allowed_threads(n_jobs: int | None) -> int:
-    """As many threads as `n_jobs` says; None: as many as the library of linear algebra is set to use."""
+    """The number of threads for `n_jobs`; None means as many as BLAS is set to use."""
     return _limit.allowed() if n_jobs is None else effective_n_jobs(n_jobs)

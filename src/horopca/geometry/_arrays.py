@@ -1,4 +1,4 @@
-"""The few array operations every room of the geometry shares.
+"""Array operations that the geometry shares.
 
 Functions here and in the rest of the geometry take arrays of any library that follows the array API
 standard (NumPy, torch, CuPy, JAX): the last axis holds coordinates, the axes before it are a batch.
@@ -15,12 +15,12 @@ import numpy as np
 from array_api_compat import device, is_cupy_array
 
 NUMPY_TYPES = (np.ndarray, np.generic)
-SHORTEST = 1e-150  # A vector below this length has no direction: the digits of its square are lost.
+SHORTEST = 1e-150  # Below this length a vector has no direction: its square underflows.
 
 
 @runtime_checkable
 class AnyArray(Protocol):
-    """What the mathematics asks of an array: the array API standard's attributes and operators."""
+    """An array with the attributes and operators of the array API standard."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -58,7 +58,7 @@ class AnyArray(Protocol):
     def __float__(self) -> float: ...
 
 
-Array = TypeVar("Array", bound=AnyArray)  # The arrays of one library, whichever: what goes in comes out.
+Array = TypeVar("Array", bound=AnyArray)  # An array of any library: functions return arrays of the library of their arguments.
 Made = TypeVar("Made", bound=AnyArray, covariant=True)
 
 
@@ -100,12 +100,12 @@ def dot(u: Array, v: Array) -> Array:
 
 
 def finite_root(a: Array) -> Array:
-    """The square root, whose gradient is 0 where a is 0 (and not infinite, which times 0 would be NaN further on)."""
+    """The square root, with gradient 0 (rather than infinity) where a is 0."""
     xp = array_namespace(a)
-    if is_numpy(a):  # where nothing is differentiated
+    if is_numpy(a):  # which has no gradients
         return xp.sqrt(a)
     nothing = xp.equal(a, xp.zeros_like(a))
-    # the root is taken of something else there: the gradients of both branches are computed, and only then one is chosen
+    # gradients of both branches of `where` are computed: the root of 0 must not be one of them
     return xp.where(nothing, xp.zeros_like(a), xp.sqrt(xp.where(nothing, xp.ones_like(a), a)))
 
 
@@ -115,7 +115,7 @@ def norm(u: Array) -> Array:
 
 
 def unit(u: Array) -> Array:
-    """u divided by its length; zero where that is 0, or so small that its square has lost digits."""
+    """u divided by its length; zero if that is 0 or below SHORTEST."""
     xp = array_namespace(u)
     size = norm(u)[..., None]
     long = size > SHORTEST
@@ -128,10 +128,10 @@ def concat_time(t: Array, s: Array) -> Array:
 
 
 def with_rows(a: Array, which: Any, rows: Any) -> Array:
-    """a with some of its rows put in their place (in a itself, where its library allows that and no gradient is asked for)."""
+    """a with the rows at a mask replaced; in place if the library allows it and no gradient is required."""
     if hasattr(a, "at"):
         return a.at[which].set(rows)  # type: ignore[no-any-return]
-    if getattr(a, "requires_grad", False):  # what the gradient needs must stay as it was
+    if getattr(a, "requires_grad", False):  # autograd needs the original values
         a = a.clone()  # type: ignore[attr-defined]
     a[which] = rows
     return a

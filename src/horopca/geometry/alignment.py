@@ -5,12 +5,12 @@ sum w_i cosh d(g x_i, y_i). This is linear in g, and depends on the points throu
 J = diag(-1, 1, .., 1) the operator T = -M J takes the future cone into itself, hence (Perron) it has a singular value
 decomposition for the *Minkowski* form: Lorentz-orthonormal frames e and f with T e_0 = s_0 f_0, T e_k = -s_k f_k, and
 s_0 >= s_k >= 0. The sum at g is then s_0 h_00 - s_1 h_11 - .. with h the matrix of g in these frames; a boost of rapidity r
-in h adds at least (cosh r - 1)(s_0 - s_1) >= 0, and no turn lowers it, so that g: e -> f is the *global* minimum. (To match
-the centroids of the clouds and then turn them about these is not, unless the clouds are isometric.)
+in h adds at least (cosh r - 1)(s_0 - s_1) >= 0, and no rotation lowers it, so g: e -> f is the *global* minimum. (Matching
+the centroids and then rotating about them is not optimal, unless the clouds are isometric.)
 
-*In float64.* M loses the digits of what is near among what is far. So both clouds are seen from the points e_0 and f_0, and
-the answer is polished by Newton's steps, whose gradient sum w_i (y_i x_i^T - x_i y_i^T) is taken in polar coordinates, where
-nothing cancels.
+*In float64.* In M, contributions of near points are lost among those of far points. Both clouds are therefore translated so
+that e_0 and f_0 become the origin, and Newton's method refines the answer. Its gradient sum w_i (y_i x_i^T - x_i y_i^T) is
+computed in polar coordinates, where nothing cancels.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from .hyperboloid import distance, gap, origin
 from .isometries import boost, boost_to_origin, translate, translate_to_origin
 from .models import lift
 
-ROUNDS = 3  # The closed form is taken so many times: a second time from where the first says, which loses no digits.
-POLISHES = 12  # At most so many of Newton's steps follow the closed form.
-DONE = 1e-14  # Newton's steps end when they change nothing but the last digits.
-UNSURE = 1e-12  # A singular value below this share of the largest may be of rounding: which way it turns is looked at again.
-UNDETERMINED = 1e-24  # Moments below this share of the largest are of rounding: a turn that depends on them is left as it is.
-SQUARES = 200  # At most so many weighted problems are solved for the least squares of distances.
-NO_POINT = 1e-3  # Time that is wrong by more than this share is not of rounding, in whatever precision.
-SETTLED = 1e-8  # The least squares are found when their sum falls by less than this share.
+ROUNDS = 3  # How often the closed form is applied, each time to clouds translated by the last result, which restores digits.
+POLISHES = 12  # The largest number of Newton steps; four are usual.
+DONE = 1e-14  # Newton's method ends if a step changes only the last digits of float64.
+UNSURE = 1e-12  # A singular value below this fraction of the largest may be rounding; its orientation is then checked again.
+UNDETERMINED = 1e-24  # Moments below this fraction of the largest are rounding; rotations that depend on them are unchanged.
+SQUARES = 200  # The largest number of weighted problems for least squares; the decrease is linear, and tens are usual.
+NO_POINT = 1e-3  # A larger relative error of the time is not rounding, even in float16.
+SETTLED = 1e-8  # Least squares have converged if a step lowers the sum by a smaller fraction.
 
 
 class Alignment(NamedTuple):
-    """An isometry of H^d: it takes the point `here` (d+1,) to `there` (d+1,), with a turn (d, d), orthogonal, between.
+    """An isometry of H^d that takes the point `here` (d+1,) to `there` (d+1,), with a rotation `turn` (d, d).
 
-    The turn is in the coordinates of tangent vectors carried to the origin along the geodesics from both. So it is as
-    exact for clouds far from the origin as for those around it.
+    The rotation acts on tangent vectors transported to the origin along geodesics, so it is as accurate for clouds far from the
+    origin as for those around it.
     """
 
     here: np.ndarray
@@ -69,20 +69,20 @@ def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool
 
     Parameters
     ----------
-    x, y : (n, d+1), points of the hyperboloid, as many
-    weights : (n,), how much each pair counts, not negative; all the same by default
+    x, y : (n, d+1), the same number of points of the hyperboloid
+    weights : (n,), non-negative weights of the pairs; equal by default
     reflections : bool, whether the isometry may reverse orientation
     squares : bool, default=False
-        What is least: the sum of cosh(distance), whose global minimum is a closed form; or of the squared distances, to which a
-        pair that is far apart matters less. That is a sequence of such problems, each with the weights
-        distance / sinh(distance) of the one before, and no step of it increases the sum (a squared distance is a concave
-        function of its cosh): a minimum from which no small change leads down, and not for certain the least of all.
+        Whether to minimise the sum of squared distances rather than of cosh(distance), whose global minimum has a closed form.
+        Squared distances give less weight to pairs that are far apart. They are minimised by a sequence of such problems, each
+        with the weights distance / sinh(distance) of the one before. No step increases the sum (a squared distance is a concave
+        function of its cosh), and the result is a local minimum.
 
     Returns
     -------
     Alignment
-        ``align(x, y).move(x)`` is nearest to y. Where the points do not determine it (one point; points on a geodesic) it is
-        one of the best, and preserves orientation.
+        ``align(x, y).move(x)`` is closest to y. If the points do not determine it (a single point, points on a geodesic) it is
+        one of the optima and preserves orientation.
 
     Examples
     --------
@@ -109,11 +109,11 @@ def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool
 
 
 def _checked(x: Any, y: Any, weights: Any) -> tuple[Array, Array, Array]:
-    """The points and weights that add up to 1, or a sentence."""
+    """Validate points and weights, and normalise the weights to sum 1."""
     x, y = (side if hasattr(side, "ndim") else np.asarray(side, dtype=float) for side in (x, y))
     if x.ndim != 2 or x.shape != y.shape or not x.shape[0]:
         raise ValueError(
-            f"x and y must be points (n, d+1), row by row of the same cloud, but have shapes {tuple(x.shape)} and "
+            f"x and y must be points (n, d+1) that correspond row by row, but have shapes {tuple(x.shape)} and "
             f"{tuple(y.shape)}."
         )
     xp = array_namespace(x, y)
@@ -122,7 +122,7 @@ def _checked(x: Any, y: Any, weights: Any) -> tuple[Array, Array, Array]:
         raise ValueError(f"weights must be one number for each of the {x.shape[0]} points, but have shape {tuple(w.shape)}.")
     total = float(xp.sum(w))
     if not (bool(xp.all(w >= 0)) and 0 < total < np.inf):
-        raise ValueError("weights must not be negative, must be finite, and not all zero.")
+        raise ValueError("weights must be finite and non-negative, and not all zero.")
     counted = w > 0
     for name, side in (("x", x), ("y", y)):
         _check_points(name, side, counted)
@@ -130,7 +130,7 @@ def _checked(x: Any, y: Any, weights: Any) -> tuple[Array, Array, Array]:
 
 
 def _check_points(name: str, x: Array, counted: Array) -> None:
-    """Refuse rows (n, d+1) that are no points of the hyperboloid, of those that count."""
+    """Raise ValueError if rows (n, d+1) with positive weight are not points of the hyperboloid."""
     xp = array_namespace(x)
     finite = xp.all(xp.isfinite(x), axis=1)
     known = xp.where(finite[:, None], x, xp.ones_like(x))
@@ -139,12 +139,12 @@ def _check_points(name: str, x: Array, counted: Array) -> None:
     if len(bad):
         raise ValueError(
             f"{name} must hold points of the hyperboloid, with time² = 1 + |space|² and time first, but row {bad[0]} is "
-            f"{to_numpy(x[int(bad[0]), :])!s:.60}. Points of other models go there by to_hyperboloid."
+            f"{to_numpy(x[int(bad[0]), :])!s:.60}. Convert points of other models with to_hyperboloid."
         )
 
 
 def _closed_form(x: Array, y: Array, w: Array, reflections: bool, start: Alignment | None = None) -> Alignment:
-    """The best for the sum of cosh(distance); a `start` that is nearly it saves steps, and changes nothing else."""
+    """The minimum of the sum of cosh(distance). A `start` close to it saves steps and does not change the result."""
     still, rounds, polishes = np.eye(x.shape[1] - 1), ROUNDS, POLISHES
     if start is None:
         found = Alignment(_centroid(x, w), still, _centroid(y, w))
@@ -199,7 +199,7 @@ def _singular_pair(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _nearest_turn(M: np.ndarray, reflections: bool) -> np.ndarray:
-    """The orthogonal R (d, d) with the largest tr(R^T M); a proper one if it has to be, or if nothing is lost by it."""
+    """The orthogonal R (d, d) with the largest tr(R^T M); a rotation if required, or if that loses nothing."""
     left, sizes, right = np.linalg.svd(M)
     sign = np.ones(len(sizes))
     improper = np.linalg.det(left @ right) < 0
@@ -209,11 +209,11 @@ def _nearest_turn(M: np.ndarray, reflections: bool) -> np.ndarray:
 
 
 def _polished(found: Alignment, x: Array, y: Array, w: Array) -> Alignment:
-    """One step of Newton's: diagonal in the axes in which the moments of the clouds are."""
+    """One Newton step, which is diagonal in the principal axes of the moments."""
     a, b = _sides(found, x, y)
     M = to_numpy((w[:, None] * b[:, 1:]).T @ a[:, 1:])
     axes = np.linalg.eigh(M + M.T)[1]
-    # along these axes what is small stays apart from what is large, so it is added up there
+    # in these axes small and large moments are separate, so their sums do not cancel
     a, b = (lift(side[:, 1:] @ from_numpy(axes, side)) for side in (a, b))
     inside, (boosts, turns) = to_numpy(w @ (a[:, 1:] * b[:, 1:])), _skew(a, b, w)
     # M_00 - M_kk without their cancellation: the mean of cosh d and the moments along the other axes
@@ -227,7 +227,7 @@ def _polished(found: Alignment, x: Array, y: Array, w: Array) -> Alignment:
 
 
 def _mirrored(found: Alignment, x: Array, y: Array, w: Array) -> Alignment:
-    """The same with a reflection along the axis in which the clouds are thinnest, if that is nearer."""
+    """The same with a reflection along the axis of the smallest moment, if that is better."""
     a, b = _sides(found, x, y)
     M = to_numpy((w[:, None] * b[:, 1:]).T @ a[:, 1:])
     sizes, axes = np.linalg.eigh(M + M.T)
@@ -247,12 +247,12 @@ def _skew(a: Array, b: Array, w: Array) -> tuple[np.ndarray, np.ndarray]:
     t_b, r_b, u_b = b[:, 0], norm(b[:, 1:]), unit(b[:, 1:])
     away = (r - r_b) * (r + r_b) / (t_b * r + t * r_b + _tiny(r))  # 0 where both are
     turn = u_b - u
-    # of a pair of unit vectors the part of the difference along the first is exactly -|difference|^2 / 2
+    # for unit vectors the component of the difference along the first is exactly -|difference|^2 / 2
     turn = turn - (dot(turn, u) + dot(turn, turn) / 2)[:, None] * u
     turns = (w * r * r_b)[:, None] * turn
     return to_numpy((w * away) @ u - (w * t * r_b) @ turn), to_numpy(turns.T @ u - u.T @ turns)
 
 
 def _tiny(a: Array) -> float:
-    """The least number of the precision of a, to be added where 0 would be divided by 0."""
+    """The smallest normal number of the dtype of a, added to avoid 0 / 0."""
     return float(array_namespace(a).finfo(a.dtype).smallest_normal)

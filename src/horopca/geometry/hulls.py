@@ -1,8 +1,8 @@
 """Geodesic hulls: the smallest geodesic submanifold that contains given points and ideal points.
 
-On the hyperboloid a k-dimensional geodesic submanifold is cut out by a (k+1)-dimensional subspace of R^{1,d} that holds
-time-like vectors. We keep a Lorentz-orthonormal frame of it: row 0 time-like and future-pointing (its point nearest
-to the origin), rows 1..k space-like without a time part. Frames are NumPy arrays of shape (k+1, d+1).
+On the hyperboloid a k-dimensional geodesic submanifold is the intersection with a (k+1)-dimensional subspace of R^{1,d} that
+contains time-like vectors. It is represented by a Lorentz-orthonormal frame: row 0 is time-like and future-pointing (its
+point nearest to the origin), rows 1..k are space-like without a time part. Frames are NumPy arrays of shape (k+1, d+1).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def split_bases(A: np.ndarray) -> np.ndarray:
     """Bases (S, K, d+1) of the same spans as A, with orthonormal rows (v0, w), (0, U): only the first row has time, v0 >= 0."""
     mirror = A[:, :, 0].copy()  # Householder reflection that gives all of the time to the first row
     size = np.linalg.norm(mirror, axis=1)
-    mirror[:, 0] += np.where(mirror[:, 0] >= 0, size, -size)  # to the side on which nothing cancels
+    mirror[:, 0] += np.where(mirror[:, 0] >= 0, size, -size)  # with the sign that avoids cancellation
     square = np.sum(mirror * mirror, axis=1)
     turned = A - (2 / np.where(square > 0, square, 1.0))[:, None, None] * mirror[:, :, None] * (mirror[:, None, :] @ A)
     V = np.zeros_like(turned)
@@ -40,7 +40,7 @@ def split_basis(A: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
 def geodesic_hull(points: Array | None = None, ideal_points: Array | None = None) -> np.ndarray:
     """Frame (k+1, d+1) of the geodesic hull of points (m, d+1) of the hyperboloid and ideal points (l, d); k+1 = m+l.
 
-    Refuses dependent input: one of the points in the hull of the others.
+    Raises ValueError if one of the points lies in the hull of the others.
 
     >>> geodesic_hull(ideal_points=np.array([[1.0, 0.0], [-1.0, 0.0]])).round(6) + 0.0
     array([[1., 0., 0.],
@@ -70,7 +70,7 @@ def geodesic_hull(points: Array | None = None, ideal_points: Array | None = None
 
 
 def lorentz_frame(A: np.ndarray) -> np.ndarray:
-    """The Lorentz-orthonormal frame (k+1, d+1) of the span of the rows of A (k+1, d+1), which holds time-like vectors."""
+    """The Lorentz-orthonormal frame (k+1, d+1) of the span of the rows of A (k+1, d+1), which contains time-like vectors."""
     v0, w, U = split_basis(A)
     size = float(np.linalg.norm(w))
     frame = np.zeros_like(A)
@@ -80,7 +80,7 @@ def lorentz_frame(A: np.ndarray) -> np.ndarray:
 
 
 def _fixed_signs(U: np.ndarray) -> np.ndarray:
-    """Rows turned so that the largest entry of each is positive."""
+    """Rows with signs such that the largest entry of each is positive."""
     biggest = U[np.arange(len(U)), np.abs(U).argmax(axis=1)]
     return np.asarray(U * np.copysign(1.0, biggest)[:, None])
 

@@ -3,12 +3,12 @@
 A point is x = (t, s), shape (..., d+1), time first, with t = sqrt(1 + |s|^2); a tangent vector at x is v in R^{1,d}
 with <x, v> = 0 for the Minkowski form <x, y> = -t t' + s.s'. Leading axes broadcast.
 
-The Minkowski form itself is a difference of large numbers far from the origin. Distances and isometries do not take it
-there: they are written in the radius |s| and the direction s/|s|, where every term is positive. Tangent vectors are in the
-ambient coordinates, large themselves: `exp`, `log` and `transport` are good to about 1e-16 e^{2 radius}.
+Far from the origin the Minkowski form is a difference of large numbers. Distances and isometries avoid it: they are written in
+the radius |s| and the direction s/|s|, where every term is positive. Tangent vectors are in ambient coordinates, which are
+large: the relative error of `exp`, `log` and `transport` is about 1e-16 e^{2 radius}.
 
-Arrays of libraries that differentiate (torch, JAX) have gradients that are finite everywhere: that of a distance between points
-that coincide is 0, and where polar coordinates have none, at the origin, `at_origin` puts the gradient in its place.
+For libraries with automatic differentiation (torch, JAX) gradients are finite everywhere: the gradient of the distance between
+coinciding points is 0, and `at_origin` supplies the gradient at the origin, where polar coordinates have none.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from scipy.spatial.distance import cdist
 from ._arrays import AnyArray, Array, array_namespace, dot, finite_root, is_numpy, is_torch, norm, unit
 from .models import FLAT, cosh_and_ratio, lift
 
-CLOSE = 1e-4  # Of so small a d, sinh(f d) / sinh(d) is the first two terms of its series, whose gradients do not cancel.
-BLOCK_ELEMENTS = 1 << 16  # A block of distances has so many entries: its temporaries stay in a core's cache.
-DEVICE_ELEMENTS = 1 << 22  # On an accelerator so many: starting a kernel costs more than running it on few.
+CLOSE = 1e-4  # Below this d, two terms of the series of sinh(f d) / sinh(d) are exact, and their gradients do not cancel.
+BLOCK_ELEMENTS = 1 << 16  # The entries of a block of distances: its temporaries stay in a core's cache.
+DEVICE_ELEMENTS = 1 << 22  # The entries on an accelerator, where launching a kernel costs more than a small block.
 
 
 def origin(d: int) -> np.ndarray:
@@ -52,7 +52,7 @@ def gap(x: Array, y: Array) -> Array:
     t_y, r_y, u_y = polar(y)
     turn = u - u_y
     square = polar_gap(t, r, t_y, r_y, dot(turn, turn))
-    if is_numpy(x):  # where nothing is differentiated
+    if is_numpy(x):  # which has no gradients
         return square
     return square - 2 * at_origin(dot(x[..., 1:], y[..., 1:]), (r <= 0) | (r_y <= 0))
 
@@ -64,7 +64,7 @@ def polar_gap(t: Array, r: Array, t_y: Array, r_y: Array, turn: Array) -> Array:
 
 
 def at_origin(linear: Array, there: AnyArray) -> Array:
-    """Numbers that are linear in s, where s is 0, and so are they: zeros, with the gradient that |s| and s/|s| lack there."""
+    """Zeros with the gradient of `linear` where s is 0, and zeros elsewhere: |s| and s/|s| have no gradient there."""
     xp = array_namespace(linear)
     return xp.where(there, linear, xp.zeros_like(linear))
 
@@ -104,7 +104,7 @@ def distance_blocks(x: Array, y: Array | None = None) -> Iterator[tuple[slice, A
         rows = slice(start, min(start + step, r.shape[0]))
         turn = squared_differences(u[rows, :], u_y)
         block = polar_gap(t[rows, None], r[rows, None], t_y[None, :], r_y[None, :], turn)
-        if not is_numpy(x):  # where something may be differentiated
+        if not is_numpy(x):  # which may have gradients
             block = block - 2 * at_origin(s[rows, :] @ s_y.T, (r[rows, None] <= 0) | (r_y[None, :] <= 0))
         yield rows, 2 * xp.asinh(finite_root(block) / 2)
 
@@ -115,7 +115,7 @@ def squared_differences(u: Array, v: Array) -> Array:
     xp = array_namespace(u, v)
     if is_numpy(u):
         return xp.asarray(cdist(u, v, "sqeuclidean"))
-    if is_torch(u):  # whose gradient is 0 where two directions coincide, as it should be
+    if is_torch(u):  # whose gradient is 0 for coinciding directions, as required
         return xp.cdist(u, v, compute_mode="donot_use_mm_for_euclid_dist") ** 2
     total = xp.zeros_like(u[:, :1] + v[:, :1].T)
     for k in range(u.shape[1]):

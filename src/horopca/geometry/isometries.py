@@ -1,7 +1,7 @@
-"""Isometries of H^d: translations and reflections of points and of ideal points, their matrices, frames to look from.
+"""Isometries of H^d: translations and reflections of points and of ideal points, their matrices, and frames.
 
-A translation along an axis is diagonal in light-cone coordinates, where nothing cancels at any radius: that is how points are
-moved one by one. As a matrix (a boost) it moves many at once, and loses digits in proportion to its entries.
+A translation along an axis is diagonal in light-cone coordinates, where nothing cancels at any radius. As a matrix (a boost) it
+is faster for many points, but loses digits in proportion to its entries.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _boost(x: Array, n: Array, factor: Array, side: int) -> Array:
 
 
 def _shifted(y: Array, x: Array, m: Array) -> Array:
-    """y, the points x moved by m; where m is the origin, with the gradient in m that its direction does not have there."""
+    """y, the points x translated by m. If m is the origin, which has no direction, this adds the gradient in m."""
     if is_numpy(y):
         return y
     shift = m[..., 1:]
@@ -96,18 +96,18 @@ def boost_to_origin(m: np.ndarray) -> np.ndarray:
 
 
 class Frame(NamedTuple):
-    """A place to look from: a mean (d+1,) that becomes the origin, and axes (d, d) that become the axes."""
+    """A coordinate frame of H^d: a point that becomes the origin, and axes that become the coordinate axes."""
 
-    mean: np.ndarray  #: (d+1,), what becomes the origin
-    axes: np.ndarray  #: (d, d), orthonormal rows, what become the axes
+    mean: np.ndarray  #: (d+1,), becomes the origin
+    axes: np.ndarray  #: (d, d), orthonormal rows, become the axes
 
     def enter(self, x: Array) -> Array:
-        """Points (n, d+1) as seen from the frame."""
+        """Points (n, d+1) in the coordinates of the frame."""
         moved = translate_to_origin(x, from_numpy(self.mean, x))
         return lift(moved[:, 1:] @ from_numpy(self.axes.T.copy(), x))
 
     def leave(self, x: Array) -> Array:
-        """The points that the frame sees as x."""
+        """The points whose coordinates in the frame are x; the inverse of `enter`."""
         return translate(lift(x[:, 1:] @ from_numpy(self.axes, x)), from_numpy(self.mean, x))
 
     def matrix(self) -> np.ndarray:
@@ -118,8 +118,8 @@ class Frame(NamedTuple):
 
 
 def between(old: Frame, new: Frame) -> np.ndarray:
-    """The matrix (d+1, d+1) that takes points as seen from one frame to the same as seen from another."""
-    # from where d+1 points go: the product of two matrices of boosts would lose digits to the size of their entries
+    """The matrix (d+1, d+1) from coordinates in one frame to coordinates in another."""
+    # determined by the images of d+1 points: a product of two boosts would lose digits in proportion to their entries
     d = len(old.mean) - 1
     points = lift(np.vstack([np.zeros(d), np.eye(d)]))
     return np.linalg.solve(points, new.enter(old.leave(points))).T

@@ -106,7 +106,7 @@ def cosh_and_ratio(square: Array) -> tuple[Array, Array]:
 def _inside(square: Array) -> Array:
     """1 - |z|^2, which is at least the spacing of numbers below 1 for a point of the open ball.
 
-    Added up in another order, the squares may round to 1: the point is then taken as the one next to the rim.
+    In another order of summation the squares may round to 1; the point is then treated as the one next to the rim.
     """
     xp = array_namespace(square)
     delta = 1 - square
@@ -114,7 +114,7 @@ def _inside(square: Array) -> Array:
 
 
 def row_norms(X: np.ndarray) -> np.ndarray:
-    """Euclidean norms of rows (n, m); squares that overflow or underflow do no harm."""
+    """Euclidean norms of rows (n, m), also if their squares overflow or underflow."""
     with np.errstate(over="ignore", under="ignore"):
         size = np.sqrt(np.einsum("ij,ij->i", X, X))
         extreme = ~((size > 1e-150) & (size < np.inf))
