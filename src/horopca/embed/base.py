@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from .._input.arguments import check_count, check_number
 from .._input.coordinates import LARGEST_RADIUS, Coordinates, check_coordinates
 from .._optimize.result import Ending
-from ..estimators.fitting import report_end, tell
+from ..estimators.fitting import log, report_end
 from ..geometry import MODELS, ModelName
 
 
@@ -92,7 +92,7 @@ class GraphEmbedding(BaseEstimator, ABC):
         return coordinates.scale * check_number("scale", self.scale, "'auto' or a positive number", above=0)
 
     def _say(self, text: str) -> None:
-        tell(self, text)
+        log(self, text)
 
 
 def through(x: np.ndarray, coordinates: Coordinates) -> tuple[np.ndarray, np.ndarray]:

@@ -19,37 +19,37 @@ STRATEGIES = {"flag": search_flag, "last": search_last}
 class BSA(GeodesicReduction):
     """Barycentric subspace analysis: geodesic projection on the submanifold nearest to the points.
 
-    The K-dimensional geodesic submanifold through K+1 reference points, which need not contain the mean. Starts are the
-    eigen-solution of space-form PCA (Tabaghi et al. 2024) and hulls of data points improved by exchange, then L-BFGS climbs
-    with exact gradients.
+    The submanifold is K-dimensional and spanned by K+1 reference points; it need not contain the mean [1]_. The search starts
+    from the eigen-solution of space-form PCA [2]_ and from hulls of data points improved by exchange, and uses L-BFGS with
+    exact gradients.
 
     Parameters
     ----------
     n_components : int, float or None, default=2
-        K, the dimension of the submanifold, from 1 to the dimension of the data (and at most the number of points). A
-        float between 0 and 1: as few as keep that share of the variance. None: all.
+        K, the dimension of the submanifold, from 1 to the dimension of the data (and at most the number of points). A float
+        between 0 and 1 selects the fewest components that keep that fraction of the variance; None keeps all.
     strategy : {"flag", "last"}, default="flag"
-        "flag": nested submanifolds of dimensions 1 to K with the least sum of unexplained variances, each
-        counted once (the area under the curve). "last": the K-dimensional one with the least unexplained variance, and then the
-        best nested sequence inside it.
+        "flag" finds nested submanifolds of dimensions 1 to K with the smallest sum of unexplained variances (the area under the
+        curve). "last" finds the K-dimensional one with the smallest unexplained variance, and then the best nested sequence
+        inside it.
     base_point : None, "mean" or array of shape (n_features,), default=None
-        A point that all submanifolds have to contain: the Fréchet mean, or a point in the estimator's model.
+        A point that all submanifolds must contain: the Fréchet mean, or a point in the estimator's model.
     base_noise : float, default=0.0
         Standard deviation of Gaussian noise added to the base point, along each axis of its tangent space, in units of length.
     model : str, default="poincare"
-        Coordinates of the input, and of the output.
+        Coordinates of the input and of the output.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     n_init : "auto" or int, default="auto"
-        How many starts of each kind are climbed from: hulls of data points, improved by exchange, and random ones. "auto" is 8.
+        The number of starting points of each kind: hulls of data points, improved by exchange, and random ones. "auto" means 8.
     max_iter : int, default=1000
-        Iterations of the last climb.
+        The largest number of iterations.
     tol : float, default=1e-8
-        A climb ends when a step improves the objective by less than this fraction.
+        The search stops if steps improve the objective by less than this fraction.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the order of the points, the starts and the noise.
+        Seed for the order of the points, the starting points and the noise.
     verbose : int, default=0
-        1: a line on stderr after each heat of the search.
+        If 1, print a line to stderr after each round of the search.
 
     Attributes
     ----------
@@ -58,14 +58,15 @@ class BSA(GeodesicReduction):
     components_ : ndarray of shape (n_components_, n_dimensions)
         Orthonormal directions of the submanifolds at the first reference point, carried to the origin.
     base_point_ : ndarray of shape (n_features_in_,) or None
-        The point that the submanifolds had to contain.
+        The point that the submanifolds contain.
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean, in the estimator's model.
     n_components_ : int
-        How many components there are.
+        The number of components.
     explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components_,)
-        What each component adds to the pair variance of the images, the mean squared distance over ordered pairs (of many
-        points, over some pairs), and that as a share of ``total_variance_``: their sum is the share that is kept.
+        What each component adds to the pair variance of the images (the mean squared distance over ordered pairs; for many
+        points, over a sample of pairs), and the same as fractions of ``total_variance_``, which sum to the fraction that is
+        kept.
     total_variance_ : float
         Pair variance of the points.
     unexplained_variance_ : ndarray of shape (n_components_,)
@@ -73,16 +74,22 @@ class BSA(GeodesicReduction):
     n_iter_, converged_, status_
         How the search ended.
     objective_ : str
-        What the fit was for, and `score` measures: "residual", the mean squared distance between points and projections.
+        The objective of the fit, which `score` measures: "residual", the mean squared distance between points and projections.
     model_, curvature_
-        Those of the fit, in which `transform` reads and writes, whatever is set since.
+        The model and the curvature of the fit, which `transform` uses.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
     See Also
     --------
     PGA : submanifolds through the mean.
-    HoroPCA : projects along horospheres, which shrinks far less.
+    HoroPCA : projects along horospheres, which shrinks distances far less.
+
+    References
+    ----------
+    .. [1] Pennec, X. (2018). Barycentric subspace analysis on manifolds. Annals of Statistics 46(6A).
+    .. [2] Tabaghi, P., Khanzadeh, M., Wang, Y., and Mirarab, S. (2024). Principal component analysis in space forms. IEEE
+       Transactions on Signal Processing 72.
 
     Examples
     --------

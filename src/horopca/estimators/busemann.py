@@ -78,7 +78,7 @@ class BusemannWhitener(Whitener):
     status_ : str
         How the search ended, in words.
     model_, curvature_
-        Those of the fit, in which `transform` reads, whatever is set since.
+        The model and the curvature of the fit, which `transform` uses.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 

@@ -1,4 +1,4 @@
-"""What all fits share: the checks, the number of components, the variances, and saying how it ended."""
+"""Shared parts of all fits: validation, the number of components, variances, and how the search ended."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from ..geometry import origin
 from ..geometry._arrays import to_numpy
 from ..statistics import Mean
 
-MEASURED_ROWS = 1 << 14  # Variances are measured on at most so many rows.
-ONE_POINT = 1e-28  # A pair variance below this is rounding: the points are one.
+MEASURED_ROWS = 1 << 14  # Variances are measured on at most this many rows: their standard error is then below 1 %.
+ONE_POINT = 1e-28  # A pair variance below this is rounding: all points coincide.
 
 
 def begin_fit(estimator: Any, X: Any) -> Rows:
-    """X as points. What `transform` reads later is in the model and curvature of now, kept as ``model_`` and ``curvature_``."""
+    """Validate X. Stores the model and the curvature, which `transform` uses, as ``model_`` and ``curvature_``."""
     coordinates = choose_coordinates(X, estimator.model, estimator.curvature)
     rows = check_rows(X, coordinates, estimator=estimator, reset=True, min_rows=2)
     estimator.model_, estimator.curvature_ = coordinates
@@ -40,14 +40,14 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
     try:
         weight = to_numpy(sample_weight)
     except (TypeError, ValueError):
-        raise ValueError(f"sample_weight must hold numbers, one for each row of X, but is {sample_weight!r:.60}.") from None
+        raise ValueError(f"sample_weight must contain numbers, one for each row of X, but is {sample_weight!r:.60}.") from None
     if weight.ndim and weight.shape != (n,):
         raise ValueError(f"sample_weight must have one number for each of the {n} rows of X, but has shape {weight.shape}.")
     weight = np.broadcast_to(weight, (n,)).astype(np.float64)
     bad = ~(np.isfinite(weight) & (weight >= 0))
     if bad.any():
         row = int(bad.argmax())
-        raise ValueError(f"sample_weight must hold finite numbers that are not negative, but row {row} has {weight[row]:g}.")
+        raise ValueError(f"sample_weight must contain finite non-negative numbers, but row {row} has {weight[row]:g}.")
     if np.count_nonzero(weight) < 2:
         zero = "all of them" if not weight.any() else "all but one of them"
         raise ValueError(f"sample_weight must be positive for at least two points, but is zero for {zero}.")
@@ -55,12 +55,12 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
 
 
 def as_fitted(estimator: Any, name: str) -> Any:
-    """A parameter as it was when the estimator was fitted, if that is kept, whatever it was set to since."""
+    """The value of a parameter at the time of the fit, if it is stored, else its present value."""
     return getattr(estimator, f"{name}_", getattr(estimator, name))
 
 
 def keeps_graph(estimator: Any) -> bool:
-    """Whether `transform` returns arrays, through which gradients go, and not the data frames of ``set_output``."""
+    """Whether `transform` returns arrays, which may have gradients, rather than the data frames of ``set_output``."""
     own = getattr(estimator, "_sklearn_output_config", {})
     return str(own.get("transform", get_config()["transform_output"])) == "default"
 
@@ -74,29 +74,28 @@ def fitted_coordinates(estimator: Any) -> Coordinates:
 
 
 def check_components(n_components: Any, d: int | None, n: int) -> int | float:
-    """The number of components for n points of dimension d (or any), or the share of the variance to keep, or a sentence.
+    """Validate n_components for n points of dimension d, if known: a number, or the fraction of the variance to keep.
 
-    None: all. An int: so many. A float in (0, 1): as many as keep that share of the variance (see `fewest_components`).
+    None means all. For a fraction see `fewest_components`.
     """
     if n_components is None:
         return n if d is None else min(d, n)
     if isinstance(n_components, float | np.floating) and 0 < n_components < 1:
         return float(n_components)
-    why = f"{'' if d is None else f' (the dimension of X is {d})'}, a share of the variance between 0 and 1, or None for all"
+    why = f"{'' if d is None else f' (the dimension of X is {d})'}, a fraction of the variance between 0 and 1, or None for all"
     K = check_count("n_components", n_components, 1, d, why)
     if n < K:
         raise ValueError(
-            f"n_components must be at most the number of points, but is {K} for n_samples = {n}: so few points span no more "
-            "dimensions. Lower n_components."
+            f"n_components must be at most the number of points, but is {K} for n_samples = {n}. Lower n_components."
         )
     return K
 
 
 def fewest_components(learn: Callable[[int], float], most: int, share: float) -> int:
-    """The fewest components, at most `most`, that keep a share of the variance.
+    """The fewest components, at most `most`, that keep a fraction `share` of the variance, by bisection.
 
-    `learn(K)` fits K components and returns the share that they keep, which does not fall as K grows. Its last call
-    is for the answer.
+    `learn(K)` fits K components and returns the fraction that they keep, which does not decrease with K. Its last call is for
+    the result.
     """
     few, enough = 0, 1
     while (kept := learn(enough)) < share and enough < most:
@@ -111,12 +110,12 @@ def fewest_components(learn: Callable[[int], float], most: int, share: float) ->
 
 
 def check_starts(n_init: Any, auto: int) -> int:
-    """How many starts are climbed: `auto` of them for "auto", or a whole number, or a sentence."""
+    """Validate n_init: a positive number, or "auto" for the number `auto`."""
     return auto if isinstance(n_init, str) and n_init == "auto" else check_count("n_init", n_init, 1, why=", or 'auto'")
 
 
 def check_climb(estimator: Any) -> None:
-    """Refuse limits of a search that are none."""
+    """Validate max_iter and tol."""
     check_count("max_iter", estimator.max_iter, 1)
     if not (isinstance(estimator.tol, str) and estimator.tol == "auto"):
         check_number("tol", estimator.tol, "a positive number", above=0)
@@ -126,8 +125,10 @@ def check_climb(estimator: Any) -> None:
 
 
 def check_point(estimator: Any, name: str, words: tuple[str | None, ...]) -> np.ndarray | None:
-    """A parameter that is a point of the estimator's model, on the hyperboloid (d+1,); or one of the words, of which "origin"
-    is a point too, and others are None."""
+    """A parameter that is a point of the estimator's model, on the hyperboloid (d+1,).
+
+    It may also be one of the `words`: "origin" is the origin, others give None.
+    """
     value = getattr(estimator, name)
     if value is None or isinstance(value, str):
         if value not in words:
@@ -143,7 +144,7 @@ def check_point(estimator: Any, name: str, words: tuple[str | None, ...]) -> np.
 
 
 def store_mean(estimator: Any, rows: Rows) -> Mean:
-    """The Fréchet mean of the rows, kept as ``mean_`` in the user's model and as ``_mean`` on the hyperboloid."""
+    """The Fréchet mean of the rows, stored as ``mean_`` in the user's model and as ``_mean`` on the hyperboloid."""
     mean = mean_of(rows)
     estimator._mean = to_numpy(mean.point)
     estimator.mean_ = in_model(estimator, estimator._mean)
@@ -159,27 +160,27 @@ def in_model(estimator: Any, point: np.ndarray) -> np.ndarray:
 
 
 def measured_rows(n: int) -> np.ndarray:
-    """The rows of n that variances are measured on: all, or a fixed random choice."""
+    """Indices of the rows that variances are measured on: all n, or a fixed random sample."""
     return np.random.default_rng(0).permutation(n)[:MEASURED_ROWS]
 
 
 def nested_variances(clouds: Sequence[np.ndarray]) -> np.ndarray:
-    """Pair variances of clouds of measured rows: images on more and more components."""
+    """Pair variances of several arrays of points: images of the measured rows on 1, 2, ... components."""
     n = len(clouds[0])
-    pairs = REPORTED_PAIRS // max(1, len(clouds) // 4)  # many clouds take as long as a few
+    pairs = REPORTED_PAIRS // max(1, len(clouds) // 4)  # so that many clouds take as long as a few
     return pair_variances(clouds, np.random.default_rng(0), pairs)[0] * (n - 1) / n
 
 
 def store_variances(estimator: Any, cumulative: Any, total: float) -> None:
-    """Keep what each component adds to the pair variance, from what the first k keep together, k = 1 .. K.
+    """Store what each component adds to the pair variance.
 
-    Pair variance is the mean squared distance over ordered pairs: of the points (`total`) and of their images on the first
-    k components (`cumulative`), at curvature -1. It is the one variance that all reductions report; the sum of
-    ``explained_variance_`` is that of the images, and the sum of ``explained_variance_ratio_`` the share that is kept.
+    The pair variance is the mean squared distance over ordered pairs: of the points (`total`) and of their images on the first
+    k components (`cumulative`), at curvature -1. All reductions report it: ``explained_variance_`` sums to that of the images,
+    ``explained_variance_ratio_`` to the fraction that is kept.
     """
     unit = fitted_coordinates(estimator).scale ** 2
     added = np.diff(np.asarray(cumulative, dtype=float), prepend=0.0)
-    nothing = total <= ONE_POINT  # points that are one have nothing to lose
+    nothing = total <= ONE_POINT  # coinciding points lose nothing
     estimator.explained_variance_ = added / unit
     estimator.explained_variance_ratio_ = np.eye(1, len(added))[0] if nothing else added / total
     estimator.total_variance_ = float(total) / unit
@@ -201,21 +202,21 @@ def report_end(estimator: Any, ending: Ending) -> None:
 
 
 def mean_ending(mean: Mean) -> Ending:
-    """How the fit of a method ended that has a closed form but for the mean."""
+    """How a fit ended that has a closed form apart from the mean."""
     return Ending.of(mean, "The points may lie too far out for the Fréchet mean.")
 
 
 def ending_after(mean: Mean, ending: Ending) -> Ending:
-    """How a fit ended that found a mean first: if that was not found, what follows it is of no worth."""
+    """How a fit ended that starts with the mean: if the mean did not converge, the rest is not valid either."""
     return ending if mean.converged else mean_ending(mean)
 
 
-def tell(estimator: Any, text: str) -> None:
-    """A line on stderr, if the estimator is verbose."""
+def log(estimator: Any, text: str) -> None:
+    """Print a line to stderr if the estimator is verbose."""
     if estimator.verbose:
         print(f"{type(estimator).__name__}: {text}", file=sys.stderr)
 
 
-def teller(estimator: Any) -> Progress:
-    """The report of a search: a line for each round."""
-    return lambda number, runners, value: tell(estimator, f"round {number}, {runners} starts, best {value:.6g}")
+def log_rounds(estimator: Any) -> Progress:
+    """A callback that prints a line for each round of a search."""
+    return lambda number, runners, value: log(estimator, f"round {number}, {runners} starts, best {value:.6g}")

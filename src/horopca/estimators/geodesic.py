@@ -13,21 +13,20 @@ from .._input.threads import one_blas_thread
 from .._optimize.result import Ending
 from .._optimize.sample import Sample, as_sample
 from .._optimize.submanifold_search import Nested, SubmanifoldOptions, nested_frame
-from ..geometry import lift, radius, to_hyperboloid, translate, translate_to_origin
+from ..geometry import lift, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, to_numpy
 from ..geometry._points import Chunk
 from ..statistics import principal_axes
-from .fitting import check_climb, check_point, check_starts, ending_after, fitted_coordinates, in_model, store_mean, teller
+from .fitting import check_climb, check_point, check_starts, ending_after, fitted_coordinates, in_model, log_rounds, store_mean
 from .linear import LinearReduction
 
-HULL_ROWS = 1 << 13  # For a submanifold, more points than this are searched on a random sample of so many.
-SAMPLED_TOL = 1e-6  # A search on such a sample goes on to no more digits than this: it has no more.
-HULL_STARTS = 8  # So many starts of each kind are climbed from by default.
-RESOLVED = 30.0  # Farther out, the rounding of a direction moves a point by thousandths, and at 36 by as much as 1.
+HULL_ROWS = 1 << 13  # The search uses a random sample of at most this many rows.
+SAMPLED_TOL = 1e-6  # The tolerance on a sample, whose own error is larger.
+HULL_STARTS = 8  # Starting points of each kind for n_init="auto".
 
 
 class GeodesicReduction(LinearReduction):
-    """Projection on the nearest points of a geodesic submanifold. Subclasses say which one, and what they report of it."""
+    """Projection to the nearest points of a geodesic submanifold. Subclasses choose the submanifold and what they report."""
 
     base_point: Any
     base_noise: float
@@ -48,7 +47,7 @@ class GeodesicReduction(LinearReduction):
         x = translate_to_origin(rows.take(rng.permutation(rows.shape[0])[:HULL_ROWS]), base)
         axes, _ = principal_axes(x)
         tol = self.tol if len(x) == rows.shape[0] else max(self.tol, SAMPLED_TOL)
-        options = SubmanifoldOptions(check_starts(self.n_init, HULL_STARTS), self.max_iter, tol, teller(self))
+        options = SubmanifoldOptions(check_starts(self.n_init, HULL_STARTS), self.max_iter, tol, log_rounds(self))
         with one_blas_thread():
             nested = self._search(as_sample(lift(x[:, 1:] @ axes.T)), K, options, rng)
         frame = nested_frame(nested.bases, int(self.base_point is None))
@@ -58,16 +57,11 @@ class GeodesicReduction(LinearReduction):
         self.base_point_ = None if self.base_point is None else in_model(self, base)
         self.unexplained_variance_ = self._residuals(rows)
         self._keep(points)
-        return ending_after(mean, self._ending(nested.ending, float(radius(x).max())))
+        remedy = f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g})."
+        return ending_after(mean, nested.ending._replace(remedy=remedy))
 
     def _keep(self, points: np.ndarray) -> None:
-        """Keep what else is reported of points (K+1, d+1), the first k+1 of which span the k-dimensional submanifold."""
-
-    def _ending(self, ending: Ending, reach: float) -> Ending:
-        status, converged = ending.status, ending.converged
-        if reach > RESOLVED and not converged and status != f"stopped after {self.max_iter} iterations":
-            status, converged = "stopped where points are too far out for float64 to tell better from worse", True
-        return Ending(ending.n_iter, converged, status, f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).")
+        """Store other attributes, from points (K+1, d+1) of which the first k+1 span the k-dimensional submanifold."""
 
     def _check_parameters(self) -> None:
         check_climb(self)
@@ -99,20 +93,20 @@ class GeodesicReduction(LinearReduction):
             across = rest + np.concatenate([np.cumsum(b[:0:-1] ** 2, axis=0)[::-1], np.zeros((1, len(rest)))])
             return np.asarray(np.sum(np.arcsinh(np.sqrt(np.maximum(across, 0))) ** 2, axis=1))
 
-        # a submanifold inside another is no nearer to the points: only rounding can break the order
+        # a submanifold inside another is not nearer to the points; only rounding can violate the order
         return np.minimum.accumulate(rows.fold(squares) / rows.shape[0] / rows.coordinates.scale**2)
 
 
 def _around(frame: np.ndarray, base: np.ndarray) -> np.ndarray:
-    """Points (K+1, d+1) that span what a Lorentz-orthonormal frame (K+1, d+1), as seen from a base point, does.
+    """Points (K+1, d+1) with the span of a Lorentz-orthonormal frame (K+1, d+1) given relative to a base point.
 
-    The first is the frame's own point, the others are at distance 1 from it along its directions: points travel without
-    losing digits.
+    The first is the point of the frame, the others are at distance 1 from it along its directions. Unlike vectors, points can
+    be translated without losing digits.
     """
     return translate(np.concatenate([frame[:1], np.cosh(1) * frame[0] + np.sinh(1) * frame[1:]]), base)
 
 
 def _directions(points: np.ndarray) -> np.ndarray:
-    """Orthonormal directions (K, d) from the first of the points to the others, carried to the origin."""
+    """Orthonormal directions (K, d) from the first of the points to the others, transported to the origin."""
     turn, _, back = np.linalg.svd(translate_to_origin(points[1:], points[0])[:, 1:], full_matrices=False)
     return np.asarray(turn @ back)

@@ -1,4 +1,4 @@
-"""HalfSpaceProjection: random projections of the upper half-space, the best of several."""
+"""HalfSpaceProjection: the best of several random projections in the upper half-space."""
 
 from __future__ import annotations
 
@@ -17,66 +17,71 @@ from ..statistics import principal_axes
 from .fitting import mean_ending, store_mean
 from .linear import TRUSTED, LinearReduction
 
-FINAL_PAIRS = 1 << 13  # The best draws are compared on so many pairs.
-FIRST_PAIRS = 1 << 9  # All draws are looked at on so many pairs first.
-FINALISTS = 16  # So many draws are the best.
-SCALES = 2.0 ** np.linspace(-1, 1, 5)  # These are tried with each draw, relative to Johnson and Lindenstrauss's.
+FINAL_PAIRS = 1 << 13  # Pairs on which the best draws are compared: the standard error is about 1 % of the distortion.
+FIRST_PAIRS = 1 << 9  # Pairs on which all draws are compared first.
+FINALISTS = 16  # Draws that are compared on all pairs.
+SCALES = 2.0 ** np.linspace(-1, 1, 5)  # Factors that are tried for each draw, relative to the Johnson-Lindenstrauss factor.
 
 
 class HalfSpaceProjection(LinearReduction):
-    """A random projection in the upper half-space (Benjamini and Makarychev 2009), the best of several.
+    """The best of several random projections in the upper half-space [1]_.
 
-    With an ideal point at infinity, a point of the upper half-space has a height, which is kept, and horizontal
-    coordinates, which go through a random orthogonal projection to K - 1 dimensions and are scaled up again, as in the lemma
-    of Johnson and Lindenstrauss. Of `n_draws` such maps, each in a few scales, the one with the least average distortion on
-    a sample of pairs is taken. Nothing else is learnt: a baseline for what is.
+    In the upper half-space a point has a height, which is kept, and horizontal coordinates, which are reduced to K - 1
+    dimensions by a random orthogonal projection and scaled up again, as in the Johnson-Lindenstrauss lemma. Of `n_draws` such
+    maps, each with a few scales, the estimator uses the one with the smallest average distortion on a sample of pairs. Nothing
+    else is learnt: it is a baseline.
 
-    In the theorem infinity may be anywhere. Here it is where a random point of the data lies, as seen from their mean: on the
-    paper's data such maps distort by a tenth less than those with infinity in any direction.
+    In the theorem the ideal point at infinity is arbitrary. Here it is the direction of a random data point, seen from the
+    mean. On the paper's data this lowers the distortion by a tenth.
 
     Parameters
     ----------
     n_components : int or None, default=2
-        K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). None: all.
+        K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). None keeps all.
     n_draws : int, default=1000
-        How many maps are drawn. All are looked at on a few hundred pairs, the best on some thousands.
+        The number of random maps. All are compared on a few hundred pairs, the best of them on thousands.
     model : str, default="poincare"
-        Coordinates of the input, and of the output.
+        Coordinates of the input and of the output.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the draws and the pairs.
+        Seed for the maps and the pairs.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components_, n_dimensions)
-        Orthonormal directions at the mean, carried to the origin: that of infinity, and the horizontal ones.
+        Orthonormal directions at the mean, transported to the origin: that of infinity, and the horizontal ones.
     scale_ : float
-        By how much the horizontal coordinates are scaled.
+        The factor of the horizontal coordinates.
     distortion_ : float
         Average distortion on the pairs on which the draws were compared.
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean, in the estimator's model.
     n_components_ : int
-        How many components there are.
+        The number of components.
     explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components_,)
-        What each component adds to the pair variance of the images, the mean squared distance over ordered pairs (of many
-        points, over some pairs), and that as a share of ``total_variance_``: their sum, which may be above 1, is what is kept.
+        What each component adds to the pair variance of the images (the mean squared distance over ordered pairs; for many
+        points, over a sample of pairs), and the same as fractions of ``total_variance_``. Their sum may exceed 1, because this
+        map can lengthen distances.
     total_variance_ : float
         Pair variance of the points.
     n_iter_, converged_, status_
         How the search for the mean ended.
     objective_ : str
-        What the fit was for, and `score` measures: "distortion", the average distortion of the images.
+        The objective of the fit, which `score` measures: "distortion", the average distortion of the images.
     model_, curvature_
-        Those of the fit, in which `transform` reads and writes, whatever is set since.
+        The model and the curvature of the fit, which `transform` uses.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
     See Also
     --------
-    RadialPCA : the other baseline of one line.
-    HoroPCA : looks for the directions that this draws at random.
+    RadialPCA : another baseline with a closed form.
+    HoroPCA : optimises the directions that this method draws at random.
+
+    References
+    ----------
+    .. [1] Benjamini, I., and Makarychev, Y. (2009). Dimension reduction for hyperbolic space. Proceedings of the AMS 137(2).
 
     Examples
     --------
@@ -114,7 +119,7 @@ class HalfSpaceProjection(LinearReduction):
         rng = check_generator(self.random_state)
         mean = store_mean(self, rows)
         x, y = (translate_to_origin(rows.take(rng.integers(rows.shape[0], size=FINAL_PAIRS)), self._mean) for _ in range(2))
-        turn, _ = principal_axes(x)  # the draws turn with the data
+        turn, _ = principal_axes(x)  # so that the maps rotate with the data
         pairs = ComparedPairs(lift(x[:, 1:] @ turn.T), lift(y[:, 1:] @ turn.T), distance(x, y))
         few = ComparedPairs(*(part[:FIRST_PAIRS] for part in pairs))
         draws = (_drawn(pairs.first, K, rng) for _ in range(self.n_draws))
@@ -151,7 +156,7 @@ class HalfSpaceProjection(LinearReduction):
 
 
 class ComparedPairs(NamedTuple):
-    """Pairs of points (n, d+1) as seen from their mean, and their distances (n,)."""
+    """Pairs of points (n, d+1) relative to their mean, and their distances (n,)."""
 
     first: np.ndarray
     second: np.ndarray
@@ -175,12 +180,12 @@ def _distortions(pairs: ComparedPairs, axes: np.ndarray) -> np.ndarray:
     """The average distortion of pairs by the maps of some axes, for each of the scales."""
     x, y, apart = pairs
     (low, beside), (other, aside) = ((p[:, 0] - p[:, 1:] @ axes[0], p[:, 1:] @ axes[1:].T) for p in (x, y))
-    low, other = (np.maximum(a, 1 / (2 * p[:, 0])) for a, p in ((low, x), (other, y)))  # nothing is lower: rounding aside
+    low, other = (np.maximum(a, 1 / (2 * p[:, 0])) for a, p in ((low, x), (other, y)))  # the least, but for rounding
     differ = apart > 0
     if not differ.any():
         return np.zeros(1)
     scales = _scales(*axes.shape)[:, None]
-    with np.errstate(over="ignore", invalid="ignore"):  # a map that leaves float64 is told by its distortion
+    with np.errstate(over="ignore", invalid="ignore"):  # a map that overflows has an infinite distortion
         ratio = np.sqrt(low / other)
         across = np.sum((beside / ratio[:, None] - aside * ratio[:, None]) ** 2, axis=1)  # |b/low - b'/low'|^2 low low'
         chords = np.sqrt(scales**2 * across + (ratio - 1 / ratio) ** 2)

@@ -40,9 +40,9 @@ from .fitting import (
     fitted_coordinates,
     in_model,
     keeps_graph,
+    log_rounds,
     report_end,
     store_variances,
-    teller,
 )
 from .horopca_fit import LEAST_SEARCH_ROWS, Previous, SpineName, check_search, choose_rows, learn_components
 
@@ -60,7 +60,7 @@ class HoroPCA(HyperbolicReduction):
     ----------
     n_components : int, float or None, default=2
         K, the dimension of the image, from 1 to the dimension of the data. A float between 0 and 1: the fewest that keep this
-        share of the variance. None: all.
+        share of the variance. None keeps all.
     spine : {"auto", "ideal", "free"}, default="auto"
         "ideal": components are ideal points, the family of the paper (and its limits). "free": also
         the projections whose pole lies beyond infinity; contains the former and preserves distances better.
@@ -107,7 +107,7 @@ class HoroPCA(HyperbolicReduction):
         Threads for more than a few thousand points; -1: one per core. None: as many as the library of linear algebra
         is set to use (``threadpoolctl.threadpool_limits``, ``OMP_NUM_THREADS``).
     verbose : int, default=0
-        1: a line on stderr after each round of the search.
+        If 1, print a line to stderr after each round of the search.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class HoroPCA(HyperbolicReduction):
     variance_error_ : float
         Standard error of the sum of the explained variances: 0 where all pairs were counted (up to 3000 points).
     n_iter_ : int
-        Iterations of the last climb.
+        The largest number of iterations.
     converged_ : bool
     status_ : str
         How the search ended, in words; also whether another optimum was found that is as good.
@@ -147,7 +147,7 @@ class HoroPCA(HyperbolicReduction):
     objective_ : str
         ``objective`` as it was in the fit, which `score` measures.
     model_, curvature_
-        Those of the fit, in which `transform` reads and writes, whatever is set since.
+        The model and the curvature of the fit, which `transform` uses.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
@@ -333,7 +333,7 @@ class HoroPCA(HyperbolicReduction):
             K,
             estimator=self,
             rng=rng,
-            progress=teller(self),
+            progress=log_rounds(self),
             seen=seen,
             previous=previous,
             centre=check_point(self, "centre", ("mean", "origin")),

@@ -30,7 +30,7 @@ TRUSTED = 1e-9  # Where an image may be off by more than this, its point is take
 
 
 class LinearReduction(HyperbolicReduction):
-    """Images from K directions at a centre. Subclasses say which, and how long the images are."""
+    """Images from K directions at a centre. Subclasses choose the directions and the length of the images."""
 
     components_: np.ndarray  # (K, d), orthonormal
     _centre: np.ndarray  # (d+1,)
@@ -43,7 +43,7 @@ class LinearReduction(HyperbolicReduction):
         return array_namespace(t).ones_like(t)
 
     def _set(self, rows: Rows, centre: np.ndarray, components: np.ndarray) -> None:
-        """Keep the map, its frame and its variances."""
+        """Store the map, its frame and its variances."""
         self._centre, self.components_ = centre, components
         x = translate_to_origin(rows.take(measured_rows(rows.shape[0])), centre)
         nested = [self._flatten(x, k) for k in range(1, len(components) + 1)]
@@ -84,11 +84,11 @@ class LinearReduction(HyperbolicReduction):
         xp = array_namespace(chunk.t)
         vectors = _translated_products(self.components_, self._centre)
         error = ROUNDING * float(np.abs(vectors).sum(axis=1).max()) * chunk.t
-        with np.errstate(over="ignore", invalid="ignore"):  # of rows that are then not to be trusted
+        with np.errstate(over="ignore", invalid="ignore"):  # such rows are computed again below
             y = chunk.products(from_numpy(vectors, chunk.t))
             t, square = y[0, :], xp.sum(y[1:, :] ** 2, axis=0)
             rest = t * t - 1 - square
-            lost = ~((t > 0) & (rest >= 0) & self._sound(t, y[1:, :], rest, error))  # t < 0: nothing but rounding is left
+            lost = ~((t > 0) & (rest >= 0) & self._sound(t, y[1:, :], rest, error))  # t < 0 is rounding
         if not bool(xp.any(lost)):
             return t, y[1:, :], rest
         x = translate_to_origin(chunk.points(lost), from_numpy(self._centre, chunk.t))
@@ -123,8 +123,8 @@ def leading_axes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The mean (d,) and K principal axes (K, d) of vectors scale(t) s, for points (t, s) translated by a centre to the origin.
 
-    The axes are about 0, or about the mean if `centred`. The vectors lean to the positive side of each axis: their third
-    moment is positive or, if it vanishes, the farthest of them is on that side.
+    The axes are about 0, or about the mean if `centred`. Their signs are fixed: the third moment along each axis is positive
+    or, if it vanishes, the farthest vector is on the positive side.
     """
     n, d = rows.shape[0], rows.shape[1] - 1
     x: Any = translate_to_origin(rows.take(measured_rows(n)), centre)

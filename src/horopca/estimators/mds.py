@@ -56,8 +56,8 @@ class HyperbolicMDS(LinearReduction):
     Parameters
     ----------
     n_components : int, float or None, default=2
-        K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). A float
-        between 0 and 1: as few as keep that share of the variance. None: all.
+        K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). A float between 0
+        and 1 selects the fewest components that keep that fraction of the variance; None keeps all.
     metric : {"hyperbolic", "precomputed"}, default="hyperbolic"
         "hyperbolic": X holds points. "precomputed": X is a symmetric matrix of distances (of curvature `curvature`);
         `transform` then takes the distances of new points (rows) to the points of the fit (columns).
@@ -79,10 +79,11 @@ class HyperbolicMDS(LinearReduction):
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean, in the estimator's model. Only with points.
     n_components_ : int
-        How many components there are.
+        The number of components.
     explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components_,)
-        What each component adds to the pair variance of the images, the mean squared distance over ordered pairs (of many
-        points, over some pairs), and that as a share of ``total_variance_``: their sum is the share that is kept.
+        What each component adds to the pair variance of the images (the mean squared distance over ordered pairs; for many
+        points, over a sample of pairs), and the same as fractions of ``total_variance_``, which sum to the fraction that is
+        kept.
     total_variance_ : float
         Pair variance of the points.
     departure_ : float
@@ -91,11 +92,11 @@ class HyperbolicMDS(LinearReduction):
     n_iter_, converged_, status_
         How the fit ended, in words.
     objective_ : str
-        What the fit was for, and `score` measures: "variance", the pair variance of the images.
+        The objective of the fit, which `score` measures: "variance", the pair variance of the images.
     metric_ : str
         The metric of the fit, whatever ``metric`` is set to since.
     model_, curvature_
-        Those of the fit, in which `transform` reads and writes, whatever is set since.
+        The model and the curvature of the fit, which `transform` uses.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 

@@ -18,51 +18,51 @@ STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
 class PGA(GeodesicReduction):
     """Principal geodesic analysis: geodesic projection on the best submanifold through the mean.
 
-    Exact: the objective is measured along the manifold, not in a tangent space. Starts are hulls of data points improved by
-    exchange, then L-BFGS climbs with exact gradients.
+    This is exact PGA [1]_: the objective is measured on the manifold, not in a tangent space. The search starts from hulls of
+    data points improved by exchange, and uses L-BFGS with exact gradients.
 
     Parameters
     ----------
     n_components : int, float or None, default=2
-        K, the dimension of the submanifold, from 1 to the dimension of the data (and at most the number of points). A
-        float between 0 and 1: as few as keep that share of the variance. None: all.
+        K, the dimension of the submanifold, from 1 to the dimension of the data (and at most the number of points). A float
+        between 0 and 1 selects the fewest components that keep that fraction of the variance; None keeps all.
     strategy : {"joint", "greedy"}, default="joint"
-        "joint": optimise all directions together. "greedy": one after another, each given those before, as in the paper.
+        "joint" optimises all directions together, "greedy" one after another, as in the paper.
     objective : {"variance", "residual"}, default="variance"
-        What the search is for. "variance": the largest mean squared distance of the projections from the base point.
-        "residual": the least mean squared distance between the points and their projections. In flat space these are one and
-        the same.
+        "variance" maximises the mean squared distance of the projections from the base point, "residual" minimises the mean
+        squared distance between the points and their projections. In flat space the two agree.
     base_point : "mean" or array of shape (n_features,), default="mean"
         The point that the submanifolds pass through: the Fréchet mean, or a point in the estimator's model.
     base_noise : float, default=0.0
-        Standard deviation of Gaussian noise added to the base point, along each axis of its tangent space, in units of length:
-        how much does the method depend on it?
+        Standard deviation of Gaussian noise added to the base point, along each axis of its tangent space, in units of length,
+        to examine how much the method depends on the base point.
     model : str, default="poincare"
-        Coordinates of the input, and of the output.
+        Coordinates of the input and of the output.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     n_init : "auto" or int, default="auto"
-        How many starts of each kind are climbed from: hulls of data points, improved by exchange, and random ones. "auto" is 8.
+        The number of starting points of each kind: hulls of data points, improved by exchange, and random ones. "auto" means 8.
     max_iter : int, default=1000
-        Iterations of the last climb.
+        The largest number of iterations.
     tol : float, default=1e-8
-        A climb ends when a step improves the objective by less than this fraction.
+        The search stops if steps improve the objective by less than this fraction.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the order of the points, the starts and the noise.
+        Seed for the order of the points, the starting points and the noise.
     verbose : int, default=0
-        1: a line on stderr after each heat of the search.
+        If 1, print a line to stderr after each round of the search.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components_, n_dimensions)
-        Orthonormal directions at ``base_point_``, carried to the origin along the geodesic between them.
+        Orthonormal directions at ``base_point_``, transported to the origin along the geodesic between them.
     base_point_, mean_ : ndarray of shape (n_features_in_,)
         The point that the submanifolds pass through, and the Fréchet mean, in the estimator's model.
     n_components_ : int
-        How many components there are.
+        The number of components.
     explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components_,)
-        What each component adds to the pair variance of the images, the mean squared distance over ordered pairs (of many
-        points, over some pairs), and that as a share of ``total_variance_``: their sum is the share that is kept.
+        What each component adds to the pair variance of the images (the mean squared distance over ordered pairs; for many
+        points, over a sample of pairs), and the same as fractions of ``total_variance_``, which sum to the fraction that is
+        kept.
     total_variance_ : float
         Pair variance of the points.
     unexplained_variance_ : ndarray of shape (n_components_,)
@@ -73,15 +73,20 @@ class PGA(GeodesicReduction):
         ``objective`` as it was in the fit, which `score` measures: "variance", the pair variance of the images (twice their
         variance about the base point, were the space flat), or "residual".
     model_, curvature_
-        Those of the fit, in which `transform` reads and writes, whatever is set since.
+        The model and the curvature of the fit, which `transform` uses.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
     See Also
     --------
     TangentPCA : its approximation, without a search.
-    BSA : submanifolds spanned by points of the data, without a base point in the middle.
-    HoroPCA : projects along horospheres, which shrinks far less.
+    BSA : submanifolds spanned by reference points, without a base point.
+    HoroPCA : projects along horospheres, which shrinks distances far less.
+
+    References
+    ----------
+    .. [1] Sommer, S., Lauze, F., and Nielsen, M. (2014). Optimization over geodesics for exact principal geodesic analysis.
+       Advances in Computational Mathematics 40(2).
 
     Examples
     --------

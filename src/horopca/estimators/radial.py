@@ -1,4 +1,4 @@
-"""RadialPCA: distances from the mean kept exactly, principal components of the directions."""
+"""RadialPCA: keeps distances from the mean, and applies PCA to the directions."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ from .linear import TRUSTED, LinearReduction, leading_axes
 
 
 class RadialPCA(LinearReduction):
-    """Every distance from the Fréchet mean kept exactly, and principal component analysis of the directions.
+    """Keep every distance from the Fréchet mean exactly, and apply PCA to the directions.
 
-    Seen from the mean a point has a radius and a direction. The directions, unit vectors, go through PCA to K dimensions
-    and are made unit vectors again; the radii stay. In a space where most of a distance is the two radii, that alone keeps
-    distances well. A closed form; unlike a projection it also lengthens distances, between points whose directions
-    it turns apart.
+    Relative to the mean a point has a radius and a direction. The directions, which are unit vectors, are reduced to K
+    dimensions by PCA and normalised again; the radii are unchanged. Most of a hyperbolic distance is the sum of two radii, so
+    this preserves distances well. It has a closed form. Unlike a projection it can lengthen distances.
 
     Parameters
     ----------
     n_components : int or None, default=2
-        K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). None: all.
+        K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). None keeps all.
     model : str, default="poincare"
-        Coordinates of the input, and of the output.
+        Coordinates of the input and of the output.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components_, n_dimensions)
-        Orthonormal directions at the mean, carried to the origin along the geodesic between them.
+        Orthonormal directions at the mean, transported to the origin along the geodesic between them.
     mean_direction_ : ndarray of shape (n_dimensions,)
-        The mean of the directions, from which the components are counted.
+        The mean of the directions, which is subtracted before PCA.
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean, in the estimator's model.
     n_components_ : int
-        How many components there are.
+        The number of components.
     explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components_,)
-        What each component adds to the pair variance of the images, the mean squared distance over ordered pairs (of many
-        points, over some pairs), and that as a share of ``total_variance_``: their sum, which may be above 1, is what is kept.
+        What each component adds to the pair variance of the images (the mean squared distance over ordered pairs; for many
+        points, over a sample of pairs), and the same as fractions of ``total_variance_``. Their sum may exceed 1, because this
+        map can lengthen distances.
     total_variance_ : float
         Pair variance of the points.
     n_iter_, converged_, status_
-        How the search for the mean ended; the rest is a closed form.
+        How the search for the mean ended; everything else has a closed form.
     objective_ : str
-        What the fit was for, and `score` measures: "variance", the pair variance of the images.
+        The objective of the fit, which `score` measures: "variance", the pair variance of the images.
     model_, curvature_
-        Those of the fit, in which `transform` reads and writes, whatever is set since.
+        The model and the curvature of the fit, which `transform` uses.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 

@@ -1,4 +1,4 @@
-"""How well images stand for points, by what a fit was for: one measure for an objective, whatever the reduction."""
+"""The score of a reduction: one measure for each objective, the same for all reductions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MEASURES = {name: goal.measure for name, goal in OBJECTIVES.items()} | {"residua
 
 
 def score_of(rows: Rows, objective: str, project: Callable[[Any], Any], back: Callable[[Any], Any]) -> float:
-    """What a map is worth on rows, in their unit of length; of many rows, on a fixed sample of them."""
+    """The value of the objective of a map on rows, in their unit of length; for many rows, on a fixed sample."""
     n, rng = rows.shape[0], np.random.default_rng(0)
     x = rows.all() if n <= EXACT_ROWS else rows.take(rng.choice(n, size=min(n, MEASURED_ROWS), replace=False))
     offsets = None if n <= EXACT_ROWS else some_offsets(len(x), max(8, REPORTED_PAIRS // len(x)), rng)

@@ -20,32 +20,33 @@ class TangentPCA(LinearReduction):
     Parameters
     ----------
     n_components : int, float or None, default=2
-        K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). A float
-        between 0 and 1: as few as keep that share of the variance. None: all.
+        K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). A float between 0
+        and 1 selects the fewest components that keep that fraction of the variance; None keeps all.
     model : str, default="poincare"
-        Coordinates of the input, and of the output.
+        Coordinates of the input and of the output.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components_, n_dimensions)
-        Orthonormal directions at the mean, carried to the origin along the geodesic between them.
+        Orthonormal directions at the mean, transported to the origin along the geodesic between them.
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean, in the estimator's model.
     n_components_ : int
-        How many components there are.
+        The number of components.
     explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components_,)
-        What each component adds to the pair variance of the images, the mean squared distance over ordered pairs (of many
-        points, over some pairs), and that as a share of ``total_variance_``: their sum is the share that is kept.
+        What each component adds to the pair variance of the images (the mean squared distance over ordered pairs; for many
+        points, over a sample of pairs), and the same as fractions of ``total_variance_``, which sum to the fraction that is
+        kept.
     total_variance_ : float
         Pair variance of the points.
     n_iter_, converged_, status_
-        How the search for the mean ended; the rest is a closed form.
+        How the search for the mean ended; everything else has a closed form.
     objective_ : str
-        What the fit was for, and `score` measures: "variance", the pair variance of the images.
+        The objective of the fit, which `score` measures: "variance", the pair variance of the images.
     model_, curvature_
-        Those of the fit, in which `transform` reads and writes, whatever is set since.
+        The model and the curvature of the fit, which `transform` uses.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 

@@ -160,13 +160,13 @@ class TangentWhitener(Whitener):
         Pair variance (mean squared difference over ordered pairs, as for all reductions) of the coordinate along each axis:
         twice its variance.
     n_components_ : int
-        How many axes there are.
+        The number of axes.
     coordinate_mean_, coordinate_scale_ : ndarray of shape (n_components,)
         Mean (zero but for rounding) and standard deviation of the coordinates before they are normalised.
     n_iter_, converged_, status_
-        How the search for the mean ended; the rest is a closed form.
+        How the search for the mean ended; everything else has a closed form.
     model_, curvature_
-        Those of the fit, in which `transform` reads, whatever is set since.
+        The model and the curvature of the fit, which `transform` uses.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
