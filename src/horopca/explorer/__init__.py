@@ -1,4 +1,4 @@
-"""One self-contained page in which a person moves around points of the hyperbolic plane.
+"""The explorer: one self-contained HTML page for navigating points of the hyperbolic plane.
 
 >>> from horopca.explorer import explore
 >>> explore([[0.0, 0.0], [0.5, 0.0], [0.0, 0.9]], names=["root", "left", "right"], edges=[[0, 1], [0, 2]])

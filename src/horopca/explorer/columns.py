@@ -1,4 +1,4 @@
-"""What belongs to the points, column by column, as the page holds it: labels, names, numbers, texts, pictures, sizes."""
+"""Columns that describe the points: classes, names, numbers, texts, images, sizes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def columns_of(values: Any, usual: str) -> dict[str, Any]:
 
 
 def add_labels(header: Header, arrays: Arrays, labels: Any, n: int, palette: Any) -> None:
-    """Classes in the natural order of their names, with colours for a light and a dark page, and a code for each point."""
+    """Add classes in the natural order of their names, with colours for a light and a dark page, and a code for each point."""
     header["labelings"] = []
     class_colours([], palette)  # a palette without labels is checked too
     for k, (name, column) in enumerate({} if labels is None else columns_of(labels, "Class").items()):
@@ -41,7 +41,7 @@ def add_labels(header: Header, arrays: Arrays, labels: Any, n: int, palette: Any
 
 
 def add_texts(header: Header, n: int, names: Any, details: Any, images: Any) -> None:
-    """Names, columns of texts, and pictures as data URIs."""
+    """Add names, columns of texts, and images as data URIs."""
     if names is not None:
         header["names"] = _texts(names, "names", n)
     if details is not None:
@@ -52,7 +52,7 @@ def add_texts(header: Header, n: int, names: Any, details: Any, images: Any) -> 
 
 
 def add_numbers(header: Header, arrays: Arrays, n: int, values: Any, sizes: Any) -> None:
-    """Columns of numbers with the ends of their ramps, and the radii of marks."""
+    """Add columns of numbers with the ends of their ramps, and the radii of marks."""
     for k, (name, given) in enumerate({} if values is None else columns_of(values, "Value").items()):
         column = _numbers(given, name, "values", n)
         header.setdefault("columns", []).append({"name": name, "ranges": ranges_of(column)})
@@ -71,7 +71,7 @@ def ranges_of(values: np.ndarray) -> dict[str, tuple[float, float]]:
 
 
 def _radii(areas: np.ndarray) -> np.ndarray:
-    """Radii of marks beside the usual one: areas in proportion, within reason; missing ones as usual."""
+    """Radii of marks, relative to the default: areas are proportional, between limits. Missing values have the default."""
     known = areas[np.isfinite(areas) & (areas > 0)]
     middle = float(np.median(known)) if known.size else 1.0
     with np.errstate(invalid="ignore"):
@@ -87,7 +87,7 @@ def _numbers(values: Any, name: str, what: str, n: int) -> np.ndarray:
     try:
         column = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{what} must be numbers, but {name!r} holds something else.") from None
+        raise ValueError(f"{what} must be numbers, but {name!r} contains something else.") from None
     if column.shape != (n,):
         raise ValueError(f"{what} must have one number for each of {n} points, but {name!r} has shape {column.shape}.")
     return column
@@ -100,7 +100,7 @@ def _data_uri(image: Any) -> str:
         return str(image)
     path, kind = Path(image), mimetypes.guess_type(str(image))[0] or ""
     if not kind.startswith("image/"):
-        raise ValueError(f"images must be paths of pictures, data URIs or None, but one is {str(image)[:60]!r}.")
+        raise ValueError(f"images must be paths of image files, data URIs or None, but one is {str(image)[:60]!r}.")
     if not path.is_file():
-        raise FileNotFoundError(f"images must be files that are there, but there is no {path}.")
+        raise FileNotFoundError(f"images must be existing files, but {path} does not exist.")
     return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"

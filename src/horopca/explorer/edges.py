@@ -1,4 +1,4 @@
-"""Edges between rows: from a file that calls its nodes by row number or by name; and the root of a tree."""
+"""Edges between rows, from files with row numbers or names; the root and the subtrees of a tree."""
 
 from __future__ import annotations
 
@@ -35,25 +35,28 @@ def load_row_edges(path: str | Path, names: Sequence[str] | None = None) -> np.n
     rows = _rows_by_name(names, path)
     unknown = [node for node in graph.names if node not in rows]
     if unknown:
-        raise ValueError(f"{path} joins {len(unknown)} node(s) that no point is called by, such as {unknown[0][:40]!r}.")
+        raise ValueError(f"{path} joins {len(unknown)} node(s) that are not among the names, such as {unknown[0][:40]!r}.")
     return np.asarray(np.array([rows[node] for node in graph.names])[graph.edges])
 
 
 def _rows_by_name(names: Sequence[str] | None, path: Path) -> dict[str, int]:
     if names is None:
-        raise ValueError(f"{path} names its nodes, so names (on the command line, --names) are needed too.")
+        raise ValueError(f"{path} contains names of nodes, so names (on the command line, --names) are needed too.")
     rows: dict[str, int] = {}
     for row, name in enumerate(names):
         if rows.setdefault(name.strip(), row) != row:
             raise ValueError(
-                f"{path} names its nodes, but rows {rows[name.strip()]} and {row} are both called {name[:40]!r}: number them."
+                f"{path} contains names of nodes, but rows {rows[name.strip()]} and {row} have the same name, {name[:40]!r}. "
+                "Use row numbers."
             )
     return rows
 
 
 def _whole(X: np.ndarray, path: Path) -> np.ndarray:
     if X.shape[1] != 2 or (X != np.round(X)).any():
-        raise ValueError(f"{path} must hold pairs of row numbers, but its array has shape {X.shape} or numbers with fractions.")
+        raise ValueError(
+            f"{path} must contain pairs of row numbers, but its array has shape {X.shape} or numbers with fractions."
+        )
     return X.astype(np.int64)
 
 

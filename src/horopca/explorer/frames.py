@@ -1,4 +1,4 @@
-"""One picture of the points, or several at one time after another, which the page has a slider for."""
+"""The pictures of a page: one, or several of the same points, such as the epochs of a training."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .columns import Arrays, Header
 
 
 def check_frames(Y: Any, coordinates: Coordinates) -> list[np.ndarray]:
-    """The pictures, each (n, 3) on the hyperboloid: Y itself, or the arrays that it holds; or a sentence."""
+    """Validate Y and return its pictures, each (n, 3) on the hyperboloid. Raises ValueError if there are none."""
     if isinstance(Y, Mapping):
         instead = "list(Y.values()), titles=list(Y)" if len(Y) > 1 else "the array alone"
         raise ValueError(f"Y must be an array, or a list of them, but is a mapping. Pass {instead}.")
@@ -36,7 +36,7 @@ def is_several(Y: Any) -> bool:
 
 
 def add_frames(header: Header, arrays: Arrays, frames: list[np.ndarray], titles: Any) -> None:
-    """The last picture, which the page starts with, and those before it, with what each is called."""
+    """Add the last picture, which the page starts with, the earlier ones, and their titles."""
     *earlier, y = frames
     arrays |= {"x": y[:, 1], "y": y[:, 2]}
     if not earlier:

@@ -1,4 +1,4 @@
-"""What the page knows of the original, which is points, a graph or a matrix of distances: neighbours, and how to refit."""
+"""The original of a picture (points, a graph or a distance matrix): its neighbours, and what the picture changed."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Rows:
 
 
 class Original(NamedTuple):
-    """The distances before the reduction, in whatever form they were passed."""
+    """The distances before the reduction."""
 
     word: str  # "original" or "graph", as the page calls it
     rows: Rows
@@ -234,7 +234,7 @@ def local_distortion(away: np.ndarray, distances: np.ndarray) -> np.ndarray:
 
 
 def average_change(before: Rows, y: np.ndarray, free_scale: bool) -> tuple[float | None, float]:
-    """Mean over pairs of |d' / (s d) - 1|, and s: the best one if free (a graph has a unit of its own), 1 otherwise."""
+    """Mean over pairs of |d' / (s d) - 1|, and s: the best one if `free_scale` (as the unit of a graph is), 1 otherwise."""
     n = len(y)
     some = np.random.default_rng(0).permutation(n)[: max(2, PAIRS // n)]
     step = max(1, BLOCK_ELEMENTS // n)

@@ -13,7 +13,7 @@ import numpy as np
 def pack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
     """The header, as JSON, and the arrays, compressed, in base64.
 
-    Base64 has no character that means anything in HTML, so no text in the header can break out of its place.
+    Base64 has no character that means anything in HTML, so no text in the header can end the element that contains it.
     """
     little = {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
     plan = [{"name": name, "type": array.dtype.str[1:], "length": array.size} for name, array in little.items()]
@@ -33,6 +33,6 @@ def smallest_integers(codes: np.ndarray) -> np.ndarray:
 
 
 def rounded(values: np.ndarray) -> np.ndarray:
-    """float32 with nine binary digits, a thousandth, for what is only read: it compresses to half the size."""
+    """float32 with nine binary digits, a thousandth, for values that are only displayed: they compress to half the size."""
     bits = np.asarray(values, dtype=np.float32).view(np.uint32)
     return ((bits + 0x2000) & np.uint32(0xFFFFC000)).view(np.float32)

@@ -1,4 +1,4 @@
-"""The page: what a user passed, checked, packed and put into one HTML file."""
+"""`explore`: validate the arguments, pack them, and write them into one HTML file."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ Layout = Literal["slider", "side"]
 LAYOUTS = get_args(Layout)
 MOST_PANES = 4  # more are too narrow to work in
 SANDBOX = "allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox"  # pop-ups: links open in a tab
-IDLE = re.compile(r"^ *(//|/\*\*|\*).*\n|^ +", re.MULTILINE)  # The page need not carry comments, nor the indents of lines.
+IDLE = re.compile(r"^ *(//|/\*\*|\*).*\n|^ +", re.MULTILINE)  # comments and indents, which the page does not need
 
 
 class Page:
-    """The explorer's page: shows itself in a notebook; `save` writes the file.
+    """The page of the explorer: a notebook displays it, and `save` writes it to a file.
 
-    In a notebook the page is an iframe, which a saved or converted notebook still shows without a kernel or a network. Where
-    anywidget is installed, `widget` is the same page as a widget: display it to have its selection in `selection`.
+    In a notebook the page is an iframe, which a saved or converted notebook still shows without a kernel or a network. If
+    anywidget is installed, `widget` is the same page as a widget: display it to read the selection from `selection`.
     """
 
     def __init__(self, html: str, n_points: int, distortion: float | None = None) -> None:
@@ -104,60 +104,59 @@ def explore(
     regions: Stability | None = None,
     layout: Layout = "slider",
 ) -> Page:
-    """A page in which to move around points of the hyperbolic plane, find them, select them and see their neighbours.
+    """An HTML page to explore points of the hyperbolic plane: navigate, search, select, compare with the original.
 
     Parameters
     ----------
     Y : array of shape (n, 2), or (n, 3) for ``model="lorentz"``; or several of them, in a list or along a first axis
-        Points of the plane, e.g. ``HoroPCA(2).fit_transform(X)``.  Lorentz or tangent coordinates keep detail at radii
-        beyond 17, where points of the ball start to round together.  Several are the same points at one time after another,
-        such as epochs, row by row: the page has a slider for them, starts with the last, and moves points along geodesics.
+        Points of the plane, such as ``HoroPCA(2).fit_transform(X)``. Points of the ball round together at radii beyond 17:
+        use Lorentz or tangent coordinates there. Several arrays are pictures of the same points, row by row, such as
+        epochs of a training. The page starts with the last of them.
     labels : sequence of n, mapping of names to such sequences, or data frame, optional
-        A class for each point, to colour by, to select and to switch off; several columns of them are chosen between.
+        The class of each point, to colour, select and filter by. Several columns can be passed.
     names : sequence of n, optional
-        A name for each point, to show and to search.
+        The name of each point, to show and to search.
     edges : array of int (m, 2), optional
-        Pairs of rows of Y to join by geodesics.
+        Pairs of rows of Y to join by geodesics. If they form a tree (parent first), the page starts at its root and shows
+        large subtrees first.
     values : array (n,), mapping of names to arrays (n,), or data frame, optional
-        Numbers to colour by; NaN where one is missing.
+        Numbers to colour and filter by. NaN is a missing value.
     original : array of shape (n, d), SciPy sparse matrix (n, n), or distances (n, n), optional
         What the picture is compared with: the points before the reduction, in the same model and curvature; a graph, as a
-        sparse matrix of the lengths of its edges, whose distances are those of shortest paths; or, with
-        ``metric="precomputed"``, a matrix of distances.  With several pictures, the original of the last.  The page lists the
-        neighbours in the original beside those in the picture and colours by what was added, lost and distorted.  With
-        points, it refits HoroPCA to a selection.
+        sparse matrix of edge lengths, with the distances of shortest paths; or, with ``metric="precomputed"``, a matrix of
+        distances. With several pictures, the original of the last. The page shows which neighbours were added and lost, and
+        the distortion of each point. Given points, it can refit HoroPCA to a selection, and refine the picture.
     details : sequence of n texts, mapping of names to such sequences, or data frame, optional
-        Texts shown with a point and searched; addresses of the web become links.
+        Texts to show with a point and to search. Web addresses become links.
     images : sequence of n, optional
-        A picture for each point: the path of a file, a data URI, or None.  They are held in the page: mind its size.
+        An image for each point: the path of a file, a data URI, or None. The page contains the images, and shows them at
+        the points when 200 of them or fewer are in view.
     sizes : array (n,), optional
-        Numbers that the areas of the marks are in proportion to.
+        Numbers that the areas of the marks are proportional to.
     palette : sequence or mapping of "#rrggbb", optional
         Colours of the classes; see `horopca.plots.class_colours`.
     root : int, optional
-        The row that the page starts from and returns to.  Without it: the root, where the edges are those of one tree
-        from parents to children, and the Fréchet mean otherwise.
+        The row that the page starts from. By default, the root of the tree of the edges, or the Fréchet mean.
     title : str
         The heading of the page.
     titles : sequence, optional
-        What each of several pictures is called beside the slider, such as ``["epoch 1", "epoch 2"]``.
+        The titles of several pictures, such as ``["epoch 1", "epoch 2"]``.
     model, curvature : of Y and of the original
     n_neighbors : int
-        Neighbours of each point that are compared with those in the original.
+        The number of neighbours of each point that are compared with those in the original.
     metric : {"hyperbolic", "precomputed"}
-        Whether `original` is points or a matrix of distances.
+        Whether `original` contains points or distances.
     regions : result of `horopca.metrics.bootstrap`, optional
-        The confidence region of each point of Y (of the last picture).  The page shows those of the pinned and selected
-        points, and a button all of them.
-
+        The confidence region of each point of Y (of the last picture). The page shows those of pinned and selected points,
+        and those of all points on demand.
     layout : {"slider", "side"}
-        How several pictures are shown: one at a time, with a slider, or side by side in linked panes, up to four. What is
-        pointed at, selected, filtered or flown to in one pane is so in all.
+        Whether several pictures are shown one at a time, with a slider, or side by side in linked panes (2 to 4 pictures).
+        Panes share the point under the pointer, the pinned point, the selection, filters, colours and flights.
 
     Returns
     -------
     Page
-        Shows itself in a notebook; ``.save("page.html")`` writes one file that works without a server or a network.
+        A notebook displays it; ``.save("page.html")`` writes one file that works without a server or a network.
 
     Examples
     --------
@@ -203,7 +202,7 @@ def explore(
 
 
 def _add_regions(header: dict[str, Any], arrays: Arrays, regions: Any, n: int) -> None:
-    """The ellipses of the regions in the tangent spaces of the points, from which the page computes the borders it needs."""
+    """Add the ellipses of the regions in the tangent spaces of the points, from which the page computes their borders."""
     if not isinstance(regions, Stability) or np.shape(regions.covariances) != (n, 2, 2):
         raise ValueError(
             f"regions must be the result of horopca.metrics.bootstrap for the {n} points of Y, but is {regions!r:.60}."
@@ -212,7 +211,7 @@ def _add_regions(header: dict[str, Any], arrays: Arrays, regions: Any, n: int) -
 
 
 def _add_view(header: dict[str, Any], homes: list[np.ndarray], frames: list[np.ndarray]) -> None:
-    """Where the page starts, in which model, and how far the points of all pictures are from there."""
+    """Add where the page starts, in which model, and how far the points of all pictures are from there."""
     seen = np.concatenate([translate_to_origin(frame, home) for frame, home in zip(frames, homes, strict=True)])
     header["home"], header["reach"] = homes[-1][1:].tolist(), 1.05 * float(radius(seen).max()) or 0.5
     header["model"] = {"disk": "poincare", "equidistant": "equidistant"}[choose_view(seen)]
@@ -231,7 +230,7 @@ def _home(y: np.ndarray, top: int | None, root: int | None) -> np.ndarray:
 
 
 def _assemble(title: str, data: str) -> str:
-    """The template with everything in it. Styles and scripts are named by their hashes: the browser runs nothing else."""
+    """Fill the template. The security policy lists the hashes of its style and script: the browser runs nothing else."""
     folder = files(__package__) / "assets"
 
     def read(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The page as a widget of a notebook, whose selection is a list in Python."""
+"""The page as a notebook widget, whose selection is a list in Python."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def notebook_widget(html: str) -> Any:
-    """A widget that shows the page, with its `selection` (row numbers) as a traitlet; None where anywidget is not installed."""
+    """A widget that shows the page, with a traitlet `selection` (row numbers); None if anywidget is not installed."""
     try:
         import anywidget
         import traitlets
@@ -15,7 +15,7 @@ def notebook_widget(html: str) -> Any:
         return None
 
     class Explorer(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
-        """The explorer's page; `selection` holds the rows selected in it, and selects those that are set."""
+        """The page; `selection` contains the selected rows, and setting it selects rows."""
 
         _esm = (files(__package__) / "assets" / "widget.js").read_text(encoding="utf-8")
         html = traitlets.Unicode().tag(sync=True)

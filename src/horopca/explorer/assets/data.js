@@ -46,7 +46,7 @@ async function readData(element) {
   data.pane = data.layout === "side" ? paneNumber() : null;
   data.title = data.pane === null ? document.title : data.titles[data.pane];
   data.radius = radiiOf(data);
-  data.first = data.points; // where the page started, whatever is refitted
+  data.first = data.points; // the picture that the page starts with
   data.time = data.last = (data.titles || [""]).length - 1;
   data.labelings.forEach((labeling, k) => { labeling.codes = data[`codes-${k}`]; });
   if (data.columns) data.columns.forEach((column, k) => { column.values = data[`column-${k}`]; });
@@ -60,7 +60,7 @@ const labelsOf = (data, i) => data.labelings.map(({ name, classes, codes }) => [
 /** Distance of two points in the picture, in the user's unit. */
 const distanceHere = (data, i, j) => distance(pointAt(data.points, i), pointAt(data.points, j)) * data.unit;
 
-/** The same, in the unit of the original: a graph has one of its own. */
+/** The same, in the unit of the original, which for a graph is the length of its edges. */
 const distanceAsBefore = (data, i, j) => distanceHere(data, i, j) / (data.graph_scale || 1);
 
 /** Neighbours of a point in the picture and in the original (null if unknown), as lists of [row, distance], and which were

@@ -111,7 +111,7 @@ function svgPoints(app) {
 
 const DROP = 0.35; // of the size of a letter, from its middle to its baseline: not every program knows dominant-baseline
 
-/** A name over a halo of its own: two texts, because not every program knows paint-order. */
+/** A name over a halo: two texts, because not every program knows paint-order. */
 function svgText({ text, x, y, fontSize, bold }, theme) {
   const weight = bold ? ' font-weight="600"' : "", place = `x="${short(x)}" y="${short(y + DROP * fontSize)}" font-size="${fontSize}"${weight}`;
   const halo = `<text ${place} fill="none" stroke="${hex(theme.disk)}" stroke-width="3" stroke-linejoin="round" aria-hidden="true">`;

@@ -2,7 +2,7 @@
 //
 // A point is kept in polar form: t = cosh(radius), r = sinh(radius), and the unit vector (ux, uy) of its direction.
 // Every formula below adds positive terms in r and in differences of directions, so that two points at radius 30 are
-// told apart as well as two points near the origin; a product of 3x3 matrices would lose them at radius 15.
+// distinguished as well as two points near the origin; a product of 3x3 matrices would lose them at radius 15.
 //
 // A view is the isometry from the world to what is shown: the translation that takes the point (r, ux, uy) to the
 // origin, then a turn by an angle. It is an isometry by construction: no rounding can make it anything else.

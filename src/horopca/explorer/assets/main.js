@@ -1,13 +1,13 @@
-// The explorer: holds the state, draws when it changes.
+// The application: holds the state of the page and redraws it when the state changes.
 
 const LEAST_ZOOM = 0.4, MOST_ZOOM = 2000;
-const MANY = 20000, REST = 120; // above so many points, names are placed once the view has rested for 120 milliseconds
+const MANY = 20000, REST = 120; // above MANY points, names are placed once the view has rested for REST milliseconds
 const PALETTE = ["page", "disk", "rim", "line", "ink", "soft", "edge", "accent", "wrong"];
 
 function newApp(data) {
   const app = {
     data, scene: newScene(data), colourings: colourings(data), start: { ...polar(...(data.homes?.[data.pane] || data.home)), turn: 0 },
-    hover: -1, marks: [], flight: null, morph: null, stale: "all", asked: 0, restless: data.n > MANY, 
+    hover: -1, marks: [], flight: null, morph: null, stale: "all", frameRequest: 0, restless: data.n > MANY,
     lit: -1, lasso: null, lassoing: false, trail: [""], visit: 0, scale: "linear",
   };
   const ink = $("ink"), inkContext = ink.getContext("2d"), plane = $("plane"), painter = newPainter(plane);
@@ -25,12 +25,12 @@ function newApp(data) {
   app.draw = (what = "all") => {
     if (what === "all") [app.stale, app.restless] = ["all", data.n > MANY];
     app.stale = app.stale || what;
-    if (!app.asked) app.asked = requestAnimationFrame(step);
+    if (!app.frameRequest) app.frameRequest = requestAnimationFrame(step);
   };
 
   let resting = 0;
   function step(now) {
-    app.asked = 0;
+    app.frameRequest = 0;
     if (app.flight) advance(now);
     if (app.morph) app.advanceMorph(now);
     const moved = data.n > MANY && app.stale === "all";
@@ -223,8 +223,8 @@ function newApp(data) {
   app.showManual = () => $("manual").showModal();
 
   let settled = 0;
-  /** Write the view into the address, as the step of the browser's history that it is. Returns false where a page may not, as
-   * inside a notebook: the button goes back all the same, by the page's own list. */
+  /** Write the view into the address, as the step of the browser's history that it is. Inside a notebook a page may not; the
+   * Back button then uses the page's list. */
   function writeAddress(how) {
     app.trail[app.visit] = writeHash(app);
     try {

@@ -210,7 +210,7 @@ function fillCard(app) {
     const { words, values, note } = measures.get(key), more = measures.has(exact) ? ` ${own(exact)}: ${measures.get(exact).note}` : "";
     facts.push([words, Number.isFinite(values[i]) ? percent(values[i]) : "–", note + more]);
   }
-  const close = { class: "close", "aria-label": "Let go", title: "Let go (Esc)", text: "✕", onclick: () => app.setPin(-1) };
+  const close = { class: "close", "aria-label": "Unpin", title: "Unpin (Esc)", text: "✕", onclick: () => app.setPin(-1) };
   const coloured = app.colouring.labeling ? css(app.colours[i]) : null;
   card.replaceChildren(...[
     h("h2", { text: nameOf(data, i) }),

@@ -3,7 +3,7 @@
 
 const PANE = "horopca-pane-"; // and the number of its picture: the name of its window
 
-/** The number of the picture that this window is the pane of; null if it is a page of its own. */
+/** The number of the picture that this window is the pane of; null if it is not a pane. */
 const paneNumber = () => (window.name.startsWith(PANE) && window !== parent ? Number(window.name.slice(PANE.length)) : null);
 
 /** Fill the page with panes, and pass messages between them and to a notebook around the page. */

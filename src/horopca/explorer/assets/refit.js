@@ -297,17 +297,17 @@ function beside(A, m, random) {
 
 /** The best spine found for points near the origin: many starts on a few pairs, the better ones on more, then hops from the best.
  *
- * The race is by variance whatever the goal: it has fewer maxima than the distortion, whose best are found beside its own. */
+ * Starts are compared by variance for both goals: it has fewer local maxima than the distortion, and the best are close together. */
 function searchSpine(points, goal, random) {
   const { n, m } = points;
-  const heat = (rows, count, towards) => {
+  const sample = (rows, count, towards) => {
     const part = firstOf(points, Math.min(rows, n));
     return objectiveOf(part, somePairs(part.n, Math.max(4, Math.round(count / part.n)), random), towards);
   };
   const best = (runs, keep) => runs.filter(({ value }) => Number.isFinite(value)).sort((a, b) => b.value - a.value).slice(0, keep);
-  const within = (least, most, wish) => Math.min(most, Math.max(least, Math.round(wish))); // of few points more climbs cost nothing
-  const look = heat(256, 2048, "variance"), try1 = heat(512, 4096, "variance"), try2 = heat(1024, 12288, "variance");
-  const trial = heat(1024, 6144, goal), last = objectiveOf(points, pairsFor(n, 24000, random), goal);
+  const within = (least, most, value) => Math.min(most, Math.max(least, Math.round(value))); // few points: more starts, at no cost
+  const look = sample(256, 2048, "variance"), try1 = sample(512, 4096, "variance"), try2 = sample(1024, 12288, "variance");
+  const trial = sample(1024, 6144, goal), last = objectiveOf(points, pairsFor(n, 24000, random), goal);
   const many = within(36, 90, 12000 / n);
   let field = best(startsFor(points, 4 * many, random).map((point) => ({ point, value: look(point).value })), many);
   field = best(field.map(({ point }) => climb(try1, point, 12, 1e-6)), Math.round(many / 3));
@@ -323,7 +323,7 @@ function searchSpine(points, goal, random) {
   return climb(objectiveOf(points, pairsFor(n, 100000, random), goal), found.point, rounds, tolerance).point;
 }
 
-// ---------------------------------------------------------------- what the page asks for
+// ---------------------------------------------------------------- answers to the page
 
 /** Images of points in the plane, as space parts (x, y interleaved). */
 function planeOf(points, A) {

@@ -1,4 +1,4 @@
-// Refitting: HoroPCA of the selection in a worker, and the way of the points to the new picture along geodesics.
+// Refitting and refining in a worker; the points move to the new picture along geodesics.
 
 const GOALS = { distortion: "keep distances", variance: "keep variance" };
 const REFINE = "refine"; // the goal of a refinement, which is of all points
@@ -80,7 +80,7 @@ function addRefit(app) {
     fillChosen(app);
   };
 
-  /** Move all points to new places; what was measured of the old ones is no longer shown. */
+  /** Move all points to a new picture. Measures of the old one are not shown with it. */
   app.moveTo = (points, length = 1400, held = -1) => {
     app.morph = { from: data.points, to: points, begun: null, length: app.still.matches ? 0 : length, held };
     if (!app.isMeasured()) for (const { key, trust } of app.colourings) if (trust && app.filters.has(key)) app.setFilter(key, null);

@@ -10,7 +10,7 @@ function newScene(data) {
   return {
     x: new Float64Array(n), y: new Float64Array(n), // on the hyperboloid of the view
     zx: new Float64Array(n), zy: new Float64Array(n), // in the disk
-    left: new Float32Array(n), // of a length there at the most
+    left: new Float32Array(n), // the scale there: an upper bound
     px: new Float32Array(n), py: new Float32Array(n), // on the screen, CSS pixels
     size: new Float32Array(n), // radius of the mark, 0 where it is not drawn
     shuffle: shuffled(n), order: new Uint32Array(n), rank: new Uint32Array(n), // the last is on top; where in this order a row is
@@ -47,7 +47,7 @@ function project(scene, data, view, model, frame, shown) {
     px[i] = u;
     py[i] = v;
     const out = u < -9 || v < -9 || u > width + 9 || v > height + 9 || !shown[i];
-    size[i] = out ? 0 : open ? 0.45 : 2 / (1 + t); // what is left of a length here, for now
+    size[i] = out ? 0 : open ? 0.45 : 2 / (1 + t); // the scale here, for now
     if (size[i] > 0.15) near++;
   }
   const least = 2.2 * Math.min(1, (1e5 / near) ** 0.25); // of millions, smaller specks
@@ -101,9 +101,9 @@ function chooseMarks(scene, frame) {
   }
 }
 
-const SHORTEST_EDGE = 1.2; // pixels: nobody sees a shorter one
+const SHORTEST_EDGE = 1.2; // pixels: shorter ones cannot be seen
 
-/** e^L - 1 of every edge of length L: no model shows one longer than so many times what is left of a length at its end. */
+/** e^L - 1 of every edge of length L: an upper bound of its length on the screen, relative to the scale at one of its ends. */
 function stretchesOf({ edges, points }) {
   return Float32Array.from({ length: edges.length / 2 }, (_, e) => {
     const half = Math.sqrt(gap(pointAt(points, edges[2 * e]), pointAt(points, edges[2 * e + 1]))) / 2; // sinh(L / 2)
@@ -172,10 +172,10 @@ function keepBest(edges, count, sizeOf, most) {
 
 const clipped = (name) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name);
 
-/** The names that fit: of pinned points, of their neighbours, of classes, then of other points. Names stay where they were, so
- * that they do not flicker.
+/** The names that fit: of pinned points, of their neighbours, of classes, then of other points. Names that are
+ * shown are preferred, so that they do not flicker.
  *
- * Of very many points, while the view moves (`fast`), only the names that are there already are placed again. */
+ * With very many points, while the view moves (`fast`), only the names that are shown already are placed again. */
 function placeNames(app, context, fast) {
   const { scene, data, frame, marks } = app, { named, size } = scene, pinned = marks.map(({ i }) => i).filter((i) => size[i] > 0);
   const taken = new Set(pinned), boxes = [...frame.taken];
@@ -200,7 +200,7 @@ function placeNames(app, context, fast) {
 
 const CELL = [84, 22]; // pixels: about the size of a name
 
-/** Points to name, the most telling first, each with its score: the best of every cell of the screen. */
+/** Points to name, the most important first, each with its score: the best of every cell of the screen. */
 function candidates({ scene, data, frame, litRows }) {
   const { x, y, px, py, size, weight, named } = scene, best = new Map(), lit = litRows();
   for (let i = 0; i < data.n; i++) {

@@ -59,7 +59,7 @@ function writeRefit(refit) {
   return rows ? `${refit.goal},${rows}` : "";
 }
 
-/** The refit that the address asks for, or null. */
+/** The refit in the address, or null. */
 function readRefit(text, { original, n }) {
   const [goal, list = ""] = text.split(","), rows = readRows(list, n);
   return original && (Object.hasOwn(GOALS, goal) || goal === REFINE) && rows.length >= FEWEST ? { goal, rows } : null;
@@ -72,19 +72,19 @@ const numberIn = (text, low, high, usual) => {
 };
 const countIn = (text, high, usual) => { const i = numberIn(text, 0, high, usual); return Number.isInteger(i) ? i : usual; };
 
-/** The picture that the address asks for. */
+/** The number of the picture in the address. */
 const timeIn = (hash, { data }) => countIn(partsOf(hash)("time"), data.last, data.pane ?? data.last);
 
-/** What the address asks for; parts of it that are not valid are as at the start. */
+/** The state in the address; parts that are not valid are as at the start. */
 function readHash(hash, app) {
   const get = partsOf(hash), number = numberIn, { data } = app, row = (key) => countIn(get(key), data.n - 1, -1);
   const on = row("on"), turn = number(get("turn"), -10, 10, 0);
   const [angle, radius] = get("at").split(",").map((part) => number(part, -1e3, 1e3, NaN));
-  const placed = Number.isFinite(angle) && radius >= 0 && radius <= 350;
+  const given = Number.isFinite(angle) && radius >= 0 && radius <= 350;
   const view = { r: Math.sinh(radius), ux: Math.cos(angle), uy: Math.sin(angle), turn };
   const colouring = app.colourings.find(({ key }) => key === get("by")) || app.colourings[0];
   return {
-    view: on >= 0 ? { ...pointAt(data.points, on), turn } : placed ? view : { ...app.start },
+    view: on >= 0 ? { ...pointAt(data.points, on), turn } : given ? view : { ...app.start },
     zoom: number(get("zoom"), LEAST_ZOOM, MOST_ZOOM, 1),
     model: Object.hasOwn(MODELS, get("model")) ? get("model") : data.model,
     pin: row("pin"),

@@ -20,7 +20,7 @@ function placeThumbs({ scene, data, frame }, boxes) {
   }
 }
 
-/** The picture of a point, loaded when first asked for; null until it is there. */
+/** The picture of a point, loaded on first use; null until then. */
 function imageOf(app, i) {
   app.pictures ??= new Map();
   if (!app.pictures.has(i)) {

@@ -1,4 +1,4 @@
-// Pictures of the same points at one time after another: a slider, and a button that plays them.
+// Several pictures of the same points: a slider, and a button that plays them.
 
 const MOVE = 500, MOST_PAUSE = 900, LEAST_PAUSE = 150, WHOLE = 12000; // milliseconds: by hand; played, a picture; and all of them
 
@@ -16,7 +16,7 @@ function addTime(app) {
   slider.max = data.last;
   $("when").style.minWidth = `${Math.min(14, (data.titles || []).reduce((most, { length }) => Math.max(most, length), 0))}ch`;
 
-  /** What the slider says; a refit is of the last picture, and is left with it. */
+  /** Set the slider and its label. */
   app.markTime = (time) => {
     data.time = time;
     slider.value = time;
@@ -34,7 +34,7 @@ function addTime(app) {
     fillChosen(app);
   };
 
-  /** The same at once, as an address asks for it. */
+  /** The same without moving, for an address. */
   app.jumpTo = (time) => {
     if (time === data.time) return;
     Object.assign(app, { refitted: null, morph: null });
