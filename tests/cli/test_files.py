@@ -204,7 +204,7 @@ def test_files_of_another_kind_are_called_what_they_are(tmp_path, command):
     fit = save_fitted(TangentPCA(2).fit(TREE.points), tmp_path / "fit.npz")
     out = ("-o", tmp_path / "out.html") if command == "view" else ()
     refused(run(command, tmp_path / "t.nwk", *out), "t.nwk holds a graph, and no points: horopca.embed")
-    refused(run(command, fit, *out), "fit.npz holds a fit that was kept, and no points: horopca.io.load_fitted")
+    refused(run(command, fit, *out), "fit.npz contains a saved estimator, not points: read it with horopca.io.load_fitted")
 
 
 def test_a_graph_is_no_file_of_points_and_a_picture_neither(tmp_path):

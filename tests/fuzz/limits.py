@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -97,7 +98,15 @@ def _serve(megabytes: int, budget: float | None, forks: bool) -> None:
     from horopca import io
     from horopca.io import subprocess_reader
 
-    for library in ("h5py", "pyarrow.parquet", "pyarrow.feather"):  # what the readers load takes no part in the limit
+    for library in (
+        "h5py",
+        "pyarrow.parquet",
+        "pyarrow.feather",
+        "scipy.io",
+        "torch",
+        "Bio.Phylo",
+        "pronto",
+    ):  # what the readers load takes no part in the limit
         import_module(library)
 
     answers = os.fdopen(os.dup(1), "w")
@@ -105,6 +114,7 @@ def _serve(megabytes: int, budget: float | None, forks: bool) -> None:
     used = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmSize")) << 10
     resource.setrlimit(resource.RLIMIT_AS, (used + (megabytes << 20), resource.RLIM_INFINITY))
     warnings.simplefilter("error")
+    warnings.filterwarnings("ignore", ".*(left out|have a|was read|joined under|behind them)", UserWarning)  # notes on trees
     forked = Forks()
     if forks:  # a process that is a copy of this one reads what a new one would, and need not load the libraries again
         subprocess_reader.subprocess.run = forked.run
@@ -113,9 +123,10 @@ def _serve(megabytes: int, budget: float | None, forks: bool) -> None:
         asked = json.loads(line)
         with open("/proc/self/clear_refs", "w") as reset:
             reset.write("5")  # the peak begins anew
-        before, forked.kilobytes = _status("VmRSS"), 0
+        before, forked.kilobytes, start = _status("VmRSS"), 0, time.process_time()
         with contextlib.nullcontext() if budget is None else io.memory_limit(budget):
             answer = _tried(attrgetter(asked["function"])(io), asked["path"], asked["options"])
+        answer["seconds"] = time.process_time() - start
         answer["megabytes"] = max(_status("VmHWM"), forked.kilobytes) - before >> 10
         print(json.dumps(answer), file=answers, flush=True)
 

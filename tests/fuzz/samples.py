@@ -147,7 +147,8 @@ def _table(delimiter: str, header: bool) -> bytes:
 
 def _packed(sample: Sample) -> Sample:
     """The same file under gzip."""
-    return Sample(gzip.compress(sample.content, mtime=0), tuple(f"{ending}.gz" for ending in sample.endings), sample.function)
+    endings = tuple(f"{ending}.gz" for ending in sample.endings)
+    return sample._replace(content=gzip.compress(sample.content, mtime=0), endings=endings, is_text=False)
 
 
 def _text(content: bytes, *endings: str, function: str = "load") -> Sample:
@@ -173,26 +174,39 @@ TEXTS: dict[str, Sample] = {
     "tsv": _text(_table("\t", False), ".tsv"),
     "word2vec, text": _text(_word2vec(False), ".txt", ".vec", ".w2v"),
     "edges": _text(b"source,target,weight\ncat,feline,1\nlion,feline,0.5\nfeline,mammal,2\n", ".edges", function="load_edges"),
-    "Newick": _text(NEWICK, ".nwk", ".newick", ".tree", ".tre", ".nhx", function="load_edges"),
+    "Newick": _text(NEWICK, ".nwk", ".newick", ".tree", ".tre", ".nhx", ".treefile", ".contree", ".nw", function="load_edges"),
     "Nexus": _text(NEXUS, ".nex", ".nexus", function="load_edges"),
-    "PhyloXML": _text(PHYLOXML, ".xml", ".phyloxml", function="load_edges"),
-    "OBO": _text(OBO, ".obo", function="load_edges"),
+}
+NEXML = b"""<nex:nexml xmlns="http://www.nexml.org/2009" xmlns:nex="http://www.nexml.org/2009"
+xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" version="0.9"><otus id="o"><otu id="t1" label="cat"/></otus>
+<trees id="T" otus="o"><tree id="tree1" xsi:type="nex:FloatTree"><node id="n0" root="true"/><node id="n1" otu="t1"/>
+<edge id="e1" source="n0" target="n1" length="1.0"/></tree></trees></nex:nexml>"""
+OWL = b"""<?xml version="1.0"?><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+xmlns:owl="http://www.w3.org/2002/07/owl#" xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#"><owl:Ontology rdf:about="http://x/o"/>
+<owl:Class rdf:about="http://purl.obolibrary.org/obo/A_1"><rdfs:label>top</rdfs:label></owl:Class>
+<owl:Class rdf:about="http://purl.obolibrary.org/obo/A_2"><rdfs:label>low</rdfs:label>
+<rdfs:subClassOf rdf:resource="http://purl.obolibrary.org/obo/A_1"/></owl:Class></rdf:RDF>"""
+LIBRARY_TEXTS: dict[str, Sample] = {  # read by libraries, in a separate process
+    "PhyloXML": _text(PHYLOXML, ".xml", ".phyloxml", function="load_edges")._replace(every=SLOW),
+    "NeXML": _text(NEXML, ".nexml", function="load_edges")._replace(every=SLOW),
+    "OBO": _text(OBO, ".obo", function="load_edges")._replace(every=SLOW),
+    "OWL": _text(OWL, ".owl", function="load_edges")._replace(every=SLOW),
 }
 CHECKPOINTS = (".pth", ".pt", ".best", ".ckpt")
 MAKERS: dict[str, Callable[[], Sample]] = {
     "npy": lambda: Sample(_written(".npy", lambda path: np.save(path, X)), (".npy",)),
     "npz": lambda: _zip(_npz(X=X, labels=np.array(NAMES)), ".npz"),
     "npz, objects": lambda: _zip(_npz(X=X, labels=np.array(NAMES, dtype=object)), ".npz"),
-    **{name: lambda text=text: text for name, text in TEXTS.items()},
-    **{f"{name}, packed": lambda text=text: _packed(text) for name, text in TEXTS.items()},
+    **{name: lambda text=text: text for name, text in (TEXTS | LIBRARY_TEXTS).items()},
+    **{f"{name}, packed": lambda text=text: _packed(text) for name, text in (TEXTS | LIBRARY_TEXTS).items()},
     "word2vec, binary": lambda: Sample(_word2vec(True), (".bin",)),
     "labels": lambda: _text("\n".join(NAMES).encode(), ".txt", function="load_labels"),
-    "torch": lambda: _zip(_written(".pth", lambda path: _checkpoint(path, False)), *CHECKPOINTS),
-    "torch, legacy": lambda: Sample(_written(".pth", lambda path: _checkpoint(path, True)), CHECKPOINTS),
+    "torch": lambda: _zip(_written(".pth", lambda path: _checkpoint(path, False)), *CHECKPOINTS)._replace(every=SLOW),
+    "torch, legacy": lambda: Sample(_written(".pth", lambda path: _checkpoint(path, True)), CHECKPOINTS, every=SLOW),
     "safetensors": lambda: Sample(SAFETENSORS, (".safetensors",)),
     "gensim": lambda: Sample(_written(".kv", _keyed), (".kv", ".model")),
-    "mat 5": lambda: Sample(_written(".mat", lambda path: _mat(path, False)), (".mat",)),
-    "mat 5, packed": lambda: Sample(_written(".mat", lambda path: _mat(path, True)), (".mat",)),
+    "mat 5": lambda: _slow(".mat", lambda path: _mat(path, False)),
+    "mat 5, packed": lambda: _slow(".mat", lambda path: _mat(path, True)),
     "mat 7.3": lambda: _slow(".mat", _mat73),
     "h5ad": lambda: _slow(".h5ad", _h5ad),
     "feather": lambda: _slow(".feather", lambda path: _frame(path, "columns")),

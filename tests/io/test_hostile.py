@@ -1,22 +1,27 @@
-"""Small files that claim to be huge, swell, tie knots or reach for other files: a sentence each, and little memory.
+"""Hostile files: small ones that claim to be huge, expand, hang a parser, refer to other files or bring code along.
 
-Each is read in a process with an end to its memory; the limit on growth is what the rule in `horopca.io.budget` allows files
-as small as these, twice: as they come from the file, and as floating-point numbers.
+Each is read in a process with a limit on its memory. The limit on its growth is what the rule in `horopca.io.budget` allows
+files as small as these, twice: as they come from the file, and as floating-point numbers.
 """
 
 import io
 import json
 import pickle
 import struct
+import subprocess
 import sys
+import warnings
 import zipfile
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import horopca
 from fuzz.limits import Reader
+from fuzz.samples import MAKERS
 from horopca import TangentPCA
 from horopca.cli import main
 from horopca.io import READABLE, load, memory_limit, save_fitted
@@ -30,7 +35,7 @@ MEGABYTES = 600
 
 @pytest.fixture(scope="module")
 def reader():
-    with Reader(megabytes=1024) as reader:
+    with Reader(megabytes=1024, forks=True) as reader:
         yield reader
 
 
@@ -78,50 +83,47 @@ def swollen(path, name, content, claim):
 # ---------------------------------------------------------------- pickles
 
 
-def test_a_note_of_ten_bytes_under_a_huge_number(tmp_path, refused):
-    """The unpickler makes room for as many notes as the number says: 8.5 GB."""
-    program = b"\x80\x02Nr\xff\xff\xff\x3f."
-    (tmp_path / "a.pth").write_bytes(program)
-    refused(tmp_path / "a.pth", "not written by torch.save")
-    refused(zipped(tmp_path / "b.pth", {"archive/data.pkl": program}), "holds no matrix")
+def nested(depth):
+    """A tuple that holds the one before it twice: 2^depth leaves, and a text as long."""
+    return b"\x80\x02)" + b"2\x86" * depth
 
 
-def test_a_long_key_in_thousands_of_nested_dictionaries(tmp_path, refused):
-    depth, key = 4000, "k" * 1_000_000
-    program = (
-        b"\x80\x02}X" + struct.pack("<I", len(key)) + key.encode() + b"q\x01" + b"}h\x01" * depth + b"Ns" + b"s" * depth + b"."
-    )
-    refused(zipped(tmp_path / "a.pth", {"archive/data.pkl": program}), "holds no matrix")
+LONG_SHAPE = b"(" + (b"\x8a\x08" + b"\xff" * 7 + b"\x7f") * 100_000 + b"t"
+SAME_HASH = b"}(" + b"".join(b"\x8a\x10" + (k * ((1 << 61) - 1)).to_bytes(16, "little") + b"N" for k in range(40_000)) + b"u"
+KEYED = b"\x80\x02cgensim\nKeyedVectors\n)R}(X\x0c\x00\x00\x00index_to_keyNX\x07\x00\x00\x00vectors"
 
 
 @pytest.mark.parametrize(
     "program",
     [
+        b"\x80\x02Nr\xff\xff\xff\x3f.",  # the unpickler would allocate 8.5 GB for a memo
         b"(lp0\n" + b"(I1\nI2\nta" * 50_000 + b"0" + b"ccollections\nOrderedDict\n(g0\ntR0" * 30_000 + b"N.",
         b"(" + b"}" * 8_000_000 + b"l.",
-        b"\x80\x02)q\x00" + b"".join(b"h%c\x86q%c" % (k, k + 1) * 1 for k in range(0)) + b"." * 1,
         b"\x80\x02X\x01\x00\x00\x00a" + b"2\x86" * 200 + b"}q\x00(h\x00N" + b"u.",
+        nested(64) + b"X\x01\x00\x00\x00a\x93.",
+        nested(64) + b"}(h\x00NX\x01\x00\x00\x00aNu.",
+        KEYED
+        + b"cnumpy.core.multiarray\n_reconstruct\n)R(K\x01"
+        + LONG_SHAPE
+        + b"cnumpy\ndtype\n(X\x02\x00\x00\x00f8tRI00\nC\x00tbub.",
+        b"\x80\x02" + SAME_HASH + b".",
         b"\x80\x02\x8a\xff" + b"\x7f" * 255 + b".",
         b"\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\x0f.",
         b"\x80\x02B\xff\xff\xff\x7f.",
         b"(" * 1_000_000 + b".",
         b"I" + b"9" * 1_000_000 + b"\n.",
+        b"\x80\x02ccollections\nOrderedDict\n)R(K\x01K\x02K\x03tb.",
     ],
-    ids=["copies", "dictionaries", "pair", "pairs", "number", "bytes8", "bytes", "marks", "digits"],
+    ids="memo copies dictionaries pairs name key shape hashes number bytes8 bytes marks digits state".split(),
 )
-def test_programs_that_would_swell(tmp_path, refused, program):
-    refused(zipped(tmp_path / "a.pth", {"archive/data.pkl": program}), "a.pth")
-
-
-def test_the_state_of_an_ordered_dictionary_is_not_looked_at(tmp_path, refused):
-    program = b"\x80\x02ccollections\nOrderedDict\n)R(K\x01K\x02K\x03tb."
-    refused(zipped(tmp_path / "a.pth", {"archive/data.pkl": program}), "holds no matrix")
-
-
-def test_many_storages_of_the_size_of_the_file(tmp_path, refused):
-    one = "(S'storage'\nctorch\nDoubleStorage\nS'{}'\nS'cpu'\nI{}\ntQ0"
-    body = "".join(one.format(k, 1 << 40) for k in range(100)) + "N."
-    refused(zipped(tmp_path / "a.pth", {"archive/data.pkl": body.encode(), "archive/data/0": b"x"}), "damaged")
+@pytest.mark.parametrize("name", ["a.kv", "a.npz"])
+def test_pickles_that_swell_or_hang(tmp_path, refused, program, name):
+    if name == "a.npz":
+        labels = npy({"descr": "|O", "fortran_order": False, "shape": (6,)}, program)
+        refused(zipped(tmp_path / name, {**PLAIN, "labels.npy": labels}), name)
+    else:
+        (tmp_path / name).write_bytes(program)
+        refused(tmp_path / name, name)
 
 
 # ---------------------------------------------------------------- NumPy
@@ -155,7 +157,7 @@ def test_the_limit_can_be_raised_and_lowered(tmp_path):
     path = tmp_path / "a.npz"
     np.savez_compressed(path, X=np.zeros((1 << 12, 1 << 8)))
     assert load(path).X.shape == (1 << 12, 1 << 8)
-    with memory_limit(1e6), pytest.raises(ValueError, match=r"would take 8\.4\d? MB or more in memory, where 1 MB are allowed"):
+    with memory_limit(1e6), pytest.raises(ValueError, match=r"would take 8\.4\d? MB or more in memory, and 1 MB are allowed"):
         load(path)
     with pytest.raises(ValueError, match="nbytes must be"), memory_limit(0):
         pass
@@ -206,12 +208,8 @@ def element(kind, content):
 
 
 def variable(name, shape, content, kind=6):
-    parts = [
-        element(6, struct.pack("<II", kind, 0)),
-        element(5, struct.pack(f"<{len(shape)}i", *shape)),
-        element(1, name.encode()),
-    ]
-    return element(14, b"".join(parts) + content)
+    sides = element(5, struct.pack(f"<{len(shape)}i", *shape))
+    return element(14, element(6, struct.pack("<II", kind, 0)) + sides + element(1, name.encode()) + content)
 
 
 def test_a_mat_file_that_swells(tmp_path, refused):
@@ -229,35 +227,18 @@ def test_a_mat_file_that_swells(tmp_path, refused):
         b"",
         matlab(),
         matlab(struct.pack("<II", 14, 1 << 31)),
-        matlab(element(14, b"")),
-        matlab(element(15, zlib.compress(b"no"))),
         matlab(element(15, b"no zlib")),
         matlab(variable("X", (3, 2), element(9, bytes(40)))),
         matlab(variable("X", (1 << 30, 1 << 30), element(9, bytes(40)))),
-        matlab(variable("X", (-3, 2), element(9, bytes(48)))),
-        matlab(variable("X", (3, 2), struct.pack("<II", 9, 1 << 30))),
-        matlab(variable("X", (3, 2), b"")),
         matlab(variable("X", (3, 2), element(14, bytes(48)))),
-        matlab(variable("X", (3,), element(9, bytes(24)), kind=5)),
-        matlab(variable("X", (3, 2), element(5, bytes(4)) * 3, kind=5)),
         matlab(
             variable(
-                "X", (1 << 30, 1), element(5, bytes(4)) + element(5, struct.pack("<ii", 0, 1)) + element(9, bytes(8)), kind=5
+                "X", (3, 1), element(5, b"\xff\xff\xff\x7f") + element(5, struct.pack("<ii", 0, 1)) + element(9, bytes(8)), 5
             )
         ),
-        matlab(
-            variable(
-                "X",
-                (3, 1),
-                element(5, b"\xff\xff\xff\x7f") + element(5, struct.pack("<ii", 0, 1)) + element(9, bytes(8)),
-                kind=5,
-            )
-        ),
-        matlab(variable("X", (3, 2), element(99, bytes(48)))),
-        matlab(element(14, b"".join(struct.pack("<I", 0x00090006) for _ in range(9)))),
     ],
 )
-def test_damaged_mat_files_are_sentences(tmp_path, refused, content):
+def test_damaged_mat_files(tmp_path, refused, content):
     (tmp_path / "a.mat").write_bytes(content)
     refused(tmp_path / "a.mat", "a.mat")
 
@@ -342,9 +323,8 @@ def claimed(dtype, shape):
     return len(header).to_bytes(8, "little") + header
 
 
-NOTE = b"\x80\x02Nr\xff\xff\xff\x3f."
 NESTED = b"(" * 200_000
-# endings -> a small file that would take a lot if it were believed, or is a knot
+# Small files that would take a lot of memory or time if their claims were believed, by their endings.
 CLAIMS = {
     (".npy",): lambda path: npy({"descr": "<f8", "fortran_order": False, "shape": (1 << 31, 16)}, b"x"),
     (".npz",): lambda path: zipped(
@@ -353,21 +333,73 @@ CLAIMS = {
     (".csv", ".tsv"): lambda path: b"," * 3_000_000,
     (".txt", ".vec", ".w2v"): lambda path: b"2000000000 300\n" + b"a " * 1_000_000,
     (".bin",): lambda path: b"2000000000 300\ncat " + b"x" * 2000,
-    (".pth", ".pt", ".best", ".ckpt", ".kv", ".model"): lambda path: NOTE,
+    (".pth", ".pt", ".best", ".ckpt", ".kv", ".model"): lambda path: b"\x80\x02Nr\xff\xff\xff\x3f.",
     (".safetensors",): lambda path: claimed("F64", [1 << 31, 16]),
     (".mat",): lambda path: container(path, 512),
     (".h5ad",): lambda path: container(path, 0),
     (".feather",): feather,
     (".parquet",): lambda path: b"PAR1" + b"\xff" * 4000 + b"\xff\xff\xff\x7fPAR1",
-    (".nwk", ".newick", ".tree", ".tre", ".nhx"): lambda path: NESTED,
+    (".nwk", ".newick", ".tree", ".tre", ".nhx", ".treefile", ".contree", ".nw"): lambda path: NESTED,
     (".nex", ".nexus"): lambda path: b"#NEXUS\nbegin trees;\ntree a = " + NESTED,
     (".xml", ".phyloxml"): lambda path: b"<phyloxml><phylogeny>" + b"<clade>" * 300_000,
+    (".nexml",): lambda path: b"<nexml><trees>" + b"<tree>" * 300_000,
     (".obo",): lambda path: b"[Term]\nid: " + b"a" * 2_000_000 + b"\nis_a: b\n" * 200_000,
+    (".owl",): lambda path: b"<rdf:RDF>" + b"<a>" * 300_000,
 }
 
 
 def test_claims_are_made_in_every_format_that_is_read():
     assert sorted(ending for endings in CLAIMS for ending in endings) == sorted({*READABLE, *TREES})
+
+
+MILLIONS = b"".join(b"%d tax%d, " % (k, k) for k in range(400_000))
+SLOW = {  # a few hundred kilobytes each, which quadratic readers needed a minute for
+    "brackets.nwk": b"[" * 300_000,
+    "words.nwk": b"(" + b"a " * 300_000 + b",b);",
+    "semicolons.nex": b"#NEXUS\n" + b";" * 300_000,
+    "trees.nex": b"#NEXUS\nbegin trees;\n" + b"tree ;" * 100_000,
+    "blanks.obo": b"format-version: 1.2\n\n[Term]\nid: a:1\nname: "
+    + b" " * 100_000
+    + b"a\nis_a: a:2 "
+    + b" " * 100_000
+    + b"\n",
+    "words.csv": b"\n".join([b",".join(b"w%d" % j for j in range(40_000)) + b",0.5"] * 2),
+    "escape.edges": b"a b " + b"{" * 300_000,
+}
+HUGE = {  # some 8 MB each, of which a reader that keeps an object for every token makes gigabytes
+    "a.nex": b"#NEXUS\nbegin trees;\ntranslate " + MILLIONS + b"z z;\ntree a = (1,2);\nend;",
+    "a.nwk": b"(" + b"a," * 4_000_000 + b"b);",
+    "a.edges": b"".join(b"%d %d\n" % (k, k + 1) for k in range(500_000)),
+    "labels.txt": b"ab\n" * 2_500_000,
+    "words.csv": b"x,kind,sort\n" + b"0,a,b\n" * 1_200_000,
+    "a.txt": b"".join(b"w%d 1\n" % k for k in range(800_000)),
+}
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_no_reader_is_quadratic(tmp_path, reader, name):
+    (tmp_path / name).write_bytes(SLOW[name])
+    answer = reader(tmp_path / name, "load" if name.endswith(".csv") else "load_edges")
+    assert answer["outcome"] in ("read", "refused") and answer["seconds"] < 5, answer
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_text_keeps_the_memory_rule(tmp_path, reader, name):
+    path = tmp_path / name
+    path.write_bytes(HUGE[name])
+    function = {"labels.txt": "load_labels", "words.csv": "load", "a.txt": "load"}.get(name, "load_edges")
+    answer = reader(path, function)
+    assert answer["outcome"] in ("read", "refused") and answer["megabytes"] < 270, answer
+    with memory_limit(1e6), pytest.raises(ValueError, match="1 MB are allowed"):
+        getattr(horopca.io, function)(path)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.nwk", "a.edges", "a.txt", "a.npy", "a.kv", "a.h5ad", "a.mat", "a.pth"])
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
+def test_links_to_endless_devices(tmp_path, reader, name, device):
+    (tmp_path / name).symlink_to(device)
+    answer = reader(tmp_path / name, "load_edges" if name in ("a.nwk", "a.edges") else "load")
+    assert answer["outcome"] == "refused" and answer["megabytes"] < MEGABYTES, answer
 
 
 @pytest.mark.parametrize("endings", CLAIMS, ids=lambda endings: endings[0])
@@ -443,3 +475,38 @@ def test_the_command_line_can_raise_the_limit(tmp_path):
     small = CliRunner().invoke(main, ["--max-memory", "1e5", "info", str(tmp_path / "a.npz")])
     assert small.exit_code == 1 and "--max-memory" in small.stderr
     assert CliRunner().invoke(main, ["--max-memory", "1e9", "info", str(tmp_path / "a.npz")]).exit_code == 0
+
+
+def test_no_module_beside_the_data_is_imported(tmp_path):
+    """Neither the process that reads a file nor the workers of a command may take json.py from the working directory."""
+    mark = tmp_path / "mark"
+    for name in ("json", "types", "numpy", "pandas", "threading", "h5py_plugin"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(mark)!r}, 'w').close()\n")
+    for name, make in (
+        ("a.h5ad", "h5ad"),
+        ("a.parquet", "parquet"),
+        ("a.mat", "mat 5"),
+        ("a.xml", "PhyloXML"),
+        ("a.obo", "OBO"),
+    ):
+        (tmp_path / name).write_bytes(MAKERS[make]().content)
+        function = "load_edges" if name in ("a.xml", "a.obo") else "load"
+        code = f"import os; from horopca.io import {function}; os.chdir({str(tmp_path)!r}); {function}({name!r})"
+        done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and not mark.exists(), (name, done.stderr[-500:])
+
+
+def test_names_of_arrays_cannot_control_the_terminal(tmp_path):
+    np.savez(tmp_path / "a.npz", **{"one\x1b[2J": X, "two": X})
+    with pytest.raises(ValueError, match="holds one") as error:
+        load(tmp_path / "a.npz")
+    assert "\x1b" not in str(error.value) and "\\x1b[2J" in str(error.value)
+
+
+def test_threads_that_read_leave_the_filters_of_warnings_alone(tmp_path):
+    (tmp_path / "a.kv").write_bytes(MAKERS["gensim"]().content)
+    before = list(warnings.filters)
+    np.save(tmp_path / "a.npy", X)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(load, [tmp_path / "a.kv", tmp_path / "a.npy"] * 100))
+    assert warnings.filters == before

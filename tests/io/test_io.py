@@ -242,7 +242,7 @@ def test_broken_and_hostile_npz_files_are_refused(tmp_path):
     with pytest.raises(ValueError, match="Python objects"):
         load(path)
     np.savez(path, X=X, labels=np.array([Trap()] * 6, dtype=object))
-    with pytest.raises(ValueError, match="'labels' of something else than words"):
+    with pytest.raises(ValueError, match="'labels' that is not of words"):
         load(path)
     for content in (b"", b"not a zip", path.read_bytes()[:100], npy(X)):
         with pytest.raises(ValueError, match="damaged"):

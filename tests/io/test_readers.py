@@ -5,7 +5,6 @@ import json
 import os
 import pickle
 import struct
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -80,7 +79,17 @@ def test_poincare_vectors_of_gensim_come_back(tmp_path, vectors):
         )
 
 
+def test_files_of_numpy_savetxt_keep_their_first_column(tmp_path):
+    for values in (X, np.round(9 * X)):
+        np.savetxt(tmp_path / "a.txt", values)
+        assert np.array_equal(load(tmp_path / "a.txt").X, values) and load(tmp_path / "a.txt").labels is None
+    table = load(write(tmp_path / "nodes.txt", "7 0.1 0.2\n9 0.3 0.4\n"))  # identifiers of nodes
+    assert table.labels == ["7", "9"] and table.X.shape == (2, 2)
+    refused(write(tmp_path / "a.txt", "a 0_1 2\na 0_1 2\nb 1 x\n"), "line 3: the last 1 values must be numbers")
+
+
 def test_text_vectors_with_blanks_in_names_and_without_a_first_line(tmp_path):
+    assert load(write(tmp_path / "c.txt", "sea  cow .1 .2\n")).labels == ["sea  cow"]
     table = load(write(tmp_path / "a.txt", "burmese cat 0.1 -2e-1\nsea cow 0.3 0.4\n"))
     assert table.labels == ["burmese cat", "sea cow"] and np.array_equal(table.X, [[0.1, -0.2], [0.3, 0.4]])
     table = load(write(tmp_path / "b.txt", "2 2\n0.1 0.2\n0.3 0.4\n"))
@@ -159,11 +168,11 @@ def test_checkpoints_of_the_poincare_tool_come_back(tmp_path, torch, legacy, man
 @pytest.mark.parametrize("legacy", [False, True])
 def test_tensors_of_every_shape_come_back(tmp_path, torch, legacy):
     base = torch.tensor(X, dtype=torch.float32)
-    for tensor in (base, base.T, base[1:4, 1:], base.half(), torch.nn.Parameter(base), torch.arange(6).reshape(2, 3)):
+    for tensor in (base.T, base[1:4, 1:], torch.nn.Parameter(base.half())):
         torch.save(tensor, tmp_path / "tensor.pt", _use_new_zipfile_serialization=not legacy)
         assert np.array_equal(load(tmp_path / "tensor.pt").X, tensor.detach().numpy())
-        torch.save({"a": tensor, "b": {"c": tensor + 1}}, tmp_path / "two.pt", _use_new_zipfile_serialization=not legacy)
-        assert np.array_equal(load(tmp_path / "two.pt", key="b.c").X, (tensor + 1).detach().numpy())
+    torch.save({"a": base, "b": {"c": base + 1}}, tmp_path / "two.pt", _use_new_zipfile_serialization=not legacy)
+    assert np.array_equal(load(tmp_path / "two.pt", key="b.c").X, (base + 1).numpy())
     refused(tmp_path / "two.pt", "holds a, b.c: say which")
     refused(tmp_path / "two.pt", "no matrix 'z'; it holds a, b.c", key="z")
 
@@ -171,12 +180,9 @@ def test_tensors_of_every_shape_come_back(tmp_path, torch, legacy):
 @pytest.mark.parametrize("legacy", [False, True])
 def test_what_a_checkpoint_would_run_is_not_run(tmp_path, torch, legacy):
     mark, path = tmp_path / "mark", tmp_path / "evil.pth"
-    torch.save({"embeddings": torch.tensor(X), "objects": Trap(mark)}, path, _use_new_zipfile_serialization=not legacy)
-    table = load(path)
-    assert np.array_equal(table.X, X) and table.labels is None
-    for content in (Trap(mark), [Trap(mark)]):
+    for content in ({"embeddings": torch.tensor(X), "objects": Trap(mark)}, Trap(mark)):
         torch.save(content, path, _use_new_zipfile_serialization=not legacy)
-        refused(path, "holds no matrix")
+        refused(path, "holds objects that are not read")
     assert not mark.exists()
     pickle.loads(pickle.dumps(Trap(mark)))
     assert mark.exists()  # the trap works
@@ -197,97 +203,53 @@ class Foreign:
         pytest.fail("a foreign function was called")
 
 
-@pytest.mark.parametrize("legacy", [False, True])
-def test_foreign_objects_in_a_checkpoint_are_inert(tmp_path, torch, legacy):
+def test_foreign_objects_in_a_checkpoint_are_inert(tmp_path, torch):
     from argparse import Namespace
 
-    options = {"_use_new_zipfile_serialization": not legacy}
     conf = Namespace(manifold="lorentz", lr=np.float64(0.3), dims=np.array([3, 4]))
     content = {"embeddings": torch.tensor(X), "conf": conf, "loss": np.float32(2.5), "objects": NAMES}
-    torch.save(content, tmp_path / "a.ckpt", **options)
+    torch.save(content, tmp_path / "a.ckpt")
     table = load(tmp_path / "a.ckpt")
     assert np.array_equal(table.X, X) and table.labels == NAMES and table.model == "lorentz"
-    for tensor in (torch.tensor(X), torch.nn.Parameter(torch.tensor(X))):
-        torch.save({"ball": Foreign(tensor)}, tmp_path / "foreign.pt", **options)
+    layer = torch.nn.Embedding.from_pretrained(torch.tensor(X))
+    for content in ({"ball": Foreign(torch.tensor(X))}, {"ball": Foreign(torch.nn.Parameter(torch.tensor(X)))}, layer):
+        torch.save(content, tmp_path / "foreign.pt")
         assert np.array_equal(load(tmp_path / "foreign.pt").X, X)
-    torch.save({"a": torch.tensor(X).to(torch.bfloat16)}, tmp_path / "half.pt", **options)
+    torch.save({"a": torch.tensor(X).to(torch.bfloat16)}, tmp_path / "half.pt")
     assert np.array_equal(load(tmp_path / "half.pt").X, torch.tensor(X).to(torch.bfloat16).float().numpy())
-    torch.save({"points": X}, tmp_path / "numpy.pt", **options)
-    assert np.array_equal(load(tmp_path / "numpy.pt").X, X)
-    torch.save(torch.nn.Embedding.from_pretrained(torch.tensor(X)), tmp_path / "layer.pt", **options)
-    assert np.array_equal(load(tmp_path / "layer.pt").X, X)
 
 
-@pytest.mark.parametrize("name", ["builtins eval", "torch load", "collections Counter", "torch._utils _rebuild_qtensor"])
-def test_no_name_is_looked_up(tmp_path, name):
-    module, attribute = name.split()
-    program = f"c{module}\n{attribute}\n(S'1'\ntR.".encode()
-    refused(write(tmp_path / "raw.pth", program), "not written by torch")
-    with zipfile.ZipFile(tmp_path / "zip.pth", "w") as archive:
-        archive.writestr("archive/data.pkl", program)
-    refused(tmp_path / "zip.pth", rf"holds no matrix but an object of {module}\.{attribute}, which was not executed")
+def test_parameters_of_geoopt_are_read(tmp_path, torch):
+    geoopt = pytest.importorskip("geoopt")
+    torch.save({"w": geoopt.ManifoldParameter(torch.tensor(X), manifold=geoopt.PoincareBall())}, tmp_path / "a.pt")
+    assert np.array_equal(load(tmp_path / "a.pt").X, X)
 
 
-def checkpoint(path, size, stride, offset=0, length=6, data=b"\x00" * 48):
-    """A checkpoint whose one tensor claims a shape, written by hand."""
-    tensor = (
-        b"ctorch._utils\n_rebuild_tensor_v2\n(((S'storage'\nctorch\nDoubleStorage\nS'0'\nS'cpu'\n"
-        + f"I{length}\ntQI{offset}\n".encode()
-        + b"".join(b"(" + b"".join(f"I{k}\n".encode() for k in part) + b"t" for part in (size, stride))
-        + b"I00\nNtR."
-    )
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("archive/data.pkl", tensor.replace(b"(((S'", b"((S'"))
-        archive.writestr("archive/data/0", data)
-    return path
-
-
-def test_a_tensor_cannot_reach_outside_its_storage(tmp_path):
-    path = tmp_path / "tensor.pth"
-    assert load(checkpoint(path, (2, 3), (3, 1))).X.shape == (2, 3)
-    for size, stride, offset in [((3, 3), (3, 1), 0), ((2, 3), (4, 1), 0), ((2, 3), (3, 1), 1), ((10**9, 10**9), (0, 0), 0)]:
-        refused(checkpoint(path, size, stride, offset), "larger than its storage")
-    refused(checkpoint(path, (2, 3), (-3, 1), 5), "impossible shape")
-    refused(checkpoint(path, (2, 3), (3, 1), length=-6), "unknown kind")
-    refused(checkpoint(path, (2, 3), (3, 1), data=b"\x00" * 8), "damaged")
-
-
-def test_broken_checkpoints_are_refused(tmp_path, torch):
+def test_broken_checkpoints(tmp_path, torch):
     path = tmp_path / "model.pth"
     for legacy in (False, True):
         torch.save({"embeddings": torch.tensor(X)}, path, _use_new_zipfile_serialization=not legacy)
         whole = path.read_bytes()
         refused(write(path, whole[: len(whole) // 2]), "is damaged")
-    for content in (b"", b"\x80\x04", b"no pickle at all", pickle.dumps(5)):
-        refused(write(path, content), "damaged|not written by torch")
+    for content in (b"", b"no pickle at all", pickle.dumps(5)):
+        refused(write(path, content), "is damaged")
     torch.save({"epoch": 3}, path)
     refused(path, "holds no matrix")
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("archive/data.pkl", b"\x00" * (1 << 26))
-    refused(path, "damaged")
+    huge = torch.zeros(1).expand(1 << 20, 1 << 20)  # one number on disk
+    torch.save({"X": huge}, path)
+    refused(path, "would take")
 
 
 def test_knotted_checkpoints_neither_hang_nor_overflow(tmp_path, torch):
-    """Dictionaries within themselves, very deep ones, and ones that branch into 2^40 paths to one matrix."""
+    """Dictionaries within themselves, and ones that branch into 2^40 paths to one matrix."""
     ring = {"X": torch.tensor(X)}
     ring["again"] = ring
-    torch.save(ring, tmp_path / "ring.pth")
-    assert np.array_equal(load(tmp_path / "ring.pth").X, X)
     branching = {"X": torch.tensor(X)}
     for _ in range(40):
         branching = {"a": branching, "b": branching}
-    torch.save(branching, tmp_path / "branching.pth")
-    assert np.array_equal(load(tmp_path / "branching.pth").X, X)
-    tower = b"(d" + b"S'a'\n(d" * 20_000 + b"s" * 20_000 + b"."
-    with zipfile.ZipFile(tmp_path / "tower.pth", "w") as archive:
-        archive.writestr("archive/data.pkl", tower)
-    refused(tmp_path / "tower.pth", "holds no matrix|damaged")
-
-
-def test_checkpoints_need_no_torch(tmp_path, torch, monkeypatch):
-    torch.save({"embeddings": torch.tensor(X)}, tmp_path / "model.pth.best")
-    monkeypatch.setitem(__import__("sys").modules, "torch", None)
-    assert np.array_equal(load(tmp_path / "model.pth.best").X, X)
+    for content in (ring, branching):
+        torch.save(content, tmp_path / "knot.pth")
+        assert np.array_equal(load(tmp_path / "knot.pth").X, X)
 
 
 # ---------------------------------------------------------------- safetensors
@@ -447,11 +409,14 @@ def test_feather_comes_back(tmp_path):
     refused(write(tmp_path / "b.feather", b""), "damaged, cut short, or not a Feather file")
 
 
-@pytest.mark.parametrize(("name", "library"), [("a.h5ad", "h5py"), ("a.parquet", "pyarrow")])
-def test_a_missing_library_is_named_with_its_extra(tmp_path, monkeypatch, name, library):
+@pytest.mark.parametrize(
+    ("name", "library", "extra"),
+    [("a.h5ad", "h5py", "io"), ("a.parquet", "pyarrow", "io"), ("a.pth", "torch", "torch"), ("a.xml", "Bio", "trees")],
+)
+def test_a_missing_library_is_named_with_its_extra(tmp_path, monkeypatch, name, library, extra):
     monkeypatch.setitem(__import__("sys").modules, library, None)
-    with pytest.raises(ImportError, match=rf"{library}: pip install {library}"):
-        load(write(tmp_path / name, b"\x89HDF\r\n\x1a\n"))
+    with pytest.raises(ImportError, match=rf"{library}: pip install 'horopca\[{extra}\]'"):
+        (load_edges if name == "a.xml" else load)(write(tmp_path / name, b"<phyloxml/>"))
 
 
 def test_a_key_needs_a_format_that_can_hold_several(tmp_path):
@@ -503,8 +468,8 @@ def test_edge_lists_of_networkx_come_back(tmp_path):
     [
         ("", "holds no edges"),
         ("# nothing\n", "holds no edges"),
-        ("a b\nc\n", "line 2: expected two names.* found 1 value"),
-        ("a b\nc d 1 2\n", "line 2: expected two names.* found 4 value"),
+        ("a b\nc\n", "line 2: expected two names.* found 1: 'c'"),
+        ("a b\nc d 1 2\n", "line 2: expected two names.* found 4: 'c d 1 2'"),
         ("a,b\n,c\n", "line 2: a name is missing"),
         ("a b 1\nb c -2\n", "line 2: a weight is a length and must be a positive number, but is -2"),
         ("a b 1\nb c 0\n", "line 2: a weight is a length"),

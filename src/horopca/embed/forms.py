@@ -19,7 +19,7 @@ from ..io.edges import load_adjacency
 from ..io.files import existing
 from ..io.lines import ending
 from ..io.reading import PACKABLE, READABLE
-from ..io.trees import Node, linked
+from ..io.trees import Nodes, as_edges, walk
 from .graphs import Graph, Relations, check_relations, connected, without_loops
 
 SOURCES = ("source", "child", "from", "id1", "u", "node1", "start")  # Columns of children are called so.
@@ -190,12 +190,11 @@ def _from_linkage(Z: np.ndarray) -> Relations:
     """SciPy's linkage: clusters lie at half their height above the leaves, so that leaves are apart by that height."""
     n = len(Z) + 1
     height = np.append(np.zeros(n), Z[:, 2] / 2)
-    nodes = [Node(str(i), -1, None, i < n) for i in range(2 * n - 1)]
-    for k, (a, b) in enumerate(Z[:, :2].astype(int), n):
-        for child in (a, b):
-            nodes[child] = nodes[child]._replace(parent=k, length=float(height[k] - height[child]))
-    names, edges, lengths = linked(nodes, "The linkage matrix")
-    return Relations([*range(n), *names[n:]], edges, lengths, True)
+    parents, lengths = np.full(2 * n - 1, -1), np.full(2 * n - 1, np.nan)
+    for k, pair in enumerate(Z[:, :2].astype(int), n):
+        parents[pair], lengths[pair] = k, height[k] - height[pair]
+    names, edges, weights, *_ = as_edges(Nodes([*map(str, range(n)), *[""] * (n - 1)], parents, lengths), "The linkage matrix")
+    return Relations([*range(n), *names[n:]], edges, weights, True)
 
 
 def _numbers(values: Iterable[Any]) -> np.ndarray:
@@ -211,17 +210,14 @@ def _numbers(values: Iterable[Any]) -> np.ndarray:
 def _tree(children: str, length: str, name: Callable[[Any], Any], root: str = "") -> Callable[[Any], Relations]:
     """A reader of trees whose nodes have their children, their length and their name under these names."""
 
+    def below(node: Any) -> Any:
+        found = getattr(node, children)
+        return found() if callable(found) else found
+
     def read(tree: Any) -> Relations:
-        nodes: list[Node] = []
-        waiting = [(getattr(tree, root) if root else tree, -1)]
-        while waiting:
-            node, parent = waiting.pop()
-            below = getattr(node, children)
-            below = list(below() if callable(below) else below)
-            known = getattr(node, length, None)
-            nodes.append(Node(str(name(node) or ""), parent, None if known is None else float(known), not below))
-            waiting += [(child, len(nodes) - 1) for child in reversed(below)]
-        return Relations(*linked(nodes, "The tree"), True)
+        nodes = walk(getattr(tree, root) if root else tree, below, lambda node: getattr(node, length, None), name)
+        names, edges, weights, *_ = as_edges(nodes, "The tree")
+        return Relations(names, edges, weights, True)
 
     return read
 

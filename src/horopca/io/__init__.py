@@ -1,13 +1,13 @@
-"""Points and graphs in files, read with care and written whole or not at all.
+"""Read and write points, graphs and fitted estimators.
 
-Nothing that could run code is ever executed. What cannot be read is refused in a sentence that names the file and, in
-text, the line.
+Nothing in a file is executed. A file that cannot be read raises an error that names the file and, in text, the line. An output
+is written completely or not at all.
 """
 
 from .budget import memory_limit
 from .description import Description, describe
-from .edges import EdgeList, load_edges
-from .files import Table
+from .edges import load_edges
+from .files import EdgeList, Table
 from .fits import load_fitted, save_fitted
 from .output import FORMATS, atomic_output, check_output, save
 from .reading import READABLE, load

@@ -1,4 +1,4 @@
-"""Zip archives, whose members are read once they are known to fit the budget."""
+"""Zip archives, whose members are read only if they fit the budget."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pathlib import Path
 from .budget import Budget
 from .files import format_errors
 
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # The other ways of packing take memory before they give any.
-PIECE = 1 << 20  # So many bytes are unpacked at a time.
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # Other methods allocate memory before their size is known.
+PIECE = 1 << 20  # Bytes that are unpacked at a time.
 ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
@@ -36,7 +36,7 @@ class Archive:
         self.sizes = {info.filename: info.file_size for info in file.infolist()}
 
     def read(self, name: str, most: int | None = None) -> bytes:
-        """The bytes of a member, or the first of them; no more than the archive says that it has."""
+        """The bytes of a member, or the first `most` of them. Raises EOFError if it is not as long as the archive says."""
         info = self.file.getinfo(name)
         if info.compress_type not in METHODS:
             raise NotImplementedError(f"The method {info.compress_type} of compression is not read.")
@@ -45,7 +45,7 @@ class Archive:
         content = bytearray()
         with self.file.open(info) as member:
             while left > len(content) and (piece := member.read(min(PIECE, left - len(content)))):
-                content += piece  # all at once, it would be unpacked before its size is looked at
+                content += piece  # reading all at once would unpack everything before the size is checked
             if most is None and (len(content) < left or member.read(1)):
                 raise EOFError(f"{name} does not have the length that it says.")
         return bytes(content)
@@ -53,6 +53,6 @@ class Archive:
 
 @contextmanager
 def open_archive(path: Path, budget: Budget, why: str) -> Iterator[Archive]:
-    """The archive in a file; what is wrong with it inside the block is refused with the reason given."""
+    """The archive in a file. Errors inside the block raise FormatError with the reason `why`."""
     with format_errors(path, why, *ERRORS), zipfile.ZipFile(path) as file:
         yield Archive(file, budget)

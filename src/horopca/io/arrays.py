@@ -1,12 +1,12 @@
-"""NumPy's own formats, ``.npy`` and ``.npz``. Nothing is ever unpickled."""
+"""NumPy's formats, ``.npy`` and ``.npz``. Nothing is unpickled."""
 
 from __future__ import annotations
 
+import ast
 import io
 import math
+import re
 import sys
-import tokenize
-import warnings
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -19,15 +19,15 @@ from .metadata import MEMBER, from_json, with_metadata
 from .pickles import as_array, read_pickle
 
 DAMAGED = "is damaged, cut short, or not written by numpy.save or numpy.savez"
-OBJECTS = "holds Python objects, which could run code when read and are refused: save an array of numbers"
-WORDS = ("names", "labels")  # These arrays are read beside the points.
-HEAD = 1 << 14  # A header ends within so many bytes.
-# NumPy raises these at a header that is none: it is parsed as a line of Python.
-HEADER_ERRORS = (ValueError, TypeError, KeyError, SyntaxError, OverflowError, RecursionError, MemoryError, tokenize.TokenError)
+OBJECTS = "holds Python objects, which could run code and are not read: save an array of numbers"
+WORDS = ("names", "labels")  # Arrays that are read beside the points.
+HEAD = 1 << 14  # Bytes of the longest header that is read.
+HEADER_ERRORS = (ValueError, TypeError, KeyError, SyntaxError, OverflowError, RecursionError, MemoryError)  # of a literal
+LONG = re.compile(r"(\d)L\b")  # An integer that Python 2 wrote.
 
 
 class Header(NamedTuple):
-    """What the first bytes of a ``.npy`` file say about the rest."""
+    """Shape, order and dtype of an array."""
 
     shape: tuple[int, ...]
     fortran: bool
@@ -39,18 +39,22 @@ class Header(NamedTuple):
 
 
 def _header(file: BinaryIO, path: Path) -> Header:
-    """The header of an array of anything but objects, checked."""
-    with format_errors(path, DAMAGED, *HEADER_ERRORS), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # NumPy's, at a file that was written under Python 2
-        read = np.lib.format.read_array_header_1_0 if np.lib.format.read_magic(file) == (1, 0) else None
-        header = Header(*(read or np.lib.format.read_array_header_2_0)(file))
+    """The header of an array, checked. (NumPy's own function warns, which cannot be silenced safely in threads.)"""
+    with format_errors(path, DAMAGED, *HEADER_ERRORS):
+        version = np.lib.format.read_magic(file)
+        size = int.from_bytes(file.read(2 if version == (1, 0) else 4), "little")
+        text = file.read(min(size, HEAD)).decode("utf-8" if version == (3, 0) else "latin1")
+        if size > HEAD or "\\" in text:  # an escape, at which Python could warn
+            raise ValueError("This is not a header.")
+        fields = ast.literal_eval(LONG.sub(r"\1", text).strip())
+        header = Header(fields["shape"], bool(fields["fortran_order"]), np.lib.format.descr_to_dtype(fields["descr"]))
         if any(type(k) is not int or k < 0 for k in header.shape) or (not header.dtype.itemsize and 0 not in header.shape):
-            raise ValueError("These are not the lengths of an array's sides.")
+            raise ValueError("These are not the lengths of an array's axes.")
     return header
 
 
 def map_npy(path: Path) -> np.ndarray:
-    """The array of a file, mapped and not read."""
+    """The array of a file, memory-mapped."""
     if path.stat().st_size == 0:
         raise FormatError(f"{path} is empty.")
     with open(path, "rb") as file:
@@ -62,7 +66,7 @@ def map_npy(path: Path) -> np.ndarray:
             raise FormatError(f"{path} {DAMAGED}.")
         if not header.nbytes:
             return np.empty(header.shape, header.dtype)
-        with format_errors(path, DAMAGED, ValueError, OverflowError):  # a shape with more sides than NumPy has
+        with format_errors(path, DAMAGED, ValueError, OverflowError):  # a shape with more axes than NumPy allows
             return np.memmap(path, header.dtype, "r", at, header.shape, "F" if header.fortran else "C")
 
 
@@ -71,7 +75,7 @@ def read_npy(path: Path) -> np.ndarray:
 
 
 def _readable(values: np.ndarray, path: Path) -> np.ndarray:
-    """An array in memory, refused if its strings have letters that there are not, at which Python fails."""
+    """The array. Raises FormatError if its strings contain code points that do not exist, at which Python fails."""
     if values.dtype.kind == "U" and values.size:
         codes = np.ascontiguousarray(values).view(np.dtype("u4").newbyteorder(values.dtype.byteorder))
         if codes.max() > sys.maxunicode:
@@ -80,7 +84,7 @@ def _readable(values: np.ndarray, path: Path) -> np.ndarray:
 
 
 def parse_npy(content: bytes, path: Path) -> np.ndarray:
-    """The array in the bytes of a member of an archive."""
+    """The array in the bytes of a ``.npy`` file."""
     file = io.BytesIO(content)
     header = _header(file, path)
     if header.dtype.hasobject:
@@ -95,7 +99,7 @@ def parse_npy(content: bytes, path: Path) -> np.ndarray:
 
 
 def read_members(path: Path, why: str = DAMAGED) -> dict[str, np.ndarray]:
-    """All arrays of an archive by their names, or a sentence with the reason."""
+    """All arrays of an archive by their names."""
     with open_archive(path, Budget(path), why) as archive:
         return {name.removesuffix(".npy"): parse_npy(archive.read(name), path) for name in archive.sizes}
 
@@ -106,8 +110,8 @@ def read_npz(path: Path, key: str | None) -> Table:
         members = {name.removesuffix(".npy"): name for name in archive.sizes}
         metadata = from_json(parse_npy(archive.read(members.pop(MEMBER)), path), path) if MEMBER in members else {}
         if key is None and ("class" in metadata or {"model", "array0"} <= members.keys()):
-            fitted = "horopca.io.load_fitted (on the command line, --from-fit) takes it"
-            raise FormatError(f"{path} holds a fit that was kept, and no points: {fitted}.")
+            how = "read it with horopca.io.load_fitted (on the command line, --from-fit)"
+            raise FormatError(f"{path} contains a saved estimator, not points: {how}.")
         matrices = {name for name, member in members.items() if len(_shape(archive.read(member, HEAD), path)) == 2}
         usable = {name: name for name in members if key is not None or name in matrices or not matrices}
         name = choose(usable, key, path, "array")
@@ -119,7 +123,7 @@ def read_npz(path: Path, key: str | None) -> Table:
 
 
 def _shape(head: bytes, path: Path) -> tuple[int, ...]:
-    """The shape of the array that begins with these bytes; () where they are no header."""
+    """The shape of the array that begins with these bytes; () if they are not a header."""
     try:
         return _header(io.BytesIO(head), path).shape
     except FormatError:
@@ -127,7 +131,7 @@ def _shape(head: bytes, path: Path) -> tuple[int, ...]:
 
 
 def _words(content: bytes, n: int, name: str, path: Path) -> list[str] | None:
-    """The words in a member: n of them, numbers or strings, these perhaps as objects, as a data frame has them."""
+    """The n words in a member: numbers, strings, or strings as Python objects, which data frames have. None for other n."""
     file = io.BytesIO(content)
     header = _header(file, path)
     if math.prod(header.shape) != n:
@@ -138,5 +142,5 @@ def _words(content: bytes, n: int, name: str, path: Path) -> list[str] | None:
     else:
         values = parse_npy(content, path).ravel().tolist()
     if len(values) != n or not all(isinstance(value, str | bytes | int | float) for value in values):
-        raise FormatError(f"{path} has an array {name!r} of something else than words and numbers: save it as strings.")
+        raise FormatError(f"{path} has an array {name!r} that is not of words and numbers: save it as strings.")
     return [as_text(value) for value in values]

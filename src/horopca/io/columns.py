@@ -1,18 +1,17 @@
-"""Tables in columns: Parquet and Feather."""
+"""Tables in columns: Parquet and Feather, read by pyarrow in a separate process."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .budget import Budget
-from .files import LABEL_NAMES, FormatError, Table, as_text, format_errors, matrix
+from .files import LABEL_NAMES, FormatError, Table, as_text, matrix
 
-ROWS = 1 << 16  # So many rows are read at a time.
+ROWS = 1 << 16  # Rows that are read at a time.
 
 
 def read_parquet(path: Path, key: str | None) -> Table:
@@ -21,33 +20,24 @@ def read_parquet(path: Path, key: str | None) -> Table:
     import pyarrow.parquet as pq
 
     budget = Budget(path)
-    with _arrow(path, "a Parquet file"):
-        with pq.ParquetFile(path, pre_buffer=False, thrift_container_size_limit=1_000_000) as file:
-            _claim(file, budget)
-            text = _named(file.schema_arrow, pa.types.is_string, pa.types.is_large_string)
-        with pq.ParquetFile(path, read_dictionary=text) as file:  # so that a word in many rows is one word
-            return as_points(_gathered(file.iter_batches(ROWS, use_threads=False), file.schema_arrow, budget), path)
+    with pq.ParquetFile(path, pre_buffer=False, thrift_container_size_limit=1_000_000) as file:
+        _claim(file, budget)
+        text = _named(file.schema_arrow, pa.types.is_string, pa.types.is_large_string)
+    with pq.ParquetFile(path, read_dictionary=text) as file:  # a word that occurs in many rows is stored once
+        return as_points(_gathered(file.iter_batches(ROWS, use_threads=False), file.schema_arrow, budget), path)
 
 
 def read_feather(path: Path, key: str | None) -> Table:
     """The same of a Feather file (version 2, which is Arrow's own format)."""
     import pyarrow as pa
 
-    with _arrow(path, "a Feather file"), pa.OSFile(str(path)) as opened, pa.ipc.open_file(opened) as file:
+    with pa.OSFile(str(path)) as opened, pa.ipc.open_file(opened) as file:
         batches = (file.get_batch(k) for k in range(file.num_record_batches))
         return as_points(_gathered(batches, file.schema, Budget(path)), path)
 
 
-def _arrow(path: Path, kind: str) -> AbstractContextManager[None]:
-    """What Arrow raises at a damaged file, said in a sentence."""
-    import pyarrow as pa
-
-    errors = (pa.ArrowException, ValueError, TypeError, KeyError, OverflowError)
-    return format_errors(path, f"is damaged, cut short, or not {kind}", *errors)
-
-
 def _gathered(batches: Iterable[Any], schema: Any, budget: Budget) -> Any:
-    """A table of the batches, once they fit the budget."""
+    """A table of the batches, each counted against the budget."""
     import pyarrow as pa
 
     found = []
@@ -59,7 +49,7 @@ def _gathered(batches: Iterable[Any], schema: Any, budget: Budget) -> Any:
 
 
 def _claim(file: Any, budget: Budget) -> None:
-    """Refuse a file that says itself that it is too large: what a column takes unpacked, and eight bytes for each value."""
+    """Check the sizes that the file states: bytes of unpacked columns, and eight bytes per value."""
     groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
     columns = [group.column(j) for group in groups for j in range(group.num_columns)]
     need = sum(max(column.total_uncompressed_size, 8 * column.num_values) for column in columns)
@@ -67,7 +57,7 @@ def _claim(file: Any, budget: Budget) -> None:
 
 
 def as_points(table: Any, path: Path) -> Table:
-    """The points in a table of Arrow's."""
+    """The points in a table of Arrow."""
     import pyarrow as pa
 
     types = pa.types
@@ -86,12 +76,12 @@ def as_points(table: Any, path: Path) -> Table:
 
 
 def _named(schema: Any, *kinds: Any) -> list[str]:
-    """Names of the columns of some types."""
+    """Names of the columns of given types."""
     return [column.name for column in schema if any(is_kind(column.type) for is_kind in kinds)]
 
 
 def _words(column: Any) -> list[str]:
-    """The values of a column as text, each different one made once."""
+    """The values of a column as text; equal values share one string."""
     found: list[str] = []
     for chunk in column.chunks:
         coded = chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()

@@ -1,37 +1,49 @@
-"""Graphs as lists of edges in text: two names and perhaps a weight to a line."""
+"""Graphs in files: lists of edges, trees and ontologies recognised by their content, and sparse matrices."""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator
+import warnings
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array
+from scipy.sparse.csgraph import breadth_first_order
 
 from .arrays import read_members
 from .budget import Budget
-from .files import as_text, existing, format_errors
-from .lines import ending, lines, open_text
-from .trees import Linked, read_newick, read_obo, read_phyloxml
+from .files import EdgeList, FormatError, as_text, existing, format_errors, printable
+from .lines import beginning, ending, number, open_lines
+from .ontologies import read_ontology
+from .trees import read_newick, read_xml_tree
 
 COMMENTS = ("#", "%")
 HEADERS = {"source", "target", "from", "to", "id1", "id2", "u", "v", "node1", "node2", "child", "parent", "start", "end"}
-ATTRIBUTES = re.compile(r"\{(?:'weight': ([^,{}]+))?\}$")  # networkx.write_edgelist puts this behind an edge.
+ATTRIBUTES = re.compile(r"\{(?:'weight': ([^,{}]+))?\}$")  # networkx.write_edgelist appends this to an edge.
+NODE = 160  # Bytes of a node: its name, and its entry in a dictionary.
 
-
-# The ending of a file's name says which of these reads it.
-TREES: dict[str, Callable[[Path], Linked]] = {
-    **dict.fromkeys((".nwk", ".newick", ".tree", ".tre", ".nhx", ".nex", ".nexus"), read_newick),
-    **dict.fromkeys((".xml", ".phyloxml"), read_phyloxml),
-    ".obo": read_obo,
+# A file is of the first format whose pattern its beginning matches; without a match, of the format of its ending.
+CONTENTS = (
+    ("newick", re.compile(r"\s*(\[[^\]]*\]\s*)*\(")),
+    ("newick", re.compile(r"\s*#NEXUS", re.IGNORECASE)),
+    ("ontology", re.compile(r"\s*<.{0,2000}?(?:<rdf:RDF|<Ontology)", re.DOTALL)),
+    ("xml tree", re.compile(r"\s*<")),
+    ("ontology", re.compile(r'\s*\{\s*"(graphs|meta|@context)"')),
+    ("ontology", re.compile(r"(!.*\s+)*(format-version:|\[Term\])")),
+)
+ENDINGS = {
+    **dict.fromkeys((".nwk", ".newick", ".tree", ".tre", ".nhx", ".nex", ".nexus", ".treefile", ".contree", ".nw"), "newick"),
+    **dict.fromkeys((".xml", ".phyloxml", ".nexml"), "xml tree"),
+    **dict.fromkeys((".obo", ".owl"), "ontology"),
 }
+TREES = tuple(ENDINGS)  # Endings of files that hold a tree or an ontology.
 
-
-# A sparse matrix of a format is of this class of SciPy's, and made of these members.
+# The class of SciPy and the members of a sparse matrix, by its format.
 SPARSE = {
     "csr": (csr_array, ("data", "indices", "indptr")),
     "csc": (csc_array, ("data", "indices", "indptr")),
@@ -42,62 +54,34 @@ SPARSE = {
 NO_MATRIX = "is damaged, or holds no sparse matrix written by scipy.sparse.save_npz"
 
 
-class EdgeList(NamedTuple):
-    """A graph in a file."""
+def load_edges(path: str | Path, *, root: str | None = None, relations: Sequence[str] = ("is_a",)) -> EdgeList:
+    """Read a graph, a tree or an ontology.
 
-    names: list[str]  #: n: in numeric order if all are whole numbers, in that of their first appearance otherwise
-    edges: np.ndarray  #: (m, 2) positions in `names`, in the order of the file
-    weights: np.ndarray | None = None  #: (m,) where the file has them
+    The content of the file decides, not its name:
 
+    - **Newick** and **Nexus** trees, and with Biopython **PhyloXML** and **NeXML**. Edges lead from a child to its parent. The
+      first tree is read. A missing branch length becomes the mean of the others, a length of zero or below a thousandth
+      of the mean. Names are those of the file; nodes without a name are called "inner 1", "leaf 1", and so on.
+    - With pronto, ontologies in **OBO**, **OWL** (RDF/XML) or **OBO Graphs** JSON, without obsolete terms. Several
+      top terms are joined under one node called "root".
+    - **Edge lists**: two names on each line, and a length if edges have lengths. Separators are tabs, commas or blanks,
+      the first of these that the first line contains. Lines that begin with ``#`` or ``%`` are comments, and a header such as
+      "source,target,weight" is recognised.
 
-class _Line(NamedTuple):
-    number: int
-    ends: tuple[str, str]
-    weight: float | None
-
-
-def load_adjacency(path: Path) -> coo_array:
-    """The sparse matrix that `scipy.sparse.save_npz` has written; every place in it is checked, and nothing is unpickled."""
-    path = existing(path)
-    members = read_members(path, NO_MATRIX)
-    with format_errors(path, NO_MATRIX, ValueError, KeyError, TypeError, IndexError, OverflowError):
-        kind, names = SPARSE[as_text(members["format"].item())]
-        rows, columns = (int(side) for side in members["shape"])
-        Budget(path).claim(64 * max(rows, columns))  # what a graph of so many nodes takes
-        data, *places = (members[name] for name in names)
-        if data.dtype.kind not in "fiub" or any(place.dtype.kind not in "iu" for place in places):
-            raise TypeError("These are no numbers, or no places.")
-        content = (data, tuple(places)) if kind is coo_array else (data, *places)
-        matrix = kind(content, shape=(rows, columns))
-        if hasattr(matrix, "indptr"):  # a wrong place would be looked up in memory, and SciPy looks at few of an empty matrix
-            matrix.check_format(full_check=True)
-            if (matrix.indptr[1:] < matrix.indptr[:-1]).any():
-                raise ValueError("The rows end before they begin.")
-        return coo_array(matrix)
-
-
-def load_edges(path: str | Path) -> EdgeList:
-    """Read a graph: from a text file with an edge on each line, two names and a weight if there are weights; or a tree.
-
-    Names are separated by tabs, commas or blanks, whichever the first line has (in this order), so names may hold blanks
-    in a file with tabs or commas, and commas in quotation marks. Lines that begin with ``#`` or ``%`` are comments; a
-    first line such as "source,target,weight" is recognised. Nothing else is guessed: a line that is no edge is refused by
-    its number.
-
-    Trees and ontologies are recognised by the ending of the file's name; their edges lead from a child to its parent:
-    ``.nwk``, ``.newick``, ``.tree``, ``.tre`` (Newick, or Nexus if the file says so), ``.nex``, ``.nexus``, ``.xml`` and
-    ``.phyloxml`` (PhyloXML), ``.obo``. The first tree of a file is taken. A missing length of a branch is the mean of
-    the others, and a length of zero or below a thousandth of it; a tree without lengths has no weights. Any of
-    these files may be packed (``.gz``).
+    Text may be compressed (``.gz``). What was left out or replaced is in ``notes`` and raised as warnings.
 
     Parameters
     ----------
     path : str or Path
+    root : str, optional
+        Only this node of a tree or an ontology and its descendants, by its name or its code.
+    relations : sequence of str, default=("is_a",)
+        Relations of an ontology that lead from a term to its parents, such as ``("is_a", "part_of")``.
 
     Returns
     -------
     EdgeList
-        ``names``, ``edges`` (m, 2) and ``weights`` (m,) or None.
+        ``names``, ``edges`` (m, 2), ``weights`` (m,) or None, ``codes`` of the terms of an ontology or None, ``notes``.
 
     Examples
     --------
@@ -109,55 +93,102 @@ def load_edges(path: str | Path) -> EdgeList:
     (['feline', 'cat', 'lion'], [[0, 1], [0, 2]])
     """
     path = existing(path)
-    if ending(path) in TREES:
-        return EdgeList(*TREES[ending(path)](path))
+    head = beginning(path) if path.is_file() else ""  # a pipe cannot be read twice
+    kind = next((kind for kind, pattern in CONTENTS if pattern.match(head)), ENDINGS.get(ending(path)))
+    found = read_ontology(path, list(relations)) if kind == "ontology" else _READERS[kind](path)
+    if root is not None:
+        found = _below(found, root, path)
+    for note in found.notes:
+        warnings.warn(printable(f"{path}: {note}"), stacklevel=2)
+    return found
+
+
+def _read_edges(path: Path) -> EdgeList:
+    budget = Budget(path)
     position: dict[str, int] = {}
-    ends, weights = [], []
-    weighted: bool | None = None
-    for line in _parsed(path):
-        if weighted is None:
-            weighted = line.weight is not None
-        elif weighted != (line.weight is not None):
-            have, earlier = ("has no weight", "have") if weighted else ("has a weight", "have none")
-            raise ValueError(f"{path}, line {line.number}: this edge {have}, but those before it {earlier}.")
-        ends.append([position.setdefault(name, len(position)) for name in line.ends])
-        weights.append(line.weight)
+    ends, weights = array("q"), array("d")
+    for line in _parsed(path, budget):
+        if len(weights) != (len(ends) // 2 if line.weight is not None else 0):
+            have, earlier = ("has no weight", "have") if weights else ("has a weight", "have none")
+            raise FormatError(f"{path}, line {line.number}: this edge {have}, but those before it {earlier}.")
+        for name in line.ends:
+            if name not in position:
+                budget.claim(NODE + 4 * len(name))
+                position[name] = len(position)
+            ends.append(position[name])
+        budget.claim(24)
+        if line.weight is not None:
+            weights.append(line.weight)
     if not ends:
-        raise ValueError(f"{path} holds no edges: expected two names, and perhaps a weight, on each line.")
-    names, edges = _numeric_order(list(position), np.array(ends))
-    return EdgeList(names, edges, np.array(weights, dtype=np.float64) if weighted else None)
+        raise FormatError(f"{path} holds no edges: expected two names, and perhaps a weight, on each line.")
+    names, edges = _numeric_order(list(position), np.frombuffer(ends, dtype=np.int64).reshape(-1, 2))
+    return EdgeList(names, edges, np.frombuffer(weights) if weights else None)
 
 
-def _parsed(path: Path) -> Iterator[_Line]:
-    with open_text(path) as file:
-        body = ((k, text) for k, line in enumerate(lines(file, path), 1) if (text := line.strip()) and text[0] not in COMMENTS)
+_READERS: dict[str | None, Callable[[Path], EdgeList]] = {
+    "newick": read_newick,
+    "xml tree": read_xml_tree,
+    None: _read_edges,
+}
+
+
+def _below(graph: EdgeList, root: str, path: Path) -> EdgeList:
+    """A node and its descendants: the edges lead from children to parents."""
+    known = [*graph.names, *(graph.codes or [])]
+    if root not in known:
+        raise ValueError(f"root must be the name of a node of {path}, but {root!r} is not.")
+    n, (child, parent) = len(graph.names), graph.edges.T
+    downwards = csr_array((np.ones(len(child), dtype=bool), (parent, child)), shape=(n, n))
+    here = np.sort(breadth_first_order(downwards, known.index(root) % n, return_predecessors=False))
+    kept = np.isin(np.arange(n), here)
+    rank, inside = np.cumsum(kept) - 1, kept[child] & kept[parent]
+    return graph._replace(
+        names=[graph.names[i] for i in here],
+        edges=rank[graph.edges[inside]],
+        weights=None if graph.weights is None else graph.weights[inside],
+        codes=None if graph.codes is None else [graph.codes[i] for i in here],
+    )
+
+
+# ---------------------------------------------------------------- lists of edges
+
+
+class _Line(NamedTuple):
+    number: int
+    ends: tuple[str, str]
+    weight: float | None
+
+
+def _parsed(path: Path, budget: Budget) -> Iterator[_Line]:
+    with open_lines(path, budget) as lines:
+        body = ((k, text) for k, line in enumerate(lines, 1) if (text := line.strip()) and text[0] not in COMMENTS)
         first = next(body, None)
         if first is None:
             return
         delimiter = next((mark for mark in ("\t", ",") if mark in first[1]), None)
         header = {field.strip(' "').lower() for field in first[1].split(delimiter)[:2]} <= HEADERS
-        for number, text in body if header else chain([first], body):
-            yield _edge(number, text, delimiter, path)
+        for k, text in body if header else chain([first], body):
+            yield _edge(k, text, delimiter, path)
 
 
-def _edge(number: int, text: str, delimiter: str | None, path: Path) -> _Line:
-    where = f"{path}, line {number}"
-    attributes = ATTRIBUTES.search(text)
+def _edge(line: int, text: str, delimiter: str | None, path: Path) -> _Line:
+    where = f"{path}, line {line}"
+    attributes = ATTRIBUTES.search(text) if text.endswith("}") else None
     bare = text[: attributes.start()].rstrip(f" {delimiter or ''}") if attributes else text
     try:
         fields = _fields(bare, delimiter)
     except csv.Error:
-        raise ValueError(f"{where}: its quotation marks do not match: {text[:60]!r}.") from None
+        raise FormatError(f"{where}: its quotation marks do not match: {text[:60]!r}.") from None
     fields += [attributes[1]] if attributes and attributes[1] else []
     if len(fields) not in (2, 3):
-        raise ValueError(f"{where}: expected two names, and perhaps a weight, but found {len(fields)} value(s): {text[:60]!r}.")
+        raise FormatError(f"{where}: expected two names, and perhaps a weight, but found {len(fields)}: {text[:60]!r}.")
     if not (fields[0] and fields[1]):
-        raise ValueError(f"{where}: a name is missing: {text[:60]!r}.")
-    return _Line(number, (fields[0], fields[1]), _weight(fields[2], where) if len(fields) == 3 else None)
+        raise FormatError(f"{where}: a name is missing: {text[:60]!r}.")
+    return _Line(line, (fields[0], fields[1]), _weight(fields[2], where) if len(fields) == 3 else None)
 
 
 def _fields(text: str, delimiter: str | None) -> list[str]:
-    """The values on a line; between commas they may stand in quotation marks."""
+    """The values on a line; in a file with commas they may be quoted."""
     if delimiter != "," or '"' not in text:
         return [field.strip() for field in text.split(delimiter)]
     return [field.strip() for field in next(csv.reader([text], delimiter=delimiter, skipinitialspace=True, strict=True))]
@@ -165,19 +196,42 @@ def _fields(text: str, delimiter: str | None) -> list[str]:
 
 def _weight(field: str, where: str) -> float:
     try:
-        weight = float(field)
+        weight = number(field)
     except ValueError:
-        raise ValueError(f"{where}: the weight {field[:40]!r} is not a number.") from None
+        raise FormatError(f"{where}: the weight {field[:40]!r} is not a number.") from None
     if not 0 < weight < np.inf:
-        raise ValueError(f"{where}: a weight is a length and must be a positive number, but is {field[:40]}.")
+        raise FormatError(f"{where}: a weight is a length and must be a positive number, but is {field[:40]}.")
     return weight
 
 
 def _numeric_order(names: list[str], edges: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """Whole numbers in their order (row i is node i where they are 0, 1, 2, ...); other names as they came."""
+    """Integers in increasing order (row i is node i where they are 0, 1, 2, ...); other names in the order of the file."""
     if not all(name.isascii() and name.removeprefix("-").isdigit() and len(name) < 19 for name in names):
         return names, edges
     order = np.argsort([int(name) for name in names], kind="stable")
     rank = np.empty(len(names), dtype=np.int64)
     rank[order] = np.arange(len(names))
     return [names[i] for i in order], rank[edges]
+
+
+# ---------------------------------------------------------------- sparse matrices
+
+
+def load_adjacency(path: Path) -> coo_array:
+    """The sparse matrix that `scipy.sparse.save_npz` wrote. Every index is checked, and nothing is unpickled."""
+    path = existing(path)
+    members = read_members(path, NO_MATRIX)
+    with format_errors(path, NO_MATRIX, ValueError, KeyError, TypeError, IndexError, OverflowError):
+        kind, names = SPARSE[as_text(members["format"].item())]
+        rows, columns = (int(side) for side in members["shape"])
+        Budget(path).claim(64 * max(rows, columns))  # bytes of a graph with this many nodes
+        data, *indices = (members[name] for name in names)
+        if data.dtype.kind not in "fiub" or any(index.dtype.kind not in "iu" for index in indices):
+            raise TypeError("The data are not numbers, or the indices not integers.")
+        content = (data, tuple(indices)) if kind is coo_array else (data, *indices)
+        matrix = kind(content, shape=(rows, columns))
+        if hasattr(matrix, "indptr"):  # a wrong index would be followed in memory, and SciPy checks few of an empty matrix
+            matrix.check_format(full_check=True)
+            if (matrix.indptr[1:] < matrix.indptr[:-1]).any():
+                raise ValueError("The rows end before they begin.")
+        return coo_array(matrix)

@@ -1,4 +1,4 @@
-"""What every format shares: tables, sentences, the existence of files."""
+"""What all formats share: the results of reading, the error, and helpers for messages."""
 
 from __future__ import annotations
 
@@ -12,61 +12,77 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-CLASS_HEADERS = {"label", "labels", "class", "category"}  # Under these headers a column of words holds classes.
-NAME_HEADERS = {"name", "names", "id", "index", "node", "objects", "__index_level_0__"}  # Under these it holds names.
+CLASS_HEADERS = {"label", "labels", "class", "category"}  # A column of words with such a header holds classes,
+NAME_HEADERS = {"name", "names", "id", "index", "node", "objects", "__index_level_0__"}  # and with such a header names.
 LABEL_NAMES = CLASS_HEADERS | NAME_HEADERS
-PREFERRED = ("X", "embeddings", "model.lt.weight", "lt.weight", "weight")  # Points are called so, beside other arrays.
+PREFERRED = ("X", "embeddings", "model.lt.weight", "lt.weight", "weight")  # Usual names of the points among other arrays.
 
 
 class FormatError(ValueError):
-    """A sentence about a file, for whoever gave it."""
+    """A file cannot be read. Control characters in the message, such as those of a hostile array name, are escaped."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
 
 
 class Table(NamedTuple):
-    """What a file holds."""
+    """The points in a file, with their names and labels."""
 
     X: np.ndarray  #: (n, d), float64, float32 or float16
-    labels: list[str] | None = None  #: n: classes, that several rows share; or, where there are none, the names of the rows
-    names: list[str] | None = None  #: d, of the columns of X
-    model: str | None = None  #: where the file says in which model its points are
-    row_names: list[str] | None = None  #: n, all different unless told to be names
-    words: Mapping[str, list[str]] = MappingProxyType({})  #: every column of words, n of them, by its name
-    values: Mapping[str, np.ndarray] = MappingProxyType({})  #: and of numbers that are no coordinates
-    curvature: float | None = None  #: where the file says at which curvature its points are
+    labels: list[str] | None = None  #: n classes, which rows may share; without classes, the names of the rows
+    names: list[str] | None = None  #: d names of the columns of X
+    model: str | None = None  #: of the points, if the file states it
+    row_names: list[str] | None = None  #: n names, all different unless the column was chosen by the caller
+    words: Mapping[str, list[str]] = MappingProxyType({})  #: every column of words by its name
+    values: Mapping[str, np.ndarray] = MappingProxyType({})  #: every column of numbers that are not coordinates
+    curvature: float | None = None  #: of the points, if the file states it
 
-    def sorted_out(self, names: str | None = None, labels: str | None = None) -> Table:
-        """The table with its columns of words told apart: names if all are different, and else classes; by their headers
-        first of all, or as told."""
-        unique = [name for name, column in self.words.items() if name != labels and len(set(column)) == len(column)]
-        called = [name for name in unique if name.lower() in NAME_HEADERS]
-        free = [name for name in unique if name.lower() not in CLASS_HEADERS]
-        named = names or next(iter([*called, *free, *unique]), None)
-        others = [name for name in self.words if name != named]
-        classes = [name for name in others if name.lower() in CLASS_HEADERS]
-        label = labels or next(iter([*classes, *others]), named)
-        return self._replace(labels=self.words.get(label or ""), row_names=self.words.get(named or ""))
 
-    def as_told(self, names: str | None, labels: str | None, values: Sequence[str], path: Path) -> Table:
-        """The table with columns as a user says that they are; those that stood among the coordinates are taken out."""
-        words = [name for name in (names, labels) if name is not None]
-        columns = self.names or []
-        for name in (*words, *values):
-            if name not in (*columns, *self.words, *self.values):
-                raise FormatError(f"{path} has no column {name!r}; it has {listed([*columns, *self.words, *self.values])}.")
-            if name in values and name in self.words:
-                raise FormatError(f"{path} has words in its column {name!r}, which cannot be values.")
-        kept = [j for j, name in enumerate(columns) if name not in (*words, *values)]
-        if columns and not kept:
-            raise FormatError(f"{path} has no column left for coordinates.")
-        numbers = {**self.values, **{name: self.X[:, j] for j, name in enumerate(columns) if j not in kept}}
-        spoken = {name: [f"{number:.15g}" for number in numbers[name]] for name in words if name in numbers}
-        table = self._replace(words={**self.words, **spoken}, values=numbers)
-        if len(kept) < len(columns):
-            table = table._replace(X=self.X[:, kept], names=[columns[j] for j in kept])
-        return table.sorted_out(names, labels)
+class EdgeList(NamedTuple):
+    """The graph, tree or ontology in a file."""
+
+    names: list[str]  #: n names; sorted if all are integers, otherwise in the order of the file
+    edges: np.ndarray  #: (m, 2) positions in `names`; in a tree or an ontology from a child to its parent
+    weights: np.ndarray | None = None  #: (m,) lengths, if the file has them
+    codes: list[str] | None = None  #: n identifiers of the terms of an ontology, such as "GO:0008150"
+    notes: Sequence[str] = ()  #: what was left out or replaced, one sentence each
+
+
+def with_columns(table: Table, names: str | None, labels: str | None, values: Sequence[str], path: Path) -> Table:
+    """The table with the chosen columns as names, labels and values instead of coordinates, and the others recognised."""
+    chosen = [name for name in (names, labels) if name is not None]
+    columns = table.names or []
+    for name in (*chosen, *values):
+        if name not in (*columns, *table.words, *table.values):
+            raise FormatError(f"{path} has no column {name!r}; it has {listed([*columns, *table.words, *table.values])}.")
+        if name in values and name in table.words:
+            raise FormatError(f"{path} has words in its column {name!r}, which cannot be values.")
+    kept = [j for j, name in enumerate(columns) if name not in (*chosen, *values)]
+    if columns and not kept:
+        raise FormatError(f"{path} has no column left for coordinates.")
+    taken = {*range(len(columns))} - {*kept}
+    numbers = {**table.values, **{columns[j]: table.X[:, j] for j in sorted(taken)}}
+    written = {name: [f"{number:.15g}" for number in numbers[name]] for name in chosen if name in numbers}
+    table = table._replace(words={**table.words, **written}, values=numbers)
+    if taken:
+        table = table._replace(X=table.X[:, kept], names=[columns[j] for j in kept])
+    return _with_names_and_labels(table, names, labels)
+
+
+def _with_names_and_labels(table: Table, names: str | None, labels: str | None) -> Table:
+    """Recognise names and classes: by the caller's choice, then by the header, then by whether all words are different."""
+    unique = [name for name, column in table.words.items() if name != labels and len(set(column)) == len(column)]
+    by_header = [name for name in unique if name.lower() in NAME_HEADERS]
+    free = [name for name in unique if name.lower() not in CLASS_HEADERS]
+    named = names or next(iter([*by_header, *free, *unique]), None)
+    others = [name for name in table.words if name != named]
+    classes = [name for name in others if name.lower() in CLASS_HEADERS]
+    label = labels or next(iter([*classes, *others]), named)
+    return table._replace(labels=table.words.get(label or ""), row_names=table.words.get(named or ""))
 
 
 def existing(path: str | Path) -> Path:
+    """The path of a file. Raises an OSError if there is none."""
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder, but a file was expected.")
@@ -77,7 +93,7 @@ def existing(path: str | Path) -> Path:
 
 @contextmanager
 def named(path: Path) -> Iterator[None]:
-    """A failure of the disk with the name of the file that it is about."""
+    """Add the name of the file to an error of the operating system that has none."""
     try:
         yield
     except OSError as error:
@@ -88,7 +104,7 @@ def named(path: Path) -> Iterator[None]:
 
 @contextmanager
 def format_errors(path: Path, why: str, *errors: type[Exception]) -> Iterator[None]:
-    """What a library raises at a damaged or hostile file, said in a sentence."""
+    """Raise FormatError for the errors that a library raises for a damaged or hostile file."""
     try:
         with named(path):
             yield
@@ -97,20 +113,29 @@ def format_errors(path: Path, why: str, *errors: type[Exception]) -> Iterator[No
     except errors as error:
         raise FormatError(f"{path} {why}.") from error
     except OSError as error:
-        # without a number it is a library's, about the content and not about the disk; EINVAL: a place before the beginning
+        # Without a number the error is a library's and about the content, not the disk. EINVAL: a seek before the beginning.
         if error.errno in (None, errno.EINVAL):
             raise FormatError(f"{path} {why}.") from error
         raise
 
 
+def printable(text: str) -> str:
+    """The text with control characters as escapes, so that it cannot control a terminal.
+
+    >>> printable("red \\x1b[31m")
+    'red \\\\x1b[31m'
+    """
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
 def listed(names: Iterable[str], none: str = "none") -> str:
-    """Names in a sentence, which would not be one with all of a thousand."""
+    """The first twenty names, for a message."""
     first = list(islice(names, 21))
-    return ", ".join(name[:80] for name in first[:20]) + (", ..." if len(first) > 20 else "") or none
+    return printable(", ".join(name[:80] for name in first[:20]) + (", ..." if len(first) > 20 else "") or none)
 
 
 def choose(arrays: Mapping[str, Any], key: str | None, path: Path, what: str, note: str = "") -> Any:
-    """The array that is asked for, the only one, or the one that is called as points are called."""
+    """The array called `key`, the only array, or the one with a usual name of points."""
     if key is not None and key not in arrays:
         raise FormatError(f"{path} has no {what} {key!r}; it holds {listed(arrays, 'none')}.")
     for choice in (key, *(arrays if len(arrays) == 1 else ()), *PREFERRED):
@@ -120,13 +145,13 @@ def choose(arrays: Mapping[str, Any], key: str | None, path: Path, what: str, no
 
 
 def as_text(value: Any) -> str:
-    """A label as text that can be written: bytes as UTF-8, and what no text can hold as an escape such as ``\\udc80``."""
+    """A label as text that can be written: bytes as UTF-8, and what UTF-8 cannot encode as an escape such as ``\\udc80``."""
     text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
 
 
 def check_finite(blocks: Iterable[np.ndarray], path: Path) -> None:
-    """Refuse rows, a block after another, that are not all finite numbers."""
+    """Raise ValueError if a row of the blocks is not finite."""
     bad = ~np.concatenate([np.isfinite(block).all(axis=1) for block in blocks])
     if bad.any():
         raise ValueError(
@@ -136,7 +161,7 @@ def check_finite(blocks: Iterable[np.ndarray], path: Path) -> None:
 
 
 def matrix(values: np.ndarray, path: Path) -> np.ndarray:
-    """The array as floats in rows, or a sentence why it is not one."""
+    """The array as a matrix of floats. Raises FormatError if it is not a matrix of real numbers."""
     if values.dtype.kind not in "fiub":
         raise FormatError(f"{path} must hold real numbers, but its array has dtype {values.dtype}.")
     if values.ndim != 2:
@@ -144,4 +169,4 @@ def matrix(values: np.ndarray, path: Path) -> np.ndarray:
     if 0 in values.shape:
         raise FormatError(f"{path} holds no points: its array has shape {values.shape}.")
     short = values.dtype.kind == "f" and values.dtype.itemsize < 8
-    return values.astype(values.dtype.newbyteorder("=") if short else np.float64)  # half precision stays known as such
+    return values.astype(values.dtype.newbyteorder("=") if short else np.float64)  # half precision is kept

@@ -1,4 +1,4 @@
-"""Files in HDF5: AnnData's ``.h5ad`` and MATLAB's of level 7.3. Nothing outside the file is read, whatever it links to."""
+"""HDF5 files: ``.h5ad`` of AnnData and level 7.3 of MATLAB. Links to other files are not followed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from .budget import Budget
 from .files import LABEL_NAMES, FormatError, Table, as_text, choose, format_errors, matrix
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
-NAMES_AT_ONCE = 1 << 12  # At most so many names are read at a time.
-# h5py raises these at a damaged file.
-ERRORS = (RuntimeError, KeyError, ValueError, TypeError, NotImplementedError, OverflowError, UnicodeDecodeError)
+NAMES_AT_ONCE = 1 << 12  # Names that are read at a time.
+ERRORS = (RuntimeError, KeyError, ValueError, TypeError, NotImplementedError, OverflowError)  # of h5py, for a damaged file
 
 
 @contextmanager
@@ -40,8 +39,8 @@ def read_h5ad(path: Path, key: str | None) -> Table:
         obs = members(top.get("obs"), path)
         index = as_text(top["obs"].attrs.get("_index", "_index")) if obs else ""
         values = {name: numbers(item, budget).astype(float) for name, item in obs.items() if _is_numbers(item, len(X))}
-        spoken = [name for name in dict.fromkeys([index, *obs]) if name in obs and name not in values]
-        columns = {as_text(name): column(obs, name, path, budget) for name in spoken}
+        text = [name for name in dict.fromkeys([index, *obs]) if name in obs and name not in values]
+        columns = {as_text(name): column(obs, name, path, budget) for name in text}
     words = {name: words for name, words in columns.items() if words is not None and len(words) == len(X)}
     return Table(X, words=words, values={as_text(name): found for name, found in values.items()}, **stated)
 
@@ -60,7 +59,7 @@ def _stated(uns: Any, name: str) -> dict[str, Any]:
 
 
 def _is_numbers(item: Any, n: int) -> bool:
-    """Whether a column of the observations is one of numbers; the others are of words or of categories."""
+    """Whether a column of the observations holds numbers."""
     return is_array(item) and item.shape == (n,) and item.dtype.kind in "fiub"
 
 
@@ -70,12 +69,12 @@ def read_mat_73(path: Path, key: str | None) -> Table:
     with open_hdf(path) as file:
         usable = {name: item for name, item in members(file, path).items() if is_matrix(item)}
         X = matrix(numbers(choose(usable, key, path, "matrix"), budget).T, path)  # columns come first there
-        spoken = [name for name in usable if name.lower() in LABEL_NAMES and usable[name].size == len(X)]
-        return Table(X, words={name: [as_text(value) for value in numbers(usable[name], budget).ravel()] for name in spoken})
+        text = [name for name in usable if name.lower() in LABEL_NAMES and usable[name].size == len(X)]
+        return Table(X, words={name: [as_text(value) for value in numbers(usable[name], budget).ravel()] for name in text})
 
 
 def members(group: Any, path: Path) -> dict[str, Any]:
-    """What a group holds by name: arrays and groups of this file. Links to other files and arrays kept in them are refused."""
+    """Arrays and groups of a group by name. Raises FormatError for links and for arrays that are stored in other files."""
     import h5py
 
     if not isinstance(group, h5py.Group):
@@ -83,21 +82,21 @@ def members(group: Any, path: Path) -> dict[str, Any]:
     found = {}
     for name in group:
         if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-            raise FormatError(f"{path} has a link, {name[:40]!r}, to another place or another file, which is not followed.")
+            raise FormatError(f"{path} has a link, {name[:40]!r}, which is not followed.")
         item = group[name]
         if isinstance(item, h5py.Dataset) and (item.external is not None or item.is_virtual):
-            raise FormatError(f"{path} keeps its array {name[:40]!r} in other files, which are not read.")
+            raise FormatError(f"{path} stores its array {name[:40]!r} in other files, which are not read.")
         found[name] = item
     return found
 
 
 def is_array(item: Any) -> bool:
-    """Whether this is an array with places (an empty one has a dtype and no shape)."""
+    """Whether this is an array with a shape (an empty one has a dtype and no shape)."""
     return getattr(item, "shape", None) is not None and hasattr(item, "dtype")
 
 
 def numbers(item: Any, budget: Budget) -> np.ndarray:
-    """The numbers of an array, once they fit the budget."""
+    """The numbers of an array, counted against the budget."""
     budget.claim(item.size * item.dtype.itemsize)
     return np.asarray(item[()])
 
@@ -107,10 +106,10 @@ def is_matrix(item: Any) -> bool:
 
 
 def words(item: Any, budget: Budget) -> list[str] | None:
-    """The strings or numbers of a column; None where this is no column."""
+    """The strings or numbers of a column as text; None for anything else."""
     if not is_array(item) or len(item.shape) != 1 or item.dtype.kind not in "OSUfiub":
         return None
-    # any number of strings may be the same bytes of the file, so no more are read at once than would fit if all were all of it
+    # Strings may share bytes of the file: read only as many at once as would fit if each were as long as the file.
     step = max(1, min(NAMES_AT_ONCE, budget.limit // max(1, budget.size)))
     found: list[str] = []
     for start in range(0, item.shape[0], step):
@@ -121,7 +120,7 @@ def words(item: Any, budget: Budget) -> list[str] | None:
 
 
 def column(obs: dict[str, Any], name: str, path: Path, budget: Budget) -> list[str] | None:
-    """A column of the table of observations; categories are written out."""
+    """A column of the observations as text, also of categories; None for anything else."""
     item = obs.get(name)
     parts = members(item, path)
     if not {"codes", "categories"} <= parts.keys():

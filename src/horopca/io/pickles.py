@@ -1,31 +1,34 @@
-"""Pickles read as data: a machine that follows their instructions without importing, making or calling anything.
+"""Pickles read as data, without importing, constructing or calling anything that they name.
 
-A pickle is a little program. Its numbers, strings, lists and dictionaries are taken as they are; a class or a function that it
-names is an `Inert` object, which remembers what the program wanted done with it and does nothing. Arrays of NumPy and
-tensors of torch are recognised among those by their parts.
+A pickle is a program for a small machine. Its numbers, strings, lists and dictionaries are taken as they are; a class or a
+function that it names becomes an `Inert` object, which stores the arguments and does nothing. Arrays of NumPy are recognised
+by their parts.
 """
 
 from __future__ import annotations
 
 import math
 import pickletools
-import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from mmap import mmap
 from typing import IO, Any
 
 import numpy as np
 
 from .budget import Budget
-from .files import FormatError, format_errors
+from .files import FormatError, as_text, format_errors
 
-STEP = 100  # An instruction may make so many bytes: none makes more than an empty dictionary.
-LONGEST_NUMBER = 128  # A number has at most so many bits.
+STEP = 100  # Bytes that one instruction may allocate: none makes more than an empty dictionary.
+LONGEST_NUMBER = 128  # Bits of an integer.
+MOST_AXES = 64  # NumPy's own limit.
+LARGEST_KEY = 1 << 60  # Larger integers can share one hash, and a dictionary of such keys takes quadratic time.
 RECONSTRUCT = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
 CONSTANTS = frozenset(
     "INT BININT BININT1 BININT2 LONG LONG1 LONG4 STRING BINSTRING SHORT_BINSTRING BINBYTES SHORT_BINBYTES BINBYTES8 BYTEARRAY8 "
     "NONE UNICODE SHORT_BINUNICODE BINUNICODE BINUNICODE8 FLOAT BINFLOAT".split()
 )
+INSTRUCTIONS = {instruction.code: instruction for instruction in pickletools.opcodes}
+LINES = {"STRING": 1, "GLOBAL": 2, "INST": 2}  # Arguments of these are lines of text. pickletools would warn about escapes.
 
 
 class Inert:
@@ -37,40 +40,50 @@ class Inert:
         self.name, self.args, self.state = name, args, None
 
 
-def read_pickle(file: IO[bytes] | mmap, budget: Budget, storage: Callable[[Any], Any] = lambda pid: Inert("storage")) -> Any:
-    """The value of the pickle that begins here; `storage` makes what a persistent identifier stands for."""
+def read_pickle(file: IO[bytes] | mmap, budget: Budget) -> Any:
+    """The value of the pickle that begins at the position of the file."""
     why = "is damaged or cut short: what it holds is no pickle"
     errors = (ValueError, IndexError, TypeError, KeyError, OverflowError, AttributeError)
-    with format_errors(budget.path, why, *errors), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python's, at a string with a backslash before any letter
-        return _Machine(budget, storage).run(pickletools.genops(file))  # type: ignore[arg-type]  # a map has what it needs of a file
+    with format_errors(budget.path, why, *errors):
+        return _Machine(budget).run(_instructions(file, budget))
+
+
+def _instructions(file: Any, budget: Budget) -> Iterator[tuple[str, Any]]:
+    """Names and arguments of the instructions, up to the one that ends the pickle."""
+    while code := file.read(1):
+        instruction = INSTRUCTIONS[code.decode("latin1")]
+        name = instruction.name
+        if name not in CONSTANTS and name not in STEPS and name != "STOP":
+            raise FormatError(f"{budget.path} holds a pickle with the instruction {name}, which is not read.")
+        if name in LINES:
+            text = [as_text(file.readline().rstrip(b"\n")) for _ in range(LINES[name])]
+            yield name, ".".join(text).strip("'\"")
+        else:
+            yield name, None if instruction.arg is None else instruction.arg.reader(file)
 
 
 class _Machine:
-    """A stack of values, the stacks put aside at marks, and what the program has taken note of."""
+    """A stack of values, the stacks set aside at marks, and the memo."""
 
-    def __init__(self, budget: Budget, storage: Callable[[Any], Any]) -> None:
-        self.budget, self.storage = budget, storage
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
         self.stack: list[Any] = []
         self.marks: list[list[Any]] = []
         self.memo: dict[int, Any] = {}
 
-    def run(self, instructions: Iterable[Any]) -> Any:
-        for operation, arg, _ in instructions:
+    def run(self, instructions: Iterator[tuple[str, Any]]) -> Any:
+        for name, arg in instructions:
             self.budget.claim(STEP)
-            name = operation.name
+            if name == "STOP":
+                return self.stack.pop()
             if name in CONSTANTS:
                 self.stack.append(_plain(arg))
-            elif name in STEPS:
-                STEPS[name](self, arg)
-            elif name == "STOP":
-                return self.stack.pop()
             else:
-                raise FormatError(f"{self.budget.path} holds a pickle with the instruction {name}, which is not read.")
+                STEPS[name](self, arg)
         raise ValueError("The pickle does not end.")
 
     def pop(self, count: int) -> list[Any]:
-        """The uppermost values, the last on top; and no fewer than asked for."""
+        """Remove the topmost values, the last on top. Raises IndexError if there are fewer."""
         if count > len(self.stack):
             raise IndexError("The stack is empty.")
         taken = self.stack[len(self.stack) - count :]
@@ -86,7 +99,7 @@ class _Machine:
         self.stack = []
 
     def extend(self, items: list[Any]) -> None:
-        if isinstance(self.stack[-1], list):  # of an inert object nothing is kept
+        if isinstance(self.stack[-1], list):  # items of an inert object are dropped
             self.stack[-1].extend(items)
 
     def assign(self, items: list[Any]) -> None:
@@ -103,22 +116,25 @@ class _Machine:
         self.stack.append(_called(called, args, self.budget))
 
     def named(self) -> None:
-        module, name = self.pop(2)
-        self.stack.append(Inert(f"{module}.{name}"[:200]))
+        parts = self.pop(2)
+        if not all(isinstance(part, str) for part in parts):  # the text of nested tuples can be exponentially long
+            raise TypeError("The name of a class is not a string.")
+        self.stack.append(Inert(".".join(parts)[:200]))
 
 
 def _plain(value: Any) -> Any:
-    """A constant; a number too long to print stands for nothing."""
+    """A constant; integers that take long to print are dropped."""
     return Inert("number") if isinstance(value, int) and value.bit_length() > LONGEST_NUMBER else value
 
 
 def _key(value: Any) -> Any:
-    """A key as dictionaries here have it; finding a pair of pairs of pairs in one would take for ever."""
-    return value if value is None or isinstance(value, str | int | float | bytes) else Inert("key")
+    """The key of a dictionary. Nested tuples take exponential time to hash, and large numbers can share one hash."""
+    is_small = isinstance(value, int) and abs(value) < LARGEST_KEY
+    return value if value is None or is_small or isinstance(value, str | bytes) else Inert("key")
 
 
 def _called(called: Any, args: Any, budget: Budget) -> Any:
-    """What a call returns, as far as it is data. What it copies is claimed: a program may call again and again."""
+    """The value of a call if that is data. Copies are counted: a program may repeat the call."""
     if not isinstance(called, Inert) or not isinstance(args, tuple):
         return Inert("call")
     if called.name == "collections.OrderedDict":
@@ -135,7 +151,7 @@ def _pairs(items: list[Any]) -> dict[Any, Any]:
     return {_key(items[i]): items[i + 1] for i in range(0, len(items) - 1, 2)}
 
 
-# An instruction does this with the machine and its argument; those that mean nothing to data do nothing.
+# What an instruction does with the machine and its argument.
 STEPS: dict[str, Callable[[_Machine, Any], Any]] = {
     "PROTO": lambda m, _: None,
     "FRAME": lambda m, _: None,
@@ -161,15 +177,14 @@ STEPS: dict[str, Callable[[_Machine, Any], Any]] = {
     "POP": lambda m, _: m.stack.pop() if m.stack else m.since_mark(),
     "POP_MARK": lambda m, _: m.since_mark(),
     "DUP": lambda m, _: m.stack.append(m.stack[-1]),
-    "GLOBAL": lambda m, arg: m.stack.append(Inert(str(arg).replace(" ", ".")[:200])),
+    "GLOBAL": lambda m, arg: m.stack.append(Inert(str(arg)[:200])),
     "STACK_GLOBAL": lambda m, _: m.named(),
     "REDUCE": lambda m, _: m.call(),
     "NEWOBJ": lambda m, _: m.call(),
     "NEWOBJ_EX": lambda m, _: m.call(more=1),
-    "INST": lambda m, arg: _put(m, Inert(str(arg).replace(" ", ".")[:200], tuple(m.since_mark()))),
+    "INST": lambda m, arg: _put(m, Inert(str(arg)[:200], tuple(m.since_mark()))),
     "OBJ": lambda m, _: _put(m, _called((parts := m.since_mark())[0], tuple(parts[1:]), m.budget)),
     "BUILD": lambda m, _: m.build(),
-    "BINPERSID": lambda m, _: m.stack.append(m.storage(m.pop(1)[0])),
     **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT"), lambda m, arg: m.memo.__setitem__(arg, m.stack[-1])),
     "MEMOIZE": lambda m, _: m.memo.__setitem__(len(m.memo), m.stack[-1]),
     **dict.fromkeys(("GET", "BINGET", "LONG_BINGET"), lambda m, arg: m.stack.append(m.memo[arg])),
@@ -184,7 +199,7 @@ def _put(machine: _Machine, value: Any) -> None:
 
 
 def as_array(value: Any) -> Any:
-    """The array of NumPy, or the list of objects, that an inert object describes by its parts; other values as they are."""
+    """The array of numbers, or the list of objects, that an inert object describes; other values unchanged."""
     if not isinstance(value, Inert) or value.name not in RECONSTRUCT or not isinstance(value.state, tuple):
         return value
     if len(value.state) != 5:
@@ -193,14 +208,14 @@ def as_array(value: Any) -> Any:
     dtype = _dtype(kind)
     if isinstance(content, list):
         return content
-    whole = isinstance(shape, tuple) and all(isinstance(k, int) and 0 <= k for k in shape)
+    whole = isinstance(shape, tuple) and len(shape) <= MOST_AXES and all(isinstance(k, int) and k >= 0 for k in shape)
     if dtype is None or not whole or not isinstance(content, bytes) or math.prod(shape) * dtype.itemsize != len(content):
         return value
     return np.frombuffer(content, dtype).reshape(shape, order="F" if fortran else "C")
 
 
 def _dtype(kind: Any) -> np.dtype[Any] | None:
-    """The dtype of numbers that an inert object describes: "f4" with "<" beside it."""
+    """The dtype of numbers that an inert object describes by a code such as "f4" and a byte order such as "<"."""
     if not isinstance(kind, Inert) or kind.name != "numpy.dtype" or not kind.args:
         return None
     code = kind.args[0]

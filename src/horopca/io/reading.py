@@ -1,4 +1,4 @@
-"""`load`: one function for every format, chosen by the ending of the file's name."""
+"""`load`: one function for all formats of points, which the ending of the file name selects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from .arrays import read_npy, read_npz
 from .checkpoints import read_checkpoint, read_keyed_vectors
 from .edges import TREES
-from .files import FormatError, Table, check_finite, existing, matrix
+from .files import FormatError, Table, check_finite, existing, matrix, with_columns
 from .lines import ending
 from .matlab import read_mat
 from .metadata import check_metadata, read_side_file, with_metadata
@@ -17,30 +17,24 @@ from .subprocess_reader import in_subprocess
 from .text import read_text
 from .word2vec import read_word2vec_binary, read_word2vec_text
 
-# By the ending of its name a path is read by this, with a key if the format has several arrays to choose from.
+# The reader for an ending, and whether such files can hold several arrays, of which `key` selects one.
 READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
     ".npy": (lambda path, _: Table(matrix(read_npy(path), path)), False),
     ".npz": (read_npz, True),
     ".csv": (lambda path, _: read_text(path, ","), False),
     ".tsv": (lambda path, _: read_text(path, "\t"), False),
-    ".txt": (lambda path, _: read_word2vec_text(path), False),
-    ".vec": (lambda path, _: read_word2vec_text(path), False),
-    ".w2v": (lambda path, _: read_word2vec_text(path), False),
+    **dict.fromkeys((".txt", ".vec", ".w2v"), (lambda path, _: read_word2vec_text(path), False)),
     ".bin": (lambda path, _: read_word2vec_binary(path), False),
-    ".pth": (read_checkpoint, True),
-    ".pt": (read_checkpoint, True),
-    ".best": (read_checkpoint, True),
-    ".ckpt": (read_checkpoint, True),
+    **dict.fromkeys((".pth", ".pt", ".best", ".ckpt"), (read_checkpoint, True)),
     ".safetensors": (read_safetensors, True),
-    ".kv": (read_keyed_vectors, False),
-    ".model": (read_keyed_vectors, False),
+    **dict.fromkeys((".kv", ".model"), (read_keyed_vectors, False)),
     ".mat": (read_mat, True),
-    ".h5ad": (in_subprocess("hdf", "read_h5ad", "h5py", "an HDF5 file"), True),
-    ".feather": (in_subprocess("columns", "read_feather", "pyarrow", "a Feather file"), False),
-    ".parquet": (in_subprocess("columns", "read_parquet", "pyarrow", "a Parquet file"), False),
+    ".h5ad": (in_subprocess("hdf", "read_h5ad", "h5py", "an HDF5 file", "io"), True),
+    ".feather": (in_subprocess("columns", "read_feather", "pyarrow", "a Feather file", "io"), False),
+    ".parquet": (in_subprocess("columns", "read_parquet", "pyarrow", "a Parquet file", "io"), False),
 }
-READABLE = tuple(READERS)  #: The endings of files that points can be read from.
-PACKABLE = (".csv", ".tsv", ".txt", ".vec", ".w2v")  # These may have .gz behind.
+READABLE = tuple(READERS)  #: Endings of the files from which points are read.
+PACKABLE = (".csv", ".tsv", ".txt", ".vec", ".w2v")  # Text, which may be compressed (.gz).
 
 
 def load(
@@ -52,41 +46,42 @@ def load(
     values: str | Sequence[str] = (),
     allow_nonfinite: bool = False,
 ) -> Table:
-    """Read the points in a file, one to a row.
+    """Read points from a file, one per row.
 
     Parameters
     ----------
     path : str or Path
-        Of one of these formats, by the ending of its name:
+        The ending of the name selects the format:
 
-        - ``.npy``; ``.npz``, whose arrays ``names`` and ``labels`` are read too;
-        - ``.csv`` or ``.tsv``, with or without a header line and columns of words (recognised by their text, or by a
-          name such as "label"), also packed, ``.csv.gz``;
-        - ``.txt``, ``.vec`` or ``.w2v``, word2vec's text: a name and its numbers on each line; ``.bin``, word2vec's binary;
-        - ``.pth``, ``.pth.best``, ``.pt`` or ``.ckpt``, checkpoints of torch: tensors, lists of strings and plain values
-          are taken from them, anything else is passed over unexecuted; those of the Poincaré-embeddings tool bring their
-          names and say whether they are Lorentz; torch itself is not needed; ``.safetensors``;
-        - ``.kv`` or ``.model``, gensim's vectors or a model with them, read as data;
-        - ``.mat``, MATLAB's (the old format, and the new one with h5py);
-        - ``.h5ad``, AnnData's: an array of ``obsm``, with the names and columns of the observations (needs h5py);
+        - ``.npy``; ``.npz``, with its arrays ``names`` and ``labels``;
+        - ``.csv`` or ``.tsv``, with or without a header and columns of words (recognised by their text, or by a
+          name such as "label"), also compressed, ``.csv.gz``;
+        - ``.txt``, ``.vec`` or ``.w2v``, the text format of word2vec: a name and its numbers on each line, or numbers only, as
+          `numpy.savetxt` writes them; ``.bin``, the binary format of word2vec;
+        - ``.pth``, ``.pth.best``, ``.pt`` or ``.ckpt``, checkpoints of torch (needs torch 2.6 or later): tensors, lists of
+          strings and plain values are read and nothing is executed; those of the Poincaré-embeddings tool have names and state
+          whether they are Lorentz; ``.safetensors``;
+        - ``.kv`` or ``.model``, vectors or a model of gensim, read as data;
+        - ``.mat`` of MATLAB (level 7.3 needs h5py);
+        - ``.h5ad`` of AnnData: an array of ``obsm``, with the names and columns of the observations (needs h5py);
         - ``.parquet`` or ``.feather``: numeric columns, or one column of lists, and columns of words (needs pyarrow).
     key : str, optional
-        Which array to take of a format that can hold several.  Without it: the only one, the one called ``X`` or
+        Which array to read from a format that can hold several.  Default: the only one, the one called ``X`` or
         ``embeddings``, or the only matrix.
     names, labels : str, optional
-        Which column holds the names of the rows, and which their classes. Without these: by a header such as "name" or "id",
-        "label", "class" or "category"; else names are the first words that are all different, and classes the first others.
+        The columns with the names and the classes of the rows. Default: by a header such as "name" or "id", "label", "class" or
+        "category"; otherwise the names are the first column of words that are all different, the classes the first other one.
     values : str or sequence of str, optional
-        Columns of numbers that are no coordinates.
+        Columns of numbers that are not coordinates.
     allow_nonfinite : bool
-        Let NaN and infinity through, for a caller that reports them itself.
+        Do not raise ValueError for NaN and infinity.
 
     Returns
     -------
     Table
-        ``X`` (float32 and float16 stay what they are, every other number becomes float64); ``row_names``, ``labels`` (the
-        names, where there are no classes), ``names`` of the columns; the ``model`` and the ``curvature`` of the points, or None
-        where the file does not say; ``words`` and ``values``, all columns that are no coordinates, by their names.
+        ``X`` (float32 and float16 keep their dtype, other numbers become float64); ``row_names``, ``labels`` (the
+        names, if there are no classes), ``names`` of the columns; the ``model`` and the ``curvature`` of the points, or None
+        if the file does not state them; ``words`` and ``values``, all columns that are not coordinates, by their names.
 
     Examples
     --------
@@ -101,19 +96,17 @@ def load(
     suffix = ending(path)
     if suffix in TREES or suffix == ".edges":
         raise FormatError(
-            f"{path} holds a graph, and no points: horopca.embed (on the command line, horopca embed) places its nodes."
+            f"{path} holds a graph, not points: embed it with horopca.embed (on the command line, horopca embed)."
         )
     if suffix not in READERS or (path.suffix.lower() == ".gz" and suffix not in PACKABLE):
-        raise ValueError(
-            f"The format of {path} is not known: its name must end in {', '.join(READERS)}; text may have .gz behind."
-        )
+        raise ValueError(f"path must end in {', '.join(READERS)} (text also in .gz), but is {str(path)!r}.")
     reader, several = READERS[suffix]
     if key is not None and not several:
         choosable = ", ".join(name for name, (_, many) in READERS.items() if many)
         raise ValueError(f"key={key!r} selects an array of a file that can hold several ({choosable}), but {path} is not one.")
     values = (values,) if isinstance(values, str) else tuple(values)
     table = check_metadata(with_metadata(reader(path, key), read_side_file(path), path), path)
-    table = table.as_told(names, labels, values, path)
+    table = with_columns(table, names, labels, values, path)
     if not allow_nonfinite:
         check_finite([table.X], path)
     return table

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .checkpoints import from_bytes, item_bytes
+from .budget import Budget
 from .files import FormatError, Table, choose, format_errors, matrix
 
 DTYPES = {
@@ -24,17 +24,18 @@ DTYPES = {
     "U8": "u1",
     "BOOL": "?",
 }
-# A header that is none raises these.
-ERRORS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
-LONGEST_HEADER = 1 << 26  # A header has at most so many bytes; the format's own limit is not far above.
+ERRORS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)  # of a header that is not one
+LONGEST_HEADER = 1 << 26  # Bytes; the format's own limit is a little higher.
+JSON = 32  # Bytes in memory per byte of JSON: "{}," makes a dictionary.
 
 
 def read_safetensors(path: Path, key: str | None) -> Table:
-    """A matrix of the file; no more of it is read than that."""
+    """A matrix of the file; the other tensors are not read."""
     with open(path, "rb") as file, format_errors(path, "is damaged, cut short, or not a safetensors file", *ERRORS):
         size = int.from_bytes(file.read(8), "little")
         if not 2 <= size <= min(LONGEST_HEADER, path.stat().st_size - 8):
             raise ValueError("The header is longer than the file.")
+        Budget(path).claim(JSON * size)
         header = json.loads(file.read(size))
         tensors = {name: entry for name, entry in header.items() if name != "__metadata__" and len(entry["shape"]) == 2}
         return Table(matrix(_tensor(file, 8 + size, choose(tensors, key, path, "matrix"), path), path))
@@ -46,7 +47,11 @@ def _tensor(file: Any, start: int, entry: dict[str, Any], path: Path) -> np.ndar
     if dtype is None:
         raise FormatError(f"{path} holds numbers of the kind {str(entry['dtype'])[:20]!r}, which are not read.")
     whole = all(type(k) is int and k >= 0 for k in (begin, end, *shape))
-    if not whole or end > path.stat().st_size - start or end - begin != math.prod(shape) * item_bytes(dtype):
-        raise ValueError("A tensor has another length than its shape.")
+    itemsize = 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
+    if not whole or end > path.stat().st_size - start or end - begin != math.prod(shape) * itemsize:
+        raise ValueError("The length of a tensor does not match its shape.")
     file.seek(start + begin)
-    return from_bytes(file.read(end - begin), dtype).reshape(shape)
+    content = file.read(end - begin)
+    if dtype == "bfloat16":  # the upper half of a float32; NumPy does not have it
+        return (np.frombuffer(content, dtype="<u2").astype("<u4") << 16).view("<f4").reshape(shape)
+    return np.frombuffer(content, dtype=dtype).reshape(shape)

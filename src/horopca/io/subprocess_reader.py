@@ -1,129 +1,200 @@
-"""Files whose libraries can crash or hang at damage are read in a process apart, with an end to its memory and its time.
+"""Read a file with a library in a separate process, which has limits on its memory and on its processor time.
 
-HDF5 and Arrow are large programs in C and C++: a few damaged bytes can end the whole process or keep it busy for ever. Here
-that is a sentence about the file.
+HDF5, Arrow, torch and the readers of trees are large programs: a few damaged bytes can crash them, keep them busy or make
+them allocate without end. In a separate process each of these becomes a `FormatError` that names the file.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from enum import Enum
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from .budget import Budget, memory_limit
-from .files import FormatError, Table
+from .files import EdgeList, FormatError, Table
 
-START, SPEED = 20.0, 1e6  # Any file may take so many seconds, and one more for so many bytes: far below what a disk gives.
-COPIES = 3  # What a file holds is there so many times as it goes from its library through NumPy.
-OVERHEAD = 1 << 28  # A library takes so many bytes for itself.
+CPU_SECONDS, BYTES_PER_SECOND = 20.0, 1e6  # Any file may take 20 s, and one more per megabyte: far slower than any disk.
+WAITING = 15  # Wall-clock time per second of processor time: a reader must not fail because the machine is busy.
+COPIES = 3  # The content of a file exists at most three times on its way from the library through NumPy.
+OVERHEAD = 1 << 28  # Bytes that a library may allocate for itself.
+DEEPEST = 100_000  # Python frames: parsers of trees recurse once per level, and a tree may be a chain.
+RESULTS = {result.__name__: result for result in (Table, EdgeList)}
 
-# Without what the __init__ files of the package import, a process that reads one file starts as fast as its library.
-_CHILD = """
+# `-I` keeps the working directory, the user's environment and PYTHONPATH off `sys.path`. The packages are entered by hand
+# because their __init__ files would import much more than one reader needs.
+COMMAND = (sys.executable, "-I", "-c")
+CODE = """
 import json, sys, types
-asked = json.loads(sys.argv[1])
-sys.path[:] = asked["sys.path"]
-for name, place in asked["packages"]:
+request = json.loads(sys.argv[1])
+sys.path += [folder for folder in request["path"] if folder not in sys.path]
+for name, folder in request["packages"]:
     sys.modules[name] = types.ModuleType(name)
-    sys.modules[name].__path__ = [place]
+    sys.modules[name].__path__ = [folder]
 from horopca.io.subprocess_reader import answer
-answer(asked)
+answer(request)
 """
 
 
-def in_subprocess(module: str, function: str, library: str, kind: str) -> Callable[[Path, str | None], Table]:
-    """The reader `function` of a module of this room, which needs a library, for files of a kind; called in a process apart."""
+class Status(Enum):
+    """How reading in the separate process ended."""
 
-    def read(path: Path, key: str | None) -> Table:
+    READ = "read"
+    FORMAT_ERROR = "format error"
+    MEMORY_ERROR = "memory error"
+    MISSING_LIBRARY = "missing library"
+
+
+def in_subprocess(module: str, function: str, library: str, kind: str, extra: str) -> Callable[..., Any]:
+    """A function that calls `function` of a module of this package in a separate process.
+
+    It raises ImportError if the library is not installed, and FormatError if the file cannot be read.
+    """
+
+    def read(path: Path, *arguments: Any) -> Any:
         if find_spec(library) is None:
-            raise ImportError(f"{path} is {kind}, which needs {library}: pip install {library}.")
-        return _read(path, key, module, function)
+            raise ImportError(f"{path} is {kind}, which needs {library}: pip install 'horopca[{extra}]'.")
+        return _read(path, {"call": [module, function, str(path), arguments], "library": library, "kind": kind})
 
     return read
 
 
-def _read(path: Path, key: str | None, module: str, function: str) -> Table:
+def _read(path: Path, request: dict[str, Any]) -> Any:
     budget, here = Budget(path), Path(__file__).resolve().parent
-    asked = {
-        "sys.path": sys.path,
+    seconds = CPU_SECONDS + budget.size / BYTES_PER_SECOND
+    request |= {
+        "path": _import_path(path),
         "packages": [("horopca", str(here.parent)), ("horopca.io", str(here))],
-        "call": [module, function, str(path), key],
-        "limit": budget.limit,
+        "bytes": budget.limit,
+        "seconds": seconds,
     }
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
-    seconds = START + budget.size / SPEED
+    command = [*COMMAND, CODE, json.dumps(request)]
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", _CHILD, json.dumps(asked)],
-            capture_output=True,
-            timeout=seconds,
-            env=environment,
-            check=False,
-        )
+        done = subprocess.run(command, capture_output=True, timeout=WAITING * seconds, env=environment, check=False)
     except subprocess.TimeoutExpired as error:
-        raise FormatError(f"{path} took longer than {seconds:.0f} s to read: it is damaged.") from error
+        raise FormatError(f"{path} is damaged: reading it took longer than {error.timeout:.0f} s.") from error
+    if done.returncode == 1:  # Python's own status after an exception that `answer` did not expect
+        raise RuntimeError(f"Reading {path} failed:\n{done.stderr.decode(errors='replace')[-2000:]}")
     if done.returncode:
-        if b"MemoryError" in done.stderr or b"bad_alloc" in done.stderr:
-            budget.claim(budget.limit + 1)
-        if done.returncode == 1:  # Python's, after an error of ours, which is nobody else's fault
-            raise RuntimeError(f"Reading {path} failed:\n{done.stderr.decode(errors='replace')[-2000:]}")
-        how = f"by signal {-done.returncode}" if done.returncode < 0 else f"with status {done.returncode:#x}"  # as on Windows
-        raise FormatError(f"{path} is damaged: the library that reads such files ended at it ({how}).")
-    return _received(done.stdout)
+        raise FormatError(f"{path} is damaged or too large: {_how_it_ended(done.returncode, seconds)}.")
+    return _received(done.stdout, budget)
 
 
-def _received(content: bytes) -> Table:
-    """The table in what `answer` has written, or the sentence."""
+def _import_path(path: Path) -> list[str]:
+    """The folders of `sys.path` but for those in which a file that came with the data could pass for a module."""
+    main = getattr(sys.modules.get("__main__"), "__file__", None) or "."
+    unsafe = {folder.resolve() for folder in (Path.cwd(), path.parent, Path(main).parent)}
+    return [folder for folder in sys.path if Path(folder).is_absolute() and Path(folder).resolve() not in unsafe]
+
+
+def _how_it_ended(code: int, seconds: float) -> str:
+    if sys.platform != "win32":
+        import signal
+
+        if code == -signal.SIGXCPU:
+            return f"reading it took more than {seconds:.0f} s of processor time"
+    ended = f"by signal {-code}" if code < 0 else f"with status {code:#x}"  # Windows has statuses only
+    return f"the process that read it ended {ended}"
+
+
+def _received(content: bytes, budget: Budget) -> Any:
+    """The result that `answer` wrote. Raises the error that it reported."""
     line, _, rest = content.partition(b"\n")
     head = json.loads(line)
-    if "refusal" in head:
-        raise FormatError(head["refusal"])
-    X = np.frombuffer(rest, head.pop("dtype")).reshape(head.pop("shape"))
-    values = {name: np.array(column) for name, column in head.pop("values").items()}
-    return Table(X.copy(), **head, values=values)
+    status = Status(head["status"])
+    if status is Status.MEMORY_ERROR:
+        budget.claim(budget.limit + 1)
+    if status is Status.MISSING_LIBRARY:
+        raise ImportError(head["message"])
+    if status is Status.FORMAT_ERROR:
+        raise FormatError(head["message"])
+    arrays, start = [], 0
+    for dtype, shape in head["arrays"]:
+        count = math.prod(shape)
+        arrays.append(np.frombuffer(rest, dtype, count, start).reshape(shape).copy())
+        start += count * arrays[-1].itemsize
+    return RESULTS[head["type"]](**_unpacked(head["fields"], arrays))
 
 
-# ---------------------------------------------------------------- in the process apart
+# ---------------------------------------------------------------- in the separate process
 
 
-def answer(asked: dict[str, Any]) -> None:
-    """Read a file as asked for, and write on standard output what `_received` takes."""
-    module, function, path, key = asked["call"]
+def answer(request: dict[str, Any]) -> None:
+    """Read a file as requested and write the result for `_received` to standard output."""
+    module, function, path, arguments = request["call"]
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a library prints
+    os.dup2(2, 1)  # so that nothing a library prints is part of the result
+    import_module(request["library"])
     read = getattr(import_module(f".{module}", __package__), function)
-    _limit_memory(COPIES * asked["limit"] + OVERHEAD)
+    _limit(COPIES * request["bytes"] + OVERHEAD, request["seconds"])
+    sys.setrecursionlimit(DEEPEST)
+    arrays: list[np.ndarray] = []
     try:
-        with memory_limit(asked["limit"]):
-            _write(read(Path(path), key), out)
-    except (ValueError, OSError) as error:
-        out.write(json.dumps({"refusal": str(error)}).encode())
+        with memory_limit(request["bytes"]):
+            head = _packed(read(Path(path), *arguments), arrays)
+    except MemoryError:
+        head = _head(Status.MEMORY_ERROR)
+    except ImportError as error:
+        head = _head(Status.MISSING_LIBRARY, message=str(error))
+    except FormatError as error:
+        head = _head(Status.FORMAT_ERROR, message=str(error))
+    except Exception as error:  # noqa: BLE001  # a library may raise anything for a damaged file
+        what = f"{type(error).__name__}: {error}"[:200]
+        head = _head(Status.FORMAT_ERROR, message=f"{path} is damaged, cut short, or not {request['kind']} ({what}).")
+    out.write(head)
+    for array in arrays:
+        out.write(np.ascontiguousarray(array).data)
     out.flush()
-    os._exit(0)  # a library that holds a damaged file may fail at closing it
+    os._exit(0)  # a library that holds a damaged file may fail when it closes it
 
 
-def _write(table: Table, out: BinaryIO) -> None:
-    X = np.ascontiguousarray(table.X)
-    values = {name: column.tolist() for name, column in table.values.items()}
-    head = {**table._asdict(), "words": dict(table.words), "values": values, "dtype": X.dtype.str, "shape": X.shape}
-    del head["X"]
-    out.write(json.dumps(head).encode() + b"\n")
-    out.write(X.data)
+def _head(status: Status, **fields: Any) -> bytes:
+    return json.dumps({"status": status.value, **fields}).encode() + b"\n"
 
 
-def _limit_memory(more: int) -> None:
-    """Let this process take no more than so many bytes beyond what it has, where the system can do that."""
-    if sys.platform != "linux":
+def _packed(result: Any, arrays: list[np.ndarray]) -> bytes:
+    """A Table or an EdgeList as a line of JSON; its arrays are appended to `arrays`."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            arrays.append(value)
+            return {"array": len(arrays) - 1}
+        return {"mapping": {key: plain(item) for key, item in value.items()}} if isinstance(value, Mapping) else value
+
+    fields = {name: plain(value) for name, value in result._asdict().items()}
+    described = [(array.dtype.str, array.shape) for array in arrays]
+    return _head(Status.READ, type=type(result).__name__, fields=fields, arrays=described)
+
+
+def _unpacked(fields: dict[str, Any], arrays: list[np.ndarray]) -> dict[str, Any]:
+    def original(value: Any) -> Any:
+        if isinstance(value, dict):
+            return arrays[value["array"]] if "array" in value else _unpacked(value["mapping"], arrays)
+        return value
+
+    return {name: original(value) for name, value in fields.items()}
+
+
+def _limit(nbytes: int, seconds: float) -> None:
+    """Limit the processor time of this process and, on Linux, the memory that it allocates from now on."""
+    if sys.platform == "win32":
         return
     import resource
 
-    with open("/proc/self/statm") as status:
-        used = int(status.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + more, resource.RLIM_INFINITY))
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    whole = math.ceil(seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (whole if most == resource.RLIM_INFINITY else min(whole, most), most))
+    if sys.platform == "linux":  # other systems ignore the limit
+        with open("/proc/self/statm") as status:
+            used = int(status.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + nbytes, resource.RLIM_INFINITY))

@@ -7,101 +7,114 @@ from array import array
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import TextIO
+from typing import NamedTuple
 
 import numpy as np
 
 from .arrays import read_npy
-from .files import LABEL_NAMES, Table, existing
-from .lines import ending, is_number, lines, open_text
+from .budget import Budget
+from .files import LABEL_NAMES, FormatError, Table, existing
+from .lines import ending, is_number, number, open_lines
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
-PEEK = 100  # So many lines are seen before the header and the label column are decided.
+PEEK = 100  # Lines that are read before the header and the columns of words are recognised.
 
 
-def _rows(file: TextIO, path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+class Layout(NamedTuple):
+    """Whether a table has a header, and which columns hold words, which coordinates; an unnamed index is in neither."""
+
+    header: bool
+    words: list[int]
+    coordinates: list[int]
+
+
+def read_text(path: Path, delimiter: str) -> Table:
+    """Coordinates and columns of words of a table in text."""
+    budget = Budget(path)
+    with open_lines(path, budget) as lines:
+        rows = _rows(lines, path, delimiter)
+        head = list(islice(rows, PEEK))
+        if not head:
+            raise FormatError(f"{path} is empty.")
+        layout = _layout([fields for _, fields in head], path)
+        body = chain(head[1:] if layout.header else head, rows)
+        X, columns = _parse(body, len(head[0][1]), layout, budget)
+    first = [name.lstrip("# ") for name in head[0][1]]
+    names = [first[j] for j in layout.coordinates] if layout.header else None
+    called = [(first[j] if layout.header else "") or f"column {j + 1}" for j in layout.words]
+    return Table(X, names=names, words=dict(zip(called, columns, strict=True)))
+
+
+def _rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Line number and fields of each line that is not blank."""
-    reader = csv.reader(lines(file, path), delimiter=delimiter)
+    reader = csv.reader(lines, delimiter=delimiter)
     try:
         for fields in reader:
             if any(field.strip() for field in fields):
                 yield reader.line_num, [field.strip() for field in fields]
     except csv.Error as error:
-        raise ValueError(f"{path}, line {reader.line_num}: {error}.") from error
+        raise FormatError(f"{path}, line {reader.line_num}: {error}.") from error
 
 
-def read_text(path: Path, delimiter: str) -> Table:
-    with open_text(path) as file:
-        rows = _rows(file, path, delimiter)
-        head = list(islice(rows, PEEK))
-        if not head:
-            raise ValueError(f"{path} is empty.")
-        header, words, index = _layout([fields for _, fields in head], path)
-        body = chain(head[1:] if header else head, rows)
-        X, columns = _parse(body, len(head[0][1]), words, index, path)
-    first = [name.lstrip("# ") for name in head[0][1]]
-    names = [name for j, name in enumerate(first) if j not in (*words, index)] if header else None
-    called = [(first[j] if header else "") or f"column {j + 1}" for j in words]
-    return Table(X, names=names, words=dict(zip(called, columns, strict=True)))
-
-
-def _layout(head: list[list[str]], path: Path) -> tuple[bool, list[int], int | None]:
-    """Whether the first line is a header, which columns hold words, and which an index to pass over (None if none does)."""
+def _layout(head: list[list[str]], path: Path) -> Layout:
     first, body = head[0], head[1:] or head
     if not any(is_number(field) for row in body for field in row):
         separator = "tabs" if ending(path) == ".tsv" else "commas"
-        raise ValueError(f"{path} has no rows of numbers separated by {separator}.")
+        raise FormatError(f"{path} has no rows of numbers separated by {separator}.")
     several = [*body, first] if head[1:] and len(head) < 3 else body  # of two lines the first counts too
-    text = [j for j in range(len(first)) if _is_text([row[j] for row in several if j < len(row)])]
-    named = [j for j, name in enumerate(first) if name.lower() in LABEL_NAMES or (j == 0 < len(first) - 1 and not name)]
-    others = [name for j, name in enumerate(first) if name and j not in text and j not in named]
-    header = len(head) > 1 and (not any(map(is_number, others)) or _counts(others))
-    words = sorted({*text, *named}) if header else text
-    index = 0 if header and len(words) > 1 and 0 in words and not first[0] else None  # a data frame's, without a name
-    return header, [j for j in words if j != index], index
+    text = {j for j in range(len(first)) if _is_text([row[j] for row in several if j < len(row)])}
+    named = {j for j, name in enumerate(first) if name.lower() in LABEL_NAMES or (j == 0 < len(first) - 1 and not name)}
+    others = [j for j, name in enumerate(first) if name and j not in text and j not in named]
+    counted = _is_counted([first[j] for j in others], [row[j] for row in body for j in others if j < len(row)])
+    header = len(head) > 1 and (counted or not any(is_number(first[j]) for j in others))
+    words = text | named if header else text
+    index = {0} if header and len(words) > 1 and 0 in words and not first[0] else set[int]()  # of a data frame
+    coordinates = [j for j in range(len(first)) if j not in words]
+    if not coordinates:
+        raise FormatError(f"{path} has words and no coordinates.")
+    return Layout(header, sorted(words - index), coordinates)
 
 
 def _is_text(fields: list[str]) -> bool:
-    """Whether a column holds words: one wrong cell among numbers is a mistake to report, not a label."""
+    """Whether most fields of a column are words: a single one among numbers is an error in the file, not a label."""
     return sum(not is_number(field) for field in fields if field) > len(fields) / 2
 
 
-def _counts(names: list[str]) -> bool:
-    """Whether a line reads 0, 1, 2, ...: a data frame's default column names."""
-    return len(names) > 1 and names == [str(j) for j in range(len(names))]
+def _is_counted(names: list[str], body: list[str]) -> bool:
+    """Whether a line reads 0, 1, 2, ... or 1, 2, 3, ..., a data frame's default header, above numbers with fractions."""
+    counts = [[str(start + j) for j in range(len(names))] for start in (0, 1)]
+    return len(names) > 1 and names in counts and not all(field.lstrip("-").isdigit() for field in body)
 
 
 def _parse(
-    body: Iterable[tuple[int, list[str]]], width: int, words: list[int], index: int | None, path: Path
+    body: Iterable[tuple[int, list[str]]], width: int, layout: Layout, budget: Budget
 ) -> tuple[np.ndarray, list[list[str]]]:
     """Numbers (n, d) and columns of words of the lines below the header."""
-    numbers, columns = array("d"), [list[str]() for _ in words]
-    kept = [j for j in range(width) if j not in (*words, index)]
+    numbers, columns = array("d"), [list[str]() for _ in layout.words]
     for line, fields in body:
         if len(fields) != width:
-            raise ValueError(f"{path}, line {line}: {len(fields)} values, but the first line has {width}.")
-        for column, j in zip(columns, words, strict=True):
-            column.append(fields[j])
+            raise FormatError(f"{budget.path}, line {line}: {len(fields)} values, but the first line has {width}.")
+        for column, j in zip(columns, layout.words, strict=True):
+            column.append(budget.word(fields[j]))
         try:
-            numbers.extend([float(fields[j] or "nan") for j in kept])
+            numbers.extend([number(fields[j] or "nan") for j in layout.coordinates])
         except ValueError:
-            wrong = next(fields[j] for j in kept if fields[j] and not is_number(fields[j]))
-            raise ValueError(f"{path}, line {line}: {wrong[:40]!r} is not a number.") from None
-    if not kept:
-        raise ValueError(f"{path} has words and no coordinates.")
-    return np.array(numbers).reshape(-1, len(kept)), columns
+            wrong = next(fields[j] for j in layout.coordinates if fields[j] and not is_number(fields[j]))
+            raise FormatError(f"{budget.path}, line {line}: {wrong[:40]!r} is not a number.") from None
+    return np.frombuffer(numbers).reshape(-1, len(layout.coordinates)), columns
 
 
 def load_labels(path: str | Path) -> list[str]:
-    """Read labels, one to a line (or a one-dimensional ``.npy``)."""
+    """Read labels from a text file with one on each line, or from a one-dimensional ``.npy`` file."""
     path = existing(path)
     if ending(path) == ".npy":
         values = read_npy(path)
         if values.ndim != 1:
-            raise ValueError(f"{path} must hold one label per row, but its array has shape {values.shape}.")
+            raise FormatError(f"{path} must hold one label per row, but its array has shape {values.shape}.")
         return [str(value) for value in values]
-    with open_text(path) as file:
-        labels = [line.rstrip("\r\n") for line in lines(file, path)]
+    budget = Budget(path)
+    with open_lines(path, budget) as lines:
+        labels = [budget.word(line.rstrip("\r\n")) for line in lines]
     if not labels:
-        raise ValueError(f"{path} is empty: expected one label on each line.")
+        raise FormatError(f"{path} is empty: expected one label on each line.")
     return labels

@@ -1,171 +1,275 @@
-"""Trees and ontologies as biologists have them: Newick, Nexus, PhyloXML, OBO.
+"""Trees: Newick and Nexus, read here, and the XML formats of biologists, read by Biopython.
 
-Edges lead from a child to its parent. Lengths are kept. Where some are missing, these are of the mean length; where some are
-zero or below, as neighbour joining makes them, these are a thousandth of the mean; where a file has none, all edges are alike.
-Inner nodes keep the names that they alone have; the others, and those with numbers for names (how often a
-branch was found), are called "inner 1", "inner 2", ...
+Biopython also reads Nexus, but not the annotations that BEAST writes, nor deep trees, and it needs quadratic time for many
+taxa; Nexus is Newick with a table of names.
 """
 
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
-from xml.parsers import expat
+from xml.etree.ElementTree import iterparse
 
 import numpy as np
 
 from .budget import Budget
-from .files import FormatError, as_text, format_errors
-from .lines import PACKED_ERRORS, is_number, lines, open_bytes, open_text
+from .files import EdgeList, FormatError, as_text
+from .lines import beginning, is_number, number, open_bytes, read_whole
+from .subprocess_reader import in_subprocess
 
-SHORT = 1e-3  # An edge without a length has this share of the mean length.
-NODE = 400  # A node of a tree takes so many bytes here.
-TOKEN = re.compile(r"\s+|\[[^\]]*\]|'(?:[^']|'')*'|[(),:;]|[^\s()\[\],:;']+|['\[]")
-
-
-class Node(NamedTuple):
-    name: str
-    parent: int  # position of another node, -1 for the root
-    length: float | None
-    is_leaf: bool
+SHORT = 1e-3  # The length of a branch of zero or negative length, as a share of the mean length.
+NODE = 200  # Bytes of a node: its name, its parent and its length while they are read and as arrays.
+TOKEN = re.compile(r"[()\[\],:;']|[^\s()\[\],:;']+")
+SUPPORT = re.compile(r"[\d.]+(?:/[\d.]+)*(?:[eE]-?\d+)?")  # "95", "0.99", or "97.3/100" of IQ-TREE
 
 
-class Linked(NamedTuple):
-    """A graph: names, edges (m, 2) from child to parent, and lengths (m,) or None."""
+class Nodes(NamedTuple):
+    """The nodes of a tree in any order: names ("" for none), positions of the parents (-1 for the root), lengths or NaN."""
 
     names: list[str]
-    edges: np.ndarray
-    weights: np.ndarray | None
+    parents: Sequence[int]
+    lengths: Sequence[float]
 
 
-def linked(nodes: list[Node], path: Path | str) -> Linked:
-    """A tree as a graph, by the rules above."""
-    if len(nodes) < 2:
-        raise FormatError(f"{path} holds no tree with at least two nodes.")
-    child = [i for i, node in enumerate(nodes) if node.parent >= 0]
-    edges = np.array([(i, nodes[i].parent) for i in child])
-    lengths = np.array([np.nan if nodes[i].length is None else nodes[i].length for i in child], dtype=float)
-    return Linked(_names(nodes), edges, _positive(lengths))
+def as_edges(nodes: Nodes, where: Path | str, notes: Sequence[str] = ()) -> EdgeList:
+    """A tree with its edges from children to parents, all lengths positive and all names different.
+
+    Raises FormatError if there are fewer than two nodes. `notes` of the result say what was replaced or left out.
+    """
+    if len(nodes.names) < 2:
+        raise FormatError(f"{where} holds no tree with at least two nodes.")
+    parents = np.array(nodes.parents, dtype=np.int64)
+    child = np.flatnonzero(parents >= 0)
+    is_leaf = np.ones(len(parents), dtype=bool)
+    is_leaf[parents[child]] = False
+    names, renamed = _unique_names(nodes.names, is_leaf)
+    weights, replaced = _positive(np.array(nodes.lengths, dtype=float)[child])
+    return EdgeList(names, np.stack([child, parents[child]], axis=1), weights, None, (*notes, *renamed, *replaced))
 
 
-def _positive(lengths: np.ndarray) -> np.ndarray | None:
+def _positive(lengths: np.ndarray) -> tuple[np.ndarray | None, list[str]]:
+    """Lengths that are all positive, or None if there is none; and notes on those that were replaced."""
     known = lengths[lengths > 0]
+    missing, short = np.isnan(lengths), lengths <= 0
+    notes = []
+    if short.any():
+        notes.append(f"{short.sum()} branches of length zero or below have a thousandth of the mean length.")
     if not known.size:
-        return None
+        return None, ["all branches have length zero or below: their lengths are left out."] if short.any() else []
     mean = known.mean()
-    return np.where(np.isnan(lengths), mean, np.where(lengths > 0, lengths, SHORT * mean))
+    if missing.sum() > 0:
+        notes.append(f"{missing.sum()} branches without a length have the mean length, {mean:.3g}.")
+    return np.where(missing, mean, np.where(short, SHORT * mean, lengths)), notes
 
 
-def _names(nodes: list[Node]) -> list[str]:
-    """A name of its own for every node; a leaf's second namesake is "name (2)"."""
-    counts = Counter(node.name for node in nodes)
-    taken, seen, inner, names = set(counts), Counter[str](), 0, []
-    for node in nodes:
-        name = node.name
-        if not name or (not node.is_leaf and (counts[name] > 1 or is_number(name))):
-            kind, name = ("leaf" if node.is_leaf else "inner"), ""
-            while not name or name in taken:
-                inner += 1
-                name = f"{kind} {inner}"
-        elif seen[name]:
-            while name in taken:
-                seen[node.name] += 1
-                name = f"{node.name} ({seen[node.name]})"
-        seen[node.name] += seen[node.name] == 0
-        taken.add(name)
-        names.append(name)
-    return names
+def _unique_names(names: list[str], is_leaf: np.ndarray) -> tuple[list[str], list[str]]:
+    """Different names for all nodes, and notes on those that were changed. Numbers at inner nodes are support values."""
+    inner = [name for name, leaf in zip(names, is_leaf, strict=True) if name and not leaf]
+    leaves_are_numbers = all(name.isdigit() for name, leaf in zip(names, is_leaf, strict=True) if leaf)
+    identifiers = leaves_are_numbers and len(set(inner)) == len(inner) and all(name.isdigit() for name in inner)
+    supports = {name for name in inner if SUPPORT.fullmatch(name)} if not identifiers else set[str]()
+    counts = Counter(names)
+    taken, seen, unnamed, unique = set(counts), Counter[str](), 0, list[str]()
+    for name, leaf in zip(names, is_leaf, strict=True):
+        if not name or (not leaf and name in supports):
+            new = ""
+            while not new or new in taken:
+                unnamed += 1
+                new = f"{'leaf' if leaf else 'inner'} {unnamed}"
+        else:
+            seen[name] += 1
+            new = name
+            while seen[name] > 1 and new in taken:
+                new = f"{name} ({seen[name]})"
+                seen[name] += new in taken
+        taken.add(new)
+        unique.append(new)
+    repeated = sum(count - 1 for name, count in counts.items() if name and name not in supports)
+    notes = [f"{repeated} repeated names have a number in brackets behind them."] if repeated else []
+    count = sum(name in supports for name in inner)
+    return unique, [*notes, *([f"the support values of {count} inner nodes are left out."] if count else [])]
 
 
 # ---------------------------------------------------------------- Newick and Nexus
 
 
-def read_newick(path: Path) -> Linked:
-    """The first tree of a file in Newick's format, or of the TREES of a Nexus file."""
-    with open_text(path) as file:
-        text = "".join(lines(file, path))
-    if text.lstrip()[:6].upper() == "#NEXUS":
-        return read_nexus(text, path)
-    return linked(_newick(TOKEN.findall(text), {}, Budget(path)), path)
+class _Tokens:
+    """The marks and words of a text; quoted words begin with a quotation mark. Comments are skipped, annotations counted."""
+
+    def __init__(self, text: str, path: Path) -> None:
+        self.path, self.annotations = path, 0
+        self._tokens = self._split(text)
+
+    def __iter__(self) -> Iterator[str]:
+        return self._tokens
+
+    def _split(self, text: str) -> Iterator[str]:
+        at = 0
+        while found := TOKEN.search(text, at):
+            token, at = found[0], found.end()
+            if token == "[":
+                end = self._closing(text, "]", at)
+                comment = text[at:end].strip()
+                self.annotations += is_number(comment) or (comment[:1] == "&" and comment.upper() not in ("&R", "&U"))
+                at = end + 1
+            elif token == "'":
+                parts = list[str]()
+                while True:
+                    end = self._closing(text, "'", at)
+                    parts.append(text[at:end])
+                    at = end + 1
+                    if text[at : at + 1] != "'":  # two of them are one inside
+                        break
+                    at += 1
+                yield "'" + "'".join(parts)
+            else:
+                yield token
+
+    def _closing(self, text: str, mark: str, at: int) -> int:
+        end = text.find(mark, at)
+        if end < 0:
+            raise FormatError(f"{self.path} is no tree in Newick's format: a {text[at - 1]!r} is not closed.")
+        return end
 
 
-def read_nexus(text: str, path: Path) -> Linked:
-    """The first tree of the block TREES, with the names that its TRANSLATE gives."""
-    tokens = [token for token in TOKEN.findall(text) if not token.isspace() and token[0] != "["]
-    upper = [token.upper() for token in tokens]
-    starts = [i for i in range(len(upper) - 2) if upper[i : i + 3] == ["BEGIN", "TREES", ";"]]
-    if not starts:
-        raise FormatError(f"{path} is a Nexus file without a block TREES.")
-    at, translate = starts[0] + 3, {}
-    while at < len(tokens) and upper[at] not in ("TREE", "UTREE", "END", "ENDBLOCK"):
-        stop = upper.index(";", at) if ";" in upper[at:] else len(upper)
-        if upper[at] == "TRANSLATE":
-            translate = _translation(tokens[at + 1 : stop])
-        at = stop + 1
-    if at >= len(tokens) or "TREE" not in upper[at] or "(" not in tokens[at:]:
-        raise FormatError(f"{path} has a block TREES without a tree.")
-    return linked(_newick(tokens[tokens.index("(", at) :], translate, Budget(path)), path)
+def read_newick(path: Path) -> EdgeList:
+    """The first tree of a file in Newick's format, or of the block TREES of a Nexus file."""
+    budget = Budget(path)
+    text = read_whole(path, budget)
+    tokens = _Tokens(text, path)
+    is_nexus = text.lstrip()[:6].upper() == "#NEXUS"
+    nodes, more = _nexus(tokens, budget) if is_nexus else (_newick(iter(tokens), {}, budget), _count_trees(iter(tokens)))
+    notes = [f"the first of {more + 1} trees was read."] if more else []
+    if tokens.annotations:
+        notes.append(f"{tokens.annotations} annotations in square brackets are left out.")
+    return as_edges(nodes, path, notes)
 
 
-def _translation(tokens: list[str]) -> dict[str, str]:
-    """The names behind short ones: "1 cat, 2 lion"."""
-    pairs = " ".join("\0" if token == "," else _unquoted(token).replace("\0", "") for token in tokens).split("\0")
-    split = [pair.strip().split(None, 1) for pair in pairs]
-    return {pair[0]: pair[1] for pair in split if len(pair) == 2}
+def _nexus(tokens: _Tokens, budget: Budget) -> tuple[Nodes, int]:
+    """The first tree of the block TREES with the names of its TRANSLATE, and the number of trees after it."""
+    recent, translate, words = ["", ""], dict[str, str](), iter(tokens)
+    for token in words:
+        if recent == ["BEGIN", "TREES"] and token == ";":
+            break
+        recent = [recent[1], token.upper()]
+    else:
+        raise FormatError(f"{budget.path} is a Nexus file without a block TREES.")
+    for token in words:
+        command = token.upper()
+        if command == "TRANSLATE":
+            translate = _translation(words, budget)
+        elif command in ("TREE", "UTREE"):
+            if any(token == "(" for token in iter(lambda: next(words, ";"), ";")):
+                nodes = _newick(words, translate, budget, opened=True)
+                return nodes, sum(token.upper() in ("TREE", "UTREE") for token in _first_of_commands(words))
+        elif command in ("END", "ENDBLOCK"):
+            break
+        else:
+            _skip_command(words, token)
+    raise FormatError(f"{budget.path} has a block TREES without a tree.")
 
 
-def _unquoted(token: str) -> str:
-    return token[1:-1].replace("''", "'") if len(token) > 1 and token[0] == token[-1] == "'" else token
+def _skip_command(tokens: Iterator[str], token: str) -> None:
+    while token != ";":
+        token = next(tokens, ";")
 
 
-def _newick(tokens: Iterable[str], translate: dict[str, str], budget: Budget) -> list[Node]:
-    """The nodes of the tree that the tokens spell, children before their parents, up to its semicolon."""
-    path, growing = budget.path, _Growing(budget)
-    wants_length = False
+def _first_of_commands(tokens: Iterator[str]) -> Iterator[str]:
     for token in tokens:
-        if token.isspace() or (token[0] == "[" and token != "["):
+        yield token
+        _skip_command(tokens, token)
+
+
+def _translation(tokens: Iterator[str], budget: Budget) -> dict[str, str]:
+    """The names behind short ones, "1 cat, 2 lion", up to the semicolon."""
+    names, words = dict[str, str](), list[str]()
+    for token in tokens:
+        if token not in (",", ";"):
+            words.append(token.removeprefix("'"))
             continue
+        if len(words) > 1:
+            name = " ".join(words[1:])
+            budget.claim(2 * NODE + 4 * len(name))
+            names[words[0]] = name
+        words = []
         if token == ";":
             break
-        if token in ("'", "["):
-            raise FormatError(f"{path} is no tree in Newick's format: a {token!r} is not closed.")
-        if token in ("(", ",", ")"):
-            growing.bracket(token)
-        elif token == ":":
-            growing.current()
-        elif wants_length:
-            growing.current()[2] = _length(token, path)
+    return names
+
+
+def _count_trees(tokens: Iterator[str]) -> int:
+    """The number of further trees: semicolons after an opening parenthesis."""
+    count, inside = 0, False
+    for token in tokens:
+        inside = inside or token == "("
+        count += inside and token == ";"
+        inside = inside and token != ";"
+    return count
+
+
+def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget, opened: bool = False) -> Nodes:
+    """The nodes of the tree that the tokens spell, children before their parents, up to its semicolon."""
+    growing = _Growing(budget)
+    after_colon, words = False, list[str]()
+    if opened:
+        growing.bracket("(")
+    for token in tokens:
+        if token in "(),:;":
+            if words:
+                growing.name(translate.get(words[0], words[0]) if len(words) == 1 else " ".join(words))
+                words = []
+            if token == ";":
+                break
+            if token == ":":
+                growing.current()
+            else:
+                growing.bracket(token)
+        elif after_colon:
+            growing.length(token)
         else:
-            node, plain = growing.current(), _unquoted(token)
-            words = plain if token[0] == "'" else plain.replace("_", " ")
-            node[0] = as_text(translate.get(plain, f"{node[0]} {words}".strip()))
-        wants_length = token == ":"
+            words.append(token.removeprefix("'"))
+        after_colon = token == ":"
+    if words:
+        growing.name(" ".join(words))
     if growing.outer:
-        raise FormatError(f"{path} is cut short: {len(growing.outer)} '(' of its tree are not closed.")
-    return [Node(*node) for node in growing.nodes]
+        raise FormatError(f"{budget.path} is cut short: {len(growing.outer)} '(' of its tree are not closed.")
+    return Nodes(growing.names, growing.parents, growing.lengths)
 
 
 class _Growing:
     """A tree while its parentheses open and close."""
 
     def __init__(self, budget: Budget) -> None:
-        self.budget, self.nodes = budget, list[list[Any]]()
-        self.outer = list[list[list[Any]]]()  # the nodes met so far in every parenthesis that is open around this one,
-        self.children = list[list[Any]]()  # those in this one,
-        self.node: list[Any] | None = None  # and the one that is being spelt
+        self.budget = budget
+        self.names, self.parents, self.lengths = list[str](), array("q"), array("d")
+        self.outer = list[list[int]]()  # The nodes so far of every parenthesis that is open around this one,
+        self.children = list[int]()  # those of this one,
+        self.node = -1  # and the node that is being read.
 
-    def current(self, is_leaf: bool = True) -> list[Any]:
-        if self.node is None:
+    def current(self) -> int:
+        if self.node < 0:
             self.budget.claim(NODE)
-            self.node = ["", -1, None, is_leaf]
-            self.nodes.append(self.node)
+            self.node = len(self.names)
+            self.names.append("")
+            self.parents.append(-1)
+            self.lengths.append(np.nan)
         return self.node
 
+    def name(self, name: str) -> None:
+        self.budget.claim(4 * len(name))
+        self.names[self.current()] = as_text(name)
+
+    def length(self, token: str) -> None:
+        self.lengths[self.current()] = _length(token, self.budget.path)
+
     def bracket(self, token: str) -> None:
-        if token == "(" and self.node is None:
+        if token == "(" and self.node < 0:
+            self.budget.claim(NODE)
             self.outer.append(self.children)
             self.children = []
             return
@@ -173,17 +277,17 @@ class _Growing:
             where = "follows a node" if token == "(" else "stands outside of all parentheses"
             raise FormatError(f"{self.budget.path} is no tree in Newick's format: a {token!r} {where}.")
         self.children.append(self.current())
-        self.node = None
+        self.node = -1
         if token == ")":
-            self.current(is_leaf=False)
+            parent = self.current()
             for child in self.children:
-                child[1] = len(self.nodes) - 1
+                self.parents[child] = parent
             self.children = self.outer.pop()
 
 
 def _length(token: str, path: Path) -> float:
     try:
-        length = float(token)
+        length = number(token)
     except ValueError:
         raise FormatError(f"{path}: the length {token[:40]!r} of a branch is not a number.") from None
     if not np.isfinite(length):
@@ -191,101 +295,67 @@ def _length(token: str, path: Path) -> float:
     return length
 
 
-# ---------------------------------------------------------------- PhyloXML
+# ---------------------------------------------------------------- trees of other libraries
 
 
-class _Clades:
-    """What the reader of XML calls: the clades of the first phylogeny, as they begin and end."""
-
-    def __init__(self, budget: Budget) -> None:
-        self.budget, self.nodes, self.path = budget, list[list[Any]](), list[int]()
-        self.inside, self.text, self.trees = list[str](), list[str](), 0
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        tag = tag.rpartition(":")[2]
-        self.budget.claim(NODE)
-        self.trees += tag == "phylogeny"
-        if tag == "clade" and self.trees == 1:
-            parent = self.path[-1] if self.path else -1
-            length = attributes.get("branch_length")
-            self.nodes.append(["", parent, None if length is None else _length(length, self.budget.path), True])
-            if parent >= 0:
-                self.nodes[parent][3] = False
-            self.path.append(len(self.nodes) - 1)
-        self.inside.append(tag)
-        self.text = []
-
-    def characters(self, text: str) -> None:
-        self.text.append(text)
-
-    def end(self, tag: str) -> None:
-        tag, text = self.inside.pop(), "".join(self.text).strip()
-        outer = self.inside[-1:]
-        if tag == "clade" and self.path:
-            self.path.pop()
-        elif self.path and outer == ["clade"] and tag == "name":
-            self.nodes[self.path[-1]][0] = as_text(text)
-        elif self.path and outer == ["clade"] and tag == "branch_length":
-            self.nodes[self.path[-1]][2] = _length(text, self.budget.path)
-        elif self.path and outer == ["taxonomy"] and tag in ("scientific_name", "code") and not self.nodes[self.path[-1]][0]:
-            self.nodes[self.path[-1]][0] = as_text(text)
-        self.text = []
+def walk(root: Any, children: Callable[[Any], Any], length: Callable[[Any], Any], name: Callable[[Any], Any]) -> Nodes:
+    """The nodes of a tree object, parents before their children, which stay in their order."""
+    names, parents, lengths = list[str](), array("q"), array("d")
+    waiting = [(root, -1)]
+    while waiting:
+        node, parent = waiting.pop()
+        known = length(node)
+        names.append(as_text(name(node) or ""))
+        parents.append(parent)
+        lengths.append(np.nan if known is None else float(known))
+        waiting += [(child, len(names) - 1) for child in reversed(list(children(node)))]
+    return Nodes(names, parents, lengths)
 
 
-def read_phyloxml(path: Path) -> Linked:
-    """The first phylogeny of a PhyloXML file. A file with declarations of its own (DOCTYPE) is refused: they can swell."""
-    clades, parser = _Clades(Budget(path)), expat.ParserCreate()
-
-    def refuse(*_: Any) -> None:
-        raise FormatError(f"{path} has a DOCTYPE, which PhyloXML does not need and which is not read.")
-
-    parser.StartDoctypeDeclHandler = refuse
-    parser.StartElementHandler, parser.EndElementHandler = clades.start, clades.end
-    parser.CharacterDataHandler = clades.characters
-    with format_errors(path, "is damaged, cut short, or not XML", expat.ExpatError, *PACKED_ERRORS), open_bytes(path) as file:
-        while part := file.read(1 << 16):
-            clades.budget.claim(len(part))
-            parser.Parse(part)
-        parser.Parse(b"", True)
-    return linked([Node(*node) for node in clades.nodes], path)
+read_in_subprocess = in_subprocess("trees", "read_xml", "Bio", "a PhyloXML or NeXML file", "trees")
 
 
-# ---------------------------------------------------------------- OBO
+def read_xml_tree(path: Path) -> EdgeList:
+    """The first tree of a PhyloXML or NeXML file."""
+    head = beginning(path)
+    if "<!DOCTYPE" in head:  # declares entities, which can expand or refer to other files
+        raise FormatError(f"{path} has a DOCTYPE, which a tree does not need and which is not read.")
+    found: EdgeList = read_in_subprocess(path, "nexml" if re.search(r"<(\w+:)?nexml\b", head) else "phyloxml")
+    return found
 
 
-def read_obo(path: Path) -> Linked:
-    """The terms of an ontology in OBO's format and what each is a kind of (``is_a``); obsolete terms are left out."""
-    called, above = dict[str, str](), list[tuple[str, str]]()
-    for stanza in _stanzas(path):
-        if "true" in stanza.get("is_obsolete", []) or "id" not in stanza:
-            continue
-        term = stanza["id"][0]
-        called[term] = as_text(stanza.get("name", [term])[0])
-        above += [(term, parent) for parent in stanza.get("is_a", [])]
-    position = {term: i for i, term in enumerate(called)}
-    edges = [(position[child], position[parent]) for child, parent in above if parent in position and child != parent]
-    if not edges:
-        raise FormatError(f"{path} holds no terms of which one is a kind of another (is_a).")
-    counts = Counter(called.values())
-    names = [name if counts[name] == 1 else f"{name} ({term})" for term, name in called.items()]
-    joined = sorted({i for edge in edges for i in edge})
-    rank = {i: k for k, i in enumerate(joined)}
-    return Linked([names[i] for i in joined], np.array([(rank[u], rank[v]) for u, v in dict.fromkeys(edges)]), None)
+def read_xml(path: Path, kind: str) -> EdgeList:
+    """The first tree that Biopython finds; called in the separate process."""
+    phylo: Any = import_module("Bio.Phylo")
+    with open_bytes(path) as file:
+        trees = phylo.parse(file, kind)
+        tree = next(trees, None)
+        if tree is None:
+            raise FormatError(f"{path} holds no tree.")
+        more = sum(1 for _ in trees)
+    supports = sum(clade.confidence is not None for clade in tree.find_clades())
+    notes = [f"the first of {more + 1} trees was read."] if more else []
+    notes += [f"the support values of {supports} nodes are left out."] if supports else []
+    labels = _taxon_labels(path) if kind == "nexml" else {}
+    nodes = walk(
+        tree.root,
+        lambda clade: clade.clades,
+        lambda clade: clade.branch_length,
+        lambda clade: labels.get(clade.name) or _clade_name(clade),
+    )
+    if not np.all(np.isfinite([length for length in nodes.lengths if length == length])):
+        raise FormatError(f"{path}: the length of a branch must be finite.")
+    return as_edges(nodes, path, notes)
 
 
-def _stanzas(path: Path) -> Iterator[dict[str, list[str]]]:
-    """The [Term]s of a file: tags with their values, without comments and what else is in braces behind them."""
-    stanza: dict[str, list[str]] | None = None
-    with open_text(path) as file:
-        for line in lines(file, path):
-            text = line.strip()
-            if text.startswith("["):
-                if stanza:
-                    yield stanza
-                stanza = {} if text == "[Term]" else None
-            elif stanza is not None and ":" in text:
-                tag, _, value = text.partition(":")
-                plain = value if tag == "name" else re.split(r"\s*[!{]", value, maxsplit=1)[0]
-                stanza.setdefault(tag, []).append(plain.strip())
-    if stanza:
-        yield stanza
+def _taxon_labels(path: Path) -> dict[str, str]:
+    """The names of the taxa of a NeXML file by their identifiers, which are all that Biopython reads."""
+    with open_bytes(path) as file:
+        taxa = [element for _, element in iterparse(file) if element.tag.endswith("}otu")]
+    return {taxon.get("id", ""): taxon.get("label", "") for taxon in taxa}
+
+
+def _clade_name(clade: Any) -> str | None:
+    taxonomy = getattr(clade, "taxonomy", None)
+    name: str | None = clade.name or (taxonomy and (taxonomy.scientific_name or taxonomy.code))
+    return name and name.strip()
