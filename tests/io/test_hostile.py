@@ -482,18 +482,18 @@ def test_no_module_beside_the_data_is_imported(tmp_path):
     mark = tmp_path / "mark"
     for name in ("json", "types", "numpy", "pandas", "threading", "h5py_plugin"):
         (tmp_path / f"{name}.py").write_text(f"open({str(mark)!r}, 'w').close()\n")
-    for name, make in (
-        ("a.h5ad", "h5ad"),
-        ("a.parquet", "parquet"),
-        ("a.mat", "mat 5"),
-        ("a.xml", "PhyloXML"),
-        ("a.obo", "OBO"),
-    ):
+    files = {"a.h5ad": "h5ad", "a.parquet": "parquet", "a.mat": "mat 5", "a.xml": "PhyloXML", "a.obo": "OBO"}
+    for name, make in files.items():
         (tmp_path / name).write_bytes(MAKERS[make]().content)
-        function = "load_edges" if name in ("a.xml", "a.obo") else "load"
-        code = f"import os; from horopca.io import {function}; os.chdir({str(tmp_path)!r}); {function}({name!r})"
-        done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
-        assert done.returncode == 0 and not mark.exists(), (name, done.stderr[-500:])
+    code = f"""
+import os
+from horopca.io import load, load_edges
+os.chdir({str(tmp_path)!r})
+for name in {list(files)}:
+    (load_edges if name in ("a.xml", "a.obo") else load)(name)
+"""
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and not mark.exists(), done.stderr[-500:]
 
 
 def test_names_of_arrays_cannot_control_the_terminal(tmp_path):

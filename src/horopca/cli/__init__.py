@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
 from importlib import import_module
 from io import TextIOWrapper
@@ -37,6 +38,7 @@ class Commands(click.RichGroup):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program; what the encoding of a pipe on Windows has no letter for, such as an arrow, is no reason to fail."""
+        os.environ.setdefault("PYTHONSAFEPATH", "1")  # workers of joblib must not import modules from the working directory
         if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
             sys.stdout.reconfigure(errors="backslashreplace")
         return super().main(*args, **kwargs)

@@ -69,6 +69,8 @@ def in_subprocess(module: str, function: str, library: str, kind: str, extra: st
 
 
 def _read(path: Path, request: dict[str, Any]) -> Any:
+    if not path.is_file():
+        raise FormatError(f"{path} is a device or a pipe, but {request['kind']} must be a regular file.")
     budget, here = Budget(path), Path(__file__).resolve().parent
     seconds = CPU_SECONDS + budget.size / BYTES_PER_SECOND
     request |= {
