@@ -32,8 +32,8 @@ class Nodes(NamedTuple):
     """The nodes of a tree in any order: names ("" for none), positions of the parents (-1 for the root), lengths or NaN."""
 
     names: list[str]
-    parents: Sequence[int]
-    lengths: Sequence[float]
+    parents: Sequence[int] | np.ndarray
+    lengths: Sequence[float] | np.ndarray
 
 
 def as_edges(nodes: Nodes, where: Path | str, notes: Sequence[str] = ()) -> EdgeList:
