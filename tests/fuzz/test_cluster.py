@@ -73,9 +73,10 @@ for line in sys.stdin:
 @pytest.fixture(scope="module")
 def server():
     command, pipe = [sys.executable, "-c", SERVER], subprocess.PIPE
-    server = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT)
+    options = {"stderr": subprocess.DEVNULL, "text": True, "env": ENVIRONMENT, "start_new_session": True}
+    server = subprocess.Popen(command, stdin=pipe, stdout=pipe, **options)
     yield server
-    server.kill()
+    os.killpg(server.pid, signal.SIGKILL)  # with its forked children, which would keep the pipe open
     server.communicate()
 
 
