@@ -203,7 +203,7 @@ def test_files_of_another_kind_are_called_what_they_are(tmp_path, command):
     (tmp_path / "t.nwk").write_text("((a,b),c);")
     fit = save_fitted(TangentPCA(2).fit(TREE.points), tmp_path / "fit.npz")
     out = ("-o", tmp_path / "out.html") if command == "view" else ()
-    refused(run(command, tmp_path / "t.nwk", *out), "t.nwk holds a graph, and no points: horopca.embed")
+    refused(run(command, tmp_path / "t.nwk", *out), "t.nwk holds a graph, not points: embed it with horopca.embed")
     refused(run(command, fit, *out), "fit.npz contains a saved estimator, not points: read it with horopca.io.load_fitted")
 
 

@@ -106,6 +106,18 @@ def test_directed_edges_read_child_first():
     assert as_relations(csr_array(([1.0], ([1], [0])), shape=(2, 2))).edges.tolist() == [[1, 0]]
 
 
+def test_an_array_of_two_edges_is_no_adjacency_matrix():
+    assert as_relations(np.array([[0, 1], [1, 2]])).names == [0, 1, 2]
+    assert as_relations(np.array([["a", "b"], ["b", "c"]])).names == ["a", "b", "c"]
+    assert as_relations(np.array([[0, 1], [1, 0]])).names == [0, 1]
+
+
+def test_similarities_are_not_taken_for_lengths_in_silence():
+    connectivities = csr_array(np.array([[0, 1, 0.2], [1, 0, 0.5], [0.2, 0.5, 0]]))
+    with pytest.warns(UserWarning, match=r"like similarities, .* pass adata\.obsp\['distances'\]"):
+        as_relations(connectivities)
+
+
 def test_weights_are_lengths_and_an_edge_given_twice_counts_once():
     graph = nx.DiGraph()
     graph.add_weighted_edges_from([(0, 1, 2.0), (1, 0, 2.0), (1, 2, 0.5), (0, 2, 9.0)])

@@ -58,6 +58,9 @@ def test_float32_stays_float32_and_integers_become_floats(tmp_path):
         ("x,y\n.1,.2\n.3,.4\n", None, ["x", "y"]),
         ("# x,y\n.1,.2\n.3,.4\n", None, ["x", "y"]),
         ("0,1\n.1,.2\n.3,.4\n", None, ["0", "1"]),
+        ("1,2\n.1,.2\n.3,.4\n", None, ["1", "2"]),
+        ("0_1,.1,.2\n0_2,.3,.4\n", ["0_1", "0_2"], None),
+        ("name, x, y\n cat, .1, .2\n dog, .3, .4\n", ["cat", "dog"], ["x", "y"]),
         (",0,1\n0,.1,.2\n1,.3,.4\n", ["0", "1"], ["0", "1"]),
         ("cat,.1,.2\ndog,.3,.4\n", ["cat", "dog"], None),
         (".1,.2,cat\n.3,.4,dog\n", ["cat", "dog"], None),
@@ -264,6 +267,12 @@ def test_labels_that_are_no_text_are_escaped_and_read_back(tmp_path, suffix):
     labels = ["a", b"caf\xe9", "lone \udc80", "nul \0", "line\nbreak", "tab\tand, comma"]
     table = load(save(tmp_path / f"points{suffix}", X, labels))
     assert table.labels == ["a", "caf\\xe9", "lone \\udc80", "nul \\0", "line\nbreak", "tab\tand, comma"]
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".csv", ".tsv", ".h5ad"])
+def test_labels_with_line_breaks_and_outer_blanks_read_back(tmp_path, suffix):
+    labels = ["a\nb", " leading", "trailing ", "c\rd", "e\r\nf", "g"]
+    assert load(save(tmp_path / f"points{suffix}", X, labels)).labels == labels
 
 
 def test_absent_and_unknown_files(tmp_path):

@@ -7,6 +7,7 @@ those of `horopca.io.load_edges`: the mean of the others, and a thousandth of it
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -176,8 +177,19 @@ def _from_adjacency(matrix: Any) -> Relations:
     edges = np.stack([entries.row[edge], entries.col[edge]], axis=1).astype(np.int64)
     weights = entries.data[edge].astype(np.float64)
     directed = bool(np.any(matrix != matrix.T)) if isinstance(matrix, np.ndarray) else bool((abs(matrix - matrix.T) > 0).nnz)
+    _warn_about_similarities(matrix, weights)
     full = isinstance(matrix, np.ndarray) and not directed and len(edges) == n * (n - 1)
     return Relations(list(range(n)), edges, weights, directed, matrix.astype(np.float64) if full else None)
+
+
+def _warn_about_similarities(matrix: Any, weights: np.ndarray) -> None:
+    """Warn if a sparse matrix looks like scanpy's connectivities, which are 1 for the nearest neighbours and 0 far away."""
+    if issparse(matrix) and matrix.dtype.kind == "f" and weights.size and 0 < weights.min() < 0.9 and weights.max() == 1:
+        warnings.warn(
+            "graph has weights between 0 and 1, like similarities, but they are taken as lengths. For scanpy's connectivities "
+            "pass adata.obsp['distances'], or minus the logarithm of the weights.",
+            stacklevel=2,
+        )
 
 
 def _from_distances(matrix: Any) -> Relations:
@@ -236,7 +248,8 @@ def _is_linkage(source: Any) -> bool:
 
 def _is_pairs(source: Any) -> bool:
     if isinstance(source, np.ndarray):
-        return source.ndim == 2 and source.shape[1] == 2 and source.shape[0] != 2 and source.dtype.kind in "iuUSO"
+        pairs = source.ndim == 2 and source.shape[1] == 2 and source.dtype.kind in "iuUSO"
+        return pairs and (len(source) != 2 or source.dtype.kind in "USO" or bool(source.diagonal().any()))  # (2, 2): adjacency?
     listed = isinstance(source, Sequence | set | frozenset) and not isinstance(source, str) and len(source) > 0
     return listed and all(isinstance(item, tuple | list) and len(item) in (2, 3) for item in source)
 

@@ -36,10 +36,11 @@ def read_text(path: Path, delimiter: str) -> Table:
         head = list(islice(rows, PEEK))
         if not head:
             raise FormatError(f"{path} is empty.")
-        layout = _layout([fields for _, fields in head], path)
+        first = [field.strip() for field in head[0][1]]
+        layout = _layout([first, *([field.strip() for field in fields] for _, fields in head[1:])], path)
         body = chain(head[1:] if layout.header else head, rows)
-        X, columns = _parse(body, len(head[0][1]), layout, budget)
-    first = [name.lstrip("# ") for name in head[0][1]]
+        X, columns = _parse(body, len(first), layout, budget)
+    first = [name.lstrip("# ") for name in first]
     names = [first[j] for j in layout.coordinates] if layout.header else None
     called = [(first[j] if layout.header else "") or f"column {j + 1}" for j in layout.words]
     return Table(X, names=names, words=dict(zip(called, columns, strict=True)))
@@ -51,7 +52,7 @@ def _rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[in
     try:
         for fields in reader:
             if any(field.strip() for field in fields):
-                yield reader.line_num, [field.strip() for field in fields]
+                yield reader.line_num, fields
     except csv.Error as error:
         raise FormatError(f"{path}, line {reader.line_num}: {error}.") from error
 
@@ -97,11 +98,17 @@ def _parse(
         for column, j in zip(columns, layout.words, strict=True):
             column.append(budget.word(fields[j]))
         try:
-            numbers.extend([number(fields[j] or "nan") for j in layout.coordinates])
+            numbers.extend([number(fields[j].strip() or "nan") for j in layout.coordinates])
         except ValueError:
-            wrong = next(fields[j] for j in layout.coordinates if fields[j] and not is_number(fields[j]))
+            wrong = next(fields[j].strip() for j in layout.coordinates if fields[j].strip() and not is_number(fields[j]))
             raise FormatError(f"{budget.path}, line {line}: {wrong[:40]!r} is not a number.") from None
-    return np.frombuffer(numbers).reshape(-1, len(layout.coordinates)), columns
+    return np.frombuffer(numbers).reshape(-1, len(layout.coordinates)), [_without_padding(column) for column in columns]
+
+
+def _without_padding(words: list[str]) -> list[str]:
+    """Words without the blanks that a file has beside every separator; blanks of single words belong to them."""
+    padded = all(word[:1].isspace() or word[-1:].isspace() for word in words if word)
+    return [word.strip() for word in words] if padded else words
 
 
 def load_labels(path: str | Path) -> list[str]:
