@@ -116,8 +116,13 @@ class _Plain:
 def _write_text(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> None:
     before, behind = (words[kind] if kind in words else None for kind in ("names", "labels"))
     with open(path, "w", encoding="utf-8", newline="") as file:
-        quoting = csv.QUOTE_ALL if any("\r" in word for column in words.values() for word in column) else csv.QUOTE_MINIMAL
-        writer = csv.writer(file, delimiter=DELIMITERS[path.suffix.lower()], lineterminator="\n", quoting=quoting)
+        odd = any("\r" in word for column in words.values() for word in column)  # which csv does not quote by itself
+        writer = csv.writer(
+            file,
+            delimiter=DELIMITERS[path.suffix.lower()],
+            lineterminator="\n",
+            quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL,
+        )
         head = [f"x{j + 1}" for j in range(X.shape[1])]
         writer.writerow(([] if before is None else ["name"]) + head + ([] if behind is None else ["label"]))
         for i, row in enumerate(X):  # str of a NumPy float is the shortest decimal that reads back the same
