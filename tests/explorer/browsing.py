@@ -34,6 +34,7 @@ Y = from_hyperboloid(X, "poincare")
 ORIGINAL = from_hyperboloid(lift(np.c_[X[:, 1:], np.random.default_rng(3).normal(0, 0.7, (len(X), 3))]), "poincare")
 DEEP = np.c_[4 * from_hyperboloid(X, "tangent"), np.random.default_rng(4).normal(0, 1, (len(X), 2))]  # tangent
 CAT = NAMES.index("cat")
+FELINES = [NAMES.index(name) for name in ("feline", "cat", "wildcat", "lion", "tiger", "lynx")]
 FILM = (0.3, 0.7, 1.0)  # parts of the space coordinates of X: three pictures in which all points move out from the root
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 HOSTILE = ["<img src=x onerror=hacked=1>", "</script><script>hacked=1</script>", "<svg onload=hacked=1>", "a\x00b]]>&amp;"]

@@ -76,7 +76,7 @@ function newApp(data) {
     const left = wide ? box("head").right : 0, right = beside ? width - box("legend").left : 0;
     const side = wide && width - left - right < 0.55 * height ? Math.max(0, width - left) : 0; // narrow: under the legend
     const top = wide ? 0 : box("head").bottom, bottom = height - box("tools").top;
-    $("card").style.maxHeight = wide ? `${Math.max(160, height - box("head").bottom - 28)}px` : ""; // never over the buttons above it
+    $("card").style.maxHeight = wide ? `${Math.max(60, height - box("head").bottom - 28)}px` : ""; // never over the buttons above it
     const free = { x: left, y: top, width: side || width - left - right, height: height - top - bottom };
     const plain = Math.max(40, Math.min(free.width, free.height) / 2 - (wide ? 16 : 8));
     const { open } = MODELS[app.model], radius = plain * fitOf(MODELS[app.model], data.reach);
