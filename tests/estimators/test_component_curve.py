@@ -15,7 +15,7 @@ from horopca._optimize.variances import slid
 from horopca.estimators import component_curve as selection
 from horopca.estimators import folds, parallel_analysis
 from horopca.estimators.parallel_analysis import without_direction
-from horopca.geometry import from_hyperboloid, radius, to_hyperboloid
+from horopca.geometry import from_hyperboloid, pairwise_distance, radius, to_hyperboloid
 from horopca.metrics import component_curve
 from horopca.plots import plot_components
 from horopca.projections.spines import spine_from_basis
@@ -81,6 +81,33 @@ def test_copies_keep_radii_and_images_on_the_components_before():
         across = copy[:, 1:] - copy[:, 1:] @ parallel_analysis._directions(basis).T @ parallel_analysis._directions(basis)
         mean = (across / np.linalg.norm(across, axis=1, keepdims=True)).mean(axis=0)
         assert np.linalg.norm(mean) < 4 / np.sqrt(50)  # four deviations of the mean of as many random directions
+
+
+def families(n: int, d: int, size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Isotropic tangent vectors in families, each 0.2 times as wide as all points, and the family of each."""
+    rng, members = np.random.default_rng(seed), np.repeat(np.arange(n // size), size)
+    return rng.standard_normal((n // size, d))[members] + 0.2 * rng.standard_normal((n, d)), members
+
+
+def test_copies_of_a_group_are_rotated_together():
+    v, groups = families(60, 5, 10, 0)
+    x, basis = to_hyperboloid(v, "tangent"), np.eye(6)[1:3]
+    copy = without_direction(x, basis, np.random.default_rng(0), groups)
+    assert np.allclose(radius(copy), radius(x)) and np.allclose(copy[:, 1:3], x[:, 1:3])
+    same = groups[:, None] == groups[None]
+    assert np.allclose(pairwise_distance(copy)[same], pairwise_distance(x)[same], atol=1e-7)
+    assert not np.allclose(pairwise_distance(copy), pairwise_distance(x), atol=0.1)
+
+
+def test_families_are_not_taken_for_components():
+    v, groups = families(100, 5, 10, 1)
+    options = {"estimator": HoroPCA(model="tangent", n_init=1), "cv": 2, "copies": 9}
+    without = component_curve(v, 2, **options)
+    assert (
+        without.chosen > 0 and without.dependent and "Rows look dependent" in without.sentence and "groups=" in without.sentence
+    )
+    grouped = component_curve(v, 2, groups=groups, **options)
+    assert grouped.chosen == 0 and not grouped.dependent and "groups=" not in grouped.sentence
 
 
 def test_the_figures_are_those_of_the_metrics_on_the_unseen_rows(curve):

@@ -41,7 +41,8 @@ def plane():
 
 def same(a, b):
     """Whether two results are the same to the last bit."""
-    return all(np.array_equal(p, q, equal_nan=True) for p, q in zip(a[:-2], b[:-2], strict=True))
+    left, right = ({**one._asdict(), "conclusion": 0, "coordinates": 0} for one in (a, b))
+    return all(np.array_equal(left[name], right[name], equal_nan=True) for name in left)
 
 
 @pytest.mark.parametrize(("backend", "fitted"), [("threading", horo), ("loky", tangent)])
@@ -130,6 +131,27 @@ def test_what_is_planted_is_stable_and_what_is_not_is_not():
     assert found[1].angle_bounds[0] > 30 and "not stable" in found[1].conclusion
 
 
+def test_what_is_stable_is_said_beside_a_picture_that_is_not():
+    X = planted(40, 4, 0, noise=1.0)
+    found = bootstrap(tangent(X, 2), X, n_resamples=12)
+    assert found.stability < 0.9 and 0 < found.distance_change < 1
+    still = found.stable_points(0.5)
+    assert (np.diff(found.spread[still]) >= 0).all() and len(found.stable_points(1e9)) == 40
+    assert f"distances in the picture, which change by {found.distance_change:.0%} on average" in found.conclusion
+    line = planted(40, 4, 1, noise=0.0)
+    assert bootstrap(tangent(line), line, n_resamples=10).distance_change < 1e-6
+
+
+def test_dependent_rows_are_noticed():
+    rng, members = np.random.default_rng(1), np.repeat(np.arange(10), 10)
+    X = from_hyperboloid(to_hyperboloid(rng.standard_normal((10, 5))[members] + 0.2 * rng.standard_normal((100, 5)), "tangent"))
+    model = tangent(X, 2)
+    assert "Pass groups=" in bootstrap(model, X, n_resamples=10).conclusion
+    assert "Pass groups=" not in bootstrap(model, X, n_resamples=10, groups=members).conclusion
+    independent = planted(100, 5, 2)
+    assert "Pass groups=" not in bootstrap(tangent(independent, 2), independent, n_resamples=10).conclusion
+
+
 def test_groups_of_one_are_rows_and_copies_in_a_group_say_nothing_new():
     X = planted(30, noise=0.4)
     model = tangent(X)
@@ -183,7 +205,7 @@ def test_rows_of_no_weight_are_no_rows():
 
 @pytest.mark.parametrize(("wide", "bound"), [(0, 5.0), (3, 5.0), (0, 60.0), (3, 60.0)])
 def test_the_conclusion_does_not_contradict_itself(plane, wide, bound):
-    plan = SimpleNamespace(members=np.arange(60), different=np.arange(60), resample="bootstrap")
+    plan = SimpleNamespace(members=np.arange(60), different=np.arange(60), resample="bootstrap", looks_dependent=bool)
     spread = np.where(np.arange(60) < wide, 0.6, 0.1)
     for stability in (0.95, 0.7):
         found = plane._replace(spread=spread, stability=stability, angle_bounds=np.array([bound]))

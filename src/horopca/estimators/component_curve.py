@@ -25,7 +25,7 @@ from .base import HyperbolicReduction
 from .folds import check_groups, check_splits, folds_of
 from .horopca import HoroPCA
 from .horopca_fit import canonical_order, centred_sample, check_search, merged, search_options
-from .parallel_analysis import beside_chance
+from .parallel_analysis import beside_chance, look_dependent
 
 RuleName = Literal["null", "one_se"]
 MeasureName = Literal["distortion", "variance", "neighbours"]
@@ -33,6 +33,11 @@ MeasureName = Literal["distortion", "variance", "neighbours"]
 NEIGHBOURS = 10  # Nearest neighbours of each point that are compared, or a third of the fold if that is fewer.
 USUAL_COMPONENTS = 10  # So many are looked at unless more are asked for.
 MOST_ROWS = 1 << 12  # More rows than this are looked at through a random sample of so many.
+
+DEPENDENT = (
+    "Rows look dependent: their neighbours are closer than those of independent rows would be, as in families. Pass groups= "
+    "(the family or subtree of each row); without it, families may be taken for components."
+)
 
 Progress = Callable[[int, int, str], None]
 Map = Callable[[np.ndarray], np.ndarray]  # of points (n, d+1) to their images (n, k+1)
@@ -72,6 +77,7 @@ class ComponentCurve(NamedTuple):
     rule: RuleName
     measure: MeasureName
     n_dimensions: int
+    dependent: bool = False  # whether rows look dependent on each other, and no groups were passed
 
     @property
     def p_values(self) -> np.ndarray:
@@ -102,7 +108,10 @@ class ComponentCurve(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What may be concluded, in words."""
+        """The conclusion in words."""
+        return f"{self._conclusion()} {DEPENDENT}" if self.dependent else self._conclusion()
+
+    def _conclusion(self) -> str:
         K, most = self.chosen, len(self.n_components)
         if self.n_dimensions == 1:
             return "The points have one dimension, and there is nothing to choose."
@@ -168,8 +177,9 @@ def component_curve(
         Folds, each of at least two rows; or a splitter with `split`; or splits, each two arrays of numbers of rows, seen and
         unseen. If a number, and no groups, equal rows are kept in one fold.
     groups : array of shape (n_samples,), optional
-        Rows of one group, such as a subtree, are kept in one fold: where rows depend on each other, single ones are not
-        unseen. (A splitter is told of them; given splits are taken as they are.)
+        The group of each row, such as its subtree or donor, if rows depend on each other. Rows of one group are kept in one
+        fold (a splitter receives the groups; given splits are used unchanged), and copies rotate them together, so that a
+        group is not taken for a component.
     rule : {"null", "one_se"}, default="null"
         "null": as many components as add more to the variance of the points than to that of any copy (and one less than there
         are dimensions at most: what is then left has no direction). That is the plain variance about the mean, whatever the
@@ -216,7 +226,8 @@ def component_curve(
     n, d = rows.shape[0], rows.shape[1] - 1
     some = np.arange(n) if n <= MOST_ROWS else np.sort(rng.choice(n, size=MOST_ROWS, replace=False))
     x = rows.take(some)
-    folds = folds_of(x, check_splits(cv, n, some), check_groups(groups, n, some), rng)
+    members = check_groups(groups, n, some)
+    folds = folds_of(x, check_splits(cv, n, some), members, rng)
     K = _check_most(max_components, d, min(len(seen) for seen, _ in folds))
     jobs = _Jobs(n_jobs, progress, len(folds) + (1 + copies * K if copies else 0))
     task = _Task(estimator, coordinates, x, K)
@@ -224,8 +235,9 @@ def component_curve(
     distortion, variance, neighbours = (HeldOut(held[:, k, 0], held[:, k, 1]) for k in range(3))
     if rule == "one_se" and measure == "neighbours" and np.isnan(neighbours.mean).any():
         raise ValueError("measure='neighbours' needs at least 4 unseen rows in every fold. Take fewer folds (cv).")
-    added, null = beside_chance(x, K, copies, rng, jobs.run)
-    return ComponentCurve(np.arange(1, K + 1), distortion, variance, neighbours, added, null, rule, measure, d)
+    added, null = beside_chance(x, K, copies, members, rng, jobs.run)
+    dependent = groups is None and look_dependent(x)
+    return ComponentCurve(np.arange(1, K + 1), distortion, variance, neighbours, added, null, rule, measure, d, dependent)
 
 
 class _Task(NamedTuple):

@@ -1,7 +1,8 @@
 """What a component adds by chance: a parallel analysis, one component after another.
 
-Copies of the points keep their distances from the mean and all that the components before show of them, and have random
-directions across these. A component that adds more to the points than to any copy is not of chance.
+Copies of the points keep their distances from the mean and their images on the components before, and have random directions
+otherwise. Rows of one group are rotated together, so that a group of similar rows is not taken for a component. A component
+counts if it adds more to the points than to any copy.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import block_diag
+from scipy.spatial import cKDTree
 
 from .._input.threads import one_blas_thread
 from .._optimize.nested import search_next
@@ -20,35 +22,40 @@ from ..geometry import from_hyperboloid, lift, translate_to_origin
 from ..projections.spines import spine_from_basis
 from ..statistics import frechet_mean
 
-MOST_COPIED = 1 << 11  # Copies are made of at most so many rows.
-MEASURED_PAIRS = 1 << 16  # Variances of many rows and their copies are taken over so many pairs.
+MOST_COPIED = 1 << 11  # Copies are made of at most this many rows: a fit to them takes about a second.
+MEASURED_PAIRS = 1 << 16  # Variances are measured on this many pairs: their error is below a hundredth of a percent.
+# Rows look dependent if their third nearest neighbours are closer than this fraction of what independent rows would have. Of
+# normal, t3 and exponential points in 3 to 20 dimensions (40 samples each) the ratio was never below 0.76; of families of ten,
+# 0.3 times as wide as all points, it was 0.50 to 0.75 in the median, and 0.09 to 0.42 for three embeddings of trees.
+CLOSE, THIRD = 0.75, 3
 
 
 def beside_chance(
-    x: np.ndarray, K: int, copies: int, rng: np.random.Generator, run: Callable[..., list[Any]]
+    x: np.ndarray, K: int, copies: int, groups: np.ndarray | None, rng: np.random.Generator, run: Callable[..., list[Any]]
 ) -> tuple[np.ndarray, np.ndarray]:
     """What each component adds (K,), and what it adds to copies (copies, m), up to the first that adds no more than that.
 
-    `run` takes a function, a list of the arguments of its calls, and what they are called while they are made.
+    `groups` (n,) are the numbers of the groups of the rows. ``run(function, arguments, name)`` returns the results of calls.
     """
     if not copies:
         return np.full(K, np.nan), np.empty((0, 0))
-    x = x[rng.permutation(len(x))[:MOST_COPIED]]
-    x = translate_to_origin(x, frechet_mean(x).point)
+    some = rng.permutation(len(x))[:MOST_COPIED]
+    members = None if groups is None else np.unique(groups[some], return_inverse=True)[1]
+    x = translate_to_origin(x[some], frechet_mean(x[some]).point)
     ((bases, added),) = run(_added, [(x, K)], "all rows")
     null: list[list[float]] = []
-    most = min(K, x.shape[1] - 2)  # what is left of d dimensions after d - 1 has no direction to compare
+    most = min(K, x.shape[1] - 2)  # after d - 1 components, one direction is left and there is nothing to compare
     while len(null) < most and (not null or added[len(null) - 1] > max(null[-1])):
         k = len(null)
-        null.append(run(_added_by_chance, [(x, bases[k], seed) for seed in rng.spawn(copies)], f"copies, k = {k + 1}"))
+        null.append(run(_added_by_chance, [(x, bases[k], members, seed) for seed in rng.spawn(copies)], f"copies, k = {k + 1}"))
     return added, np.array(null).reshape(-1, copies).T
 
 
 @one_blas_thread()
 def _added(x: np.ndarray, K: int) -> tuple[list[np.ndarray], np.ndarray]:
-    """Bases (k, d+1) of spines of k = 0 .. K components of points x, as seen from their mean, and the share (K,) each adds.
+    """Bases (k, d+1) of free spines of k = 0 .. K components of points x around their mean, and the share (K,) each adds.
 
-    The spines are free: a single ideal point shows little of any points, and the second then more than its share.
+    They are free because a single ideal point shows little of any points, and the second one then more than its share.
     """
     bases, shares = [np.zeros((0, x.shape[1]))], [0.0]
     for _ in range(K):
@@ -58,24 +65,53 @@ def _added(x: np.ndarray, K: int) -> tuple[list[np.ndarray], np.ndarray]:
 
 
 @one_blas_thread()
-def _added_by_chance(x: np.ndarray, before: np.ndarray, rng: np.random.Generator) -> float:
-    """The share that a component more than a spine has adds, if what that does not show of points x has no direction."""
-    copy = without_direction(x, before, rng)
+def _added_by_chance(x: np.ndarray, before: np.ndarray, groups: np.ndarray | None, rng: np.random.Generator) -> float:
+    """The share that one more component than a spine has adds to a copy of points x."""
+    copy = without_direction(x, before, rng, groups)
     return _share(copy, _next(copy, before)) - _share(copy, before)
 
 
-def without_direction(x: np.ndarray, basis: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Points x (n, d+1) with the same images on the spine of a basis (k, d+1), whose direction is random beside that.
+def without_direction(
+    x: np.ndarray, basis: np.ndarray, rng: np.random.Generator, groups: np.ndarray | None = None
+) -> np.ndarray:
+    """Points x (n, d+1) with the same images on the spine of a basis (k, d+1) and random directions otherwise.
 
-    They keep their distances from the origin, and their parts along the k directions of the spine as it is seen from there; the
-    rest of each is turned to a direction that is uniform among those across the spine.
+    They keep their distances from the origin and their parts along the k directions of the spine. The rest of each row, or of
+    all rows of a group together, is rotated at random in the d - k dimensions across the spine.
     """
     Q = _directions(basis)
     along = x[:, 1:] @ Q.T @ Q
-    rest = np.linalg.norm(x[:, 1:] - along, axis=1, keepdims=True)
-    u = rng.standard_normal(along.shape)
-    u -= u @ Q.T @ Q
-    return lift(along + rest * u / np.linalg.norm(u, axis=1, keepdims=True))
+    rest = x[:, 1:] - along
+    if groups is None:
+        u = rng.standard_normal(along.shape)
+        u -= u @ Q.T @ Q
+        turned = np.linalg.norm(rest, axis=1, keepdims=True) * u / np.linalg.norm(u, axis=1, keepdims=True)
+    else:
+        across = np.linalg.svd(Q)[2][len(Q) :] if len(Q) else np.eye(rest.shape[1])
+        m = len(across)
+        # the factor Q of a normal matrix is uniform among rotations and reflections if the diagonal of R is positive
+        turns, R = np.linalg.qr(rng.standard_normal((int(groups.max()) + 1, m, m)))
+        turns = turns * np.sign(np.diagonal(R, axis1=1, axis2=2))[:, None, :]
+        turned = np.einsum("nij,nj->ni", turns[groups], rest @ across.T) @ across
+    return lift(along + turned)
+
+
+def look_dependent(x: np.ndarray, seed: int = 0) -> bool:
+    """Whether points x (n, d+1) have nearer neighbours than independent rows would have.
+
+    Tangent vectors at the mean are scaled to unit covariance and compared with vectors of the same lengths in random
+    directions, as if they were independent draws from an elliptical distribution.
+    """
+    v = from_hyperboloid(translate_to_origin(x, frechet_mean(x).point), "tangent")
+    sizes, axes = np.linalg.eigh(np.cov(v.T).reshape(v.shape[1], -1))
+    kept = sizes > 1e-12 * max(float(sizes[-1]), 1e-300)
+    w = np.unique((v - v.mean(axis=0)) @ axes[:, kept] / np.sqrt(sizes[kept]), axis=0)
+    if len(w) < 2 * THIRD or w.shape[1] < 2:
+        return False
+    u = np.random.default_rng(seed).standard_normal(w.shape)
+    u *= np.linalg.norm(w, axis=1, keepdims=True) / np.linalg.norm(u, axis=1, keepdims=True)
+    near, chance = (float(np.median(cKDTree(points).query(points, THIRD + 1)[0][:, THIRD])) for points in (w, u))
+    return near < CLOSE * chance
 
 
 def _directions(basis: np.ndarray) -> np.ndarray:
@@ -84,9 +120,9 @@ def _directions(basis: np.ndarray) -> np.ndarray:
 
 
 def _next(x: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """The basis (k+1, d+1) of a free spine of points x (n, d+1) that has one component more than another (k, d+1).
+    """The basis (k+1, d+1) of a free spine of points x (n, d+1) with one more component than another (k, d+1).
 
-    Searched along the directions of the other and the principal axes of the rest, for points and copies of them alike.
+    Points and copies are searched in the same way: along the directions of the other and the principal axes of the rest.
     """
     Q = _directions(before)
     v = from_hyperboloid(x, "tangent")

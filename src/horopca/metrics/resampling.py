@@ -19,6 +19,7 @@ from .._input.rows import Rows, check_rows
 from ..estimators.base import check_reduction
 from ..estimators.fitting import as_fitted, check_weights, fitted_coordinates
 from ..estimators.folds import group_numbers
+from ..estimators.parallel_analysis import look_dependent
 from ..geometry import Frame, align, between, distance, from_hyperboloid, translate_to_origin
 from ..geometry._arrays import to_numpy
 from ..projections.spines import spine_angle, spine_basis
@@ -28,6 +29,7 @@ FEWEST = 10  # Fewer refits say nothing of a share of nine in ten.
 COUNTED_ROWS = 1 << 14  # Of up to so many rows those that are different are counted.
 ALIGNED_ROWS = 1 << 14  # Pictures of more points are matched by so many of them.
 SAME_MEAN = 1e-3  # Means that lie farther apart, in deviations of the points, are of other points.
+CHANGED_PAIRS = 1 << 12  # Pairs whose distances are compared: the error is about a hundredth of the change.
 REDRAWN = 100  # A resample with too few different points is drawn again, so many times.
 
 
@@ -35,6 +37,7 @@ class Refit(NamedTuple):
     """What one refit says."""
 
     moved: np.ndarray  # (n, K), where it puts the points, as tangent vectors at their images, carried to the origin
+    change: float  # mean relative change of the distances of some pairs of images
     angles: list[float]  # of its nested spines, in degrees
     kappa: float
     converged: bool
@@ -100,7 +103,14 @@ class Resampling(NamedTuple):
         moved = from_hyperboloid(translate_to_origin(found.move(images), self.reference), "tangent")
         spine = getattr(model, "spine_", None)
         kappa = float("nan") if spine is None else spine.kappa
-        return Refit(self._scale() * moved, self._angles(model), kappa, bool(model.converged_))
+        return Refit(self._scale() * moved, self._change(images), self._angles(model), kappa, bool(model.converged_))
+
+    def _change(self, images: np.ndarray) -> float:
+        """The mean relative change of the distances between random pairs of images."""
+        a, b = np.random.default_rng(self.seed).integers(len(images), size=(2, CHANGED_PAIRS))
+        before, after = distance(self.reference[a], self.reference[b]), distance(images[a], images[b])
+        apart = before > 0
+        return self._scale() * float(np.mean(np.abs(after[apart] / before[apart] - 1))) if apart.any() else 0.0
 
     def _drawn(self, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """Rows of a resample with enough different ones for a fit."""
@@ -122,6 +132,10 @@ class Resampling(NamedTuple):
     def matched(self) -> slice:
         """The rows that pictures are matched by."""
         return slice(None, None, -(-len(self.reference) // ALIGNED_ROWS))
+
+    def looks_dependent(self) -> bool:
+        """Whether rows look dependent on each other."""
+        return look_dependent(np.asarray(self.coordinates.to_hyperboloid(self.X[self.matched()])))
 
     def _scale(self) -> float:
         """How far the fit lies from the truth for each unit that a refit lies from it: of m of n without replacement."""

@@ -25,6 +25,10 @@ from ..geometry._arrays import to_numpy
 from ..statistics import frechet_mean
 from .resampling import Resampling
 
+DEPENDENT = (
+    "Rows look dependent: their neighbours are closer than those of independent rows would be, as in families. Pass groups= "
+    "(the family or subtree of each row); without it, all of this looks more stable than it is."
+)
 FEW_GROUPS = 10  # So few groups are too few to tell what others would be like.
 STABLE, LOOSE = 15.0, 30.0  # Up to these angles, in degrees, a spine is called stable, or roughly so.
 READABLE, COARSE = 0.9, 0.5  # From these shares of its variance on a picture can be read point by point, or in its large parts.
@@ -62,6 +66,9 @@ class Stability(NamedTuple):
         What may be concluded, in a few sentences.
     coordinates : Coordinates
         The model and curvature of the images.
+    distance_change : float
+        The mean relative change, over refits and pairs of points, of distances in the picture. They may be stable where
+        positions are not.
     """
 
     images: np.ndarray
@@ -76,6 +83,15 @@ class Stability(NamedTuple):
     n_resamples: int
     conclusion: str
     coordinates: Coordinates
+    distance_change: float = float("nan")
+
+    def stable_points(self, fraction: float = 0.1) -> np.ndarray:
+        """Rows of the points that refits move by at most a fraction of the radius of the picture, the most stable first."""
+        share = check_number("fraction", fraction, "a number above 0", above=0)
+        x = self._points()
+        radius = float(np.sqrt(np.mean(distance(x, frechet_mean(x).point) ** 2))) / self.coordinates.scale
+        order = np.argsort(self.spread, kind="stable")
+        return np.asarray(order[self.spread[order] <= share * radius])
 
     def borders(self, n_points: int = 64, level: float | None = None) -> np.ndarray:
         """The border of the region of each image, points (n_samples, n_points, 2) in the model of the images.
@@ -217,6 +233,7 @@ def bootstrap(
         n_resamples,
         "",
         plan.coordinates,
+        float(np.mean([refit.change for refit in refits])),
     )
     return found._replace(conclusion=" ".join(_sentences(found, plan, np.sqrt(about) / scale)))
 
@@ -254,12 +271,20 @@ def _sentences(found: Stability, plan: Resampling, radius: float) -> Iterator[st
     yield f"Images move by {move:.2g} in a picture of radius {radius:.2g} {reading}"
     if wide and not readable:
         yield f"{wide} of {n} points move by more than half of that radius."
+    if not readable:
+        still = len(found.stable_points())
+        yield (
+            f"What is stable: distances in the picture, which change by {found.distance_change:.0%} on average, and "
+            f"{still} of {n} points, which move by less than a tenth of that radius."
+        )
     if readable and np.any(found.angle_bounds > LOOSE):
         yield "That angles are large where the picture stays is no contradiction: a spine may slide inside it at little cost."
     if not np.isnan(found.merged) and plan.model.ideal_points_ is not None:
         yield f"The ideal points are merged in {found.merged:.0%} of the refits."
     if found.converged < 1:
         yield f"{1 - found.converged:.0%} of the refits did not converge, which makes all of this less sure."
+    if count == n and plan.looks_dependent():
+        yield DEPENDENT
     if count <= FEW_GROUPS:
         yield f"With {count} {'rows' if count == n else 'groups'} it is a guess."
 
