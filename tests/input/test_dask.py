@@ -1,4 +1,4 @@
-"""Dask arrays: the answers of an array in memory, wherever the rows are, and rows that stay there."""
+"""Dask arrays: the results are those of an array in memory, and the rows stay on the workers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ from horopca._input.coordinates import Coordinates
 from horopca._input.dask import DaskRows
 from horopca._input.rows import check_rows
 from horopca.geometry import from_hyperboloid, translate
-from horopca.statistics import frechet_mean
 from sentences import sentence
 
 N = 17_000  # more than a search looks at, so that the fits make passes over all rows
@@ -103,22 +102,8 @@ def test_other_models_and_single_precision(model):
     np.testing.assert_allclose(Y.compute(), estimator.fit(P).transform(P), atol=1e-6)  # of single precision
 
 
-def test_the_frechet_mean():
-    coordinates = Coordinates("poincare", -1.0)
-    near, far = frechet_mean(check_rows(X, coordinates)), frechet_mean(check_rows(chunked(), coordinates))
-    np.testing.assert_allclose(far.point, near.point, atol=1e-12)
-    assert metrics.frechet_variance(chunked()) == pytest.approx(metrics.frechet_variance(X), rel=1e-12)
-
-
-def test_rows_are_taken_in_the_order_asked_for():
-    rows = check_rows(chunked(), Coordinates("poincare", -1.0))
-    indices = np.array([16_999, 3, 5000, 4999, 3, 0, 13_191, 13_192])
-    np.testing.assert_array_equal(rows.raw(indices), X[indices])
-    np.testing.assert_array_equal(rows.take(indices), check_rows(X, Coordinates("poincare", -1.0)).take(indices))
-
-
 @pytest.mark.parametrize("count", [1, 8, 9, 65, 73])
-def test_every_chunk_counts_once_and_in_order(count):
+def test_a_pass_visits_every_chunk_once_in_order(count):
     rows = check_rows(da.from_array(X[: 10 * count], chunks=(10, 5)), Coordinates("poincare", -1.0))
     assert rows.fold(lambda chunk: [(chunk.start, len(chunk.X))]) == [(10 * k, 10) for k in range(count)]
     (total,) = rows.fold(lambda chunk: (chunk.X.sum(axis=0),))
@@ -137,12 +122,12 @@ def test_data_frames_unknown_sizes_and_integers():
     assert np.isnan(unknown.shape[0])
     np.testing.assert_allclose(TangentPCA(2).fit_transform(unknown).compute(), expected, atol=1e-12)
     assert metrics.pair_variance(unknown) == pytest.approx(metrics.pair_variance(frame))
-    assert np.isnan(unknown.shape[0])  # the user's array is as it was
+    assert np.isnan(unknown.shape[0])  # the user's array is unchanged
     whole = np.random.default_rng(0).integers(-3, 4, size=(60, 3))
     assert TangentPCA(2, model="tangent").fit_transform(da.from_array(whole, chunks=(20, 3))).dtype == np.float64
 
 
-def test_a_first_batch_that_is_refused_leaves_the_earlier_fit():
+def test_an_invalid_batch_leaves_the_earlier_fit():
     pca = HoroPCA(2, n_init=1, random_state=0).fit(X[:500])
     before = pca.transform(X[:500])
     with pytest.raises(ValueError, match="row 300 has norm"):
@@ -150,7 +135,7 @@ def test_a_first_batch_that_is_refused_leaves_the_earlier_fit():
     np.testing.assert_array_equal(pca.transform(X[:500]), before)
 
 
-# ---------------------------------------------------------------- lazily, and without the rows
+# ---------------------------------------------------------------- lazy results and small messages
 
 
 def counted(folder: Path, rows: int = 5000) -> da.Array:
@@ -165,7 +150,7 @@ def counted(folder: Path, rows: int = 5000) -> da.Array:
     return da.map_blocks(read, chunks=chunks, dtype=X.dtype, meta=X[:0])
 
 
-def test_transform_is_lazy_and_stays_what_it_was(tmp_path):
+def test_transform_is_lazy_and_independent_of_a_later_fit(tmp_path):
     estimator = TangentPCA(2).fit(X)
     Y = estimator.transform(counted(tmp_path))
     back = estimator.inverse_transform(Y)
@@ -177,12 +162,9 @@ def test_transform_is_lazy_and_stays_what_it_was(tmp_path):
     np.testing.assert_array_equal(Y.compute(), expected)
     assert len(list(tmp_path.iterdir())) == 4
     np.testing.assert_array_equal(Y[:7].compute(), expected[:7])
-    assert len(list(tmp_path.iterdir())) == 5  # the chunk with these rows alone
-
-
-def test_busemann_coordinates_are_lazy_too(few_searched):
-    estimator = ESTIMATORS["greedy"].fit(X)
-    np.testing.assert_allclose(estimator.busemann(chunked()).compute(), estimator.busemann(X), atol=1e-12)
+    assert len(list(tmp_path.iterdir())) == 5  # only the chunk with these rows
+    horo = HoroPCA(2, n_init=1, random_state=0).fit(X[:500])
+    np.testing.assert_allclose(horo.busemann(chunked()).compute(), horo.busemann(X), atol=1e-12)
 
 
 class Sizes(Callback):
@@ -215,22 +197,13 @@ def test_small_arrays_travel_and_rows_do_not(monkeypatch):
     assert sizes.largest["_take"] < 6000 * d * 8 / 2  # what was chosen of a chunk
 
 
-def test_a_chunk_is_worked_on_in_parts(monkeypatch):
-    seen = []
-    rows = check_rows(da.from_array(X, chunks=(N, 5)), Coordinates("poincare", -1.0))
-    monkeypatch.setattr("horopca._input.rows.CHUNK_ELEMENTS", 1 << 12)
-    count = rows.fold(lambda chunk: seen.append((chunk.start, len(chunk.X))) or len(chunk.X))
-    assert count == N and max(size for _, size in seen) <= (1 << 12) // 5
-    assert [start for start, _ in seen] == list(range(0, N, (1 << 12) // 5))
-
-
-def test_what_would_gather_all_rows_is_refused(monkeypatch):
+def test_a_metric_that_needs_too_many_rows_on_one_machine_is_an_error(monkeypatch):
     monkeypatch.setattr(dask_rows, "GATHERED_ROWS", 100)
     with pytest.raises(ValueError, match=r"this Dask array has 17,000\. Pass a sample of the rows"):
         metrics.pair_variance(chunked(), n_pairs=17_000 * 16_999 // 2)
 
 
-# ---------------------------------------------------------------- a part at a time
+# ---------------------------------------------------------------- rows
 
 FEW, HERE = X[:200], Coordinates("poincare", -0.25)
 PARTS = (60, 0, 90, 50)
@@ -240,14 +213,17 @@ def lazy(P: np.ndarray = FEW) -> DaskRows:
     return check_rows(da.from_array(P, chunks=(PARTS, -1)), HERE, name="Y")
 
 
-def test_every_way_to_the_points_gives_those_of_an_array_in_memory(monkeypatch):
+def test_points_are_those_of_an_array_in_memory(monkeypatch):
     monkeypatch.setattr("horopca._input.rows.CHUNK_ELEMENTS", 400)  # 80 rows
     rows, near = lazy(), check_rows(FEW, HERE)
     assert rows.shape == near.shape and rows.remote
     np.testing.assert_array_equal(rows.all(), near.all())
+    indices = np.array([199, 3, 60, 59, 3, 0, 149, 150])  # in any order
+    np.testing.assert_array_equal(rows.raw(indices), FEW[indices])
+    np.testing.assert_array_equal(rows.take(indices), near.take(indices))
     assert [(chunk.start, len(chunk.X)) for chunk in rows.chunks()] == [(0, 80), (80, 80), (160, 40)]
     np.testing.assert_array_equal(np.concatenate([chunk.points() for chunk in rows.chunks()]), near.all())
-    starts = [(0, 60), (60, 80), (140, 10), (150, 50)]  # at most so many rows of a chunk at a time
+    starts = [(0, 60), (60, 80), (140, 10), (150, 50)]  # at most 80 rows of a chunk at a time
     assert rows.fold(lambda chunk: [(chunk.start, len(chunk.X))]) == starts
     assert lazy().map(lambda chunk: np.full((len(chunk.X), 1), chunk.start)).compute()[:, 0].tolist() == [
         start for start, count in starts for _ in range(count)
@@ -260,8 +236,8 @@ def test_every_way_to_the_points_gives_those_of_an_array_in_memory(monkeypatch):
         assert beside == (pytest.approx(t @ t[::-1]), [(start, start) for start, _ in starts])
 
 
-def test_whoever_reads_rows_first_is_told_what_is_wrong_with_them(monkeypatch):
-    monkeypatch.setattr("horopca._input.rows.CHUNK_ELEMENTS", 400)  # 80 rows: 140 is one of the second part of a chunk
+def test_the_first_pass_names_an_invalid_row(monkeypatch):
+    monkeypatch.setattr("horopca._input.rows.CHUNK_ELEMENTS", 400)  # 80 rows: row 140 is in the second part of a chunk
     wrong = np.where(np.arange(200)[:, None] == 140, 3.0, FEW)
     count = lambda chunk, *_: len(chunk.X)
     for read in (
@@ -276,28 +252,12 @@ def test_whoever_reads_rows_first_is_told_what_is_wrong_with_them(monkeypatch):
         assert message.startswith("Y must lie inside the ball of radius 2, but row 140 has norm 6.7082")
 
 
-@pytest.mark.parametrize(
-    "first", [lambda rows: rows.raw(np.array([3])), lambda rows: rows.fold(lambda chunk: 1),
-              lambda rows: rows.fold_beside(check_rows(X, HERE), lambda *_: 1)]
-)  # fmt: skip
-def test_what_was_checked_once_is_read_where_it_is_needed_alone(first, tmp_path):
+def test_after_the_first_pass_only_the_chunks_that_are_needed_are_read(tmp_path):
     rows = check_rows(counted(tmp_path), HERE)
-    first(rows)
-    assert len(list(tmp_path.iterdir())) == 4  # all chunks of it
+    rows.raw(np.array([3]))
+    assert len(list(tmp_path.iterdir())) == 4  # all chunks, to validate them
     rows.raw(np.array([5001, 17, 5000]))
-    assert len(list(tmp_path.iterdir())) == 6  # these two
-    rows.map(lambda chunk: chunk.points())[:9].compute()
-    assert len(list(tmp_path.iterdir())) == 7
-
-
-def test_as_many_rows_as_are_brought_to_one_place(monkeypatch):
-    monkeypatch.setattr(dask_rows, "GATHERED_ROWS", 200)
-    assert lazy().all().shape == (200, 6)
-    monkeypatch.setattr(dask_rows, "GATHERED_ROWS", 199)
-    assert sentence(lazy().all) == (
-        "X must have at most 199 rows here, since they are brought to one machine, but this Dask array has 200. "
-        "Pass a sample of the rows."
-    )
+    assert len(list(tmp_path.iterdir())) == 6
 
 
 # ---------------------------------------------------------------- metrics
@@ -329,7 +289,7 @@ def test_metrics_take_no_more_rows_than_they_need():
     assert sizes.largest["_take"] < 1000 * 5 * 8
 
 
-def test_unexplained_variance_needs_both_arrays_only_where_they_are():
+def test_unexplained_variance_of_any_two_kinds_of_arrays():
     estimator, D = EuclideanPCA(2).fit(X), chunked()
     back, lazily = (estimator.inverse_transform(estimator.transform(P)) for P in (X, D))
     expected = metrics.unexplained_variance(X, back)
@@ -337,7 +297,7 @@ def test_unexplained_variance_needs_both_arrays_only_where_they_are():
         assert metrics.unexplained_variance(*pair) == pytest.approx(expected, rel=1e-12)
 
 
-# ---------------------------------------------------------------- refusals
+# ---------------------------------------------------------------- errors
 
 
 def spoiled(row: int, value: float) -> np.ndarray:
@@ -351,16 +311,16 @@ def spoiled(row: int, value: float) -> np.ndarray:
     [spoiled(13_500, np.nan), spoiled(13_500, np.inf), spoiled(13_500, 2.0), X[:1], X[:, :1]],
     ids=["NaN", "infinity", "outside", "one row", "one column"],
 )
-def test_the_sentences_are_those_of_arrays_in_memory(P):
+def test_the_messages_are_those_of_arrays_in_memory(P):
     D = da.from_array(P, chunks=(4096, -1))
     estimator = HoroPCA(2, n_init=1).fit(X[:100])
     with pytest.raises(ValueError) as far:
         HoroPCA(2, n_init=1).fit(D)
     with pytest.raises(ValueError) as near:
         HoroPCA(2, n_init=1).fit(P)
-    told, expected = str(far.value), str(near.value)
-    assert told.split(" of rows ")[0] == expected.split(" of rows ")[0]
-    assert ("row 13500 has" in told) == ("row 13500 has" in expected)
+    message, expected = str(far.value), str(near.value)
+    assert message.split(" of rows ")[0] == expected.split(" of rows ")[0]
+    assert ("row 13500 has" in message) == ("row 13500 has" in expected)
     if len(P) == N and P.shape[1] == 5:
         lazily = estimator.transform(D)
         with pytest.raises(ValueError) as late:
@@ -369,13 +329,13 @@ def test_the_sentences_are_those_of_arrays_in_memory(P):
         assert ("row 13500 has" in str(late.value)) == ("row 13500 has" in expected)
 
 
-def test_rows_that_nobody_asked_for_are_checked_too():
+def test_rows_that_are_not_sampled_are_validated():
     P = da.from_array(spoiled(13_500, 2.0), chunks=(10, 5))
     with pytest.raises(ValueError, match=r"row 13500 has norm 2"):
         metrics.pair_variance(P, n_pairs=128, random_state=0)
 
 
-def test_shapes_and_kinds_that_are_refused():
+def test_invalid_shapes_and_types():
     fitted = TangentPCA(2).fit(chunked())
     with pytest.raises(ValueError, match="X has 4 features, but TangentPCA is expecting 5 features"):
         fitted.transform(chunked()[:, :4])
@@ -399,8 +359,8 @@ def test_half_precision_becomes_float64_and_single_stays():
 # ---------------------------------------------------------------- a cluster
 
 
-def test_a_task_s_refusal_reaches_the_user():
-    """From a worker that is spoken to through a socket; tests/fuzz/test_cluster.py has workers that are processes apart."""
+def test_an_error_on_a_worker_reaches_the_user():
+    """From a worker behind a socket; tests/fuzz/test_cluster.py has workers in other processes."""
     apart = {"processes": False, "protocol": "tcp://", "dashboard_address": ":0", "silence_logs": 50}
     with LocalCluster(n_workers=1, threads_per_worker=1, **apart) as cluster, Client(cluster, set_as_default=False) as client:
         with client.as_current(), dask.config.set(scheduler="distributed"):

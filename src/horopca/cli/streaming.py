@@ -44,14 +44,15 @@ def unfinished(output: Path | None) -> list[Output]:
 def reduce_streamed(request: Request, outputs: OutputSet) -> Reduced:
     """Reduce points in a file that is mapped for the fit, then read and transformed one block at a time."""
     request.check(unfinished(request.output))
+    for output in unfinished(request.output) if request.restart else []:
+        Path(output.path or "").unlink(missing_ok=True)
     start, source = time.perf_counter(), Source.of(request.input)
     estimator, more = request.estimator(*_stated_coordinates(request.input)), {}
     with progress_bar(f"Reducing {source.shape[0]:,} points from {request.input.name}") as bar:
         if request.output is None:
             fit_to(estimator, source)
         else:
-            options: dict[str, Any] = {"restart": request.restart, "progress": bar.update, "log": bar.log}
-            done = add_reduced_file(outputs, request.input, request.output, estimator, **options)
+            done = add_reduced_file(outputs, request.input, request.output, estimator, bar.update, bar.log)
             estimator, more = done.estimator, {"resumed_at": done.resumed_at}
         distortion, error = sampled_distortion(source.take, source.shape[0], estimator, request.seed)
     step = -(-source.shape[0] // DRAWN_ROWS)

@@ -148,7 +148,7 @@ def check_output(path: str | Path, *, force: bool = False, formats: Sequence[str
         raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}.")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder, but a file name was expected.")
-    if os.path.lexists(path) and not force and not _temporary_names(path):
+    if os.path.lexists(path) and not force and not _unfinished(path):
         raise exists_error(path)
     side = side_file(path)
     if path.suffix.lower() in SIDE_FORMATS and side.exists() and not (side.is_file() and is_side_file(side)):
@@ -214,70 +214,56 @@ class OutputSet(ExitStack):
             check(path, force=self.force)  # another process may have written it meanwhile
         with ExitStack() as undo:
             for temporary, path, _ in reversed(self.outputs):
-                if len(self.outputs) > 1 and temporary.is_file() and os.name != "nt":  # Windows cannot rename an open file
-                    with suppress(BlockingIOError):  # this process has locked it already
-                        lock(self.enter_context(open(temporary, "rb")))  # which tells it from one of a process that was killed
-                for name in (temporary, side_file(temporary)):
-                    self.callback(_remove, old_name(name))
-                described = side_file(temporary).exists()
+                if temporary.is_file() and os.name != "nt":  # Windows cannot rename an open file
+                    with suppress(BlockingIOError):  # the partial file of a large job is locked already
+                        lock(self.enter_context(open(temporary, "rb")))
+                side, described = side_file(path), side_file(temporary).exists()
                 if described:  # first: points without their metadata would be misread
-                    _publish(side_file(temporary), side_file(path), True, undo)
-                _publish(temporary, path, self.force, undo)
-                side = side_file(path)
+                    self._publish(side_file(temporary), side, True, undo)
+                self._publish(temporary, path, self.force, undo)
                 if not described and path.suffix.lower() in SIDE_FORMATS and side.is_file() and is_side_file(side):
                     side.unlink()  # that of the file that was replaced
             undo.pop_all()
 
-
-def _publish(temporary: Path, path: Path, force: bool, undo: ExitStack) -> None:
-    """Give a file its name. It also keeps its temporary name if it is new and the file system has hard links."""
-    try:
-        if names := _temporary_names(path):
-            for unfinished in (path, *names):
-                unfinished.unlink()
-        if force and os.path.lexists(path):
-            _replace(temporary, path, undo)
-        else:
-            _link(temporary, path)
+    def _publish(self, temporary: Path, path: Path, force: bool, undo: ExitStack) -> None:
+        """Give a file its name. It also keeps its temporary name if it is new and the file system has hard links."""
+        try:
+            for name in _unfinished(path):
+                name.unlink()
+            if force and os.path.lexists(path):
+                self._replace(temporary, path, undo)
+                return
+            try:
+                os.link(temporary, path)
+            except OSError as error:  # FileExistsError, a folder, or a file system without hard links
+                if os.path.lexists(path):
+                    raise exists_error(path) from error
+                temporary.rename(path)
             undo.callback(_remove, path)
-    except OSError as error:
-        if error.errno is None:
-            raise
-        raise OSError(error.errno, error.strerror, str(path)) from error  # without the temporary name
+        except OSError as error:
+            if error.errno is None:
+                raise
+            raise OSError(error.errno, error.strerror, str(path)) from error  # without the temporary name
 
-
-def _link(temporary: Path, path: Path) -> None:
-    try:
-        os.link(temporary, path)
-    except OSError as error:  # FileExistsError, a folder, or a file system without hard links
-        if os.path.lexists(path):
-            raise exists_error(path) from error
-        temporary.rename(path)
-
-
-def _replace(temporary: Path, path: Path, undo: ExitStack) -> None:
-    """Replace a file or folder. The old one is kept until all outputs have their names."""
-    if path.exists():
-        temporary.chmod(stat.S_IMODE(path.stat().st_mode))
-    old = old_name(temporary)
-    if temporary.is_dir():
-        path.rename(old)
-    else:
-        with suppress(OSError, NotImplementedError):  # no hard links
-            os.link(path, old, follow_symlinks=False)
-    undo.callback(_restore, old, path)
-    temporary.replace(path)
+    def _replace(self, temporary: Path, path: Path, undo: ExitStack) -> None:
+        """Replace a file or folder. The old one is kept until all outputs have their names."""
+        old = temporary.with_name(f"{temporary.name}.old")
+        self.callback(_remove, old)
+        undo.callback(_restore, old, path)
+        if path.exists():
+            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+        if temporary.is_dir():
+            path.rename(old)
+        else:
+            with suppress(OSError, NotImplementedError):  # no hard links
+                os.link(path, old, follow_symlinks=False)
+        temporary.replace(path)
 
 
 def _restore(old: Path, path: Path) -> None:
     if os.path.lexists(old):
         _remove(path)
         old.replace(path)
-
-
-def old_name(temporary: Path) -> Path:
-    """The name under which an output that is replaced is kept."""
-    return temporary.with_name(f"{temporary.name}.old")
 
 
 def _remove(path: Path) -> None:
@@ -287,18 +273,18 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _temporary_names(path: Path) -> list[Path]:
-    """The temporary names that a file still has because the process that wrote it was killed while it published."""
-    if path.is_symlink() or not path.is_file() or path.stat().st_nlink == 1:
-        return []
-    pattern = f".{glob.escape(path.stem)}-????????{glob.escape(path.suffix)}"
-    names = [name for name in path.parent.glob(pattern) if name.samefile(path)]
-    with open(path, "rb") as file:
-        try:
-            lock(file)
-        except BlockingIOError:  # that process is alive
+def _unfinished(path: Path) -> list[Path]:
+    """The path and the temporary names of a file that has both, because the process that published it was killed."""
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_nlink == 1:
             return []
-    return names
+        pattern = f".{glob.escape(path.stem)}-????????{glob.escape(path.suffix)}"
+        names = [name for name in path.parent.glob(pattern) if name.samefile(path)]
+        with open(path, "rb") as file:
+            lock(file)
+    except (FileNotFoundError, BlockingIOError):  # that process is alive
+        return []
+    return [path, *names] if names else []
 
 
 # ---------------------------------------------------------------- a block of rows at a time

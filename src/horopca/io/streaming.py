@@ -13,13 +13,12 @@ import hashlib
 import json
 import operator
 import os
-import shutil
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, NoReturn
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -28,10 +27,10 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .anndata import how
 from .arrays import map_npy
-from .files import check_finite, existing
+from .files import check_finite, existing, named
 from .fits import load_fitted, to_members, write_members
 from .metadata import side_file, write_side_file
-from .output import BLOCKS, OutputSet, check_output, is_same, old_name
+from .output import BLOCKS, OutputSet, check_output, is_same
 from .partial import beside, folder_to_disk, open_partial, to_disk
 
 LARGE = 1 << 26  # A larger .npy file is not read into memory at once.
@@ -65,7 +64,6 @@ def reduce_file(
     estimator: Any,
     *,
     force: bool = False,
-    restart: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
     log: Callable[[str], None] = lambda message: None,
 ) -> Streamed:
@@ -84,8 +82,6 @@ def reduce_file(
         Fitted to the input unless it is fitted already.
     force : bool, default=False
         Overwrite an existing output.
-    restart : bool, default=False
-        Start from the beginning even if an interrupted call could be resumed.
     progress : callable
         Called as ``progress(rows_done, rows)`` at the start and after every block.
     log : callable
@@ -108,7 +104,7 @@ def reduce_file(
     (121, 2)
     """
     with OutputSet(force=force) as outputs:
-        done = add_reduced_file(outputs, input, output, estimator, restart=restart, progress=progress, log=log)
+        done = add_reduced_file(outputs, input, output, estimator, progress, log)
         outputs.publish()
     return done
 
@@ -118,8 +114,6 @@ def add_reduced_file(
     input: str | Path,
     output: str | Path,
     estimator: Any,
-    *,
-    restart: bool,
     progress: Callable[[int, int], None],
     log: Callable[[str], None],
 ) -> Streamed:
@@ -130,8 +124,7 @@ def add_reduced_file(
     if is_same(output, source.path):
         raise ValueError(f"output {output} is also the input. Choose another file for the result.")
     job = Job(source, output, outputs.enter_context(open_partial(beside(output, PARTIAL[0]))), estimator, log)
-    resumed_at = job.resume(restart)
-    _check_disk(job.estimator, source, output, resumed_at)
+    resumed_at = job.resume()
     outputs.enter_context(job.resumable())
     if not job.fitted:
         job.fit()
@@ -158,7 +151,7 @@ class Source(NamedTuple):
         X = map_npy(path)
         if X.ndim != 2 or 0 in X.shape:
             raise ValueError(f"{path} must hold one point per row, but its array has shape {X.shape}.")
-        if not _is_float(X.dtype):
+        if not (X.dtype.isnative and X.dtype in (np.float32, np.float64)):
             raise ValueError(f"{path} must hold float32 or float64 to be read one block at a time, but holds {X.dtype}.")
         return cls(path, X.shape, X.dtype)
 
@@ -233,22 +226,18 @@ class Job:
         self.blocks, self.fitted = [], False
 
     def _remove_beside(self) -> None:
-        side = side_file(self.partial)
-        for path in (self.journal, self.saved_fit, side, old_name(side), old_name(self.partial)):
+        for path in (self.journal, self.saved_fit, side_file(self.partial)):
             path.unlink(missing_ok=True)
 
     # ------------------------------------------------------------ the journal
 
-    def resume(self, restart: bool) -> int:
+    def resume(self) -> int:
         """Take up an interrupted call if there is one. Returns the number of rows that are done."""
-        begun = os.fstat(self.file.fileno()).st_size > 0
-        if restart or not (begun or self.journal.exists()):
-            self.discard()
+        if not (os.fstat(self.file.fileno()).st_size or self.journal.exists()):
             return 0
         if not self.journal.exists():
             raise FileExistsError(
-                f"{self.partial} exists without its journal {self.journal.name}, and may not be horopca's: remove it, or pass "
-                "restart=True (on the command line, --restart)."
+                f"{self.partial} exists without its journal {self.journal.name}: if it is not needed, remove it."
             )
         obstacle = self._read_journal()
         if obstacle is None:
@@ -294,7 +283,7 @@ class Job:
 
     def fit(self) -> None:
         fit_to(self.estimator, self.source)
-        with self._errors_at(self.saved_fit):
+        with named(self.saved_fit):
             self.saved_fit.unlink(missing_ok=True)
             write_members(self.saved_fit, to_members(self.estimator))
             self._write_line(self.call, "xb")
@@ -306,13 +295,13 @@ class Job:
         write = BLOCKS[self.output.suffix.lower()]
         for start in range(self.rows, self.n, self.block_rows):
             content = write(self._images(start), start, self.n)
-            with self._errors_at(self.partial):
+            with named(self.partial):
                 self.file.seek(self.size)
                 self.file.truncate()
                 self.file.write(content)
                 to_disk(self.file)
             block = self.size + len(content), zlib.crc32(content)
-            with self._errors_at(self.journal):
+            with named(self.journal):
                 self._write_line(block, "ab")
             self.blocks.append(block)
             yield self.rows
@@ -331,29 +320,20 @@ class Job:
                 raise
 
     def _images(self, start: int) -> np.ndarray:
+        """The images of a block. After an error nothing is kept: the same call would end here again."""
         self._check_input()
-        X = self._read(start)
+        stop = min(start + self.block_rows, self.n)
         try:
-            return np.asarray(self.estimator.transform(X))
+            return np.asarray(self.estimator.transform(self.source.rows(start, stop)))
         except ValueError as error:
-            self.discard()  # the same call would end here again
-            where = f"{self.source.path}, rows {start:,} to {start + len(X) - 1:,}"
-            raise ValueError(f"{where}, counted from 0 in what follows: {error}" if start else f"{where}: {error}") from error
-
-    def _read(self, start: int) -> np.ndarray:
-        try:
-            return self.source.rows(start, start + self.block_rows)
-        except ValueError:  # the file was truncated
             self.discard()
-            raise
+            counted = ", counted from 0 in what follows" if start else ""
+            raise ValueError(f"{self.source.path}, rows {start:,} to {stop - 1:,}{counted}: {error}") from error
 
     def _check_input(self) -> None:
         if not self.source.path.exists() or self.source.fingerprint() != self.input:
-            self._raise_changed()
-
-    def _raise_changed(self) -> NoReturn:
-        self.discard()
-        raise ValueError(f"{self.source.path} has changed while it was reduced, so nothing was written. Run it again.")
+            self.discard()
+            raise ValueError(f"{self.source.path} has changed while it was reduced, so nothing was written. Run it again.")
 
     def check(self, path: Path, *, force: bool) -> None:
         """Raise an error if the output cannot get its name, or if the input has changed."""
@@ -365,16 +345,8 @@ class Job:
     def describe(self) -> None:
         """Write the metadata of the output, which is published with it."""
         self.file.flush()
-        with self._errors_at(side_file(self.partial)):
+        with named(side_file(self.partial)):
             write_side_file(self.partial, {"input": str(self.source.path), **how(self.estimator)})
-
-    @contextmanager
-    def _errors_at(self, path: Path) -> Iterator[None]:
-        """Add the name of the file to an error of the disk."""
-        try:
-            yield
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 # ---------------------------------------------------------------- before the work
@@ -388,10 +360,10 @@ def is_large(path: str | Path) -> bool:
 
 def can_stream(path: Path) -> bool:
     """Whether a file can be read one block at a time: a ``.npy`` with a matrix of float32 or float64."""
-    if path.suffix.lower() != ".npy" or not path.is_file():
+    try:
+        return bool(Source.of(path))
+    except (ValueError, OSError):
         return False
-    X = map_npy(path)
-    return X.ndim == 2 and X.size > 0 and _is_float(X.dtype)
 
 
 def _remove_finished(output: Path) -> None:
@@ -402,25 +374,12 @@ def _remove_finished(output: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _is_float(dtype: np.dtype) -> bool:
-    return dtype.isnative and dtype in (np.float32, np.float64)
-
-
 def _digest(estimator: Any) -> str:
     """What differs between estimators with other parameters, or other learnt attributes."""
     digest = hashlib.sha256()
     for name, array in to_members(estimator).items():
         digest.update(f"{name} {array.dtype.str} {array.shape} ".encode() + array.tobytes())
     return digest.hexdigest()
-
-
-def _check_disk(estimator: Any, source: Source, output: Path, done: int) -> None:
-    """Raise OSError if the disk has no space for the output, as far as its size is known."""
-    columns = getattr(estimator, "n_components_", estimator.n_components)  # before a fit this may be a fraction
-    need = (source.shape[0] - done) * (columns if isinstance(columns, int) else 1) * source.dtype.itemsize
-    free = shutil.disk_usage(output.parent).free
-    if need > free:
-        raise OSError(f"{output} needs {need / 1e9:.3g} GB more, but its disk has {free / 1e9:.3g} GB left.")
 
 
 def fit_to(estimator: Any, source: Source) -> None:
