@@ -6,7 +6,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol, Self, overload
+from typing import Any, Protocol, Self, TypeVar, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -55,11 +55,21 @@ def restore_on_error(estimator: BaseEstimator) -> Iterator[None]:
         raise
 
 
+class OnDevice(Protocol):
+    """An array of NumPy, torch or another library: unlike a data frame or a list, it has a device."""
+
+    @property
+    def device(self) -> Any: ...
+
+
+AnArray = TypeVar("AnArray", bound=OnDevice)
+
+
 class FitTransform(Protocol):
-    """The signature of ``fit_transform``: a NumPy array in, a NumPy array out."""
+    """The signature of ``fit_transform``: arrays are returned as arrays of the same library."""
 
     @overload
-    def __call__(self, X: Array, y: Any = None) -> Array: ...
+    def __call__(self, X: AnArray, y: Any = None) -> AnArray: ...
     @overload
     def __call__(self, X: Any, y: Any = None) -> Any: ...
 
@@ -99,6 +109,10 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HyperbolicE
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    @overload
+    def transform(self, X: AnArray) -> AnArray: ...
+    @overload
+    def transform(self, X: Any) -> Any: ...
     def transform(self, X: Any) -> Any:
         """Transform points.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -31,7 +31,7 @@ from ..geometry._arrays import Array, array_namespace, from_numpy, with_rows
 from ..geometry._points import Chunk, TranslatedPoints
 from ..projections.horospherical import Slide, slide, unslide
 from ..projections.spines import Spine
-from .base import HyperbolicReduction, new_fit, restore_on_error
+from .base import AnArray, HyperbolicReduction, new_fit, restore_on_error
 from .fitting import (
     begin_fit,
     check_components,
@@ -355,6 +355,10 @@ class HoroPCA(HyperbolicReduction):
 
     # ------------------------------------------------------------ there and back
 
+    @overload
+    def transform(self, X: AnArray, n_components: int | None = None) -> AnArray: ...
+    @overload
+    def transform(self, X: Any, n_components: int | None = None) -> Any: ...
     def transform(self, X: Any, n_components: int | None = None) -> Any:
         """Project points on the learnt components, or on the first few of them.
 
