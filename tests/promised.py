@@ -17,6 +17,7 @@ from click import Option
 
 import horopca
 from horopca.cli import COMMANDS
+from horopca.cli import main as main_command
 
 LIST = Path(__file__).with_suffix(".txt")
 MODULES = ("", *horopca._SUBMODULES, *horopca._OPTIONAL_SUBMODULES)
@@ -48,10 +49,10 @@ def _members(owner: type) -> list[str]:
 
 
 def _options() -> Iterator[tuple[str, str]]:
-    for name in COMMANDS:
-        command = getattr(import_module(f"horopca.cli.{name}"), name)
-        for option in (one for one in command.params if isinstance(one, Option)):
-            yield from ((f"$ horopca {name} {word}", "") for word in [*option.opts, *option.secondary_opts])
+    for name in ("", *COMMANDS):  # the options of every command are those of the program
+        command = getattr(import_module(f"horopca.cli.{name}"), name) if name else main_command
+        for option in (one for one in command.params if isinstance(one, Option) and not one.hidden):
+            yield from ((f"$ {f'horopca {name}'.strip()} {word}", "") for word in [*option.opts, *option.secondary_opts])
 
 
 def parameters(value: Any) -> str:

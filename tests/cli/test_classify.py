@@ -46,7 +46,9 @@ def test_classify_prints_json_that_is_the_library_s(points, labels, compared_cla
 
 def test_classify_reads_labels_from_the_points_file(tmp_path):
     path = save(tmp_path / "points.csv", X, Y)
-    assert "3 classes" in run("classify", path, *QUICK).stdout
+    for more in ((), ("--label-column", "label")):
+        assert "3 classes" in run("classify", path, *QUICK, *more).stdout
+    refused(run("classify", path, "--label-column", "class"), "no column 'class'; it has")
 
 
 def test_classify_knows_models(tmp_path, labels):
@@ -54,10 +56,10 @@ def test_classify_knows_models(tmp_path, labels):
     assert run("classify", path, "--labels", labels, *QUICK, "--model", "klein").exit_code == 0
 
 
-def test_classify_refuses_in_sentences(tmp_path, points, labels):
+def test_errors(tmp_path, points, labels):
     cases = {
         "\n".join(Y[:-1]): "must hold one label for each of the 24 rows, but holds 23",
-        "\n".join([*Y[:-1], "nan"]): "must hold a label for each row, but 1 rows have none (the first: 23)",
+        "\n".join([*Y[:-1], "nan"]): "must hold a class for each row, but has 1 row without one (the first: 23)",
         "\n".join(["a"] * 24): "y must hold at least two classes, but all its 24 rows are of class 'a'",
         "\n".join(["a"] * 23 + ["b"]): "at least 3 members to be cross-validated, but class 'b' has 1",
     }
@@ -65,19 +67,11 @@ def test_classify_refuses_in_sentences(tmp_path, points, labels):
         labels.write_text(text + "\n")
         result = run("classify", points, "--labels", labels)
         assert result.exit_code == 1 and sentence in result.stderr, result.stderr
-    assert "holds no labels" in run("classify", points).stderr
+    assert "holds no classes" in run("classify", points).stderr
     assert "There is no file" in run("classify", tmp_path / "none.npy").stderr
 
 
-def test_methods_are_chosen_and_progress_is_told(points, labels, monkeypatch):
-    told = []
-    monkeypatch.setattr("horopca.cli.console.Bar.update", lambda self, *words: told.append(words))
+def test_methods_are_chosen(points, labels):
     result = run("classify", points, "--labels", labels, "--folds", 2, "--methods", "esvm, Tangent PCA + eSVM", "--json")
     assert list(json.loads(result.stdout)["classifiers"]) == ["eSVM", "tangent PCA + eSVM"], result.output
-    assert told == [
-        (0, 4, "eSVM, fold 1 of 2"),
-        (1, 4, "tangent PCA + eSVM, fold 1 of 2"),
-        (2, 4, "eSVM, fold 2 of 2"),
-        (3, 4, "tangent PCA + eSVM, fold 2 of 2"),
-    ]
     refused(run("classify", points, "--labels", labels, "--methods", "magic"), "'magic' is not one of", code=2)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from horopca.cli import components
+from horopca import TangentPCA
 from horopca.io import save
 from horopca.metrics import component_curve
 
@@ -23,15 +23,8 @@ def points(tmp_path):
 def test_a_table_a_picture_and_a_sentence(points, tmp_path):
     result = run("components", points, *QUICK, "--plot", tmp_path / "curve.png")
     assert result.exit_code == 0, result.output
-    for word in (
-        "40 points, 2 folds",
-        "distortion",
-        "variance kept",
-        "neighbours kept",
-        "by chance",
-        "±",
-        "more to the variance",
-    ):
+    words = ("40 points, 2 folds", "distortion", "variance kept", "neighbours kept", "by chance", "±", "more to the variance")
+    for word in words:
         assert word in result.stdout
     assert (tmp_path / "curve.png").read_bytes().startswith(PNG) and result.stderr == ""
     refused(run("components", points, *QUICK, "--plot", tmp_path / "curve.png"), "exists")
@@ -50,39 +43,30 @@ def test_json_is_the_library_s(points):
     assert found["curve"][0]["p_value"] == pytest.approx(expected.p_values[0])
 
 
-def test_options_go_where_they_belong(points, tmp_path, monkeypatch):
-    asked, told = {}, []
+def test_a_rule_groups_and_a_method(points, tmp_path):
     groups = tmp_path / "groups.txt"
     groups.write_text("\n".join(str(k // 4) for k in range(40)) + "\n")
-    work = component_curve
-
-    def watched(X, **options):
-        asked.update(options)
-        return work(X, **options)
-
-    monkeypatch.setattr(components, "component_curve", watched)
-    monkeypatch.setattr("horopca.cli.console.Bar.update", lambda self, *words: told.append(words))
     more = ("--rule", "one_se", "--measure", "neighbours", "--copies", 0, "--folds", 2, "-k", 1, "--groups", groups)
     result = run("components", points, *more, "--method", "tpca")
     assert result.exit_code == 0 and "by chance" not in result.stdout, result.output
-    assert type(asked["estimator"]).__name__ == "TangentPCA" and asked["groups"][:5] == ["0", "0", "0", "0", "1"]
-    assert (asked["rule"], asked["measure"], asked["copies"], asked["cv"], asked["max_components"]) == (
-        "one_se",
-        "neighbours",
-        0,
-        2,
-        1,
-    )
-    assert told == [(0, 2, "fitting folds"), (1, 2, "fitting folds")]
     assert "within one standard error of the best neighbours kept" in result.stdout
+    options = {"cv": 2, "copies": 0, "rule": "one_se", "measure": "neighbours", "groups": [k // 4 for k in range(40)]}
+    expected = component_curve(np.load(points), 1, estimator=TangentPCA(), **options)
+    found = json.loads(run("components", points, *more, "--method", "tpca", "--json").stdout)
+    assert found["curve"][0]["neighbours"] == pytest.approx(expected.neighbours.mean[0])
 
 
-def test_refusals_are_sentences_in_the_names_of_the_options(points, tmp_path):
+def test_advice_names_options_of_the_command(tmp_path):
+    rng = np.random.default_rng(0)
+    path = save(tmp_path / "points.npy", np.tanh(rng.standard_normal((60, 5)) * [0.9, 0.8, 0.7, 0.05, 0.05]) / 3)
+    result = run("components", path, "--folds", 2, "--copies", 3, "-k", 2, "--set", "n_init=2")
+    assert "raise --components" in " ".join(result.stdout.split()), result.output
+
+
+def test_errors_name_the_options(points, tmp_path):
     refused(run("components", points, "--folds", 41), "--folds must be at most the number of different rows, 40, but is 41")
     refused(run("components", points, "-k", 4), "must be a whole number from 1 to 3")
     refused(run("components", points, "--copies", 0), "--copies must be at least 1")
-    refused(
-        run("components", points, "--method", "tpca", "--spine", "free"), "--spine is not an option of --method tpca", code=2
-    )
+    refused(run("components", points, "--method", "tpca", "--set", "spine=free"), "has no such parameter", code=2)
     (tmp_path / "groups.txt").write_text("a\nb\n")
     refused(run("components", points, "--groups", tmp_path / "groups.txt"), "must hold one group for each of the 40 rows")

@@ -17,7 +17,7 @@ from .running import refused, run
 def test_info_in_words(points):
     result = run("info", points)
     assert result.exit_code == 0
-    for words in ("40", "5, float64", "poincare, klein, lorentz-space, tangent", "poincare or lorentz-space", "on a clip"):
+    for words in ("40", "5, float64", "poincare, klein, lorentz-space, tangent", "poincare or lorentz-space", "clipped"):
         assert words in result.stdout
 
 
@@ -70,7 +70,7 @@ def test_a_file_is_never_in_memory_as_a_whole(tmp_path):
     (tmp_path / "x.npy").unlink()
 
 
-def test_refusals(tmp_path):
+def test_errors(tmp_path):
     refused(run("info", tmp_path / "absent.npy"), "There is no file")
     refused(run("info", save(tmp_path / "nan.npy", np.full((3, 2), np.nan))), "at least one finite row")
     refused(run("info", save(tmp_path / "x.npy", TREE.points), "--key", "X"), "is not one")

@@ -5,17 +5,15 @@ import json
 import numpy as np
 import pytest
 
-from horopca.cli import map as command
-from horopca.cli.map import branches
-from horopca.geometry import radius, to_hyperboloid
+from horopca.cli.clades import clades
 
 from .running import PNG, refused, run
 
-NAMES = ["cat", "feline", "lion", "sea cow", "mammal"]
+SARKAR = ("-d", 2, "--method", "sarkar")
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch, quick_search, short_descents):
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tree.edges").write_text("cat\tfeline\nlion\tfeline\nsea cow\tmammal\nfeline\tmammal\n")
     return tmp_path
@@ -25,80 +23,103 @@ def files(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_tree_becomes_a_page_and_a_picture(folder, monkeypatch):
-    asked, explore = [], command.explore
-    monkeypatch.setattr(command, "explore", lambda Y, **options: (asked.append((Y, options)), explore(Y, **options))[1])
-    result = run("map", "tree.edges", "-d", 3)
-    assert result.exit_code == 0 and result.stderr == "", result.output
+def test_a_tree_becomes_a_page_and_a_picture(folder):
+    result = run(
+        "map", "tree.edges", "-d", 3, "--set", "n_init=0", "--set", "max_iter=100", "--set", "tol=0.5", "--reduction", "tpca"
+    )
+    assert result.exit_code == 0 and "Traceback" not in result.stderr, result.output
     assert files(folder) == ["tree.edges", "tree.html", "tree.png"]
     assert (folder / "tree.png").read_bytes().startswith(PNG) and "<title>tree</title>" in (folder / "tree.html").read_text()
-    ((Y, options),) = asked
-    assert Y.shape == (5, 2) and options["original"].nnz == 4 and options["names"] == NAMES  # the graph, not its embedding
-    above = {(NAMES[a], NAMES[b]) for a, b in options["edges"].tolist()}
-    assert above == {("feline", "cat"), ("feline", "lion"), ("mammal", "sea cow"), ("mammal", "feline")}  # parents first
     for words in ("5", "embedding, distortion", "reduction, distortion", "graph to plane, distortion", "tree.html", "tree.png"):
         assert words in result.stdout
 
 
 def test_the_plane_needs_no_reduction(folder):
-    options = ("-d", 2, "--method", "sarkar", "-o", "a.html", "--plot", "b.pdf", "--title", "Beasts", "--json")
+    options = (*SARKAR, "-o", "a.html", "--plot", "b.pdf", "--title", "Beasts", "--json")
     found = json.loads(run("map", "tree.edges", *options).stdout)
     assert found["distortion"] == pytest.approx(found["embedding_distortion"], rel=0.01)
     assert found["reduction_distortion"] == 0 and found["embedding_distortion"] < 0.2 and found["n_nodes"] == 5
     assert "<title>Beasts</title>" in (folder / "a.html").read_text() and files(folder) == ["a.html", "b.pdf", "tree.edges"]
 
 
-def test_points_stay_where_a_disk_shows_them_unless_told_otherwise(folder, monkeypatch):
-    asked, explore = [], command.explore
-    monkeypatch.setattr(command, "explore", lambda Y, **options: (asked.append(Y), explore(Y, **options))[1])
-    for more in ((), ("--max-radius", 12), ("--max-radius", "none")):
-        assert run("map", "tree.edges", "-d", 2, "--method", "sarkar", "--force", *more).exit_code == 0
-    near, far, farthest = (float(radius(to_hyperboloid(Y)).max()) for Y in asked)
-    assert near <= 6 < far <= 12 < farthest
+def test_a_larger_radius_keeps_distances_better(folder):
+    near, far = (
+        json.loads(run("map", "tree.edges", *SARKAR, "--force", "--json", *more).stdout)["distortion"]
+        for more in ((), ("--set", "max_radius=12"))
+    )
+    assert far < near
 
 
-def test_refusals_come_before_the_work(folder, monkeypatch):
-    monkeypatch.setattr("horopca.embed.DistortionEmbedding.fit", lambda *_: pytest.fail("the fit was started"))
+def test_only_what_is_below_the_root_is_drawn(folder):
+    found = json.loads(run("map", "tree.edges", *SARKAR, "--root", "feline", "--json").stdout)
+    assert found["n_nodes"] == 3
+    for root, text in (("dog", "'dog'"), ("cat", "cat")):
+        refused(run("map", "tree.edges", *SARKAR, "--force", "--root", root), text)
+
+
+@pytest.mark.parametrize("more", [("--names", "none"), ("--names", "leaves", "--no-edges"), ("--names", "all")])
+def test_names_and_edges_of_the_picture(folder, more):
+    assert run("map", "tree.edges", *SARKAR, "--plot", "a.svg", *more).exit_code == 0
+    drawn = (folder / "a.svg").read_text()
+    written = {name for name in ("cat", "lion", "sea cow", "feline", "mammal") if f">{name}<" in drawn}
+    assert (
+        written
+        == {"none": set(), "leaves": {"cat", "lion", "sea cow"}, "all": {*"cat,lion,sea cow,feline,mammal".split(",")}}[more[1]]
+    )
+    assert ("LineCollection" in drawn) == ("--no-edges" not in more)
+
+
+def test_errors_come_before_the_work(folder):
     (folder / "tree.png").write_text("precious")
     refused(run("map", "tree.edges"), "tree.png exists already")
     refused(run("map", "tree.edges", "-o", "a.pdf"), "must end in .html")
-    refused(run("map", "tree.edges", "-o", "a.html", "--epochs", 3), "--epochs is not an option of --method distortion", code=2)
+    refused(run("map", "tree.edges", "-o", "a.html", "--set", "epochs=3"), "--method distortion has no such", code=2)
     assert files(folder) == ["tree.edges", "tree.png"] and (folder / "tree.png").read_text() == "precious"
-
-
-def test_page_and_picture_are_written_both_or_neither(folder, monkeypatch):
-    def full(*_, **__):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", full)
-    refused(run("map", "tree.edges", "-d", 2, "--method", "sarkar"), "tree.png: No space left on device.")
-    assert files(folder) == ["tree.edges"]
 
 
 def test_only_the_largest_component_is_drawn(folder):
     (folder / "two.edges").write_text("a b\nx y\ny z\n")
-    result = run("map", "two.edges", "-d", 2, "--method", "sarkar", "--largest-component")
-    assert result.exit_code == 0, result.output
-    refused(run("map", "two.edges", "-d", 2, "-o", "b.html"), "pass --largest-component.")
+    refused(run("map", "two.edges", *SARKAR), "pass --set largest_component=True.")
+    assert run("map", "two.edges", *SARKAR, "--set", "largest_component=true").exit_code == 0
 
 
-def test_a_tree_is_coloured_by_its_branches():
-    #  0 is the root; 1 and 2 its children; 1 has 3 to 8, 2 has 9 and 10
-    parent = [0, 0, 1, 1, 1, 1, 1, 1, 2, 2]
-    edges = np.stack([parent, np.arange(1, 11)], axis=1)
-    names = ["root", "inner 1", "two", *(f"leaf {k}" for k in range(3, 11))]
-    found = branches(edges, names)
-    assert found == [None, None, None, *names[3:]]  # divided until there are eight, here leaves
-    wide = branches(np.stack([np.zeros(30, dtype=int), np.arange(1, 31)], axis=1), [str(k) for k in range(31)])
-    assert sum(label is not None for label in wide) == 20
-    twins = branches(np.array([[0, 1], [0, 2], [1, 3]]), ["r", "inner 1", "b", "x"])
-    assert twins == [None, None, "b", "x"]
-    for other in ([[0, 1], [2, 3]], [[0, 1], [0, 2], [1, 2]], [[0, 1], [1, 2], [2, 0]]):
-        assert branches(np.array(other), list("abcd")) is None
+# ---------------------------------------------------------------- clades
 
 
-def test_a_branch_without_a_name_is_called_by_a_leaf():
-    edges = np.array([(0, k) for k in range(1, 10)] + [(1, 10), (1, 11)])
-    names = ["root", "inner 1", *(f"b{k}" for k in range(2, 10)), "cat", "lion"]
-    found = branches(edges, names)
-    assert found[1] == found[10] == found[11] == "cat …" and found[2] == "b2"
+def parents(*parent):
+    """Edges from parents to the nodes 1, 2, ..."""
+    return np.stack([parent, np.arange(1, len(parent) + 1)], axis=1)
+
+
+def random_tree(n, seed):
+    rng = np.random.default_rng(seed)
+    return parents(*(int(rng.integers(k)) for k in range(1, n)))
+
+
+def comb(n):
+    """A ladder of n leaves: the worst case for clades of one size."""
+    inner = [0, *range(1, 2 * n - 3, 2)]
+    return parents(*(node for node in inner for _ in range(2)))
+
+
+@pytest.mark.parametrize("edges", [*(random_tree(500, seed) for seed in range(3)), comb(200)])
+def test_clades_are_balanced_and_nested(edges):
+    n = len(edges) + 1
+    found = clades(edges, [f"n{i}" for i in range(n)])
+    sizes = [found.count(name) for name in {*found} - {None}]
+    assert 5 <= len(sizes) <= 20 and max(sizes) < n / 3 and found.count(None) < n / 3
+    above = dict(edges[:, ::-1].tolist())
+    for node, clade in enumerate(found):  # a node has the clade of its parent, or begins its own
+        assert clade in (f"n{node}", found[above[node]] if node in above else None)
+
+
+def test_clades_without_a_name_are_called_by_their_first_and_last_leaf():
+    names = ["", "", "dogs", "lion", "tiger", "wolf", "fox"]
+    assert clades(parents(0, 0, 1, 1, 2, 2), names) == [None, *["lion – tiger", "dogs"], *["lion – tiger"] * 2, *["dogs"] * 2]
+
+
+def test_graphs_that_are_no_hierarchies_have_no_clades():
+    for other in ([[0, 1], [2, 3]], [[0, 1], [1, 2], [2, 0]], np.empty((0, 2), dtype=int)):
+        assert clades(np.array(other), list("abcd")) is None
+    dag = np.concatenate([parents(0, 0, 1, 1, 2, 2, 2), [[1, 5]]])  # a term with two parents
+    assert clades(dag, list("rabcdefg")) == [None, *"abaaabb"]

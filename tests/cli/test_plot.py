@@ -1,19 +1,13 @@
 """``horopca plot``: pictures from files."""
 
-import matplotlib
 import numpy as np
 import pytest
 
-from .running import refused, run
+from .running import PNG, refused, run
 
-matplotlib.use("Agg")
 rng = np.random.default_rng(0)
 Y = rng.uniform(-0.65, 0.65, (40, 2))
 EDGES = np.array([[i // 2, i] for i in range(1, 40)])
-
-
-def plot(*arguments):
-    return run("plot", *arguments)
 
 
 @pytest.fixture
@@ -21,9 +15,9 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.save("plane.npy", Y)
     np.save("ball.npy", rng.uniform(-0.5, 0.5, (40, 3)))
-    np.save("values.npy", np.arange(40.0)[:, None])
-    (tmp_path / "names.txt").write_text("\n".join(f"node {i}" for i in range(40)))
+    (tmp_path / "about.csv").write_text("name,value\n" + "".join(f"node {i},{i / 2}\n" for i in range(40)))
     (tmp_path / "edges.tsv").write_text("\n".join(f"node {a}\tnode {b}" for a, b in EDGES))
+    (tmp_path / "anchors.csv").write_text("name,x,y\nroot,0,0\nleaf,0.5,0.25\n")
     return tmp_path
 
 
@@ -31,50 +25,49 @@ def folder(tmp_path, monkeypatch):
     "arguments",
     [
         ["plane.npy"],
-        ["plane.npy", "--names", "names.txt", "--edges", "edges.tsv", "--centre", "node 5", "--grid", "polar"],
-        ["plane.npy", "--view", "klein", "--values", "values.npy"],
-        ["plane.npy", "--view", "halfplane", "--title", "half"],
+        ["plane.npy", "--metadata", "about.csv", "--edges", "edges.tsv", "--centre", "node 5", "--grid", "polar"],
+        ["plane.npy", "--view", "klein", "--metadata", "about.csv", "--colour-by", "value", "--companions", "anchors.csv"],
+        ["plane.npy", "--view", "halfplane", "--title", "half", "--companions", "plane.npy"],
         ["ball.npy", "--view", "ball"],
     ],
 )
 def test_plot_draws(folder, arguments):
-    result = plot(*arguments, "-o", "picture.png")
+    result = run("plot", *arguments, "-o", "picture.png")
     assert result.exit_code == 0 and "picture.png" in result.stdout, result.output
-    assert (folder / "picture.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "picture.png").read_bytes().startswith(PNG)
+
+
+def test_names_and_companions_are_written(folder):
+    texts = lambda: (folder / "a.svg").read_text()
+    counts = {}
+    for names in ("none", "leaves", "all"):
+        words = ("--metadata", "about.csv", "--edges", "edges.tsv", "--names", names)
+        assert run("plot", "plane.npy", *words, "-o", "a.svg", "--force").exit_code == 0
+        counts[names] = sum(f">node {i}<" in texts() for i in range(40))
+    assert counts["none"] == 0 < counts["leaves"] < counts["all"]
+    assert run("plot", "plane.npy", "--companions", "anchors.csv", "-o", "a.svg", "--force").exit_code == 0
+    assert ">root<" in texts() and ">leaf<" in texts()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "text", "code"),
     [
-        (["ball.npy"], "HoroPCA(n_components=2), or horopca reduce"),
-        (["plane.npy", "--view", "ball"], "points of the ball"),
-        (["plane.npy", "-o", "picture.gif"], "must end in .png"),
-        (["plane.npy", "--centre", "cat"], "--centre must be the name or the row number"),
-        (["plane.npy", "--centre", "77"], "centre must be a row of Y"),
-        (["absent.npy"], "There is no file"),
+        (["ball.npy"], "HoroPCA(n_components=2), or horopca reduce", 1),
+        (["plane.npy", "--view", "ball"], "points of the ball", 1),
+        (["plane.npy", "-o", "picture.gif"], "must end in .png", 1),
+        (["plane.npy", "--centre", "cat"], "--centre must be the name or the row number", 1),
+        (["plane.npy", "--centre", "77"], "--centre must be a row of Y", 1),
+        (["absent.npy"], "There is no file", 1),
+        (["ball.npy", "--view", "ball", "--grid", "polar"], "are for the plane", 2),
     ],
 )
-def test_wrong_requests_end_in_a_sentence(folder, arguments, sentence):
+def test_errors_leave_nothing(folder, arguments, text, code):
     before = sorted(folder.iterdir())
-    refused(plot(*arguments), sentence)
+    refused(run("plot", *arguments), text, code)
     assert sorted(folder.iterdir()) == before
 
 
-def test_what_a_ball_has_not_is_refused(folder):
-    refused(plot("ball.npy", "--view", "ball", "--grid", "polar"), "are of the plane", code=2)
-
-
-def test_plot_overwrites_only_when_told(folder):
-    assert plot("plane.npy").exit_code == 0 and (folder / "plane.png").exists()
-    assert "exists already" in plot("plane.npy").stderr
-    assert plot("plane.npy", "--force").exit_code == 0
-
-
-def test_companions_come_with_their_names(folder, monkeypatch):
-    drawn = {}
-    monkeypatch.setattr("horopca.plots.plot_plane", lambda Y, **options: drawn.update(options))
-    (folder / "anchors.csv").write_text("name,x,y\nroot,0,0\nleaf,0.5,0.25\n")
-    assert plot("plane.npy", "--companions", "anchors.csv").exit_code == 0
-    assert {name: list(point) for name, point in drawn["companions"].items()} == {"root": [0, 0], "leaf": [0.5, 0.25]}
-    assert plot("plane.npy", "--companions", "plane.npy", "--force").exit_code == 0
-    np.testing.assert_array_equal(drawn["companions"], Y)
+def test_plot_overwrites_only_with_force(folder):
+    assert run("plot", "plane.npy").exit_code == 0 and (folder / "plane.png").exists()
+    assert "exists already" in run("plot", "plane.npy").stderr
+    assert run("plot", "plane.npy", "--force").exit_code == 0

@@ -1,4 +1,4 @@
-"""``horopca reduce``: what it writes, what it prints where, and how it refuses."""
+"""``horopca reduce``: what it writes, what it prints, and its errors."""
 
 import json
 import sys
@@ -7,140 +7,167 @@ import numpy as np
 import pytest
 
 from hierarchies import TREE
-from horopca import TangentPCA, metrics
-from horopca._input.coordinates import check_coordinates
-from horopca.cli.methods import HELP
+from horopca import HoroPCA, TangentPCA, metrics
 from horopca.geometry import MODELS, distance, from_hyperboloid, to_hyperboloid
 from horopca.io import load, save, save_fitted
 from horopca.metrics.comparison import METHODS, make
 
-from .running import PNG, refused, run
+from .running import PNG, refused, run, said
 
-pytestmark = pytest.mark.usefixtures("quick_search")
-
-
-@pytest.fixture
-def never_fits(monkeypatch):
-    """Makes any fit a failure: refusals must come before the computation."""
-    monkeypatch.setattr("horopca.HoroPCA.fit", lambda *_: pytest.fail("the fit was started"))
-    monkeypatch.setattr("horopca.HoroPCA.fit_transform", lambda *_: pytest.fail("the fit was started"))
+TPCA = ("--method", "tpca")
+FEW = ("--set", "n_init=2")
 
 
-def test_a_kept_fit_reads_in_the_model_that_its_points_told(tmp_path):
-    X = from_hyperboloid(to_hyperboloid(TREE.points), "lorentz")
-    fit = TangentPCA(2, model="auto").fit(X)
-    save_fitted(fit, tmp_path / "fit.npz")
-    more = ("-o", tmp_path / "out.npy", "--plot", tmp_path / "disk.png", "--json")
-    result = run("reduce", save(tmp_path / "more.npy", X[:20]), "--from-fit", tmp_path / "fit.npz", *more)
+def summary(*arguments):
+    result = run("reduce", *arguments, "--json")
     assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["model"] == "lorentz" and np.array_equal(
-        load(tmp_path / "out.npy").X, fit.transform(X[:20])
-    )
+    return json.loads(result.stdout)
 
 
-def test_reduce_writes_points_and_picture_and_prints_a_summary(tmp_path, points):
-    result = run("reduce", points, "-o", tmp_path / "out.npy", "--plot", tmp_path / "disk.png")
-    assert result.exit_code == 0, result.output
+# ---------------------------------------------------------------- results
+
+
+def test_points_and_picture_are_written_and_summarised(tmp_path, points):
+    result = run("reduce", points, *FEW, "-o", tmp_path / "out.npy", "--plot", tmp_path / "disk.png")
+    assert result.exit_code == 0 and result.stderr == "", result.output
     Y = load(tmp_path / "out.npy").X
     assert Y.shape == (40, 2) and (np.linalg.norm(Y, axis=1) < 1).all()
-    assert (tmp_path / "disk.png").read_bytes().startswith(PNG)
-    for word in ("distortion", "variance kept", "time", "5 → 2"):
+    assert (tmp_path / "disk.png").read_bytes().startswith(PNG) and len(list(tmp_path.iterdir())) == 4  # with its metadata
+    for word in ("distortion", "variance kept", "time", "5 → 2", "HoroPCA, stretched"):
         assert word in result.stdout
-    assert result.stderr == ""
-    assert len(list(tmp_path.iterdir())) == 4  # with the metadata of out.npy
+    stretched = make("horopca-stretch", 2, n_init=2, random_state=0).fit_transform(TREE.points)
+    np.testing.assert_allclose(Y, stretched, atol=1e-9)  # pictures show the fit that keeps distances best
 
 
-def test_reduce_without_output_says_so(points):
-    result = run("reduce", points)
-    assert result.exit_code == 0
-    assert "distortion" in result.stdout
-    assert "Nothing was written" in result.stderr
+def test_without_outputs_it_says_so(points):
+    result = run("reduce", points, *TPCA)
+    assert result.exit_code == 0 and "distortion" in result.stdout and "Nothing was written" in result.stderr
 
 
-def test_json_is_all_there_is_on_stdout(tmp_path, points):
-    result = run("reduce", points, "--json", "--seed", 3, "-k", 3, "-o", tmp_path / "out.csv", "--spine", "free")
-    found = json.loads(result.stdout)
-    assert found["n_points"] == 40 and found["n_dimensions"] == 5 and found["n_components"] == 3
+def test_the_summary_as_json(tmp_path, points):
+    found = summary(points, *FEW, "--seed", 3, "-k", 3, "-o", tmp_path / "out.csv", "--set", "spine=free")
+    assert (
+        found["n_points"] == 40 and found["n_dimensions"] == 5 and found["n_components"] == 3 and found["method"] == "horopca"
+    )
     assert found["seed"] == 3 and found["spine"] == "free" and found["plot"] is None
     assert 0 < found["distortion"] < 1 and found["distortion_error"] == 0
     assert 0 < found["variance_kept"] <= 1 and found["seconds"] > 0
-    assert result.stderr == ""
 
 
 def test_what_is_written_is_what_the_library_returns(tmp_path, points):
-    from horopca import HoroPCA
-
-    run("reduce", points, "-o", tmp_path / "out.npy", "--seed", 4, "--strategy", "greedy")
+    assert run("reduce", points, "-o", tmp_path / "out.npy", "--seed", 4, "--set", "strategy=greedy").exit_code == 0
     Y = HoroPCA(2, strategy="greedy", random_state=4).fit_transform(TREE.points)
     assert np.array_equal(load(tmp_path / "out.npy").X, Y)
 
 
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_every_method_reduces(tmp_path, points, method):
+    few = FEW if METHODS[method].estimator == "HoroPCA" else ()
+    found = summary(points, "--method", method, *few, "-o", tmp_path / "out.npy")
+    assert found["estimator"] == METHODS[method].estimator
+    expected = make(method, 2, random_state=0, **({"n_init": 2} if few else {})).fit_transform(TREE.points)
+    np.testing.assert_allclose(load(tmp_path / "out.npy").X, expected, atol=1e-9)
+
+
 @pytest.mark.parametrize("model", [model for model in MODELS if model != "poincare"])
-def test_model_and_curvature_reach_the_points_and_the_picture(tmp_path, monkeypatch, model):
-    drawn = []
-    monkeypatch.setattr(
-        "horopca.plots.plot_plane",
-        lambda Y, *_, model, curvature, **__: drawn.append(check_coordinates(model, curvature).to_hyperboloid(Y)),
-    )
-    scale = 1 if model == "halfspace" else 2  # curvature -1/4 doubles lengths, and dilations of the half-space are free
+def test_model_and_curvature_of_the_points(tmp_path, model):
+    scale = 1 if model == "halfspace" else 2  # curvature -1/4 doubles lengths, except in the half-space
     path = save(tmp_path / "points.npy", scale * from_hyperboloid(to_hyperboloid(TREE.points), model))
-    options = ("--plot", tmp_path / "disk.png", "--seed", 0, "--force")
-    result = run("reduce", path, "--model", model, "--curvature", -0.25, *options)
+    result = run("reduce", path, *TPCA, "--model", model, "--curvature", -0.25, "-o", tmp_path / "out.npz")
     assert result.exit_code == 0, result.output
-    run("reduce", save(tmp_path / "ball.npy", TREE.points), *options)
-    one, two = (distance(y[:, None], y[None]) for y in drawn)
-    assert np.allclose(one, two, atol=1e-5)
+    found = load(tmp_path / "out.npz")
+    assert (found.model, found.curvature) == (model, -0.25)
+    Y = to_hyperboloid(found.X / scale, model)
+    expected = to_hyperboloid(TangentPCA(2).fit_transform(TREE.points))
+    np.testing.assert_allclose(distance(Y[:, None], Y), distance(expected[:, None], expected), atol=1e-5)
 
 
-def test_the_distortion_of_many_points_is_sampled_with_its_error(monkeypatch, points):
-    exact = json.loads(run("reduce", points, "--json").stdout)
-    monkeypatch.setattr("horopca.metrics.comparison.REPORT_PAIRS", 400)
-    sampled = json.loads(run("reduce", points, "--json").stdout)
-    assert 0 < sampled["distortion_error"] < 0.1
-    assert abs(sampled["distortion"] - exact["distortion"]) < 5 * sampled["distortion_error"]
-    assert "±" in run("reduce", points).stdout
+def test_auto_finds_the_only_model_that_fits(tmp_path):
+    x = to_hyperboloid(TREE.points)
+    timed = save(tmp_path / "timed.npy", np.roll(x, -1, axis=1))
+    assert summary(timed, "--model", "auto", *TPCA)["model"] == "lorentz-time-last"
+    bare = save(tmp_path / "bare.npy", x[:, 1:])
+    refused(run("reduce", bare, "--model", "auto"), "could be 'lorentz-space' or 'tangent' (norms")
+    out = ("-o", tmp_path / "o.npy")
+    refused(run("embed", bare, "--model", "auto", *out), "--model auto needs the points in memory", code=2)
 
 
-def test_labels_travel_from_the_file_or_from_their_own(tmp_path):
-    table = save(tmp_path / "points.csv", TREE.points, TREE.labels)
-    run("reduce", table, "-o", tmp_path / "a.tsv")
+def test_components_can_be_a_fraction_or_all(points):
+    found = summary(points, *TPCA, "-k", 0.7)
+    less = summary(points, *TPCA, "-k", found["n_components"] - 1)
+    assert less["variance_kept"] < 0.7 <= found["variance_kept"]
+    assert summary(points, "-k", "all", *TPCA)["n_components"] == 5
+
+
+def test_neighbours_that_are_kept(tmp_path, points):
+    found = summary(points, *TPCA, "-o", tmp_path / "out.npy")
+    Y = load(tmp_path / "out.npy").X
+    for name in ("neighbours_kept", "trustworthiness", "continuity"):
+        assert found[name] == pytest.approx(getattr(metrics, name)(TREE.points, Y))
+    printed = run("reduce", points, *TPCA).stdout
+    assert f"{found['neighbours_kept']:.1%} of 10 kept" in printed and f"continuity {found['continuity']:.3f}" in printed
+    few, fewest = save(tmp_path / "few.npy", TREE.points[:15]), save(tmp_path / "fewest.npy", TREE.points[:3])
+    assert "of 4 kept" in run("reduce", few, *TPCA).stdout  # a third of the others
+    assert "neighbours" not in run("reduce", fewest, *TPCA).stdout
+
+
+def test_a_plane_that_keeps_next_to_nothing_is_called_that(tmp_path):
+    X = np.random.default_rng(0).normal(size=(400, 60)) / 100
+    path = save(tmp_path / "flat.npy", X)
+    for words in (("reduce", path, *TPCA), ("compare", path, "--methods", "tpca")):
+        assert "do not read neighbourhoods off" in said(result := run(*words)) and "UMAP" in said(result)
+    assert "neighbourhoods" not in run("reduce", path, *TPCA, "-k", 50).stderr
+
+
+def test_float32_and_classes_stay(tmp_path):
+    path = save(tmp_path / "points.csv", TREE.points, TREE.labels)
+    assert run("reduce", path, *TPCA, "-o", tmp_path / "a.tsv").exit_code == 0
     assert load(tmp_path / "a.tsv").labels == TREE.labels
-    (tmp_path / "labels.txt").write_text("\n".join(f"row {i}" for i in range(40)))
-    run("reduce", table, "--labels", tmp_path / "labels.txt", "-o", tmp_path / "b.npz")
-    assert load(tmp_path / "b.npz").labels == [f"row {i}" for i in range(40)]
-
-
-def test_float32_stays_float32(tmp_path):
     path = save(tmp_path / "points.npy", TREE.points.astype(np.float32))
-    run("reduce", path, "-o", tmp_path / "out.npy")
+    assert run("reduce", path, *TPCA, "-o", tmp_path / "out.npy").exit_code == 0
     assert load(tmp_path / "out.npy").X.dtype == np.float32
 
 
-def test_existing_files_need_force(tmp_path, points):
-    out = tmp_path / "out.npy"
-    out.write_text("precious")
-    result = run("reduce", points, "-o", out)
-    assert result.exit_code == 1 and "--force" in result.stderr and out.read_text() == "precious"
-    assert run("reduce", points, "-o", out, "--force").exit_code == 0
-    assert load(out).X.shape == (40, 2)
+def test_a_saved_fit_knows_the_model_that_it_found(tmp_path):
+    X = from_hyperboloid(to_hyperboloid(TREE.points), "lorentz")
+    fit = TangentPCA(2, model="auto").fit(X)
+    save_fitted(fit, tmp_path / "fit.npz")
+    found = summary(save(tmp_path / "more.npy", X[:20]), "--from-fit", tmp_path / "fit.npz", "-o", tmp_path / "out.npy")
+    assert found["model"] == "lorentz" and np.array_equal(load(tmp_path / "out.npy").X, fit.transform(X[:20]))
 
 
-def test_a_bad_request_is_refused_before_the_computation(tmp_path, points, never_fits):
+# ---------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "code"),
+    [
+        (("--metadata", "labels.txt"), "one line for each of the 40 points, but holds 2", 1),
+        (("--plot", "there.png"), "exists already", 1),
+        (("--plot", "disk.bmp"), "must end in .png", 1),
+        (("-o", "out.mat"), "must end in .npy", 1),
+        (("-o", "no/out.npy"), "there is no folder", 1),
+        (("--key", "X"), "is not one", 1),
+        (("-k", 3, "--plot", "disk.png"), "needs -k 2", 2),
+        (("-k", "all", "--plot", "a.png"), "needs -k 2, but -k is all.", 2),
+        (("-k", 10**20), "but is 1" + "0" * 20, 1),
+        (("--model", "sphere"), "--model", 2),
+        (("--method", "magic"), "'magic' is not one of", 2),
+        (("--edges", "edges.tsv"), "so the points need names", 1),
+        *(
+            (("-k", k), "is not a positive integer, a fraction of the variance", 2)
+            for k in ("0", "-1", "1.5", "nan", "inf", "")
+        ),
+    ],
+)
+def test_a_wrong_option_is_an_error_and_nothing_is_written(tmp_path, points, monkeypatch, words, text, code):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "labels.txt").write_text("one\ntwo\n")
     (tmp_path / "there.png").write_text("precious")
-    refused(run("reduce", points, "--labels", tmp_path / "labels.txt"), "each of the 40 rows, but holds 2")
-    refused(run("reduce", points, "--plot", tmp_path / "there.png"), "exists already")
-    refused(run("reduce", points, "--plot", tmp_path / "disk.bmp"), "must end in .png")
-    refused(run("reduce", points, "-o", tmp_path / "out.mat"), "must end in .npy")
-    refused(run("reduce", points, "-o", tmp_path / "no" / "out.npy"), "there is no folder")
-    refused(run("reduce", points, "-k", 3, "--plot", tmp_path / "disk.png"), "needs -k 2", code=2)
-    refused(run("reduce", points, "--key", "X"), "is not one")
-    refused(run("reduce", points, "-k", 0), "-k", code=2)
-    refused(run("reduce", points, "--model", "sphere"), "--model", code=2)
-    refused(run("reduce", tmp_path / "absent.npy"), "There is no file")
-    refused(run("reduce", tmp_path), "is a folder")
-    refused(run("reduce"), "INPUT", code=2)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["labels.txt", "points.npy", "there.png"]
+    (tmp_path / "edges.tsv").write_text("a\tb\n")
+    refused(run("reduce", points, *TPCA, *words) if "--method" not in words else run("reduce", points, *words), text, code)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["edges.tsv", "labels.txt", "points.npy", "there.png"]
+    assert (tmp_path / "there.png").read_text() == "precious"
 
 
 @pytest.mark.parametrize(
@@ -154,150 +181,27 @@ def test_a_bad_request_is_refused_before_the_computation(tmp_path, points, never
         (TREE.points, ("--model", "lorentz"), "hyperboloid"),
     ],
 )
-def test_wrong_points_are_refused_in_one_sentence(tmp_path, X, options, words):
-    path = tmp_path / "points.npy"
-    np.save(path, np.array(X))
-    refused(run("reduce", path, "-o", tmp_path / "out.npy", *options), words)
+def test_wrong_points_are_an_error(tmp_path, X, options, words):
+    np.save(tmp_path / "points.npy", np.array(X))
+    refused(run("reduce", tmp_path / "points.npy", "-o", tmp_path / "out.npy", *options), words)
     assert not (tmp_path / "out.npy").exists()
 
 
-def test_without_matplotlib_the_sentence_says_what_to_install(tmp_path, points, monkeypatch, never_fits):
+def test_paths_that_are_no_files(tmp_path):
+    refused(run("reduce", tmp_path / "absent.npy"), "There is no file")
+    refused(run("reduce", tmp_path), "is a folder")
+    refused(run("reduce"), "INPUT", code=2)
+
+
+def test_without_matplotlib_the_error_says_what_to_install(tmp_path, points, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    refused(run("reduce", points, "--plot", tmp_path / "disk.png"), "pip install matplotlib")
+    for words in (("reduce", points), ("compare", points)):
+        refused(run(*words, "--plot", tmp_path / "disk.png"), "pip install matplotlib")
 
 
-# ---------------------------------------------------------------- methods and pictures
-
-
-@pytest.mark.parametrize("method", sorted(METHODS))
-def test_every_method_of_the_table_reduces(tmp_path, points, method):
-    result = run("reduce", points, "--method", method, "-o", tmp_path / "out.npy", "--json")
-    assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["estimator"] == METHODS[method].estimator
-    if METHODS[method].estimator != "HoroPCA":
-        expected = make(method, 2, random_state=0).fit_transform(TREE.points)
-        np.testing.assert_allclose(load(tmp_path / "out.npy").X, expected, atol=1e-12)
-
-
-def test_options_that_a_method_has_not_are_refused_before_the_work(tmp_path, points, monkeypatch):
-    monkeypatch.setattr("horopca.cli.reducing.read", lambda *_: pytest.fail("the file was read"))
-    refused(run("reduce", points, "--method", "tpca", "--spine", "free"), "--spine is not an option of --method tpca", code=2)
-    refused(run("reduce", points, "--method", "horopca-free", "--spine", "ideal"), "--spine is not an option of", code=2)
-    refused(run("reduce", points, "--method", "hmds", "--max-iter", 3), "--max-iter is not an option of", code=2)
-    refused(run("reduce", points, "--method", "magic"), "'magic' is not one of", code=2)
-    for wrong in ("0", "1.5", "-2", "many"):
-        refused(run("reduce", points, "-k", wrong), "-k", code=2)
-
-
-@pytest.mark.parametrize(
-    ("method", "asked"),
-    [
-        ("horopca", {"n_init": 2, "pairs": "all", "tol": 1e-4}),
-        ("horopca-distortion", {"n_init": 2, "strategy": "greedy"}),
-        ("pga", {"objective": "residual", "strategy": "greedy", "n_init": 2}),
-        ("bsa", {"strategy": "last", "base_point": "mean", "base_noise": 0.1, "n_init": "auto"}),
-        ("halfspace", {"n_draws": 2}),
-    ],
-)
-def test_every_method_takes_options_of_its_own(tmp_path, points, method, asked):
-    options = [word for name, value in asked.items() for word in (f"--{name.replace('_', '-')}", value)]
-    result = run("reduce", points, "--method", method, *options, "-o", tmp_path / "out.npy", "--json")
-    assert result.exit_code == 0, result.output
-    expected = make(method, 2, random_state=0, **asked).fit_transform(TREE.points)
-    np.testing.assert_allclose(load(tmp_path / "out.npy").X, expected, atol=1e-12)
-    assert asked.items() <= json.loads(result.stdout).items()
-
-
-def test_a_choice_of_another_method_is_refused_with_those_of_this_one(points, never_fits):
-    sentence = "--strategy of --method bsa must be one of flag, last, but is joint."
-    refused(run("reduce", points, "--method", "bsa", "--strategy", "joint"), sentence, code=2)
-    sentence = "--objective of --method horopca must be one of variance, distortion, frechet, robust, auto, but is residual."
-    refused(run("reduce", points, "--objective", "residual"), sentence, code=2)
-    refused(run("reduce", points, "--method", "pga", "--max-iter", 0), "--max-iter must be a whole number of at least 1")
-    refused(run("reduce", points, "--method", "bsa", "--base-noise", 1), "Pass --base-point mean.")
-
-
-def test_there_is_an_option_for_every_parameter_of_every_method():
-    others = {"n_components", "model", "curvature", "random_state", "metric", "verbose"}  # -k, --model, --seed; points; a bar
-    others |= {"warm_start"}  # a command fits once
-    known = {name for method in METHODS for name in make(method, 2).get_params()}
-    assert known - others == set(HELP)
-    refused(run("reduce", "-", "--pairs", "0"), "'0' is neither a whole number from 1 nor auto nor all.", code=2)
-
-
-def test_a_share_of_the_variance(points):
-    found = json.loads(run("reduce", points, "--method", "tpca", "-k", "0.7", "--json").stdout)
-    less = json.loads(run("reduce", points, "--method", "tpca", "-k", found["n_components"] - 1, "--json").stdout)
-    assert less["variance_kept"] < 0.7 <= found["variance_kept"]
-
-
-def test_names_edges_and_a_title_reach_the_picture(tmp_path, points, monkeypatch):
-    drawn = []
-    monkeypatch.setattr("horopca.plots.plot_plane", lambda Y, labels, **options: drawn.append((labels, options)))
-    names = [f"node {i}" for i in range(40)]
-    (tmp_path / "names.txt").write_text("\n".join(names))
-    (tmp_path / "labels.txt").write_text("\n".join(TREE.labels))
-    (tmp_path / "edges.tsv").write_text("\n".join(f"node {a}\tnode {b}" for a, b in TREE.edges))
-    words = ("--names", tmp_path / "names.txt", "--labels", tmp_path / "labels.txt", "--edges", tmp_path / "edges.tsv")
-    result = run("reduce", points, "--method", "tpca", *words, "--title", "A tree", "--plot", tmp_path / "a.png")
-    assert result.exit_code == 0, result.output
-    ((labels, options),) = drawn
-    assert labels == TREE.labels and options["names"] == names and options["title"] == "A tree"
-    assert np.array_equal(options["edges"], TREE.edges)
-    refused(run("reduce", points, "--edges", tmp_path / "edges.tsv"), "names its nodes, so names")
-
-
-def test_the_stretch_and_the_objectives(points, quick_search):
-    plain, stretched = (
-        json.loads(run("reduce", points, "--spine", "free", "--objective", "distortion", *more, "--json").stdout)
-        for more in ((), ("--stretch",))
-    )
-    assert stretched["stretch"] and not plain["stretch"] and stretched["distortion"] < plain["distortion"]
-    alone = json.loads(run("reduce", points, "--stretch", "--json").stdout)
-    assert alone["stretch"] and alone["distortion"] == stretched["distortion"]
-    free = json.loads(run("reduce", points, "--method", "horopca-free", "--stretch", "--json").stdout)
-    assert free["distortion"] == alone["distortion"]
-    refused(run("reduce", points, "--stretch", "--spine", "ideal"), "--stretch implies --spine free")
-    refused(run("reduce", points, "--stretch", "--objective", "variance"), "but these are 'auto', 'variance' and 'joint'")
-    refused(run("reduce", points, "--method", "tpca", "--stretch"), "--stretch is not an option of --method tpca", code=2)
-    found = json.loads(run("reduce", points, "--objective", "frechet", "--json").stdout)
-    assert found["objective"] == "frechet" and 0 < found["variance_kept"] <= 1
-
-
-def test_what_is_kept_of_neighbours_is_told(tmp_path, points):
-    found = json.loads(run("reduce", points, "--method", "tpca", "-o", tmp_path / "out.npy", "--json").stdout)
-    Y = load(tmp_path / "out.npy").X
-    for name in ("neighbours_kept", "trustworthiness", "continuity"):
-        assert found[name] == pytest.approx(getattr(metrics, name)(TREE.points, Y))
-    said = run("reduce", points, "--method", "tpca").stdout
-    assert f"{found['neighbours_kept']:.1%} of 10 kept" in said and f"continuity {found['continuity']:.3f}" in said
-    few, fewest = save(tmp_path / "few.npy", TREE.points[:15]), save(tmp_path / "fewest.npy", TREE.points[:3])
-    assert "of 4 kept" in run("reduce", few, "--method", "tpca").stdout  # a third of the others
-    assert "neighbours" not in run("reduce", fewest, "--method", "tpca").stdout
-
-
-@pytest.mark.parametrize("k", ["0", "-1", "1.5", "nan", "inf", "abc", ""])
-def test_components_that_are_none(points, k):
-    sentence = "is neither a whole number from 1, nor a share of the variance between 0 and 1, nor the word all."
-    refused(run("reduce", points, "-k", k), sentence, code=2)
-    refused(run("compare", points, "-k", f"2,{k}"), "is not a whole number from 1.", code=2)
-
-
-def test_all_components_and_too_many(points):
-    assert json.loads(run("reduce", points, "-k", "all", "--method", "tpca", "--json").stdout)["n_components"] == 5
-    refused(run("reduce", points, "-k", str(10**20)), "a share of the variance between 0 and 1, or all, but is 1" + "0" * 20)
-    refused(run("reduce", points, "-k", "all", "--plot", "a.png"), "needs -k 2, but -k is all.", code=2)
-
-
-def test_auto_is_the_only_model_that_the_rows_fit_or_a_refusal(tmp_path):
-    x = to_hyperboloid(TREE.points)
-    timed = save(tmp_path / "timed.npy", np.roll(x, -1, axis=1))
-    reduced = json.loads(run("reduce", timed, "--model", "auto", "--json", "--method", "tpca").stdout)
-    assert reduced["model"] == "lorentz-time-last"
-    bare = save(tmp_path / "bare.npy", x[:, 1:])
-    refused(run("reduce", bare, "--model", "auto"), "could be 'lorentz-space' or 'tangent' (norms")
-    refused(
-        run("embed", bare, "--model", "auto", "-o", tmp_path / "o.npy"),
-        "--model auto is for points that are read at once",
-        code=2,
-    )
+def test_existing_files_need_force(tmp_path, points):
+    out = tmp_path / "out.npy"
+    out.write_text("precious")
+    result = run("reduce", points, *TPCA, "-o", out)
+    assert result.exit_code == 1 and "--force" in result.stderr and out.read_text() == "precious"
+    assert run("reduce", points, *TPCA, "-o", out, "--force").exit_code == 0 and load(out).X.shape == (40, 2)

@@ -46,7 +46,7 @@ def test_reduce_on_a_cluster(store, tmp_path, monkeypatch, quick_search):
     ("arguments", "sentence"),
     [
         (("tcp://127.0.0.1:9", "in.zarr"), "No Dask scheduler answers at tcp://127.0.0.1:9: start one with"),
-        (("local", "in.zarr", "--labels", "y.txt"), "--labels cannot be given with --dask"),
+        (("local", "in.zarr", "--edges", "y.txt"), "--edges cannot be given with --dask"),
         (("local", "in.zarr", "-o", "out.csv"), "must end in .zarr, or have no ending"),
     ],
 )

@@ -229,7 +229,7 @@ def test_an_input_that_changes_at_the_last_moment_leaves_nothing(tmp_path, point
 
 def test_other_formats_and_labels_need_the_whole_file(tmp_path, points):
     (tmp_path / "labels.txt").write_text("\n".join("ab"[i % 2] for i in range(N)))
-    for more in (("-o", tmp_path / "out.npz"), ("-o", tmp_path / "out.csv", "--labels", tmp_path / "labels.txt")):
+    for more in (("-o", tmp_path / "out.npz"), ("-o", tmp_path / "out.csv", "--metadata", tmp_path / "labels.txt")):
         assert json.loads(run("reduce", points, "--method", "tpca", "--json", *more).stdout)["resumed_at"] is None
     assert load(tmp_path / "out.csv").labels[:3] == ["a", "b", "a"]
 
@@ -266,7 +266,7 @@ def test_a_fit_that_does_not_suit_is_refused(tmp_path, points):
     fit = tmp_path / "fit.npz"
     assert run("reduce", points, "-k", 3, "--save-fit", fit).stderr == ""
     assert "exists already" in run("reduce", points, "--save-fit", fit).stderr
-    for options in (("-k", 3), ("--spine", "free"), ("--model", "klein")):
+    for options in (("-k", 3), ("--set", "spine=free"), ("--model", "klein")):
         result = run("reduce", points, "--from-fit", fit, *options)
         assert result.exit_code == 2 and f"{options[0]} cannot be given with --from-fit" in " ".join(result.stderr.split())
     assert run("reduce", points, "--from-fit", fit, "--plot", tmp_path / "a.png").exit_code == 2

@@ -22,7 +22,7 @@ def points(tmp_path):
     return save(tmp_path / "points.npy", X)
 
 
-def test_it_says_what_the_library_says(points):
+def test_it_reports_what_the_library_finds(points):
     found = bootstrap(TangentPCA(2).fit(X), X, n_resamples=10)
     result = json.loads(run("stability", points, *QUICK, "--json").stdout)
     assert result["stability"] == found.stability and result["conclusion"] == found.conclusion
@@ -41,8 +41,7 @@ def test_groups_halves_and_a_picture(points, tmp_path):
     refused(run("stability", points, *QUICK, "--plot", picture), "exists already")
 
 
-def test_jobs_are_whole_fits_whatever_the_method(points):
-    """Of a method without threads too; the answer is the same."""
+def test_jobs_are_whole_fits_of_any_method(points):
     with joblib.parallel_config(backend="threading"):
         two = run("stability", points, *QUICK, "--n-jobs", 2, "--json")
     assert two.exit_code == 0 and two.stdout == run("stability", points, *QUICK, "--json").stdout
@@ -50,7 +49,7 @@ def test_jobs_are_whole_fits_whatever_the_method(points):
         assert "Fits at a time" in run(command, "--help").stdout
 
 
-def test_refusals(points, tmp_path):
+def test_errors(points, tmp_path):
     refused(run("stability", points, "-k", 3, "--plot", tmp_path / "a.png"), "--plot draws the plane and needs -k 2", code=2)
     refused(run("stability", points, *QUICK, "--level", 2), "level must be a confidence between 0 and 1")
     groups = tmp_path / "groups.txt"

@@ -13,11 +13,6 @@ X, NAMES, LABELS, EDGES = mammals()
 Y = from_hyperboloid(X, "poincare")
 
 
-def write(path, text):
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
 def view(*arguments):
     return run("view", *arguments)
 
@@ -26,110 +21,89 @@ def view(*arguments):
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.save("plane.npy", Y)
-    write(tmp_path / "names.txt", "\n".join(NAMES))
-    write(tmp_path / "labels.txt", "\n".join(LABELS))
-    write(tmp_path / "edges.tsv", "\n".join(f"{NAMES[a]}\t{NAMES[b]}" for a, b in EDGES))
+    (tmp_path / "names.txt").write_text("\n".join(NAMES))
+    (tmp_path / "classes.txt").write_text("\n".join(LABELS))
+    (tmp_path / "edges.tsv").write_text("\n".join(f"{NAMES[a]}\t{NAMES[b]}" for a, b in EDGES))
     return tmp_path
+
+
+def page(name):
+    with open(name, encoding="utf-8") as file:
+        return file.read()
 
 
 def test_view_writes_what_explore_makes(folder):
     np.save("original.npy", np.c_[Y, Y] / 2)
-    write(folder / "values.csv", "size,mass\n" + "\n".join(f"{i},{i / 2}" for i in range(len(Y))))
-    result = view(
-        *("plane.npy", "--names", "names.txt", "--labels", "labels.txt", "--edges", "edges.tsv", "--values", "values.csv"),
-        *("--original", "original.npy", "--title", "Beasts", "--root", "cat", "-o", "beasts.html"),
-    )
-    assert result.exit_code == 0, result.output
-    page = explore(
-        Y,
-        LABELS,
-        names=NAMES,
-        edges=EDGES,
-        values={"size": np.arange(len(Y)), "mass": np.arange(len(Y)) / 2},
-        original=np.c_[Y, Y] / 2,
-        title="Beasts",
-        root=NAMES.index("cat"),
-    )
-    assert (folder / "beasts.html").read_text(encoding="utf-8") == page.html
-    assert "beasts.html" in result.stdout and f"{len(Y)}" in result.stdout and result.stderr == ""
+    words = ("--metadata", "names.txt", "--edges", "edges.tsv", "--original", "original.npy", "--root", "cat")
+    result = view("plane.npy", *words, "--title", "Beasts", "-o", "beasts.html")
+    assert result.exit_code == 0 and result.stderr == "", result.output
+    expected = explore(Y, names=NAMES, edges=EDGES, original=np.c_[Y, Y] / 2, title="Beasts", root=NAMES.index("cat"))
+    assert page("beasts.html") == expected.html and "beasts.html" in result.stdout and f"{len(Y)}" in result.stdout
 
 
-def test_view_takes_details_pictures_sizes_and_a_palette(folder):
+def test_view_takes_classes_pictures_and_a_palette(folder):
     (folder / "pictures").mkdir()
     (folder / "pictures" / "one.png").write_bytes(b"a picture")
-    write(folder / "pictures" / "list.txt", "one.png\n" + "\n" * (len(Y) - 1))
-    write(folder / "details.txt", "\n".join(f"about {name}" for name in NAMES))
-    write(folder / "sizes.csv", "\n".join(str(i + 1) for i in range(len(Y))))
-    more = ("--details", "details.txt", "--images", "pictures/list.txt", "--sizes", "sizes.csv", "--palette", "#112233,#445566")
-    result = view("plane.npy", "--labels", "labels.txt", *more)
+    (folder / "pictures" / "list.txt").write_text("one.png\n" + "\n" * (len(Y) - 1))
+    more = ("--images", "pictures/list.txt", "--palette", "#112233,#445566")
+    result = view("plane.npy", "--metadata", "classes.txt", *more)
     assert result.exit_code == 0, result.output
-    page = explore(
-        Y,
-        LABELS,
-        details=[f"about {name}" for name in NAMES],
-        images=[folder / "pictures" / "one.png"] + [None] * (len(Y) - 1),
-        sizes=np.arange(1, len(Y) + 1),
-        palette=["#112233", "#445566"],
-        title="plane",
-    )
-    assert (folder / "plane.html").read_text(encoding="utf-8") == page.html
+    images = [folder / "pictures" / "one.png"] + [None] * (len(Y) - 1)
+    assert page("plane.html") == explore(Y, LABELS, images=images, palette=["#112233", "#445566"], title="plane").html
 
 
-def test_view_names_the_page_after_its_points_and_overwrites_only_when_told(folder):
-    assert view("plane.npy").exit_code == 0 and "<title>plane</title>" in (folder / "plane.html").read_text(encoding="utf-8")
+def test_the_page_is_named_after_its_points_and_overwritten_only_with_force(folder):
+    assert view("plane.npy").exit_code == 0 and "<title>plane</title>" in page("plane.html")
     again = view("plane.npy")
     assert again.exit_code == 1 and "plane.html exists already" in again.stderr and "--force" in again.stderr
     assert view("plane.npy", "--force").exit_code == 0
 
 
-def test_text_in_the_file_of_points_is_names_or_labels(folder):
+def test_text_in_the_file_of_points_is_names_or_classes(folder):
     table = lambda texts: "\n".join(f"{a},{b},{text}" for (a, b), text in zip(Y, texts, strict=True))
-    write(folder / "named.csv", table(NAMES))
-    write(folder / "labelled.csv", table(LABELS))
-    view("named.csv")
-    view("labelled.csv")
-    page = lambda name: (folder / name).read_text(encoding="utf-8")
+    (folder / "named.csv").write_text(table(NAMES))
+    (folder / "labelled.csv").write_text(table(LABELS))
+    assert view("named.csv").exit_code == view("labelled.csv").exit_code == 0
     assert page("named.html") == explore(Y, names=NAMES, title="named").html
     assert page("labelled.html") == explore(Y, LABELS, title="labelled").html
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_open_asks_for_a_browser(folder, monkeypatch, there):
-    asked = []
-    monkeypatch.setattr("webbrowser.open", lambda address: asked.append(address) or there)
+def test_open_starts_a_browser(folder, monkeypatch, there):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or there)
     result = view("plane.npy", "--open")
-    assert result.exit_code == 0 and asked == [(folder / "plane.html").resolve().as_uri()]
-    assert result.stderr == ("" if there else "No browser could be started here: open plane.html yourself.\n")
+    assert result.exit_code == 0 and opened == [(folder / "plane.html").resolve().as_uri()]
+    assert result.stderr == ("" if there else "No browser could be started: open plane.html yourself.\n")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "text"),
     [
         (["absent.npy"], "There is no file absent.npy"),
-        (["plane.npy", "--names", "short.txt"], "must hold one name for each of the"),
-        (["plane.npy", "--labels", "short.txt"], "must hold one label for each of the"),
-        (["plane.npy", "--edges", "edges.tsv"], "names (on the command line, --names) are needed too"),
+        (["plane.npy", "--metadata", "short.txt"], "must hold one line for each of the"),
+        (["plane.npy", "--edges", "edges.tsv"], "so the points need names"),
         (["plane.npy", "--edges", "far.txt"], "edges must join rows 0 to"),
         (["plane.npy", "--original", "short.npy"], "original must have one row"),
         (["deep.npy"], "or horopca reduce on the command line, reduces"),
         (["plane.npy", "-o", "page.pdf"], "must end in .html"),
         (["plane.npy", "-o", "no/page.html"], "there is no folder no"),
         (["plane.npy", "--root", "cat"], "--root must be the name or the row number of a point, but is 'cat'"),
-        (["plane.npy", "--details", "short.txt"], "must hold one text for each of the"),
-        (["plane.npy", "--images", "images.txt"], "there is no absent.png"),
-        (["plane.npy", "--sizes", "plane.npy"], "--sizes must hold one column"),
-        (["plane.npy", "--palette", "red"], "palette must hold colours"),
+        (["plane.npy", "--images", "images.txt"], "absent.png"),
+        (["plane.npy", "--images", "short.txt"], "must hold one picture for each of the"),
+        (["plane.npy", "--metadata", "classes.txt", "--size-by", "metadata"], "--size-by must be a column of numbers"),
+        (["plane.npy", "--palette", "red"], "palette must"),
         (["plane.npy", "--model", "lorentz"], "at least 2 columns|hyperboloid|Y must be points of the disk"),
     ],
 )
-def test_wrong_requests_end_in_a_sentence(folder, arguments, sentence):
-    write(folder / "short.txt", "a\nb\n")
-    write(folder / "far.txt", "0 1000\n")
-    write(folder / "images.txt", "absent.png\n" * len(Y))
+def test_errors_leave_nothing(folder, arguments, text):
+    (folder / "short.txt").write_text("a\nb\n")
+    (folder / "far.txt").write_text("0 1000\n")
+    (folder / "images.txt").write_text("absent.png\n" * len(Y))
     np.save("short.npy", Y[:3])
     np.save("deep.npy", np.zeros((5, 3)))
     before = sorted(folder.iterdir())
     result = view(*arguments)
     assert result.exit_code == 1 and result.stderr.startswith("Error: ") and "Traceback" not in result.stderr
-    assert any(part in " ".join(result.stderr.split()) for part in sentence.split("|")), result.stderr
+    assert any(part in " ".join(result.stderr.split()) for part in text.split("|")), result.stderr
     assert sorted(folder.iterdir()) == before

@@ -62,7 +62,7 @@ def test_a_file_is_kept_whole_with_the_images_in_it(tmp_path, monkeypatch, adata
     assert found.uns["tpca"]["params"]["basis"] == "obsm/X_poincare" and found.obs.equals(adata.obs)
     assert np.array_equal(found.X, adata.X)
     refused(run("reduce", "out.h5ad", "-o", "plane.csv"), "say which array of obsm to read with --key")
-    assert run("reduce", "cells.h5ad", "--method", "tpca", "--label-column", "type", "-o", "plane.csv").exit_code == 0
+    assert run("reduce", "cells.h5ad", "--method", "tpca", "--colour-by", "type", "-o", "plane.csv").exit_code == 0
     assert load("plane.csv").row_names == NAMES and load("plane.csv").labels == TREE.labels
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import rich_click as click
 from rich.console import Console
 from rich.table import Table
@@ -19,15 +20,16 @@ from ..geometry import from_hyperboloid
 from ..io import Table as Points
 from ..metrics import frechet_variance
 from ..metrics.comparison import ALL_METHODS, Reduction, default_methods, reductions
+from .common import common
 from .console import print_json, progress_bar
-from .drawing import PICTURES, figure_for, saved
-from .files import Output, check_files, read, write_files
-from .options import Reading, TextFiles, count, input_file, reading_options, reads, several, usual_options, writes
-from .texts import Texts, texts_of
+from .drawing import PICTURES, VIEWS, figure_for, save_figure
+from .files import Output, check_files, write_files
+from .options import Reading, choice, command, input_file, list_of, picture_reading_options, positive_integer, writes
+from .points import Description, read_described
 
 
 class Column(NamedTuple):
-    """A column of the table: its heading, how a value is written, and how far a record is from the best there could be."""
+    """A column of the table: its heading, the format of a value, and what is smallest for the best record."""
 
     heading: str
     write: Callable[[float], str]
@@ -36,7 +38,7 @@ class Column(NamedTuple):
 
 COLUMNS = {
     "distortion": Column("distortion", "{:.4f}".format, lambda record: record["distortion"]),
-    # a variance is best where it is that of the points: a map that lengthens distances may have more
+    # the best variance is that of the points: a map that lengthens distances may have more
     "frechet_variance": Column("Fréchet\nvariance", "{:.2f}".format, lambda record: abs(record["frechet_kept"] - 1)),
     "variance_kept": Column("variance\nkept", "{:.1%}".format, lambda record: abs(record["variance_kept"] - 1)),
     "neighbours_kept": Column("near\nkept", "{:.1%}".format, lambda record: -record["neighbours_kept"]),
@@ -44,18 +46,17 @@ COLUMNS = {
     "continuity": Column("contin-\nuity", "{:.3f}".format, lambda record: -record["continuity"]),
     "seconds": Column("seconds", "{:.2f}".format, lambda record: record["seconds"]),
 }
-
-
 OTHERS = [name for name in ALL_METHODS if name not in default_methods()]
+FEW_NEIGHBOURS = 0.1  # If every method keeps fewer of the nearest neighbours, no picture shows them.
 
 
-@click.command()
+@command
 @click.argument("input", type=input_file, required=False)
 @click.option(
     "-k",
     "--components",
     "n_components",
-    type=several(count),
+    type=list_of(positive_integer),
     default="2",
     show_default=True,
     metavar="K,K",
@@ -63,72 +64,78 @@ OTHERS = [name for name in ALL_METHODS if name not in default_methods()]
 )
 @click.option(
     "--methods",
-    type=several(click.Choice(list(ALL_METHODS))),
+    type=list_of(click.Choice(list(ALL_METHODS))),
     metavar="NAME,NAME",
     help=f"Methods to compare, of {', '.join(ALL_METHODS)}.  [default: all but {', '.join(OTHERS)}]",
 )
-@writes("--plot", help="Where to draw a disk for each method: .png, .pdf or .svg. Needs 2 among -k.")
-@reads("--labels", help="Labels of the rows, one to a line, for the picture.")
-@reading_options
-@click.option("--csv", "as_csv", is_flag=True, help="Print a table with commas, and nothing else, on standard output.")
-@usual_options
+@writes("--plot", help="Picture with a disk for each method: .png, .pdf or .svg. Needs 2 in -k.")
+@choice("view", VIEWS, help="How to draw the plane; auto: by distance if most points would lie on the rim of the disk.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print the table as CSV, and nothing else.")
+@picture_reading_options
 def compare(
     input: Path | None,
     n_components: list[int],
     methods: list[str] | None,
     plot: Path | None,
-    labels: Path | None,
-    reading: Reading,
-    seed: int,
-    as_json: bool,
+    view: str,
     as_csv: bool,
-    force: bool,
+    reading: Reading,
 ) -> None:
     """Reduce the points in INPUT by every method, and show what each keeps.
 
-    INPUT is a file with one point per row, as for `horopca reduce`; without it, a random tree in 10 dimensions. Measured
-    are the average distortion of distances, the Fréchet variance of the images, the share of the pair variance that is
-    kept, and the seconds of the fit; the best of each is bold.
+    INPUT is a file with one point per row, as for `horopca reduce`; without it, a random tree in 10 dimensions is used. The
+    table shows the average distortion of distances, the Fréchet variance of the images, the fraction of the pair variance
+    and of the ten nearest neighbours that is kept, and the time of the fit. The best of each is bold.
 
     \b
     Examples:
       horopca compare vectors.npy
       horopca compare vectors.npy -k 1,2,3 --methods horopca,tpca,hmds
-      horopca compare vectors.npy --plot disks.png --labels classes.txt
+      horopca compare vectors.npy --plot disks.png --view equidistant --metadata classes.txt
       horopca compare vectors.npy --csv > table.csv
     """
+    seed, as_json, quiet, force = common()
     if as_json and as_csv:
-        raise click.UsageError("--json and --csv exclude each other: choose one.")
+        raise click.UsageError("--json and --csv cannot be used together.")
     if plot is not None and 2 not in n_components:
-        raise click.UsageError(f"--plot draws disks and needs 2 among -k, but -k is {', '.join(map(str, n_components))}.")
-    check_files({"input": input, "labels": labels}, [Output("--plot", plot, PICTURES)], force=force)
+        raise click.UsageError(f"--plot draws disks and needs 2 in -k, but -k is {', '.join(map(str, n_components))}.")
+    check_files({"input": input, "metadata": reading.metadata}, [Output("--plot", plot, PICTURES)], force=force)
     figure = figure_for(plot)
-    points, texts = _points(input, labels, reading, seed)
-    place = reading.place(points.model, points.curvature)
-    found = watched_reductions(points.X, n_components, methods or default_methods(), random_state=seed, **place)
+    points, about, edges = _points(input, reading, seed)
+    coordinates = reading.coordinates(points.model, points.curvature)
+    found = watched_reductions(points.X, n_components, methods or default_methods(), random_state=seed, **coordinates)
     if figure is not None:
-        _draw(figure, [row for row in found if row.record["n_components"] == 2], texts, place)
-        write_files([(plot, saved(figure))], force=force)
+        _draw(figure, [row for row in found if row.record["n_components"] == 2], about, edges, coordinates, view)
+        write_files([(plot, save_figure(figure))], force=force)
     records = [row.record for row in found]
-    (n, columns), about = points.X.shape, {"input": input, **place, "seed": seed, "plot": plot}
+    n, columns = points.X.shape
     if as_json:
-        print_json({"n_points": n, "n_columns": columns, **about, "results": records})
-    elif as_csv:
-        _print_csv(records)
-    else:
-        print_records(records, f"{n:,} points, {columns} columns, Fréchet variance {frechet_variance(points.X, **place):.2f}")
+        given = {"input": input, **coordinates, "seed": seed, "plot": plot}
+        return print_json({"n_points": n, "n_columns": columns, **given, "results": records})
+    if as_csv:
+        return _print_csv(records)
+    if not quiet:
+        variance = frechet_variance(points.X, **coordinates)
+        print_records(records, f"{n:,} points, {columns} columns, Fréchet variance {variance:.2f}")
+        if max(record["neighbours_kept"] for record in records) < FEW_NEIGHBOURS:
+            click.echo(NOTHING_KEPT, err=True)
 
 
-def _points(input: Path | None, labels: Path | None, reading: Reading, seed: int) -> tuple[Points, Texts]:
+NOTHING_KEPT = (
+    "No method keeps a tenth of the nearest neighbours: do not read neighbourhoods off such pictures. `horopca components` "
+    "says how many dimensions the data supports (-k 10 keeps more); UMAP on hyperbolic distances keeps neighbours better."
+)
+
+
+def _points(input: Path | None, reading: Reading, seed: int) -> tuple[Points, Description, np.ndarray | None]:
     if input is None:
         tree = make_hierarchy(random_state=seed)
-        return Points(tree.points), Texts(tree.labels, edges=tree.edges)
-    table = read(input, reading)
-    return table, texts_of(table, TextFiles(labels))
+        return Points(tree.points), Description(columns={"branch": tree.labels}, colour="branch"), tree.edges
+    return *read_described(input, reading), None
 
 
 def watched_reductions(X: Any, counts: list[int], methods: list[str], **settings: Any) -> list[Reduction]:
-    """The reductions, with a bar on stderr while they are made that says which is next."""
+    """The reductions, with a progress bar that names the current one."""
     plan = [f"{ALL_METHODS[name].title}, k = {K}" for K in counts for name in methods]
     found = []
     rows = reductions(X, counts, methods, **settings)
@@ -140,15 +147,17 @@ def watched_reductions(X: Any, counts: list[int], methods: list[str], **settings
     return found
 
 
-def _draw(figure: Any, rows: list[Reduction], texts: Texts, place: dict[str, Any]) -> None:
-    coordinates = check_coordinates(**place)
-    images = {row.record["title"]: from_hyperboloid(coordinates.to_hyperboloid(row.Y), "poincare") for row in rows}
+def _draw(
+    figure: Any, rows: list[Reduction], about: Description, edges: np.ndarray | None, coordinates: dict[str, Any], view: str
+) -> None:
+    given = check_coordinates(**coordinates)
+    images = {row.record["title"]: from_hyperboloid(given.to_hyperboloid(row.Y), "poincare") for row in rows}
     captions = [f"distortion {row.record['distortion']:.3f}" for row in rows]
-    plots.plot_comparison(images, texts.labels, edges=texts.edges, captions=captions, figure=figure)
+    plots.plot_comparison(images, about.labels, edges=edges, captions=captions, view=view, figure=figure)
 
 
 def print_records(records: list[dict[str, Any]], title: str) -> None:
-    """A table of reductions, the best figures of each number of components in bold."""
+    """Print a table of reductions, the best figures for each number of components in bold."""
     table = Table(title=title, title_justify="left", title_style="italic", box=None, pad_edge=False, collapse_padding=True)
     table.add_column("k", justify="right")
     table.add_column("method", style="cyan", no_wrap=True)

@@ -9,80 +9,73 @@ import rich_click as click
 
 from .. import plots
 from ..estimators.component_curve import ComponentCurve, HeldOut, MeasureName, RuleName, component_curve
-from .console import print_json, print_table, progress_bar
-from .drawing import PICTURES, figure_for, saved
+from .common import common
+from .console import print_json, print_table, progress_bar, with_options
+from .drawing import PICTURES, figure_for, save_figure
 from .files import Output, check_files, read, write_files
-from .methods import USUAL, made, many_fits_options
-from .options import Reading, choice, points_argument, reading_options, reads, usual_options, writes
-from .texts import read_words
+from .options import Reading, choice, command, points_argument, reading_options, reads, writes
+from .points import read_lines
+from .settings import USUAL, jobs_option, make_estimator, method_options
 
 
-@click.command()
+@command
 @points_argument()
 @click.option(
-    "-k", "--components", "max_components", type=click.IntRange(min=1), help="Look at 1 to so many.  [default: 10, or all]"
+    "-k", "--components", "max_components", type=click.IntRange(min=1), help="Try 1 to K components.  [default: 10, or all]"
 )
 @click.option("--folds", "cv", type=click.IntRange(min=2), default=5, show_default=True, help="Folds of the cross-validation.")
-@reads("--groups", help="Groups of the rows, one to a line, each kept in one fold.")
-@choice("rule", get_args(RuleName), "More than chance, or within one standard error of the best.")
-@choice("measure", get_args(MeasureName), "What the rule one_se goes by.")
+@reads("--groups", help="Groups of the rows, one on each line; a group stays in one fold.")
+@choice("rule", get_args(RuleName), "null: more variance than by chance; one_se: within one standard error of the best.")
+@choice("measure", get_args(MeasureName), "What the rule one_se compares.")
 @click.option(
     "--copies",
     type=click.IntRange(min=0),
     default=19,
     show_default=True,
-    help="Copies to compare a component with; 0: none.",
+    help="Random copies to compare each component with; 0: none.",
 )
-@writes("--plot", help="Where to draw the curves: .png, .pdf or .svg.")
+@writes("--plot", help="Picture of the curves: .png, .pdf or .svg.")
+@method_options
+@jobs_option
 @reading_options
-@many_fits_options
-@usual_options
 def components(
-    input: Path,
-    groups: Path | None,
-    plot: Path | None,
-    reading: Reading,
-    method: str | None,
-    asked: dict[str, Any],
-    seed: int,
-    as_json: bool,
-    force: bool,
-    **how: Any,
+    input: Path, groups: Path | None, plot: Path | None, method: str | None, settings: Any, reading: Reading, **options: Any
 ) -> None:
-    """Say how many components the points in INPUT speak for.
+    """Say how many components the points in INPUT support.
 
-    For 1, 2, ... components: the average distortion of distances, and the shares of the variance and of the nearest neighbours
-    that are kept, of rows that the fit has not seen, with standard errors over the folds. A component counts if it adds more
-    to the variance than it does by chance, in copies of the points whose directions, beside the components before it, are
-    random.
+    For 1, 2, ... components the table shows the average distortion of distances and the fractions of the variance and of
+    the nearest neighbours that are kept. All are measured on rows that the fit has not seen, with standard errors over the
+    folds. A component counts if it adds more variance than in random copies of the points, which keep the components
+    before it and have random directions otherwise.
 
     \b
     Examples:
       horopca components vectors.npy
       horopca components vectors.npy --plot curve.png
-      horopca components vectors.npy -k 5 --spine free --groups families.txt
+      horopca components vectors.npy -k 5 --set spine=free --groups families.txt
       horopca components vectors.npy --rule one_se --measure neighbours --copies 0
       horopca components vectors.npy --json | jq .chosen
     """
+    seed, as_json, quiet, force = common()
     check_files({"input": input, "groups": groups}, [Output("--plot", plot, PICTURES)], force=force)
-    figure = figure_for(plot)
+    figure, method = figure_for(plot), method or USUAL
     table = read(input, reading)
-    place, n = reading.place(table.model, table.curvature), len(table.X)
-    how |= {"estimator": made(method, None, asked, random_state=seed, **place), "random_state": seed}
-    how["groups"] = None if groups is None else read_words(groups, n, "group")
+    coordinates, n = reading.coordinates(table.model, table.curvature), len(table.X)
+    estimator = make_estimator(method, None, settings, random_state=seed, **coordinates)
+    options |= {"groups": None if groups is None else read_lines(groups, n, "group"), "random_state": seed}
     with progress_bar(f"Fitting parts of {n:,} points from {input.name}") as bar:
-        curve = component_curve(table.X, **how, progress=bar.update)
+        curve = component_curve(table.X, estimator=estimator, **options, progress=bar.update)
     if figure is not None:
         plots.plot_components(curve, figure=figure)
-        write_files([(plot, saved(figure))], force=force)
+        write_files([(plot, save_figure(figure))], force=force)
     if as_json:
-        about = {"method": method or USUAL, "folds": how["cv"], "copies": how["copies"], "seed": seed, "plot": plot}
-        print_json({"input": input, "n_points": n, **place, **about, **_summary(curve)})
-    else:
+        given = {"method": method, "folds": options["cv"], "copies": options["copies"], "seed": seed, "plot": plot}
+        print_json({"input": input, "n_points": n, **coordinates, **given, **_summary(curve)})
+    elif not quiet:
         _print_curve(curve, f"{input}: {n:,} points, {len(curve.distortion.among)} folds")
 
 
-# The figures of merit have these headings, and are written so.
+# Figures of merit: heading and format.
 FIGURES: dict[str, tuple[str, str]] = {
     "distortion": ("distortion", "{:.4f}"),
     "variance": ("variance kept", "{:.2%}"),
@@ -113,7 +106,7 @@ def _summary(curve: ComponentCurve) -> dict[str, Any]:
 
 
 def _print_curve(curve: ComponentCurve, title: str) -> None:
-    """A line for each number of components, that which is chosen bold, and a sentence."""
+    """Print a line for each number of components, the chosen one in bold, and a sentence."""
     headings = ["k", *(heading for heading, _ in FIGURES.values()), *(["adds", "by chance"] if len(curve.null) else [])]
     rows = []
     for k, number in enumerate(curve.n_components):
@@ -122,4 +115,6 @@ def _print_curve(curve: ComponentCurve, title: str) -> None:
         if len(curve.null):
             cells += [f"{curve.added[k]:.1%}", f"≤ {curve.null[:, k].max():.1%}" if k < curve.null.shape[1] else ""]
         rows.append([str(number), *cells])
-    print_table(title, headings, rows, bold=curve.chosen - 1, below=curve.sentence)
+    print_table(
+        title, headings, rows, bold=curve.chosen - 1, below=with_options(curve.sentence, {"max_components": "--components"})
+    )

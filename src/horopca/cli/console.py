@@ -1,17 +1,19 @@
-"""What a command says: errors and warnings in report_errors, progress, tables and JSON."""
+"""What a command prints: errors and warnings, progress, tables and JSON."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 import signal
 import sys
 import threading
 import warnings
 from _thread import interrupt_main
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stderr
+from io import TextIOBase
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
@@ -23,8 +25,10 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, Tex
 from rich.table import Table
 from rich.text import Text
 
-STDIN = "horopca.stdin"  # Under this name a context keeps the path of the file that standard input was put into.
+# A click context keeps these under these names.
+STDIN = "horopca.stdin"  # path of the file that standard input was copied to
 QUIET = "horopca.quiet"
+OPTIONS = "horopca.options"  # options of the command by the names of the parameters that they set
 
 
 # ---------------------------------------------------------------- errors and warnings
@@ -32,35 +36,34 @@ QUIET = "horopca.quiet"
 
 @contextmanager
 def report_errors(meta: Mapping[str, Any] = MappingProxyType({})) -> Iterator[None]:
-    """What a user can mend ends the program in one sentence on stderr, never in a traceback; Ctrl-C ends it with 130.
+    """Print errors that a user can correct on one line of stderr, without a traceback, and end the program with status 1.
 
-    Where nobody reads its output any more, as behind ``| head``, it ends in silence.
-
-    `meta` is that of the context: the options of the command in it, under the names of the arguments that they set.
+    Ctrl-C ends it with status 130. When nobody reads its output any more, as after ``| head``, it ends silently. `meta` is that
+    of the click context.
     """
     with warnings.catch_warnings(record=True) as raised, interruptible(), terminable():
         warnings.filterwarnings("always", category=UserWarning)
         try:
             yield
-        except KeyboardInterrupt as stopped:
-            click.echo(" ".join(["Interrupted.", *getattr(stopped, "__notes__", ())]), err=True)
+        except KeyboardInterrupt as interrupt:
+            click.echo(" ".join(["Interrupted.", *getattr(interrupt, "__notes__", ())]), err=True)
             raise SystemExit(130) from None
         except BrokenPipeError:
-            raise  # click ends the program at that, with 1
+            raise  # click ends the program silently, with status 1
         except OSError as error:
-            _end(f"{error.filename}: {error.strerror}." if error.filename else error.strerror or str(error), meta, error)
+            _exit(f"{error.filename}: {error.strerror}." if error.filename else error.strerror or str(error), meta, error)
         except MemoryError as error:
-            _end(f"There is not enough memory for this. {error}".strip(), meta, error)
+            _exit(f"There is not enough memory. {error}".strip(), meta, error)
         except (ValueError, ImportError) as error:
-            _end(str(error) or f"{type(error).__name__}.", meta, error)
+            _exit(str(error) or f"{type(error).__name__}.", meta, error)
         if not meta.get(QUIET):
-            for sentence in summarise_warnings(raised, meta.get("horopca.options", {})):
-                click.echo(f"Warning: {sentence}", err=True)
+            for text in summarise_warnings(raised):
+                click.echo(f"Warning: {with_options(text, meta.get(OPTIONS, {}))}", err=True)
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise Ctrl-C again where it came in a callback of a compiled library, in which Python can only report it and go on."""
+    """Raise Ctrl-C again if it arrives in a callback of compiled code, where Python only reports it."""
     before = sys.unraisablehook
 
     def again(unraisable: sys.UnraisableHookArgs) -> None:
@@ -89,36 +92,43 @@ def terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _end(sentence: str, meta: Mapping[str, Any], error: BaseException) -> NoReturn:
-    sentence = " ".join([sentence, *getattr(error, "__notes__", ())])
-    sentence = as_options(sentence, meta.get("horopca.options", {})).replace(str(meta.get(STDIN, "\0")), "standard input")
-    click.echo(f"Error: {sentence}", err=True)
+def _exit(text: str, meta: Mapping[str, Any], error: BaseException) -> NoReturn:
+    text = with_options(" ".join([text, *getattr(error, "__notes__", ())]), meta.get(OPTIONS, {}))
+    if STDIN in meta:
+        text = text.replace(str(meta[STDIN]), "standard input")
+    click.echo(f"Error: {text}", err=True)
     raise SystemExit(1)
 
 
-def as_options(sentence: str, options: Mapping[str, str]) -> str:
-    """A sentence of the library with its arguments as options of the command: model='lorentz' is --model lorentz."""
-    words = sentence.split(" ")
-    for i, word in enumerate(words):
-        name, equals, value = word.partition("=")
-        if name not in options or not (equals or words[i + 1 : i + 2] == ["must"]):
-            continue
-        said = value.removeprefix("True").replace("'", "").replace('"', "")
-        words[i] = f"{options[name]} {said}" if any(letter.isalnum() for letter in said) else options[name] + said
-    return " ".join(words).replace("None for all", "all")
+PARAMETER = re.compile(r"(?<![\w-])(?P<name>[a-z]\w+)(?:(?P<equals>=)(?P<value>'[^']*'|[\w.+-]*\w)?)?(?P<must> must\b)?")
 
 
-def summarise_warnings(raised: list[warnings.WarningMessage], options: Mapping[str, str]) -> list[str]:
-    """Each warning once, and all searches that did not converge in one sentence, which names options that there are."""
-    unfinished = [w for w in raised if w.category.__name__ == "ConvergenceWarning"]
-    others = Counter(str(w.message) for w in raised if w not in unfinished)
-    said = [as_options(text, options) + (f" (This was said {n} times.)" if n > 1 else "") for text, n in others.items()]
+def with_options(text: str, options: Mapping[str, str]) -> str:
+    """A message of the library that speaks of the command's options: ``model='lorentz'`` becomes ``--model lorentz``.
+
+    A parameter is a name with a value, with "must", or with an underscore.
+    """
+
+    def replace(found: re.Match[str]) -> str:
+        name, equals, value, must = found.group("name", "equals", "value", "must")
+        if not (equals or must or "_" in name):
+            return found[0]
+        if name not in options:
+            return f"--set {found[0]}".replace("'", "") if value and "settings" in options else found[0]
+        return " ".join(filter(None, [options[name], (value or "").strip("'"), "must" if must else ""]))
+
+    return PARAMETER.sub(replace, text)
+
+
+def summarise_warnings(raised: list[warnings.WarningMessage]) -> list[str]:
+    """Each warning once; one for all fits that did not converge."""
+    unfinished = [str(w.message) for w in raised if w.category.__name__ == "ConvergenceWarning"]
+    others = Counter(str(w.message) for w in raised if w.category.__name__ != "ConvergenceWarning")
+    found = [text if n == 1 else f"{text} ({n} times)" for text, n in others.items()]
     if unfinished:
-        first, count = str(unfinished[0].message).split(". ")[0].rstrip("."), len(unfinished)
-        many = f"{count} fits ended before they converged, the first: " if count > 1 else ""
-        remedy = " or another ".join(options[name] for name in ("max_iter", "seed") if name in options)
-        said.append(f"{many}{first}. What was found is shown" + (f"; {remedy} may find better." if remedy else "."))
-    return said
+        more = f" ({len(unfinished)} fits did not converge.)" if len(unfinished) > 1 else ""
+        found.append(f"{unfinished[0]}{more}")
+    return found
 
 
 # ---------------------------------------------------------------- progress
@@ -129,21 +139,15 @@ def is_quiet() -> bool:
     return context is not None and bool(context.meta.get(QUIET))
 
 
-def status(text: str) -> AbstractContextManager[Any]:
-    """A line on stderr while the work goes on, if somebody watches."""
-    console = Console(stderr=True)
-    return console.status(Text(f"{text} …")) if console.is_terminal and not is_quiet() else nullcontext()
-
-
-class Count(ProgressColumn):
-    """How much is done, once it is known how much there is to do."""
+class _Count(ProgressColumn):
+    """How much is done, when the total is known."""
 
     def render(self, task: Task) -> Text:
         return Text("" if task.total is None else f"{task.completed:,.0f} of {task.total:,.0f}")
 
 
 class Bar(NamedTuple):
-    """A bar on stderr, to be told how far the work is."""
+    """A progress bar on stderr."""
 
     progress: Progress
     task: TaskID
@@ -151,39 +155,67 @@ class Bar(NamedTuple):
     def update(self, done: int, total: int, doing: str | None = None) -> None:
         self.progress.update(self.task, completed=done, total=total, description=doing)
 
-    def log(self, sentence: str) -> None:
+    def log(self, text: str) -> None:
         if not is_quiet():
-            self.progress.console.print(Text(sentence), soft_wrap=True)
+            self.progress.console.print(Text(text), soft_wrap=True)
+
+
+class _LastLine(TextIOBase):
+    """A stream that passes on every line written to it."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        self._show = show
+
+    def write(self, text: str) -> int:
+        if text.strip():
+            self._show(text.strip())
+        return len(text)
 
 
 @contextmanager
-def progress_bar(title: str) -> Iterator[Bar]:
-    """A bar on stderr while the work goes on, if somebody watches."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), Count(), TimeElapsedColumn(), TimeRemainingColumn(compact=True))
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal or is_quiet()) as progress:
-        yield Bar(progress, progress.add_task(title, total=None))
+def progress_bar(title: str, estimator: Any = None) -> Iterator[Bar]:
+    """A progress bar on stderr if that is a terminal; with an estimator that has `verbose`, it shows what that prints."""
+    console = Console(file=sys.stderr)
+    watched = console.is_terminal and not is_quiet()
+    columns = (TextColumn("{task.description}"), BarColumn(), _Count(), TimeElapsedColumn(), TimeRemainingColumn(compact=True))
+    with ExitStack() as stack:
+        progress = stack.enter_context(Progress(*columns, console=console, transient=True, disable=not watched))
+        task = progress.add_task(title, total=None)
+        if watched and hasattr(estimator, "verbose"):
+            stack.callback(setattr, estimator, "verbose", estimator.verbose)
+            estimator.verbose = max(1, int(estimator.verbose))
+            lines: Any = _LastLine(lambda line: progress.update(task, description=f"{title}: {line.partition(': ')[2]}"))
+            stack.enter_context(redirect_stderr(lines))
+        yield Bar(progress, task)
 
 
 # ---------------------------------------------------------------- results
 
 
+def count(n: int, noun: str) -> str:
+    """A number with its noun: "1 row", "2,000 rows"."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
 def print_rows(rows: Mapping[str, str], title: str | None = None, *, err: bool = False) -> None:
-    """A name and what is to be said of it on each line; nothing where quiet was asked for."""
+    """Print a name and its value on each line, unless ``--quiet`` is set."""
     if is_quiet():
         return
-    table = Table(show_header=False, box=None, title=title, title_justify="left", title_style="bold")
+    table = Table(show_header=False, box=None)
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in rows.items():
         table.add_row(name, value)
-    Console(markup=False, highlight=False, stderr=err).print(table)
+    console = Console(markup=False, highlight=False, stderr=err)
+    if title is not None:
+        console.print(title, style="bold", soft_wrap=True)
+    console.print(table)
 
 
 def print_table(
     title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], *, bold: int | None = None, below: str | None = None
 ) -> None:
-    """A table with its title, one of its rows perhaps in bold, and perhaps a sentence below."""
+    """Print a table under its title, with one row in bold and a sentence below if these are given."""
     table = Table(box=None)
     for k, heading in enumerate(headings):
         table.add_column(heading, justify="right" if k else "left", style=None if k else "cyan", no_wrap=True)
@@ -205,12 +237,12 @@ def to_json(values: Mapping[str, Any]) -> str:
 
 
 def jsonable(value: Any) -> Any:
-    """The value as JSON has it: paths as text, NumPy's numbers as numbers, NaN as null."""
+    """The value with paths as text, NumPy's numbers as numbers, and NaN and infinity as null."""
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, Mapping):
         return {str(key): jsonable(item) for key, item in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [jsonable(item) for item in value]
     value = value.item() if hasattr(value, "item") else value
     return None if isinstance(value, float) and not math.isfinite(value) else value

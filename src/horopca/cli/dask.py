@@ -19,7 +19,7 @@ from .._input.rows import check_rows
 from ..estimators.fitting import fitted_coordinates
 from ..io.output import OutputSet
 from ..io.stores import check_store, open_store, write_store
-from .console import status
+from .console import progress_bar
 from .reducing import Reduced, Request
 from .streaming import DRAWN_ROWS, sampled_distortion
 
@@ -32,8 +32,8 @@ def reduce_chunked(request: Request, outputs: OutputSet) -> Reduced:
     with cluster(str(request.address)):
         X = open_store(request.input, request.reading.key)
         n, estimator = X.shape[0], request.estimator(None)
-        with status(f"Reducing {n:,} points from {request.input.name}"):
-            estimator = estimator if request.kept is not None else estimator.fit(X)
+        with progress_bar(f"Reducing {n:,} points from {request.input.name}", estimator):
+            estimator = estimator if request.saved is not None else estimator.fit(X)
             rows: Any = check_rows(X, fitted_coordinates(estimator), estimator=estimator)
             distortion, error = sampled_distortion(rows.raw, n, estimator, request.seed)
             if request.plot is not None:

@@ -8,41 +8,47 @@ import rich_click as click
 
 from ..datasets import load_mammals
 from ..metrics.comparison import default_methods
+from .common import common
 from .compare import print_records, watched_reductions
-from .console import is_quiet, print_json
-from .drawing import PICTURES, draw_plane, figure_for, saved
+from .console import print_json
+from .drawing import PICTURES, draw_plane, figure_for, save_figure
 from .files import Output, check_files, write_files
-from .options import usual_options, writes
-from .texts import Texts
+from .options import command, list_of, writes
+from .points import Description
+from .reducing import PICTURED
 
 
-@click.command()
-@writes("-o", "--output", help="Where to draw: .png, .pdf or .svg.  [default: horopca-demo.png, here]")
-@usual_options
-def demo(output: Path | None, seed: int, as_json: bool, force: bool) -> None:
+@command
+@writes("-o", "--output", help="Picture to draw: .png, .pdf or .svg.  [default: horopca-demo.png, in this folder]")
+@click.option(
+    "--methods",
+    type=list_of(click.Choice(default_methods())),
+    metavar="NAME,NAME",
+    help=f"Methods to compare; the picture shows the first.  [default: {PICTURED} and all others]",
+)
+def demo(output: Path | None, methods: list[str] | None) -> None:
     """Reduce WordNet's mammals from 10 dimensions to the disk, and draw them.
 
     The points are a Poincaré embedding of 1182 kinds of mammals, which comes with the package. The table shows what each
-    method keeps of them, and the picture what HoroPCA makes of them.
+    method keeps, and the picture shows the stretched HoroPCA, which keeps distances best.
 
     \b
     Examples:
       horopca demo
-      horopca demo -o pictures/mammals.pdf --seed 7
+      horopca demo -o mammals.pdf --methods horopca,tpca
     """
     output = Path("horopca-demo.png") if output is None else output
+    seed, as_json, quiet, force = common()
     check_files({}, [Output("-o", output, PICTURES)], force=force)
-    figure = figure_for(output)
-    mammals = load_mammals()
-    methods = default_methods()
-    rows = watched_reductions(mammals.points, [2], methods, random_state=seed)
-    Y = next(row.Y for row in rows if row.record["method"] == "horopca")
-    draw_plane(figure, Y, Texts(mammals.labels, mammals.names, mammals.edges))
-    write_files([(output, saved(figure))], force=force)
-    n, d = mammals.points.shape
-    records = [row.record for row in rows]
+    figure, mammals = figure_for(output), load_mammals()
+    rows = watched_reductions(mammals.points, [2], methods or default_methods(), random_state=seed)
+    drawn = methods[0] if methods else PICTURED
+    Y = next(row.Y for row in rows if row.record["method"] == drawn)
+    draw_plane(figure, Y, Description(mammals.names, {"class": mammals.labels}, "class"), mammals.edges)
+    write_files([(output, save_figure(figure))], force=force)
+    (n, d), records = mammals.points.shape, [row.record for row in rows]
     if as_json:
-        print_json({"n_points": n, "n_columns": d, "seed": seed, "plot": output, "results": records})
-    elif not is_quiet():
+        print_json({"n_points": n, "n_columns": d, "seed": seed, "plot": output, "drawn": drawn, "results": records})
+    elif not quiet:
         print_records(records, f"{n:,} kinds of mammals, from {d} dimensions to 2")
         click.echo(f"Drawn in {output}.")

@@ -3,90 +3,65 @@
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import rich_click as click
 
 from .. import embed as embeddings
+from ..embed.graphs import Relations
 from ..io import FORMATS
 from ..io.anndata import how
-from ..io.files import named
-from .console import print_json, print_rows, status
+from .common import common
+from .console import count, print_json, print_rows, progress_bar
 from .files import STDOUT, Output, check_files, write_files
-from .options import Reading, choice, model_options, points_argument, refuse_others, together, usual_options, writes
-from .texts import Texts, point_writer, word_writer
+from .graphs import read_graph
+from .options import choice, combined, command, metadata_options, model_options, points_argument, reading, writes
+from .points import describe, point_writer
+from .settings import parse_settings, set_option
 
 
-class Placing(NamedTuple):
-    """A way to embed: its class in `horopca.embed`, and the attributes to report with what they are called."""
+class Embedding(NamedTuple):
+    """A method: its class in `horopca.embed`, and the attributes to report with their names."""
 
     estimator: str
-    report: dict[str, str]
+    figures: dict[str, str]
 
 
-KEPT = {"distortion_": "distortion", "distortion_given_up_": "of it for max radius", "distance_scale_": "scale of distances"}
+KEPT = {"distortion_": "distortion", "distortion_given_up_": "of it for max_radius", "distance_scale_": "scale of distances"}
 METHODS = {
-    "distortion": Placing("DistortionEmbedding", KEPT),
-    "sarkar": Placing("SarkarEmbedding", {**KEPT, "scale_": "edge length"}),
-    "poincare": Placing("PoincareEmbedding", {"mean_rank_": "mean rank", "map_": "mean average precision"}),
+    "distortion": Embedding("DistortionEmbedding", KEPT),
+    "sarkar": Embedding("SarkarEmbedding", {**KEPT, "scale_": "edge length"}),
+    "poincare": Embedding("PoincareEmbedding", {"mean_rank_": "mean rank", "map_": "mean average precision"}),
 }
-
-
-def _length(text: str) -> float | str:
-    return text if text in ("auto", "none") else float(text)
-
-
-embed_options = together(
+embed_options = combined(
     [
         click.option(
             "-d", "--dimensions", type=click.IntRange(min=2), default=10, show_default=True, help="Dimension of the space."
         ),
         choice("method", tuple(METHODS), help="How to embed."),
-        click.option("--largest-component", is_flag=True, help="Embed the largest component of a graph that is not connected."),
-        click.option("--closure", is_flag=True, help="With --method poincare: also relate nodes to those above their parents."),
-        click.option("--scale", type=_length, metavar="LENGTH", help="Distance per length of an edge.  [default: auto]"),
-        click.option(
-            "--max-radius",
-            type=_length,
-            metavar="LENGTH",
-            help="No point is farther out; none: as the model holds.  [default: 12]",
-        ),
-        click.option("--epochs", type=click.IntRange(min=1), help="With --method poincare: passes over the data."),
-        click.option("--verbose", is_flag=True, help="Tell on standard error how the work goes on."),
+        set_option,
+        click.option("--root", metavar="NAME", help="Use only this node and the nodes below it."),
     ]
 )
 
 
-@click.command()
+@command
 @points_argument("graph")
 @embed_options
-@writes("-o", "--output", help="Where to write the points: .npy, or .npz, .csv and .tsv, which keep names too; - is stdout.")
-@writes(
-    "--labels-out",
-    help="Where to write the names of the nodes, one to a line, in the order of the rows.",
-)
-@model_options
-@usual_options
-def embed(
-    graph: Path,
-    dimensions: int,
-    method: str,
-    output: Path | None,
-    labels_out: Path | None,
-    as_json: bool,
-    force: bool,
-    seed: int,
-    model: str | None,
-    curvature: float | None,
-    **settings: Any,
-) -> None:
+@writes("-o", "--output", help="Points to write: .npy, .npz, .csv, .tsv or .h5ad; - is standard output.")
+@reading(metadata_options, model_options)
+def embed(graph: Path, dimensions: int, method: str, settings: tuple[str, ...], root: str | None, **files: Any) -> None:
     """Embed the nodes of GRAPH in hyperbolic space.
 
-    GRAPH is a text file with an edge on each line: two names, and a length if edges have lengths, separated by blanks,
-    tabs or commas; or an .npz file with a sparse adjacency matrix of SciPy's. For --method poincare the first name
-    is the kind and the second what it is a kind of.
+    \b
+    GRAPH is a file, or - for standard input, with one of these:
+      a list of edges     two names on each line and, if edges have lengths, a length; separated by tabs, commas or blanks
+      a tree              Newick, Nexus, PhyloXML
+      an ontology         OBO
+      a sparse matrix     an .npz file of scipy.sparse.save_npz with the lengths of the edges
+
+    In a list of edges the child comes first: "cat mammal" reads "a cat is a mammal".
 
     \b
     Methods:
@@ -96,53 +71,52 @@ def embed(
 
     \b
     Examples:
-      horopca embed tree.edges -d 10 -o tree.npz
-      horopca embed tree.edges -d 2 --method sarkar --model lorentz -o tree.npy --labels-out names.txt
-      horopca embed mammals.txt -d 5 --method poincare --closure -o mammals.npz
+      horopca embed tree.nwk -d 10 -o tree.npz
+      horopca embed tree.edges -d 2 --method sarkar --model lorentz -o tree.npy
+      horopca embed mammals.txt -d 5 --method poincare --set closure=true --set epochs=200 -o mammals.npz
+      horopca embed two-trees.edges --set largest_component=true -o tree.npz
+      horopca embed tree.nwk --metadata strains.tsv --colour-by country -o tree.npz
+      horopca embed ontology.obo --root "cell" -o cells.npz
+      horopca embed tree.edges --method poincare --set help
     """
+    output, given = files["output"], files["reading"]
+    seed, as_json, _, force = common()
+    estimator = make_embedding(method, dimensions, settings, random_state=seed, **given.coordinates())
     if output is None and not as_json:
-        raise click.UsageError("Say with -o FILE where to write the points.")
+        raise click.UsageError("-o FILE is missing: where to write the points.")
     if output == STDOUT and as_json:
-        raise click.UsageError("-o - and --json would both be on standard output: write one of them to a file.")
-    check_files({"graph": graph}, [Output("-o", output, FORMATS), Output("--labels-out", labels_out)], force=force)
+        raise click.UsageError("-o - and --json both write to standard output: write one of them to a file.")
+    check_files({"graph": graph, "metadata": given.metadata}, [Output("-o", output, FORMATS)], force=force)
     start = time.perf_counter()
-    fitted = fit_embedding(graph, method, dimensions, seed, {**settings, **Reading(model, curvature).place()})
-    seconds = time.perf_counter() - start
+    fitted = fit_embedding(estimator, read_graph(graph, root), graph)
     names = [str(name) for name in fitted.names_]
-    source = {"input": str(graph), **how(fitted)}
-    points = point_writer(fitted.embedding_, Texts(names=names), source, output, key=f"X_{fitted.model}")
-    words = [] if labels_out is None else [(labels_out, word_writer(names))]
-    write_files([(output, points), *words], force=force)
-    about = {"graph": graph, "output": output, "labels_out": labels_out, "seconds": seconds, "seed": seed}
-    _tell(method, fitted, about, as_json)
+    about, source = describe(names, len(names), {}, given), {"input": str(graph), **how(fitted)}
+    write_files([(output, point_writer(fitted.embedding_, about, source, output, key=f"X_{fitted.model}"))], force=force)
+    found, (n, columns) = figures(method, fitted), fitted.embedding_.shape
+    seconds = time.perf_counter() - start
+    if as_json:
+        report = {name.replace(" ", "_"): value for name, value in found.items()}
+        sizes = {"n_nodes": n, "n_columns": columns, "model": fitted.model, "seconds": seconds}
+        return print_json({"graph": graph, "output": output, "method": method, "seed": seed, **sizes, **report})
+    rows = {"nodes": f"{n:,}", "points": f"{count(columns, 'column')}, {fitted.model}"}
+    rows |= {name: f"{value:.4g}" for name, value in found.items()}
+    rows |= {"metadata": about.note} if about.note else {}
+    print_rows({**rows, "time": f"{seconds:.2f} s", "written to": str(output)}, err=output == STDOUT)
 
 
-def fit_embedding(
-    graph: Path, method: str, dimensions: int, seed: int, settings: dict[str, Any], defaults: dict[str, Any] | None = None
-) -> Any:
-    """The embedding of the graph in a file. An option that the method has not is refused; a default of ours is left out."""
+def make_embedding(method: str, dimensions: int, settings: tuple[str, ...], **defaults: Any) -> Any:
+    """The unfitted embedding with the parameters of ``--set``; defaults that the method does not have are left out."""
     kind = getattr(embeddings, METHODS[method].estimator)
-    known = kind().get_params()
-    given = {name: value for name, value in settings.items() if value not in (None, False)}
-    refuse_others(given, known, method)
-    given = {name: value for name, value in (defaults or {}).items() if name in known} | given
-    with nullcontext() if settings["verbose"] else status(f"Embedding {graph.name}"), named(graph):
-        return kind(dimensions, random_state=seed, **{n: None if v == "none" else v for n, v in given.items()}).fit(graph)
+    given = parse_settings(kind, settings, method)
+    return kind(dimensions, **{name: value for name, value in defaults.items() if name in kind().get_params()} | given)
+
+
+def fit_embedding(estimator: Any, relations: Relations, graph: Path) -> Any:
+    with progress_bar(f"Embedding {len(relations.names):,} nodes of {graph.name}", estimator):
+        return estimator.fit(relations)
 
 
 def figures(method: str, fitted: Any) -> dict[str, float]:
-    """What an embedding reports of itself."""
-    report = METHODS[method].report
-    return {called: float(getattr(fitted, name)) for name, called in report.items() if hasattr(fitted, name)}
-
-
-def _tell(method: str, fitted: Any, about: dict[str, Any], as_json: bool) -> None:
-    found, (n, d) = figures(method, fitted), fitted.embedding_.shape
-    if as_json:
-        report = {called.replace(" ", "_"): value for called, value in found.items()}
-        return print_json({**about, "method": method, "n_nodes": n, "n_columns": d, "model": fitted.model, **report})
-    rows = {"nodes": f"{n:,}", "columns": f"{d}, {fitted.model}", **{name: f"{value:.4g}" for name, value in found.items()}}
-    rows["time"] = f"{about['seconds']:.2f} s"
-    files = {"written to": about["output"], "names in": about["labels_out"]}
-    rows |= {name: str(path) for name, path in files.items() if path is not None}
-    print_rows(rows, err=about["output"] == STDOUT)
+    """What an embedding reports about itself."""
+    report = METHODS[method].figures
+    return {name: float(getattr(fitted, attribute)) for attribute, name in report.items() if hasattr(fitted, attribute)}

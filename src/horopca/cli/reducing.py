@@ -1,4 +1,4 @@
-"""What ``horopca reduce`` is asked for and what it answers, wherever the points lie; and the answer for points in memory."""
+"""What ``horopca reduce`` was called with and what it found, wherever the points are; and the reduction of points in memory."""
 
 from __future__ import annotations
 
@@ -22,12 +22,14 @@ from ..io.output import OutputSet
 from ..io.stores import check_store
 from ..metrics import average_distortion
 from ..metrics.comparison import kept_neighbours, report_pairs
-from .console import status
+from .console import progress_bar
 from .drawing import PICTURES
-from .files import Output, Writer, check_files, read
-from .methods import USUAL, made
-from .options import Reading, TextFiles, option_of
-from .texts import Texts, point_writer, texts_of
+from .files import Output, Writer, check_files
+from .options import Reading
+from .points import Description, point_writer, read_described, read_edges
+from .settings import USUAL, make_estimator
+
+PICTURED = "horopca-stretch"  # The default with --plot: it halves the distortion of a picture.
 
 
 def kept_dimensions(estimator: Any) -> int:
@@ -37,43 +39,41 @@ def kept_dimensions(estimator: Any) -> int:
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for: the options of the command, by the names of its arguments."""
+    """The options of the command, by the names of its arguments."""
 
     input: Path
     output: Path | None
     plot: Path | None
-    title: str | None
-    text_files: TextFiles
+    edges: Path | None
     reading: Reading
     method: str | None
     n_components: int | float | str | None
-    asked: dict[str, Any]  # parameters of the method, those that are given
-    seed: int
+    settings: tuple[str, ...]  # of --set
     save_fit: Path | None
     from_fit: Path | None
-    restart: bool
-    force: bool
     address: str | None  # of a Dask cluster
+    seed: int
+    force: bool
+    quiet: bool  # whether no figures are needed
 
     def check(self, more: Sequence[Output] = ()) -> None:
-        """Refuse outputs, those of the options and further ones, that could not be written or that are read."""
-        inputs = {"input": self.input, **self.text_files._asdict(), "from_fit": self.from_fit}
+        """Check that the outputs, those of the options and further ones, can be written and are not read."""
+        inputs = {"input": self.input, "metadata": self.reading.metadata, "edges": self.edges, "from_fit": self.from_fit}
         in_store = self.address is not None
         points = Output("-o", self.output, check=check_store) if in_store else Output("-o", self.output, FORMATS)
         others = [Output("--plot", self.plot, PICTURES), Output("--save-fit", self.save_fit, (".npz",))]
         check_files(inputs, [points, *others, *more], force=self.force)
 
     @cached_property
-    def kept(self) -> Any:
-        """The fit in a file, or None; no option may ask for another."""
+    def saved(self) -> Any:
+        """The fit of ``--from-fit``, or None. Options that would need another fit are errors."""
         if self.from_fit is None:
             return None
-        asked = {"n_components": self.n_components, "method": self.method, **self.asked}
-        asked |= {"model": self.reading.model, "curvature": self.reading.curvature}
-        for name, value in asked.items():
+        given = {"-k": self.n_components, "--method": self.method, "--set": self.settings or None}
+        given |= {"--model": self.reading.model, "--curvature": self.reading.curvature}
+        for option, value in given.items():
             if value is not None:
-                fit = f"the fit in {self.from_fit} has it already"
-                raise click.UsageError(f"{option_of(name)} cannot be given with --from-fit: {fit}.")
+                raise click.UsageError(f"{option} cannot be given with --from-fit: it is part of the fit in {self.from_fit}.")
         with named(self.from_fit):
             fit = load_fitted(self.from_fit)
         if not isinstance(fit, HyperbolicReduction) or getattr(fit, "metric", "hyperbolic") != "hyperbolic":
@@ -81,19 +81,23 @@ class Request:
         return fit
 
     @property
+    def method_name(self) -> str:
+        return self.method or (USUAL if self.plot is None else PICTURED)
+
+    @property
     def components(self) -> int | float | None:
-        """How many dimensions are kept, or which share of the variance; None is all."""
-        if self.kept is not None:
-            return kept_dimensions(self.kept)
+        """The number of components, or the fraction of the variance; None is all."""
+        if self.saved is not None:
+            return kept_dimensions(self.saved)
         return None if isinstance(self.n_components, str) else self.n_components or 2
 
     def estimator(self, model: str | None = None, curvature: float | None = None) -> Any:
-        """The kept fit, or an estimator to be fitted to points whose file may state their model and curvature."""
-        if self.kept is not None:
-            Reading(*fitted_coordinates(self.kept)).place(model, curvature)
-            return self.kept
-        place = self.reading.place(model, curvature)
-        return made(self.method, self.components, self.asked, random_state=self.seed, **place)
+        """The saved fit, or an estimator to fit to points whose file may state their model and curvature."""
+        if self.saved is not None:
+            Reading(*fitted_coordinates(self.saved)).coordinates(model, curvature)
+            return self.saved
+        coordinates = self.reading.coordinates(model, curvature)
+        return make_estimator(self.method_name, self.components, self.settings, random_state=self.seed, **coordinates)
 
 
 class Reduced(NamedTuple):
@@ -102,35 +106,33 @@ class Reduced(NamedTuple):
     estimator: Any  # fitted
     n_points: int
     distortion: float
-    distortion_error: float  # standard error; 0 where all pairs were counted
+    distortion_error: float  # standard error; 0 if all pairs were counted
     seconds: float
-    images: np.ndarray | None = None  # of all rows, or of as many as are drawn
-    texts: Texts = Texts()
-    writers: Sequence[tuple[Path | None, Writer]] = ()  # of what is not written yet
-    more: dict[str, Any] = {}  # noqa: RUF012  # what else to report
+    images: np.ndarray | None = None  # of all rows, or of those that are drawn
+    about: Description = Description()
+    edges: np.ndarray | None = None
+    writers: Sequence[tuple[Path | None, Writer]] = ()  # of outputs that are not written yet
+    more: dict[str, Any] = {}  # noqa: RUF012  # other figures
 
 
 def reduce_in_memory(request: Request, outputs: OutputSet) -> Reduced:
-    """Points in a file that is read at once."""
-    table = read(request.input, request.reading)
-    texts, n = texts_of(table, request.text_files), len(table.X)
-    estimator, start = request.estimator(table.model, table.curvature), time.perf_counter()
-    with status(f"Reducing {n:,} points from {request.input.name}"):
-        Y = estimator.transform(table.X) if request.kept is not None else estimator.fit_transform(table.X)
-        seconds = time.perf_counter() - start
-        place: Any = {**fitted_coordinates(estimator)._asdict(), "random_state": request.seed}
-        distortion, error = _distortion(table.X, Y, **place)
-        more = kept_neighbours(table.X, Y, **place)
+    """Reduce points in a file that is read at once."""
+    start = time.perf_counter()
+    table, about = read_described(request.input, request.reading)
+    edges, n = read_edges(request.edges, about.names), len(table.X)
+    estimator = request.estimator(table.model, table.curvature)
+    with progress_bar(f"Reducing {n:,} points from {request.input.name}", estimator) as bar:
+        Y = estimator.transform(table.X) if request.saved is not None else estimator.fit_transform(table.X)
+        coordinates: Any = {**fitted_coordinates(estimator)._asdict(), "random_state": request.seed}
+        distortion, error, more = math.nan, 0.0, {}
+        if n > 1 and not request.quiet:
+            bar.update(0, 1, "Measuring what is kept")
+            pairs = report_pairs(n)
+            distortion, error = average_distortion(table.X, Y, n_pairs=pairs, return_error=True, **coordinates)
+            more = kept_neighbours(table.X, Y, **coordinates)
     base = request.input if request.input.suffix.lower() == ".h5ad" else None
-    h5ad = {"key": f"X_{request.method or USUAL}", "base": base}
+    h5ad = {"key": f"X_{request.method_name}", "base": base}
     source = {"input": str(request.input), **how(estimator, request.reading.key)}
-    writer = point_writer(Y, texts, source, request.output, **h5ad)
-    return Reduced(estimator, n, distortion, error, seconds, Y, texts, [(request.output, writer)], more)
-
-
-def _distortion(X: np.ndarray, Y: np.ndarray, **place: Any) -> tuple[float, float]:
-    """Average distortion, and its standard error."""
-    if len(X) < 2:
-        return math.nan, 0.0
-    found: tuple[float, float] = average_distortion(X, Y, n_pairs=report_pairs(len(X)), return_error=True, **place)
-    return found
+    writer = point_writer(Y, about, source, request.output, **h5ad)
+    seconds = time.perf_counter() - start
+    return Reduced(estimator, n, distortion, error, seconds, Y, about, edges, [(request.output, writer)], more)

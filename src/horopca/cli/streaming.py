@@ -19,7 +19,7 @@ from ..io.streaming import PARTIAL, STREAMED, Source, add_reduced_file, fit_to
 from ..statistics import relative_change
 from .console import progress_bar
 from .files import Output
-from .options import NO_FILES, Reading
+from .options import Reading
 from .reducing import Reduced, Request
 
 INDEPENDENT_PAIRS = 1 << 14  # Random pairs without a common point: the standard error of the distortion is then below 0.01.
@@ -28,7 +28,7 @@ DRAWN_ROWS = 1 << 18  # The largest number of points in a plot, evenly spaced in
 
 def is_streamed(request: Request) -> bool:
     """Whether the file is large, and the options allow it to be reduced one block at a time."""
-    plain = request.reading == Reading(request.reading.model, request.reading.curvature) and request.text_files == NO_FILES
+    plain = request.reading == Reading(request.reading.model, request.reading.curvature) and request.edges is None
     if not plain or not (request.output is None or request.output.suffix.lower() in STREAMED) or not is_large(request.input):
         return False
     return not {"names", "labels"} & read_side_file(request.input).keys()  # these are written with the images

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import webbrowser
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,102 +10,99 @@ import numpy as np
 import rich_click as click
 
 from ..explorer import explore
-from .console import print_rows, status
+from .common import common
+from .console import print_rows, progress_bar
 from .files import Output, check_files, read, write_files
-from .options import (
-    Reading,
-    TextFiles,
-    force_option,
-    palette_option,
-    points_argument,
-    quiet_option,
-    reading_options,
-    reads,
-    text_options,
-    writes,
-)
-from .texts import read_words, row_of, texts_of
+from .options import Reading, command, edges_option, palette_option, picture_reading_options, points_argument, reads, writes
+from .points import Description, read_described, read_edges, read_lines, row_of
 
 PAGES = (".html", ".htm")
+FEW = 0.5  # A column of texts of which more than this share differ is shown with its point; others are classes.
 
 
-@click.command()
+@command
 @points_argument("points")
-@text_options
-@reads("--values", help="Numbers to colour by, a column each: .npy, .npz, .csv or .tsv.")
-@reads("--original", help="The points before the reduction: neighbours and distortions are then those of the original space.")
-@reads("--details", help="Texts about the points, one to a line; addresses of the web become links.")
-@reads("--images", help="Pictures to put into the page: their files, one to a line, as seen from this file.")
-@reads("--sizes", help="Numbers that the areas of the marks are in proportion to, one to a row.")
+@edges_option
+@reads("--original", help="The points before the reduction, to compare neighbours and distances with.")
+@reads("--images", help="Pictures of the points: the path of one on each line, relative to this file.")
+@click.option("--size-by", metavar="COLUMN", help="Column of numbers that the areas of the marks are proportional to.")
 @palette_option
-@click.option("--root", help="Name or row number of the point to start from.")
+@click.option("--root", metavar="NAME", help="Name or row number of the point to start from.")
 @click.option("--title", help="Heading of the page.  [default: the name of POINTS]")
-@writes("-o", "--output", help="Where to write the page.  [default: the name of POINTS with .html, here]")
+@writes("-o", "--output", help="Page to write.  [default: the name of POINTS with .html, in this folder]")
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
-@reading_options
-@quiet_option
-@force_option
+@picture_reading_options
 def view(
     points: Path,
-    text_files: TextFiles,
+    edges: Path | None,
+    original: Path | None,
+    images: Path | None,
+    size_by: str | None,
     palette: list[str] | None,
     root: str | None,
     title: str | None,
     output: Path | None,
     show: bool,
     reading: Reading,
-    force: bool,
-    **files: Path | None,
 ) -> None:
-    """Make a page in which to move around the points of the plane in POINTS.
+    """Make a page to explore the points of the plane in POINTS.
 
-    POINTS is a .npy, .npz, .csv or .tsv file with one point per row, as `horopca reduce` writes it. A column of text in it
-    holds names if all are different, and labels otherwise. The page is one file and works without a network.
+    POINTS is a file with one point per row, as `horopca reduce` writes it. A column of text in it holds names if all are
+    different, and classes otherwise. The page is one file and needs no network. It offers all columns of --metadata to
+    colour by, and shows texts and links of a point.
 
     \b
     Examples:
       horopca view plane.npy --open
-      horopca view plane.npy --names words.txt --labels classes.txt --edges tree.tsv -o words.html
+      horopca view plane.csv --metadata words.tsv --colour-by topic --edges tree.tsv -o words.html
       horopca view plane.npy --original vectors.npy          colour by what the reduction distorted
     """
     output = Path(f"{points.stem}.html") if output is None else output
-    check_files({"points": points, **text_files._asdict(), **files}, [Output("-o", output, PAGES)], force=force)
-    table = read(points, reading)
-    texts, n = texts_of(table, text_files), len(table.X)
-    options: dict[str, Any] = {"values": dict(table.values)} if table.values else {}
-    options |= {name: READERS[name](path, n) for name, path in files.items() if path is not None}
-    options |= {"palette": palette, "root": row_of(root, texts.names, "--root"), "title": title or points.stem}
-    with status(f"Making a page of {n:,} points"):
-        page = explore(table.X, **texts._asdict(), **options, **reading.place(table.model, table.curvature))
-    write_files([(output, page.save)], force=force)
-    print_rows({"points": f"{page.n_points:,}", "written to": str(output), "size": f"{len(page.html) / 1e6:.1f} MB"})
+    inputs = {"points": points, "edges": edges, "original": original, "images": images, "metadata": reading.metadata}
+    check_files(inputs, [Output("-o", output, PAGES)], force=common().force)
+    columns = None if size_by is None else [*(reading.colour_by or ()), size_by]
+    table, about = read_described(points, reading._replace(colour_by=columns or reading.colour_by))
+    about = about._replace(colour=None) if size_by is not None and not reading.colour_by else about
+    n = len(table.X)
+    options: dict[str, Any] = {"palette": palette, "root": row_of(root, about.names, "--root"), "title": title or points.stem}
+    if size_by is not None:
+        options["sizes"] = _numbers(about, size_by)
+    if original is not None:
+        options["original"] = read(original).X
+    if images is not None:
+        files = [line.strip() for line in read_lines(images, n, "picture")]
+        options["images"] = [images.parent / file if file else None for file in files]
+    options |= {"names": about.names, "edges": read_edges(edges, about.names), **page_columns(about)}
+    with progress_bar(f"Making a page of {n:,} points"):
+        page = explore(table.X, **options, **reading.coordinates(table.model, table.curvature))
+    write_files([(output, page.save)], force=common().force)
+    rows = {"points": f"{page.n_points:,}", **({"metadata": about.note} if about.note else {})}
+    print_rows({**rows, "written to": str(output), "size": f"{len(page.html) / 1e6:.1f} MB"})
     if show and not webbrowser.open(output.resolve().as_uri()):
-        click.echo(f"No browser could be started here: open {output} yourself.", err=True)
+        click.echo(f"No browser could be started: open {output} yourself.", err=True)
 
 
-def _pictures(path: Path, n: int) -> list[Path | None]:
-    """The files that a list names, from the folder that it is in; an empty line is none."""
-    return [path.parent / line.strip() if line.strip() else None for line in read_words(path, n, "picture")]
+def page_columns(about: Description) -> dict[str, Any]:
+    """The columns as arguments of `explore`, the one to colour by first: classes, numbers, and texts."""
+    order = sorted(about.columns, key=lambda name: name != about.colour)
+    columns = {name: about.columns[name] for name in order}
+    classes = {
+        name: [text or None for text in column] for name, column in columns.items() if not isinstance(column, np.ndarray)
+    }
+    texts = {name: column for name, column in classes.items() if name != about.colour and len(set(column)) > FEW * len(column)}
+    found: dict[str, Any] = {"labels": {name: column for name, column in classes.items() if name not in texts}}
+    found["values"] = {name: column for name, column in columns.items() if isinstance(column, np.ndarray)}
+    found["details"] = {name: [text or "" for text in column] for name, column in texts.items()}
+    if not found["details"] and not found["values"] and len(found["labels"]) == 1:
+        return {"labels": next(iter(found["labels"].values()))}
+    return {name: columns for name, columns in found.items() if columns}
 
 
-def _numbers(path: Path, n: int) -> np.ndarray:
-    X = read(path, allow_nonfinite=True).X
-    if X.shape[1] != 1:
-        raise ValueError(f"--sizes must hold one column of numbers, but {path} holds {X.shape[1]}.")
-    return X[:, 0]
-
-
-def _columns(path: Path, n: int) -> dict[str, Any]:
-    table = read(path, allow_nonfinite=True)
-    names = table.names or [f"Value {k + 1}" for k in range(table.X.shape[1])]
-    return {name: table.X[:, k] for k, name in enumerate(names)}
-
-
-# The file of an option, for n points, is read by this.
-READERS: dict[str, Callable[[Path, int], Any]] = {
-    "values": _columns,
-    "original": lambda path, n: read(path).X,
-    "details": lambda path, n: read_words(path, n, "text"),
-    "images": _pictures,
-    "sizes": _numbers,
-}
+def _numbers(about: Description, name: str) -> np.ndarray:
+    column = about.columns[name]
+    if isinstance(column, np.ndarray):
+        return column
+    try:
+        return np.array([float(text) for text in column])
+    except ValueError:
+        raise ValueError(f"--size-by must be a column of numbers, but {name!r} holds other texts.") from None

@@ -41,7 +41,7 @@ def load_row_edges(path: str | Path, names: Sequence[str] | None = None) -> np.n
 
 def _rows_by_name(names: Sequence[str] | None, path: Path) -> dict[str, int]:
     if names is None:
-        raise ValueError(f"{path} contains names of nodes, so names (on the command line, --names) are needed too.")
+        raise ValueError(f"{path} contains names of nodes, so the points need names (on the command line, --metadata FILE).")
     rows: dict[str, int] = {}
     for row, name in enumerate(names):
         if rows.setdefault(name.strip(), row) != row:

@@ -1,0 +1,60 @@
+"""``horopca nearest``: the points nearest to one point."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import rich_click as click
+
+from .._input.coordinates import check_coordinates
+from ..geometry import distance
+from .common import common
+from .console import print_json, print_table
+from .options import Reading, command, picture_reading_options, points_argument
+from .points import read_described
+
+
+@command
+@points_argument("points")
+@click.argument("name")
+@click.option("-n", "--neighbours", type=click.IntRange(min=1), default=10, show_default=True, help="How many to print.")
+@picture_reading_options
+def nearest(points: Path, name: str, neighbours: int, reading: Reading) -> None:
+    """Print the points of POINTS that are nearest to the one called NAME, with their distances.
+
+    POINTS is a file with one point per row, such as `horopca embed` writes. NAME is a name, a code, a part of a name that
+    only one point has, or the number of a row, from 0.
+
+    \b
+    Examples:
+      horopca nearest icd10.npz E11
+      horopca nearest words.tsv cat -n 5
+      horopca nearest vectors.npy 17 --json
+    """
+    table, about = read_described(points, reading)
+    coordinates = check_coordinates(**reading.coordinates(table.model, table.curvature))
+    row = _find(name, about.names, len(table.X), points)
+    x = np.asarray(coordinates.to_hyperboloid(table.X))
+    d = np.asarray(distance(x[row], x)) / coordinates.scale
+    order = [int(i) for i in np.argsort(d, kind="stable") if i != row][:neighbours]
+    names = about.names or [str(i) for i in range(len(d))]
+    found = [{"row": i, "name": names[i], "distance": float(d[i])} for i in order]
+    if common().as_json:
+        return print_json({"points": points, "row": row, "name": names[row], "nearest": found})
+    rows = [[names[i], f"{d[i]:.4g}"] for i in order]
+    print_table(f"Nearest to {names[row]}", ["name", "distance"], rows)
+
+
+def _find(name: str, names: list[str] | None, n: int, path: Path) -> int:
+    if names is not None and name in names:
+        return names.index(name)
+    near = [i for i, other in enumerate(names or ()) if name.lower() in other.lower()]
+    if len(near) == 1:
+        return near[0]
+    if name.isdecimal() and int(name) < n and not near:
+        return int(name)
+    if near:
+        some = ", ".join((names or [])[i] for i in near[:10])
+        raise ValueError(f"{len(near)} names of {path} contain {name!r}: {some}{', ...' if len(near) > 10 else ''}. Pass one.")
+    raise ValueError(f"{path} has no point called {name!r}" + ("." if names else ", because its points have no names."))

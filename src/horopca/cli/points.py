@@ -1,0 +1,195 @@
+"""Points with what is known about them: names, classes and numbers, from their own file or from a table of metadata."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..explorer.edges import load_row_edges
+from ..io import Table, load_labels, save
+from ..io.budget import Budget
+from ..io.files import existing, listed, named
+from ..io.lines import ending, is_number, open_lines
+from ..plots.palette import COLOURS
+from .files import Writer, read
+from .options import Reading
+
+Column = list[str] | np.ndarray  # classes, "" where one is missing; or numbers, NaN where one is missing
+
+
+class Description(NamedTuple):
+    """What is known about n points beside their coordinates."""
+
+    names: list[str] | None = None
+    columns: Mapping[str, Column] = {}
+    colour: str | None = None  # the column to colour by
+    note: str = ""  # how many points a table of metadata describes
+
+    @property
+    def labels(self) -> list[str | None] | None:
+        """Classes to colour by; None for a missing one."""
+        column = None if self.colour is None else self.columns[self.colour]
+        return None if column is None or isinstance(column, np.ndarray) else [text or None for text in column]
+
+    def colours(self) -> dict[str, Any]:
+        """Arguments of a plot: labels, or values with their name."""
+        if self.colour is None or self.labels is not None:
+            return {"labels": self.labels}
+        return {"values": self.columns[self.colour], "value_name": self.colour}
+
+
+OWN_LABELS = "class"  # The classes in a file of points, whose column may have no name.
+
+
+def read_described(path: Path, reading: Reading) -> tuple[Table, Description]:
+    """The points in a file, and what it and ``--metadata`` say about them."""
+    table = read(path, reading)
+    numeric = [name for name in reading.colour_by or () if name in (table.names or ())]
+    if numeric:  # these columns were taken for coordinates
+        table = read(path, reading, values=numeric)
+    classes = None if table.labels is None or table.labels == table.row_names else table.labels
+    own: dict[str, Column] = {} if classes is None else {OWN_LABELS: classes}
+    own |= {name: words for name, words in table.words.items() if words != table.row_names and words != classes}
+    own |= {name: words for name, words in table.words.items() if name in (reading.colour_by or ())}
+    found = describe(table.row_names, len(table.X), {**own, **table.values}, reading)
+    if found.colour is None and classes is not None and len(set(classes)) < len(classes):
+        found = found._replace(colour=OWN_LABELS)
+    return table, found
+
+
+def describe(names: list[str] | None, n: int, own: Mapping[str, Column], reading: Reading) -> Description:
+    """What the columns of their own file and those of ``--metadata`` say about n points."""
+    columns, colour, note = {name: _typed(column) for name, column in own.items()}, reading.colour_by, ""
+    if reading.metadata is not None:
+        with named(reading.metadata):
+            table = _read_table(reading.metadata)
+        if len(table) == 1:
+            column = _one_column(next(iter(table.items())), n, reading.metadata)
+            if len(set(column)) == n and names is None:
+                names = column
+            else:
+                columns, colour = {**columns, "metadata": _typed(column)}, colour or ["metadata"]
+        else:
+            joined, names, note = _joined(table, names, n, reading.metadata)
+            columns |= {name: _typed(column) for name, column in joined.items()}
+    for name in colour or ():
+        if name not in columns:
+            raise ValueError(f"--colour-by must be a column, but there is no column {name!r}; there are: {listed(columns)}.")
+    return Description(names, columns, colour[0] if colour else None, note)
+
+
+def _typed(column: Column) -> Column:
+    """A column as numbers if all of it is numbers, unless these are integers with few values, as clusters have them."""
+    if isinstance(column, list):
+        if not any(column) or not all(is_number(text) for text in column if text):
+            return column
+        column = np.array([float(text or "nan") for text in column])
+    known = column[np.isfinite(column)]
+    few = known.size and (known == np.round(known)).all() and len(np.unique(known)) <= len(COLOURS)
+    return [f"{value:.0f}" if np.isfinite(value) else "" for value in column] if few else np.asarray(column, dtype=np.float64)
+
+
+def _read_table(path: Path) -> dict[str, list[str]]:
+    """The columns of a table in text by their headings; the only column of a file without tabs or commas is called ""."""
+    path = existing(path)
+    with open_lines(path, Budget(path)) as lines:
+        text = list(lines)
+    delimiter = next((mark for mark in ("\t", ",") if text and mark in text[0]), None)
+    if delimiter is None or ending(path) in (".txt", ".npy"):
+        return {"": [line.strip() for line in (load_labels(path) if ending(path) == ".npy" else text)]}
+    try:
+        header, *rows = [fields for fields in csv.reader(text, delimiter=delimiter) if any(fields)]
+    except csv.Error as error:
+        raise ValueError(f"{path} is not a table: {error}.") from error
+    for k, fields in enumerate(rows, 2):
+        if len(fields) != len(header):
+            raise ValueError(f"{path}, row {k}: {len(fields)} values, but the header has {len(header)}.")
+    return {name.strip(): [fields[j].strip() for fields in rows] for j, name in enumerate(header)}
+
+
+def _one_column(item: tuple[str, list[str]], n: int, path: Path) -> list[str]:
+    heading, column = item
+    if len(column) not in (n, n + 1 - bool(heading)):
+        raise ValueError(f"{path} must hold one line for each of the {n} points, but holds {len(column)}.")
+    return column[len(column) - n :]
+
+
+def _joined(
+    table: Mapping[str, list[str]], names: list[str] | None, n: int, path: Path
+) -> tuple[dict[str, list[str]], list[str] | None, str]:
+    """The columns of a table in the order of the points: joined by the column that holds most of their names."""
+    size = len(next(iter(table.values())))
+    if names is None:
+        if size != n:
+            raise ValueError(f"{path} must have one row for each of the {n} points, which have no names, but has {size}.")
+        first = next(iter(table))
+        unique = len(set(table[first])) == n
+        return (
+            {name: column for name, column in table.items() if not unique or name != first},
+            (table[first] if unique else None),
+            f"{n:,} points, in order",
+        )
+    known = set(names)
+    key = max(table, key=lambda name: len(known.intersection(table[name])))
+    row = {name: k for k, name in reversed(list(enumerate(table[key])))}  # of a repeated name the first row
+    found = sum(name in row for name in names)
+    if not found:
+        raise ValueError(f"{path} has no column with names of points, such as {names[0]!r}; its columns are {listed(table)}.")
+    chosen = [row.get(name) for name in names]
+    columns = {c: ["" if k is None else column[k] for k in chosen] for c, column in table.items() if c != key}
+    return columns, names, f"{found:,} of {n:,} points, joined by {key!r}"
+
+
+# ---------------------------------------------------------------- rows, edges and names
+
+
+def read_lines(path: Path, n: int, noun: str) -> list[str]:
+    """One text for each of n rows."""
+    with named(path):
+        found = load_labels(path)
+    if len(found) != n:
+        raise ValueError(f"{path} must hold one {noun} for each of the {n} rows, but holds {len(found)}.")
+    return found
+
+
+def read_edges(path: Path | None, names: list[str] | None) -> np.ndarray | None:
+    """Pairs of rows (m, 2) in a file."""
+    if path is None:
+        return None
+    with named(path):
+        return load_row_edges(path, names)
+
+
+def row_of(name: str | None, names: list[str] | None, option: str) -> int | None:
+    """The row of a point by its name or its number."""
+    if name is None:
+        return None
+    if names is not None and name in names:
+        return names.index(name)
+    if not name.isdecimal():
+        raise ValueError(f"{option} must be the name or the row number of a point, but is {name!r}.")
+    return int(name)
+
+
+NAMES = ("all", "leaves", "none")
+
+
+def drawn_names(names: Sequence[str] | None, which: str, edges: np.ndarray | None) -> list[str] | None:
+    """The names to write on a picture: all, those of leaves (nodes with one edge), or none."""
+    if names is None or which == "none":
+        return None
+    if which == "all" or edges is None:
+        return list(names)
+    degrees = np.bincount(edges.ravel(), minlength=len(names))
+    return [name if degree < 2 else "" for name, degree in zip(names, degrees, strict=True)]
+
+
+def point_writer(Y: Any, about: Description, source: dict[str, Any], output: Path | None, **h5ad: Any) -> Writer:
+    """A function that writes points with their classes, names and metadata; the output's name selects the format."""
+    more = h5ad if output is not None and output.suffix.lower() == ".h5ad" else {}
+    labels = None if about.labels is None else [label or "" for label in about.labels]
+    return lambda path: save(path, Y, labels, names=about.names, source=source, **more)

@@ -1,0 +1,112 @@
+"""``--metadata`` and ``--colour-by``: what a table says about points."""
+
+import numpy as np
+import pytest
+
+from hierarchies import TREE
+from horopca.explorer import explore
+from horopca.io import load, save
+
+from .running import PNG, refused, run
+
+NAMES = [f"node {i}" for i in range(40)]
+TABLE = "strain\tclade\tyear\turl\n" + "".join(
+    f"{name}\t{label}\t{1900.5 + i}\thttps://example.org/{i}\n"
+    for i, (name, label) in reversed(list(enumerate(zip(NAMES, TREE.labels, strict=True))))
+)
+REDUCE = ("reduce", "--method", "tpca", "--force", "-o", "out.csv")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save("named.csv", TREE.points, names=NAMES)
+    save("bare.npy", TREE.points)
+    (tmp_path / "about.tsv").write_text(TABLE)
+    (tmp_path / "about.csv").write_text(TABLE.replace("\t", ","))
+    (tmp_path / "classes.txt").write_text("\n".join(TREE.labels))
+    (tmp_path / "names.txt").write_text("\n".join(NAMES))
+    (tmp_path / "tree.edges").write_text("".join(f"node {b}\tnode {a}\n" for a, b in TREE.edges))
+    return tmp_path
+
+
+@pytest.mark.parametrize("table", ["about.tsv", "about.csv"])
+def test_a_table_is_joined_by_name(folder, table):
+    result = run(*REDUCE, "named.csv", "--metadata", table, "--colour-by", "clade")
+    assert result.exit_code == 0 and "40 of 40 points, joined by 'strain'" in result.stdout, result.output
+    assert load("out.csv").labels == TREE.labels and load("out.csv").row_names == NAMES
+
+
+def test_points_without_a_row_have_no_class(folder):
+    (folder / "few.tsv").write_text("id\tkind\nnode 3\tred\nnode 5\tblue\nelsewhere\tgreen\n")
+    result = run(*REDUCE, "named.csv", "--metadata", "few.tsv", "--colour-by", "kind")
+    assert "2 of 40 points, joined by 'id'" in result.stdout
+    assert [label for label in load("out.csv").labels if label] == ["red", "blue"]
+
+
+@pytest.mark.parametrize(
+    ("file", "labels", "names"), [("classes.txt", TREE.labels, None), ("names.txt", NAMES, NAMES)], ids=["classes", "names"]
+)
+def test_one_column_describes_rows_in_their_order(folder, file, labels, names):
+    assert run(*REDUCE, "bare.npy", "--metadata", file).exit_code == 0
+    assert load("out.csv").labels == labels and load("out.csv").row_names == names
+
+
+def test_a_column_of_the_points_themselves_is_no_coordinate(folder):
+    rows = [f"{name},{x[0]},{x[1]},{1900.5 + i},{i % 2}" for i, (name, x) in enumerate(zip(NAMES, TREE.points, strict=True))]
+    (folder / "own.csv").write_text("\n".join(["word,a,b,year,kind", *rows]))
+    assert run(*REDUCE, "own.csv", "--colour-by", "kind,year").exit_code == 0
+    found = load("out.csv")
+    assert found.X.shape == (40, 2) and found.row_names == NAMES and set(found.labels) == {"0", "1"}  # few integers: classes
+    for column in ("kind", "year"):
+        assert run("plot", "own.csv", "--colour-by", f"{column},kind,year", "-o", "a.png", "--force").exit_code == 0
+    assert (folder / "a.png").read_bytes().startswith(PNG)
+
+
+def test_a_page_offers_all_columns(folder):
+    Y = TREE.points[:, :2]
+    save("plane.csv", Y, names=NAMES)
+    assert run("view", "plane.csv", "--metadata", "about.tsv", "--colour-by", "clade", "--size-by", "year").exit_code == 0
+    year = np.arange(40) + 1900.5
+    expected = explore(
+        Y,
+        {"clade": TREE.labels},
+        names=NAMES,
+        values={"year": year},
+        details={"url": [f"https://example.org/{i}" for i in range(40)]},
+        sizes=year,
+        title="plane",
+    )
+    assert (folder / "plane.html").read_text(encoding="utf-8") == expected.html
+
+
+def test_embed_and_map_take_it(folder):
+    table = ("--metadata", "about.tsv", "--colour-by", "clade")
+    assert run("embed", "tree.edges", "-d", 2, "--method", "sarkar", *table, "-o", "points.npz").exit_code == 0
+    assert dict(zip(load("points.npz").row_names, load("points.npz").labels, strict=True)) == dict(
+        zip(NAMES, TREE.labels, strict=True)
+    )
+    result = run("map", "tree.edges", "-d", 2, "--method", "sarkar", *table)
+    assert result.exit_code == 0 and "40 of 40 points" in result.stdout, result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("named.csv", "--metadata", "about.tsv", "--colour-by", "x9"), "no column 'x9'; there are: clade, year, url"),
+        (("named.csv", "--colour-by", "clade"), "no column 'clade'"),
+        (("named.csv", "--metadata", "other.tsv", "--colour-by", "b"), "no column with names of points, such as 'node 0'"),
+        (("bare.npy", "--metadata", "other.tsv"), "one row for each of the 40 points, which have no names, but has 1"),
+        (("bare.npy", "--metadata", "short.txt"), "must hold one line for each of the 40 points, but holds 2"),
+        (("bare.npy", "--metadata", "ragged.tsv"), "ragged.tsv, row 2: 1 values, but the header has 2"),
+        (("bare.npy", "--metadata", "absent.tsv"), "There is no file absent.tsv"),
+        (("bare.npy", "--metadata", "bytes.tsv"), "not text in UTF-8"),
+    ],
+)
+def test_errors(folder, words, text):
+    (folder / "other.tsv").write_text("a\tb\nx\ty\n")
+    (folder / "short.txt").write_text("a\nb\n")
+    (folder / "ragged.tsv").write_text("a\tb\nx\n")
+    (folder / "bytes.tsv").write_bytes(b"a\t\xff\n")
+    refused(run(*REDUCE, *words), text)
+    assert not (folder / "out.csv").exists()
