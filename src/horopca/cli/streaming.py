@@ -44,8 +44,6 @@ def unfinished(output: Path | None) -> list[Output]:
 def reduce_streamed(request: Request, outputs: OutputSet) -> Reduced:
     """Reduce points in a file that is mapped for the fit, then read and transformed one block at a time."""
     request.check(unfinished(request.output))
-    for output in unfinished(request.output) if request.restart else []:
-        Path(output.path or "").unlink(missing_ok=True)
     start, source = time.perf_counter(), Source.of(request.input)
     estimator, more = request.estimator(*_stated_coordinates(request.input)), {}
     with progress_bar(f"Reducing {source.shape[0]:,} points from {request.input.name}") as bar:
