@@ -115,7 +115,7 @@ def _serve(megabytes: int, budget: float | None, forks: bool) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (used + (megabytes << 20), resource.RLIM_INFINITY))
     warnings.simplefilter("error")
     warnings.filterwarnings(
-        "ignore", ".*(left out|have a|have the|was read|joined under|behind them)", UserWarning
+        "ignore", ".*(left out|set to|was read|joined under|numbered in)", UserWarning
     )  # notes on trees
     forked = Forks()
     if forks:  # a process that is a copy of this one reads what a new one would, and need not load the libraries again

@@ -83,9 +83,9 @@ def test_newick(tmp_path):
         "sea cow": ("root", 3.0),
     }
     assert found.notes == (
-        "the support values of 1 inner nodes are left out.",
-        "1 branches of length zero or below have a thousandth of the mean length.",
-        "1 branches without a length have the mean length, 1.6.",
+        "support values left out: 1.",
+        "branches of length zero or below: 1, set to a thousandth of the mean length.",
+        "branches without a length: 1, set to the mean length, 1.6.",
     )
 
 
@@ -95,20 +95,20 @@ def test_newick(tmp_path):
         ("(a,b);", {"a": ("inner 1", None), "b": ("inner 1", None)}, None),
         ("[&R] ( a , b ) c ;", plain(a="c", b="c"), None),
         ("(a:0,b:0)c;", plain(a="c", b="c"), "all branches have length zero or below: their lengths are left out."),
-        ("(a[&&NHX:S=x]:1[y],b:1e0)c:5;", {"a": ("c", 1.0), "b": ("c", 1.0)}, "1 annotations in square brackets are left out."),
+        ("(a[&&NHX:S=x]:1[y],b:1e0)c:5;", {"a": ("c", 1.0), "b": ("c", 1.0)}, "annotations in square brackets left out: 1."),
         ("('it''s','a_b')c_d;", {"it's": ("c_d", None), "a_b": ("c_d", None)}, None),
         ("(sea  cow,b)c;", {"sea cow": ("c", None), "b": ("c", None)}, None),
         ("(,b)c;", {"leaf 1": ("c", None), "b": ("c", None)}, None),
         ("(a,b)r;(e,f);(g,h);", plain(a="r", b="r"), "the first of 3 trees was read."),
         ("((a,b)x,c)x;", {"a": ("x", None), "b": ("x", None), "x": ("x (2)", None), "c": ("x (2)", None)},
-            "1 repeated names have a number in brackets behind them."),
-        ("(a,a)r;", {"a": ("r", None), "a (2)": ("r", None)}, "1 repeated names have a number in brackets behind them."),
+            "repeated names: 1, numbered in brackets."),
+        ("(a,a)r;", {"a": ("r", None), "a (2)": ("r", None)}, "repeated names: 1, numbered in brackets."),
         ("(a:-1,b:2)r;", {"a": ("r", 0.002), "b": ("r", 2.0)},
-            "1 branches of length zero or below have a thousandth of the mean length."),
+            "branches of length zero or below: 1, set to a thousandth of the mean length."),
         ("((9606,9598)207598,9593)9604;", {"9606": ("207598", None), "9598": ("207598", None), "207598": ("9604", None),
             "9593": ("9604", None)}, None),  # identifiers of a taxonomy, not support values
         ("((a,b)97.3/100,c);", {"a": ("inner 1", None), "b": ("inner 1", None), "inner 1": ("inner 2", None),
-            "c": ("inner 2", None)}, "the support values of 1 inner nodes are left out."),
+            "c": ("inner 2", None)}, "support values left out: 1."),
     ],
 )  # fmt: skip
 def test_variants_of_newick(tmp_path, text, expected, note):

@@ -58,12 +58,12 @@ def _positive(lengths: np.ndarray) -> tuple[np.ndarray | None, list[str]]:
     missing, short = np.isnan(lengths), lengths <= 0
     notes = []
     if short.any():
-        notes.append(f"{short.sum()} branches of length zero or below have a thousandth of the mean length.")
+        notes.append(f"branches of length zero or below: {short.sum()}, set to a thousandth of the mean length.")
     if not known.size:
         return None, ["all branches have length zero or below: their lengths are left out."] if short.any() else []
     mean = known.mean()
     if missing.sum() > 0:
-        notes.append(f"{missing.sum()} branches without a length have the mean length, {mean:.3g}.")
+        notes.append(f"branches without a length: {missing.sum()}, set to the mean length, {mean:.3g}.")
     return np.where(missing, mean, np.where(short, SHORT * mean, lengths)), notes
 
 
@@ -90,9 +90,9 @@ def _unique_names(names: list[str], is_leaf: np.ndarray) -> tuple[list[str], lis
         taken.add(new)
         unique.append(new)
     repeated = sum(count - 1 for name, count in counts.items() if name and name not in supports)
-    notes = [f"{repeated} repeated names have a number in brackets behind them."] if repeated else []
+    notes = [f"repeated names: {repeated}, numbered in brackets."] if repeated else []
     count = sum(name in supports for name in inner)
-    return unique, [*notes, *([f"the support values of {count} inner nodes are left out."] if count else [])]
+    return unique, [*notes, *([f"support values left out: {count}."] if count else [])]
 
 
 # ---------------------------------------------------------------- Newick and Nexus
@@ -146,7 +146,7 @@ def read_newick(path: Path) -> EdgeList:
     nodes, more = _nexus(tokens, budget) if is_nexus else (_newick(iter(tokens), {}, budget), _count_trees(iter(tokens)))
     notes = [f"the first of {more + 1} trees was read."] if more else []
     if tokens.annotations:
-        notes.append(f"{tokens.annotations} annotations in square brackets are left out.")
+        notes.append(f"annotations in square brackets left out: {tokens.annotations}.")
     return as_edges(nodes, path, notes)
 
 
@@ -335,7 +335,7 @@ def read_xml(path: Path, kind: str) -> EdgeList:
         more = sum(1 for _ in trees)
     supports = sum(clade.confidence is not None for clade in tree.find_clades())
     notes = [f"the first of {more + 1} trees was read."] if more else []
-    notes += [f"the support values of {supports} nodes are left out."] if supports else []
+    notes += [f"support values left out: {supports}."] if supports else []
     labels = _taxon_labels(path) if kind == "nexml" else {}
     nodes = walk(
         tree.root,
