@@ -114,9 +114,7 @@ def _serve(megabytes: int, budget: float | None, forks: bool) -> None:
     used = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmSize")) << 10
     resource.setrlimit(resource.RLIMIT_AS, (used + (megabytes << 20), resource.RLIM_INFINITY))
     warnings.simplefilter("error")
-    warnings.filterwarnings(
-        "ignore", ".*(left out|set to|was read|joined under|numbered in)", UserWarning
-    )  # notes on trees
+    warnings.filterwarnings("ignore", ".*(left out|set to|was read|joined under|numbered in)", UserWarning)  # notes on trees
     forked = Forks()
     if forks:  # a process that is a copy of this one reads what a new one would, and need not load the libraries again
         subprocess_reader.subprocess.run = forked.run

@@ -13,29 +13,7 @@ from fuzz.samples import Sample
 
 GZIP = b"\x1f\x8b"
 NUMBERS = [0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 1 << 40, (1 << 63) - 1, (1 << 64) - 1]
-WORDS = [
-    "nan",
-    "inf",
-    "-1",
-    "1e999",
-    "0" * 400,
-    "",
-    '"',
-    "\0",
-    "\udcff",
-    ",",
-    "\t",
-    "\n",
-    " ",
-    "{",
-    "'",
-    "(",
-    ")",
-    ":",
-    ";",
-    "[",
-    "]",
-]
+WORDS = ["nan", "inf", "-1", "1e999", "0" * 400, "", "\0", "\udcff", "\t", "\n", *"\", {'():;[]"]
 
 
 def flipped(content: bytearray, random: Random, other: bytes) -> None:

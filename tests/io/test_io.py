@@ -160,6 +160,7 @@ def test_one_row_is_a_table(tmp_path):
         (".1,.2\n" + "3" * 5_000_000, "line of over"),
         ('.1,"' + "2,\n" * 200_000, "field larger than"),
         (b"\xff\xfe\x00\x01", "not text in UTF-8"),
+        ("((a:1,b:2):3,c:4);", "holds a graph, not points"),
         (b"\x00\x00\x00\n\x00", "no rows of numbers"),
     ],
 )

@@ -93,14 +93,19 @@ def load_edges(path: str | Path, *, root: str | None = None, relations: Sequence
     (['feline', 'cat', 'lion'], [[0, 1], [0, 2]])
     """
     path = existing(path)
-    head = beginning(path) if path.is_file() else ""  # a pipe cannot be read twice
-    kind = next((kind for kind, pattern in CONTENTS if pattern.match(head)), ENDINGS.get(ending(path)))
+    kind = kind_of_content(path) or ENDINGS.get(ending(path))
     found = read_ontology(path, list(relations)) if kind == "ontology" else _READERS[kind](path)
     if root is not None:
         found = _below(found, root, path)
     for note in found.notes:
         warnings.warn(printable(f"{path}: {note}"), stacklevel=2)
     return found
+
+
+def kind_of_content(path: Path) -> str | None:
+    """The kind of tree or ontology that the beginning of a file is of; None for other files."""
+    head = beginning(path) if path.is_file() else ""  # a pipe cannot be read twice
+    return next((kind for kind, pattern in CONTENTS if pattern.match(head)), None)
 
 
 def _read_edges(path: Path) -> EdgeList:

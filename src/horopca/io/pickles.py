@@ -23,12 +23,12 @@ LONGEST_NUMBER = 128  # Bits of an integer.
 MOST_AXES = 64  # NumPy's own limit.
 LARGEST_KEY = 1 << 60  # Larger integers can share one hash, and a dictionary of such keys takes quadratic time.
 RECONSTRUCT = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
+# Protocols 2 to 5 without what no pickler writes for data; the text of protocols 0 and 1 is not read.
 CONSTANTS = frozenset(
-    "INT BININT BININT1 BININT2 LONG LONG1 LONG4 STRING BINSTRING SHORT_BINSTRING BINBYTES SHORT_BINBYTES BINBYTES8 BYTEARRAY8 "
-    "NONE UNICODE SHORT_BINUNICODE BINUNICODE BINUNICODE8 FLOAT BINFLOAT".split()
+    "BININT BININT1 BININT2 LONG1 LONG4 BINSTRING SHORT_BINSTRING BINBYTES SHORT_BINBYTES BINBYTES8 BYTEARRAY8 NONE "
+    "SHORT_BINUNICODE BINUNICODE BINUNICODE8 BINFLOAT".split()
 )
 INSTRUCTIONS = {instruction.code: instruction for instruction in pickletools.opcodes}
-LINES = {"STRING": 1, "GLOBAL": 2, "INST": 2}  # Arguments of these are lines of text. pickletools would warn about escapes.
 
 
 class Inert:
@@ -55,9 +55,8 @@ def _instructions(file: Any, budget: Budget) -> Iterator[tuple[str, Any]]:
         name = instruction.name
         if name not in CONSTANTS and name not in STEPS and name != "STOP":
             raise FormatError(f"{budget.path} holds a pickle with the instruction {name}, which is not read.")
-        if name in LINES:
-            text = [as_text(file.readline().rstrip(b"\n")) for _ in range(LINES[name])]
-            yield name, ".".join(text).strip("'\"")
+        if name == "GLOBAL":  # pickletools would warn about escapes in these lines
+            yield name, ".".join(as_text(file.readline().rstrip(b"\n")) for _ in range(2))
         else:
             yield name, None if instruction.arg is None else instruction.arg.reader(file)
 
@@ -93,6 +92,9 @@ class _Machine:
     def since_mark(self) -> list[Any]:
         taken, self.stack = self.stack, self.marks.pop()
         return taken
+
+    def put(self, value: Any) -> None:
+        self.stack.append(value)
 
     def mark(self) -> None:
         self.marks.append(self.stack)
@@ -137,18 +139,10 @@ def _called(called: Any, args: Any, budget: Budget) -> Any:
     """The value of a call if that is data. Copies are counted: a program may repeat the call."""
     if not isinstance(called, Inert) or not isinstance(args, tuple):
         return Inert("call")
-    if called.name == "collections.OrderedDict":
-        pairs = args[0] if args and isinstance(args[0], list) else []
-        budget.claim(STEP * len(pairs))
-        return {_key(pair[0]): pair[1] for pair in pairs if isinstance(pair, list | tuple) and len(pair) == 2}
     if called.name == "_codecs.encode" and len(args) == 2 and isinstance(args[0], str) and args[1] == "latin1":
         budget.claim(len(args[0]))
         return args[0].encode("latin1")
     return Inert(called.name, args)
-
-
-def _pairs(items: list[Any]) -> dict[Any, Any]:
-    return {_key(items[i]): items[i + 1] for i in range(0, len(items) - 1, 2)}
 
 
 # What an instruction does with the machine and its argument.
@@ -161,38 +155,27 @@ STEPS: dict[str, Callable[[_Machine, Any], Any]] = {
     "EMPTY_SET": lambda m, _: m.stack.append([]),
     "EMPTY_TUPLE": lambda m, _: m.stack.append(()),
     "EMPTY_DICT": lambda m, _: m.stack.append({}),
-    "LIST": lambda m, _: _put(m, m.since_mark()),
-    "TUPLE": lambda m, _: _put(m, tuple(m.since_mark())),
-    "FROZENSET": lambda m, _: _put(m, m.since_mark()),
-    "DICT": lambda m, _: _put(m, _pairs(m.since_mark())),
-    "TUPLE1": lambda m, _: _put(m, tuple(m.pop(1))),
-    "TUPLE2": lambda m, _: _put(m, tuple(m.pop(2))),
-    "TUPLE3": lambda m, _: _put(m, tuple(m.pop(3))),
+    "TUPLE": lambda m, _: m.put(tuple(m.since_mark())),
+    "FROZENSET": lambda m, _: m.put(m.since_mark()),
+    "TUPLE1": lambda m, _: m.put(tuple(m.pop(1))),
+    "TUPLE2": lambda m, _: m.put(tuple(m.pop(2))),
+    "TUPLE3": lambda m, _: m.put(tuple(m.pop(3))),
     "APPEND": lambda m, _: m.extend(m.pop(1)),
     "APPENDS": lambda m, _: m.extend(m.since_mark()),
     "ADDITEMS": lambda m, _: m.extend(m.since_mark()),
     "SETITEM": lambda m, _: m.assign(m.pop(2)),
     "SETITEMS": lambda m, _: m.assign(m.since_mark()),
     "MARK": lambda m, _: m.mark(),
-    "POP": lambda m, _: m.stack.pop() if m.stack else m.since_mark(),
-    "POP_MARK": lambda m, _: m.since_mark(),
-    "DUP": lambda m, _: m.stack.append(m.stack[-1]),
-    "GLOBAL": lambda m, arg: m.stack.append(Inert(str(arg)[:200])),
+    "GLOBAL": lambda m, arg: m.stack.append(Inert(arg[:200])),
     "STACK_GLOBAL": lambda m, _: m.named(),
     "REDUCE": lambda m, _: m.call(),
     "NEWOBJ": lambda m, _: m.call(),
     "NEWOBJ_EX": lambda m, _: m.call(more=1),
-    "INST": lambda m, arg: _put(m, Inert(str(arg)[:200], tuple(m.since_mark()))),
-    "OBJ": lambda m, _: _put(m, _called((parts := m.since_mark())[0], tuple(parts[1:]), m.budget)),
     "BUILD": lambda m, _: m.build(),
-    **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT"), lambda m, arg: m.memo.__setitem__(arg, m.stack[-1])),
+    **dict.fromkeys(("BINPUT", "LONG_BINPUT"), lambda m, arg: m.memo.__setitem__(arg, m.stack[-1])),
     "MEMOIZE": lambda m, _: m.memo.__setitem__(len(m.memo), m.stack[-1]),
-    **dict.fromkeys(("GET", "BINGET", "LONG_BINGET"), lambda m, arg: m.stack.append(m.memo[arg])),
+    **dict.fromkeys(("BINGET", "LONG_BINGET"), lambda m, arg: m.stack.append(m.memo[arg])),
 }
-
-
-def _put(machine: _Machine, value: Any) -> None:
-    machine.stack.append(value)
 
 
 # ---------------------------------------------------------------- arrays of NumPy

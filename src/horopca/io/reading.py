@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .arrays import read_npy, read_npz
 from .checkpoints import read_checkpoint, read_keyed_vectors
-from .edges import TREES
+from .edges import TREES, kind_of_content
 from .files import FormatError, Table, check_finite, existing, matrix, with_columns
 from .lines import ending
 from .matlab import read_mat
@@ -94,7 +94,7 @@ def load(
     """
     path = existing(path)
     suffix = ending(path)
-    if suffix in TREES or suffix == ".edges":
+    if suffix in (*TREES, ".edges") or (suffix in PACKABLE and kind_of_content(path)):
         raise FormatError(
             f"{path} holds a graph, not points: embed it with horopca.embed (on the command line, horopca embed)."
         )
