@@ -246,19 +246,20 @@ def test_legends_are_inside_the_figure_and_apart_from_names(layout, size):
         assert not any(other is not ax and box.overlaps(other.get_window_extent()) for other in panels)
 
 
-def test_long_legends_end_with_the_number_of_further_classes(ax):
-    plot_disk(Y, [f"class {k}" for k in range(40)], ax=ax)
-    assert list(legend_on(ax))[-2:] == ["class 30", "and 9 more classes"]
+def test_long_legends_list_the_most_frequent_classes_and_count_the_others(ax):
+    plot_disk(np.tile(Y, (2, 1)), [f"class {k}" for k in [*range(40), *range(20, 40), *range(20, 40)]], ax=ax)
+    assert list(legend_on(ax)) == [f"class {k}" for k in [*range(11), *range(20, 40)]] + ["and 9 more classes"]
 
 
 def test_labels_of_colour_bars_stay_beside_their_axes():
     figure = Figure(figsize=(14, 6.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     plot_disk(Y, values=np.arange(40.0), value_name="how far refits of the same method move each of the points", ax=left)
-    plot_disk(Y, ["a"] * 40, ax=right)
-    FigureCanvasAgg(figure).draw()
+    plot_disk(Y, ["a"] * 40, names=["a long name beyond the rim"] * 40, ax=right)
+    names = [text.get_window_extent() for text in names_on(right)]
     label = figure.axes[2].yaxis.label.get_window_extent()
     assert label.x1 < right.get_window_extent().x0 and label.height < left.get_window_extent().height
+    assert names and not any(name.padded(-2).overlaps(label) for name in names)
 
 
 @pytest.mark.parametrize(("suffix", "contained"), [("svg", b">&lt;b&gt;</text>"), ("pdf", b"/CIDFontType2"), ("png", b"PNG")])

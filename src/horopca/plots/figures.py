@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from textwrap import fill
@@ -61,9 +62,10 @@ def theme_of(ax: Axes) -> Theme:
 
 
 def _inches(ax: Axes) -> np.ndarray:
-    """Width and height of the axes before the layout."""
-    box = ax.get_position(original=True)
-    return np.asarray(figure_of(ax).get_size_inches() * [box.width, box.height])
+    """Width and height of the axes before the layout, which are the same for all panels of a grid."""
+    grid, figure = ax.get_subplotspec(), figure_of(ax)
+    box = ax.get_position(original=True) if grid is None else grid.get_position(figure)
+    return np.asarray(figure.get_size_inches() * [box.width, box.height])
 
 
 def proportion(ax: Axes) -> float:
@@ -110,14 +112,16 @@ class Colouring(NamedTuple):
 
 
 def by_label(labels: list[Any] | None, n: int, theme: Theme, palette: Any = None) -> Colouring:
-    """Colours of n points by class; the legend lists the first classes."""
+    """Colours of n points by class; a legend lists the most frequent classes, in natural order."""
     if labels is None:
         colour = theme.classes[0] if palette is None or isinstance(palette, Mapping) else next(iter(palette))
         return Colouring([colour] * n, np.zeros(n, dtype=bool), [])
     colours, texts = class_colours(labels, palette, theme.name), label_texts(labels)
-    legend = list(colours.items())
-    if len(legend) > LEGEND_LINES:
-        legend = [*legend[: LEGEND_LINES - 1], (f"and {len(legend) - LEGEND_LINES + 1} more classes", "none")]
+    counts = Counter(texts)
+    listed = sorted(colours, key=lambda text: -counts[text])[: LEGEND_LINES - 1]
+    legend = [(text, colour) for text, colour in colours.items() if text in listed or len(colours) <= LEGEND_LINES]
+    if len(legend) < len(colours):
+        legend.append((f"and {len(colours) - len(legend)} more classes", "none"))
     grey = np.array([text == NO_LABEL or colours[text] == theme.other for text in texts], dtype=bool)
     return Colouring([colours[text] for text in texts], grey, legend)
 

@@ -73,11 +73,14 @@ def draw_names(ax: Axes, xy: np.ndarray, names: list[str], weight: np.ndarray, m
 
 
 def _obstacles(ax: Axes, renderer: Any) -> list[np.ndarray]:
-    """Boxes in pixels that no name may overlap: the legend, and other axes of the figure that are not behind these."""
-    inner, legend = np.array(ax.bbox.extents) + [1, 1, -1, -1], ax.get_legend()
-    others = [np.array(other.bbox.extents) for other in (*figure_of(ax).axes, *ax.child_axes)]
-    boxes = [box for box in others if (box[:2] > inner[:2]).any() or (box[2:] < inner[2:]).any()]
-    return boxes if legend is None else [*boxes, np.array(legend.get_window_extent(renderer).extents)]
+    """Boxes in pixels that no name may overlap: legends, and other axes of the figure that are not behind these."""
+    low, high = ax.bbox.get_points() + [[1], [-1]]
+    every = (*figure_of(ax).axes, *ax.child_axes)
+    beside = [other for other in every if (other.bbox.min > low).any() or (other.bbox.max < high).any()]
+    boxes: list[Any] = [other.bbox for other in beside]
+    boxes += [other.yaxis.get_tightbbox(renderer) for other in beside if other.axison]  # such as the label of a colour bar
+    boxes += [legend.get_window_extent(renderer) for legend in (other.get_legend() for other in every) if legend is not None]
+    return [np.array(box.extents) for box in boxes if box is not None]
 
 
 def _fitting(

@@ -69,7 +69,7 @@ def plot_disk(
     Y : array (n, 2)
         Points of the unit disk, or of another `model`.
     labels : sequence of n, optional
-        A class for each point, in a colour of `class_colours`. The legend lists the first 32 classes in natural order;
+        A class for each point, in a colour of `class_colours`. The legend lists the 32 most frequent ones in natural order;
         points without a label are grey.
     names : sequence of n, optional
         A text to write beside each point; an empty one writes nothing. Where names would overlap each other or a point, those
