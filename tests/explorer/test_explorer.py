@@ -1,4 +1,4 @@
-"""The explorer's page as Python makes it: what it holds, how large it is, that it is safe, what is refused."""
+"""The page as Python makes it: what it contains, its size, its safety, and errors."""
 
 import base64
 import hashlib
@@ -12,6 +12,8 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
 
 import horopca
 from horopca.explorer import explore
@@ -59,17 +61,14 @@ def test_points_arrive_to_the_last_bit_from_every_model(model):
     assert np.array_equal(found["x"], expected[:, 1]) and np.array_equal(found["y"], expected[:, 2])
 
 
-def test_depth_is_kept():
-    """At radius 30 points of the ball have all but merged; in tangent or Lorentz coordinates the page tells them apart."""
-    deep = lift(np.array([[np.sinh(30.0), 0.0], [np.sinh(30.0), 1.0], [np.sinh(31.0), -2.0]]))
+def test_depth_and_curvature_are_kept():
+    deep = lift(
+        np.array([[np.sinh(30.0), 0.0], [np.sinh(30.0), 1.0], [np.sinh(31.0), -2.0]])
+    )
     found = held(explore(deep, model="lorentz"))
-    back = lift(np.stack([found["x"], found["y"]], axis=1))
-    assert np.array_equal(pairwise_distance(back), pairwise_distance(deep))
-
-
-def test_lengths_are_in_the_users_units():
-    assert held(explore(2 * Y, curvature=-0.25))["unit"] == 2.0
-    assert np.allclose(held(explore(2 * Y, curvature=-0.25))["x"], X[:, 1], rtol=1e-12)
+    assert np.array_equal(pairwise_distance(lift(np.stack([found["x"], found["y"]], axis=1))), pairwise_distance(deep))
+    found = held(explore(2 * Y, curvature=-0.25))
+    assert found["unit"] == 2.0 and np.allclose(found["x"], X[:, 1], rtol=1e-12)
 
 
 def test_labels_names_edges_and_values():
@@ -86,19 +85,14 @@ def test_labels_names_edges_and_values():
     assert np.array_equal(found["column-0"], np.arange(len(Y))) and np.isnan(found["column-1"][3])
 
 
-def test_missing_labels_and_names():
-    found = held(explore(Y[:3], [None, np.nan, 7], names=[None, np.nan, 8]))
+def test_missing_values_and_many_classes():
+    found = held(explore(Y[:3], [None, np.nan, 7], names=[None, np.nan, 8], values=[0, 1, 2]))
     assert found["labelings"][0]["classes"] == ["7", "no label"] and found["names"] == ["", "", "8"]
-
-
-def test_many_classes_get_wider_codes():
-    found = held(explore(rng.uniform(-0.5, 0.5, (300, 2)), range(300)))
-    assert found["codes-0"].dtype == np.uint16 and found["labelings"][0]["classes"][found["codes-0"][299]] == "299"
-
-
-@pytest.mark.parametrize("values", [np.arange(3.0), [0, 1, 2], {"Value": [0, 1, 2]}])
-def test_values_in_any_shape(values):
-    assert names_of(held(explore(Y[:3], values=values))["columns"]) == ["Value"]
+    assert names_of(found["columns"]) == ["Value"]
+    found = held(explore(rng.uniform(-0.5, 0.5, (300, 2)), range(300)))  # more than a byte can number
+    assert found["labelings"][0]["classes"][found["codes-0"][299]] == "299" and len(set(found["labelings"][0]["light"])) > 250
+    found = held(explore([[0.1, 0.2]], ["a"], names=["b"], edges=[], original=[[0.1, 0.2, 0.3]]))  # one point is enough
+    assert found["names"] == ["b"] and "there" not in found and "edges" not in found
 
 
 def test_data_frames_bring_their_names():
@@ -129,12 +123,7 @@ def test_several_pictures_and_their_titles(several):
     for part, suffix in ((4, "-0"), (2, "-1"), (1, "")):
         expected = to_hyperboloid(Y / part)
         assert np.array_equal(found[f"x{suffix}"], expected[:, 1]) and np.array_equal(found[f"y{suffix}"], expected[:, 2])
-    assert found["home"] == held(explore(Y))["home"]
-
-
-def test_there_is_room_for_the_points_of_every_picture():
-    alone, both = held(explore(Y)), held(explore([Y, Y / 9], root=0))
-    assert both["radii"]["linear"][1] == alone["radii"]["linear"][1] and both["reach"] >= 0.9 * alone["reach"]
+    assert found["home"] == held(explore(Y))["home"] and found["reach"] >= held(explore(Y))["reach"]
 
 
 def test_several_tensors_with_gradients():
@@ -174,20 +163,13 @@ def test_the_original_space_decides_who_is_a_neighbour():
 # ---------------------------------------------------------------- the file
 
 
-def test_a_hundred_thousand_points_stay_below_6_MB(monkeypatch):
-    n, k = 100_000, 10
-    u = rng.standard_normal((n, 2))
-    points = lift(u / np.linalg.norm(u, axis=1)[:, None] * np.sinh(rng.uniform(0, 12, n))[:, None])
-    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
-    names = ["".join(letters[word]) for word in rng.integers(0, 26, (n, 8))]
-    # neighbours without any order, which compress worst; the search itself would take half a minute, and the page does not
-    # keep the ranks of those of a sample
-    found = rng.integers(0, n, (n, k)), np.sort(rng.uniform(0, 5, (n, k)), axis=1)
-    monkeypatch.setattr("horopca.explorer.original.nearest_neighbours", lambda x, k: found)
-    monkeypatch.setattr("horopca.explorer.original.SAMPLED", 8)
+def test_twenty_thousand_points_stay_below_1_MB():
+    n, letters = 20_000, np.array(list("abcdefghijklmnopqrstuvwxyz"))
+    angle, r = rng.uniform(0, 2 * np.pi, n), rng.uniform(0, 12, n)
+    names = ["".join(letters[word]) for word in rng.integers(0, 26, (n, 8))]  # in no order, which compress worst
     edges = np.stack([rng.integers(0, np.arange(1, n)), np.arange(1, n)], axis=1)
-    page = explore(points, rng.integers(0, 20, n), names=names, edges=edges, original=points, model="lorentz")
-    assert len(page.html.encode()) < 5_500_000
+    points = r[:, None] * np.c_[np.cos(angle), np.sin(angle)]
+    assert len(explore(points, rng.integers(0, 20, n), names=names, edges=edges, model="tangent").html) < 1_000_000
 
 
 class Outline(HTMLParser):
@@ -312,24 +294,19 @@ def test_the_page_holds_the_figures_of_the_metrics():
     assert found["dimension"] == 6 and np.array_equal(found["original"], to_hyperboloid(original)[:, 1:].ravel())
 
 
-def test_of_very_many_points_trust_is_that_of_a_sample(monkeypatch):
-    original = rng.uniform(-0.3, 0.3, (400, 6))
-    flat = original[:, :2]
-    whole = held(explore(flat, original=original))
-    monkeypatch.setattr("horopca.explorer.original.EXACT_POINTS", 10)
-    monkeypatch.setattr("horopca.explorer.original.SAMPLED", 100)
-    found = held(explore(flat, original=original))
-    assert np.array_equal(found["false"], whole["false"])
-    assert "trust" in whole and "continuity" in whole and "trust" not in found and "continuity" not in found
+def test_of_many_points_ranks_are_those_of_a_sample_and_what_is_not_stored_is_listed():
+    n = 2100  # more nodes of a graph than all are compared of
+    parents = rng.integers(0, np.arange(1, n))
+    graph = csr_array((np.ones(n - 1), (parents, np.arange(1, n))), shape=(n, n))
+    flat = rng.uniform(-0.6, 0.6, (n, 2))
+    found = held(explore(flat, original=graph))
+    assert "false" in found and "trust" not in found and found["omitted"] == ["no refit: the original is a graph"]
     note = next(about["note"] for about in found["measures"] if about["key"] == "trust")
-    mean, error = (float(text) for text in re.search(r"On average ([\d.]+)% ± ([\d.]+)% \(of 100 points\)", note).groups())
-    assert abs(mean - 100 * trustworthiness(original, flat)) < 5 * error
-
-
-def test_what_the_page_does_not_hold_is_said(monkeypatch):
-    monkeypatch.setattr("horopca.explorer.original.STORED_NUMBERS", 10)
-    found = held(explore(Y, original=Y))
-    assert "original" not in found and found["omitted"] == ["no refit: the original has more than 10 numbers"]
+    mean, error = (float(text) for text in re.search(r"On average ([\d.]+)% ± ([\d.]+)% \(of 512 points\)", note).groups())
+    distances = shortest_path(graph, directed=False), pairwise_distance(to_hyperboloid(flat))
+    assert abs(mean - 100 * trustworthiness(*distances, metric="precomputed")) < 5 * error
+    wide = held(explore(flat[:1600], original=np.c_[flat[:1600], np.zeros((1600, 98))]))
+    assert "original" not in wide and wide["omitted"] == ["no refit: the original has more than 150,000 numbers"]
 
 
 def test_deep_points_start_by_distance():
@@ -341,11 +318,6 @@ def test_deep_points_start_by_distance():
 def test_points_on_the_rim_are_errors():
     with pytest.raises(ValueError, match=r"on the boundary probably by rounding: horopca\.geometry\.clip"):
         explore(np.array([[1.0, 0.0], [0.0, 0.5]], dtype=np.float32))  # as in plots and metrics
-
-
-def test_one_point_is_enough():
-    found = held(explore([[0.1, 0.2]], ["a"], names=["b"], edges=[], original=[[0.1, 0.2, 0.3]]))
-    assert found["names"] == ["b"] and "neighbours" not in found and "edges" not in found
 
 
 def test_explore_is_public_and_loads_nothing_optional_nor_do_plots():
@@ -404,17 +376,14 @@ def write(path, text):
 
 
 @pytest.mark.parametrize("text", ["0 1\n0 2\n", "source,target,weight\n0,1,5.0\n0,2,7.0\n", "a\tb\na\tc\n"])
-def test_edge_lists_by_number_and_by_name(tmp_path, text):
+def test_edge_lists_by_number_and_by_name_and_arrays(tmp_path, text):
     assert load_row_edges(write(tmp_path / "edges.txt", text), ["a", "b", "c"]).tolist() == [[0, 1], [0, 2]]
-
-
-def test_rows_without_edges_do_not_shift_the_others(tmp_path):
-    assert load_row_edges(write(tmp_path / "edges.txt", "7 3\n3 12\n")).tolist() == [[7, 3], [3, 12]]
-
-
-def test_edges_as_an_array(tmp_path):
+    assert load_row_edges(write(tmp_path / "some.txt", "7 3\n3 12\n")).tolist() == [[7, 3], [3, 12]]  # rows without edges count
     np.save(tmp_path / "edges.npy", np.array([[0, 1], [0, 2]]))
     assert load_row_edges(tmp_path / "edges.npy").tolist() == [[0, 1], [0, 2]]
+    np.save(tmp_path / "halves.npy", np.array([[0.5, 1.0]]))
+    with pytest.raises(ValueError, match="pairs of row numbers"):
+        load_row_edges(tmp_path / "halves.npy")
 
 
 @pytest.mark.parametrize(
@@ -430,9 +399,3 @@ def test_edges_as_an_array(tmp_path):
 def test_wrong_edge_lists(tmp_path, text, names, sentence):
     with pytest.raises(ValueError, match=sentence):
         load_row_edges(write(tmp_path / "edges.txt", text), names)
-
-
-def test_wrong_edge_arrays(tmp_path):
-    np.save(tmp_path / "edges.npy", np.array([[0.5, 1.0]]))
-    with pytest.raises(ValueError, match="pairs of row numbers"):
-        load_row_edges(tmp_path / "edges.npy")
