@@ -1,10 +1,5 @@
-"""Firefox with the hands that the tests have in chromium: playwright drives only a Firefox of its own making.
+"""Debian's Firefox, driven by its own protocol, Marionette: playwright drives only a build of its own."""
 
-Debian's is spoken to in its own protocol, Marionette. `Page`, `Some` and the rest answer to the names that they have in
-playwright, as far as the tests that run in both browsers ask.
-"""
-
-import base64
 import json
 import os
 import shutil
@@ -122,10 +117,6 @@ class Mouse:
         self.down()
         self.up()
 
-    def dblclick(self, x, y):
-        self.click(x, y)
-        self.click(x, y)
-
     def wheel(self, across, down):
         x, y = map(round, self.place)
         scroll = {"type": "scroll", "duration": 0, "origin": "viewport", "x": x, "y": y, "deltaX": across, "deltaY": down}
@@ -151,53 +142,9 @@ class Keyboard:
             self.press(letter)
 
 
-class Some:
-    """Elements of the page, as an expression that lists them; what is asked of one is asked of the first."""
-
-    def __init__(self, page, all):
-        self.page, self.all = page, all
-
-    def locator(self, selector, has_text=""):
-        inside = f"[...e.querySelectorAll({json.dumps(selector)})]"
-        some = f".flatMap((e) => {inside}).filter((e) => e.textContent.includes({json.dumps(has_text)}))"
-        return Some(self.page, self.all + some)
-
-    def nth(self, k):
-        return Some(self.page, f"{self.all}.slice({k}, {k + 1})")
-
-    def count(self):
-        return self.page.evaluate(f"{self.all}.length")
-
-    def all_inner_texts(self):
-        return self.page.evaluate(f"{self.all}.map((e) => e.innerText)")
-
-    def first(self, what):
-        return self.page.evaluate(f"{self.all}[0]{what}")
-
-    def inner_text(self):
-        return self.first(".innerText")
-
-    def is_disabled(self):
-        return self.first(".disabled")
-
-    def hover(self):
-        """Onto its middle, once it is there and nothing covers it."""
-        box = f"{self.all}[0]?.getBoundingClientRect()"
-        middle = f"((b) => b && [b.x + b.width / 2, b.y + b.height / 2])({box})"
-        for _ in range(200):
-            place = self.page.evaluate(middle)
-            if place and self.page.evaluate(f"{self.all}[0].contains(document.elementFromPoint({place[0]}, {place[1]}))"):
-                return self.page.mouse.move(*place)
-            time.sleep(0.05)
-        raise AssertionError(f"{self.all} is not there, or is covered")
-
-    def click(self):
-        self.hover()
-        self.page.mouse.down()
-        self.page.mouse.up()
-
-
 class Page:
+    """A page, with the methods of playwright's that the tests in both browsers use."""
+
     def __init__(self, firefox):
         self.firefox, self.mouse, self.keyboard = firefox, Mouse(firefox), Keyboard(firefox)
 
@@ -205,49 +152,41 @@ class Page:
         answer = self.firefox.run(f"return Promise.resolve({expression}).then((value) => JSON.stringify(value ?? null))")
         return json.loads(answer)
 
+    def of(self, selector, what):
+        return self.evaluate(f"document.querySelector({json.dumps(selector)}){what}")
+
     def wait_for_timeout(self, milliseconds):
         time.sleep(milliseconds / 1000)
 
-    def locator(self, selector, has_text=""):
-        return Some(self, "[document]").locator(selector, has_text)
-
     def click(self, selector):
-        self.locator(selector).click()
-
-    def hover(self, selector):
-        self.locator(selector).hover()
+        """On its middle, once it is there and nothing covers it."""
+        for _ in range(200):
+            box = self.of(selector, "?.getBoundingClientRect().toJSON()")
+            x, y = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) if box else (0, 0)
+            if box and self.of(selector, f".contains(document.elementFromPoint({x}, {y}))"):
+                return self.mouse.click(x, y)
+            time.sleep(0.05)
+        raise AssertionError(f"{selector} is not there, or is covered")
 
     def focus(self, selector):
-        self.locator(selector).first(".focus()")
+        self.of(selector, ".focus()")
 
     def inner_text(self, selector):
-        return self.locator(selector).inner_text()
+        return self.of(selector, ".innerText")
 
     def input_value(self, selector):
-        return self.locator(selector).first(".value")
-
-    def get_attribute(self, selector, name):
-        return self.locator(selector).first(f".getAttribute('{name}')")
+        return self.of(selector, ".value")
 
     def is_visible(self, selector):
-        return self.locator(selector).first("?.checkVisibility() ?? false")
+        return self.of(selector, "?.checkVisibility() ?? false")
 
     def is_hidden(self, selector):
         return not self.is_visible(selector)
 
-    def is_disabled(self, selector):
-        return self.locator(selector).is_disabled()
-
-    def select_option(self, selector, value=None, label=None):
-        wanted = f"o.value === {json.dumps(value)}" if label is None else f"o.textContent === {json.dumps(label)}"
-        choose = f"((e) => {{ e.value = [...e.options].find((o) => {wanted}).value; e.dispatchEvent(new Event('change')); }})"
-        self.evaluate(f"{choose}({self.locator(selector).all}[0])")
-
-    def go_back(self):
-        self.firefox.ask("WebDriver:Back")
-
-    def screenshot(self):
-        return base64.b64decode(self.firefox.ask("WebDriver:TakeScreenshot", full=False)["value"])
+    def select_option(self, selector, label):
+        wanted = f"[...e.options].find((o) => o.textContent === {json.dumps(label)}).value"
+        choose = f"((e) => {{ e.value = {wanted}; e.dispatchEvent(new Event('change')); }})"
+        self.evaluate(f"{choose}(document.querySelector({json.dumps(selector)}))")
 
     @contextmanager
     def expect_download(self):

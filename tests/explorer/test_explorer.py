@@ -62,9 +62,7 @@ def test_points_arrive_to_the_last_bit_from_every_model(model):
 
 
 def test_depth_and_curvature_are_kept():
-    deep = lift(
-        np.array([[np.sinh(30.0), 0.0], [np.sinh(30.0), 1.0], [np.sinh(31.0), -2.0]])
-    )
+    deep = lift(np.array([[np.sinh(30.0), 0.0], [np.sinh(30.0), 1.0], [np.sinh(31.0), -2.0]]))
     found = held(explore(deep, model="lorentz"))
     assert np.array_equal(pairwise_distance(lift(np.stack([found["x"], found["y"]], axis=1))), pairwise_distance(deep))
     found = held(explore(2 * Y, curvature=-0.25))

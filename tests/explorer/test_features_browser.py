@@ -1,5 +1,6 @@
 """What a person does with the page besides moving around: filters, density, ruler, panes, files. In a real browser."""
 
+import csv
 import io
 
 import numpy as np
@@ -12,6 +13,7 @@ from horopca.datasets import make_hierarchy
 from horopca.explorer import explore
 from horopca.geometry import distance, from_hyperboloid, to_hyperboloid
 from horopca.metrics import average_distortion
+from horopca.plots import class_colours
 
 from .browsing import EDGES, LABELS, NAMES, ORIGINAL, X, Y, disk, pixel, save, screen, settle, shown, state, until
 
@@ -55,11 +57,16 @@ def test_the_first_screen_of_a_large_tree_shows_its_large_subtrees(visit_page):
 # ---------------------------------------------------------------- files and paper
 
 
-def test_saved_pictures_are_on_white_whatever_the_theme(visit, tmp_path):
+def test_saved_pictures_are_on_white_in_both_themes(visit, tmp_path):
     page = visit("mammals", hash="#theme=dark")
-    save(page, "#png").save_as(tmp_path / "view.png")
+    saved = save(page, "#png")
+    saved.save_as(tmp_path / "view.png")
     found = picture(tmp_path / "view.png")
+    assert saved.suggested_filename == "Mammals.png" and found.shape[0] > 1200
     assert (found[[0, -1, 0, -1], [0, 0, -1, -1]] == 255).all()
+    for label in ("carnivore", "primate", "whale"):
+        colour = [int(class_colours(LABELS)[label][k : k + 2], 16) for k in (1, 3, 5)]
+        assert (found == colour).all(axis=2).sum() > 20
     save(page, "#svg").save_as(tmp_path / "view.svg")
     assert 'fill="#ffffff"/>' in (tmp_path / "view.svg").read_text().split("<g clip-path")[0]
     assert state(page)["theme"] == "dark"
@@ -79,6 +86,58 @@ def test_a_printed_page_is_the_picture_in_its_proportions(visit):
     page.emulate_media(media="screen")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("#print").count() == 0 and page.is_visible("#head")
+
+
+def test_files_quote_formulas_and_the_table_sorts_by_any_column(visit_page, tmp_path):
+    names = ["=1+2", "item 10", "-x", "item 9", 'a "b", c', "@z"]
+    page = visit_page(explore(Y[:6], ["+a"] * 6, names=names, values={"size": [3, 1, 2, 6, 5, 4]}))
+    page.evaluate("horopca.select([0, 1, 2, 3, 4, 5])")
+    save(page, "#csv").save_as(tmp_path / "some.csv")
+    with (tmp_path / "some.csv").open(newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["row", "name", "Class", "x", "y", "radius", "size"]
+    assert [row[1] for row in rows] == ["'=1+2", "item 10", "'-x", "item 9", 'a "b", c', "'@z"] and {
+        row[2] for row in rows
+    } == {"'+a"}
+    assert np.allclose([[float(cell) for cell in row[3:5]] for row in rows], Y[:6], atol=1e-15)
+    page.click("#rows")
+    column = lambda k: page.evaluate(
+        f"[...document.querySelectorAll('#table tbody tr')].map((row) => row.cells[{k}].textContent)"
+    )
+    page.click("#table th:nth-child(7) button")
+    assert column(6) == list("123456")
+    page.click("#table th:nth-child(7) button")
+    assert column(6) == list("654321") and page.get_attribute("#table th:nth-child(7)", "aria-sort") == "descending"
+    page.click("#table th:nth-child(2) button")
+    assert column(1).index("item 9") < column(1).index("item 10")  # numbers in names count as numbers
+    page.click("#table tbody tr:nth-child(1)")
+    settle(page)
+    assert not page.is_visible("#table") and state(page)["pin"] >= 0
+
+
+def test_search_by_regular_expression(visit):
+    page = visit("mammals")
+    found = lambda: [text.split("\n")[0] for text in page.locator("#results [role=option]").all_inner_texts()]
+    page.fill("#search", "/^(lion|tiger)$/")
+    assert sorted(found()[:-1]) == ["lion", "tiger"]
+    page.fill("#search", "/(/")
+    assert "Not a regular expression" in page.inner_text("#results")
+    page.fill("#search", "bear")
+    page.keyboard.press("ArrowDown")
+    chosen = page.locator("#results [aria-selected=true]").inner_text().split("\n")[0]
+    page.keyboard.press("Enter")
+    settle(page)
+    assert state(page)["pin"] == NAMES.index(chosen) and "bear" in chosen
+    page.fill("#search", "unicorn")
+    assert "Nothing by that name" in page.inner_text("#results")
+
+
+def test_points_close_together_fill_the_page(visit_page):
+    """An untrained epoch, within radius 0.01 of the origin."""
+    for model in ("poincare", "klein", "equidistant"):
+        page = visit_page(explore(0.005 * Y, root=0), hash=f"#model={model}")
+        places = np.array(page.evaluate("Array.from({ length: horopca.n }, (_, i) => horopca.screen(i))"))
+        assert np.ptp(places, axis=0).max() > 300
 
 
 # ---------------------------------------------------------------- filters

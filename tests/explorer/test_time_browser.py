@@ -109,7 +109,7 @@ def test_the_address_keeps_the_time(visit):
         assert state(visit("film", hash=f"#{wrong}"))["time"] == 2
 
 
-def test_radii_are_those_of_the_picture_and_their_colours_too(visit):
+def test_radii_are_those_of_the_picture_and_titles_are_text(visit):
     page = visit("film", hash="#by=radius")
     before = page.evaluate(f"horopca.colour({CAT})")
     slide_to(page, 0)
@@ -117,6 +117,10 @@ def test_radii_are_those_of_the_picture_and_their_colours_too(visit):
     page.evaluate(f"horopca.flyTo({CAT})")
     settle(page)
     assert f"{np.arcsinh(np.linalg.norm(pictures[0][CAT, 1:])):.4g}" in page.inner_text("#card")
+    page = visit("hostile film")
+    slide_to(page, 0)
+    assert page.inner_text("#when").startswith("<img") and page.evaluate("'hacked' in window") is False
+    assert not visit("mammals").is_visible("#times")  # one picture has no slider
 
 
 def test_the_original_is_that_of_the_last_picture(visit):
@@ -134,16 +138,3 @@ def test_the_original_is_that_of_the_last_picture(visit):
     assert page.is_visible("#refitted")
     slide_to(page, 0)  # a refit is left with its picture
     assert page.locator("#refitted").count() == 0 and apart(page, 0) < 1e-9
-
-
-def test_one_picture_has_no_slider(visit):
-    page = visit("mammals")
-    assert not page.is_visible("#times") and "pictures" not in page.inner_text("#summary")
-    page.keyboard.press("Space")
-    assert not state(page)["playing"] and "time" not in page.evaluate("location.hash")
-
-
-def test_names_of_pictures_are_text(visit):
-    page = visit("hostile film")
-    slide_to(page, 0)
-    assert page.inner_text("#when").startswith("<img") and page.evaluate("'hacked' in window") is False

@@ -153,8 +153,9 @@ const MODELS = {
   },
 };
 
-/** How much larger than the page a disk is drawn, so that points close together fill half of the page. */
-const fitOf = ({ open, ring }, reach) => (open ? 1 : Math.max(1, 0.5 / ring(reach)));
+/** How much larger than the page a disk is drawn, so that points close together fill half of the page; nearly all of it if the rim
+ * is far outside. */
+const fitOf = ({ open, ring }, reach) => (open ? 1 : ring(reach) < 0.2 ? 0.9 / ring(reach) : Math.max(1, 0.5 / ring(reach)));
 
 /** Where the model draws the point (x, y) of the hyperboloid of the view, in pixels. */
 function drawnAt(x, y, { cx, cy, scale, reach, model }) {
