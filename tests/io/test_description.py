@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from horopca.geometry import from_hyperboloid, radius, to_hyperboloid
-from horopca.io.description import describe
+from horopca.io import describe, load, save
 
 Z = np.random.default_rng(0).uniform(-0.4, 0.4, (50, 4))
 x = to_hyperboloid(Z)
@@ -23,6 +23,19 @@ def test_each_model_is_recognised_by_its_evidence_and_measured(model, dtype):
     assert found.fits[model]
     assert np.isclose(found.radius[model][1.0], radius(points).max(), rtol=1e-4)
     assert np.isclose(found.radius[model][0.5], np.median(radius(points)), rtol=1e-4)
+
+
+def test_tensors_and_missing_values(tmp_path):
+    torch, pandas = pytest.importorskip("torch"), pytest.importorskip("pandas")
+    for X in (torch.tensor(Z, requires_grad=True), torch.tensor(Z).to(torch.bfloat16)):
+        assert describe(X).n_rows == len(load(save(tmp_path / "a.npy", X, force=True)).X) == 50
+    for dtype in ("Float64", object):
+        frame = pandas.DataFrame({"x": pandas.array([0.1, None, 0.3], dtype=dtype), "y": [0.1, 0.2, 0.3]})
+        assert describe(frame).n_nonfinite == 1
+        found = load(save(tmp_path / "a.npy", frame, force=True), allow_nonfinite=True).X
+        assert np.array_equal(found, [[0.1, 0.1], [np.nan, 0.2], [0.3, 0.3]], equal_nan=True)
+    with pytest.raises(ValueError, match=r"X must be a matrix of numbers, but it has shape .* and dtype object"):
+        describe(pandas.DataFrame({"x": ["a", "b"]}))
 
 
 def test_where_several_models_fit_none_is_guessed():

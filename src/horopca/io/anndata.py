@@ -1,4 +1,4 @@
-"""AnnData, as scanpy's users have it: from `obsm` to `obsm`, what was done in `uns`; and ``.h5ad`` files written.
+"""AnnData: reduce an array of `obsm` to another, with the parameters in `uns`; and write ``.h5ad`` files.
 
 >>> from horopca import anndata
 >>> anndata.reduce(adata, basis="X_poincare", key_added="X_horopca")  # doctest: +SKIP
@@ -32,21 +32,21 @@ def reduce(
     copy: bool = False,
     **options: Any,
 ) -> Any:
-    """Reduce the points in an array of ``adata.obsm`` to fewer dimensions, and put them into another.
+    """Reduce the points in an array of ``adata.obsm`` and store the result in another.
 
     Parameters
     ----------
     adata : AnnData
     basis : str, default="X_poincare"
-        The array of ``adata.obsm`` with the points; its "X_" may be left out, as scanpy does.
+        The array of ``adata.obsm`` with the points; the prefix "X_" is optional, as in scanpy.
     n_components : int, default=2
     key_added : str, default="X_horopca"
-        The array of ``adata.obsm`` for the images. ``adata.uns[key_added]`` without its "X_" says how they were made: "params",
-        and "variance_ratio" where the estimator tells it.
+        The array of ``adata.obsm`` for the result. ``adata.uns[key_added]``, without the prefix "X_", holds its "params",
+        and the "variance_ratio" if the estimator has one.
     estimator : estimator or None, default=None
         The reduction, such as ``TangentPCA(2)``; None is ``HoroPCA(n_components, **options)``.
     copy : bool, default=False
-        Return a copy of `adata` with the images, and leave `adata` as it is.
+        Return a copy of `adata` with the result instead of changing `adata`.
     **options
         Parameters of `HoroPCA`: ``model="lorentz"``, ``spine="free"``, ``random_state=0``.
 
@@ -67,7 +67,7 @@ def reduce(
     if basis not in adata.obsm:
         raise ValueError(f"basis must be an array of adata.obsm, but {basis!r} is not; it has {listed(map(str, adata.obsm))}.")
     if estimator is not None and options:
-        raise ValueError(f"estimator has parameters of its own: {listed(options)} cannot be given beside it.")
+        raise ValueError(f"estimator and {listed(options)} were both passed: set these parameters on the estimator.")
     adata = adata.copy() if copy else adata
     estimator = HoroPCA(n_components, **options) if estimator is None else estimator
     points = adata.obsm[basis]
@@ -77,7 +77,7 @@ def reduce(
 
 
 def how(estimator: Any, basis: str | None = None) -> dict[str, Any]:
-    """How an estimator made points: model, curvature, the parameters that a file can hold, and the variance ratios."""
+    """Model, curvature, parameters that a file can hold, and variance ratios of an estimator."""
     coordinates = {name: as_fitted(estimator, name) for name in ("model", "curvature")}
     params = {"basis": basis, "estimator": type(estimator).__name__, **estimator.get_params(deep=False)}
     plain = {name: value for name, value in params.items() if isinstance(value, bool | int | float | str | np.number)}
@@ -98,7 +98,7 @@ def write_h5ad(
     key: str = "X_horopca",
     base: Path | None = None,
 ) -> None:
-    """Write points into `obsm` of an ``.h5ad`` file: of a copy of the file `base`, or of a new one with names and classes."""
+    """Write points to `obsm` of an ``.h5ad`` file: a copy of the file `base`, or a new one with names and classes."""
     if base is not None:
         shutil.copyfile(base, path)
     with open_hdf(path, "w" if base is None else "r+") as file:
@@ -112,7 +112,7 @@ def write_h5ad(
 
 
 def _begin(file: Any, n: int, words: Mapping[str, list[str]]) -> None:
-    """What every ``.h5ad`` has: observations with their names, and room for the rest."""
+    """Create the groups of an ``.h5ad`` file, and the table of observations."""
     import h5py
 
     file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
@@ -129,7 +129,7 @@ def _begin(file: Any, n: int, words: Mapping[str, list[str]]) -> None:
 
 
 def _put(group: Any, name: str, value: Any) -> None:
-    """A value in a group, in AnnData's encodings: arrays, strings, numbers, and mappings of these."""
+    """Store an array, a string, a number or a mapping of these in a group, in the encodings of AnnData."""
     import h5py
 
     if name in group:

@@ -1,4 +1,4 @@
-"""What an array of numbers could be: which models its rows fit, how far out they lie, what was done to them."""
+"""Describe an array: which models its rows fit, how far out they lie, how many are repeated or clipped."""
 
 from __future__ import annotations
 
@@ -12,35 +12,36 @@ from .._input.coordinates import Coordinates
 from .._input.recognition import BLOCK_ELEMENTS, recognise
 from ..geometry import radius
 from ..geometry.models import row_norms
+from .files import as_matrix
 from .streaming import Source
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 class Description(NamedTuple):
-    """What `describe` found."""
+    """The result of `describe`."""
 
     n_rows: int  #: rows
     n_columns: int  #: columns
     dtype: str  #: of the numbers
     n_nonfinite: int  #: rows with a NaN or an infinity; everything below leaves them out
     n_duplicates: int  #: rows that repeat an earlier one
-    fits: dict[str, bool]  #: for each model, whether a reduction takes every row as a point of it
-    candidates: tuple[str, ...]  #: those that the evidence leaves; a ball is Poincaré's unless one says that it is Klein's
-    evidence: str  #: in words
-    model: str | None  #: the candidate, if there is one alone
-    curvature: float  #: -1, or what Lorentz rows imply
+    fits: dict[str, bool]  #: for each model, whether every row is a point of it
+    candidates: tuple[str, ...]  #: models that the evidence leaves; a ball counts as the Poincaré ball, not as Klein's
+    evidence: str  #: for these candidates, as a sentence
+    model: str | None  #: the only candidate, if there is one
+    curvature: float  #: -1, or the curvature that Lorentz rows imply
     radius: dict[str, dict[float, float]]  #: for each candidate, quantiles of the distance from the origin
     largest_norm: float  #: of a row
     n_clipped: int  #: distinct rows that share the largest norm, as after clipping to a ball
 
 
 def describe(X: Any) -> Description:
-    """Say what the rows of X (n, m) could be.
+    """Find out which models the rows of X (n, m) could belong to, and measure them.
 
-    Models are told apart by evidence: Lorentz coordinates by ``t^2 - |s|^2``, which is the same in all rows, a ball by norms
-    that crowd below 1, a half-space by the only column that is always positive. Where that leaves several, ``model`` is None
-    and only you can know: these could be points of a ball near its centre, Lorentz coordinates without their time, or
+    Evidence distinguishes the models: Lorentz rows have the same ``t^2 - |s|^2``, the norms of a ball accumulate
+    below 1, and the only column of a half-space that is always positive is its last. If several models remain, ``model`` is
+    None, and only you can know: the rows could be points of a ball near its centre, Lorentz coordinates without their time, or
     tangent vectors.
 
     >>> found = describe([[0.0, 0.0], [0.6, 0.0], [0.0, -0.6]])
@@ -49,33 +50,30 @@ def describe(X: Any) -> Description:
     >>> found.n_clipped, {model: round(radius[1.0], 4) for model, radius in found.radius.items()}
     (2, {'poincare': 1.3863, 'lorentz-space': 0.5688, 'tangent': 0.6})
     """
-    X = np.asarray(X)
-    if X.ndim != 2 or 0 in X.shape or X.dtype.kind not in "fiub":
-        raise ValueError(f"X must be a matrix of numbers, but it has shape {X.shape} and dtype {X.dtype}.")
+    X = as_matrix(X)
+    if 0 in X.shape:
+        raise ValueError(f"X must have rows and columns, but it has shape {X.shape}.")
     return _described("X", X.shape, X.dtype, lambda start, stop: X[start:stop])
 
 
 def describe_file(path: str | Path) -> Description:
-    """What `describe` says of the rows of a ``.npy`` file of floats, which is read a block at a time.
-
-    What stays in memory is some 60 bytes for each row.
-    """
+    """`describe` for the rows of a ``.npy`` file of floats, read in blocks, with some 60 bytes of memory per row."""
     source = Source.of(path)
     return _described(str(path), source.shape, source.dtype, source.rows)
 
 
 def _described(name: str, shape: tuple[int, int], dtype: np.dtype, rows: Callable[[int, int], np.ndarray]) -> Description:
-    """The description of a matrix whose rows can be had a few at a time."""
+    """The description of a matrix whose rows are read in blocks."""
 
     def blocks() -> Iterator[np.ndarray]:
         step = max(1, BLOCK_ELEMENTS // shape[1])
         for start in range(0, shape[0], step):
             block = np.asarray(rows(start, min(start + step, shape[0])), dtype=np.float64)
-            yield block[np.isfinite(block).all(axis=1)] + 0.0  # no -0.0
+            yield block[np.isfinite(block).all(axis=1)] + 0.0  # -0.0 becomes 0.0
 
     found = recognise(blocks, shape[1], float(np.finfo(dtype).eps) if dtype.kind == "f" else 0.0)
     if not found.n:
-        raise ValueError(f"{name} must hold at least one finite row, but none of its {shape[0]} rows is.")
+        raise ValueError(f"{name} must have at least one finite row, but none of its {shape[0]} rows is finite.")
     fitting = [coordinates for coordinates in map(found.fitting.get, found.candidates) if coordinates is not None]
     rounding = max(1e-9, 4 * np.finfo(dtype).eps) if dtype.kind == "f" else 1e-9  # of a clipped norm
     radii: dict[str, list[np.ndarray]] = {coordinates.model: [] for coordinates in fitting}
@@ -122,7 +120,7 @@ def _radius(x: np.ndarray, coordinates: Coordinates) -> np.ndarray:
 
 
 def _marks(x: np.ndarray) -> np.ndarray:
-    """64 bits for each row, the same for equal rows and (but for one chance in 10^19 a pair) for no others."""
+    """A 64-bit hash of each row; different rows share one with a probability of about 1e-19."""
     mark = np.zeros(len(x), dtype=np.uint64)
     for column in np.ascontiguousarray(x).view(np.uint64).T:
         mark = (mark ^ column) * np.uint64(0x9E3779B97F4A7C15)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -148,6 +148,23 @@ def as_text(value: Any) -> str:
     """A label as text that can be written: bytes as UTF-8, and what UTF-8 cannot encode as an escape such as ``\\udc80``."""
     text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
+
+
+def as_matrix(X: Any) -> np.ndarray:
+    """Array-like X as a NumPy matrix of real numbers. Raises ValueError if it is not one.
+
+    Tensors are detached and copied to the host, bfloat16 becomes float32, and missing values of a data frame become NaN.
+    """
+    if hasattr(X, "detach"):
+        X = X.detach().cpu()
+        X = X.float() if str(X.dtype) == "torch.bfloat16" else X
+    elif hasattr(X, "iloc") and X.to_numpy().dtype == object:
+        with suppress(TypeError, ValueError):
+            X = X.to_numpy(dtype=np.float64, na_value=np.nan)
+    values = np.asarray(X)
+    if values.ndim != 2 or values.dtype.kind not in "fiub":
+        raise ValueError(f"X must be a matrix of numbers, but it has shape {values.shape} and dtype {values.dtype}.")
+    return values
 
 
 def check_finite(blocks: Iterable[np.ndarray], path: Path) -> None:

@@ -1,6 +1,6 @@
 """Metadata of a file of points: its model, its curvature, and how the points were made.
 
-An ``.npz`` file holds the metadata in its member ``horopca``, an ``.h5ad`` file in ``uns``. The formats without a place for
+An ``.npz`` file holds the metadata in its member ``horopca``, an ``.h5ad`` file in ``uns``. The formats that cannot store
 metadata (``.npy``, ``.csv``, ``.tsv``) have a side file: ``points.npy.json`` belongs to ``points.npy``.
 """
 
@@ -92,7 +92,7 @@ def read_side_file(path: Path) -> dict[str, Any]:
     side = side_file(path)
     if path.suffix.lower() not in SIDE_FORMATS or not side.is_file():
         return {}
-    Budget(side).claim(8 * side.stat().st_size)  # what strings in lists take
+    Budget(side).claim(8 * side.stat().st_size)  # bytes of strings in lists
     found = from_json(side.read_bytes(), side)
     if found.get("format") != SIDE_FORMAT:  # another program's
         return {}

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from .anndata import write_h5ad
-from .files import as_text, named
+from .files import as_matrix, as_text, named
 from .metadata import MEMBER, SIDE_FORMATS, as_metadata, is_side_file, side_file, to_json, write_side_file
 from .partial import lock
 from .text import DELIMITERS
@@ -73,9 +73,7 @@ def save(
     >>> table.model, table.row_names
     ('klein', ['cat'])
     """
-    X = np.asarray(X)
-    if X.ndim != 2 or X.dtype.kind not in "fiub":
-        raise ValueError(f"X must be a matrix of numbers, but it has shape {X.shape} and dtype {X.dtype}.")
+    X = as_matrix(X)
     given = {"names": names, "labels": labels}
     for kind, column in given.items():
         if column is not None and len(column) != len(X):
