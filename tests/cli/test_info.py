@@ -31,6 +31,13 @@ def test_info_in_json(tmp_path):
     assert found["radius"]["lorentz"]["1.0"] == pytest.approx(2 * radius(to_hyperboloid(np.delete(TREE.points, 7, 0))).max())
 
 
+@pytest.mark.parametrize(("size", "verdict"), [(0.01, "nearly flat, tangent PCA"), (1.0, "curved, HoroPCA")])
+def test_info_says_whether_points_are_curved(tmp_path, size, verdict):
+    for name in ("points.npy", "points.tsv"):
+        result = run("info", save(tmp_path / name, size * TREE.points))
+        assert verdict in " ".join(result.stdout.split())
+
+
 def test_info_says_which_balls_could_hold_the_rows(tmp_path):
     result = run("info", save(tmp_path / "points.npy", 4 * TREE.points - 1))
     assert "as a ball" in result.stdout and "as tangent holds" not in result.stdout

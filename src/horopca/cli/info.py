@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from .._input.coordinates import FLATTEST, LARGEST_RADIUS
 from .._input.validation import NEAR_RIM
+from ..geometry import ModelName
 from ..io.description import Description, describe, describe_file
 from ..io.files import named
 from ..io.streaming import can_stream
+from ..metrics import flatness
+from ..metrics.hyperbolicity import SAMPLE
 from .common import common
 from .console import count, print_json, print_rows
 from .files import read
@@ -34,16 +39,27 @@ def info(input: Path, reading: Reading) -> None:
     if reading == Reading() and can_stream(input):
         with named(input):
             found = describe_file(input)
+            beside["flatness"] = _flatness(np.load(input, mmap_mode="r"), found)
     else:
         table = read(input, reading, allow_nonfinite=True)
         classes = None if table.labels is None or table.labels == table.row_names else table.labels
         beside = {"n_labels": len(set(classes or ())), "has_names": table.row_names is not None}
         beside |= {"words": list(table.words), "values": list(table.values)}
         found = describe(table.X)
+        beside["flatness"] = _flatness(table.X, found)
     if common().as_json:
         print_json({"input": input, **found._asdict(), **beside})
     else:
         print_rows(_in_words(found, beside), title=str(input))
+
+
+def _flatness(X: Any, found: Description) -> str | None:
+    """Whether the points are curved enough for hyperbolic methods, in a sentence; None if they are not points."""
+    fitting = [model for model in found.candidates if found.fits[model]]
+    if not fitting or found.n_nonfinite or found.n_rows < 2:
+        return None
+    X = X[:: -(-found.n_rows // SAMPLE)]
+    return flatness(X, model=cast("ModelName", fitting[0]), curvature=found.curvature).sentence
 
 
 def _in_words(found: Description, beside: dict[str, Any]) -> dict[str, str]:
@@ -59,6 +75,7 @@ def _in_words(found: Description, beside: dict[str, Any]) -> dict[str, str]:
         "evidence": found.evidence,
         "model": _verdict(found),
         **{f"radius{_as(model, found)}": _quartiles(values) for model, values in found.radius.items()},
+        "flat or curved": beside.get("flatness") or "unknown",
         "largest norm": f"{found.largest_norm:.10g}",
         "clipped": f"{count(found.n_clipped, 'row')} with the largest norm" if found.n_clipped else "no",
         "duplicates": count(found.n_duplicates, "row"),
