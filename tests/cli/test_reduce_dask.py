@@ -22,10 +22,10 @@ def store(tmp_path):
 
 
 def test_reduce_on_a_cluster(store, tmp_path, monkeypatch, quick_search):
-    """Of workers in this process that are spoken to through sockets: those of tests/input/test_dask.py are processes apart."""
+    """With workers in this process, behind sockets; tests/fuzz/test_cluster.py has workers in other processes."""
     monkeypatch.setattr("horopca.estimators.horopca_fit.search_rows", lambda _: 1500)
-    apart = {"processes": False, "protocol": "tcp://", "dashboard_address": ":0", "silence_logs": 50}
-    with LocalCluster(n_workers=2, threads_per_worker=1, **apart) as cluster:
+    options = {"processes": False, "protocol": "tcp://", "dashboard_address": ":0", "silence_logs": 50}
+    with LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster:
         at, fit = ("reduce", "--dask", cluster.scheduler_address, store), tmp_path / "fit.npz"
         done = run(*at, "--save-fit", fit, "--json", "-o", tmp_path / "out.zarr")
         assert done.exit_code == 0, done.output
@@ -43,14 +43,14 @@ def test_reduce_on_a_cluster(store, tmp_path, monkeypatch, quick_search):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "message"),
     [
         (("tcp://127.0.0.1:9", "in.zarr"), "No Dask scheduler answers at tcp://127.0.0.1:9: start one with"),
         (("local", "in.zarr", "--edges", "y.txt"), "--edges cannot be given with --dask"),
         (("local", "in.zarr", "-o", "out.csv"), "must end in .zarr, or have no ending"),
     ],
 )
-def test_errors_before_the_work(arguments, sentence):
+def test_errors_before_the_work(arguments, message):
     with dask.config.set({"distributed.comm.timeouts.connect": "0.5s"}):
         done = run("reduce", "--dask", *arguments)
-    assert done.exit_code in (1, 2) and sentence in said(done)
+    assert done.exit_code in (1, 2) and message in said(done)

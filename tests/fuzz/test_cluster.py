@@ -1,8 +1,7 @@
-"""Faults of a cluster: a worker killed, or the scheduler lost, while the rows are fitted to, mapped or written.
+"""Faults of a cluster: a worker is killed, or the scheduler is killed or frozen, while rows are read, mapped or written.
 
-Each happens at a named point of the work: in the task that comes there first. Where a worker dies, the output is complete and
-the same to the bit; where the scheduler does, it is absent, what was there before is as it was, and the same command on another
-cluster writes it.
+The fault happens in the first task that reaches a point of the work. If a worker dies, the output has the same bytes; if the
+scheduler does, the output is absent, older files are unchanged, and the same command on another cluster writes it.
 """
 
 import json
@@ -21,11 +20,11 @@ from horopca import HoroPCA
 from horopca.cli import main
 from horopca.io.stores import open_store
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="forks and signals are of POSIX")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs fork and signals")
 pytest.importorskip("distributed")
 X = np.random.default_rng(0).uniform(-0.3, 0.3, (4000, 4))
 
-# Imports what there is to import, and forks a process for each line that it is told.
+# Imports the package once, and forks a process for each line of its input.
 SERVER = """
 import asyncio, json, os, signal, sys
 import numpy
@@ -81,9 +80,9 @@ def server():
 
 
 class Cluster:
-    """A scheduler and workers, which die at a point of the work if a file with its name is in the folder."""
+    """A scheduler and workers. They die at a point of the work if the folder holds a file with the name of the point."""
 
-    born = []  # the numbers of all processes that there were
+    born = []  # the ids of all processes
 
     def __init__(self, server, folder, workers):
         self.server, self.folder, self.pids = server, folder, []
@@ -95,7 +94,7 @@ class Cluster:
         self.server.stdin.write(json.dumps([kind, address, str(self.folder)]) + "\n")
         self.server.stdin.flush()
         where, pid = self.server.stdout.readline().split()
-        while where == "ended" and pid in self.born:  # one of a cluster before
+        while where == "ended" and pid in self.born:  # a process of an earlier cluster
             where, pid = self.server.stdout.readline().split()
         assert where != "ended"
         self.born.append(pid)
@@ -111,7 +110,7 @@ class Cluster:
         return CliRunner().invoke(main, ["reduce", "--dask", self.address, *map(str, arguments)])
 
     def close(self):
-        for pid in self.pids:  # children of the server, which has not looked after them: their numbers are still theirs
+        for pid in self.pids:  # children that the server has not waited for, so the ids are theirs
             os.kill(pid, signal.SIGKILL)
 
 
@@ -150,7 +149,7 @@ def test_a_worker_that_dies_and_the_bits_that_are_written(tmp_path, store, clust
         alive.arm(point)
         done = alive.reduce(store, "-o", tmp_path / point)
         assert done.exit_code == 0, done.output
-        assert not (alive.folder / point).exists()  # somebody has come there
+        assert not (alive.folder / point).exists()  # a worker was killed
         assert np.array_equal(open_store(tmp_path / point).compute(), whole)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["calm", "fit", "in", "transform", "write"]
 

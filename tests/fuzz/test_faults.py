@@ -1,6 +1,6 @@
-"""Faults: killed at any moment, a full disk, folders that cannot be written.
+"""Faults: a kill at any moment, a full disk, a folder that cannot be written.
 
-Whatever happens, the output is complete or absent, the input is as it was, and a resumed job writes the same bits.
+The output is always complete or absent, the input is unchanged, and a resumed job writes the same bytes.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from forks import Runner
 from horopca import TangentPCA
 from horopca.io import reduce_file, save, save_fitted
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits are of POSIX")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs signals and limits")
 POINTS = np.random.default_rng(0).uniform(-0.3, 0.3, (3000, 5))
 STREAM = "reduce_file(points, out, TangentPCA(2), progress=lambda *_: time.sleep(0.01))"
 WRITERS = {
@@ -84,16 +84,16 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, points, runner, suffix, siz
 def test_a_disk_that_fills_up_and_is_emptied_again(tmp_path, points, whole, runner):
     out = tmp_path / "out.npy"
     for size in (9_000, 15_000, 30_000, 100_000):
-        status, said = runner.run(limited(size, STREAM), points=points, out=out)
-        assert (status == 0) == out.exists() == (size == 100_000), said
-        assert status == 0 or "File too large" in said
+        status, message = runner.run(limited(size, STREAM), points=points, out=out)
+        assert (status == 0) == out.exists() == (size == 100_000), message
+        assert status == 0 or "File too large" in message
     assert out.read_bytes() == whole
     assert not list(tmp_path.glob("out.npy.partial*"))
 
 
 @pytest.fixture(scope="module")
 def mounting():
-    """A runner that has file systems which nobody else sees."""
+    """A runner with a private mount table."""
     if sys.platform != "linux" or os.geteuid() != 0 or shutil.which("unshare") is None:
         pytest.skip("only root mounts file systems, and only Linux has them for one process")
     mounting = Runner("unshare", "--mount", setup=SMALL)
@@ -131,8 +131,12 @@ def test_a_job_on_a_disk_that_fills_up_and_is_made_larger(tmp_path, points, smal
     reduce_file(points, whole, TangentPCA(2))
     folder, small = small_disk
     out, again = folder / "out.csv", tmp_path / "again.csv"
-    status, said = small.run(STREAM, points=points, out=out)
-    assert status == 1 and said.startswith(f"{out}.partial: No space left on device The fit and ") and "rows are kept" in said
+    status, message = small.run(STREAM, points=points, out=out)
+    assert (
+        status == 1
+        and message.startswith(f"{out}.partial: No space left on device The fit and ")
+        and "rows are kept" in message
+    )
     left = "['out.csv.partial', 'out.csv.partial.jsonl', 'out.csv.partial.npz']"
     assert small.run("print(sorted(os.listdir(folder)))", folder=folder) == (0, left)
     assert small.run("subprocess.run(['mount', '-o', 'remount,size=1m', folder], check=True)", folder=folder) == (0, "")
@@ -156,12 +160,14 @@ def test_a_folder_that_cannot_be_written(tmp_path, points, runner):
     folder = tmp_path / "closed"
     folder.mkdir(mode=0o555)
     for suffix, code in (*WRITERS.items(), (".npy", STREAM)):
-        status, said = runner.run((AS_OTHERS if os.geteuid() == 0 else "") + code, points=points, out=folder / f"out{suffix}")
-        assert status == 1 and str(folder) in said and "Permission denied" in said, said
+        status, message = runner.run(
+            (AS_OTHERS if os.geteuid() == 0 else "") + code, points=points, out=folder / f"out{suffix}"
+        )
+        assert status == 1 and str(folder) in message and "Permission denied" in message, message
     assert not list(folder.iterdir())
 
 
-def test_a_fit_is_kept_whole_or_not_at_all(tmp_path, runner):
+def test_a_saved_fit_is_complete_or_unchanged(tmp_path, runner):
     fit = save_fitted(TangentPCA(2).fit(POINTS), tmp_path / "fit.npz")
     content = fit.read_bytes()
     for size in (0, 500, len(content) - 1):

@@ -361,8 +361,8 @@ def test_half_precision_becomes_float64_and_single_stays():
 
 def test_an_error_on_a_worker_reaches_the_user():
     """From a worker behind a socket; tests/fuzz/test_cluster.py has workers in other processes."""
-    apart = {"processes": False, "protocol": "tcp://", "dashboard_address": ":0", "silence_logs": 50}
-    with LocalCluster(n_workers=1, threads_per_worker=1, **apart) as cluster, Client(cluster, set_as_default=False) as client:
+    options = {"processes": False, "protocol": "tcp://", "dashboard_address": ":0", "silence_logs": 50}
+    with LocalCluster(n_workers=1, threads_per_worker=1, **options) as cluster, Client(cluster, set_as_default=False) as client:
         with client.as_current(), dask.config.set(scheduler="distributed"):
             with pytest.raises(ValueError, match=r"X must lie inside the unit ball, .*row 13500 has norm 2"):
                 TangentPCA(2).fit(da.from_array(spoiled(13_500, 2.0), chunks=(4000, 5)))

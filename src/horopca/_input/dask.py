@@ -1,4 +1,4 @@
-"""Rows of a Dask array or data frame: passes over them run on whichever scheduler is active.
+"""Rows of a Dask array or data frame: passes over them run on the active scheduler.
 
 A pass has one task per chunk, which processes a few thousand rows at a time, and a tree of tasks that combine the results.
 Small arrays travel, rows do not. The parameters of the tasks are a node of the graph: they are sent once, and can be sent again
@@ -158,7 +158,7 @@ class LazyMap(NamedTuple):
 
 
 def _node(value: Any) -> Delayed:
-    """A value as a node of its own in a graph."""
+    """A value as a separate node of the graph."""
     return delayed(_identity, pure=False, traverse=False)(value)
 
 

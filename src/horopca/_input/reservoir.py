@@ -1,4 +1,4 @@
-"""A uniform sample of a stream of points, whatever the order and the size of the batches."""
+"""A uniform sample of a stream of points, for any order and size of the batches."""
 
 from __future__ import annotations
 
@@ -11,17 +11,14 @@ from .rows import Rows
 
 
 class Reservoir(NamedTuple):
-    """The points with the smallest of random keys: every point of the stream has the same chance to be among them.
-
-    They are in the order of their keys, a random one.
-    """
+    """The points with the smallest random keys, sorted by key: every point of the stream is equally likely to be among them."""
 
     points: np.ndarray  # (m, d+1)
     keys: np.ndarray  # (m,)
     seen: int
-    changed: int  # points that came in since the last fit
+    changed: int  # points that were added since the last fit
     seed: int
-    model: str  # of the batches, and
+    model: str
     curvature: float
 
     @classmethod
@@ -29,7 +26,7 @@ class Reservoir(NamedTuple):
         return cls(np.zeros((0, columns)), np.zeros(0), 0, 0, seed, *coordinates)
 
     def after(self, rows: Rows, size: int) -> Reservoir:
-        """The sample of at most `size` points once these rows have passed."""
+        """The sample of at most `size` points after these rows."""
         n = rows.shape[0]
         keys = np.random.default_rng((self.seed, self.seen)).random(n)
         if len(self.keys) == size:

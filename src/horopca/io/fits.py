@@ -44,7 +44,7 @@ ESTIMATORS = tuple(
 TUPLES: dict[str, Any] = {kind.__name__: kind for kind in (Frame, NestedBases, Reservoir, Slide, Spine)}
 TYPES = (np.ndarray, *TUPLES.values())  # Of the items of a list.
 TEXTS = ("activation_", "metric_", "model_", "objective_", "status_")  # The public attributes that are strings.
-UNIT_ERROR = 1e-6  # The rounding of vectors that should be orthonormal; those of an honest file have 1e-15.
+UNIT_ERROR = 1e-6  # The tolerance for orthonormal vectors, which are saved with an error of 1e-15.
 TRIAL_RADII = (0.0, 0.1, 1.0, 5.0, 20.0, 100.0, 0.99 * LARGEST_RADIUS)  # The distances from the origin of points to map.
 # What estimators, and the functions here, raise for attributes that do not fit together.
 MISFITS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)

@@ -62,7 +62,7 @@ def save(
 
     Notes
     -----
-    An ``.npz`` has the metadata in its member ``horopca``, an ``.h5ad`` in ``uns``. The other formats have no place for it and
+    An ``.npz`` has the metadata in its member ``horopca``, an ``.h5ad`` in ``uns``. The other formats cannot hold it and
     get a side file: ``points.npy.json`` belongs to ``points.npy``, and also holds its labels and names.
 
     Examples
