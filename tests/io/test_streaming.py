@@ -215,6 +215,14 @@ def test_another_version_starts_from_the_beginning(points, out, tmp_path):
     assert "it was written by another version" in logged[0]
 
 
+def test_without_the_partial_file_a_call_starts_from_the_beginning(points, out, tmp_path):
+    begun(points, out, TangentPCA(2))
+    (tmp_path / "out.npy.partial").unlink()
+    seen = []
+    assert reduce_file(points, out, TangentPCA(2), progress=lambda *rows: seen.append(rows[0])).resumed_at == seen[0] == 0
+    assert not list(tmp_path.glob("*.partial*"))
+
+
 @pytest.mark.parametrize(
     ("name", "at", "rows"),
     [

@@ -123,8 +123,9 @@ def add_reduced_file(
     output = check_output(output, force=outputs.force, formats=STREAMED)
     if is_same(output, source.path):
         raise ValueError(f"output {output} is also the input. Choose another file for the result.")
+    begun = beside(output, PARTIAL[0]).exists()
     job = Job(source, output, outputs.enter_context(open_partial(beside(output, PARTIAL[0]))), estimator, log)
-    resumed_at = job.resume()
+    resumed_at = job.resume() if begun else 0
     outputs.enter_context(job.resumable())
     if not job.fitted:
         job.fit()
@@ -233,9 +234,9 @@ class Job:
 
     def resume(self) -> int:
         """Take up an interrupted call if there is one. Returns the number of rows that are done."""
-        if not (os.fstat(self.file.fileno()).st_size or self.journal.exists()):
-            return 0
         if not self.journal.exists():
+            if not os.fstat(self.file.fileno()).st_size:
+                return 0
             raise FileExistsError(
                 f"{self.partial} exists without its journal {self.journal.name}: if it is not needed, remove it."
             )
@@ -283,8 +284,8 @@ class Job:
 
     def fit(self) -> None:
         fit_to(self.estimator, self.source)
+        self.discard()
         with named(self.saved_fit):
-            self.saved_fit.unlink(missing_ok=True)
             write_members(self.saved_fit, to_members(self.estimator))
             self._write_line(self.call, "xb")
             folder_to_disk(self.output.parent)
