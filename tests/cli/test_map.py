@@ -53,8 +53,21 @@ def test_a_larger_radius_keeps_distances_better(folder):
 def test_only_what_is_below_the_root_is_drawn(folder):
     found = json.loads(run("map", "tree.edges", *SARKAR, "--root", "feline", "--json").stdout)
     assert found["n_nodes"] == 3
-    for root, text in (("dog", "'dog'"), ("cat", "cat")):
+    for root, text in (("dog", "'dog'"), ("cat", "at least one edge")):
         refused(run("map", "tree.edges", *SARKAR, "--force", "--root", root), text)
+
+
+def test_a_tree_is_laid_out_without_crossings_and_without_invented_names(folder):
+    (folder / "tree.treefile").write_text("((A_1:1,B:1):1,(C:1,(D:1,E:1)DE:1):1);")  # known by its content
+    assert json.loads(run("map", "tree.treefile", "--plot", "a.svg", "--json").stdout)["method"] == "tree"
+    drawn = (folder / "a.svg").read_text()
+    assert all(f">{name}<" in drawn for name in ("A_1", "B", "C", "D", "E", "DE")) and "inner" not in drawn
+    assert json.loads(run("map", "-", "-o", "b.html", "--json", stdin="((A,B),C);").stdout)["n_nodes"] == 5
+    (folder / "ring.edges").write_text("a b\nb c\nc a\n")
+    assert json.loads(run("map", "ring.edges", "-d", 2, "--set", "n_init=0", "--set", "max_iter=10", "--json").stdout)[
+        "method"
+    ] == ("distortion")
+    refused(run("map", "tree.edges", "--method", "tree", "-d", 3), "--method tree embeds in the plane", code=2)
 
 
 @pytest.mark.parametrize("more", [("--names", "none"), ("--names", "leaves", "--no-edges"), ("--names", "all")])
@@ -73,7 +86,7 @@ def test_errors_come_before_the_work(folder):
     (folder / "tree.png").write_text("precious")
     refused(run("map", "tree.edges"), "tree.png exists already")
     refused(run("map", "tree.edges", "-o", "a.pdf"), "must end in .html")
-    refused(run("map", "tree.edges", "-o", "a.html", "--set", "epochs=3"), "--method distortion has no such", code=2)
+    refused(run("map", "tree.edges", "-o", "a.html", "--set", "epochs=3"), "--method tree has no such", code=2)
     assert files(folder) == ["tree.edges", "tree.png"] and (folder / "tree.png").read_text() == "precious"
 
 

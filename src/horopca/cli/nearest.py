@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import rich_click as click
 
-from .._input.coordinates import check_coordinates
-from ..geometry import distance
+from ..neighbors import HyperbolicNeighbors
 from .common import common
 from .console import print_json, print_table
 from .options import Reading, command, picture_reading_options, points_argument
@@ -33,17 +31,16 @@ def nearest(points: Path, name: str, neighbours: int, reading: Reading) -> None:
       horopca nearest vectors.npy 17 --json
     """
     table, about = read_described(points, reading)
-    coordinates = check_coordinates(**reading.coordinates(table.model, table.curvature))
-    row = _find(name, about.names, len(table.X), points)
-    x = np.asarray(coordinates.to_hyperboloid(table.X))
-    d = np.asarray(distance(x[row], x)) / coordinates.scale
-    order = [int(i) for i in np.argsort(d, kind="stable") if i != row][:neighbours]
-    names = about.names or [str(i) for i in range(len(d))]
-    found = [{"row": i, "name": names[i], "distance": float(d[i])} for i in order]
+    n, row = len(table.X), _find(name, about.names, len(table.X), points)
+    coordinates = reading.coordinates(table.model, table.curvature)
+    search = HyperbolicNeighbors(min(neighbours + 1, n), **coordinates).fit(table.X)
+    distances, rows = (array[0] for array in search.kneighbors(table.X[row : row + 1]))  # the point itself among them
+    names = about.names or [str(i) for i in range(n)]
+    others = [(int(i), float(d)) for i, d in zip(rows, distances, strict=True) if i != row][:neighbours]
+    found = [{"row": i, "name": names[i], "distance": d} for i, d in others]
     if common().as_json:
         return print_json({"points": points, "row": row, "name": names[row], "nearest": found})
-    rows = [[names[i], f"{d[i]:.4g}"] for i in order]
-    print_table(f"Nearest to {names[row]}", ["name", "distance"], rows)
+    print_table(f"Nearest to {names[row]}", ["name", "distance"], [[names[i], f"{d:.4g}"] for i, d in others])
 
 
 def _find(name: str, names: list[str] | None, n: int, path: Path) -> int:
