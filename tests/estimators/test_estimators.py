@@ -337,11 +337,15 @@ def test_verbose_speaks_on_stderr_only(X, capsys):
     assert "round 2, " in err
 
 
-def test_warns_when_it_stops_early(X):
-    with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
-        pca = HoroPCA(max_iter=1, tol=1e-15, n_init=2, random_state=0).fit(X)
-    assert not pca.converged_
-    assert "max_iter" in pca.status_
+@pytest.mark.parametrize(
+    "call", [HoroPCA.fit, HoroPCA.fit_transform, HoroPCA.partial_fit, lambda pca, X: make_pipeline(pca).fit(X)]
+)
+def test_a_warning_that_it_stopped_early_points_at_the_line_of_the_caller(X, call):
+    pca = HoroPCA(max_iter=1, tol=1e-15, n_init=2, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"HoroPCA stopped at max_iter without converging\. Raise max_iter") as caught:
+        call(pca, X)
+    assert caught[0].filename == __file__
+    assert not pca.converged_ and "max_iter" in pca.status_ and pca.n_iter_ == 1
 
 
 # ---- data of every kind

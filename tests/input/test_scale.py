@@ -143,7 +143,7 @@ def test_thread_limits_are_kept(monkeypatch):
 
 
 def test_neither_fit_nor_transform_copies_the_data():
-    X, sample = clusters(300_000, 32), (1 << 17) * 33 * 8
+    X, sample = clusters(300_000, 32), (1 << 16) * 33 * 8
     tracemalloc.start()
     pca = HoroPCA(random_state=0, n_init=2).fit(X)
     fit = tracemalloc.get_traced_memory()[1]

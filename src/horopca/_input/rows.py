@@ -16,7 +16,7 @@ import numpy as np
 from array_api_compat import device, is_array_api_obj, is_numpy_array, is_torch_array
 from sklearn.utils.validation import check_array, validate_data
 
-from ..geometry._arrays import Array, array_namespace, to_numpy
+from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry._points import Chunk, T, add, row_slices
 from . import cuda
 from .coordinates import LARGEST_RADIUS, Coordinates
@@ -60,10 +60,16 @@ class Rows:
 
     def points(self, indices: np.ndarray) -> Any:
         """The points (m, d+1) at some indices, on the device of the array if that is a GPU; on the host otherwise."""
-        X = _detached(self.X)
-        if not (is_torch_array(X) and X.is_cuda):
-            return self.take(indices)
-        return self.coordinates.to_hyperboloid(_detached(self.raw(indices)))
+        return self.coordinates.to_hyperboloid(self._at(indices))
+
+    def products(self, indices: np.ndarray, M: np.ndarray) -> Any:
+        """Euclidean products (k, m) of the rows of M (k, d+1) with the points at some indices, where `points` has them."""
+        chunk = self.coordinates.chunk(self._at(indices))
+        return chunk.products(from_numpy(M, chunk.t))
+
+    def _at(self, indices: np.ndarray) -> Any:
+        raw = _detached(self.raw(indices))
+        return raw if is_torch_array(raw) and raw.is_cuda else to_numpy(raw)
 
     def raw(self, indices: np.ndarray) -> Any:
         """The rows of the user's array at some indices, unchanged."""

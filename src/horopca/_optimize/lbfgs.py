@@ -40,8 +40,11 @@ class Ascents(NamedTuple):
 
     def best(self, keep: int | None = None) -> Ascents:
         """The best `keep` ascents, best first; all of them by default."""
-        order = np.argsort(-self.values, kind="stable")[:keep]
-        return Ascents(*(part[order] for part in self))
+        return self.take(np.argsort(-self.values, kind="stable")[:keep])
+
+    def take(self, which: np.ndarray) -> Ascents:
+        """Some of the ascents."""
+        return Ascents(*(part[which] for part in self))
 
 
 def maximise(objective: Batched, starts: np.ndarray, *, max_iter: int, tol: float, memory: int = MEMORY) -> Ascents:
@@ -55,7 +58,7 @@ def maximise(objective: Batched, starts: np.ndarray, *, max_iter: int, tol: floa
     value, g = _finite(*objective(starts))
     history = _History(memory, x.shape)
     direction, length = history.direction(g), np.ones(S)
-    small, n_iter = np.zeros(S, dtype=int), np.ones(S, dtype=int)
+    small, n_iter = np.zeros(S, dtype=int), np.zeros(S, dtype=int)
     status = np.full(S, Status.MAX_ITER, dtype=object)
     status[~g.any(axis=1)] = Status.NO_ASCENT
     status[~np.isfinite(value)] = Status.NOT_FINITE
@@ -67,7 +70,8 @@ def maximise(objective: Batched, starts: np.ndarray, *, max_iter: int, tol: floa
         n_iter[active] += 1
         trial = x[active] + length[active, None] * direction[active]
         found, slope = _finite(*objective(trial.reshape(-1, *shape[1:])))
-        predicted = length[active] * np.sum(g[active] * direction[active], axis=1)
+        with np.errstate(over="ignore"):
+            predicted = length[active] * np.sum(g[active] * direction[active], axis=1)
         gain = found - value[active]
         good = gain >= ARMIJO * predicted
         taken = active[good]
@@ -80,7 +84,7 @@ def maximise(objective: Batched, starts: np.ndarray, *, max_iter: int, tol: floa
         status[stuck] = Status.NO_ASCENT
         status[small >= SMALL_GAINS] = Status.CONVERGED
         running = status == Status.MAX_ITER
-    return Ascents(x.reshape(shape), value, n_iter - 1 + (n_iter == 1), status)
+    return Ascents(x.reshape(shape), value, n_iter, status)
 
 
 def one_at_a_time(objective: Callable[[np.ndarray], tuple[float, np.ndarray]]) -> Batched:
@@ -95,10 +99,9 @@ def one_at_a_time(objective: Callable[[np.ndarray], tuple[float, np.ndarray]]) -
 
 def _shorten(rows: np.ndarray, length: np.ndarray, predicted: np.ndarray, gain: np.ndarray) -> None:
     """Shorten steps to the vertex of the parabola through both values, by a factor between 0.1 and 0.5."""
-    finite = np.isfinite(gain)
-    drop = predicted - np.where(finite, gain, 0.0)
-    vertex = np.clip(predicted / (2 * np.where(drop > 0, drop, np.inf)), 0.1, 0.5)
-    length[rows] *= np.where(finite, vertex, 0.1)
+    finite = np.isfinite(gain) & np.isfinite(predicted)
+    rise, gain = np.where(finite, predicted, 0.0), np.where(finite, gain, 0.0)
+    length[rows] *= np.where(rise > gain, np.clip(rise / (2 * np.where(rise > gain, rise - gain, 1.0)), 0.1, 0.5), 0.1)
 
 
 def _finite(value: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

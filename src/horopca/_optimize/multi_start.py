@@ -33,6 +33,7 @@ DIRECTIONS = 1 << 12  # Data directions that are looked at for a single componen
 STRETCHES = (1.5, 2.2)  # Stretches of the starts, in turn: those of the paper's data lie between 1.3 and 2.6.
 EQUAL = 1e-3  # Two optima whose values differ by a smaller fraction are reported as equally good,
 DIFFERENT = 0.1  # if the largest angle between their spines is larger than this.
+OTHERS = 2  # Ascents of the free family whose nearest ideal spines reach the last rounds of a search among these.
 SAME = 0.02  # Ascents whose spines are nearer than this angle lead to one optimum.
 MERGED = 1e-7  # Below this kappa the ideal points of a spine count as one.
 
@@ -94,7 +95,7 @@ class Search(NamedTuple):
     def finalists(self) -> int:
         """Ascents in the last rounds: more where there are many optima and where they cost little."""
         n, cheap = self.options.n_init, self.sample.size <= FEW_ROWS
-        return max(2, n // (3 if cheap and self.rugged else 6))
+        return max(3, n // (3 if cheap and self.rugged else 6))
 
     def last_rounds(self) -> list[Round]:
         """The best of these on more pairs, then on all that the options allow."""
@@ -121,29 +122,48 @@ class Search(NamedTuple):
             last = round.softness == SHARPEST
             objective = compose((self if round.softness <= 0.01 else self.early()).over(*round[:2], round.softness), family)
             tol = self.options.tol if last else max(self.options.tol, ROUND_TOL)
-            found = maximise(objective, points, max_iter=round.iterations, tol=tol).best(round.keep)
+            found = maximise(objective, points, max_iter=round.iterations, tol=tol)
+            found = found.take(self.distinct(family.basis(found.points)[0], found.values, round.keep))
             self.options.progress(number + 1, len(points), float(found.values[0]))
             points = found.points
         return found
 
     def finished(self, family: Family, starts: np.ndarray) -> tuple[Ascents, bool]:
-        """The best that the last rounds make of starts, and whether another optimum is equally good."""
+        """The best that the last rounds make of starts, and whether another optimum is equally good.
+
+        The ascents of the last round but one are compared on the pairs of the last round: fewer pairs would rank them by noise.
+        """
         semifinal, final = self.last_rounds()
         ends = self.climbed(family, starts, [semifinal._replace(keep=len(starts))])
-        near = ends.values > ends.values[0] - EQUAL * abs(ends.values[0])
-        bases = family.basis(ends.points[near])[0]
-        several = any(spine_angle(bases[0], other) > DIFFERENT for other in bases[1:])
-        return self.climbed(family, ends.points[: semifinal.keep], [final]), several
+        objective, bases = self.over(final.rows, final.shifts), family.basis(ends.points)[0]
+        values = objective(bases, gradient=False)[0]
+        order = np.argsort(-values, kind="stable")
+        near = order[values[order] > values.max() - EQUAL * abs(values.max())]
+        several = any(spine_angle(bases[order[0]], bases[other]) > DIFFERENT for other in near[1:])
+        points = ends.points[order[: semifinal.keep]]
+        best = maximise(compose(objective, family), points, max_iter=final.iterations, tol=self.options.tol).best(1)
+        self.options.progress(4, len(points), float(best.values[0]))
+        return best, several
 
-    def different(self, bases: np.ndarray, keep: int) -> np.ndarray:
-        """The best of some bases whose spines are not the same, best first."""
+    def distinct(self, bases: np.ndarray, values: np.ndarray, keep: int) -> np.ndarray:
+        """The indices of the best bases (S, K, d+1), best first, without those whose spine is that of a better one."""
+        order = np.argsort(-values, kind="stable")
+        if keep == 1:
+            return np.asarray(order[:1])
+        S, K, d = len(bases), bases.shape[1], self.sample.dimension + 1
+        Q = np.swapaxes(np.linalg.qr(np.swapaxes(bases[:, :, :d], 1, 2))[0], 1, 2).reshape(S * K, d)
+        sines = K - ((Q @ Q.T) ** 2).reshape(S, K, S, K).sum(axis=(1, 3))  # (S, S), sums of sin^2 of the principal angles
+        chosen: list[int] = []
+        for k in order:
+            if len(chosen) < keep and (sines[k, chosen] > SAME**2).all():
+                chosen.append(int(k))
+        return np.array(chosen)
+
+    def ranked(self, bases: np.ndarray, keep: int) -> np.ndarray:
+        """The best different ones of some bases, best first."""
         rows = min(self.sample.size, 1 << 13)
         values = self.early().over(rows, max(16, SEMIFINAL_PAIRS // rows), 0.03)(bases, gradient=False)[0]
-        chosen: list[int] = []
-        for k in np.argsort(-values, kind="stable"):
-            if len(chosen) < keep and all(spine_angle(bases[k], bases[other]) > SAME for other in chosen):
-                chosen.append(int(k))
-        return bases[chosen]
+        return np.asarray(bases[self.distinct(bases, values, keep)])
 
     def hops(self) -> bool:
         """Whether ascents hop (see `hopped`)."""
@@ -208,7 +228,11 @@ def search_joint(sample: Sample, K: int, spine: str, objective: str, options: Se
         return search_greedy(sample, K, spine, objective, options, rng)
     search, free = Search(sample, objective, options, rng), spine == "free"
     family: Family = FreeSpines() if free else IdealSpines()
-    field = search.different(search.hopped(_early_bases(search, K, free)), search.finalists())
+    own, other = _early_bases(search, K, free)
+    if free:  # the other family is contained in this one
+        field = search.ranked(search.hopped(np.concatenate([own, other])), search.finalists())
+    else:  # the optima of the other family lead to some of this one, but their values say nothing here
+        field = np.concatenate([search.ranked(own, search.finalists()), search.ranked(other, OTHERS)])
     if options.warm is not None:
         field = np.concatenate([field, options.warm[-1][None]])
     best, several = search.finished(family, field if free else ideal_parameters(field))
@@ -218,8 +242,9 @@ def search_joint(sample: Sample, K: int, spine: str, objective: str, options: Se
     return Flag([*flag, basis], float(best.values[0]), int(best.n_iter[0]), best.status[0], several)
 
 
-def _early_bases(search: Search, K: int, free: bool) -> np.ndarray:
-    """Bases (S, K, d+1) that the early rounds reach, in both families: each finds optima that the other misses."""
+def _early_bases(search: Search, K: int, free: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Bases (S, K, d+1) that the early rounds reach in the family that is searched, and in the other: each finds optima that
+    the other misses."""
     d, many = search.sample.dimension, K > MANY_COMPONENTS
     n = max(2, search.options.n_init // 4) if many else search.options.n_init
     m = d if d <= MANY_AXES else min(d, max(MANY_AXES, AXES_PER_COMPONENT * K))
@@ -234,13 +259,13 @@ def _early_bases(search: Search, K: int, free: bool) -> np.ndarray:
         column = np.concatenate([columns[k % 2] for k in range(len(candidates))])
         candidates = np.concatenate([candidates, column], axis=2)
     starts = np.concatenate([spectral, search.screened(candidates, n if free else (n + 1) // 2)])
-    field = search.climbed(FreeSpines(), starts, search.early_rounds()).points
+    found = [search.climbed(FreeSpines(), starts, search.early_rounds()).points, np.zeros((0, *starts.shape[1:]))]
     if not stretched:
         real = search.screened(_nearest_ideal(candidates), (n + 1) // 2 if free else n)
         starts = ideal_parameters(np.concatenate([spectral, real]))
-        ideal = search.climbed(IdealSpines(), starts, search.early_rounds()).points
-        field = np.concatenate([field, IdealSpines().basis(ideal)[0]])
-    return np.concatenate([field[:, :, : m + 1], np.zeros((len(field), K, d - m)), field[:, :, m + 1 :]], axis=2)
+        found[1] = IdealSpines().basis(search.climbed(IdealSpines(), starts, search.early_rounds()).points)[0]
+    whole = [np.concatenate([A[:, :, : m + 1], np.zeros((len(A), K, d - m)), A[:, :, m + 1 :]], axis=2) for A in found]
+    return (whole[0], whole[1]) if free else (whole[1], whole[0])
 
 
 def _nearest_ideal(bases: np.ndarray) -> np.ndarray:

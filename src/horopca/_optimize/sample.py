@@ -67,7 +67,11 @@ class Sample(NamedTuple):
 
 def as_sample(x: Array, weights: Any = None) -> Sample:
     """A sample of the points x (n, d+1) of the hyperboloid."""
-    xp = array_namespace(x)
-    columns = xp.asarray(x.T, copy=True)
+    return sample_of_columns(array_namespace(x).asarray(x.T, copy=True), weights)
+
+
+def sample_of_columns(columns: Array, weights: Any = None) -> Sample:
+    """A sample of points of the hyperboloid that are the columns (d+1, n) of an array."""
+    xp = array_namespace(columns)
     size = xp.sqrt(xp.sum(columns[1:, :] ** 2, axis=0))
     return Sample(columns, 1 / (columns[0, :] + size), None if weights is None else from_numpy(weights, like=columns))

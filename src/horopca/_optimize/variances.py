@@ -17,7 +17,7 @@ from .pairs import some_pairs
 
 EXACT_ROWS = 3000  # Variances of up to this many points are taken over all of their pairs,
 EXACT_PAIRS = 1 << 26  # if all sets of points together have no more pairs than this: two seconds.
-REPORTED_PAIRS = 1 << 19  # Pairs that are counted otherwise: a standard error of 0.2 % or less.
+REPORTED_PAIRS = 1 << 18  # Pairs that are counted otherwise: a standard error of about 0.2 %.
 RESIDUAL_ROWS = 512  # Points whose pairs give the standard error.
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sklearn
 from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
 
@@ -198,7 +201,16 @@ def report_end(estimator: Any, ending: Ending) -> None:
     estimator.n_iter_ = np.maximum(n_iter, 1) if isinstance(n_iter, np.ndarray) else max(n_iter, 1)
     if not ending.converged:
         sentence = f"{type(estimator).__name__} {ending.status} without converging. {remedy}"
-        warnings.warn(sentence.strip(), ConvergenceWarning, stacklevel=3)
+        warnings.warn(sentence.strip(), ConvergenceWarning, stacklevel=_level_of_caller())
+
+
+def _level_of_caller() -> int:
+    """The `stacklevel` that makes a warning of the calling function point at the user's line, outside this package."""
+    inside = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent), contextlib.__file__)
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def mean_ending(mean: Mean) -> Ending:

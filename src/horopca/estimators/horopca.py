@@ -44,7 +44,7 @@ from .fitting import (
     report_end,
     store_variances,
 )
-from .horopca_fit import LEAST_SEARCH_ROWS, Previous, SpineName, check_search, choose_rows, learn_components
+from .horopca_fit import LEAST_SEARCH_ROWS, Chosen, Previous, SpineName, check_search, choose_rows, learn_components
 
 RESERVOIR_ROWS = LEAST_SEARCH_ROWS  # Points of a stream that `partial_fit` keeps.
 
@@ -93,7 +93,7 @@ class HoroPCA(HyperbolicReduction):
         thousand points; 96 on up to four thousand points if the objective is the distortion.
     pairs : "auto", "all" or int, default="auto"
         Pairs per point in the last climb. "auto" takes all pairs of up to 2048 points and about a million of more, on a random
-        sample of 131072 points if there are more (fewer in more than 64 dimensions, at least 16384). "all" takes every pair of
+        sample of 65536 points if there are more (fewer in more than 128 dimensions, at least 16384). "all" takes every pair of
         all points, which needs a GPU or patience.
     max_iter : int, default=500
         Iterations of the last climb, at most.
@@ -248,10 +248,10 @@ class HoroPCA(HyperbolicReduction):
     def _fit_components(self, rows: Rows, K: int, previous: Previous | None = None) -> Ending:
         self.__dict__.pop("_reservoir", None)
         n, rng = rows.shape[0], check_generator(self.random_state)
-        x, weights, sampled = choose_rows(rows, self.pairs == "all", rng)
-        if not sampled:
+        chosen = choose_rows(rows, self.pairs == "all", rng)
+        if chosen.rows is None:
             rng = np.random.default_rng(0)
-        ending = self._learn(x, weights, rows if sampled else None, n if sampled else x.shape[0], K, rng, previous)
+        ending = self._learn(chosen, chosen.x.shape[0] if chosen.rows is None else n, K, rng, previous)
         self.n_samples_seen_ = n
         return ending
 
@@ -309,27 +309,16 @@ class HoroPCA(HyperbolicReduction):
         m, rng = len(new.points), np.random.default_rng(0)
         fresh = not hasattr(self, "_nested_bases") or (K, check_search(self)[1]) != (self.n_components_, self.objective_)
         if m >= max(2, K) and (new.changed > np.sqrt(m) or fresh):
-            ending = self._learn(new.points, None, None, new.seen, K, rng, Previous.of(self))
+            ending = self._learn(Chosen(new.points, None), new.seen, K, rng, Previous.of(self))
             self.n_components_, self._n_features_out, self.objective_ = K, coordinates.columns(K), check_search(self)[1]
             new = new._replace(changed=0)
         self._reservoir, self.n_samples_seen_ = new, new.seen
         return ending
 
-    def _learn(
-        self,
-        x: Array,
-        weights: np.ndarray | None,
-        rows: Rows | None,
-        seen: int,
-        K: int,
-        rng: np.random.Generator,
-        previous: Previous | None = None,
-    ) -> Ending:
+    def _learn(self, chosen: Chosen, seen: int, K: int, rng: np.random.Generator, previous: Previous | None = None) -> Ending:
         """Learn K components from points, and store them."""
         learnt = learn_components(
-            x,
-            weights,
-            rows,
+            chosen,
             K,
             estimator=self,
             rng=rng,

@@ -14,11 +14,12 @@ from .._input.rows import Rows
 from .._optimize.multi_start import Flag, Progress, SearchOptions, search_greedy, search_joint
 from .._optimize.objectives import OBJECTIVES, ObjectiveName, prepare
 from .._optimize.result import Ending
-from .._optimize.sample import Sample, as_sample
+from .._optimize.sample import Sample, as_sample, sample_of_columns
 from .._optimize.variances import measured_variances, slid
 from ..geometry import Frame, between, translate_ideal, translate_ideal_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry._points import Chunk, TranslatedPoints
+from ..geometry.isometries import BOOSTABLE_TIME
 from ..projections.spines import Spine, nested_ideal_points, spine_from_basis
 from ..statistics import Mean, frame_of, frechet_median, principal_axes, turned_to
 from .fitting import check_climb, check_starts, ending_after
@@ -26,16 +27,16 @@ from .fitting import check_climb, check_starts, ending_after
 SpineName = Literal["ideal", "free"]
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
 
-SEARCH_ROWS = 1 << 17
+SEARCH_ROWS = 1 << 16
 """More points are searched on a random sample of this many. On Gaussian points in 64 dimensions a fit keeps 0.8 % less of the
-variance of unseen pairs with 2^14 of them, and 0.1 % less than with all of 10^6."""
+variance of unseen pairs with 2^14 of them than with all of 10^6, and 0.3 % less with 2^16; 2^17 take half as long again."""
 SEARCH_ELEMENTS = 1 << 23  # The sample has at most this many coordinates (64 megabytes),
 LEAST_SEARCH_ROWS = 1 << 14  # but never fewer points than this.
 CENTRE_ROWS = 1 << 12  # The search is centred at the mean of this many points of a sample: it only has to be near.
 FRAME_ROWS = 1 << 14  # Points whose images fix the frame of the picture.
 ALL_PAIRS_ROWS = 1 << 11  # Up to this many points the last round counts all pairs: two million.
 LAST_PAIRS = 1 << 20  # Pairs in the last round on more points,
-SAMPLE_PAIRS = 1 << 19  # and on a sample, whose choice matters more than that of its pairs.
+SAMPLE_PAIRS = 1 << 18  # and on a sample, whose choice matters more than that of its pairs.
 DISTANCE_PAIRS = 1 << 17  # Pairs in the last round of objectives that need true distances, which are kept.
 TOL = {"all": 1e-10, "some": 1e-7, "sample": 1e-6}
 """tol="auto": where all pairs are counted, where some are, and on a sample. The noise of the choice of pairs hides the rest."""
@@ -147,8 +148,17 @@ def search_rows(columns: int) -> int:
     return max(LEAST_SEARCH_ROWS, min(SEARCH_ROWS, SEARCH_ELEMENTS // columns))
 
 
-def choose_rows(rows: Rows, everything: bool, rng: np.random.Generator) -> tuple[Any, np.ndarray | None, bool]:
-    """The points (m, d+1) to search on, their weights, and whether they are a random sample of the rows, drawn by the weights.
+class Chosen(NamedTuple):
+    """The points to search on: all, or a random sample of the rows of an array."""
+
+    x: Any  # (m, d+1), all points, or the first of the sample, up to FRAME_ROWS
+    weights: np.ndarray | None  # of all points, or of the whole sample
+    rows: Rows | None = None  # the rows that the sample is drawn from,
+    indices: np.ndarray | None = None  # and which of them
+
+
+def choose_rows(rows: Rows, everything: bool, rng: np.random.Generator) -> Chosen:
+    """All rows, or as many as are searched, drawn by their weights.
 
     All rows come in `canonical_order`, so that a fit does not depend on the order of the rows; copies of a row are one point of
     a larger weight.
@@ -158,12 +168,14 @@ def choose_rows(rows: Rows, everything: bool, rng: np.random.Generator) -> tuple
         x = rows.points(np.arange(n) if weights is None else np.flatnonzero(weights))
         weights = np.ones(x.shape[0]) if weights is None else weights[weights > 0]
         order = canonical_order(x)
-        return *merged(x[order, :], weights[order]), False
+        return Chosen(*merged(x[order, :], weights[order]))
     if weights is None:
-        return rows.points(rng.choice(n, size=most, replace=False)), None, True
-    drawn, counts = np.unique(rng.choice(n, size=most, p=weights / weights.sum()), return_counts=True)
-    order = rng.permutation(len(drawn))
-    return rows.points(drawn[order]), counts[order].astype(float), True
+        drawn, counts = rng.choice(n, size=most, replace=False), None
+    else:
+        drawn, counts = np.unique(rng.choice(n, size=most, p=weights / weights.sum()), return_counts=True)
+        order = rng.permutation(len(drawn))
+        drawn, counts = drawn[order], counts[order].astype(float)
+    return Chosen(rows.points(drawn[:FRAME_ROWS]), counts, rows, drawn)
 
 
 def merged(x: Any, weights: np.ndarray) -> tuple[Any, np.ndarray | None]:
@@ -175,15 +187,26 @@ def merged(x: Any, weights: np.ndarray) -> tuple[Any, np.ndarray | None]:
     return x, None if (weights == 1).all() else weights
 
 
-def centred_sample(
-    x: Array, name: str, weights: np.ndarray | None = None, rows: int | None = None
-) -> tuple[Mean, Frame, Sample]:
-    """The mean and frame of the first `rows` of points x (n, d+1) (or of all), and the points as a sample in that frame."""
-    some, w = x[:rows, :], None if weights is None else weights[:rows]
-    mean = OBJECTIVES[name].centre(some, weights=w)
-    point = to_numpy(mean.point)
-    frame = Frame(point, principal_axes(TranslatedPoints(some, point), w)[0])
+def centred_sample(x: Array, name: str, weights: np.ndarray | None = None) -> tuple[Mean, Frame, Sample]:
+    """The mean and frame of points x (n, d+1), and the points as a sample in that frame."""
+    mean, frame = _mean_and_frame(x, name, weights)
     return mean, frame, prepare(as_sample(frame.enter(x), weights), name)
+
+
+def _mean_and_frame(x: Array, name: str, weights: np.ndarray | None) -> tuple[Mean, Frame]:
+    mean = OBJECTIVES[name].centre(x, weights=weights)
+    point = to_numpy(mean.point)
+    return mean, Frame(point, principal_axes(TranslatedPoints(x, point), weights)[0])
+
+
+def _sample_of_rows(chosen: Chosen, name: str) -> tuple[Mean, Frame, Sample]:
+    """The mean and frame of a part of a sample of rows, and the sample in that frame: products with the user's own rows."""
+    x, weights, rows, indices = chosen
+    assert rows is not None and indices is not None
+    mean, frame = _mean_and_frame(x[:CENTRE_ROWS, :], name, None if weights is None else weights[:CENTRE_ROWS])
+    if frame.mean[0] > BOOSTABLE_TIME:
+        return mean, frame, prepare(as_sample(frame.enter(rows.points(indices)), weights), name)
+    return mean, frame, prepare(sample_of_columns(rows.products(indices, frame.matrix()), weights), name)
 
 
 def canonical_order(x: Array) -> np.ndarray:
@@ -192,9 +215,7 @@ def canonical_order(x: Array) -> np.ndarray:
 
 
 def learn_components(
-    x: Array,
-    weights: np.ndarray | None,
-    rows: Rows | None,
+    chosen: Chosen,
     K: int,
     *,
     estimator: Any,
@@ -204,18 +225,20 @@ def learn_components(
     previous: Previous | None = None,
     centre: np.ndarray | None = None,
 ) -> Components:
-    """Fit K components to points x (m, d+1) with `weights`; `rows` are all rows, if the points are a sample of these.
+    """Fit K components to points.
 
     They stand for `seen` points; `centre` (d+1,) is in the middle of the picture, if it is given, and the mean of the images
     otherwise.
     """
     spine, objective = check_search(estimator)
     name = "stretch" if estimator.stretch else objective
-    row = OBJECTIVES[name]
-    mean, frame, sample = centred_sample(x, name, weights, CENTRE_ROWS if rows is not None else None)
+    row, (x, weights, rows, _) = OBJECTIVES[name], chosen
     if rows is None:
+        mean, frame, sample = centred_sample(x, name, weights)
         order = sample.canonical_order()
-        x, sample, weights = x[order, :], sample.take(order), None if weights is None else weights[order]
+        x, sample, weights = x[order[:FRAME_ROWS], :], sample.take(order), None if weights is None else weights[order]
+    else:
+        mean, frame, sample = _sample_of_rows(chosen, name)
     options = search_options(estimator, name, sample.size, K, rows is not None, progress)
     if previous is not None:
         options = options._replace(warm=previous.bases_in(frame, K, len(frame.axes) + 1 + row.stretched))
@@ -224,13 +247,13 @@ def learn_components(
         mean = _mean_of_rows(row.centre, rows, x[:CENTRE_ROWS, :], mean)
     point = to_numpy(mean.point)
     spines, directions, stretch = _seen_from(point, flag, frame, moved=rows is not None, ideal=spine == "ideal")
-    centred = TranslatedPoints(x, point).map(Chunk.points)
-    variances, error = measured_variances(centred, spines, rng, seen, weights)
+    inside = [spine_from_basis(basis[:, : sample.dimension + 1], stretch) for basis in flag.bases]
+    variances, error = measured_variances(sample.points(), inside, rng, seen, weights)
     frames = _image_frames(
-        to_numpy(centred[:FRAME_ROWS, :]),
+        to_numpy(TranslatedPoints(x, point).map(Chunk.points)),
         None if weights is None else weights[:FRAME_ROWS],
         spines,
-        [] if previous is None else _earlier_images(previous, to_numpy(x[:FRAME_ROWS, :]), K),
+        [] if previous is None else _earlier_images(previous, to_numpy(x), K),
         None if centre is None else TranslatedPoints(centre[None], point).map(Chunk.points),
         row.centre,
     )
@@ -285,9 +308,7 @@ def _seen_from(
     """
     d = len(frame.axes)
     bases = [basis[:, : d + 1] for basis in flag.bases]
-    stretch = max(1.0, float(np.exp(flag.bases[-1][:, d + 1 :].sum())))
-    if spine_from_basis(bases[-1]).kappa > 0:  # a stretch is defined for space-like spines
-        stretch = 1.0
+    stretch = max(1.0, float(np.exp(flag.bases[-1][:, d + 1 :].sum())))  # less would leave some points without an image
     q = nested_ideal_points(bases)
     directions = None if q is None else q @ frame.axes
     if not moved:

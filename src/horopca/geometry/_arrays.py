@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import array_api_compat
+import array_api_compat.numpy as numpy_namespace
 import numpy as np
 from array_api_compat import device, is_cupy_array
 
@@ -85,6 +86,8 @@ def is_torch(a: Any) -> bool:
 
 def array_namespace(*arrays: Array) -> Namespace[Array]:
     """The library of some arrays."""
+    if all(map(is_numpy, arrays)):  # a short way: a search asks some ten thousand times
+        return numpy_namespace  # type: ignore[return-value]
     if all(map(is_torch, arrays)):  # a short way, which torch.compile can trace
         from array_api_compat import torch as torch_namespace
 
@@ -142,6 +145,8 @@ def from_numpy(values: Any, like: Array) -> Array:
     if is_torch(values):
         moved: Any = values.to(like)
         return moved  # type: ignore[no-any-return]
+    if is_numpy(like):
+        return np.asarray(values, dtype=like.dtype)  # type: ignore[return-value]
     return array_namespace(like).asarray(values, dtype=like.dtype, device=device(like))
 
 
