@@ -25,7 +25,7 @@ SWITCHES = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--
 
 def make_page(path: Path) -> Path:
     mammals = load_mammals()
-    Y = HoroPCA(2, random_state=0).fit_transform(mammals.points)
+    Y = HoroPCA(2, stretch=True, random_state=0).fit_transform(mammals.points)
     about = {"names": mammals.names, "edges": mammals.edges, "original": mammals.points}
     page = explore(Y, mammals.labels, **about, title="Mammals of WordNet")
     return page.save(path)

@@ -263,10 +263,11 @@ def test_every_mark_is_explained(visit):
 
 
 def test_refining_is_as_good_as_the_package_and_is_undone(visit_page):
-    original = make_hierarchy(random_state=0).points  # 121 points in ten dimensions
+    original = make_hierarchy(3, 3, 10, random_state=0).points  # 40 points in ten dimensions
     flat = HoroPCA(2, random_state=0).fit_transform(original)
     page = visit_page(explore(flat, original=original))
     before = shown(page)
+    assert f"Average distortion, original → picture: {average_distortion(original, flat):.1%}" == page.inner_text("#total")
     page.click("#refine")
     until(page, "horopca.state().refitted === 'refine'")
     settle(page)
@@ -274,9 +275,10 @@ def test_refining_is_as_good_as_the_package_and_is_undone(visit_page):
     assert found < 1.03 * average_distortion(original, refine(original, flat)) < average_distortion(original, flat)
     assert f"→ {100 * found:.1f} %. New points cannot be added" in page.inner_text("#refitted")
     until(page, "location.hash.includes('refit=refine')")
+    assert not page.is_visible("#total")  # it is that of the first picture
     page.click("#unfit")
     settle(page)
-    assert np.allclose(shown(page), before) and page.is_visible("#refine")
+    assert np.allclose(shown(page), before) and page.is_visible("#refine") and page.is_visible("#total")
 
 
 # ---------------------------------------------------------------- panes

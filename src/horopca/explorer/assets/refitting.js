@@ -106,9 +106,10 @@ function addRefit(app) {
   };
 }
 
-/** The button that refines the picture, where the original is known. */
+/** The button that refines the picture, where the original is known; and the distortion of the picture that was measured. */
 function fillRefine(app) {
   const { data } = app, button = $("refine");
+  $("total").hidden = !app.isMeasured();
   button.hidden = !data.original || !ofOriginal(data) || data.n < FEWEST || app.refitted?.goal === REFINE;
   button.disabled = Boolean(app.refitting);
   button.textContent = app.refitting === REFINE ? "Refining …" : "Refine";
