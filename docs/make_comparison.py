@@ -1,4 +1,4 @@
-"""The pictures of `horopca compare` in these pages: the terminal, and the panel of disks.
+"""Images of `horopca compare`: the terminal output and the panels.
 
     python docs/make_comparison.py
 

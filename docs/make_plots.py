@@ -1,4 +1,4 @@
-"""The gallery of plots in these pages: python docs/make_plots.py writes docs/images/plots.png."""
+"""The gallery of plots.md: python docs/make_plots.py writes docs/images/plots.png."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from horopca.datasets import make_hierarchy
 
 def main() -> None:
     tree = make_hierarchy(3, 5, random_state=0)
-    pca = HoroPCA(2, random_state=0)
-    Y = pca.fit_transform(tree.points)
+    Y = HoroPCA(2, stretch=True, random_state=0).fit_transform(tree.points)
     figure = plots.new_figure(interactive=False)
     figure.set_size_inches(13, 8.4)
     axes = figure.subplots(2, 3).ravel()

@@ -84,15 +84,22 @@ def plot_comparison(
 def _share_legend(figure: Figure, columns: int) -> None:
     """Replace the legends of all panels by one below them, in as many columns as fit."""
     legends = [ax.get_legend() for ax in figure.axes]
-    for legend in filter(None, legends):
-        legend.remove()
+    for ax, legend in zip(figure.axes, legends, strict=True):
+        if legend is not None:
+            legend.remove()
+            ax.set_anchor("C")
     if legends and legends[0] is not None:
         names = [text.get_text() for text in legends[0].get_texts()]
         fitting = int(PANEL * columns * 72 / (4.8 * (max(map(len, names)) + 4)))  # letters of 9 points, and the dot
         across = max(1, min(fitting, len(names)))
         figure.set_size_inches(*(figure.get_size_inches() + [0, 0.2 * (-(-len(names) // across) - 1)]))
         handles: Any = legends[0].legend_handles
-        figure.legend(handles, names, loc="outside lower center", ncols=across, frameon=False, fontsize=9)
+        style: dict[str, Any] = {
+            "frameon": False,
+            "fontsize": 9,
+            "markerscale": 1.6,
+        }  # dots of 9 points are as large as letters
+        figure.legend(handles, names, loc="outside lower center", ncols=across, **style)
 
 
 def columns_for(n: int) -> int:
