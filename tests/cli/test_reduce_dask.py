@@ -7,7 +7,7 @@ import pytest
 from distributed import LocalCluster
 
 from clouds import cloud
-from horopca import HoroPCA
+from horopca import TangentPCA
 from horopca.geometry import from_hyperboloid
 from horopca.io.stores import open_store, save_store
 
@@ -21,21 +21,21 @@ def store(tmp_path):
     return save_store(tmp_path / "in.zarr", da.from_array(X, chunks=(700, 5)))
 
 
-def test_reduce_on_a_cluster(store, tmp_path, monkeypatch, quick_search):
+def test_reduce_on_a_cluster(store, tmp_path, monkeypatch):
     """With workers in this process, behind sockets; tests/fuzz/test_cluster.py has workers in other processes."""
-    monkeypatch.setattr("horopca.estimators.horopca_fit.search_rows", lambda _: 1500)
     options = {"processes": False, "protocol": "tcp://", "dashboard_address": ":0", "silence_logs": 50}
     with LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster:
         at, fit = ("reduce", "--dask", cluster.scheduler_address, store), tmp_path / "fit.npz"
-        done = run(*at, "--save-fit", fit, "--json", "-o", tmp_path / "out.zarr")
+        done = run(*at, "--method", "tpca", "--save-fit", fit, "--json", "-o", tmp_path / "out.zarr")
         assert done.exit_code == 0, done.output
         assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.npz", "in.zarr", "out.zarr"]
-        estimator = HoroPCA(2, random_state=0).fit(X)
+        estimator = TangentPCA(2).fit(X)
         np.testing.assert_allclose(open_store(tmp_path / "out.zarr").compute(), estimator.transform(X), atol=1e-8)
         assert run(*at, "--from-fit", fit, "-o", tmp_path / "stack").exit_code == 0
         with monkeypatch.context() as patch:  # all or nothing, here too
             patch.setattr("horopca.cli.reduce.save_fitted", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
-            failed = run(*at, "--save-fit", tmp_path / "b.npz", "--plot", tmp_path / "b.png", "-o", tmp_path / "b.zarr")
+            outputs = ("--save-fit", tmp_path / "b.npz", "--plot", tmp_path / "b.png", "-o", tmp_path / "b.zarr")
+            failed = run(*at, "--method", "tpca", *outputs)
         assert failed.exit_code == 1 and "No space left" in said(failed)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.npz", "in.zarr", "out.zarr", "stack"]
     written, again = (open_store(tmp_path / name).compute() for name in ("out.zarr", "stack"))

@@ -1,4 +1,4 @@
-"""``horopca reduce`` on a file larger than memory, and with a fit that was kept."""
+"""``horopca reduce`` on a file larger than memory, and with a saved fit."""
 
 import errno
 import json
@@ -12,7 +12,7 @@ import pytest
 
 from blocks import BLOCK, POINTS, D, N, begun
 from forks import Runner
-from horopca import HoroPCA
+from horopca import EuclideanPCA, HoroPCA, HyperbolicMDS, TangentWhitener
 from horopca.io import load, load_fitted, save, save_fitted
 from horopca.io.partial import open_partial
 from horopca.io.streaming import PARTIAL
@@ -89,7 +89,7 @@ def test_errors_name_the_problem(points, out, tmp_path):
 def test_an_error_after_the_last_row_publishes_nothing(tmp_path, points, out, monkeypatch, fails):
     """No output has its name then, and the same command resumes after the last row."""
     plot, fit = tmp_path / "plot.svg", tmp_path / "fit.npz"
-    command = ("reduce", points, "-o", out, "--plot", plot, "--save-fit", fit, "--json")
+    command = ("reduce", points, "-o", out, "--plot", plot, "--save-fit", fit, "--method", "tpca", "--json")
 
     def full(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "somewhere")
@@ -211,7 +211,8 @@ def test_an_output_that_another_process_writes_meanwhile_is_kept(tmp_path, point
         return save_fitted(estimator, path)
 
     monkeypatch.setattr("horopca.cli.reduce.save_fitted", meanwhile)
-    refused(run("reduce", points, "-o", out, "--plot", plot, "--save-fit", fit), "plot.svg exists already")
+    command = ("reduce", points, "-o", out, "--plot", plot, "--save-fit", fit, "--method", "tpca")
+    refused(run(*command), "plot.svg exists already")
     assert plot.read_text() == "precious" and not out.exists() and not fit.exists()
 
 
@@ -222,7 +223,8 @@ def test_an_input_that_changes_at_the_last_moment_leaves_nothing(tmp_path, point
 
     monkeypatch.setattr("horopca.cli.reduce.save_fitted", meanwhile)
     refused(
-        run("reduce", points, "-o", out, "--save-fit", tmp_path / "fit.npz"), "has changed while it was reduced, so nothing"
+        run("reduce", points, "-o", out, "--save-fit", tmp_path / "fit.npz", "--method", "tpca"),
+        "has changed while it was reduced, so nothing",
     )
     assert files(tmp_path) == ["points.npy"]
 
@@ -238,15 +240,15 @@ def test_a_large_file_without_output_is_measured_and_drawn(tmp_path, points, mon
     drawn = []
     monkeypatch.setattr("horopca.plots.plot_plane", lambda Y, *_, **__: drawn.append(Y))
     monkeypatch.setattr("horopca.cli.streaming.DRAWN_ROWS", 300)
-    result = run("reduce", points, "--plot", tmp_path / "disk.png")
+    result = run("reduce", points, "--plot", tmp_path / "disk.png", "--method", "tpca")
     assert result.exit_code == 0, result.output
     assert drawn[0].shape == (250, 2)
-    assert "Nothing was written" in run("reduce", points).stderr
+    assert "Nothing was written" in run("reduce", points, "--method", "tpca").stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["disk.png", "points.npy"]
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_a_fit_is_kept_and_applied(tmp_path, points, out, monkeypatch, large):
+def test_a_fit_is_saved_and_applied(tmp_path, points, out, monkeypatch, large):
     fit = tmp_path / "fit.npz"
     if not large:
         monkeypatch.setattr("horopca.io.streaming.LARGE", 1 << 30)
@@ -262,9 +264,9 @@ def test_a_fit_is_kept_and_applied(tmp_path, points, out, monkeypatch, large):
     assert np.allclose(np.load(tmp_path / "more-out.npy")[::-1], np.load(out), rtol=0, atol=1e-12)
 
 
-def test_a_fit_that_does_not_suit_is_refused(tmp_path, points):
+def test_options_and_points_that_do_not_suit_a_saved_fit_are_errors(tmp_path, points):
     fit = tmp_path / "fit.npz"
-    assert run("reduce", points, "-k", 3, "--save-fit", fit).stderr == ""
+    assert run("reduce", points, "-k", 3, "--method", "tpca", "--save-fit", fit).stderr == ""
     assert "exists already" in run("reduce", points, "--save-fit", fit).stderr
     for options in (("-k", 3), ("--set", "spine=free"), ("--model", "klein")):
         result = run("reduce", points, "--from-fit", fit, *options)
@@ -276,13 +278,10 @@ def test_a_fit_that_does_not_suit_is_refused(tmp_path, points):
 
 
 def test_a_fit_of_another_method_is_applied_and_one_point_is_enough(tmp_path):
-    from horopca import EuclideanPCA, HyperbolicMDS, TangentWhitener
-    from horopca.io import save_fitted
-
     one, out = save(tmp_path / "one.npy", POINTS[:1]), tmp_path / "out.npy"
     for fit in (EuclideanPCA(2).fit(POINTS), HyperbolicMDS(2).fit(POINTS)):
-        kept = save_fitted(fit, tmp_path / "fit.npz", force=True)
-        result = run("reduce", one, "--from-fit", kept, "-o", out, "--force")
+        saved = save_fitted(fit, tmp_path / "fit.npz", force=True)
+        result = run("reduce", one, "--from-fit", saved, "-o", out, "--force")
         assert result.exit_code == 0 and np.array_equal(np.load(out), fit.transform(POINTS[:1]))
     whitener = save_fitted(TangentWhitener().fit(POINTS), tmp_path / "whitener.npz")
     assert "must hold a reduction of points, but holds a TangentWhitener" in run("reduce", one, "--from-fit", whitener).stderr
