@@ -2,8 +2,96 @@
 
 >>> import horopca.anndata
 >>> horopca.anndata.reduce(adata, basis="X_poincare", key_added="X_horopca")  # doctest: +SKIP
+>>> horopca.anndata.map(adata, color="cell_type").save("cells.html")  # doctest: +SKIP
 """
 
-from .io.anndata import reduce
+from __future__ import annotations
 
-__all__ = ["reduce"]
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from .embed import DistortionEmbedding
+from .explorer import Page, explore
+from .io.anndata import how, reduce
+
+__all__ = ["map", "reduce"]
+
+
+def map(
+    adata: Any, key: str = "distances", *, color: str | None = None, key_added: str = "X_hyperbolic", **options: Any
+) -> Page:
+    """Embed the neighbour graph of an AnnData object in the hyperbolic plane, and return a page to explore it.
+
+    The lengths of shortest paths in the graph are the target distances of `horopca.embed.DistortionEmbedding`.
+
+    Parameters
+    ----------
+    adata : AnnData
+        After ``scanpy.pp.neighbors(adata)``.
+    key : str, default="distances"
+        Array of ``adata.obsp`` with the graph. Entries of "distances" are lengths of edges. Entries of an array whose name
+        contains "connectivities" are similarities between 0 and 1, from which lengths are ``1 - log(similarity)``: similar
+        cells are near, and every edge has a length of at least 1.
+    color : str or None, default=None
+        Column of ``adata.obs`` that colours the points.
+    key_added : str, default="X_hyperbolic"
+        Array of ``adata.obsm`` for the points. ``adata.uns[key_added]`` without "X_" describes how they were made.
+    **options
+        Parameters of `DistortionEmbedding`, such as ``random_state=0``, ``largest_component=True``, ``max_radius=6``.
+
+    Returns
+    -------
+    Page
+        To show in a notebook or to save; the graph is the original that the page compares the points with.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from sklearn.neighbors import kneighbors_graph
+    >>> from horopca.datasets import make_hierarchy
+    >>> graph = kneighbors_graph(make_hierarchy(2, 3, random_state=0).points, 5, mode="distance")
+    >>> cells = [f"cell {i}" for i in range(15)]
+    >>> adata = SimpleNamespace(obsp={"distances": graph}, obsm={}, uns={}, obs_names=cells)  # or an AnnData
+    >>> page = map(adata, random_state=0, n_init=1)
+    >>> adata.obsm["X_hyperbolic"].shape
+    (15, 2)
+    """
+    if key not in adata.obsp:
+        raise ValueError(
+            f"key must be an array of adata.obsp, but {key!r} is not; it has {sorted(adata.obsp)}. "
+            "Run scanpy.pp.neighbors(adata) first."
+        )
+    if color is not None and color not in adata.obs:
+        raise ValueError(f"color must be a column of adata.obs, but {color!r} is not; it has {list(adata.obs)}.")
+    lengths = _lengths(adata.obsp[key], key)
+    embedding = DistortionEmbedding(**{"n_components": 2, **options}).fit(lengths)
+    points = np.full((lengths.shape[0], embedding.embedding_.shape[1]), np.nan)
+    points[embedding.names_] = embedding.embedding_
+    adata.obsm[key_added] = points
+    adata.uns[key_added.removeprefix("X_")] = how(embedding, key)
+    rows = np.asarray(embedding.names_)  # all of them, unless the graph is not connected
+    return explore(
+        embedding.embedding_,
+        None if color is None else np.asarray(adata.obs[color].astype(str))[rows],
+        names=[str(adata.obs_names[row]) for row in rows],
+        original=lengths[rows][:, rows],
+        title=key_added,
+        model=embedding.model,
+        curvature=embedding.curvature,
+    )
+
+
+def _lengths(matrix: Any, key: str) -> csr_array:
+    """Lengths of the edges of an undirected graph: of an edge with two, the larger."""
+    graph = csr_array(matrix, dtype=np.float64)
+    graph.eliminate_zeros()
+    if "connectivities" in key:
+        if graph.nnz and not 0 < graph.data.min() <= graph.data.max() <= 1:
+            raise ValueError(
+                f"adata.obsp[{key!r}] must contain similarities between 0 and 1, but they run from {graph.data.min():g} to "
+                f"{graph.data.max():g}."
+            )
+        graph.data = 1 - np.log(graph.data)
+    return csr_array(graph.maximum(graph.T))

@@ -6,13 +6,15 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
 
 from .._input.arguments import check_count, check_generator
-from .._input.coordinates import Coordinates
+from .._input.coordinates import Coordinates, check_coordinates
 from .._input.threads import one_blas_thread
 from .._optimize.result import Ending
 from ..estimators.fitting import check_climb
-from ..geometry import ModelName, lift
+from ..geometry import ModelName, lift, pairwise_distance
 from ..statistics import principal_axes
 from .ball import from_ball, to_ball, within
 from .base import REACH, GraphEmbedding, through
@@ -20,7 +22,7 @@ from .forms import as_graph
 from .graphs import Tree
 from .relaxation import SETTLING, Descent, Schedule
 from .sarkar import best_tau, best_tree, drawn_in, place
-from .targets import Fit, Targets, measure, targets_of
+from .targets import Fit, Targets, Tiling, measure, targets_of
 
 CLOUD = 0.1  # Size of a random start: small, so that points can still pass each other.
 OPEN_DIMENSIONS = (
@@ -31,6 +33,8 @@ OPENING = Schedule(1000, (0.15, 0.05), (0.1, 0.03))  # a random start in more di
 FLATTENING = Schedule(1000, (0.1, 0.05), (0.1, 0.1))  # the same while the extra dimensions shrink
 DESCENT = Schedule(1500, (0.1, 1e-3), (0.1, 3e-3))  # a random start, or what was flattened
 ENDING = Schedule(100, (1e-3, 1e-5), (3e-3, 1e-3), all_pairs=True)  # the best of all
+LARGEST_RATIO = 1e5  # Distances closer than 1e-6 round together in the search, and none is beyond twice the largest radius.
+NEW_STARTS = 4  # A new node starts at this many of its nearest known nodes: one alone may be on the wrong branch.
 AT_THE_LIMIT = 0.95  # Points beyond this fraction of the largest radius may be held back by it.
 BALL_HOLDS = REACH["poincare"].held  # The search runs in the ball for every model.
 
@@ -137,19 +141,73 @@ class DistortionEmbedding(GraphEmbedding):
         far, scale = self._far(coordinates), self._scale(coordinates)
         graph, rng = as_graph(graph, largest_component=self.largest_component), check_generator(self.random_state)
         targets = targets_of(graph, rng, least_sources=max(64, 4 * d))
-        tree = best_tree(graph, targets)
+        tree, unit = best_tree(graph, targets), float(targets.distances.mean())
+        if scale is not None and not 1 / LARGEST_RATIO <= scale * unit <= LARGEST_RATIO:
+            raise ValueError(
+                f"scale must give the nodes a mean distance between {1 / LARGEST_RATIO:g} and {LARGEST_RATIO:g}, but is "
+                f"{self.scale!r}, which gives {scale * unit:.3g}. Use scale='auto'."
+            )
+        # the mean distance is the unit of length, so that single precision holds every ratio
+        targets = targets._replace(distances=targets.distances / unit)
+        tree = tree._replace(length=tree.length / unit, depth=tree.depth / unit)
         if starts is None:
             starts = 1 if d >= OPEN_DIMENSIONS else 2 if len(graph.names) > FEW_NODES else 4
         with one_blas_thread():
-            search = Search(targets, coordinates, far, scale, rng, self._say)
+            search = Search(targets, coordinates, far, None if scale is None else scale * unit, rng, self._say)
             runners = [*search.from_tree(tree, d), *(search.from_cloud(d) for _ in range(starts))]
             best = search.settled(min(runners, key=_distortion), self.max_iter, self.tol)
             given_up = max(0.0, best.fit.distortion - search.without_limit(best, tree).fit.distortion)
         self.names_ = graph.names
         self.distortion_given_up_ = given_up
         self.embedding_, _ = through(best.x[np.argsort(targets.order)], coordinates)
-        self.distance_scale_, self.distortion_ = best.fit.scale / coordinates.scale, best.fit.distortion
+        self.distance_scale_ = (best.fit.scale / unit if scale is None else scale) / coordinates.scale
+        self.distortion_ = best.fit.distortion
         return Ending.of(best, f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).")
+
+    def transform(self, distances: Any) -> np.ndarray:
+        """Embed new nodes by their distances to the nodes of the fit, which do not move.
+
+        Minimises the average distortion of each new node's distances at the learnt scale.
+
+        Parameters
+        ----------
+        distances : array of shape (n_new, n_nodes)
+            Distances of the new nodes to those in `names_`, in the unit of the graph. NaN and inf mark unknown ones.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_components) (one column more for a model with time)
+        """
+        check_is_fitted(self)
+        coordinates, rng = check_coordinates(self.model, self.curvature), check_generator(self.random_state)
+        known = coordinates.to_hyperboloid(self.embedding_)
+        D = _check_new(distances, len(known)) * self.distance_scale_ * coordinates.scale
+        # every new node starts at the known nodes nearest to it, and the best of its ends is taken
+        nearest = np.argsort(np.where(D > 0, D, np.inf), axis=1)[:, :NEW_STARTS]
+        count, every = nearest.shape[1], np.repeat(D, nearest.shape[1], axis=0)
+        start = to_ball(np.concatenate([known, known[nearest.ravel()]]))
+        moving, far = slice(len(known), None), min(self._far(coordinates), BALL_HOLDS)
+        with one_blas_thread():
+            descent = Descent(Tiling.of(every.T, offset=len(known)), rng, lambda p: within(p, far), True, moving)
+            x = from_ball(descent.run(descent.run(start, 1.0, DESCENT), 1.0, ENDING))[moving]
+        ratio = np.divide(pairwise_distance(x, known), every, out=np.ones_like(every), where=every > 0)
+        best = np.abs(ratio - 1).mean(axis=1).reshape(-1, count).argmin(axis=1)
+        return np.asarray(coordinates.from_hyperboloid(x[np.arange(len(D)) * count + best], x.dtype))
+
+
+def _check_new(distances: Any, n: int) -> np.ndarray:
+    """Distances (m, n) with 0 for unknown ones. Raises ValueError if a row has no distance."""
+    D = check_array(distances, dtype=np.float64, ensure_all_finite=False, input_name="distances")
+    if D.shape[1] != n:
+        raise ValueError(f"distances must have a column for each of the {n} nodes of the fit, but has shape {D.shape}.")
+    if (D < 0).any():
+        raise ValueError(f"distances must not be negative, but row {int(np.argwhere(D < 0)[0, 0])} has {D[D < 0][0]:g}.")
+    D = np.where(np.isfinite(D), D, 0.0)
+    if not D.any(axis=1).all():
+        raise ValueError(
+            f"distances must have a finite one > 0 in every row, but row {int(np.argmin(D.any(axis=1)))} has none."
+        )
+    return D
 
 
 class Runner(NamedTuple):

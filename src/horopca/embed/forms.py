@@ -21,7 +21,7 @@ from ..io.files import existing
 from ..io.lines import ending
 from ..io.reading import PACKABLE, READABLE
 from ..io.trees import Nodes, as_edges, walk
-from .graphs import Graph, Relations, check_relations, connected, without_loops
+from .graphs import ROUNDING, Graph, Relations, check_relations, connected, without_loops
 
 SOURCES = ("source", "child", "from", "id1", "u", "node1", "start")  # Columns of children are called so.
 ENDS = ("target", "parent", "to", "id2", "v", "node2", "end")  # Columns of their parents are called so.
@@ -171,6 +171,8 @@ def _from_adjacency(matrix: Any) -> Relations:
     if matrix.dtype.kind not in "fiub":
         raise ValueError(f"graph must be an adjacency matrix of real numbers, but has dtype {matrix.dtype}.")
     n = matrix.shape[0]
+    if isinstance(matrix, np.ndarray) and np.allclose(matrix, matrix.T, rtol=ROUNDING, atol=0):
+        matrix = (matrix + matrix.T) / 2  # SciPy's shortest paths differ by rounding
     entries = coo_array(matrix)
     entries.sum_duplicates()
     edge = entries.data != 0

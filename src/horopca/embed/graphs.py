@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spanning_tree
 
+ROUNDING = 1e-9  # Relative difference of two sums of the same lengths in another order, with a wide margin.
 LARGEST_WEIGHT = 1e100  # The square of a weight is a number, too; the smallest is the inverse of this.
 
 
@@ -129,7 +130,7 @@ def _symmetric(found: Relations) -> csr_array:
     order = np.lexsort((weights, high, low))
     low, high, weights = low[order], high[order], weights[order]
     again = np.flatnonzero((np.diff(low) == 0) & (np.diff(high) == 0))
-    clash = again[weights[again] != weights[again + 1]]
+    clash = again[~np.isclose(weights[again], weights[again + 1], rtol=ROUNDING, atol=0)]
     if clash.size:
         u, v = found.names[low[clash[0]]], found.names[high[clash[0]]]
         a, b = weights[clash[0]], weights[clash[0] + 1]

@@ -6,9 +6,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from sklearn.utils.validation import check_is_fitted
 
 from .._input.arguments import check_count, check_generator, check_number
-from .._input.coordinates import Coordinates
+from .._input.coordinates import Coordinates, check_coordinates
 from .._input.threads import one_blas_thread
 from ..geometry import ModelName, lift
 from .ball import from_ball, moved, to_ball, within
@@ -133,13 +134,47 @@ class PoincareEmbedding(GraphEmbedding):
         with one_blas_thread():
             for epoch in range(plan.epochs):
                 rate = plan.learning_rate * (BURN_IN if epoch < plan.burn_in else 1.0)
-                loss = _epoch(x, related, rate, plan, rng)
+                loss = _epoch(x, related, related.pairs, rate, plan, rng)
                 if (epoch + 1) % max(1, plan.epochs // 10) == 0:
                     self._say(f"epoch {epoch + 1}: mean loss {loss:.4f}")
         found = ranked(x, related, rng)
         self.embedding_ = coordinates.from_hyperboloid(x, x.dtype)
         self.names_, self.pairs_, self.loss_ = names, related.pairs, loss
         self.mean_rank_, self.map_ = found
+
+    def transform(self, relations: Any) -> np.ndarray:
+        """Embed new nodes by their relations to the nodes of the fit, which do not move.
+
+        The loss is that of `fit`, over the relations of the new nodes. Each starts at a node that it is related to.
+
+        Parameters
+        ----------
+        relations : pairs or any other form of a graph
+            Relations (u, v), "u is a v", of new nodes with nodes in `names_` or with each other. Those between two nodes of
+            the fit are ignored. With ``closure=True`` a new node is also related to the nodes above.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_components) (one column more for a model with time)
+            The new nodes, in the order of their first appearance in `relations`.
+        """
+        check_is_fitted(self)
+        coordinates, rng = check_coordinates(self.model, self.curvature), check_generator(self.random_state)
+        plan = self._plan(coordinates)
+        found, known = as_relations(relations), {name: row for row, name in enumerate(self.names_)}
+        names = [*self.names_, *(name for name in found.names if name not in known)]
+        row = {name: k for k, name in enumerate(names)}
+        n, n_known = len(names), len(self.names_)
+        edges = np.array([row[name] for name in found.names])[found.edges]
+        edges = np.concatenate([self.pairs_, edges, *([] if found.directed else [edges[:, ::-1]])])
+        every = unique_pairs(closure_of(edges, names) if self.closure else edges, n)
+        fresh = every.pairs[(every.pairs >= n_known).any(axis=1)]
+        x = np.concatenate([coordinates.to_hyperboloid(self.embedding_), np.empty((n - n_known, self._dimension() + 1))])
+        x[n_known:] = x[_anchors(fresh, n_known, names)]
+        with one_blas_thread():
+            for _ in range(plan.epochs):
+                _epoch(x, every, fresh, plan.learning_rate, plan, rng, n_known)
+        return np.asarray(coordinates.from_hyperboloid(x[n_known:], x.dtype))
 
     def _plan(self, coordinates: Coordinates) -> Course:
         return Course(
@@ -165,9 +200,26 @@ class Course(NamedTuple):
     far: float
 
 
-def _epoch(x: np.ndarray, related: Pairs, rate: float, plan: Course, rng: np.random.Generator) -> float:
-    """One pass over the relations in random order; changes the points x (n, d+1) and returns the mean loss."""
-    pairs, n = related
+def _anchors(fresh: np.ndarray, n_known: int, names: list[Any]) -> np.ndarray:
+    """A node of the fit near each new node, by relations: its own, or its neighbours'. Raises ValueError if there is none."""
+    anchor = np.append(np.arange(n_known), np.full(len(names) - n_known, -1))
+    while (anchor < 0).any():
+        u, v = np.concatenate([fresh, fresh[:, ::-1]]).T
+        found = (anchor[u] < 0) & (anchor[v] >= 0)
+        if not found.any():
+            name = names[int(np.argmin(anchor))]
+            raise ValueError(f"relations must join every new node to a node of the fit, but {name!r} is joined to none.")
+        anchor[u[found]] = anchor[v[found]]
+    return anchor[n_known:]
+
+
+def _epoch(
+    x: np.ndarray, related: Pairs, pairs: np.ndarray, rate: float, plan: Course, rng: np.random.Generator, fixed: int = 0
+) -> float:
+    """One pass over some of the related pairs in random order; moves the points x (n, d+1) but for the first `fixed`.
+
+    Returns the mean loss."""
+    n = related.n
     keys, order, total = related.keys, rng.permutation(len(pairs)), 0.0
     for start in range(0, len(order), plan.batch_size):
         u, v = pairs[order[start : start + plan.batch_size]].T
@@ -181,6 +233,7 @@ def _epoch(x: np.ndarray, related: Pairs, rate: float, plan: Course, rng: np.ran
         np.add.at(steps, place, -rate * plan.unit**2 * gradient)  # steps, too, are in that unit
         size = np.linalg.norm(steps, axis=1, keepdims=True)
         steps *= LONGEST_STEP / np.maximum(size, LONGEST_STEP)
+        steps[touched < fixed] = 0.0
         x[touched] = from_ball(within(moved(points, steps), plan.far))
         total += loss
     return total / len(pairs)

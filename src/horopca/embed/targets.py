@@ -53,10 +53,7 @@ class Targets(NamedTuple):
 
     def tiling(self, dtype: type = np.float32) -> Tiling:
         """The pairs in tiles. Single precision of the ratios of distances is enough for a descent."""
-        d = self.distances
-        inverse = np.divide(1.0, d, out=np.zeros(d.shape, dtype), where=d > 0, casting="same_kind")
-        rows, columns = (_runs(size) for size in d.shape)
-        return Tiling([[_tile(r, c, inverse, self.every_pair) for c in columns] for r in rows], self.every_pair)
+        return Tiling.of(self.distances, self.every_pair, dtype=dtype)
 
     def thinned(self, count: int) -> Targets:
         """About `count` of the pairs: those of fewer sources. All pairs if there are fewer than that."""
@@ -79,6 +76,13 @@ class Tiling(NamedTuple):
     tiles: list[list[Tile]]
     every_pair: bool
 
+    @classmethod
+    def of(cls, distances: np.ndarray, every_pair: bool = False, offset: int = 0, dtype: type = np.float32) -> Tiling:
+        """Distances (m, n) from the points 0 .. m-1 to the points offset .. offset+n-1; zeros are ignored."""
+        inverse = np.divide(1.0, distances, out=np.zeros(distances.shape, dtype), where=distances > 0, casting="same_kind")
+        rows, columns = (_runs(size) for size in distances.shape)
+        return cls([[_tile(r, c, inverse[r, c], every_pair and r == c, offset) for c in columns] for r in rows], every_pair)
+
     @property
     def all(self) -> list[Tile]:
         """Every pair once (with a sample of sources, the pairs among the sources twice)."""
@@ -90,9 +94,9 @@ class Tiling(NamedTuple):
         return [self.tiles[(j + shift) % count][j] for j in range(len(self.tiles[0]))]
 
 
-def _tile(rows: slice, columns: slice, inverse: np.ndarray, every_pair: bool) -> Tile:
-    part = inverse[rows, columns]
-    return Tile(rows, columns, part, every_pair and rows == columns, int(part.size - np.count_nonzero(part)))
+def _tile(rows: slice, columns: slice, inverse: np.ndarray, mirrored: bool, offset: int) -> Tile:
+    moved = slice(columns.start + offset, columns.stop + offset)
+    return Tile(rows, moved, inverse, mirrored, int(inverse.size - np.count_nonzero(inverse)))
 
 
 class Fit(NamedTuple):
