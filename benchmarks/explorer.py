@@ -24,9 +24,9 @@ from horopca.explorer import explore
 
 SWITCHES = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update"
 ROUNDS, FRAMES = 5, 8
-VIEWS = ("#model=poincare", "#model=equidistant", "?draw=webgl2#model=poincare")  # by itself a page takes 2d here
-TARGETS = {10_000: 30, 100_000: 250, 1_000_000: 1000}  # milliseconds of a frame, 2d
-EARLIER = {100_000: "34 to 41"}  # milliseconds, 2d and Poincaré, at commit 3b8fc15 on two quiet cores
+VIEWS = ("#model=poincare", "#model=equidistant")
+TARGETS = {10_000: 30, 100_000: 250, 1_000_000: 1000}  # milliseconds of a frame
+EARLIER = {100_000: "34 to 41"}  # milliseconds, Poincaré, at commit 3b8fc15 on two quiet cores
 SIZE = {"width": 1280, "height": 800}
 
 
@@ -62,40 +62,38 @@ def opened(browser, path: Path, query: str):
     page.goto(path.as_uri() + query)
     while not page.evaluate("'horopca' in window"):
         page.wait_for_timeout(20)
-    page.evaluate("horopca.time(5)")  # shaders are compiled, code is warm
+    page.evaluate("horopca.time(5)")  # the code is warm
     return page
 
 
-def frame_times(browser, paths: dict[str, Path], query: str) -> tuple[str, dict[str, np.ndarray]]:
-    """Which renderer was used, and milliseconds per frame until it was painted: of each page by turns."""
+def frame_times(browser, paths: dict[str, Path], query: str) -> dict[str, np.ndarray]:
+    """Milliseconds per frame until it is painted, of each page by turns."""
     pages = {name: opened(browser, path, query) for name, path in paths.items()}
     times: dict[str, list[float]] = {name: [] for name in pages}
     for _ in range(ROUNDS):
         for name, page in pages.items():
             times[name] += page.evaluate(f"horopca.time({FRAMES})")
-    renderer = pages["now"].evaluate("horopca.renderer")
     for page in pages.values():
         page.close()
-    return renderer, {name: np.array(found) for name, found in times.items()}
+    return {name: np.array(found) for name, found in times.items()}
 
 
 def measure_frames(browser, n: int, folder: Path, before: Path | None) -> Table:
     table = Table(title=f"A frame of {n:,} points at {SIZE['width']} x {SIZE['height']}, software rendering, milliseconds")
-    for column in ("edges", "page, MB", "renderer", "model", "median", "95 %", "before", "ratio", "target"):
+    for column in ("edges", "page, MB", "model", "median", "95 %", "before", "ratio", "target"):
         table.add_column(column, justify="right")
     for edges in (False, True):
         paths = pages_of(n, edges, folder, before)
         for query in VIEWS:
             model = query.split("=")[-1]
-            known = {name: path for name, path in paths.items() if f'id="{model}"' in path.read_text(encoding="utf-8")}
-            renderer, times = frame_times(browser, known, query)
+            times = frame_times(browser, paths, query)
             now, high = np.median(times["now"]), np.quantile(times["now"], 0.95)
-            usual = EARLIER.get(n, "") if renderer == "2d" and model == "poincare" else ""
+            usual = EARLIER.get(n, "") if model == "poincare" else ""
             then = f"{np.median(times['before']):.1f}" if "before" in times else usual
             ratio = f"{now / np.median(times['before']):.2f}" if "before" in times else ""
-            limit = TARGETS.get(n) if renderer == "2d" else None
+            limit = TARGETS.get(n)
             target = "" if limit is None else f"< {limit}{'' if now < limit else ' MISSED'}"
-            cells = f"{n - 1:,}" if edges else "0", f"{paths['now'].stat().st_size / 1e6:.2f}", renderer
+            cells = f"{n - 1:,}" if edges else "0", f"{paths['now'].stat().st_size / 1e6:.2f}"
             table.add_row(*cells, model, f"{now:.1f}", f"{high:.1f}", then, ratio, target)
     return table
 

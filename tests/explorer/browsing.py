@@ -43,7 +43,7 @@ HOSTILE = ["<img src=x onerror=hacked=1>", "</script><script>hacked=1</script>",
 class Tabs:
     """Tabs of a browser: plain ones are used again.
 
-    Each has a window of its own: a click into a tab behind another one waits for seconds.
+    Each has its own window: a click into a tab behind another one waits for seconds.
     """
 
     def __init__(self, browser):

@@ -339,7 +339,7 @@ def test_text_stands_out_in_every_state(visit, theme):
     look()
     page.keyboard.press("Enter")
     settle(page)
-    look()  # the card, with strangers
+    look()  # the card, with added neighbours
     page.evaluate(f"horopca.select({CARNIVORES})")
     card, head = (page.locator(panel).bounding_box() for panel in ("#card", "#head"))
     assert card["y"] > head["y"] + head["height"]  # the card leaves the buttons of the selection free

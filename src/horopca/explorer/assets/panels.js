@@ -284,7 +284,7 @@ function listenToButtons(app) {
   click("theme", () => app.setTheme(app.theme.name === "dark" ? "light" : "dark"));
   click("png", () => exportPNG(app));
   click("svg", () => exportSVG(app));
-  click("refine", () => app.refit(REFINE, app.data.points.r.keys()));
+  click("refine", () => app.refit(REFINE));
   click("help", () => app.showManual());
   click("colours", () => $("colours").setAttribute("aria-expanded", String($("legend").classList.toggle("open"))));
   $("colour").addEventListener("change", (event) => app.setColouring(event.target.value));

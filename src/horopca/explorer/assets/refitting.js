@@ -46,7 +46,7 @@ function addRefit(app) {
   };
 
   app.refit = async (goal = app.goal, chosen = app.rows) => {
-    const rows = Uint32Array.from(chosen), before = new Float64Array(2 * data.n);
+    const rows = Uint32Array.from(goal === REFINE ? data.points.r.keys() : chosen), before = new Float64Array(2 * data.n);
     for (let i = 0; i < data.n; i++) {
       before[2 * i] = data.points.r[i] * data.points.ux[i];
       before[2 * i + 1] = data.points.r[i] * data.points.uy[i];
