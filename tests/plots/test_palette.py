@@ -66,7 +66,7 @@ def test_the_difference_of_colours_is_the_published_one(first, second, expected)
 
 @pytest.mark.parametrize("vision", VISIONS)
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-def test_colours_are_told_apart(theme, vision):
+def test_colours_can_be_distinguished(theme, vision):
     seen = lab(linear([*theme.classes, theme.other]) @ np.array(VISIONS[vision]).T)
     apart = ciede2000(seen[:, None], seen[None])
     np.fill_diagonal(apart, np.inf)
@@ -144,8 +144,8 @@ def test_the_order_of_rows_invents_nothing():
     labels, heap = ["first"] * 400 + ["second"] * 400, np.tile(rng.normal(0, 0.05, (400, 2)), (2, 1))
     ax = new_figure(interactive=False).subplots()
     plot_disk(heap, labels, ax=ax)
-    places, colours = ax.collections[-1].get_offsets().data, ax.collections[-1].get_facecolors()
-    top = {tuple(place): matplotlib.colors.to_hex(colour).upper() for place, colour in zip(places, colours, strict=True)}
+    spots, colours = ax.collections[-1].get_offsets().data, ax.collections[-1].get_facecolors()
+    top = {tuple(spot): matplotlib.colors.to_hex(colour).upper() for spot, colour in zip(spots, colours, strict=True)}
     assert 160 < sum(colour == COLOURS[0] for colour in top.values()) < 240  # 200, with a deviation of 10
 
 

@@ -136,8 +136,8 @@ def class_colours(labels: Iterable[Any], palette: Any = None, theme: str = "ligh
     counts = Counter(label_texts(labels))
     classes = ordered_classes(counts)
     if isinstance(palette, Mapping):
-        given = {str(text): _check_colour(colour) for text, colour in palette.items()}
-        return {text: given.get(text, usual.other) for text in classes}
+        chosen = {str(text): _check_colour(colour) for text, colour in palette.items()}
+        return {text: chosen.get(text, usual.other) for text in classes}
     colours = usual.classes if palette is None else [_check_colour(colour) for colour in palette]
     known = [text for text in classes if text != NO_LABEL]
     frequent = set(sorted(known, key=lambda text: -counts[text])[: len(colours)])  # a stable sort: ties in natural order

@@ -159,21 +159,17 @@ def _check_companions(companions: Any, model: ModelName, curvature: float) -> tu
 
 def _check_regions(regions: Any, x: np.ndarray, centre: np.ndarray, model: ModelName, curvature: float) -> Regions:
     """Regions around points x (n, 3): the ellipses of a bootstrap, or borders that the user computed."""
-    if hasattr(regions, "semi_axes"):
-        axes = np.asarray(regions.semi_axes())
-        shape, right = axes.shape, axes.shape == (len(x), 2, 2)
-    else:
-        borders = to_numpy(regions)
-        shape, right = borders.shape, borders.ndim == 3 and len(borders) == len(x) and borders.shape[1] >= 3
-    if not right:
+    ellipses = hasattr(regions, "semi_axes")
+    array = to_numpy(regions.semi_axes() if ellipses else regions)
+    if array.ndim != 3 or len(array) != len(x) or (array.shape[1:] != (2, 2) if ellipses else array.shape[1] < 3):
         raise ValueError(
             "regions must be a result of horopca.metrics.bootstrap, or borders of shape (n, m, 2) with at least 3 points for "
-            f"each of the {len(x)} rows of Y, but has shape {shape}."
+            f"each of the {len(x)} rows of Y, but has shape {array.shape}."
         )
-    if hasattr(regions, "semi_axes"):
-        return Ellipses(x, axes * check_coordinates(model, curvature).scale, centre, float(regions.level))
-    flat = check_plane(borders.reshape(-1, shape[2]), model, curvature, name="regions")
-    return Polygons(x, flat.reshape(*shape[:2], 3), centre)
+    if ellipses:
+        return Ellipses(x, array * check_coordinates(model, curvature).scale, centre, float(regions.level))
+    flat = check_plane(array.reshape(-1, array.shape[2]), model, curvature, name="regions")
+    return Polygons(x, flat.reshape(*array.shape[:2], 3), centre)
 
 
 def _check_limits(limits: Any, scale: str) -> tuple[float, float]:
