@@ -16,7 +16,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make fuzz", description="Try odd arrays, and damaged files of every format.")
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--seed", type=int, default=None, help="of the random numbers; another one every time unless given")
-    parser.add_argument("--keep", type=Path, help="a folder for the files that were neither read nor refused")
+    parser.add_argument(
+        "--keep", type=Path, help="a folder for the files that were neither read nor the cause of a clear error"
+    )
     options = parser.parse_args()
     seed = int.from_bytes(os.urandom(4), "little") if options.seed is None else options.seed
     seconds = 30 * options.minutes

@@ -1,4 +1,4 @@
-"""Arrays of every kind, given to what takes arrays: each has a finite answer, or is refused in a sentence; no warnings."""
+"""Arrays of every kind, given to what takes arrays: each has a finite result or raises a clear error; no warnings."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def fuzz(*, seconds: float | None = None, cases: int | None = None, seed: int = 
                 case = [seed, number, *name.encode()]
                 outcome, message = tried(subject, case)
                 tallies[name] = tallies[name].after(outcome, 0)
-                if outcome not in ("read", "refused"):
+                if outcome not in ("read", "raised"):
                     findings.append(Finding(name, number, outcome, message))
     return tallies, findings
 
@@ -214,12 +214,12 @@ def tried(subject: Subject, case: list[int]) -> tuple[str, str]:
         answers = subject.go(Case(np.random.default_rng(case)))
         finite = all(np.isfinite(np.asarray(answer)).all() for answer in answers)
         return ("read", "") if finite else ("not finite", "")
-    except ValueError as refusal:
-        return ("refused", "") if str(refusal).endswith((".", "?")) else ("error", _where(refusal))
+    except ValueError as error:
+        return ("raised", "") if str(error).endswith((".", "?")) else ("unexpected", _where(error))
     except TimeoutError as error:
         return "hang", _where(error)
     except Exception as error:  # the harness reports whatever there is
-        return "error", _where(error)
+        return "unexpected", _where(error)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
 

@@ -29,7 +29,7 @@ def fuzz(
             for name, (path, *_), answer in zip(some, asked, reader.several(asked), strict=True):
                 outcome = answer["outcome"]
                 tallies[name] = tallies[name].after(outcome, answer["megabytes"])
-                if outcome not in ("read", "refused"):
+                if outcome not in ("read", "raised"):
                     findings.append(Finding(name, case, outcome, answer["message"]))
                     if keep:
                         path.replace(folder / f"{outcome}-{path.name.replace('case', str(case), 1)}")

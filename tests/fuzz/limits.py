@@ -44,7 +44,7 @@ class Reader:
         self.said = b""  # by the process, and not yet heard
 
     def __call__(self, path: Path, function: str = "load", **options: Any) -> dict[str, Any]:
-        """{"outcome": "read", "refused", "error", "hang" or "crash", "message": ..., "megabytes": ...}."""
+        """{"outcome": "read", "raised", "unexpected", "hang" or "crash", "message": ..., "megabytes": ...}."""
         return next(self.several([Asked(path, function, options)]))
 
     def several(self, asked: Sequence[Asked]) -> Iterator[dict[str, Any]]:
@@ -166,14 +166,14 @@ def _status(name: str) -> int:
 
 
 def _tried(function: Any, path: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Read, or a sentence that names the file; anything else is an error of ours."""
+    """Read, or a message that names the file; anything else is an error of ours."""
     try:
         found = function(path, **options)
     except (ValueError, OSError) as error:
-        sentence = path in str(error) and str(error).endswith((".", "?"))
-        return {"outcome": "refused" if sentence else "error", "message": f"{type(error).__name__}: {str(error)[:600]}"}
+        clear = path in str(error) and str(error).endswith((".", "?"))
+        return {"outcome": "raised" if clear else "unexpected", "message": f"{type(error).__name__}: {str(error)[:600]}"}
     except Exception as error:  # the harness reports whatever there is
-        return {"outcome": "error", "message": f"{type(error).__name__}: {str(error)[:600]}"}
+        return {"outcome": "unexpected", "message": f"{type(error).__name__}: {str(error)[:600]}"}
     shape = list(getattr(getattr(found, "X", None), "shape", ()))
     return {"outcome": "read", "message": "", "shape": shape}
 

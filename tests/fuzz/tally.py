@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Finding(NamedTuple):
-    """A case that was neither answered nor refused in a sentence."""
+    """A case that was with neither a result nor a clear error."""
 
     kind: str
     case: int
@@ -21,13 +21,13 @@ class Tally(NamedTuple):
 
     tried: int = 0
     read: int = 0
-    refused: int = 0
+    errors: int = 0
     megabytes: int = 0  # the most that one took
 
     def after(self, outcome: str, megabytes: int) -> Tally:
         """The tally with one case more."""
-        read, refused = self.read + (outcome == "read"), self.refused + (outcome == "refused")
-        return Tally(self.tried + 1, read, refused, max(self.megabytes, megabytes))
+        read, errors = self.read + (outcome == "read"), self.errors + (outcome == "raised")
+        return Tally(self.tried + 1, read, errors, max(self.megabytes, megabytes))
 
 
 def counted(seconds: float | None, cases: int | None) -> Iterator[int]:
@@ -41,11 +41,11 @@ def counted(seconds: float | None, cases: int | None) -> Iterator[int]:
 def as_table(heading: str, tallies: dict[str, Tally], findings: list[Finding]) -> str:
     """The tallies as a table for a page; `heading` is that of their names. Memory is told of where it was measured."""
     found = {name: sum(finding.kind == name for finding in findings) for name in tallies}
-    rows = [(name, tally.tried, tally.read, tally.refused, found[name]) for name, tally in tallies.items()]
+    rows = [(name, tally.tried, tally.read, tally.errors, found[name]) for name, tally in tallies.items()]
     rows.append(("all", *(sum(row[k] for row in rows) for k in range(1, 5))))
     most = [tally.megabytes for tally in tallies.values()]
     memory = [f" {megabytes} MB |" for megabytes in (*most, max(most))] if any(most) else [""] * len(rows)
-    lines = [f"| {heading} | tried | taken | refused | found |", "|---|--:|--:|--:|--:|"]
+    lines = [f"| {heading} | tried | read | error | found |", "|---|--:|--:|--:|--:|"]
     if any(most):
         lines = [f"{lines[0]} most memory |", f"{lines[1]}--:|"]
     lines += [f"| {n} | {a:,} | {b:,} | {c:,} | {d:,} |{more}" for (n, a, b, c, d), more in zip(rows, memory, strict=True)]

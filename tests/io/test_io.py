@@ -1,4 +1,4 @@
-"""Files: what is read comes back, what cannot be read is refused in a sentence, what is written is whole."""
+"""Files: what is read comes back, what cannot be read raises an error, what is written is complete."""
 
 import io
 import pickle
@@ -114,12 +114,12 @@ def test_columns_are_what_they_are_told_to_be(tmp_path):
     assert table.row_names == list("aab") and table.labels == list("011")  # names need not differ if they are told to be names
     assert table.values["year"].tolist() == [1990, 1991, 1992] and table.words["kind"] == list("uvw")
     assert load(path, values=["year", "cluster"]).X.shape == (3, 2)
-    for told, sentence in (
+    for told, message in (
         ({"values": "kind"}, "words in its column 'kind', which cannot be values"),
         ({"values": ["x", "y", "year", "cluster"]}, "no column left for coordinates"),
         ({"names": "nobody"}, "no column 'nobody'; it has x, year, y, cluster, word, kind"),
     ):
-        with pytest.raises(ValueError, match=sentence):
+        with pytest.raises(ValueError, match=message):
             load(path, **told)
 
 
@@ -142,7 +142,7 @@ def test_one_row_is_a_table(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "message"),
     [
         ("", "is empty"),
         ("\n\n", "is empty"),
@@ -164,11 +164,11 @@ def test_one_row_is_a_table(tmp_path):
         (b"\x00\x00\x00\n\x00", "no rows of numbers"),
     ],
 )
-def test_text_that_is_no_table_is_refused_in_a_sentence(tmp_path, text, sentence):
+def test_text_that_is_no_table_raises_an_error(tmp_path, text, message):
     path = write(tmp_path / "points.csv", text)
-    with pytest.raises(ValueError, match=sentence) as refusal:
+    with pytest.raises(ValueError, match=message) as error:
         load(path)
-    assert str(path) in str(refusal.value)
+    assert str(path) in str(error.value)
 
 
 # ---------------------------------------------------------------- NumPy files
@@ -193,7 +193,7 @@ def header(text):
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    ("content", "message"),
     [
         (b"", "is empty"),
         (pickle.dumps(Trap()), "damaged"),
@@ -211,11 +211,11 @@ def header(text):
         (npy(np.where(X == X[4], np.inf, X)), "1 of 6 rows have .* first is row 4"),
     ],
 )
-def test_hostile_and_broken_npy_files_are_refused(tmp_path, content, sentence):
+def test_hostile_and_broken_npy_files_raise_errors(tmp_path, content, message):
     path = write(tmp_path / "points.npy", content)
-    with pytest.raises(ValueError, match=sentence) as refusal:
+    with pytest.raises(ValueError, match=message) as error:
         load(path)
-    assert str(path) in str(refusal.value)
+    assert str(path) in str(error.value)
 
 
 def test_nonfinite_rows_can_be_let_through(tmp_path):
@@ -240,7 +240,7 @@ def test_npz_keys(tmp_path):
         load(save(tmp_path / "a.npy", X), key="X")
 
 
-def test_broken_and_hostile_npz_files_are_refused(tmp_path):
+def test_broken_and_hostile_npz_files_raise_errors(tmp_path):
     path = tmp_path / "points.npz"
     np.savez(path, X=np.array([Trap()], dtype=object))
     with pytest.raises(ValueError, match="Python objects"):
@@ -332,7 +332,7 @@ def test_a_file_that_appears_meanwhile_is_left_alone(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "array", "labels", "error", "sentence"),
+    ("name", "array", "labels", "error", "message"),
     [
         ("points.mat", X, None, ValueError, r"must end in \.npy"),
         ("no/such/points.npy", X, None, FileNotFoundError, "there is no folder"),
@@ -341,8 +341,8 @@ def test_a_file_that_appears_meanwhile_is_left_alone(tmp_path):
         ("points.csv", X, LABELS[:2], ValueError, "has 2 for 6 rows"),
     ],
 )
-def test_what_cannot_be_saved_is_refused(tmp_path, name, array, labels, error, sentence):
-    with pytest.raises(error, match=sentence):
+def test_what_cannot_be_saved_raises_an_error(tmp_path, name, array, labels, error, message):
+    with pytest.raises(error, match=message):
         save(tmp_path / name, array, labels)
     assert not list(tmp_path.iterdir())
 

@@ -1,4 +1,4 @@
-"""Readers of other tools' files: what the real tool wrote comes back, hostile files are refused and execute nothing."""
+"""Readers of other tools' files: what the real tool wrote comes back, hostile files raise errors and execute nothing."""
 
 import io
 import json
@@ -23,10 +23,10 @@ def write(path, content):
     return path
 
 
-def refused(path, sentence, **options):
-    with pytest.raises(ValueError, match=sentence) as refusal:
+def raises(path, message, **options):
+    with pytest.raises(ValueError, match=message) as error:
         load(path, **options)
-    assert str(path) in str(refusal.value)
+    assert str(path) in str(error.value)
 
 
 # ---------------------------------------------------------------- word2vec
@@ -48,9 +48,9 @@ def test_vectors_that_gensim_saved_come_back_unpickled(tmp_path, vectors, large)
     assert np.array_equal(table.X, X.astype(np.float32)) and table.labels == NAMES
     if large:
         (tmp_path / "words.kv.vectors.npy").unlink()
-        refused(tmp_path / "words.kv", "has its vectors in words.kv.vectors.npy, which is not beside it")
-    refused(write(tmp_path / "words.kv", pickle.dumps([1, 2])), "holds no vectors of gensim's")
-    refused(write(tmp_path / "words.kv", b""), "is empty")
+        raises(tmp_path / "words.kv", "has its vectors in words.kv.vectors.npy, which is not beside it")
+    raises(write(tmp_path / "words.kv", pickle.dumps([1, 2])), "holds no vectors of gensim's")
+    raises(write(tmp_path / "words.kv", b""), "is empty")
 
 
 @pytest.mark.parametrize(("suffix", "binary"), [(".txt", False), (".vec", False), (".bin", True)])
@@ -85,7 +85,7 @@ def test_files_of_numpy_savetxt_keep_their_first_column(tmp_path):
         assert np.array_equal(load(tmp_path / "a.txt").X, values) and load(tmp_path / "a.txt").labels is None
     table = load(write(tmp_path / "nodes.txt", "7 0.1 0.2\n9 0.3 0.4\n"))  # identifiers of nodes
     assert table.labels == ["7", "9"] and table.X.shape == (2, 2)
-    refused(write(tmp_path / "a.txt", "a 0_1 2\na 0_1 2\nb 1 x\n"), "line 3: the last 1 values must be numbers")
+    raises(write(tmp_path / "a.txt", "a 0_1 2\na 0_1 2\nb 1 x\n"), "line 3: the last 1 values must be numbers")
 
 
 def test_text_vectors_with_blanks_in_names_and_without_a_first_line(tmp_path):
@@ -97,7 +97,7 @@ def test_text_vectors_with_blanks_in_names_and_without_a_first_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    ("content", "message"),
     [
         ("", "is empty"),
         ("cat\n", "a name and its numbers"),
@@ -110,12 +110,12 @@ def test_text_vectors_with_blanks_in_names_and_without_a_first_line(tmp_path):
         (b"\xff\xfe", "UTF-8"),
     ],
 )
-def test_text_that_is_no_word2vec_is_refused(tmp_path, content, sentence):
-    refused(write(tmp_path / "words.txt", content), sentence)
+def test_text_that_is_no_word2vec_raises_an_error(tmp_path, content, message):
+    raises(write(tmp_path / "words.txt", content), message)
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    ("content", "message"),
     [
         (b"", "is empty"),
         (b"\x00" * 100, "does not begin"),
@@ -128,8 +128,8 @@ def test_text_that_is_no_word2vec_is_refused(tmp_path, content, sentence):
         (pickle.dumps([1]), "does not begin"),
     ],
 )
-def test_binary_that_is_no_word2vec_is_refused(tmp_path, content, sentence):
-    refused(write(tmp_path / "words.bin", content), sentence)
+def test_binary_that_is_no_word2vec_raises_an_error(tmp_path, content, message):
+    raises(write(tmp_path / "words.bin", content), message)
 
 
 # ---------------------------------------------------------------- checkpoints of torch
@@ -173,8 +173,8 @@ def test_tensors_of_every_shape_come_back(tmp_path, torch, legacy):
         assert np.array_equal(load(tmp_path / "tensor.pt").X, tensor.detach().numpy())
     torch.save({"a": base, "b": {"c": base + 1}}, tmp_path / "two.pt", _use_new_zipfile_serialization=not legacy)
     assert np.array_equal(load(tmp_path / "two.pt", key="b.c").X, (base + 1).numpy())
-    refused(tmp_path / "two.pt", "holds a, b.c: say which")
-    refused(tmp_path / "two.pt", "no matrix 'z'; it holds a, b.c", key="z")
+    raises(tmp_path / "two.pt", "holds a, b.c: say which")
+    raises(tmp_path / "two.pt", "no matrix 'z'; it holds a, b.c", key="z")
 
 
 @pytest.mark.parametrize("legacy", [False, True])
@@ -182,7 +182,7 @@ def test_what_a_checkpoint_would_run_is_not_run(tmp_path, torch, legacy):
     mark, path = tmp_path / "mark", tmp_path / "evil.pth"
     for content in ({"embeddings": torch.tensor(X), "objects": Trap(mark)}, Trap(mark)):
         torch.save(content, path, _use_new_zipfile_serialization=not legacy)
-        refused(path, "holds objects that are not read")
+        raises(path, "holds objects that are not read")
     assert not mark.exists()
     pickle.loads(pickle.dumps(Trap(mark)))
     assert mark.exists()  # the trap works
@@ -230,14 +230,14 @@ def test_broken_checkpoints(tmp_path, torch):
     for legacy in (False, True):
         torch.save({"embeddings": torch.tensor(X)}, path, _use_new_zipfile_serialization=not legacy)
         whole = path.read_bytes()
-        refused(write(path, whole[: len(whole) // 2]), "is damaged")
+        raises(write(path, whole[: len(whole) // 2]), "is damaged")
     for content in (b"", b"no pickle at all", pickle.dumps(5)):
-        refused(write(path, content), "is damaged")
+        raises(write(path, content), "is damaged")
     torch.save({"epoch": 3}, path)
-    refused(path, "holds no matrix")
+    raises(path, "holds no matrix")
     huge = torch.zeros(1).expand(1 << 20, 1 << 20)  # one number on disk
     torch.save({"X": huge}, path)
-    refused(path, "would take")
+    raises(path, "would take")
 
 
 def test_knotted_checkpoints_neither_hang_nor_overflow(tmp_path, torch):
@@ -291,10 +291,10 @@ def test_bfloat16_is_the_upper_half_of_a_float32(tmp_path):
         (b"no json", "damaged"),
     ],
 )
-def test_safetensors_that_are_none_are_refused(tmp_path, header, words):
-    refused(safetensors(tmp_path / "a.safetensors", header, bytes(144)), words)
-    refused(write(tmp_path / "b.safetensors", b"\xff" * 20), "damaged")
-    refused(write(tmp_path / "c.safetensors", b""), "damaged")
+def test_safetensors_that_are_none_raise_errors(tmp_path, header, words):
+    raises(safetensors(tmp_path / "a.safetensors", header, bytes(144)), words)
+    raises(write(tmp_path / "b.safetensors", b"\xff" * 20), "damaged")
+    raises(write(tmp_path / "c.safetensors", b""), "damaged")
 
 
 # ---------------------------------------------------------------- MATLAB, AnnData, Parquet
@@ -305,7 +305,7 @@ def test_matlab_files_come_back(tmp_path):
     savemat(path, {"B": X, "label": np.arange(6).reshape(6, 1), "A": np.eye(6)})
     table = load(path, key="B")
     assert np.array_equal(table.X, X) and table.labels == list("012345")
-    refused(path, "holds B, label, A: say which")
+    raises(path, "holds B, label, A: say which")
     savemat(path, {"X": X, "names": np.array(NAMES, dtype=object), "name": np.array(NAMES, dtype=object)})
     table = load(path)
     assert np.array_equal(table.X, X) and table.labels == NAMES
@@ -327,8 +327,8 @@ def test_files_of_anndata_come_back():
     assert np.array_equal(table.X, X) and table.row_names == [f"cell {i}" for i in range(6)] and table.labels == list("aabbcc")
     table = load(HERE / "data" / "anndata.h5ad", key="X_pca")
     assert np.array_equal(table.X, np.round(X, 2).astype(np.float32)) and table.X.dtype == np.float32
-    refused(HERE / "data" / "anndata.h5ad", "holds X_pca, X_poincare: say which array of obsm")
-    refused(HERE / "data" / "anndata.h5ad", "no array of obsm 'umap'", key="umap")
+    raises(HERE / "data" / "anndata.h5ad", "holds X_pca, X_poincare: say which array of obsm")
+    raises(HERE / "data" / "anndata.h5ad", "no array of obsm 'umap'", key="umap")
 
 
 def test_columns_of_the_observations_are_labels(tmp_path):
@@ -345,14 +345,14 @@ def test_columns_of_the_observations_are_labels(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["points.h5ad", "points.mat", "points.parquet"])
-def test_broken_containers_are_refused(tmp_path, name):
+def test_broken_containers_raise_errors(tmp_path, name):
     pytest.importorskip("h5py"), pytest.importorskip("pyarrow")
     hostile = pickle.dumps(Trap("mark"))
     for content in (b"", b"PAR1 but nothing else PAR1", b"\x89HDF\r\n\x1a\n and then nothing", hostile, b"MATLAB 7.3"):
-        refused(write(tmp_path / name, content), "damaged|not a|holds no")
+        raises(write(tmp_path / name, content), "damaged|not a|holds no")
 
 
-def test_a_container_damaged_inside_is_refused_by_name(tmp_path):
+def test_a_container_damaged_inside_raises_an_error_by_name(tmp_path):
     h5py, pa, parquet = (pytest.importorskip(name) for name in ("h5py", "pyarrow", "pyarrow.parquet"))
     values = np.random.default_rng(0).standard_normal((3000, 4))
     with h5py.File(tmp_path / "a.h5ad", "w") as file:
@@ -362,14 +362,14 @@ def test_a_container_damaged_inside_is_refused_by_name(tmp_path):
         content = bytearray((tmp_path / name).read_bytes())
         middle = len(content) // 2
         content[middle : middle + 2000] = b"\xff" * 2000
-        refused(write(tmp_path / name, bytes(content)), f"{name} is damaged")
+        raises(write(tmp_path / name, bytes(content)), f"{name} is damaged")
 
 
-def test_an_h5ad_without_obsm_is_refused(tmp_path):
+def test_an_h5ad_without_obsm_raises_an_error(tmp_path):
     h5py = pytest.importorskip("h5py", reason="h5py, which reads these files, is not installed")
     with h5py.File(tmp_path / "a.h5ad", "w") as file:
         file["X"] = X
-    refused(tmp_path / "a.h5ad", "holds no array of obsm")
+    raises(tmp_path / "a.h5ad", "holds no array of obsm")
 
 
 def test_parquet_comes_back(tmp_path):
@@ -392,9 +392,9 @@ def test_parquet_comes_back(tmp_path):
     table = load(path)
     assert table.labels == list("aabbab") and table.row_names == NAMES and table.names == ["x", "y", "z"]
     pandas.DataFrame({"word": NAMES}).to_parquet(path)
-    refused(path, "neither columns of numbers")
+    raises(path, "neither columns of numbers")
     pandas.DataFrame({"vector": [[1.0], [1.0, 2.0]]}).to_parquet(path)
-    refused(path, "lists of one length")
+    raises(path, "lists of one length")
 
 
 def test_feather_comes_back(tmp_path):
@@ -405,8 +405,8 @@ def test_feather_comes_back(tmp_path):
     table = load(tmp_path / "a.feather")
     assert np.array_equal(table.X, X) and table.row_names == NAMES and table.labels == list("aabbab")
     content = (tmp_path / "a.feather").read_bytes()
-    refused(write(tmp_path / "b.feather", content[: len(content) // 2]), "damaged, cut short, or not a Feather file")
-    refused(write(tmp_path / "b.feather", b""), "damaged, cut short, or not a Feather file")
+    raises(write(tmp_path / "b.feather", content[: len(content) // 2]), "damaged, cut short, or not a Feather file")
+    raises(write(tmp_path / "b.feather", b""), "damaged, cut short, or not a Feather file")
 
 
 @pytest.mark.parametrize(
@@ -420,7 +420,7 @@ def test_a_missing_library_is_named_with_its_extra(tmp_path, monkeypatch, name, 
 
 
 def test_a_key_needs_a_format_that_can_hold_several(tmp_path):
-    refused(write(tmp_path / "a.txt", "a .1 .2\n"), "is not one", key="X")
+    raises(write(tmp_path / "a.txt", "a .1 .2\n"), "is not one", key="X")
 
 
 # ---------------------------------------------------------------- edge lists
@@ -464,7 +464,7 @@ def test_edge_lists_of_networkx_come_back(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "message"),
     [
         ("", "holds no edges"),
         ("# nothing\n", "holds no edges"),
@@ -484,11 +484,11 @@ def test_edge_lists_of_networkx_come_back(tmp_path):
         ('a,b\n"b,c\n', "line 2: its quotation marks do not match"),
     ],
 )
-def test_text_that_is_no_edge_list_is_refused_by_line(tmp_path, text, sentence):
+def test_text_that_is_no_edge_list_raises_an_error_with_its_line(tmp_path, text, message):
     path = write(tmp_path / "graph.edges", text)
-    with pytest.raises(ValueError, match=sentence) as refusal:
+    with pytest.raises(ValueError, match=message) as error:
         load_edges(path)
-    assert str(path) in str(refusal.value)
+    assert str(path) in str(error.value)
 
 
 def test_an_endless_line_is_not_swallowed(tmp_path):

@@ -40,6 +40,8 @@ def read_text(path: Path, delimiter: str) -> Table:
         layout = _layout([first, *([field.strip() for field in fields] for _, fields in head[1:])], path)
         body = chain(head[1:] if layout.header else head, rows)
         X, columns = _parse(body, len(first), layout, budget)
+    if _is_padded([fields for _, fields in head[1:] or head], layout.coordinates):
+        columns = [[word.strip() for word in column] for column in columns]
     first = [name.lstrip("# ") for name in first]
     names = [first[j] for j in layout.coordinates] if layout.header else None
     called = [(first[j] if layout.header else "") or f"column {j + 1}" for j in layout.words]
@@ -102,13 +104,13 @@ def _parse(
         except ValueError:
             wrong = next(fields[j].strip() for j in layout.coordinates if fields[j].strip() and not is_number(fields[j]))
             raise FormatError(f"{budget.path}, line {line}: {wrong[:40]!r} is not a number.") from None
-    return np.frombuffer(numbers).reshape(-1, len(layout.coordinates)), [_without_padding(column) for column in columns]
+    return np.frombuffer(numbers).reshape(-1, len(layout.coordinates)), columns
 
 
-def _without_padding(words: list[str]) -> list[str]:
-    """Words without the blanks that a file has beside every separator; blanks of single words belong to them."""
-    padded = all(word[:1].isspace() or word[-1:].isspace() for word in words if word)
-    return [word.strip() for word in words] if padded else words
+def _is_padded(rows: list[list[str]], coordinates: list[int]) -> bool:
+    """Whether a file has blanks beside its separators: around the numbers too. Other blanks belong to the words."""
+    numbers = [row[j] for row in rows for j in coordinates if 0 < j < len(row)]
+    return bool(numbers) and all(field != field.strip() for field in numbers)
 
 
 def load_labels(path: str | Path) -> list[str]:
