@@ -43,13 +43,13 @@ def test_info_says_which_balls_could_hold_the_rows(tmp_path):
     assert "as a ball" in result.stdout and "as tangent holds" not in result.stdout
 
 
-def test_rows_beyond_every_model_are_told_of(tmp_path):
+def test_rows_beyond_every_model(tmp_path):
     said = " ".join(run("info", save(tmp_path / "far.npy", 1e4 * (TREE.points - 1))).stdout.split())
     assert "could be lorentz-space evidence norms from" in said and "too long for tangent vectors" in said
     assert "as tangent holds the rows only at a curvature between -" in said
     said = " ".join(run("info", save(tmp_path / "beyond.npy", 1e200 * (TREE.points - 1))).stdout.split())
     assert "could be in no model at curvature -1" in said and "model none" in said and "radius" not in said
-    assert "as a ball holds them at no curvature as tangent holds them at no curvature" in said
+    assert "as a ball holds them at no curvature" in said and "as tangent holds them at no curvature" in said
 
 
 def test_a_large_file_is_described_as_a_small_one_is(tmp_path, monkeypatch):
@@ -75,6 +75,12 @@ def test_a_file_is_never_in_memory_as_a_whole(tmp_path):
     finally:
         tracemalloc.stop()
     (tmp_path / "x.npy").unlink()
+
+
+def test_vectors_of_a_euclidean_model_are_called_that(tmp_path):
+    path = save(tmp_path / "words.npy", 100 * (TREE.points - 0.5))
+    assert "these look like vectors of a Euclidean model" in " ".join(run("info", path).stdout.split())
+    refused(run("reduce", path), "vectors of a Euclidean model (word2vec, X_pca) are for sklearn")
 
 
 def test_errors(tmp_path):

@@ -67,7 +67,7 @@ def test_a_tree_is_laid_out_without_crossings_and_without_invented_names(folder)
     assert json.loads(run("map", "ring.edges", "-d", 2, "--set", "n_init=0", "--set", "max_iter=10", "--json").stdout)[
         "method"
     ] == ("distortion")
-    refused(run("map", "tree.edges", "--method", "tree", "-d", 3), "--method tree embeds in the plane", code=2)
+    refused(run("map", "tree.edges", "-o", "c.html", "--method", "tree", "-d", 3), "--method tree embeds in the plane", code=2)
 
 
 @pytest.mark.parametrize("more", [("--names", "none"), ("--names", "leaves", "--no-edges"), ("--names", "all")])

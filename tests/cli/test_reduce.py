@@ -111,6 +111,14 @@ def test_neighbours_that_are_kept(tmp_path, points):
     assert "neighbours" not in run("reduce", fewest, *TPCA).stdout
 
 
+def test_figures_of_many_points_are_those_of_a_sample(tmp_path):
+    path = save(tmp_path / "many.npz", np.random.default_rng(0).normal(size=(20_000, 3)) / 10)
+    found = summary(path, *TPCA)
+    assert found["n_measured"] == 1 << 14 < found["n_points"] and 0 < found["distortion_error"] < 0.01
+    assert "in a sample of 16,384 points" in " ".join(run("reduce", path, *TPCA).stdout.split())
+    assert run("reduce", path, *TPCA, "--quiet").output == ""
+
+
 def test_a_plane_that_keeps_next_to_nothing_is_called_that(tmp_path):
     X = np.random.default_rng(0).normal(size=(400, 60)) / 100
     path = save(tmp_path / "flat.npy", X)

@@ -37,7 +37,7 @@ def test_a_large_file_gives_what_a_small_one_gives(tmp_path, points, out, monkey
     small = json.loads(run("reduce", points, "-o", tmp_path / "small.npy", "--json").stdout)
     assert np.allclose(np.load(out), np.load(tmp_path / "small.npy"), rtol=0, atol=1e-12)
     assert large["resumed_at"] == 0 and small["resumed_at"] is None and large.keys() == small.keys()
-    near = {"n_neighbors", "neighbours_kept", "trustworthiness", "continuity"}
+    near = {"n_measured", "n_neighbors", "neighbours_kept", "trustworthiness", "continuity"}
     assert {large[key] for key in near} == {None} and None not in {small[key] for key in near}
     for key in small.keys() - near - {"distortion", "distortion_error", "seconds", "output", "resumed_at"}:
         assert large[key] == small[key], key

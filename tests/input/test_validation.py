@@ -156,7 +156,8 @@ IN = [0.1, 0.2]  # a point of every model without a time
         ("klein", -0.25, [[3, 4], [2.1, 0], [0, 1.9]],
          f"{TWO} 2 of rows 7 to 9 have norm >= 2 (row 7 has norm 5). {COORDINATES}; for a larger ball pass its curvature, e.g. "
          "curvature=-0.0392 (radius 5.05)."),
-        ("poincare", -1.0, [[1e51, 0]], f"{UNIT} row 7 has norm 1e+51. {COORDINATES}."),
+        ("poincare", -1.0, [[1e51, 0]], f"{UNIT} row 7 has norm 1e+51. {COORDINATES}; vectors of a Euclidean model "
+         "(word2vec, X_pca) are for sklearn.decomposition.PCA."),
         ("lorentz", -1.0, [[1, 0, 0], [3, 0, 1]],
          f"{FIRST.format(1)} row 8 has t = 3 and t^2 - |s|^2 = 8. Its curvature would be -0.125. {OTHERS}"),
         ("lorentz", -0.25, [[2, 0, 0], [0.9, 0, -0.1]],

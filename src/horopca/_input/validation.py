@@ -16,6 +16,7 @@ HYPERBOLOID_SLACK = 1e-4  # Tolerance of t^2 - |s|^2, relative to t^2. Six digit
 CERTAIN_ROWS = 8  # This many rows are not on the hyperboloid by chance,
 TELLING_TIME = 30.0  # if their t is below this. Farther out rounding hides the difference from the light cone.
 NEAR_RIM = 0.01  # Relative to the radius: points this close outside the ball are there by rounding. float16 has three digits.
+EUCLIDEAN = 10.0  # Rows of a ball this many times too small for them are not points of a ball.
 
 
 def check_points(X: Array, coordinates: Coordinates, start: int, name: str, reach: float = LARGEST_RADIUS) -> None:
@@ -117,6 +118,8 @@ def _ball_remedy(largest: float, coordinates: Coordinates, name: str) -> str:
     other = -1 / larger / larger
     hint = f"; for a larger ball pass its curvature, e.g. curvature={other:.3g} (radius {larger:.3g})"
     lorentz = "For Lorentz coordinates pass model='lorentz', or 'lorentz-space' if the time is missing"
+    if largest * coordinates.scale > EUCLIDEAN:
+        hint, other = "; vectors of a Euclidean model (word2vec, X_pca) are for sklearn.decomposition.PCA", -1.0
     return f"{lorentz}{hint if other <= -FLATTEST else ''}."
 
 

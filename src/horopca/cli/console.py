@@ -115,7 +115,8 @@ def with_options(text: str, options: Mapping[str, str]) -> str:
             return found[0]
         if name not in options:
             return f"--set {found[0]}".replace("'", "") if value and "settings" in options else found[0]
-        return " ".join(filter(None, [options[name], (value or "").strip("'"), "must" if must else ""]))
+        value = "" if value in (None, "True") else value.strip("'")
+        return " ".join(filter(None, [options[name], value, "must" if must else ""]))
 
     return PARAMETER.sub(replace, text)
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from .._input.coordinates import FLATTEST, LARGEST_RADIUS
-from .._input.validation import NEAR_RIM
+from .._input.validation import EUCLIDEAN, NEAR_RIM
 from ..geometry import ModelName
 from ..io.description import Description, describe, describe_file
 from ..io.files import named
@@ -86,6 +86,11 @@ def _in_words(found: Description, beside: dict[str, Any]) -> dict[str, str]:
         over = found.largest_norm - 1
         near = f"some rows are on the rim or up to {over:.2g} outside: --clip 1e-5 moves them inside"
         rows["as a ball"] = near if over < NEAR_RIM else _holds(1 / found.largest_norm)
+        if over > EUCLIDEAN:
+            rows["or Euclidean"] = (
+                "these look like vectors of a Euclidean model (word2vec, X_pca): use sklearn.decomposition.PCA. "
+                "--model tangent treats them as tangent vectors at the origin"
+            )
     if unsure and not found.fits["tangent"]:
         rows["as tangent"] = _holds(LARGEST_RADIUS / found.largest_norm)
     return rows

@@ -27,7 +27,12 @@ REDUCERS: dict[str, Callable[[Request, OutputSet], Reduced]] = {
     "stream": reduce_streamed,
     "cluster": reduce_chunked,
 }
-UNMEASURED = ("n_neighbors", *(measure.__name__ for measure in NEAR_MEASURES), "resumed_at")  # null if not measured
+UNMEASURED = (
+    "n_measured",
+    "n_neighbors",
+    *(measure.__name__ for measure in NEAR_MEASURES),
+    "resumed_at",
+)  # null where unknown
 FEW_NEIGHBOURS = 0.1  # A picture that keeps fewer of the nearest neighbours than this does not show them.
 
 
@@ -153,7 +158,8 @@ def _in_words(summary: dict[str, Any], reduced: Reduced) -> dict[str, str]:
     }
     if summary["n_neighbors"]:
         trust = f"trustworthiness {summary['trustworthiness']:.3f}, continuity {summary['continuity']:.3f}"
-        rows["neighbours"] = f"{summary['neighbours_kept']:.1%} of {summary['n_neighbors']} kept; {trust}"
+        among = f", in a sample of {summary['n_measured']:,} points" if summary["n_measured"] < summary["n_points"] else ""
+        rows["neighbours"] = f"{summary['neighbours_kept']:.1%} of {summary['n_neighbors']} kept; {trust}{among}"
     rows["variance kept"] = _kept(summary)
     if reduced.about.note:
         rows["metadata"] = reduced.about.note
