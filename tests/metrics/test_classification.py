@@ -73,7 +73,7 @@ def test_model_and_curvature_change_nothing(compared_classifiers):
         ({"model": "disk"}, "model must be one of"),
     ],
 )
-def test_wrong_input_is_refused(change, sentence):
+def test_invalid_input_raises(change, sentence):
     with pytest.raises(ValueError, match=sentence):
         compare_classifiers(**{"X": X, "y": Y, **change})
 

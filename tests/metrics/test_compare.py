@@ -110,7 +110,7 @@ def test_large_samples_are_measured_on_a_sample_of_pairs():
     assert abs(row["distortion"] - metrics.average_distortion(X, Y, model="tangent")) < 5 * row["distortion_error"]
 
 
-def test_wrong_requests_are_refused_before_anything_is_fitted(monkeypatch):
+def test_invalid_arguments_raise_before_anything_is_fitted(monkeypatch):
     monkeypatch.setattr("horopca.estimators.TangentPCA.fit", lambda *_: pytest.fail("the fit was started"))
     for arguments, sentence in [
         (([1, 9], ["tpca"]), r"n_components must be a whole number from 1 to 5 \(X has 40 rows of dimension 5\), but is 9"),

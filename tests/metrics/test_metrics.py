@@ -79,7 +79,7 @@ def test_unexplained_variance_is_the_mean_squared_move(pair):
     assert metrics.unexplained_variance(X, X) == 0
 
 
-def test_array_libraries_are_welcome_and_may_be_mixed(pair, xp):
+def test_array_libraries_can_be_mixed(pair, xp):
     X, Y, _, _ = pair
     P, Q = xp.asarray(X), xp.asarray(Y)
     assert metrics.pair_variance(P) == pytest.approx(metrics.pair_variance(X), rel=1e-12)
@@ -111,13 +111,13 @@ def test_coincident_pairs_are_left_out(pair):
         (lambda D: np.where(D > 3, np.nan, D), "NaN"),
     ],
 )
-def test_wrong_distance_matrices_are_refused(pair, change, sentence):
+def test_invalid_distance_matrices_raise(pair, change, sentence):
     D = pair[2]
     with pytest.raises(ValueError, match=sentence):
         metrics.average_distortion(change(D), D, metric="precomputed")
 
 
-def test_wrong_arguments_are_refused(pair):
+def test_invalid_arguments_raise(pair):
     X, Y, _, _ = pair
     with pytest.raises(ValueError, match="the same number of rows, but have 40 and 39"):
         metrics.average_distortion(X, Y[:-1])
@@ -125,7 +125,7 @@ def test_wrong_arguments_are_refused(pair):
         metrics.average_distortion(X, Y, metric="cosine")
     with pytest.raises(ValueError, match="n_pairs must be a whole number"):
         metrics.average_distortion(X, Y, n_pairs=0)
-    with pytest.raises(ValueError, match="one shape"):
+    with pytest.raises(ValueError, match="the same shape"):
         metrics.unexplained_variance(X, Y)
     with pytest.raises(ValueError, match="Y must lie inside the unit ball"):
         metrics.average_distortion(X, 3 * Y)

@@ -76,7 +76,7 @@ def test_a_sample_is_right_within_its_error(pair, name, monkeypatch):
     assert metric(X, Y, n_points=10**6) == exact[0]
 
 
-def test_wrong_arguments_are_refused(pair):
+def test_invalid_arguments_raise(pair):
     X, Y = pair
     with pytest.raises(
         ValueError, match=r"n_neighbors must be a whole number from 1 to 39 \(fewer than half of the 80 points\)"

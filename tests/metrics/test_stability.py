@@ -1,4 +1,4 @@
-"""How stable a fit is: laws of resampling, of the regions of images, and what is refused."""
+"""How stable a fit is: laws of resampling, of the regions of images, and errors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def same(a, b):
 
 
 @pytest.mark.parametrize(("backend", "fitted"), [("threading", horo), ("loky", tangent)])
-def test_the_same_whatever_the_number_of_jobs(backend, fitted):
+def test_the_result_does_not_depend_on_the_number_of_jobs(backend, fitted):
     X = planted()
     model = fitted(X)
     alone = bootstrap(model, X, n_resamples=10)
@@ -215,7 +215,7 @@ def test_the_conclusion_does_not_contradict_itself(plane, wide, bound):
         assert ("slide" in said) == (stability > 0.9 and bound > 30) and said.count("half of that radius") == bool(wide)
 
 
-def test_refusals():
+def test_invalid_arguments_raise():
     X = planted(20)
     model = horo(X)
     with pytest.raises(ValueError, match="model must be a reduction of this package"):
@@ -245,7 +245,7 @@ def test_refusals():
         bootstrap(model, X, groups=[None] * 10 + ["a"] * 10)
     with pytest.raises(ValueError, match="sample_weight must have one number for each of the 20 rows"):
         bootstrap(model, X, sample_weight=np.ones(3))
-    with pytest.raises(ValueError, match="sample_weight must hold numbers"):
+    with pytest.raises(ValueError, match="sample_weight must contain numbers"):
         bootstrap(model, X, sample_weight="balanced")
     with pytest.raises(ValueError, match="sample_weight must be None for TangentPCA"):
         bootstrap(tangent(X), X, sample_weight=2.0)

@@ -1,4 +1,4 @@
-"""How many components? What unseen rows keep against their number, and what chance alone would give."""
+"""How many components: what is kept of held-out rows against the number of components, and what chance would add."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ RuleName = Literal["null", "one_se"]
 MeasureName = Literal["distortion", "variance", "neighbours"]
 
 NEIGHBOURS = 10  # Nearest neighbours of each point that are compared, or a third of the fold if that is fewer.
-USUAL_COMPONENTS = 10  # So many are looked at unless more are asked for.
-MOST_ROWS = 1 << 12  # More rows than this are looked at through a random sample of so many.
+USUAL_COMPONENTS = 10  # The largest number of components by default.
+MOST_ROWS = 1 << 12  # Of more rows, a random sample of this size is used.
 
 DEPENDENT = (
     "Rows look dependent: their neighbours are closer than those of independent rows would be, as in families. Pass groups= "
@@ -61,7 +61,7 @@ class HeldOut(NamedTuple):
 
 
 class ComponentCurve(NamedTuple):
-    """What is kept of unseen rows against the number of components, and how many the data speaks for.
+    """What is kept of unseen rows against the number of components, and how many the data supports.
 
     ``distortion`` is the average distortion of distances (less is better); ``variance`` the share of the pair variance, and
     ``neighbours`` that of the nearest neighbours, that is kept: of ten, or of a third of the fold where that is fewer. Each
@@ -161,18 +161,18 @@ def component_curve(
     Components are fitted to some of the rows (folds), and measured on the others. Beside that, each component is compared with
     chance (a parallel analysis, one component after another): copies of the points keep their distances from the mean and
     all that the components before show of them, and have random directions across these. Of more than 4096 rows a random
-    sample of so many is looked at, and copies are made of 2048.
+    sample of that size is used, and copies are made of 2048.
 
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
         Points in the model and curvature of the estimator.
     max_components : int, optional
-        The curve goes from 1 to so many; to 10 if not given, or to the dimension of the data.
+        The largest number of components; by default 10, or the dimension of the data if that is less.
     estimator : a reduction of this package, optional
         What is fitted, `HoroPCA()` if not given; its ``n_components`` does not matter. Up to three components, a joint
         `HoroPCA` is fitted to each fold as it is alone. From four on, where that costs much, its fits begin where those with
-        one component less ended, from few starts: what is kept may be a little less than a fit of its own keeps.
+        one component less ended, from few starts: what is kept may be a little less than a separate fit keeps.
     cv : int, scikit-learn splitter or iterable of splits, default=5
         Folds, each of at least two rows; or a splitter with `split`; or splits, each two arrays of numbers of rows, seen and
         unseen. If a number, and no groups, equal rows are kept in one fold.
@@ -194,9 +194,9 @@ def component_curve(
     random_state : int, RandomState, Generator or None, default=0
         Seeds the folds, the copies and the sample of many rows.
     n_jobs : int or None, default=None
-        Jobs of joblib; the curve is the same whatever their number.
+        Jobs of joblib. The curve does not depend on it.
     progress : callable
-        Told how many of the fits are done, of how many, and what is next.
+        Called as ``progress(done, total, doing)`` with the numbers of fits.
 
     Returns
     -------
@@ -279,13 +279,13 @@ def _check_estimator(estimator: Any) -> HyperbolicReduction:
     return estimator
 
 
-def _check_most(asked: int | None, d: int, seen: int) -> int:
-    """How many components the curve goes to, which the smallest of the parts that are fitted allows, or a sentence."""
+def _check_most(wanted: int | None, d: int, seen: int) -> int:
+    """The largest number of components of the curve, at most what the smallest training part allows."""
     most = min(d, seen)
-    if asked is None:
+    if wanted is None:
         return min(USUAL_COMPONENTS, most)
     why = f" (the dimension of X is {d}, and the smallest part that is fitted has {seen} rows)"
-    return check_count("max_components", asked, 1, most, why)
+    return check_count("max_components", wanted, 1, most, why)
 
 
 # ---------------------------------------------------------------- fits

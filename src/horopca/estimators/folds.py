@@ -1,4 +1,4 @@
-"""Rows that are seen and unseen: groups and folds of a cross-validation, checked."""
+"""Groups and folds of a cross-validation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .._input.arguments import check_count
 
 
 def group_numbers(groups: Any, n: int) -> np.ndarray:
-    """The number of the group of each of n rows, from 0 on, or a sentence."""
+    """Validate groups. Returns the number of the group of each of n rows."""
     named = np.asarray(groups)
     if named.shape != (n,):
         raise ValueError(f"groups must name one group for each of the {n} rows, but has shape {named.shape}.")
@@ -25,7 +25,7 @@ def group_numbers(groups: Any, n: int) -> np.ndarray:
 
 
 def check_groups(groups: Any, n: int, some: np.ndarray) -> np.ndarray | None:
-    """Numbers of the groups of some of n rows, or a sentence."""
+    """Validate groups. Returns the numbers of the groups of some of n rows."""
     if groups is None:
         return None
     codes = group_numbers(groups, n)
@@ -35,7 +35,7 @@ def check_groups(groups: Any, n: int, some: np.ndarray) -> np.ndarray | None:
 
 
 def check_splits(cv: Any, n: int, some: np.ndarray) -> Any:
-    """Splits of n rows, if they are given, as those of some of these, or a sentence; a number or a splitter as it is."""
+    """Validate cv. Splits of n rows become splits of some of them; a number or a splitter is returned unchanged."""
     if isinstance(cv, str) or hasattr(cv, "split") or not isinstance(cv, Iterable):
         return cv
     place = np.full(n, -1)
@@ -48,7 +48,7 @@ def check_splits(cv: Any, n: int, some: np.ndarray) -> Any:
 
 
 def _split(splitter: Any, x: np.ndarray, groups: np.ndarray | None) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The folds of a splitter, which knows of no classes, or a sentence."""
+    """The folds of a splitter. Raises ValueError if it needs classes."""
     try:
         return [(np.asarray(seen), np.asarray(unseen)) for seen, unseen in splitter.split(x, None, groups)]
     except (TypeError, ValueError) as error:
@@ -58,7 +58,7 @@ def _split(splitter: Any, x: np.ndarray, groups: np.ndarray | None) -> list[tupl
 def folds_of(
     x: np.ndarray, cv: Any, groups: np.ndarray | None, rng: np.random.Generator
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Rows that are seen and unseen, for each fold."""
+    """The rows of each fold, for training and for testing."""
     n, seed = len(x), int(rng.integers(2**31))
     alike = np.unique(x, axis=0, return_inverse=True)[1].ravel()
     if isinstance(cv, list):

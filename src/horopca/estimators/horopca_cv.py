@@ -1,4 +1,4 @@
-"""HoroPCA with as many components as the data speaks for."""
+"""HoroPCA with as many components as the data supports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which classifier for hyperbolic points? A comparison by cross-validation, the same for every method."""
+"""Comparison of classifiers of hyperbolic points by cross-validation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COSTS = tuple(10.0**k for k in range(-2, 4))
 
 
 class Tuning(NamedTuple):
-    """How hard to look for the best C: over how many folds, which of COSTS, and the options of the hyperbolic machine."""
+    """How C is chosen: the number of folds, which of COSTS, and the options of the hyperbolic machine."""
 
     folds: int
     costs: slice
@@ -180,7 +180,7 @@ def compare_classifiers(
     >>> from horopca.metrics.classification import compare_classifiers
     >>> from horopca.datasets import make_hierarchy
     >>> tree = make_hierarchy(n_features=2, random_state=0)
-    >>> X, y = tree.points[1:], tree.labels[1:]  # the root is in a class of its own
+    >>> X, y = tree.points[1:], tree.labels[1:]  # the root has no class
     >>> (result,) = compare_classifiers(X, y, classifiers=["Busemann + eSVM"], splits=3)
     >>> result.classifier, result.scores["accuracy"].shape
     ('Busemann + eSVM', (3,))
@@ -215,6 +215,6 @@ def compare_classifiers(
 
 def _fitted(machine: Any, X: np.ndarray, y: np.ndarray, *, quick: bool) -> Any:
     with one_blas_thread(), warnings.catch_warnings():
-        if quick:  # a machine that is told to stop early does not converge
+        if quick:  # the hyperbolic machine is stopped early and does not converge
             warnings.filterwarnings("ignore", message="HyperbolicSVC stopped", category=ConvergenceWarning)
         return machine.fit(X, y)

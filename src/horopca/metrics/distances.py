@@ -1,8 +1,8 @@
-"""How well a reduction keeps what it was given: distortions and variances, blocked, in O(n) memory.
+"""How well a reduction keeps distances and variance, in blocks and O(n) memory.
 
-Every function takes points in a `model` at a `curvature`. Those that need distances only also take distance matrices,
-with ``metric="precomputed"``. All pairs are counted up to 16384 points; of more, or with `n_pairs`, a random sample of pairs
-stands for all. Of a Dask array only the rows of these pairs leave their place.
+Every function takes points in a `model` at a `curvature`. Functions of distances alone also take distance matrices, with
+``metric="precomputed"``. All pairs are counted up to 16384 points; of more points, or with `n_pairs`, a random sample. Only the
+rows of these pairs of a Dask array are computed.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from ..geometry._arrays import to_numpy
 from ..geometry._points import Chunk
 from ..statistics import mean_of_blocks, pair_distances, relative_change
 
-ALL_PAIRS_ROWS = 1 << 14  # Up to so many rows all pairs are counted, unless told otherwise.
-AUTO_PAIRS = 1 << 22  # Of more rows, so many pairs are counted.
+ALL_PAIRS_ROWS = 1 << 14  # Up to this many rows, all pairs are counted by default: it takes a few seconds.
+AUTO_PAIRS = 1 << 22  # For more rows, the number of pairs: the standard error is about a thousandth.
 EVERY_PAIR = 1 << 62  # No array has more pairs than this.
 FEW_ROWS = 1 << 6  # All pairs of this many rows or fewer are counted: a sample would be no faster.
-GROUPED_ROWS = 1 << 16  # From more rows than this only some are drawn, in groups, and pairs inside a group are counted.
-GROUPS = 32  # So many groups are drawn.
+GROUPED_ROWS = 1 << 16  # Above this many rows, pairs are drawn inside groups of rows, so that few rows are read.
+GROUPS = 32  # The number of groups: their means give the standard error.
 FLAT_RADIUS = 1e-4  # Of flat points in nearly flat space: distances are then off by less than one part in 10^8.
-DRAWN_ELEMENTS = 1 << 24  # All rows drawn have at most so many elements.
+DRAWN_ELEMENTS = 1 << 24  # The largest number of elements of the rows that are drawn: 128 MB.
 
 
 class Options(TypedDict, total=False):
-    """What is said of the arrays, and of the pairs to count."""
+    """The arguments that all functions share."""
 
     model: ModelName
     curvature: float
@@ -67,17 +67,19 @@ def average_distortion(
     Parameters
     ----------
     X, Y : arrays of shape (n, .) with the same number of rows
-        The points before and after, in the same model and curvature, of any two dimensions; or two
-        distance matrices, with ``metric="precomputed"``.
+        The points before and after, in the same model and curvature; their dimensions may differ. With
+        ``metric="precomputed"``, two distance matrices.
     model, curvature : of X and Y
     metric : {"hyperbolic", "precomputed"}
     flat : bool
         Whether Y has points of Euclidean space, such as those of UMAP.
     n_pairs : int or None
-        Count only about so many random pairs; None: all those of up to 16384 points, about four million of more.
+        The approximate number of random pairs to count. None means all pairs of up to 16384 points, and about four million
+        of more.
     return_error : bool
-        Also return the standard error (0 where all pairs were counted).
-    random_state : int, RandomState, Generator or None, for the sample of pairs
+        Also return the standard error, which is 0 if all pairs were counted.
+    random_state : int, RandomState, Generator or None
+        Seeds the sample of pairs.
 
     Examples
     --------
@@ -95,7 +97,7 @@ def average_distortion(
 
 
 def squared_distortion(X: Any, Y: Any, **options: Unpack[Options]) -> float:
-    """Mean over pairs of ``|d(Y)^2 - d(X)^2| / d(X)^2``. Arguments as in `average_distortion`."""
+    """Mean over pairs of ``|d(Y)^2 - d(X)^2| / d(X)^2``. Arguments are as in `average_distortion`."""
     return _mean(_pairs((X, Y), **options), lambda d, e: (r := _ratios(d, e)) * r - 1)[0]
 
 
@@ -113,14 +115,14 @@ def worst_case_distortion(
 
 
 def mean_squared_error(X: Any, Y: Any, **options: Unpack[Options]) -> float:
-    """Mean over pairs of ``(d(Y) - d(X))^2``. Arguments as in `average_distortion`."""
+    """Mean over pairs of ``(d(Y) - d(X))^2``. Arguments are as in `average_distortion`."""
     return _mean(_pairs((X, Y), **options), lambda d, e: (e - d) ** 2)[0]
 
 
 def pair_variance(X: Any, **options: Unpack[Options]) -> float:
     """Mean squared distance over all ordered pairs, a point with itself included: the paper's variance.
 
-    Arguments as in `average_distortion`.
+    Arguments are as in `average_distortion`.
     """
     pairs = _pairs((X,), **options)
     return _mean(pairs, lambda d: d * d)[0] * (pairs.n - 1) / pairs.n
@@ -133,11 +135,11 @@ def frechet_variance(X: Any, *, model: ModelName = "poincare", curvature: float 
 
 
 def unexplained_variance(X: Any, X_back: Any, *, model: ModelName = "poincare", curvature: float = -1.0) -> float:
-    """Mean squared distance between points and what is left of them, e.g. ``inverse_transform(transform(X))``."""
+    """Mean squared distance between points and their reconstructions, such as ``inverse_transform(transform(X))``."""
     coordinates = check_coordinates(model, curvature)
     before, after = check_rows(X, coordinates), check_rows(X_back, coordinates, name="X_back")
     if before.X.shape != after.X.shape:
-        raise ValueError(f"X and X_back must have one shape, but have {tuple(before.X.shape)} and {tuple(after.X.shape)}.")
+        raise ValueError(f"X and X_back must have the same shape, but have {tuple(before.X.shape)} and {tuple(after.X.shape)}.")
     if after.remote:
         before, after = after, before
     total = before.fold_beside(after, _squares)
@@ -145,7 +147,7 @@ def unexplained_variance(X: Any, X_back: Any, *, model: ModelName = "poincare", 
 
 
 def _squares(before: Chunk, after: Chunk) -> float:
-    """The sum of the squared distances between points and points."""
+    """The sum of the squared distances between corresponding points."""
     return float(np.sum(distance(to_numpy(before.points()), to_numpy(after.points())) ** 2))
 
 
@@ -165,7 +167,7 @@ class _Draw(NamedTuple):
 
 
 def _draw(n: int, pairs: int, groups: int, most: int, random_state: Any) -> _Draw:
-    """About so many pairs of n rows, in so many groups of at most `most` rows together."""
+    """A draw of about `pairs` pairs of n rows, from `groups` groups of at most `most` rows in total."""
     rng = check_generator(random_state)
     size = n if groups == 1 else max(4, min(n, most, pairs) // groups)
     shifts = max(2 if groups == 1 else 1, pairs // (size * groups))

@@ -1,4 +1,4 @@
-"""A fit made again to resampled rows: which rows are drawn, and where a refit puts the points."""
+"""Refits to resampled rows: which rows are drawn, and where a refit maps the points."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from ..geometry._arrays import to_numpy
 from ..projections.spines import spine_angle, spine_basis
 
 RESAMPLES = ("bootstrap", "subsample")
-FEWEST = 10  # Fewer refits say nothing of a share of nine in ten.
-COUNTED_ROWS = 1 << 14  # Of up to so many rows those that are different are counted.
-ALIGNED_ROWS = 1 << 14  # Pictures of more points are matched by so many of them.
-SAME_MEAN = 1e-3  # Means that lie farther apart, in deviations of the points, are of other points.
+FEWEST = 10  # With fewer refits there is no quantile of 90 %.
+COUNTED_ROWS = 1 << 14  # Up to this many rows, different rows are counted: sorting more takes long.
+ALIGNED_ROWS = 1 << 14  # Pictures are aligned by at most this many points.
+SAME_MEAN = 1e-3  # If the means of X and of the fit are farther apart, in standard deviations, X is not the data of the fit.
 CHANGED_PAIRS = 1 << 12  # Pairs whose distances are compared: the error is about a hundredth of the change.
-REDRAWN = 100  # A resample with too few different points is drawn again, so many times.
+REDRAWN = 100  # The largest number of attempts to draw a resample with enough different points.
 
 
 class Refit(NamedTuple):
-    """What one refit says."""
+    """The result of one refit."""
 
-    moved: np.ndarray  # (n, K), where it puts the points, as tangent vectors at their images, carried to the origin
+    moved: np.ndarray  # (n, K), the new images as tangent vectors at the old ones, carried to the origin
     change: float  # mean relative change of the distances of some pairs of images
     angles: list[float]  # of its nested spines, in degrees
     kappa: float
@@ -44,7 +44,7 @@ class Refit(NamedTuple):
 
 
 class Resampling(NamedTuple):
-    """A fit, its points and picture, and how rows are resampled: all that a refit needs, wherever it is made."""
+    """A fit, its points and images, and how rows are resampled: everything that a refit needs."""
 
     model: Any
     X: np.ndarray
@@ -60,11 +60,13 @@ class Resampling(NamedTuple):
     def checked(
         cls, model: Any, X: Any, n_resamples: Any, resample: Any, groups: Any, weight: Any, rng: np.random.Generator
     ) -> Resampling:
-        """The plan, or a sentence."""
+        """Validate the arguments of `bootstrap`."""
         check_reduction(model)
         rows, K = check_rows(X, fitted_coordinates(model), estimator=model), model.n_components_
         if rows.remote:
-            raise ValueError("X must be in memory to be resampled, but is elsewhere. Pass a sample of it, and a fit to that.")
+            raise ValueError(
+                "X must be in memory to be resampled, but is a Dask array. Pass a sample of X and a fit to it."
+            )
         n, seen = rows.shape[0], getattr(model, "n_samples_seen_", rows.shape[0])
         if n != seen:
             raise ValueError(f"X must hold the {seen} points that the model was fitted to, but has {n} rows.")
@@ -89,10 +91,10 @@ class Resampling(NamedTuple):
         return cls(start, data, rows.coordinates, picture, resample, members, different, weight, int(rng.integers(2**31)))
 
     def refit(self, number: int) -> Refit:
-        """Draw rows, fit to them, and see where the picture has gone."""
+        """Draw rows, fit to them, and compare the pictures."""
         rows = next(self._drawn(np.random.default_rng([self.seed, number])))
         model, weight = copy(self.model), {} if self.weight is None else {"sample_weight": self.weight[rows]}
-        if not isinstance(getattr(model, "random_state", 0), Integral):  # it would draw as it likes, or from a shared generator
+        if not isinstance(getattr(model, "random_state", 0), Integral):  # otherwise the result would not be reproducible
             model.random_state = int(np.random.default_rng([self.seed, number, 1]).integers(2**31))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -113,7 +115,7 @@ class Resampling(NamedTuple):
         return self._scale() * float(np.mean(np.abs(after[apart] / before[apart] - 1))) if apart.any() else 0.0
 
     def _drawn(self, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        """Rows of a resample with enough different ones for a fit."""
+        """Rows of resamples that have enough different rows for a fit."""
         count, order = self.members.max() + 1, np.argsort(self.members, kind="stable")
         ends = np.searchsorted(self.members[order], np.arange(count + 1))
         for _ in range(REDRAWN):
@@ -130,7 +132,7 @@ class Resampling(NamedTuple):
         )
 
     def matched(self) -> slice:
-        """The rows that pictures are matched by."""
+        """The rows that pictures are aligned by."""
         return slice(None, None, -(-len(self.reference) // ALIGNED_ROWS))
 
     def looks_dependent(self) -> bool:
@@ -138,7 +140,7 @@ class Resampling(NamedTuple):
         return look_dependent(np.asarray(self.coordinates.to_hyperboloid(self.X[self.matched()])))
 
     def _scale(self) -> float:
-        """How far the fit lies from the truth for each unit that a refit lies from it: of m of n without replacement."""
+        """The distance of the fit from the truth divided by that of a refit from the fit: m of n rows without replacement."""
         count = int(self.members.max()) + 1
         return 1.0 if self.resample == "bootstrap" else float(np.sqrt((count // 2) / (count - count // 2)))
 
@@ -154,7 +156,7 @@ class Resampling(NamedTuple):
 
 
 def _starting(model: Any) -> Any:
-    """A copy that begins its next fit where the last one ended, if it can, with as many components, and says nothing."""
+    """A silent copy with the chosen number of components that starts its next fit at the last result, if it can."""
     model = model._as_chosen()
     wanted = {"n_components": model.n_components_, "warm_start": True, "verbose": 0}
     wanted |= {"model": fitted_coordinates(model).model, "curvature": fitted_coordinates(model).curvature}
@@ -162,12 +164,12 @@ def _starting(model: Any) -> Any:
 
 
 def _count(different: np.ndarray) -> int:
-    """How many rows that have a weight are different."""
+    """The number of different rows with a weight."""
     return len(np.unique(different[different >= 0]))
 
 
 def _check_mean(model: Any, rows: Rows, weight: np.ndarray | None) -> None:
-    """Refuse points whose mean is not that of the fit."""
+    """Raise ValueError if the mean of the points is not that of the fit."""
     # the median of "robust" may be any point of a gap, and a stream's fit may be older than its last rows
     if not hasattr(model, "_mean") or hasattr(model, "_reservoir") or as_fitted(model, "objective") == "robust":
         return
@@ -181,7 +183,7 @@ def _check_mean(model: Any, rows: Rows, weight: np.ndarray | None) -> None:
 
 
 def _checked_groups(groups: Any, n: int) -> np.ndarray:
-    """The number of the group of each row, from 0 on, or a sentence."""
+    """Validate the groups. Returns the number of the group of each row."""
     if groups is None:
         return np.arange(n)
     members = group_numbers(groups, n)

@@ -1,8 +1,7 @@
-"""How stable a reduction is: the same fit to resampled rows, again and again, and how far its answers lie apart.
+"""How stable a reduction is: refits to resampled rows, and how much they differ.
 
-A refit sees other rows of the same kind. How far it lies from the fit says how far that may lie from the fit to all points of
-that kind: the principle of the bootstrap. Pictures are compared after the isometry that matches them best
-(`horopca.geometry.align`), because a picture may be turned at will.
+By the principle of the bootstrap, a refit differs from the fit as the fit differs from a fit to the whole population. Pictures
+are compared after the isometry that aligns them best (`horopca.geometry.align`), because a picture can be rotated freely.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ DEPENDENT = (
     "Rows look dependent: their neighbours are closer than those of independent rows would be, as in families. Pass groups= "
     "(the family or subtree of each row); without it, all of this looks more stable than it is."
 )
-FEW_GROUPS = 10  # So few groups are too few to tell what others would be like.
-STABLE, LOOSE = 15.0, 30.0  # Up to these angles, in degrees, a spine is called stable, or roughly so.
-READABLE, COARSE = 0.9, 0.5  # From these shares of its variance on a picture can be read point by point, or in its large parts.
+FEW_GROUPS = 10  # With this many groups or fewer, the variance between groups is hardly known.
+STABLE, LOOSE = 15.0, 30.0  # Up to these angles, in degrees, a spine is called stable, or roughly stable.
+READABLE, COARSE = 0.9, 0.5  # From these values of `stability`, a picture can be read point by point, or in its large parts.
 
 
 class Stability(NamedTuple):
-    """What refits to resampled rows say of a fit, and of every point of its picture.
+    """The stability of a fit and of every point of its picture.
 
     Attributes
     ----------
@@ -63,7 +62,7 @@ class Stability(NamedTuple):
     level : float
     n_resamples : int
     conclusion : str
-        What may be concluded, in a few sentences.
+        The conclusion in a few sentences.
     coordinates : Coordinates
         The model and curvature of the images.
     distance_change : float
@@ -98,7 +97,7 @@ class Stability(NamedTuple):
 
         It is an ellipse in the tangent space, taken into the plane by the exponential map: so large that, by a normal
         distribution, it holds the image under the fit to the population with a confidence of `level`. Of one component it is
-        an interval, and its two ends are returned, (n_samples, 2, 1), whatever `n_points`. Points of a model with time, such
+        an interval, and its two ends are returned, (n_samples, 2, 1). Points of a model with time, such
         as "lorentz", have one column more.
         """
         check_count("n_points", n_points, 3)
@@ -162,11 +161,11 @@ def bootstrap(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Stability:
-    """How stable a fitted reduction is: fit it again to resampled rows, and see what becomes of its spine and its picture.
+    """How stable a fitted reduction is: refits to resampled rows, and how much their spines and pictures differ.
 
-    Every refit searches as `model` itself does, from all its usual starts, and from the answer of `model` as well: to climb
-    from that alone would end in the same optimum each time and call anything stable; without it the luck of a search would
-    be taken for chance in the data. 100 refits of `HoroPCA` to a thousand points take about a minute of processor time.
+    Every refit starts from the usual starts of `model` and from its result. From that result alone it would end in the same
+    optimum each time; without it, differences between searches would be taken for differences between data.
+    100 refits of `HoroPCA` to a thousand points take about a minute of processor time.
 
     Parameters
     ----------
@@ -176,13 +175,12 @@ def bootstrap(
         The points that it was fitted to.
     n_resamples : int, default=100
     resample : {"bootstrap", "subsample"}, default="bootstrap"
-        As many rows as there are, with replacement; or half of them, without. That too lies as far from the fit as the fit
-        from the truth, and no point is there twice.
+        n rows with replacement, or n / 2 rows without replacement, in which no point occurs twice.
     groups : array of shape (n_samples,), optional
-        Rows of one group are drawn together or not at all. For rows that depend on each other, such as the leaves of a subtree:
-        drawn one by one, each vouches for its relatives, and all looks more stable than it is.
+        Rows of one group are drawn together. Pass it if rows depend on each other, such as the leaves of a subtree: if they
+        are drawn one by one, the picture looks more stable than it is.
     sample_weight : array of shape (n_samples,), or one number, optional
-        That of the fit, if there was any.
+        The weights of the fit, if it had any.
     level : float, default=0.9
         The confidence of regions and bounds.
     random_state : int, RandomState, Generator or None, default=0
@@ -239,7 +237,7 @@ def bootstrap(
 
 
 def check_level(level: Any) -> float:
-    """A confidence above 0 and below 1, or a sentence."""
+    """Validate a confidence. Raises ValueError if it is not between 0 and 1."""
     number = check_number("level", level, "a confidence between 0 and 1, such as 0.9", above=0)
     if number >= 1:
         raise ValueError(f"level must be a confidence between 0 and 1, such as 0.9, but is {level!r}.")
@@ -247,7 +245,7 @@ def check_level(level: Any) -> float:
 
 
 def _quantile(level: float, K: int, n_resamples: int) -> float:
-    """The square of how many deviations a region reaches: Hotelling's, of second moments from so many refits."""
+    """The square of the size of a region in deviations: Hotelling's quantile for second moments from `n_resamples` refits."""
     return float(K * n_resamples / (n_resamples - K + 1) * fisher.ppf(level, K, n_resamples - K + 1))
 
 
@@ -255,7 +253,7 @@ def _quantile(level: float, K: int, n_resamples: int) -> float:
 
 
 def _sentences(found: Stability, plan: Resampling, radius: float) -> Iterator[str]:
-    """What may be concluded."""
+    """The conclusion, a sentence at a time."""
     n, count, counted = len(found.images), int(plan.members.max()) + 1, int(np.sum(plan.different >= 0))
     drawn = f"{counted} rows" if count == n else f"{count} groups of {counted} rows"
     kind = "bootstrap samples" if plan.resample == "bootstrap" else "halves"
@@ -282,11 +280,11 @@ def _sentences(found: Stability, plan: Resampling, radius: float) -> Iterator[st
     if not np.isnan(found.merged) and plan.model.ideal_points_ is not None:
         yield f"The ideal points are merged in {found.merged:.0%} of the refits."
     if found.converged < 1:
-        yield f"{1 - found.converged:.0%} of the refits did not converge, which makes all of this less sure."
+        yield f"{1 - found.converged:.0%} of the refits did not converge, which makes these results less certain."
     if count == n and plan.looks_dependent():
         yield DEPENDENT
     if count <= FEW_GROUPS:
-        yield f"With {count} {'rows' if count == n else 'groups'} it is a guess."
+        yield f"With {count} {'rows' if count == n else 'groups'} this is a guess."
 
 
 def _components(k: int) -> str:
