@@ -222,7 +222,7 @@ def test_a_chosen_fit_is_that_of_horopca_with_as_many_components():
     assert np.array_equal(chosen.transform(X), plain.transform(X))
     assert "There may be more: raise max_components." in chosen.curve_.sentence
     assert not hasattr(chosen, "partial_fit") and chosen.get_feature_names_out().tolist() == ["horopcacv0", "horopcacv1"]
-    assert plot_components(chosen).axes[3].get_title() == "share that each component adds"
+    assert plot_components(chosen).axes[3].get_title() == "fraction that each component adds"
     before = chosen.curve_
     with pytest.raises(ValueError, match="max_components must be a whole number from 1 to 4"):
         chosen.set_params(max_components=9).fit(X)
@@ -299,7 +299,7 @@ def test_wrong_points_are_refused_in_sentences():
         component_curve(np.where(np.arange(60)[:, None] == 7, np.nan, X))
     with pytest.warns(UserWarning, match="groups keeps no rows together: each of its 60 groups has one row"):
         component_curve(X, 1, estimator=QUICKLY, groups=np.arange(60), **QUICK)
-    with pytest.raises(ValueError, match="curve must be what component_curve returns, or a fitted HoroPCACV, but is ndarray"):
+    with pytest.raises(ValueError, match="curve must be a result of component_curve, or a fitted HoroPCACV, but is ndarray"):
         plot_components(X)
 
 
