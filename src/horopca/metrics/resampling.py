@@ -64,9 +64,7 @@ class Resampling(NamedTuple):
         check_reduction(model)
         rows, K = check_rows(X, fitted_coordinates(model), estimator=model), model.n_components_
         if rows.remote:
-            raise ValueError(
-                "X must be in memory to be resampled, but is a Dask array. Pass a sample of X and a fit to it."
-            )
+            raise ValueError("X must be in memory to be resampled, but is a Dask array. Pass a sample of X and a fit to it.")
         n, seen = rows.shape[0], getattr(model, "n_samples_seen_", rows.shape[0])
         if n != seen:
             raise ValueError(f"X must hold the {seen} points that the model was fitted to, but has {n} rows.")
