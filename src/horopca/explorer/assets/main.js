@@ -54,7 +54,7 @@ function newApp(data) {
       scene.rings = ringsOf(data, app.model, frame);
       chooseEdges(scene, data, app.model, frame, app.shown);
       chooseMarks(scene, frame);
-      const many = scene.edges.count > 3000;
+      const many = scene.edges.count > 1000; // lines wider than a pixel are slow to draw
       Object.assign(scene.edges, { width: many ? 0.8 : 1.1, alpha: (many ? 0.4 : 0.6) * (app.litRows() ? 0.35 : 1) });
       painter.paint(scene, frame, app.theme, app.paint);
       app.borders.clear();
