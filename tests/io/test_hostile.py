@@ -355,7 +355,8 @@ HUGE = {  # some 8 MB each, of which a reader that keeps an object for every tok
 def test_no_reader_is_quadratic(tmp_path, reader, name):
     (tmp_path / name).write_bytes(SLOW[name])
     answer = reader(tmp_path / name, "load" if name.endswith(".csv") else "load_edges")
-    assert answer["outcome"] in ("read", "raised") and answer["seconds"] < 5, answer
+    # processor time, which does not depend on the load: about a second now, and a minute for a quadratic reader
+    assert answer["outcome"] in ("read", "raised") and answer["seconds"] < 20, answer
 
 
 @pytest.mark.parametrize("name", HUGE)
