@@ -1,6 +1,6 @@
-"""Data that is fetched from its public home when first asked for, checked by SHA-256 and kept.
+"""Data that is downloaded on first use, checked by SHA-256 and cached.
 
-A folder that the environment variable HOROPCA_DATA names is looked in first; then the cache; then the network.
+Files are looked for in the folder HOROPCA_DATA (an environment variable), then in the cache, then on the network.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DIMENSIONS = (10, 50)
 NETWORKS = ("polbooks", "football", "polblogs")
 VERSIONS = (1, 2, 3, 4, 5)
 
-# The files of a folder come from here.
+# Where the files of each folder are downloaded from.
 HOMES = {
     "graphs": "https://raw.githubusercontent.com/HazyResearch/HoroPCA/b0e3ffa0c17db7ad613ac200ebffb27a8300cd43/data/edges/",
     "embeddings": "https://raw.githubusercontent.com/HazyResearch/HoroPCA/b0e3ffa0c17db7ad613ac200ebffb27a8300cd43/data/embeddings/",
@@ -54,7 +54,7 @@ def fetch(name: str) -> Path:
     Returns
     -------
     Path
-        Of a file with the right SHA-256; one with another is refused, and one downloaded is thrown away.
+        Of a file with the right SHA-256. A file with another one raises ValueError; if it was downloaded, it is deleted.
     """
     known = registry()
     if name not in known:

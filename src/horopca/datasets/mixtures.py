@@ -10,7 +10,7 @@ from .._input.arguments import check_count, check_number, seeded_generator
 from ..geometry import from_hyperboloid, to_hyperboloid, translate
 from .hierarchy import make_hierarchy
 
-FARTHEST_DRAWN = 30.0  # Clusters are drawn within this radius: the ball holds it with some digits to spare.
+FARTHEST_DRAWN = 30.0  # Largest radius of a cluster, at which coordinates of the ball still have a few digits.
 
 
 class Clusters(NamedTuple):

@@ -1,4 +1,4 @@
-"""Trees as such, without points: input for `horopca.embed`."""
+"""Trees without points: input for `horopca.embed`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from .._input.arguments import check_choice, check_count, seeded_generator
 
-LARGEST = 10_000_000  # A tree has at most so many nodes.
+LARGEST = 10_000_000  # nodes: an array of 80 MB
 
 
 class RootedTree(NamedTuple):
@@ -106,7 +106,7 @@ def _uniform(n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _renumbered(neighbours: list[list[int]]) -> np.ndarray:
-    """Parents after a walk from node 0 outwards that gives every node its place."""
+    """Parents, with nodes renumbered in the order of a breadth-first search from node 0."""
     place, parent, queue = {0: 0}, [-1], [0]
     for node in queue:
         for other in sorted(neighbours[node]):

@@ -39,7 +39,7 @@ class Form(NamedTuple):
 
 
 def as_relations(source: Any) -> Relations:
-    """Edges and names of any of the forms, or a sentence."""
+    """Edges and names from any of the forms. Raises ValueError for anything else."""
     if isinstance(source, Relations):
         return source
     for form in FORMS:
@@ -52,7 +52,7 @@ def as_relations(source: Any) -> Relations:
 
 
 def as_graph(source: Any, *, largest_component: bool = False) -> Graph:
-    """The connected undirected graph of any of the forms, or a sentence.
+    """The connected undirected graph from any of the forms. Raises ValueError if it is not connected.
 
     >>> as_graph([-1, 0, 0, 1]).adjacency.toarray().astype(int)
     array([[0, 1, 1, 0],
@@ -141,7 +141,7 @@ def _child_first(found: Relations) -> Relations:
 
 
 def _refuse_circles(edges: list[tuple[int, int]], names: list[Any]) -> None:
-    """Refuse parents that lead round in a circle: nodes whose parents, followed n times, still have one."""
+    """Raise ValueError if parents form a cycle: if a node has an n-th ancestor."""
     up = np.full(len(names) + 1, len(names))
     for child, parent in edges:
         up[child] = parent

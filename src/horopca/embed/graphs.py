@@ -101,7 +101,7 @@ def check_relations(found: Relations) -> None:
 
 
 def connected(found: Relations, *, largest_component: bool = False) -> Graph:
-    """The connected undirected graph of some relations, or a sentence."""
+    """The undirected graph of some relations. Raises ValueError if it is not connected."""
     names, adjacency = found.names, _symmetric(found)
     if found.distances is not None:
         return Graph(names, adjacency, found.distances)

@@ -13,7 +13,7 @@ from .._input.rows import check_rows
 from ..geometry import ModelName, distance_blocks
 from ..geometry._arrays import to_numpy
 
-MOST_RANKED = 1 << 14  # The relations of at most so many nodes are ranked; of more, those of a random sample of so many.
+MOST_RANKED = 1 << 14  # Above this many nodes with relations, a random sample of this size is ranked.
 
 
 class Pairs(NamedTuple):
@@ -35,7 +35,7 @@ def unique_pairs(pairs: np.ndarray, n: int) -> Pairs:
 
 
 def closure_of(pairs: np.ndarray, names: list[Any]) -> np.ndarray:
-    """All (u, v) such that a path of pairs leads from u to v; refuses circles."""
+    """All (u, v) such that a path of pairs leads from u to v. Raises ValueError if there is a cycle."""
     above: dict[int, set[int]] = {node: set() for node in range(len(names))}
     for u, v in pairs.tolist():
         above[u].add(v)
@@ -51,7 +51,7 @@ def closure_of(pairs: np.ndarray, names: list[Any]) -> np.ndarray:
 
 
 class Reconstruction(NamedTuple):
-    """How well distances tell related nodes from others."""
+    """How well distances separate related nodes from others."""
 
     mean_rank: float  #: of a related node among the unrelated ones and itself, 1 at best
     mean_average_precision: float  #: 1 at best

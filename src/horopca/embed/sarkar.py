@@ -19,11 +19,11 @@ from .graphs import Graph, Tree, centre, node_of, rooted, shortest_paths, spanni
 from .spread import spread_directions
 from .targets import Fit, Targets, best_scale, measure, targets_of
 
-GRID = 16  # So many scales are looked at before the best is refined.
-SHORT_EDGE = 0.05  # A middling edge has this length at the smallest of them.
-REFINEMENTS = 10  # The best scale is refined by so many evaluations.
+GRID = 16  # Number of scales that are compared before the best is refined.
+SHORT_EDGE = 0.05  # Length of the median edge at the smallest of them.
+REFINEMENTS = 10  # Number of evaluations that refine the best scale.
 FARTHEST_LEAF = 100.0  # Of the largest scale looked at: points that part beyond radius 36 have one direction in float64.
-TUNED_ON = 1 << 17  # Scales are compared on so many pairs.
+TUNED_ON = 1 << 17  # Number of pairs on which scales are compared.
 
 
 class SarkarEmbedding(GraphEmbedding):
@@ -134,7 +134,7 @@ class SarkarEmbedding(GraphEmbedding):
 
 
 def _check_tau(tau: float, tree: Tree, d: int, far: float, coordinates: Coordinates) -> float:
-    """A scale that was asked for, or a sentence where it puts points too far out."""
+    """The given scale. Raises ValueError if it puts points beyond the largest radius."""
     deepest = tau * float(tree.depth.max())
     if deepest <= LARGEST_RADIUS:
         deepest = float(radius(place(tree, d, tau)).max())

@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import minimize
 
-MOST_OPTIMISED = 256  # Of more vectors than this, random ones are near enough to the best.
-SHARPNESS = (3.0, 30.0)  # The repulsion is so sharp, first and last: it tends to the smallest distance.
+MOST_OPTIMISED = 256  # More vectors than this are random ones, which are nearly as good.
+SHARPNESS = (3.0, 30.0)  # Of the repulsion, first and last; at a large one only the smallest distance counts.
 
 
 @lru_cache(maxsize=512)
@@ -35,7 +35,7 @@ def spread_directions(count: int, d: int) -> np.ndarray:
 
 
 def _simplices(count: int, d: int) -> np.ndarray:
-    """Regular simplices in orthogonal subspaces, as few as hold so many vertices."""
+    """Regular simplices in orthogonal subspaces, as few as have `count` vertices."""
     parts = max(1, count - d)
     dimensions = [len(part) for part in np.array_split(np.arange(min(d, count - 1)), parts)]
     vectors, row, column = np.zeros((count, d)), 0, 0
