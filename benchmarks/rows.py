@@ -30,8 +30,8 @@ def normal(n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def heavy(n: int, rng: np.random.Generator) -> np.ndarray:
-    """Points with the tails of Student's t with three degrees of freedom."""
-    return 0.5 * normal(n, rng) / np.sqrt(rng.chisquare(3, (n, 1)) / 3)
+    """Points with the tails of Student's t with four degrees of freedom."""
+    return 0.3 * normal(n, rng) / np.sqrt(rng.chisquare(4, (n, 1)) / 4)
 
 
 def clusters(n: int, rng: np.random.Generator) -> np.ndarray:

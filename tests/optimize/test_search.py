@@ -140,3 +140,27 @@ def test_starts_are_spines_of_every_kind():
     starts = random_starts(sample, 2, 60, rng)
     kappas = np.array([spine_from_basis(basis).kappa for basis in starts])
     assert (kappas > 1e-6).sum() > 10 and (kappas < -1e-6).sum() > 10
+
+
+# ---------------------------------------------------------------- more rows
+
+
+def drawn(kind, n, seed):
+    rng = np.random.default_rng(seed)
+    v = rng.standard_normal((n, 12)) * np.linspace(1, 0.3, 12)
+    if kind == "heavy tails":
+        return 0.3 * v / np.sqrt(rng.chisquare(4, (n, 1)) / 4)
+    if kind == "clusters":
+        return np.random.default_rng(5).standard_normal((12, 12))[rng.integers(12, size=n)] + 0.2 * v
+    return v
+
+
+@pytest.mark.parametrize("kind", ["normal", "heavy tails", "clusters"])
+@pytest.mark.parametrize("spine", ["ideal", "free"])
+def test_a_fit_of_more_rows_is_no_worse_on_pairs_that_no_fit_has_seen(kind, spine):
+    X, new = drawn(kind, 8000, 1), drawn(kind, 20000, 2)
+    fits = [HoroPCA(2, spine=spine, model="tangent", n_init=8, random_state=0).fit(X[:n]) for n in (1000, 8000)]
+    images = [to_hyperboloid(fit.transform(new), "tangent") for fit in fits]
+    few, many = (geometry.distance(y[:10000], y[10000:]) ** 2 for y in images)
+    error = np.std(many - few) / 100  # of the mean of the difference of 10,000 pairs
+    assert many.mean() >= 0.9995 * few.mean() - 2 * error

@@ -23,9 +23,10 @@ Progress = Callable[[int, int, float], None]  # (number of the round, ascents in
 
 SCREENED = 8  # Starts that are looked at for each one that is climbed from: a look costs a tenth of a climb.
 LEAST_PAIRS = 1 << 12  # Pairs in every round: below that their noise decides which ascents go on.
-SEMIFINAL_PAIRS = 1 << 16  # Pairs in the last round but one.
+SEMIFINAL_PAIRS = 1 << 14  # Pairs in the last round but one: four times as many take 1.6 times as long, for 0.003 % (CS Ph.D.).
 FEW_ROWS = 1 << 9  # Up to this many points all pairs cost little, and more ascents reach the last round.
 ROUND_TOL = 1e-7  # Tolerance of all rounds but the last, whose optima are only near those of more pairs.
+MORE_STARTS = 12  # Starts of a single component on few points, for each of other searches: without, random points lose 1 %.
 MANY_AXES = 64  # In more dimensions all rounds but the last two use the first principal axes only, this many of them
 AXES_PER_COMPONENT = 4  # or this many for each component.
 MANY_COMPONENTS = 8  # For more components a quarter of the starts: their optima differ by less (figures at K = 50).
@@ -103,7 +104,7 @@ class Search(NamedTuple):
         rows = min(size, 1 << 13)
         shifts = min(max(options.shifts, LEAST_PAIRS // size), max(8, SEMIFINAL_PAIRS // rows))
         keep = max(1, self.finalists() // 3) if size <= FEW_ROWS else 3 if self.hops() else 1
-        return [Round(rows, shifts, 40, keep, 0.01), Round(size, options.shifts, options.max_iter, 1, SHARPEST)]
+        return [Round(rows, shifts, 25, keep, 0.01), Round(size, options.shifts, options.max_iter, 1, SHARPEST)]
 
     def early(self) -> Search:
         """The search of the early rounds: the pair variance stands for the Fréchet variance."""
@@ -275,6 +276,8 @@ def _nearest_ideal(bases: np.ndarray) -> np.ndarray:
 
 def search_greedy(sample: Sample, K: int, spine: str, objective: str, options: SearchOptions, rng: np.random.Generator) -> Flag:
     """One component after another, each the best addition to those before it (the paper's equation)."""
+    if sample.size <= FEW_ROWS:  # one vector of random points has many optima, and ascents cost little
+        options = options._replace(n_init=MORE_STARTS * options.n_init)
     free, search = spine == "free", Search(sample, objective, options, rng)
     bases, ends, several = [np.zeros((0, sample.dimension + 1))], [], False
     for k in range(K):
@@ -300,7 +303,8 @@ def _additions(search: Search, given: np.ndarray, free: bool) -> np.ndarray:
     vectors = light_like(np.concatenate([few.directions(), perturbed]))
     if free:
         tilt = search.rng.standard_normal((len(perturbed), 1))
-        vectors = np.concatenate([vectors, np.hstack([tilt, perturbed]), np.eye(vectors.shape[1])[1:]])
+        anywhere = search.rng.standard_normal((len(perturbed), vectors.shape[1]))  # mostly across the data
+        vectors = np.concatenate([vectors, np.hstack([tilt, perturbed]), anywhere, np.eye(vectors.shape[1])[1:]])
     bases = np.concatenate([np.broadcast_to(given, (len(vectors), *given.shape)), vectors[:, None]], axis=1)
     values = search.early().over(few.size, max(6, 4 * LEAST_PAIRS // few.size), 0.1)(bases, gradient=False)[0]
     order = np.argsort(-values, kind="stable")
