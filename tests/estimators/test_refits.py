@@ -228,14 +228,14 @@ def test_a_weight_of_zero_leaves_a_point_out():
     "weights, sentence",
     [
         (np.zeros(60), "sample_weight must be positive for at least two points, but is zero for all of them."),
-        (-np.ones(60), "sample_weight must hold finite numbers that are not negative, but row 0 has -1."),
-        (-1.0, "sample_weight must hold finite numbers that are not negative"),
+        (-np.ones(60), "sample_weight must contain finite non-negative numbers, but row 0 has -1."),
+        (-1.0, "sample_weight must contain finite non-negative numbers"),
         (0, "sample_weight must be positive for at least two points"),
         (np.r_[np.ones(59), np.nan], "but row 59 has nan."),
         (np.r_[np.ones(59), np.inf], "but row 59 has inf."),
         (np.ones(3), r"sample_weight must have one number for each of the 60 rows of X, but has shape \(3,\)."),
         (np.ones((60, 2)), "but has shape"),
-        (["heavy"] * 60, r"sample_weight must hold numbers, one for each row of X, but is \['heavy'"),
+        (["heavy"] * 60, r"sample_weight must contain numbers, one for each row of X, but is \['heavy'"),
         (np.eye(60)[7], "sample_weight must be positive for at least two points, but is zero for all but one of them."),
     ],
 )
