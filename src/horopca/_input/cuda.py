@@ -18,8 +18,6 @@ MOST_COMPONENTS = 8  # With more components a matrix product is as fast as a ker
 MOST_COLUMNS = 2048  # Up to this many columns the sums of products fit into registers.
 TILE = 1024  # Elements of the rows that one program of a pass holds.
 PASS_BYTES = 1 << 28  # Bytes of products that a pass holds.
-PAIR_ROWS = 256  # Points that one program of the pairs owns.
-PAIR_PROGRAMS = 1 << 13  # Programs of the pairs: enough to keep the device busy.
 
 SURELY_FAR = LARGEST_RADIUS - 1
 SURE = {
@@ -50,41 +48,6 @@ def usable_for(X: Any, model: str | None = None, K: int = 0) -> bool:
 @cache
 def _installed(name: str) -> bool:
     return find_spec(name) is not None
-
-
-def mean_over_many_pairs(beta: Any, eta: Any, offsets: tuple[int, ...] | None) -> tuple[float, Any, Any]:
-    """`_objectives.profiles.mean_over_pairs` with the variance's profile, of all pairs or of those at offsets.
-
-    One logarithm and one root per pair. Every point meets its others, so each pair is computed twice: nothing is added up out
-    of order. The value is NaN where a distance is beyond 350, since its sinh^4 leaves float64.
-    """
-    import torch
-    import triton
-
-    from .kernels import pairs_kernel
-
-    like, beta, eta = eta, as_torch(beta), as_torch(eta)
-    K, n = beta.shape[0] + 1, eta.shape[0]
-    points = torch.cat([beta, eta[None], 0.5 / eta[None]])
-    blocks, others = triton.cdiv(n, PAIR_ROWS), n if offsets is None else len(offsets)
-    span = triton.cdiv(others, max(1, min(PAIR_PROGRAMS // blocks, others // (64 if offsets is None else 4))))
-    sums = torch.empty((triton.cdiv(others, span), K + 2, n), dtype=torch.float64, device=eta.device)
-    shifts = points if offsets is None else _offsets_on(offsets, eta.device)
-    with torch.cuda.device(eta.device):
-        pairs_kernel[(blocks, len(sums))](points, shifts, sums, n, others, span, K, offsets is None, PAIR_ROWS, num_warps=4)
-    total = n * (n - 1) / 2 if offsets is None else n * len(offsets)
-    sums = torch.sum(sums, 0) / total
-    # with h = d/2: the kernel's slope is twice that of h^2, its d^2 four times h^2, and it met every pair at both ends
-    g_beta, g_eta = sums[: K - 1], sums[K - 1] - sums[K] / (2 * eta)
-    level, value = torch.sum(sums[K:], 1).tolist()
-    return value / 8 + 0 * level, as_library_of(like, g_beta), as_library_of(like, g_eta)
-
-
-@lru_cache(maxsize=64)
-def _offsets_on(offsets: tuple[int, ...], device: Any) -> Any:
-    import torch
-
-    return torch.tensor(offsets, dtype=torch.int32, device=device)
 
 
 def rows_outside(X: Array, model: str, scale: float) -> int:

@@ -1,4 +1,4 @@
-"""Triton kernels: a pass over rows, and all pairs of many points. Loaded only where `cuda.usable_for` says so.
+"""Triton kernels for a pass over rows. Imported only if `cuda.usable_for` returns True.
 
 Sums are in float64 and in a fixed order: the same input gives the same bits.
 """
@@ -47,88 +47,6 @@ def _reciprocal(x):
     y = _seed_reciprocal(x)
     e = 1.0 - x * y
     return y + y * (e + e * e)
-
-
-@jit
-def _log1p(x):
-    """log(1 + x) for x >= 0, all its digits for small x as well: 2 atanh(s) = s (2 + z (2/3 + ...)), z = s^2, to 2^-58."""
-    bits = (1.0 + x).to(tl.int64, bitcast=True)
-    k = (bits - 0x3FE6A09E00000000) >> 52  # 1 + x = 2^k m with m between sqrt(1/2) and sqrt(2)
-    m = (bits - (k << 52)).to(tl.float64, bitcast=True)
-    f = tl.where(k == 0, x, m - 1.0)
-    s = f * _reciprocal(2.0 + f)
-    z = s * s
-    p = 0.1531383769920937332 + z * 0.1479819860511658591
-    p = 0.2222219843214978396 + z * (0.1818357216161805012 + z * p)
-    p = 0.3999999999940941908 + z * (0.2857142874366239149 + z * p)
-    power = (k + 0x4330000000000000).to(tl.float64, bitcast=True) - 4503599627370496.0  # k, without a conversion
-    return power * 0.6931471805599453094 + s * (2.0 + z * (0.6666666666666735130 + z * p))
-
-
-@jit
-def _met(own, own_near, other, other_near, pulls, level, value, K: tl.constexpr):
-    """The sums of points that have met others: K pulls, slope * a^2, and d^2."""
-    deltas, gap = (), own_near * 0.0
-    for k in tl.static_range(K):
-        deltas = deltas + (own[k] - other[k],)
-        gap += deltas[k] * deltas[k]
-    near = own_near * other_near  # 1 / (4 eta eta')
-    square = 1e-290 + gap * near  # a^2
-    product = square + square * square  # (a c)^2
-    inverse = _rsqrt(product)
-    d = _log1p(2.0 * (square + product * inverse))  # (a + c)^2 = 1 + 2 a^2 + 2 a c
-    slope = d * inverse
-    near = near * slope
-    moved = ()
-    for k in tl.static_range(K):
-        moved = moved + (pulls[k] + deltas[k] * near,)
-    return moved, level + square * slope, value + d * d
-
-
-@jit
-def _points_at(points, where, n, live, K: tl.constexpr):
-    """The coordinates of points, and half their inverse heights."""
-    found = ()
-    for k in tl.static_range(K):
-        found = found + (tl.load(points + k * n + where, mask=live, other=0.0),)
-    return found, tl.load(points + K * n + where, mask=live, other=0.0)
-
-
-@jit
-def pairs_kernel(points, offsets, sums, n, others, span, K: tl.constexpr, ALL: tl.constexpr, ROWS: tl.constexpr):
-    """Sums over a span of the others, for ROWS points: of all points, or of those at offsets before and behind.
-
-    points (K+1, n): coordinates in the half-space and half the inverse height; sums (spans, K+2, n).
-    """
-    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    live = rows < n
-    own, own_near = _points_at(points, rows, n, live, K)
-    pulls, level, value = (), tl.zeros([ROWS], tl.float64), tl.zeros([ROWS], tl.float64)
-    for _ in tl.static_range(K):
-        pulls = pulls + (tl.zeros([ROWS], tl.float64),)
-    start = tl.program_id(1) * span
-    if ALL:
-        here = points + start
-        for _ in tl.range(start, min(start + span, others), loop_unroll_factor=2):
-            other = ()
-            for k in tl.static_range(K):
-                other = other + (tl.load(here + k * n),)
-            pulls, level, value = _met(own, own_near, other, tl.load(here + K * n), pulls, level, value, K)
-            here += 1
-    else:
-        for s in tl.range(start, min(start + span, others)):
-            offset = tl.load(offsets + s)
-            behind, before = rows + offset, rows - offset
-            other, near = _points_at(points, tl.where(behind < n, behind, behind - n), n, live, K)
-            pulls, level, value = _met(own, own_near, other, near, pulls, level, value, K)
-            other, near = _points_at(points, tl.where(before < 0, before + n, before), n, live, K)
-            pulls, level, value = _met(own, own_near, other, near, pulls, level, value, K)
-    out = sums + tl.program_id(1).to(tl.int64) * (K + 2) * n + rows
-    for k in tl.static_range(K):
-        tl.store(out, pulls[k], mask=live)
-        out += n
-    tl.store(out, level, mask=live)
-    tl.store(out + n, value, mask=live)
 
 
 @jit
