@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo help test lowest covered mutants bench fuzz reproduce docs lint release-check clean
+.PHONY: demo help test lowest covered bench fuzz reproduce docs lint release-check clean
 
 demo: .venv/.ready-demo  ## a tree, reduced and drawn
 	$(BIN)/horopca demo --force
@@ -29,10 +29,6 @@ covered:  ## how much of each room the tests have reached
 	@$(BIN)/coverage report | awk '{ room = match($$1, /horopca\/[_a-z]+[\/.]/) ? substr($$1, RSTART + 8, RLENGTH - 9) : $$1 } \
 		$$4 ~ /%/ && room !~ /^__/ { if (!(room in all)) rooms[++n] = room; all[room] += $$2; missed[room] += $$3 } \
 		END { for (k = 1; k <= n; k++) printf "%-14s%4.0f %%\n", tolower(rooms[k]), 100 - 100 * missed[rooms[k]] / all[rooms[k]] }'
-
-# One small change of the code at a time, and whether the tests of its room notice: hours for all of them.
-mutants: .venv/.ready-dev  ## small changes of the code that no test notices: MUTANTS='geometry --sample 50' for some
-	OMP_NUM_THREADS=1 nice -n 19 $(BIN)/python tests/mutants.py $(MUTANTS)
 
 bench: .venv/.ready-dev  ## the benchmarks
 	$(BIN)/python -m benchmarks

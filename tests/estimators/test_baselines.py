@@ -478,7 +478,7 @@ def test_wrong_components_and_points_are_refused(X, name):
         (PGA(tol=None), "tol must be a positive number, but is None"),
         (BSA(base_noise="a"), "base_noise must be a standard deviation >= 0, but is 'a'"),
         (HalfSpaceProjection(n_draws=0), "n_draws must be a whole number of at least 1, but is 0"),
-        (TangentPCA(1.0), "a share of the variance between 0 and 1, or None for all, but is 1.0"),
+        (TangentPCA(1.0), "a fraction of the variance between 0 and 1, or None for all, but is 1.0"),
         (BSA(strategy="joint"), "strategy must be one of 'flag', 'last'"),
         (BSA(base_noise=0.1), "there is no base point to add it to. Pass base_point='mean'"),
     ],

@@ -109,7 +109,7 @@ def test_training_from_a_poor_start_reaches_the_optimum_of_the_estimator():
 
         optimiser.step(loss)
         reached.append(layer.pair_variance(mammals).item())
-    assert max(reached) > 0.999 * best  # L-BFGS stops where fifty steps end, each at one of several optima
+    assert max(reached) > 0.99 * best  # fifty steps from three random starts end near one of several local optima
     assert min(reached) > 0.97 * best
 
 

@@ -204,12 +204,12 @@ def test_refusals():
         holed[2, 1] = bad
         with pytest.raises(ValueError, match=rf"x must hold points of the hyperboloid.* but row 2 is .*{bad}"):
             align(holed, x)
-    with pytest.raises(ValueError, match=r"y must hold points of the hyperboloid.* by to_hyperboloid"):
+    with pytest.raises(ValueError, match=r"y must hold points of the hyperboloid.* with to_hyperboloid"):
         align(x, x / 100)
     with pytest.raises(ValueError, match=r"x and y must be points .* shapes \(4, 3\) and \(3, 3\)"):
         align(x, x[:3])
     with pytest.raises(ValueError, match="weights must be one number for each of the 4 points"):
         align(x, x, np.ones(3))
     for bad in (np.zeros(4), np.array([1.0, -1, 1, 1]), np.array([1.0, np.nan, 1, 1])):
-        with pytest.raises(ValueError, match="weights must not be negative"):
+        with pytest.raises(ValueError, match="weights must be finite and non-negative"):
             align(x, x, bad)

@@ -96,11 +96,11 @@ D = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
 @pytest.mark.parametrize(
     ("wrong", "expected"),
     [
-        (D - 3, "Negative values in data: Y must hold distances >= 0, but its smallest entry is -3."),
+        (D - 3, "Negative values in data: Y must contain distances >= 0, but its smallest is -3."),
         (D[:2], "Y must be a square matrix of distances for metric='precomputed', but has shape (2, 3). For points pass "
                 "metric='hyperbolic'."),
         (D + np.triu(D), "Y must be symmetric, but differs from its transpose by up to 2. Pass (Y + Y.T) / 2."),
-        (D + np.diag([0, 0.5, 0]), "Y must be 0 on its diagonal, but holds 0.5 there. Pass distances, not similarities."),
+        (D + np.diag([0, 0.5, 0]), "Y must be 0 on its diagonal, but has 0.5 there. Pass distances, not similarities."),
     ],
 )  # fmt: skip
 def test_errors_of_distances(wrong, expected):
@@ -117,7 +117,7 @@ def test_tolerance_of_distances():
     for nothing in (np.zeros((2, 2)), np.zeros((0, 0))):
         assert check_distances(nothing) is nothing
     assert check_distances(D[:2], symmetric=False).shape == (2, 3)
-    assert "smallest entry is -3" in sentence(check_distances, D - 3, symmetric=False)
+    assert "smallest is -3" in sentence(check_distances, D - 3, symmetric=False)
 
 
 # ---------------------------------------------------------------- rows

@@ -14,7 +14,7 @@ from fuzz.samples import MAKERS
 from horopca import TangentPCA
 from horopca.io import load, reduce_file, save
 from horopca.io.files import FormatError
-from horopca.io.partial import claimed
+from horopca.io.partial import open_partial
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="who holds a file is read from /proc, which only Linux has")
 
@@ -51,7 +51,7 @@ def windows(monkeypatch, small_blocks):
 
     monkeypatch.setattr(Path, "unlink", lambda self, **options: (held(self), unlink(self, **options))[1])
     monkeypatch.setattr(Path, "replace", lambda self, other: (held(self), held(Path(other)), replace(self, other))[2])
-    for module in ("partial", "streaming"):
+    for module in ("output", "partial", "streaming"):
         monkeypatch.setattr(f"horopca.io.{module}.os", Windows())
     monkeypatch.setattr("horopca.io.partial.sys", SimpleNamespace(platform="win32"))
     monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(LK_NBLCK=2, locking=lock_in_a_long))
@@ -99,7 +99,7 @@ def test_another_process_holds_the_output(windows, tmp_path, monkeypatch):
 
     monkeypatch.setattr(sys.modules["msvcrt"], "locking", taken)
     with pytest.raises(BlockingIOError, match=r"out\.npy is being written by another process"):
-        claimed(tmp_path / "out.npy.partial").__enter__()
+        open_partial(tmp_path / "out.npy.partial").__enter__()
 
 
 @pytest.mark.parametrize("name", ["npy", "npz", "csv", "csv, packed", "word2vec, binary", "safetensors", "mat 5"])
