@@ -83,7 +83,7 @@ def test_a_reduction_is_interrupted_resumed_and_written_again(windows, tmp_path,
     first = out.read_bytes()
     reduce_file(points, out, TangentPCA(2), force=True)
     assert out.read_bytes() == first
-    assert {path.name for path in tmp_path.iterdir()} == {"points.npy", "out.npy"}
+    assert {path.name for path in tmp_path.iterdir()} == {"points.npy", "out.npy", "out.npy.json"}
 
 
 def test_a_reduction_that_is_refused_leaves_nothing(windows, tmp_path, out):
