@@ -52,100 +52,98 @@ RESERVOIR_ROWS = LEAST_SEARCH_ROWS  # Points of a stream that `partial_fit` keep
 class HoroPCA(HyperbolicReduction):
     """Principal component analysis in hyperbolic space by horospherical projections.
 
-    Finds K directions (ideal points) such that the points, projected along the horospheres centred at these, keep as much
-    as possible of their variance (mean squared distance over pairs) or of their distances. The projection
-    lengthens no distance (unless it is told to stretch) and does not depend on any base point.
+    HoroPCA finds K directions (ideal points) such that the points, projected along the horospheres centred at these, keep as
+    much as possible of their variance (the mean squared distance over pairs) or of their distances [1]_. The projection never
+    lengthens a distance, unless it is stretched, and does not depend on a base point.
 
     Parameters
     ----------
     n_components : int, float or None, default=2
-        K, the dimension of the image, from 1 to the dimension of the data. A float between 0 and 1: the fewest that keep this
-        share of the variance. None keeps all.
+        K, the dimension of the image, from 1 to the dimension of the data. A float between 0 and 1 selects the fewest
+        components that keep this fraction of the variance; None keeps all.
     spine : {"auto", "ideal", "free"}, default="auto"
-        "ideal": components are ideal points, the family of the paper (and its limits). "free": also
-        the projections whose pole lies beyond infinity; contains the former and preserves distances better.
-        "auto": "free" with a stretch, and otherwise "ideal".
+        With "ideal", components are ideal points: the family of the paper and its limits. "free" also contains projections
+        whose pole lies beyond infinity, and preserves distances better. "auto" means "free" with a stretch, else "ideal".
     strategy : {"joint", "greedy"}, default="joint"
-        "joint": optimise all components together. "greedy": one after another, each given those before, like PCA.
+        "joint" optimises all components together; "greedy" optimises one after another, like PCA.
     objective : {"auto", "variance", "distortion", "frechet", "robust"}, default="auto"
-        "variance": maximise the pair variance of the projections, the mean of their squared distances, as the paper does.
-        "distortion": minimise their average distortion. "frechet": maximise the variance about their mean, the one
-        that the paper reports. "robust": a pair variance that far points do not own, the mean of d² / (d² + r²) with r the
-        lower quartile of the distances of the points, seen from the geometric median in place of the mean.
-        "auto": "distortion" with a stretch, and otherwise "variance".
+        "variance" maximises the pair variance of the images, as in the paper. "distortion" minimises their average distortion.
+        "frechet" maximises their variance about the mean, which the paper reports. "robust" maximises the mean of
+        d² / (d² + r²), where r is the lower quartile of the distances of the points, so that outliers cannot dominate; it is
+        centred at the geometric median rather than the mean. "auto" means "distortion" with a stretch, else "variance".
     stretch : bool, default=False
-        Learn a stretch of the image too, which pays back the length that dropping dimensions costs: half the distortion or
-        less, but some distances grow (by at most ``stretch_bound_``). Implies ``spine="free"``, ``objective="distortion"`` and
-        ``strategy="joint"``.
+        Whether to learn a stretch of the image, which restores the length that dropping dimensions costs. It halves the
+        distortion or better, but some distances grow (by at most ``stretch_bound_``). It implies ``spine="free"``,
+        ``objective="distortion"`` and ``strategy="joint"``.
     model : str, default="poincare"
         Coordinates of the input and of the output, a key of `horopca.geometry.MODELS`, or "auto" for the only model that the
         rows fit. ``fit`` raises a ValueError if several do.
     curvature : float, default=-1.0
-        Negative; the ball has radius 1/sqrt(-curvature). An array or tensor of one number will do.
+        Negative; the ball has radius 1/sqrt(-curvature). May be an array or tensor with one element.
     centre : "mean", "origin" or array of shape (n_features,), default="mean"
-        What is in the middle of the picture: the mean of the images (their median, with ``objective="robust"``), or the image
-        of the origin or of another point, such as a root. The projection does not depend on it, and distances do not change.
+        The centre of the picture: the mean of the images (their median, with ``objective="robust"``), or the image of the
+        origin or of another point, such as a root. It changes neither the projection nor any distance.
     warm_start : bool, default=False
-        A fit that follows another begins where that ended, beside its usual starts, and its picture is turned to where the
-        one before had the same points: pictures of points that move a little move a little, and a film does not jump.
+        Whether a fit also starts from the previous solution and aligns its picture with the previous one, so that pictures of
+        slowly moving points change slowly.
     n_init : "auto" or int, default="auto"
-        How many starts are climbed from: the most promising of eight times as many. "auto" is 16, and up to 64 on fewer than a
-        thousand points; 96 on up to four thousand points if the objective is the distortion.
+        The number of starting points, the most promising of eight times as many. "auto" means 16, and up to 64 for fewer than a
+        thousand points; 96 for up to four thousand points if the objective is the distortion.
     pairs : "auto", "all" or int, default="auto"
-        Pairs per point in the last climb. "auto" takes all pairs of up to 2048 points and about a million of more, on a random
-        sample of 65536 points if there are more (fewer in more than 128 dimensions, at least 16384). "all" takes every pair of
-        all points, which needs a GPU or patience.
+        The number of pairs per point in the last round of the search. "auto" uses all pairs of up to 2048 points and about a
+        million pairs of more, on a random sample of 65536 points if there are more (fewer in more than 128 dimensions, at least
+        16384). "all" uses every pair of all points, which is slow.
     max_iter : int, default=500
-        Iterations of the last climb, at most.
+        The largest number of iterations of the last round.
     tol : "auto" or float, default="auto"
-        A climb ends when two steps in a row improve the objective by less than this fraction. "auto" is 1e-10 where all pairs
-        are counted, 1e-7 where some are, and 1e-6 on a sample: the choice of the pairs and of the sample hides smaller gains.
+        The search stops if two steps in a row improve the objective by less than this fraction. "auto" means 1e-10 if all pairs
+        are used, 1e-7 if some are, and 1e-6 on a sample: sampling errors are larger than smaller gains.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the sample that many points are searched on (see ``pairs``). On fewer points nothing depends on it, nor on the
-        order of the points.
+        Seed for the sample of many points (see ``pairs``). With fewer points the result does not depend on it, nor on the order
+        of the points.
     n_jobs : int or None, default=None
-        Threads for more than a few thousand points; -1: one per core. None: as many as the library of linear algebra
-        is set to use (``threadpoolctl.threadpool_limits``, ``OMP_NUM_THREADS``).
+        The number of threads for more than a few thousand points; -1 means one per core. None means as many as BLAS is set to
+        use (``threadpoolctl.threadpool_limits``, ``OMP_NUM_THREADS``).
     verbose : int, default=0
         If 1, print a line to stderr after each round of the search.
 
     Attributes
     ----------
     ideal_points_ : ndarray of shape (n_components, n_dimensions) or None
-        The principal directions as unit vectors, those of the nested sequence in order. Where the optimum has
-        merged them they coincide (to within rounding); None if ``spine="free"`` found a pole beyond infinity.
+        The principal directions as unit vectors, in the order of the nested sequence. If they have merged at the optimum they
+        coincide up to rounding; None if ``spine="free"`` found a pole beyond infinity.
     spine_ : Spine
-        The subspace the projection keeps, in the frame with ``mean_`` at the origin: see `horopca.projections`.
+        The subspace that the projection keeps, in the frame with ``mean_`` at the origin: see `horopca.projections`.
     nested_spines_ : list of Spine
         The spines of the first 1, 2, ... components; the last is ``spine_``.
     stretch_ : float
-        By how much the image is stretched: 1 unless ``stretch=True``.
+        The factor of the stretch; 1 unless ``stretch=True``.
     stretch_bound_ : float
-        No distance is longer than in the projection without a stretch by more than this: ``2 log(stretch_)``, in the unit of
-        the data.
+        The most that a distance can grow, ``2 log(stretch_)`` in the unit of the data, relative to the projection without a
+        stretch.
     n_components_ : int
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean of the training data (the geometric median, with ``objective="robust"``), in the estimator's model.
     explained_variance_ : ndarray of shape (n_components,)
-        What each component of the nested sequence adds to the pair variance of the projections (mean squared distance over
-        ordered pairs). With ``strategy="joint"`` the first ones are those of the best flag *inside* the final answer, which
-        can keep far less than the best single component does.
+        What each component of the nested sequence adds to the pair variance of the images (the mean squared distance over
+        ordered pairs). With ``strategy="joint"`` the sequence is the best one *inside* the final subspace: its first component
+        can keep far less than the best single component.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        The same as fractions of ``total_variance_``; their sum is the share that is kept. (With a stretch it is the variance
-        of the image over that of the data, which is no share: some of it is made, not kept.)
+        The same as fractions of ``total_variance_``, which sum to the fraction that is kept. (With a stretch the sum is a ratio
+        of two variances, not a fraction, because a stretch increases variance.)
     total_variance_ : float
-        Pair variance of the training data: mean squared distance over all ordered pairs.
+        Pair variance of the training data.
     variance_error_ : float
-        Standard error of the sum of the explained variances: 0 where all pairs were counted (up to 3000 points).
+        Standard error of the sum of the explained variances; 0 if all pairs were used (up to 3000 points).
     n_iter_ : int
-        The largest number of iterations.
+        The number of iterations of the last round.
     converged_ : bool
     status_ : str
-        How the search ended, in words; also whether another optimum was found that is as good.
+        How the search ended, and whether another optimum is equally good.
     n_samples_seen_ : int
-        Points of the fit, or of all batches given to `partial_fit`.
+        The number of points of the fit, or of all batches passed to `partial_fit`.
     objective_ : str
-        ``objective`` as it was in the fit, which `score` measures.
+        The objective of the fit, which `score` measures.
     model_, curvature_
         The model and the curvature of the fit, which `transform` uses.
     n_features_in_ : int
@@ -153,11 +151,16 @@ class HoroPCA(HyperbolicReduction):
 
     See Also
     --------
-    TangentPCA : ordinary PCA of the logarithms at the mean: fast, and good where the points are near each other.
+    TangentPCA : PCA of the logarithms at the mean; fast, and good for points that are close together.
     PGA : projects to the nearest points of a geodesic submanifold, which shrinks distances.
-    BusemannWhitener : directions whose coordinates tell the most, as features for a learner.
+    BusemannWhitener : coordinates along ideal points as features for a classifier.
     horopca.torch.HoroProjection : the same projection as a layer of a network.
-    horopca.compare : what each method keeps of your points.
+    horopca.compare : compares all methods on your points.
+
+    References
+    ----------
+    .. [1] Chami, I., Gu, A., Nguyen, D., and Ré, C. (2021). HoroPCA: Hyperbolic dimensionality reduction via horospherical
+       projections. Proceedings of the 38th International Conference on Machine Learning.
 
     Examples
     --------
@@ -229,9 +232,9 @@ class HoroPCA(HyperbolicReduction):
             Points in the estimator's model and curvature; NumPy, torch or another array library, Dask, or a data frame.
         y : ignored
         sample_weight : array of shape (n_samples,), optional
-            How much each point counts, in the mean, the search and the variances: any non-negative numbers. A common factor
-            changes nothing, whole numbers do what as many copies of the points do, and a weight of 0 leaves a point out.
-            ``sklearn.utils.class_weight.compute_sample_weight("balanced", groups)`` lets every group count as much as another.
+            Non-negative weights of the points in the mean, the search and the variances. A common factor changes nothing, a
+            whole number is equivalent to that many copies, and a weight of 0 leaves a point out.
+            ``sklearn.utils.class_weight.compute_sample_weight("balanced", groups)`` gives all groups the same total weight.
 
         Returns
         -------
@@ -259,12 +262,11 @@ class HoroPCA(HyperbolicReduction):
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from one more batch of a stream of points.
 
-        A uniform sample of at most 16384 of all points seen is kept. A fit to it is made when more than the square root
-        of their number have come in since the last one, which is about what its standard error lets one see; it takes
-        about a second, so that large batches cost less. Like `fit`, it may end in one of several optima that are nearly
-        as good; its picture stays turned as the last one was. `fit` forgets the stream. A batch that is refused changes
-        nothing. Parameters that are set between batches count from the next such fit on; with another ``n_components`` or
-        ``objective`` that is made at once.
+        The estimator keeps a uniform sample of at most 16384 of all points seen. It fits the sample again when more than the
+        square root of its size has changed since the last fit, which is about the standard error. A fit takes about a second,
+        so large batches are more efficient. The picture is aligned with the previous one. `fit` discards the stream. An invalid
+        batch raises an error and changes nothing. Parameters that are changed between batches take effect with the next fit;
+        another ``n_components`` or ``objective`` triggers it at once.
 
         Parameters
         ----------
@@ -356,15 +358,14 @@ class HoroPCA(HyperbolicReduction):
         X : array of shape (n_samples, n_features)
             Points in the estimator's model and curvature; NumPy, torch or another array library, or a data frame.
         n_components : int or None, default=None
-            The projection on the first so many of the nested components; None: on all. The first columns of the whole
-            projection are *not* that: with ``strategy="joint"`` they hold what its principal axes show of it. If you want
-            each of 1 .. K components to be as good as it can be, fit with ``strategy="greedy"``.
+            The number of nested components to project on; None means all. This is *not* the same as the first columns of the
+            whole projection. If every number of components from 1 to K should be good, fit with ``strategy="greedy"``.
 
         Returns
         -------
         array of shape (n_samples, n_components) (one column more for a model with time)
-            In the model, curvature, dtype, array library and device of X; `inverse_transform` takes it back, whichever
-            the components.
+            In the model, curvature, dtype, array library and device of X. `inverse_transform` accepts images of any number of
+            components.
         """
         check_is_fitted(self)
         if n_components is None or n_components == self.n_components_:
