@@ -7,6 +7,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 from importlib import import_module
 from pathlib import Path
 
@@ -120,6 +121,7 @@ def test_a_full_disk_is_named_and_leaves_nothing(tmp_path, points):
     def small_files():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # in the child: Python would leave truncated .pyc files
 
     done = shell("reduce", points, "--method", "tpca", "-o", "out.npy", cwd=tmp_path, preexec_fn=small_files)
     assert done.returncode == 1 and done.stderr == "Error: out.npy: File too large.\n"
@@ -156,7 +158,10 @@ def test_control_c_ends_with_130(tmp_path):
     default = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # a job in the background ignores it
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, preexec_fn=default, **pipes) as process:
-        pipe.write_text("a\n" * 3280)  # returns when the command has read it, and the work begins
+        writer = threading.Thread(target=pipe.write_text, args=("a\n" * 3280,), daemon=True)
+        writer.start()  # ends when the command has read it, and the work begins
+        while writer.is_alive() and process.poll() is None:
+            writer.join(0.01)
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=60) == ("", "Interrupted.\n") and process.returncode == 130
 

@@ -38,7 +38,8 @@ def runner():
 
 def limited(size, code):
     """RLIMIT_FSIZE: a write that goes beyond fails, as on a full disk."""
-    return f"resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\n{code}"
+    # without bytecode: Python would leave truncated .pyc files
+    return f"__import__('sys').dont_write_bytecode = True\nresource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\n{code}"
 
 
 @pytest.fixture

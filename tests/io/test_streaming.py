@@ -324,6 +324,7 @@ def test_an_output_that_another_process_writes_meanwhile_is_not_overwritten(poin
 def test_a_full_disk_costs_one_block(points, out, tmp_path, whole, runner):
     for limit, rows in ((8000, 3 * BLOCK), (12_000, 5 * BLOCK)):
         code = f"""
+        __import__("sys").dont_write_bytecode = True  # Python would leave truncated .pyc files
         resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
         try:
             reduce_file(points, out, TangentPCA(2))

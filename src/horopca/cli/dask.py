@@ -9,7 +9,7 @@ import threading
 import time
 from _thread import interrupt_main
 from collections.abc import Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -113,7 +113,11 @@ class Watch(threading.Thread):
 
     def workers(self) -> dict[str, Any]:
         """The workers that the scheduler knows. Raises OSError (TimeoutError) if it does not answer."""
-        return asyncio.run(self._workers())
+        pool = ThreadPoolExecutor(1)  # the caller's thread may have an event loop already
+        try:
+            return pool.submit(lambda: asyncio.run(self._workers())).result()
+        finally:
+            pool.shutdown(wait=False)
 
     async def _workers(self) -> dict[str, Any]:
         import distributed

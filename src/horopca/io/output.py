@@ -194,6 +194,7 @@ class OutputSet(ExitStack):
 
     def __init__(self, *, force: bool = False) -> None:
         super().__init__()
+        self.locks = self.enter_context(ExitStack())  # released last: an unlocked file with both names counts as unfinished
         self.force = force
         self.outputs: list[tuple[Path, Path, Callable[..., object]]] = []
 
@@ -214,7 +215,7 @@ class OutputSet(ExitStack):
             for temporary, path, _ in reversed(self.outputs):
                 if temporary.is_file() and os.name != "nt":  # Windows cannot rename an open file
                     with suppress(BlockingIOError):  # the partial file of a large job is locked already
-                        lock(self.enter_context(open(temporary, "rb")))
+                        lock(self.locks.enter_context(open(temporary, "rb")))
                 side, described = side_file(path), side_file(temporary).exists()
                 if described:  # first: points without their metadata would be misread
                     self._publish(side_file(temporary), side, True, undo)
