@@ -1,7 +1,7 @@
-"""Try the wheel in dist/ as a user has it, in an empty environment away from the source, with the tests of the sdist beside it.
+"""Test the wheel in dist/ in an empty environment without the source, with the tests of the sdist.
 
-python .ci/away.py            with the newest versions of what it depends on
-python .ci/away.py --lowest   with the lowest that it allows
+python .ci/away.py            with the newest versions of its dependencies
+python .ci/away.py --lowest   with the lowest versions that it allows
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from email import message_from_bytes
 from pathlib import Path
 
 DIST = Path(__file__).parents[1] / "dist"
-TESTS = "@tests/inner.txt"  # of the inner rooms, which need no optional library
+TESTS = "@tests/inner.txt"  # the core, which needs no optional library
 
 
 def lowest(wheel: Path) -> list[str]:
-    """The lowest versions of what a wheel cannot do without: numpy>=2.0 is numpy==2.0."""
+    """The lowest versions of the dependencies of a wheel: numpy==2.0 for numpy>=2.0."""
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
         needed = message_from_bytes(archive.read(name)).get_all("Requires-Dist", [])
@@ -30,7 +30,7 @@ def lowest(wheel: Path) -> list[str]:
 
 
 def unpacked(sdist: Path, folder: Path) -> Path:
-    """The tests of a source distribution, without the source that they must not find."""
+    """The tests of a source distribution, without its source, so that the wheel is tested."""
     with tarfile.open(sdist) as archive:
         archive.extractall(folder, filter="data")
     (root,) = folder.iterdir()
@@ -42,9 +42,9 @@ def main() -> None:
     (wheel,), (sdist,) = DIST.glob("*.whl"), DIST.glob("*.tar.gz")
     versions = lowest(wheel) if "--lowest" in sys.argv[1:] else []
     with tempfile.TemporaryDirectory(prefix="horopca-away-", ignore_cleanup_errors=True) as folder:
-        place = Path(folder, "environment")
-        venv.create(place, with_pip=True)
-        scripts = place / ("Scripts" if os.name == "nt" else "bin")
+        environment_folder = Path(folder, "environment")
+        venv.create(environment_folder, with_pip=True)
+        scripts = environment_folder / ("Scripts" if os.name == "nt" else "bin")
         run = lambda *words, **options: subprocess.run([str(scripts / words[0]), *words[1:]], check=True, **options)
         run("python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", f"{wheel}[test]", *versions)
         run("python", "-m", "pip", "--disable-pip-version-check", "list")

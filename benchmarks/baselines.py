@@ -17,11 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from horopca import estimators, metrics
-from horopca._optimize import submanifold_search
-from horopca._optimize.sample import Sample, as_sample
-from horopca._optimize.submanifolds import Objective, mean_over_points
-from horopca.geometry import distance, to_hyperboloid, translate_to_origin
-from horopca.statistics import frechet_mean
+from horopca.geometry import distance, to_hyperboloid
 
 from .data import NAMES, embedding
 
@@ -142,46 +138,6 @@ def cell(row: Row, figures: tuple[str, ...], X: np.ndarray) -> tuple[str, float]
     return f"{ours} ({row.relation} {' / '.join(figures)}{'' if reached else ', differs'})", float(np.median(seconds))
 
 
-def chords(q: np.ndarray, B: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """sinh^2 of the distance to a submanifold, and its derivative in itself: what space-form PCA takes the mean of."""
-    return q, np.ones_like(q)
-
-
-def short_chords(sample: Sample) -> Objective:
-    def objective(A: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = mean_over_points(sample, A, chords)
-        return -value, -gradient
-
-    return objective
-
-
-def searched(sample: Sample, K: int) -> np.ndarray:
-    """The submanifold with the least mean of sinh^2 as BSA once had to find it: from hulls of data points."""
-    rng, d = np.random.default_rng(0), sample.dimension
-    target = submanifold_search.Target(short_chords, chords, 1)
-    hulls = submanifold_search._exchanged(sample, np.zeros((0, d + 1)), K + 1, target, STARTS, rng)
-    starts = [submanifold_search._points(sample, hull) for hull in hulls]
-    options = submanifold_search.SubmanifoldOptions(STARTS, 1000, 1e-8)
-    return submanifold_search._halving_in_frames(sample, np.eye(d + 1), starts, K, short_chords, options).point
-
-
-def eigen_start(X: np.ndarray) -> str:
-    """How much longer the search takes on the task of space-form PCA, and how far above the eigen-solution it ends."""
-    x = to_hyperboloid(X)
-    x = translate_to_origin(x, frechet_mean(x).point)
-    sample = as_sample(x[np.random.default_rng(0).permutation(len(x))])
-    values, seconds = [], []
-    for solve, repeats in (
-        (lambda: submanifold_search.space_form(sample, 2, False, 0.0), 50),
-        (lambda: searched(sample, 2), 1),
-    ):
-        start = time.process_time()
-        found = [solve() for _ in range(repeats)]
-        seconds.append((time.process_time() - start) / repeats)
-        values.append(mean_over_points(sample, found[-1], chords)[0])
-    return f"{seconds[1] / seconds[0]:,.0f} x (>= 150 x), {100 * (values[1] / values[0] - 1):+.2g} %"
-
-
 def main() -> None:
     table = Table(title="Baselines, 10 to 2 dimensions: ours (the figure to reach), and seconds of processor time for a fit")
     for column in ("", *NAMES):
@@ -189,13 +145,7 @@ def main() -> None:
     for row in ROWS:
         cells = [cell(row, figures, embedding(name)) for name, figures in zip(NAMES, row.figures, strict=True)]
         table.add_row(row.title, *(f"{text}\n{seconds:.2f} s" for text, seconds in cells))
-    eigen = Table(
-        title="Space-form PCA's task, the least mean of sinh^2: a search from hulls of data points against the closed form"
-    )
-    for column in NAMES:
-        eigen.add_column(column, justify="right")
-    eigen.add_row(*(eigen_start(embedding(name)) for name in NAMES))
-    Console(width=170).print(table, NOTE, eigen)
+    Console(width=170).print(table, NOTE)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,12 @@
 """Embeddings of the paper's graphs, of phylogenies and of WordNet's mammals, beside the paper's, plain Adam's and gensim's.
 
     HOROPCA_DATA=... python -m benchmarks.embeddings [TREE ...]
+    python -m benchmarks.embeddings cells FOLDER
+    python -m benchmarks.embeddings new
 
-takes about twenty minutes on one core. The phylogenies are those in scikit-bio's package, and files that you name (Newick,
-Nexus, PhyloXML); the rows of Adam and of gensim need torch and gensim.
+The first takes about twenty minutes on one core. The phylogenies are those in scikit-bio's package, and files that you name
+(Newick, Nexus, PhyloXML); the rows of Adam and of gensim need torch and gensim. The second compares with the published
+coordinates of single cells in FOLDER, a clone of facebookresearch/PoincareMaps. The third embeds held-out nodes.
 """
 
 from __future__ import annotations
@@ -15,16 +18,22 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 from reproduction.paper import EMBEDDING
 from rich.console import Console
 from rich.table import Table
+from scipy.sparse import csr_array
+from sklearn.decomposition import PCA
+from sklearn.neighbors import kneighbors_graph
 
-from horopca.datasets import fetch_graph, load_mammals
+from horopca.datasets import fetch_graph, load_mammals, random_tree
 from horopca.embed import DistortionEmbedding, PoincareEmbedding, SarkarEmbedding, reconstruction
-from horopca.embed.forms import as_graph
-from horopca.embed.graphs import shortest_paths
+from horopca.embed.descent import best_fit
+from horopca.embed.graphs import as_graph, shortest_paths
+from horopca.geometry import pairwise_distance, to_hyperboloid
 from horopca.io import EdgeList
+from horopca.metrics import neighbours_kept
 
 from .data import NAMES
 
@@ -186,8 +195,73 @@ def _gensim(names: list[str], pairs: np.ndarray) -> tuple[str, ...]:
     return str(EPOCHS), f"{found.mean_average_precision:.4f}", f"{found.mean_rank:.3f}", f"{seconds:.1f}"
 
 
+CELLS = {"Olsson": (15, 20), "MyeloidProgenitors": (30, 0)}  # neighbours, and principal components (0: all), of the authors
+
+
+def cells(folder: Path) -> Table:
+    """Distances and neighbours of the neighbour graphs of single cells, kept in the plane."""
+    table = Table(title="Single cells: average distortion and ten neighbours kept")
+    for column in ("", *CELLS):
+        table.add_column(column, justify="left" if not column else "right")
+    graphs = {name: _cell_graph(folder / "datasets" / f"{name}.csv", *settings) for name, settings in CELLS.items()}
+    for weight in (0.0, 0.1, 0.2, 0.3):
+        fits = (
+            DistortionEmbedding(2, neighbor_weight=weight, random_state=0).fit_transform(graph) for graph in graphs.values()
+        )
+        table.add_row(f"neighbor_weight={weight}", *(_kept(*pair) for pair in zip(graphs.values(), fits, strict=True)))
+    published = (next((folder / "results").glob(f"{name}_MFI*_connected.csv")) for name in CELLS)
+    rows = (_kept(graph, np.loadtxt(path, delimiter=",")) for graph, path in zip(graphs.values(), published, strict=True))
+    table.add_row("published coordinates", *rows)
+    return table
+
+
+def _cell_graph(path: Path, k: int, components: int) -> csr_array:
+    x = np.array([row.split(",")[:-1] for row in path.read_text().splitlines()[1:]], dtype=float)
+    x = PCA(components, random_state=0).fit_transform(x) if components else x
+    graph = kneighbors_graph(x, k, mode="distance")
+    return csr_array(graph.maximum(graph.T))
+
+
+def _kept(graph: csr_array, X: np.ndarray) -> str:
+    D, E = shortest_paths(graph), pairwise_distance(to_hyperboloid(X))
+    pairs = np.triu_indices(len(D), 1)
+    distortion = best_fit(E[pairs] / D[pairs]).distortion
+    return f"{distortion:.3f}  {neighbours_kept(D, E, metric='precomputed'):.3f}"
+
+
+def new_nodes() -> Table:
+    """The distortion of the distances from a tenth of the nodes to the others: embedded by `transform`, and by a new fit."""
+    graphs = {f"{kind} tree": random_tree(100, kind=kind, random_state=21).parent for kind in ("uniform", "recursive")}
+    graphs |= {"preferential tree": random_tree(100, kind="preferential", random_state=21).parent}
+    graphs |= {"karate club": nx.karate_club_graph(), "scale-free": nx.barabasi_albert_graph(100, 2, seed=5)}
+    graphs |= {"small world": nx.connected_watts_strogatz_graph(100, 4, 0.1, seed=4)}
+    table = Table("", "transform", "new fit", "ratio", title="Held-out nodes: average distortion, medians of three draws")
+    for name, graph in graphs.items():
+        D = shortest_paths(as_graph(graph).adjacency)
+        found = np.array([_held_out(D, seed) for seed in range(3)])
+        values = (*np.median(found, axis=0), np.median(found[:, 0] / found[:, 1]))
+        table.add_row(name, *(f"{value:.3f}" for value in values))
+    return table
+
+
+def _held_out(D: np.ndarray, seed: int) -> tuple[float, float]:
+    new = np.random.default_rng(seed).choice(len(D), len(D) // 10, replace=False)
+    known = np.setdiff1d(np.arange(len(D)), new)
+    wanted = D[np.ix_(new, known)]
+    whole, part = (DistortionEmbedding(2, random_state=0).fit(D[np.ix_(rows, rows)]) for rows in (np.arange(len(D)), known))
+    distortion = lambda a, b, fit: float(
+        np.mean(np.abs(pairwise_distance(to_hyperboloid(a), to_hyperboloid(b)) / (fit.distance_scale_ * wanted) - 1))
+    )
+    again = distortion(whole.embedding_[new], whole.embedding_[known], whole)
+    return distortion(part.transform(wanted), part.embedding_, part), again
+
+
 def main() -> None:
     console = Console(width=170)
+    if sys.argv[1:2] == ["new"]:
+        return console.print(new_nodes())
+    if sys.argv[1:2] == ["cells"]:
+        return console.print(cells(Path(sys.argv[2])))
     console.print(mammals())
     console.print(phylogenies([Path(name) for name in sys.argv[1:]]))
     console.print(distortions())

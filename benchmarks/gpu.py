@@ -19,8 +19,7 @@ from horopca import HoroPCA
 from horopca._input.coordinates import Coordinates
 from horopca._input.rows import check_rows
 from horopca._optimize.objectives import objective_over
-from horopca._optimize.pairs import all_pairs
-from horopca._optimize.sample import as_sample
+from horopca._optimize.sample import all_pairs, as_sample
 
 ROWS, COLUMNS = 10_000_000, 64
 

@@ -17,8 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from horopca import HoroPCA
 from horopca._optimize.objectives import objective_over
-from horopca._optimize.pairs import all_pairs
-from horopca._optimize.sample import as_sample
+from horopca._optimize.sample import all_pairs, as_sample
 from horopca.geometry import to_hyperboloid, translate_to_origin
 from horopca.statistics import frechet_mean
 

@@ -1,10 +1,10 @@
 """How far error bars hold: simulations from models whose truth is known.
 
-    python -m benchmarks.trust                   # all tables
+    python -m benchmarks.trust                   # all tables: about half an hour of processor time
     python -m benchmarks.trust selection         # one of TABLES
-    python -m benchmarks.trust coverage runs=20  # with fewer simulations
+    python -m benchmarks.trust coverage runs=20  # with at most 20 simulations for each row
 
-Seeds are fixed: the counts do not depend on the number of jobs.
+Seeds are fixed: the figures do not depend on the number of jobs.
 """
 
 from __future__ import annotations
@@ -16,18 +16,25 @@ from typing import NamedTuple, get_args
 import numpy as np
 from joblib import Parallel, delayed
 
-from horopca import HoroPCA
+from horopca import HoroPCA, refine
 from horopca._optimize.objectives import ObjectiveName
-from horopca.geometry import Frame, align, between, from_hyperboloid, lift, to_hyperboloid, translate, translate_to_origin
-from horopca.metrics import bootstrap, component_curve
+from horopca.datasets import load_mammals
+from horopca.embed import TreeEmbedding
+from horopca.estimators.parallel_analysis import look_dependent
+from horopca.geometry import align, distance, from_hyperboloid, lift, to_hyperboloid, translate, translate_to_origin
+from horopca.geometry.isometries import Frame, between
+from horopca.metrics import average_distortion, bootstrap, component_curve
 from horopca.projections import Spine, slide, spine_basis
 from horopca.projections.spines import spine_angle
+from horopca.statistics import frechet_mean
+
+from .data import embedding
 
 
 class Planted(NamedTuple):
     """Points about a submanifold that is known."""
 
-    X: np.ndarray  # (n, d), in the ball
+    X: np.ndarray  # (n, d), tangent vectors at the origin: the ball has no points beyond radius 37, as a t distribution has
     mean: np.ndarray  # (d+1,), on the hyperboloid
     directions: np.ndarray  # (K, d), orthonormal: they span the submanifold as it is seen from the mean
     groups: np.ndarray | None = None  # (n,), the family of each point
@@ -45,6 +52,7 @@ class Model(NamedTuple):
     tails: bool = False  # Student's t with 3 degrees of freedom instead of a normal distribution
     family: int = 1  # points in a family, whose deviation is 0.3 of that of all points
     grouped: bool = False  # whether the families are passed as groups
+    runs: int = 50  # simulations
 
 
 def planted(model: Model, rng: np.random.Generator) -> Planted:
@@ -60,17 +68,18 @@ def planted(model: Model, rng: np.random.Generator) -> Planted:
     if model.tails:
         v /= np.sqrt(rng.chisquare(3, (n, 1)) / 3)
     points = translate(to_hyperboloid(model.size * v * deviations @ turn, "tangent"), mean)
-    return Planted(from_hyperboloid(points, "poincare"), mean, turn[:K], members if model.grouped else None)
+    return Planted(from_hyperboloid(points, "tangent"), mean, turn[:K], members if model.grouped else None)
 
 
 COVERED = {
-    "1 component": Model(1, d=3),
-    "2 components": Model(2, d=3),
-    "1, three times as far out": Model(1, d=3, size=3.0),
-    "1, of 30 points in 20 dimensions": Model(1, n=30, d=20, noise=0.2),
-    "1, t₃ tails": Model(1, d=3, tails=True),
-    "1, families of ten": Model(1, d=3, family=10),
+    "1, t₃ tails": Model(1, d=3, tails=True, runs=200),
     "1, families of ten, with `groups`": Model(1, d=3, family=10, grouped=True),
+    "1, families of ten": Model(1, d=3, family=10, runs=20),
+    "1 component": Model(1, d=3),
+    "1, t₃ tails, in 5 dimensions": Model(1, tails=True),
+    "2 components": Model(2, d=3, runs=20),
+    "1, three times as far out": Model(1, d=3, size=3.0, runs=20),
+    "1, 30 points in 20 dimensions": Model(1, n=30, d=20, noise=0.2, runs=20),
 }
 REFITS = 50  # In each simulation.
 
@@ -82,53 +91,132 @@ def coverage(model: Model, seed: int) -> tuple[bool, float]:
     as it is.
     """
     d, (X, mean, directions, groups) = model.d, planted(model, np.random.default_rng([model.K, seed]))
-    fit = HoroPCA(model.K, spine="free", n_init=1).fit(X)
+    fit = HoroPCA(model.K, spine="free", n_init=1, model="tangent").fit(X)
     found = bootstrap(fit, X, n_resamples=REFITS, groups=groups, random_state=seed)
     there = between(Frame(mean, np.eye(d)), Frame(fit._mean, np.eye(d))).T
     angle = spine_angle(spine_basis(fit.spine_), np.pad(directions, ((0, 0), (1, 0))) @ there)
     spine = Spine(directions[0], -1.0, directions[1:])
-    truth = to_hyperboloid(slide(translate_to_origin(to_hyperboloid(X), mean), spine), "halfspace")
-    matched = align(truth, to_hyperboloid(found.images), squares=True).move(truth)
-    return np.degrees(angle) <= found.angle_bounds[-1], float(np.mean(found.contains(from_hyperboloid(matched))))
+    truth = to_hyperboloid(slide(translate_to_origin(to_hyperboloid(X, "tangent"), mean), spine), "halfspace")
+    matched = align(truth, to_hyperboloid(found.images, "tangent"), squares=True).move(truth)
+    return np.degrees(angle) <= found.angle_bounds[-1], float(np.mean(found.contains(from_hyperboloid(matched, "tangent"))))
 
 
-def print_coverage(runs: int = 100) -> None:
+def print_coverage(most: int = 1000) -> None:
     """How often intervals of 90 % hold what is true."""
-    print(f"How often intervals of 90 % hold the truth ({runs} simulations, {REFITS} refits in each):\n")
-    print("| planted | the bound of the angle | regions of images |\n|---|---|---|")
+    print(f"How often intervals of 90 % hold the truth ({REFITS} refits in each simulation):\n")
+    print("| planted | bound of the angle | regions of images | simulations |\n|---|---:|---:|---:|")
     for name, model in COVERED.items():
+        runs = min(most, model.runs)
         found = Parallel(n_jobs=-1)(delayed(coverage)(model, seed) for seed in range(runs))
         cells = (f"{np.mean(values):.1%} ± {np.std(values) / np.sqrt(runs):.1%}" for values in zip(*found, strict=True))
-        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+        print(f"| {name} | {' | '.join(cells)} | {runs} |", flush=True)
 
 
 SELECTED = {
-    "no direction": Model(0, noise=1.0),
-    "1": Model(1),
-    "2": Model(2),
-    "3": Model(3),
-    "2, the first three times as wide": Model(2, first=3.0),
-    "no direction, t₃ tails": Model(0, noise=1.0, tails=True),
-    "2, t₃ tails": Model(2, tails=True),
-    "no direction, families of ten": Model(0, noise=1.0, family=10),
     "no direction, families of ten, with `groups`": Model(0, noise=1.0, family=10, grouped=True),
+    "no direction, families of ten": Model(0, noise=1.0, family=10, runs=20),
+    "no direction": Model(0, noise=1.0),
+    "no direction, t₃ tails": Model(0, noise=1.0, tails=True),
+    "1": Model(1, runs=20),
+    "2": Model(2, runs=20),
+    "3": Model(3, runs=20),
+    "2, the first three times as wide": Model(2, first=3.0, runs=20),
+    "2, t₃ tails": Model(2, tails=True, runs=20),
 }
 
 
 def selection(model: Model, run: int) -> int:
     """How many components `component_curve` chooses for points of a model."""
     found = planted(model, np.random.default_rng(run))
-    return component_curve(found.X, cv=2, groups=found.groups, random_state=run).chosen
+    return component_curve(found.X, estimator=HoroPCA(model="tangent"), cv=2, groups=found.groups, random_state=run).chosen
 
 
-def print_selection(runs: int = 100) -> None:
+def print_selection(most: int = 1000) -> None:
     """How many components are chosen, of as many as are planted."""
-    print(f"Components chosen, counts of {runs} runs:\n")
-    print("| planted | chosen: 0 | 1 | 2 | 3 | more | right |\n|---|---|---|---|---|---|---|")
+    print("Components chosen, counts of runs:\n")
+    print("| planted | chosen: 0 | 1 | 2 | 3 | more | right |\n|---|---:|---:|---:|---:|---:|---:|")
     for name, model in SELECTED.items():
+        runs = min(most, model.runs)
         chosen = Parallel(n_jobs=-1)(delayed(selection)(model, run) for run in range(runs))
         counts = np.bincount(np.minimum(chosen, 4), minlength=5)
         print(f"| {name} | {' | '.join(map(str, counts))} | {counts[model.K] / runs:.0%} |", flush=True)
+
+
+# Tangent vectors (n, d) of independent rows, of independent rows in four clusters, and of families.
+ROWS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {
+    "normal": lambda n, d, rng: rng.standard_normal((n, d)),
+    "normal, deviations from 1 to 0.1": lambda n, d, rng: rng.standard_normal((n, d)) * np.linspace(1, 0.1, d),
+    "uniform in a cube": lambda n, d, rng: rng.uniform(-1, 1, (n, d)),
+    "Laplace": lambda n, d, rng: rng.laplace(size=(n, d)),
+    "log-normal": lambda n, d, rng: np.exp(0.7 * rng.standard_normal((n, d))),
+    "t₂ tails": lambda n, d, rng: 0.3 * rng.standard_normal((n, d)) / np.sqrt(rng.chisquare(2, (n, 1)) / 2),
+    "four clusters": lambda n, d, rng: 3 * rng.standard_normal((4, d))[rng.integers(4, size=n)] + rng.standard_normal((n, d)),
+    "families of five, 0.3 as wide": lambda n, d, rng: families(n, d, 5, 0.3, rng),
+    "families of ten, 0.1 as wide": lambda n, d, rng: families(n, d, 10, 0.1, rng),
+    "families of ten, 0.3 as wide": lambda n, d, rng: families(n, d, 10, 0.3, rng),
+    "families of ten, 0.5 as wide": lambda n, d, rng: families(n, d, 10, 0.5, rng),
+}
+
+
+def families(n: int, d: int, size: int, width: float, rng: np.random.Generator) -> np.ndarray:
+    return rng.standard_normal((-(-n // size), d))[np.arange(n) // size] + width * rng.standard_normal((n, d))
+
+
+def print_dependence(runs: int = 25) -> None:
+    """How often rows look dependent: the share of samples, in each dimension, over several numbers of rows."""
+    sizes, dimensions = (50, 200, 800), (2, 5, 10, 30)
+    print(f"Rows that look dependent, of {runs} samples each of {', '.join(map(str, sizes))} rows:\n")
+    print(f"| rows | {' | '.join(f'd = {d}' for d in dimensions)} |\n|---|---:|---:|---:|---:|")
+    for number, (name, rows) in enumerate(ROWS.items()):
+        cells = []
+        for d in dimensions:
+            seeds = [np.random.default_rng([2026, number, n, d, run]) for n in sizes for run in range(runs)]
+            samples = (rows(n, d, rng) for n, rng in zip(np.repeat(sizes, runs), seeds, strict=True))
+            cells.append(f"{np.mean([look_dependent(to_hyperboloid(v, 'tangent')) for v in samples]):.0%}")
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+Picture = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of points (n, d) of a tree and the parent (n,) of each, as (n, 2)
+PICTURES: dict[str, Picture] = {
+    "`HoroPCA(2)`": lambda X, parent: HoroPCA(2).fit_transform(X),
+    "`HoroPCA(2, stretch=True)`": lambda X, parent: HoroPCA(2, stretch=True).fit_transform(X),
+    "the same, refined": lambda X, parent: refine(X, HoroPCA(2, stretch=True).fit_transform(X)),
+    "`TreeEmbedding()` of the tree": lambda X, parent: TreeEmbedding(random_state=0).fit(parent).embedding_,
+}
+
+
+def redrawn(picture: Picture, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of the mammals that remain without a tenth of the leaves, and their picture."""
+    mammals = load_mammals()
+    parent, n = mammals.parent, len(mammals.points)
+    leaves = np.setdiff1d(np.arange(n), parent)
+    gone = np.random.default_rng(seed).choice(leaves, len(leaves) // 10, replace=False)
+    kept = np.setdiff1d(np.arange(n), gone)
+    number = np.full(n + 1, -1)  # the parent of the root is -1
+    number[kept] = np.arange(len(kept))
+    return kept, picture(mammals.points[kept], number[parent[kept]])
+
+
+def print_pictures(runs: int = 10) -> None:
+    """How far pictures of the mammals change if a tenth of the leaves is left out."""
+    mammals = load_mammals()
+    labels = np.array(mammals.labels)
+    print(f"Pictures of the mammals without a tenth of the leaves, {runs} times; movements relative to the radius\n")
+    print("| picture | stability | distances change by | large branches that move by less than 0.25 |\n|---|---:|---:|---|")
+    for name, picture in PICTURES.items():
+        whole = picture(mammals.points, mammals.parent)
+        squares, changes, count = np.zeros(len(labels)), [], np.zeros(len(labels))
+        for kept, after in Parallel(n_jobs=-1)(delayed(redrawn)(picture, seed) for seed in range(runs)):
+            x, y = to_hyperboloid(whole[kept]), to_hyperboloid(after)
+            radius = np.sqrt(np.mean(distance(x, frechet_mean(x).point) ** 2))
+            squares[kept] += (distance(align(y, x, squares=True).move(y), x) / radius) ** 2
+            count[kept] += 1
+            changes.append(average_distortion(whole[kept], after))
+        large = [label for label, size in zip(*np.unique(labels, return_counts=True), strict=True) if size >= 10]
+        moved = {label: float(np.sqrt(np.sum(squares[labels == label]) / np.sum(count[labels == label]))) for label in large}
+        still = [f"{label} ({far:.2f})" for label, far in sorted(moved.items(), key=lambda item: item[1]) if far < 0.25]
+        stability = 1 - min(1.0, float(np.sum(squares) / np.sum(count)))
+        print(f"| {name} | {stability:.2f} | {np.mean(changes):.0%} | {', '.join(still)} |", flush=True)
 
 
 SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4)  # Of the rows, moved to the rim.
@@ -142,7 +230,7 @@ def at_the_rim(found: Planted, share: float, rng: np.random.Generator) -> np.nda
     u = across + 0.01 * rng.standard_normal((len(rows), d))
     far = lift(np.sinh(30.0) * u / np.linalg.norm(u, axis=1, keepdims=True))
     X = found.X.copy()
-    X[rows] = from_hyperboloid(translate(far, found.mean), "poincare")
+    X[rows] = from_hyperboloid(translate(far, found.mean), "tangent")
     return X
 
 
@@ -152,7 +240,9 @@ def turn(objective: str, share: float, seed: int) -> float:
     Inside its plane a spine can slide at little cost, and the picture stays the same: only what leaves the plane counts.
     """
     found = planted(Model(2, noise=0.2, n=150, d=6), np.random.default_rng(seed))
-    fit = HoroPCA(2, objective=objective, n_init=4).fit(at_the_rim(found, share, np.random.default_rng([seed, 1])))
+    fit = HoroPCA(2, objective=objective, n_init=4, model="tangent").fit(
+        at_the_rim(found, share, np.random.default_rng([seed, 1]))
+    )
     seen = spine_basis(fit.spine_) @ between(Frame(fit._mean, np.eye(6)), Frame(found.mean, np.eye(6))).T
     return float(np.degrees(spine_angle(seen[:, 1:], found.directions)))
 
@@ -170,10 +260,25 @@ def print_breakdown(runs: int = 5) -> None:
         print(f"  {share:>5.0%}  " + "".join(f"{cell:>14}" for cell in cells), flush=True)
 
 
-# what is simulated, by its name on the command line
+def print_curves(most: int = 6) -> None:
+    """What each component adds to three data sets and to their copies, and the distortion of unseen rows."""
+    print(f"Adds / most by chance, in %, and the distortion of unseen rows, for 1 to {most} components:\n")
+    for name in ("mammals", "phylo tree", "CS Ph.D."):
+        X = load_mammals().points if name == "mammals" else embedding(name)
+        curve = component_curve(X, most)
+        added = zip(100 * curve.added, 100 * curve.null.max(axis=0), strict=False)
+        print(f"| {name}, {len(X)} rows, chosen: {curve.chosen} | {' | '.join(f'{a:.2f} / {b:.2f}' for a, b in added)} |")
+        held = zip(curve.distortion.mean, curve.distortion.error, strict=True)
+        print(f"| distortion of unseen rows | {' | '.join(f'{d:.3f} ± {e:.3f}' for d, e in held)} |", flush=True)
+
+
+# By the name on the command line. The table of curves reads two embeddings of the paper from the folder HOROPCA_DATA.
 TABLES: dict[str, Callable[..., None]] = {
     "selection": print_selection,
     "coverage": print_coverage,
+    "dependence": print_dependence,
+    "pictures": print_pictures,
+    "curves": print_curves,
     "breakdown": print_breakdown,
 }
 

@@ -6,8 +6,12 @@ import re
 import sys
 from functools import cached_property
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+from docutils.nodes import SkipNode
+from math_core import LatexToMathML
 
 import horopca
 from horopca import HoroPCA, explore
@@ -36,9 +40,12 @@ templates_path = ["_templates"]
 smartquotes = False  # what stands in quotation marks is copied and pasted
 default_role = "autolink"  # `name` in a docstring is a link where it names something, and emphasis otherwise
 nitpicky = True
+nitpick_ignore_regex = [("py:.*", r"(numpy|scipy|sklearn|torch)\..*")]  # their documentation is elsewhere
 
 # Markdown, as a code host shows it too
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_dmath_double_inline = True
+html_math_renderer = "mathml"  # by math-core when the site is built: the pages need neither JavaScript nor a network
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
@@ -66,7 +73,11 @@ def parts(cls: type) -> tuple[list[str], list[str]]:
     return [key for key in methods if callable(getattr(cls, key))], fields + properties
 
 
-PUBLIC = {f"{room}.{name}": getattr(import_module(room), name) for room, names in public_names().items() for name in names}
+PUBLIC = {
+    f"{module_name}.{name}": getattr(import_module(module_name), name)
+    for module_name, names in public_names().items()
+    for name in names
+}
 autosummary_context = {"parts": {name: parts(value) for name, value in PUBLIC.items() if isinstance(value, type)}}
 
 # the gallery
@@ -86,7 +97,7 @@ sphinx_gallery_conf: dict[str, Any] = {
 # the theme
 html_theme = "pydata_sphinx_theme"
 html_title = "horopca"
-html_static_path = ["_static"]
+html_static_path = ["_static", str(files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf")]  # the font of the formulas
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_sidebars: dict[str, list[str]] = {"index": [], "idea": []}  # pages without others below them
@@ -140,7 +151,19 @@ def write_explorer(path: Path) -> None:
     explore(Y, mammals.labels, **about, title="Mammals of WordNet").save(path, force=True)
 
 
+def inline_formula(page: Any, node: Any) -> None:
+    page.body.append(LatexToMathML().convert_with_local_state(node.astext(), displaystyle=False))
+    raise SkipNode
+
+
+def formula(page: Any, node: Any) -> None:
+    mathml = LatexToMathML().convert_with_local_state(node.astext(), displaystyle=True)
+    page.body.append(f'<div class="formula">{mathml}</div>')  # scrolls on a narrow screen
+    raise SkipNode
+
+
 def setup(app: Any) -> None:
+    app.add_html_math_renderer("mathml", (inline_formula, None), (formula, None))
     write_pages(HERE / "api")
     if not (page := HERE / "_static" / "mammals.html").exists():
         write_explorer(page)

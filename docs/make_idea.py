@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from horopca import HoroPCA, plots
 from horopca.datasets import make_hierarchy
 from horopca.geometry import busemann, distance, from_hyperboloid, geodesic_hull, geodesic_projection, to_hyperboloid
-from horopca.plots import geodesic_arcs
+from horopca.plots.curves import poincare_arcs
 from horopca.statistics import frechet_mean
 
 IMAGES = Path(__file__).parent / "images" / "idea"
@@ -21,13 +22,13 @@ Q = np.array([np.cos(0.5), np.sin(0.5)])
 
 
 def panels(count: int, width: float = 4.2) -> Any:
-    figure = plots.new_figure(interactive=False)
+    figure = Figure(layout="constrained")
     figure.set_size_inches(width * count, 4.2)
     return np.atleast_1d(figure.subplots(1, count))
 
 
 def empty_disk(ax: Any, title: str = "") -> Any:
-    plots.plot_disk(np.zeros((1, 2)), ax=ax)
+    plots.plot_plane(np.zeros((1, 2)), ax=ax)
     ax.collections[-1].remove()
     ax.set_title(title, fontsize=11)
     return ax
@@ -71,7 +72,7 @@ def busemann_() -> Any:
 
 
 def spine() -> Any:
-    figure = plots.new_figure(interactive=False)
+    figure = Figure(layout="constrained")
     figure.set_size_inches(4.6, 4.4)
     ax = figure.add_subplot(projection="3d")
     plots.plot_ball(np.zeros((1, 3)), ax=ax)
@@ -117,7 +118,7 @@ def shrinking() -> Any:
     """The same two points by the geodesic projection and by the horospherical one, with their distances."""
     axes = panels(2)
     q, far = np.array([1.0, 0.0]), np.array([np.cos(1.7), np.sin(1.7)])
-    along = geodesic_arcs(far[None] * (1 - 1e-9), q[None] * (1 - 1e-9))[0]
+    along = poincare_arcs(far[None] * (1 - 1e-9), q[None] * (1 - 1e-9), 33)[0]
     high = to_hyperboloid(along)
     x = along[[int(np.argmin(abs(busemann(high, q) - level))) for level in (2.6, 0.8)]]
     high = to_hyperboloid(x)
@@ -177,7 +178,7 @@ def stretch() -> Any:
 
 def bowl() -> Any:
     """A section of the hyperboloid, and how its points are seen in the ball from below."""
-    figure = plots.new_figure(interactive=False)
+    figure = Figure(layout="constrained")
     figure.set_size_inches(4.6, 4.2)
     ax = figure.subplots()
     s = np.linspace(-2.6, 2.6, 200)
@@ -235,8 +236,8 @@ def reading() -> Any:
     tree = make_hierarchy(3, 4, random_state=1)
     Y = HoroPCA(2, spine="free", objective="distortion", stretch=True, centre="origin").fit_transform(tree.points)
     axes = panels(2, 4.6)
-    plots.plot_disk(Y, tree.labels, edges=tree.edges, grid="polar", title="plot_disk: angles are true", ax=axes[0])
-    plots.plot_equidistant(Y, tree.labels, edges=tree.edges, title="plot_equidistant: distances are", ax=axes[1])
+    plots.plot_plane(Y, tree.labels, edges=tree.edges, grid=True, title="disk: angles are true", view="disk", ax=axes[0])
+    plots.plot_plane(Y, tree.labels, edges=tree.edges, title="equidistant: distances are", ax=axes[1], view="equidistant")
     return axes[0]
 
 

@@ -1,4 +1,4 @@
-"""The pictures of stable and unstable parts in trust.md: python docs/make_stability.py writes docs/images/trust-stability.png.
+"""The picture of stability.md: python docs/make_stability.py writes docs/images/trust-stability.png.
 
 It takes about two minutes of processor time.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 from typing import Any
+
+from matplotlib.figure import Figure
 
 from horopca import HoroPCA, plots
 from horopca.datasets import load_mammals
@@ -32,14 +34,14 @@ def stability(X: Any, **options: Any) -> Stability:
 
 def draw(of_mammals: Stability, of_primates: Stability, mammals: Any, tree: dict[str, Any]) -> None:
     """The mammals by how far they move, and the primates with their regions."""
-    figure = plots.new_figure(interactive=False)
+    figure = Figure(layout="constrained")
     figure.set_size_inches(14, 6.2)
     left, right = figure.subplots(1, 2)
     names = [name if moved < SURE else "" for name, moved in zip(mammals.names, of_mammals.spread, strict=True)]
-    coloured = {"values": of_mammals.spread, "value_name": "how far refits move it"}
-    plots.plot_equidistant(of_mammals.images, names=names, edges=mammals.edges, title="mammals", ax=left, **coloured)
+    coloured = {"view": "equidistant", "values": of_mammals.spread, "value_name": "how far refits move it"}
+    plots.plot_plane(of_mammals.images, names=names, edges=mammals.edges, title="mammals", ax=left, **coloured)
     known = {"names": tree["shown"], "edges": tree["edges"], "regions": of_primates}
-    plots.plot_disk(of_primates.images, tree["labels"], title="primates, with regions of 90 %", ax=right, **known)
+    plots.plot_plane(of_primates.images, tree["labels"], title="primates, with regions of 90 %", ax=right, **known)
     figure.savefig(HERE / "images" / "trust-stability.png", dpi=90)
 
 

@@ -1,4 +1,4 @@
-"""The pages of the API reference, made from the package's own lists of public names: its `__all__` and those of its rooms."""
+"""The pages of the API reference, made from the package's own lists of public names: its `__all__` and those of its modules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 # every module with public names, and the heading of its page
-ROOMS = {
+MODULES = {
     "horopca": "Methods",
     "horopca.neighbors": "Nearest neighbours",
     "horopca.metrics": "Figures of merit",
@@ -34,19 +34,19 @@ def public_names() -> dict[str, list[str]]:
     """The names of every page by module. What two modules export is on the first one's page."""
     seen: set[int] = set()
     found = {}
-    for room in ROOMS:
-        module = import_module(room)
+    for module_name in MODULES:
+        module = import_module(module_name)
         names = {name: getattr(module, name) for name in module.__all__ if name != "__version__"}
         names = {name: value for name, value in names.items() if not isinstance(value, ModuleType) and id(value) not in seen}
         seen |= {id(value) for value in names.values()}
-        found[room] = sorted(names, key=str.lower)
+        found[module_name] = sorted(names, key=str.lower)
     return found
 
 
 def write_pages(folder: Path) -> None:
     """Write a page for each module, if it has changed: what has not is not read again by Sphinx."""
     folder.mkdir(parents=True, exist_ok=True)
-    pages = {room: _page(room, names) for room, names in public_names().items()} | {"index": _index()}
+    pages = {module_name: _page(module_name, names) for module_name, names in public_names().items()} | {"index": _index()}
     for name, lines in pages.items():
         path, text = folder / f"{name}.rst", "\n".join(lines)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -56,15 +56,26 @@ def write_pages(folder: Path) -> None:
 def _index() -> list[str]:
     title = "API reference"
     said = "Every public name, and no other. What begins with an underscore, or is on no page here, may change without notice."
-    return [title, "=" * len(title), "", said, "", ".. toctree::", "   :maxdepth: 1", "", *(f"   {room}" for room in ROOMS), ""]
+    return [
+        title,
+        "=" * len(title),
+        "",
+        said,
+        "",
+        ".. toctree::",
+        "   :maxdepth: 1",
+        "",
+        *(f"   {name}" for name in MODULES),
+        "",
+    ]
 
 
-def _page(room: str, names: list[str]) -> list[str]:
+def _page(module_name: str, names: list[str]) -> list[str]:
     """The page of a module: what it says of itself, and its names, by the file that they are in where that has several."""
-    module = import_module(room)
-    title = f"{ROOMS[room]}: ``{room}``"
-    said = inspect.cleandoc(module.__doc__ or "") if room != "horopca" else ""
-    lines = [title, "=" * len(title), "", f".. module:: {room}", "", said.partition(">>>")[0], ""]
+    module = import_module(module_name)
+    title = f"{MODULES[module_name]}: ``{module_name}``"
+    said = inspect.cleandoc(module.__doc__ or "") if module_name != "horopca" else ""
+    lines = [title, "=" * len(title), "", f".. module:: {module_name}", "", said.partition(">>>")[0], ""]
     files = _files(module)
     groups = defaultdict(list)
     for name in names:

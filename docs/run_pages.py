@@ -15,7 +15,19 @@ import warnings
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PAGES = ("start", "plots", "seeds", "far-out", "whitening")
+PAGES = (
+    "start",
+    "methods",
+    "parameters",
+    "plots",
+    "seeds",
+    "far-out",
+    "whitening",
+    "neighbours",
+    "trust",
+    "explorer",
+    "embedding",
+)
 
 
 def code_of(text: str) -> str:

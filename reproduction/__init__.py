@@ -5,11 +5,11 @@
 | `paper`        | what the paper prints, and what its code gives today                                            |
 | `claims`       | the paper's claims, a row each, with the check (of `judging`) that judges it                     |
 | `items`        | everything else in the paper, a row each: where it is implemented, tested and reproduced        |
-| `experiments`  | a file for each table or figure: its cells, and what is made of their results                   |
+| `experiments`  | a file for each table or figure: its cells, and the text and pictures of their results          |
 | `cells`        | the computations, pure functions; `cells.systems` has a row for every system that is measured   |
-| `results.json` | the results, committed; the page docs/reproduction.md is made from it                           |
+| `results.json` | the results, committed; docs/reproduction*.md are made from it                           |
 
-Finished cells are files in a folder, so that an interrupted reproduction goes on where it was.
+Finished cells are files in a folder, so that an interrupted reproduction can be resumed.
 """
 
 from .command import Outcome, reproduce

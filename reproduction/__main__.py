@@ -18,7 +18,7 @@ from .page import linked
 from .store import from_json, results_of
 
 folder = click.option(
-    "--out", type=click.Path(path_type=Path), default="results", show_default=True, help="Folder for all that is made."
+    "--out", type=click.Path(path_type=Path), default="results", show_default=True, help="Folder of the results."
 )
 
 
@@ -29,17 +29,17 @@ def main() -> None:
 
 @main.command(epilog=f"Experiments: {', '.join(EXPERIMENTS)}, or all.")
 @click.argument("names", nargs=-1, required=True, metavar="EXPERIMENT...")
-@click.option("--quick", is_flag=True, help="A small part of everything, in a few minutes.")
-@click.option("--runs", type=click.IntRange(min=1), default=5, show_default=True, help="Runs of what depends on chance.")
+@click.option("--quick", is_flag=True, help="Compute a small part of everything, in a few minutes.")
+@click.option("--runs", type=click.IntRange(min=1), default=5, show_default=True, help="Runs of every random method.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that compute.")
-@click.option("--keep-older", is_flag=True, help="Keep finished parts that other code has made; the page says so.")
+@click.option("--keep-older", is_flag=True, help="Keep parts that were computed by other code; the page names them.")
 @folder
 @report_errors()
 def run(names: tuple[str, ...], quick: bool, runs: int, jobs: int, keep_older: bool, out: Path) -> None:
     """Compute experiments, and write the page of all that the folder holds.
 
-    Finished parts are files in the folder: the same command goes on where it was interrupted. Data is fetched from
-    its public home, or taken from the folder that HOROPCA_DATA names.
+    Finished parts are files in the folder: the same command resumes where it was interrupted. Data is downloaded, or
+    read from the folder in the environment variable HOROPCA_DATA.
 
     \b
     Examples:
@@ -53,16 +53,16 @@ def run(names: tuple[str, ...], quick: bool, runs: int, jobs: int, keep_older: b
         raise click.UsageError(str(error)) from None
     with Bar() as bar:
         try:
-            outcome = reproduce(names, out=out, quick=quick, runs=runs, jobs=jobs, keep_older=keep_older, tell=bar.tell)
+            outcome = reproduce(names, out=out, quick=quick, runs=runs, jobs=jobs, keep_older=keep_older, progress=bar.update)
         except KeyboardInterrupt:
             bar.stop()
-            click.echo(f"\nInterrupted. What is finished is kept in {out}: the same command goes on from there.", err=True)
+            click.echo(f"\nInterrupted. Finished parts are kept in {out}; the same command resumes there.", err=True)
             raise SystemExit(130) from None
         except OSError as error:
             bar.stop()
             raise OSError(
-                f"Writing into {out} failed ({error.strerror or error}). What is finished is kept: "
-                "make room, and give the same command again."
+                f"Writing into {out} failed ({error.strerror or error}). Finished parts are kept: "
+                "free some space, and run the same command again."
             ) from error
     click.echo(f"{outcome.computed} parts computed, {outcome.kept} kept from before. The page is {outcome.page}.")
     if outcome.gaps:
@@ -95,7 +95,7 @@ def publish_command(out: Path) -> None:
 
 
 class Bar:
-    """A bar on stderr with the time left, if somebody watches."""
+    """A progress bar with the remaining time, on stderr if that is a terminal."""
 
     def __init__(self) -> None:
         self.console = Console(stderr=True)
@@ -114,7 +114,7 @@ class Bar:
     def stop(self) -> None:
         self.progress.stop()
 
-    def tell(self, done: int, cells: list[Any], gap: Any) -> None:
+    def update(self, done: int, cells: list[Any], gap: Any) -> None:
         if not done:
             self.console.print(f"{len(cells)} parts to compute.", highlight=False)
             return

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from .definitions import Results
 from .judging import (
     CODED,
     NO_WHITENING,
@@ -34,8 +35,8 @@ from .judging import (
     theorem,
     whitening_wins,
 )
-from .nouns import Results
 
+WORDS = ("holds", "holds in part", "does not")
 COLUMNS = {"as written (the equation, greedy)": WRITTEN, "as coded (orthonormal)": CODED, "ours (`HoroPCA()`)": OURS}
 
 
@@ -96,7 +97,17 @@ def claims_text(results: Results) -> str:
         systems = list(COLUMNS.values()) if claim.of_system else [""]
         cells = [_cell(claim.check(results, system)) for system in systems] + [""] * (3 - len(systems))
         lines.append(f"| {claim.place} | “{claim.words}” | {' | '.join(cells)} |")
-    return f"## The paper's claims\n\n{HEAD}\n\n" + "\n".join(lines)
+    return f"# The paper's claims\n\n{HEAD}\n\n" + "\n".join(lines)
+
+
+def verdicts(results: Results) -> str:
+    """How many of the claims hold, for the method as the paper defines it, as its code has it, and for ours."""
+    found = [[claim.check(results, system)[0] for claim in CLAIMS if claim.of_system] for system in COLUMNS.values()]
+    rows = "\n".join(f"| {word} | {' | '.join(str(column.count(word)) for column in found)} |" for word in WORDS)
+    alone = [claim.check(results, "")[0] for claim in CLAIMS if not claim.of_system]
+    counts = ", ".join(f"{alone.count(word)} ({word})" for word in WORDS)
+    head = f"| claims about the method | {' | '.join(COLUMNS)} |\n|---|---:|---:|---:|"
+    return f"## Which claims hold\n\n{head}\n{rows}\n\nClaims that do not depend on the variant: {counts}."
 
 
 def _cell(verdict: Verdict) -> str:
@@ -106,6 +117,6 @@ def _cell(verdict: Verdict) -> str:
 
 HEAD = (
     "Each in its own words and place, judged for the paper's method as its equation (5) defines it, for the method as its published code has it, "
-    "and for ours. The baselines that they are judged against are the paper's, *computed rightly* (the tables below show how far print is from that); "
+    "and for ours. The baselines that they are judged against are the paper's, *computed rightly* (the pages of the tables show how far print is from that); "
     "figures are those of the four data sets in turn, or of the three networks."
 )

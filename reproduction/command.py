@@ -1,4 +1,4 @@
-"""From names of experiments to a folder with their page and pictures, and from that folder to what is committed."""
+"""Run experiments, write their pages and pictures into a folder, and publish that folder in the repository."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from horopca._input.arguments import check_count
-from horopca.plots import new_figure
+from horopca.plots.figures import new_figure
 
+from .definitions import Cell, Size
 from .experiments import EXPERIMENTS
-from .nouns import Cell, Size
-from .page import BLOCKS, draw, filled, page_of
+from .page import BLOCKS, draw, filled, write_pages
 from .run import Gap, run_cells
 from .store import Record, Store, as_json, from_json, results_of, write
 
@@ -22,7 +22,7 @@ COMMITTED = ROOT / "reproduction" / "results.json"
 
 
 class Outcome(NamedTuple):
-    """What a reproduction has made."""
+    """The result of a reproduction."""
 
     page: Path
     computed: int  # cells computed now
@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
 
 
 def check_names(names: Sequence[str]) -> list[str]:
-    """The experiments asked for, in the order of the page; or a sentence with a suggestion."""
+    """The experiments asked for, in the order of the page. Raises ValueError, with a suggestion, for an unknown name."""
     known = [*EXPERIMENTS, "all"]
     for name in names:
         if name not in known:
@@ -42,7 +42,7 @@ def check_names(names: Sequence[str]) -> list[str]:
 
 
 def _in_turn(cell: Cell) -> tuple[int, int, float]:
-    """First runs before second ones, so that whatever is finished is whole; then by experiment, the longest first."""
+    """First runs first, so that an interrupted reproduction has complete tables; then by experiment, the longest first."""
     return cell.arguments.get("run", 0), list(EXPERIMENTS).index(cell.experiment), -cell.cost
 
 
@@ -54,7 +54,7 @@ def reproduce(
     runs: int = 5,
     jobs: int = 1,
     keep_older: bool = False,
-    tell: Callable[[int, list[Cell], Gap | None], None] = lambda done, cells, gap: None,
+    progress: Callable[[int, list[Cell], Gap | None], None] = lambda done, cells, gap: None,
 ) -> Outcome:
     """Compute the paper's experiments again, and write a page of all that the folder holds.
 
@@ -72,8 +72,10 @@ def reproduce(
         Processes that compute. The results do not depend on it. (With more than one, a script needs the usual
         ``if __name__ == "__main__":``.)
     keep_older : bool
-        Also keep cells that other code has made; the page says so.
-    tell : function (how many of the cells to compute are done, these cells, the gap that the last one left or None)
+        Also keep cells that were computed by other code. The page names them.
+    progress : callable
+        Called as ``progress(done, cells, gap)``: the number of computed cells, the cells to compute, and the gap that the last
+        one left, or None.
 
     Returns
     -------
@@ -88,25 +90,25 @@ def reproduce(
     """
     chosen, size = check_names(names), Size(quick, check_count("runs", runs, 1))
     check_count("jobs", jobs, 1)
-    new_figure(interactive=False)  # without matplotlib there would be no pictures: say so before the work
+    new_figure(interactive=False)  # raises ImportError before the work if matplotlib is missing
     store = Store(Path(out), keep_older=keep_older)
     cells = [cell for name in chosen for cell in EXPERIMENTS[name].cells(size)]
     todo = sorted((cell for cell in cells if store.load(cell) is None), key=_in_turn)
     gaps: list[Gap] = []
-    tell(0, todo, None)
+    progress(0, todo, None)
     with closing(run_cells(todo, store, jobs)) as finished:
         for done, (_, gap) in enumerate(finished, 1):
             gaps += [gap] if gap else []
-            tell(done, todo, gap)
+            progress(done, todo, gap)
     records = stored(store, runs)
     write(store.folder / "results.json", as_json(records))
-    write(store.folder / "reproduction.md", page_of(records))
+    page = write_pages(records, store.folder)
     draw(results_of(records), chosen, store.folder / "images" / "reproduction")
-    return Outcome(store.folder / "reproduction.md", len(todo) - len(gaps), len(cells) - len(todo), gaps)
+    return Outcome(page, len(todo) - len(gaps), len(cells) - len(todo), gaps)
 
 
 def stored(store: Store, runs: int = 5) -> list[Record]:
-    """All finished cells of a folder, of whatever experiments."""
+    """All finished cells of a folder."""
     cells = (cell for experiment in EXPERIMENTS.values() for cell in experiment.cells(Size(False, max(5, runs))))
     return [record for cell in cells if (record := store.load(cell)) is not None]
 
@@ -123,13 +125,12 @@ def publish(out: str | Path, root: Path = ROOT) -> list[Path]:
     store, target = Store(Path(out), keep_older=True), root / "reproduction" / "results.json"
     known = {(cell.experiment, cell.name) for experiment in EXPERIMENTS.values() for cell in experiment.cells(Size())}
     older = from_json(target.read_text(encoding="utf-8")) if target.exists() else []
-    older = [record for record in older if (record.cell.experiment, record.cell.name) in known]  # not what was given up
+    older = [record for record in older if (record.cell.experiment, record.cell.name) in known]  # these still exist
     newer = stored(store)
     both = merged(older, newer)
     write(target, as_json(both))
-    records = from_json(target.read_text(encoding="utf-8"))  # as everybody will read them
-    write(root / "docs" / "reproduction.md", page_of(records))
-    written = [target, root / "docs" / "reproduction.md"]
+    records = from_json(target.read_text(encoding="utf-8"))  # rounded, as readers of the file have them
+    written = [target, write_pages(records, root / "docs")]
     for name in BLOCKS:
         path = root / name
         write(path, filled(name, path.read_text(encoding="utf-8"), results_of(records)))

@@ -9,7 +9,7 @@ import numpy as np
 
 from horopca.datasets import load_mammals
 from horopca.geometry import from_hyperboloid, to_hyperboloid, translate_to_origin
-from horopca.plots import COLOURS, class_colours, plot_disk, plot_equidistant
+from horopca.plots import COLOURS, class_colours, plot_plane
 
 OURS, PAPER = COLOURS[0], "#9A9A9A"
 INK = "#333333"
@@ -53,7 +53,7 @@ def dumbbells(figure: Any, data: Mapping[str, Sequence[tuple[str, Any, Any, Any]
 def disks(figure: Any, images: Sequence[tuple[str, np.ndarray]], labels: Any = None, edges: Any = None) -> None:
     """Disks side by side."""
     for ax, (title, Y) in zip(_panels(figure, len(images), 3.6, 3.9), images, strict=True):
-        plot_disk(Y, labels, edges=edges, ax=ax, size=float(np.clip(250 / np.sqrt(len(Y)), 2, 25)))
+        plot_plane(Y, labels, edges=edges, ax=ax, size=float(np.clip(250 / np.sqrt(len(Y)), 2, 25)))
         ax.set_title(title, fontsize=10, color=INK)
         if ax.get_legend() is not None:
             ax.get_legend().remove()
@@ -182,7 +182,7 @@ def mammal_disks(figure: Any, images: Sequence[tuple[str, np.ndarray]]) -> None:
     names = [name if name in NAMED else "" for name in mammals.names]
     panels = _panels(figure, len(images), 5.0, 5.4)
     for ax, (title, Y) in zip(panels, images, strict=True):
-        plot_disk(Y, mammals.labels, names=names, edges=mammals.edges, ax=ax, size=5)
+        plot_plane(Y, mammals.labels, names=names, edges=mammals.edges, ax=ax, size=5)
         ax.set_title(title, fontsize=12, color=INK)
     _move_legend_below(panels, columns=9)
 
@@ -207,9 +207,9 @@ def mammals_with_inset(figure: Any, Y: np.ndarray) -> None:
     panels = figure.subplots(1, 2)
     colours = class_colours(mammals.labels)  # a feline alone would have the colour of the first class
     felines = np.array(sorted(mammals.names.index(name) for name in FELINES))
-    for ax, shown, plot, rows in (
-        (panels[0], SHOWN, plot_disk, np.arange(len(Y))),
-        (panels[1], FELINES, plot_equidistant, felines),
+    for ax, shown, view, rows in (
+        (panels[0], SHOWN, "disk", np.arange(len(Y))),
+        (panels[1], FELINES, "equidistant", felines),
     ):
         names = [mammals.names[k] if mammals.names[k] in shown else "" for k in rows]
         parent = np.searchsorted(rows, mammals.parent[rows])
@@ -217,9 +217,9 @@ def mammals_with_inset(figure: Any, Y: np.ndarray) -> None:
         closure = _closure(parent, [k for k, name in enumerate(names) if name])
         size = np.where(np.array(names) == "", 4.0, 26.0)
         options = {"names": names, "edges": closure, "centre": names.index(shown[0]), "size": size, "palette": colours}
-        plot(Y[rows], [mammals.labels[k] for k in rows], ax=ax, **options)
+        plot_plane(Y[rows], [mammals.labels[k] for k in rows], view=view, ax=ax, **options)
         ax.set_title(f"{shown[0]} in the middle", fontsize=13, color=INK)
-    panels[0].set(xlim=(-1.08, 1.4), ylim=(-1.14, 1.1))  # room for names all around, most of it beside feline
+    panels[0].set(xlim=(-1.08, 1.4), ylim=(-1.14, 1.1))  # space for the names, most of it beside feline
     _magnified(*panels, np.array([np.linalg.norm(feline), 0.0]))
     _move_legend_below(panels[:1], columns=9)
     if panels[1].get_legend() is not None:

@@ -6,17 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from horopca.geometry import (
-    busemann,
-    distance,
-    from_hyperboloid,
-    horosphere,
-    to_hyperboloid,
-    translate,
-    translate_ideal_to_origin,
-    translate_to_origin,
-)
-from horopca.plots import COLOURS, geodesic_arcs, horocycle_arcs, plot_geodesics, plot_horocycles
+from horopca.geometry import busemann, distance, from_hyperboloid, horosphere, to_hyperboloid, translate, translate_to_origin
+from horopca.geometry.isometries import translate_ideal_to_origin
+from horopca.plots import COLOURS, plot_geodesics, plot_horocycles
+from horopca.plots.curves import horocycle_arcs, poincare_arcs
 from horopca.projections import horospherical_projection
 
 BLUE, GREEN, RED, YELLOW = COLOURS[0], COLOURS[2], COLOURS[3], COLOURS[1]
@@ -155,7 +148,7 @@ def two_projections(figure: Any) -> None:
 
 
 def _arc(a: np.ndarray, b: np.ndarray, n_points: int = 201) -> np.ndarray:
-    return geodesic_arcs([a * (1 - 1e-9)], [b * (1 - 1e-9)], n_points)[0]
+    return poincare_arcs(a[None] * (1 - 1e-9), b[None] * (1 - 1e-9), n_points)[0]
 
 
 def projection_in_space(figure: Any) -> None:

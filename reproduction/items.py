@@ -68,8 +68,8 @@ def items_text() -> str:
     code = lambda name: f"`{name}`" if name else ABSENT
     rows = [[item.what, item.place, *(["", "", ""] if not item.place else map(code, item[2:]))] for item in ITEMS]
     return (
-        "## Everything in the paper\n\nWhere it is implemented, tested and reproduced: an experiment of this page, or a check of "
-        f"`reproduction/cells/theorems.py`. The {len(STATEMENTS)} statements of theorems, lemmas and remarks are in the table of "
-        "theorems above, the claims in the first one.\n\n"
+        "# Everything in the paper\n\nWhere it is implemented, tested and reproduced: by an experiment, or by a check of "
+        f"`reproduction/cells/theorems.py`. The {len(STATEMENTS)} statements of theorems, lemmas and remarks have "
+        "[a table of their own](reproduction-theorems.md), and so have [the claims](reproduction-claims.md).\n\n"
         + table(["", "in the paper", "implemented", "tested", "reproduced"], rows)
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from . import paper
+from .definitions import Results
 from .experiments.dimensions import GRAPHS as CURVES
 from .experiments.dimensions import curve
 from .experiments.histogram import DRAWN, pairs_of_means
@@ -15,7 +16,6 @@ from .experiments.theorems import EXACT, deviation
 from .experiments.whitening import correlations, scores
 from .experiments.wordnet import distortions
 from .markdown import ABSENT, short, spread
-from .nouns import Results
 
 WRITTEN, CODED, OURS = "greedy", "orthonormal", "horopca"
 BASELINES = ("pca", "tpca", "pga", "bsa", "hae", "hmds")  # the paper's, as written, computed here
@@ -39,7 +39,7 @@ def _means(results: Results, system: str, index: int, **fixed: str) -> dict[str,
 
 
 def _against(mine: Mapping[str, float], others: Mapping[str, Mapping[str, float]], sign: int, spared: int) -> Verdict:
-    """Whether mine is less (sign 1) or more (-1) than the best of the others, in each place but so many."""
+    """Whether mine is less (sign 1) or more (-1) than the best of the others, in all places but a given number."""
     beaten, places = [], [g for g in mine if any(g in o for o in others.values())]
     for g in places:
         best = min((o for o in others if g in others[o]), key=lambda o: sign * others[o][g])
@@ -57,7 +57,7 @@ def _number(value: float) -> str:
 
 
 def outperforms(experiment: str, index: int, spared: int = 0, **fixed: str) -> Callable[[Results, str], Verdict]:
-    """Less distortion (0) or more Fréchet variance (1) than every baseline on every data set, or all but so many."""
+    """Less distortion (0) or more Fréchet variance (1) than every baseline on every data set, or on all but a given number."""
 
     def check(results: Results, system: str) -> Verdict:
         own = results.of(experiment)
@@ -87,16 +87,16 @@ def independent(results: Results, system: str) -> Verdict:
     """Whether the two ideal points of the maximum stay apart."""
     found = {g: results.of("reduction").values("angle", BY, graph=g, system=system) for g in paper.GRAPHS}
     apart = {g: float(values.min()) for g, values in found.items() if len(values)}
-    said = "least angle " + ", ".join(f"{angle:.3f}°" for angle in apart.values())
-    return graded(sum(angle > 1 for angle in apart.values()), len(apart), said) if apart else NOTHING
+    text = "least angle " + ", ".join(f"{angle:.3f}°" for angle in apart.values())
+    return graded(sum(angle > 1 for angle in apart.values()), len(apart), text) if apart else NOTHING
 
 
 def greedy_is_best(results: Results, _: str) -> Verdict:
     """Whether one ideal point after another finds as much pair variance as all at once."""
     most = lambda g, system: results.of("reduction").values("pair_variance", BY, graph=g, system=system).max(initial=0)
     pairs = [(one, both) for g in paper.GRAPHS if (one := most(g, WRITTEN)) and (both := most(g, OURS))]
-    said = "of HoroPCA: pair variance " + ", ".join(f"{one:.2f} greedily to {both:.2f} at once" for one, both in pairs)
-    return graded(sum(one >= both * (1 - 1e-4) for one, both in pairs), len(pairs), said) if pairs else NOTHING
+    text = "of HoroPCA: pair variance " + ", ".join(f"{one:.2f} greedily to {both:.2f} at once" for one, both in pairs)
+    return graded(sum(one >= both * (1 - 1e-4) for one, both in pairs), len(pairs), text) if pairs else NOTHING
 
 
 def pca_is_poor(results: Results, _: str) -> Verdict:
@@ -106,9 +106,9 @@ def pca_is_poor(results: Results, _: str) -> Verdict:
     if len(mine) < 4 or any(len(o) < 4 for o in others):
         return NOTHING
     better = {g: sum(o[g] < mine[g] for o in others) for g in mine}
-    said = ", ".join(f"{short(mine[g])} ({count} of 5 baselines are better)" for g, count in better.items())
+    text = ", ".join(f"{short(mine[g])} ({count} of 5 baselines are better)" for g, count in better.items())
     return graded(
-        sum(count >= 3 for count in better.values()), 4, said + "; not as poor as print: its .84 to .94 are of rows for columns"
+        sum(count >= 3 for count in better.values()), 4, text + "; not as poor as print: its .84 to .94 are of rows for columns"
     )
 
 
@@ -120,10 +120,10 @@ def second_best(results: Results, _: str) -> Verdict:
         return NOTHING
     least = lambda of: {g: min(BASELINES, key=lambda name: of(name, g)) for g in paper.GRAPHS}
     printed, found = least(lambda name, g: paper.REDUCTION[name][g].distortion.mean), least(lambda name, g: here[name][g])
-    said = ", ".join(f"{TITLES[found[g]]} {short(here[found[g]][g])}" for g in paper.GRAPHS)
+    text = ", ".join(f"{TITLES[found[g]]} {short(here[found[g]][g])}" for g in paper.GRAPHS)
     then = ", ".join(TITLES[printed[g]] for g in paper.GRAPHS)
     same = sum(found[g] == printed[g] for g in paper.GRAPHS)
-    return graded(same, 4, f"second best of the distortions: here {said}; in print {then}")
+    return graded(same, 4, f"second best of the distortions: here {text}; in print {then}")
 
 
 def tangent_is_near(results: Results, _: str) -> Verdict:
@@ -132,8 +132,8 @@ def tangent_is_near(results: Results, _: str) -> Verdict:
     one, other = _means(own, "tpca", 0), _means(own, "pga", 0)
     if len(one) < 4 or len(other) < 4:
         return NOTHING
-    said = ", ".join(f"{short(one[g])} to {short(other[g])}" for g in one)
-    return graded(sum(abs(one[g] / other[g] - 1) < 0.1 for g in one), 4, f"distortion {said}: near only where the data is")
+    text = ", ".join(f"{short(one[g])} to {short(other[g])}" for g in one)
+    return graded(sum(abs(one[g] / other[g] - 1) < 0.1 for g in one), 4, f"distortion {text}: near only where the data is")
 
 
 def sizes(results: Results, _: str) -> Verdict:
@@ -148,15 +148,15 @@ def sizes(results: Results, _: str) -> Verdict:
 
 def noise_hurts(results: Results, _: str) -> Verdict:
     """PGA and BSA lose variance and distances when their base point moves."""
-    own, said, wins = results.of("reduction"), [], 0
+    own, text, wins = results.of("reduction"), [], 0
     for method in ("pga", "bsa"):
         plain, noisy = _means(own, method, 0), _means(own, f"{method}-noise", 0)
         if len(plain) < 4 or len(noisy) < 4:
             return NOTHING
         rise = {g: noisy[g] - plain[g] for g in plain}
         wins += sum(r > 0 for r in rise.values())
-        said.append(f"{method.upper()} {', '.join(f'{r:+.3f}' for r in rise.values())}")
-    return graded(wins, 8, "distortion at σ = 0.5 less that without: " + "; ".join(said))
+        text.append(f"{method.upper()} {', '.join(f'{r:+.3f}' for r in rise.values())}")
+    return graded(wins, 8, "distortion at σ = 0.5 less that without: " + "; ".join(text))
 
 
 def gains(results: Results, row: str, judge: str, than: tuple[str, ...]) -> list[float]:
@@ -174,10 +174,10 @@ def whitening_wins(judge: str, than: tuple[str, ...], by: float = 0.0) -> Callab
         found = gains(results, WHITENINGS[system], judge, than)
         if not found:
             return NOTHING
-        said = f"{judge} {', '.join(f'{gain:+.1f}' for gain in found)} over the best of them"
+        text = f"{judge} {', '.join(f'{gain:+.1f}' for gain in found)} over the best of them"
         if by:
-            return ("holds" if max(found) >= by else "holds in part" if max(found) > 0 else "does not", said)
-        return graded(sum(gain > 0 for gain in found), len(found), said)
+            return ("holds" if max(found) >= by else "holds in part" if max(found) > 0 else "does not", text)
+        return graded(sum(gain > 0 for gain in found), len(found), text)
 
     return check
 
@@ -214,8 +214,8 @@ def is_accuracy(results: Results, _: str) -> Verdict:
         for judge in ("accuracy", "average precision", "trapezoid area")
     }  # fmt: skip
     nearest = min(away, key=away.__getitem__)
-    said = f"eSVM's figures are on average {', '.join(f'{v:.1f} from {j}' for j, v in away.items())}: they are the {nearest}"
-    return ("holds" if nearest == "accuracy" else "does not", said)
+    text = f"eSVM's figures are on average {', '.join(f'{v:.1f} from {j}' for j, v in away.items())}: they are the {nearest}"
+    return ("holds" if nearest == "accuracy" else "does not", text)
 
 
 def printed_gains() -> str:
@@ -242,8 +242,8 @@ def mammals(results: Results, system: str) -> Verdict:
     if len(found) < 3:
         return NOTHING
     z = away(found, printed)
-    said = f"{spread(found, 3)} over {len(found)} trainings with public settings; print is {abs(z):.1f} deviations "
-    return graded(int(z > -1) + int(z > -2), 2, said + ("below" if z < 0 else "above"))
+    text = f"{spread(found, 3)} over {len(found)} trainings with public settings; print is {abs(z):.1f} deviations "
+    return graded(int(z > -1) + int(z > -2), 2, text + ("below" if z < 0 else "above"))
 
 
 def mammals_by(method: str) -> Callable[[Results, str], Verdict]:
@@ -256,9 +256,9 @@ def mammals_by(method: str) -> Callable[[Results, str], Verdict]:
         if len(right) < 3:
             return NOTHING
         holds, near = abs(away(right, printed)) <= 2, len(slipped) > 2 and abs(away(slipped, printed)) <= 2
-        said = f"computed rightly {spread(right, 3)}"
-        said += f"; with the slips of the published code {spread(slipped, 3)}" if len(slipped) else ""
-        return ("holds" if holds else "holds in part" if near else "does not", said)
+        text = f"computed rightly {spread(right, 3)}"
+        text += f"; with the slips of the published code {spread(slipped, 3)}" if len(slipped) else ""
+        return ("holds" if holds else "holds in part" if near else "does not", text)
 
     return check
 
@@ -297,8 +297,8 @@ def curves_win(than: tuple[str, ...]) -> Callable[[Results, str], Verdict]:
                 best = min(rivals, key=rivals.__getitem__)
                 if rivals[best] < values.mean() - 1e-6:
                     lost.append(f"{graph} {K} ({TITLES.get(best, best)} {short(rivals[best])} to {short(values.mean())})")
-        said = f"at {places - len(lost)} of {places} numbers of components" + (f"; not {', '.join(lost[:4])}" if lost else "")
-        return graded(places - len(lost), places, said) if places else NOTHING
+        text = f"at {places - len(lost)} of {places} numbers of components" + (f"; not {', '.join(lost[:4])}" if lost else "")
+        return graded(places - len(lost), places, text) if places else NOTHING
 
     return check
 
@@ -321,7 +321,7 @@ def theorem(*checks: str, wrong: str = "") -> Callable[[Results, str], Verdict]:
         if None in found:
             return NOTHING
         worst = max(value for value in found if value is not None)
-        said = f"worst deviation {worst:.0e}" if worst >= 0 else f"the tightest instance leaves {-worst:.1%} of room"
-        return ("holds", said) if worst <= EXACT else ("does not", wrong)
+        text = f"worst deviation {worst:.0e}" if worst >= 0 else f"the tightest instance leaves {-worst:.1%} of room"
+        return ("holds", text) if worst <= EXACT else ("does not", wrong)
 
     return check

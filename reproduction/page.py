@@ -1,4 +1,4 @@
-"""What is made of the results: one page with every experiment, its pictures, and the tables that other pages show."""
+"""What is made of the results: a page for each experiment, their pictures, and the tables that other pages show."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from horopca.io import atomic_output
-from horopca.plots import new_figure
+from horopca.plots.figures import new_figure
 
-from .claims import claims_text
+from .claims import claims_text, verdicts
+from .definitions import Picture, Results, Section, Size
 from .experiments import EXPERIMENTS
 from .experiments.reduction import needs_table, readme_table
 from .experiments.whitening import network_tables
 from .items import items_text
-from .nouns import Picture, Results, Section, Size
-from .store import Record, results_of
+from .store import Record, results_of, write
 
 IMAGES = "images/reproduction"
 
@@ -28,15 +28,31 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
 }
 
 
-def page_of(records: Sequence[Record]) -> str:
-    """The page of all results that there are."""
+def pages_of(records: Sequence[Record]) -> dict[str, str]:
+    """The pages by file name: a summary, the claims, a page for each experiment with results, a list of everything."""
     results = results_of(records)
-    parts = [_head(records), claims_text(results)]
+    pages = {"reproduction-claims.md": ("The paper's claims", "every claim, and whether it holds", claims_text(results))}
     for experiment in EXPERIMENTS.values():
         own = results.of(experiment.name)
         if own.found or not experiment.cells(Size()):
-            parts.append(f"## {experiment.title}\n\n*{experiment.place}.*\n\n{linked(experiment.section(own))}")
-    return "\n\n".join([*parts, items_text()]) + "\n"
+            text = re.sub(r"^###", "##", linked(experiment.section(own)), flags=re.MULTILINE)
+            text = f"# {experiment.title}\n\n*{experiment.place}.*\n\n{text}"
+            pages[f"reproduction-{experiment.name}.md"] = (experiment.title, experiment.place, text)
+    everything = "every definition, method, table and figure: where it is implemented, tested and reproduced"
+    pages["reproduction-items.md"] = ("Everything in the paper", everything, items_text())
+    rows = "\n".join(f"| [{title}]({name}) | {about} |" for name, (title, about, _) in pages.items())
+    tree = "\n".join(name.removesuffix(".md") for name in pages)
+    main = [f"## {EXPERIMENTS['reduction'].title}\n\n{readme_table(results)}"] if results.of("reduction").found else []
+    parts = [_head(records), f"| page | contents |\n|---|---|\n{rows}", verdicts(results), *main]
+    summary = "\n\n".join([*parts, f"```{{toctree}}\n:hidden:\n\n{tree}\n```"])
+    return {name: text + "\n" for name, text in {"reproduction.md": summary, **{n: p[2] for n, p in pages.items()}}.items()}
+
+
+def write_pages(records: Sequence[Record], folder: Path) -> Path:
+    """Write the pages into a folder; returns the path of the summary."""
+    for name, text in pages_of(records).items():
+        write(folder / name, text)
+    return folder / "reproduction.md"
 
 
 def linked(section: Section) -> str:
@@ -91,31 +107,30 @@ def _head(records: Sequence[Record]) -> str:
     hours = sum(record.seconds for record in records) / 3600
     return (
         "# The paper, reproduced\n\n"
-        "*HoroPCA: Hyperbolic Dimensionality Reduction via Horospherical Projections* (Chami, Gu, Nguyen, Ré, ICML 2021): "
-        "its claims, each with what we find; every table and figure, computed again beside the published one; every "
-        "theorem, checked in numbers; and a list of everything in it, with the place where it is implemented, tested and "
-        "reproduced.\n\n"
-        "    make reproduce                              # all of it; goes on where it was interrupted\n    python -m "
-        "reproduction run reduction        # one table; merges into the page\n    python -m reproduction table reduction   "
-        "   # prints it, from the committed results.json\n\n"
-        "This page is made from [reproduction/results.json](../reproduction/results.json), and a test holds the two "
-        f"together. {_held(records)} They took {hours:.1f} hours of processor time: {by}, on {on}. Data is fetched from its "
-        "public home when first asked for, or taken from the folder that HOROPCA_DATA names.\n\n"
-        "Figures are *average distortion / Fréchet variance* unless said otherwise; ± is the standard deviation over runs. "
-        "*In print* is the paper's figure. *Published code, today* is what the authors' code gives when run now, with its "
-        "fixed seed, changed only where torch has removed a call. *As written* is the method that the paper's text "
-        "defines, computed here."
+        "*HoroPCA: Hyperbolic Dimensionality Reduction via Horospherical Projections* (Chami, Gu, Nguyen, Ré, ICML 2021). "
+        "These pages recompute every table and figure beside the published one, check every theorem in numbers, judge "
+        "every claim, and list where everything in the paper is implemented, tested and reproduced.\n\n"
+        "    make reproduce                              # everything; the same command resumes after an interruption\n"
+        "    python -m reproduction run reduction        # one table\n"
+        "    python -m reproduction table reduction      # print it from the committed results.json\n\n"
+        "The pages are generated from [reproduction/results.json](../reproduction/results.json), and a test compares the "
+        f"two. {_held(records)} They took {hours:.1f} hours of processor time: {by}, on {on}. Data is downloaded when it is "
+        "first needed, or read from the folder that HOROPCA_DATA names.\n\n"
+        "Numbers are *average distortion / Fréchet variance* unless stated otherwise; ± is the standard deviation over "
+        "runs. *In print* is the number in the paper. *Published code, today* is what the authors' code gives when run "
+        "now, with its fixed seed, changed where torch has removed a function. *As written* is the method that the text of "
+        "the paper defines, computed here."
     )
 
 
 def _held(records: Sequence[Record]) -> str:
-    """How much of everything the page holds, in a sentence or two."""
+    """How complete the results are."""
     have = Counter(record.cell.experiment for record in records)
     whole = {name: len(experiment.cells(Size())) for name, experiment in EXPERIMENTS.items()}
     short = [f"{name} {have[name]} of {count}" for name, count in whole.items() if have[name] < count]
     if not short:
-        return f"It holds all {len(records)} parts of it, as many runs of whatever depends on chance as each table says."
+        return f"They contain all {len(records)} parts, with the number of random runs that each table states."
     return (
-        f"It holds {len(records)} of {sum(whole.values())} parts; not all of {', '.join(short)}: each table says how many "
-        "runs it shows."
+        f"They contain {len(records)} of {sum(whole.values())} parts; incomplete are {', '.join(short)}. Each table states "
+        "how many runs it shows."
     )

@@ -1,4 +1,4 @@
-"""Cells are computed, in this process or in several, and stored as they are finished."""
+"""Compute cells, in this process or in several, and store each result when it is finished."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from threadpoolctl import threadpool_limits
 
 from .cells.data import MissingData
-from .nouns import Cell
+from .definitions import Cell
 from .store import Store
 
 
@@ -46,7 +46,7 @@ def compute(cell: Cell, given: dict[str, Any] | None = None) -> Answer | Gap:
             result = getattr(import_module(f"{__package__}.cells.{module}"), function)(**arguments)
     except (MissingData, ImportError) as error:
         return Gap(cell, str(error))
-    except Exception as error:  # whatever it is, the other cells do not depend on it
+    except Exception as error:  # the other cells do not depend on it
         return Gap(cell, f"{cell.experiment}, {cell.name} failed: {type(error).__name__}: {error}")
     return Answer(result, time.process_time() - start)
 
@@ -86,7 +86,7 @@ def _in_processes(tasks: list[tuple[Cell, Any]], jobs: int) -> Iterator[tuple[Ce
             except BrokenProcessPool:
                 raise MemoryError(
                     "A process that computed was ended from outside, most likely for want of memory. What is finished is "
-                    "kept: the same command with --jobs 1 goes on with the rest."
+                    "kept: the same command with --jobs 1 computes the rest."
                 ) from None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from horopca.embed.forms import as_graph
+from horopca.embed.graphs import as_graph
 from horopca.geometry import from_hyperboloid, to_hyperboloid
 
 DAMPING = 0.75  # negative samples are drawn with probability proportional to visits**DAMPING, as in word2vec

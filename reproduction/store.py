@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import horopca
 from horopca.io import atomic_output
 
-from .nouns import Cell, Results
+from .definitions import Cell, Results
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch")
 SILENT = ("cli", "plots", "explorer")  # rooms whose code changes no number

@@ -1,4 +1,4 @@
-"""A file that counts as large, read in eight blocks, and reductions of it that are interrupted."""
+"""Points that are read in eight blocks (with the fixture `small_blocks`), and interrupted reductions of them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ POINTS = from_hyperboloid(cloud(N, D, radius=2.0), "poincare")
 
 
 class Stop(Exception):
-    """An interruption."""
+    """Raised to interrupt a reduction."""
 
 
 def stop_after(blocks, failure=Stop):
-    """A report of progress that fails once so many blocks are done."""
+    """A progress callback that raises an exception after a number of blocks."""
 
     def progress(done, total):
         if done >= blocks * BLOCK:
@@ -27,6 +27,6 @@ def stop_after(blocks, failure=Stop):
 
 
 def begun(points, out, estimator, blocks=3):
-    """A reduction interrupted after so many blocks."""
+    """A reduction that is interrupted after a number of blocks."""
     with pytest.raises(Stop):
         reduce_file(points, out, estimator, progress=stop_after(blocks))

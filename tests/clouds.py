@@ -41,6 +41,6 @@ def turned(x: np.ndarray, Q: np.ndarray) -> np.ndarray:
 
 
 def spread(pga, X, model="poincare"):
-    """What PGA maximises: the mean squared distance of the projections from the base point."""
+    """The objective of PGA: the mean squared distance of the projections from the base point."""
     back, base = (to_hyperboloid(P, model) for P in (pga.inverse_transform(pga.transform(X)), pga.base_point_))
     return np.mean(distance(back, base) ** 2)

@@ -1,4 +1,4 @@
-"""What all tests share: settings, every array library, and what makes a test quick that is not about what takes long."""
+"""Settings of all tests, and fixtures: array libraries, and faster settings for tests of other things."""
 
 import os
 from functools import partial
@@ -11,12 +11,12 @@ from hypothesis import settings
 # before SciPy is imported (so nothing here imports the package): scikit-learn then checks arrays of other libraries as well
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
-# the same examples every time, and as much time for each as a busy machine may need
+# the same examples every time; no deadline, since a busy machine may be slow
 settings.register_profile("horopca", derandomize=True, deadline=None)
 settings.load_profile("horopca")
 
 
-# What takes longest comes first: at the end, when one process has nothing left to do, the others have only short tests left.
+# The longest tests run first, so that no process waits for another at the end.
 LONG = [
     "fuzz/test_cluster.py", "reproduction/test_reproduction.py", "fuzz/test_arrays.py", "fuzz/test_files.py",
     "optimize/test_search.py", "input/test_dask.py", "input/test_scale.py", "explorer/test_claims_browser.py",
@@ -25,8 +25,8 @@ LONG = [
 
 
 def pytest_collection_modifyitems(items):
-    places = {name: place for place, name in enumerate(LONG)}
-    items.sort(key=lambda item: places.get("/".join(item.path.parts[-2:]), len(LONG)))
+    order = {name: i for i, name in enumerate(LONG)}
+    items.sort(key=lambda item: order.get("/".join(item.path.parts[-2:]), len(LONG)))
 
 
 @pytest.fixture(params=["numpy", "torch", "array_api_strict", "cuda"])
@@ -43,24 +43,19 @@ def xp(request):
 
 
 @pytest.fixture
-def quick_search():
-    """Does nothing: tests that need a fast search pass ``n_init=`` or use few points."""
-
-
-@pytest.fixture
 def short_descents(monkeypatch):
-    """DistortionEmbedding with a tenth of its steps: for models, files and words, not for how good the points are."""
+    """DistortionEmbedding with a tenth of its steps, for tests that do not depend on how good the points are."""
     from horopca.embed import distortion
 
-    for name in ("OPENING", "FLATTENING", "DESCENT", "SETTLING", "ENDING"):
+    for name in ("OPENING", "FLATTENING", "DESCENT", "SETTLING"):
         plan = getattr(distortion, name)
         monkeypatch.setattr(distortion, name, plan._replace(steps=plan.steps // 10))
 
 
 @pytest.fixture
-def small_blocks(monkeypatch, quick_search):
-    """A file of a few kilobytes is read in eight blocks, as larger ones are in more: that of `blocks`."""
-    monkeypatch.setattr("horopca.io.streaming.BLOCK_BYTES", 128 * 6 * 8)
+def small_blocks(monkeypatch):
+    """Files of a few kilobytes, such as that of `blocks`, count as large and are read in eight blocks."""
+    monkeypatch.setattr("horopca.io.arrays.BLOCK_BYTES", 128 * 6 * 8)
     monkeypatch.setattr("horopca.io.streaming.LARGE", 1000)
 
 

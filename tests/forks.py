@@ -1,4 +1,4 @@
-"""A process that has imported what there is to import, and whose children are killed, limited and cut off from the disk."""
+"""Code that runs in forks of a process which has already imported the package, to be killed or limited."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ SETUP = """
 import json, os, resource, signal, subprocess, sys, time
 import numpy as np
 from horopca import TangentPCA
-from horopca.io import load_fitted, reduce_file, save, save_fitted, streaming
+from horopca.io import arrays, load_fitted, reduce_file, save, save_fitted, streaming
 print("ready", flush=True)
 for line in sys.stdin:
     code, names = json.loads(line)
     child = os.fork()
     if not child:
-        print(os.getpid(), flush=True)  # by the child itself: what it says afterwards can only come later
+        print(os.getpid(), flush=True)  # printed by the child itself, before anything else that it prints
         try:
             exec(code, {**globals(), **names})
         except OSError as error:
@@ -37,7 +37,7 @@ for line in sys.stdin:
 
 
 class Runner:
-    """Runs code in children of that process: a new one would take seconds to import the same again."""
+    """Runs code in forks of one process. A new process would need seconds for its imports."""
 
     def __init__(self, *before: str, setup: str = "") -> None:
         pipe, command = subprocess.PIPE, [*before, sys.executable, "-c", SETUP.replace("print(", f"{setup}\nprint(", 1)]
@@ -45,18 +45,18 @@ class Runner:
         self.ready = self.process.stdout.readline() == "ready\n"
 
     def start(self, code: str, **names: Any) -> int:
-        """Begin a child, and return its number."""
+        """Start a child and return its process id."""
         self.process.stdin.write(json.dumps([code, {name: str(value) for name, value in names.items()}]) + "\n")
         self.process.stdin.flush()
         return int(self.process.stdout.readline())
 
     def end(self) -> tuple[int, str]:
-        """The exit status of the child, and what it said."""
-        said = []
+        """The exit status of the child, and its output."""
+        output = []
         while not (line := self.process.stdout.readline()).startswith("ended"):
             assert line, "the process has ended"
-            said.append(line)
-        return int(line.split()[1]), "".join(said).strip()
+            output.append(line)
+        return int(line.split()[1]), "".join(output).strip()
 
     def run(self, code: str, **names: Any) -> tuple[int, str]:
         self.start(code, **names)

@@ -10,7 +10,7 @@ TREE = make_hierarchy(branching=3, depth=3, n_features=5, random_state=0)  # 40 
 
 
 def classes() -> tuple[np.ndarray, list[str]]:
-    """24 points of the disk and their classes, the three branches under a root: every node twice, a little apart."""
+    """24 points of the disk with their classes, the three branches of the root. Every node occurs twice, a little apart."""
     tree = make_hierarchy(branching=3, depth=2, n_features=2, random_state=0)
     X = np.repeat(tree.points[1:], 2, axis=0)
     return X * np.random.default_rng(0).uniform(0.9, 1.0, size=(len(X), 1)), np.repeat(tree.labels[1:], 2).tolist()

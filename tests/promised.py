@@ -1,7 +1,6 @@
-"""What the package promises: every public name with its parameters, in promised.txt as the last release had them.
+"""The public interface: every public name with its parameters and every option of the commands, listed in promised.txt.
 
-A name, a method, an option of a command or a parameter that stands there may not vanish; what is new is promised from the next
-release on, for which ``python tests/promised.py`` writes the list again (RELEASING.md).
+Nothing on the list may disappear. ``python tests/promised.py`` writes the list again, before a release (RELEASING.md).
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import inspect
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from horopca.cli import main as main_command
 
 LIST = Path(__file__).with_suffix(".txt")
 MODULES = ("", *horopca._SUBMODULES, *horopca._OPTIONAL_SUBMODULES)
-ABSENT = [f"horopca.{name}" for name in ("torch",) if find_spec(name) is None]  # cannot be looked at without its library
+ABSENT = [f"horopca.{name}" for name in ("torch",) if find_spec(name) is None]  # cannot be imported without its library
 
 
 def public() -> dict[str, str]:
@@ -30,26 +30,26 @@ def public() -> dict[str, str]:
 
 
 def _names() -> Iterator[tuple[str, str]]:
-    for room in MODULES:
-        if f"horopca.{room}" in ABSENT:
+    for submodule in MODULES:
+        if f"horopca.{submodule}" in ABSENT:
             continue
-        module = import_module(f"horopca.{room}".rstrip("."))
+        module = import_module(f"horopca.{submodule}".rstrip("."))
         for name in module.__all__:
-            value, path = getattr(module, name), ".".join(filter(None, ["horopca", room, name]))
+            value, path = getattr(module, name), ".".join(filter(None, ["horopca", submodule, name]))
             yield path, parameters(value)
             if inspect.isclass(value):
                 yield from ((f"{path}.{member}", parameters(getattr(value, member))) for member in _members(value))
 
 
 def _members(owner: type) -> list[str]:
-    """The public methods and properties of a class that are written in the package: fields of a tuple are its parameters."""
+    """The public methods and properties of a class that the package defines, without the fields of a tuple."""
     ours = [cls for cls in owner.__mro__ if cls.__module__.startswith("horopca.")]
     names = {name for cls in ours for name in vars(cls) if not name.startswith("_") and name not in getattr(cls, "_fields", ())}
     return sorted(name for name in names if not name.endswith("_request"))  # scikit-learn writes these into classes
 
 
 def _options() -> Iterator[tuple[str, str]]:
-    for name in ("", *COMMANDS):  # the options of every command are those of the program
+    for name in ("", *COMMANDS):  # the program itself, then its commands
         command = getattr(import_module(f"horopca.cli.{name}"), name) if name else main_command
         for option in (one for one in command.params if isinstance(one, Option) and not one.hidden):
             yield from ((f"$ {f'horopca {name}'.strip()} {word}", "") for word in [*option.opts, *option.secondary_opts])
@@ -72,31 +72,27 @@ def parameters(value: Any) -> str:
 
 
 def broken(promised: dict[str, str], now: dict[str, str]) -> list[str]:
-    """What no longer holds of a promise, a sentence each."""
+    """One line for each name that is gone, or that can no longer be called as before."""
     gone = [f"{name} is gone." for name in promised if name not in now]
-    changed = [(name, _unkept(promised[name], now[name])) for name in promised if name in now]
+    changed = [(name, _difference(promised[name], now[name])) for name in promised if name in now]
     return gone + [f"{name}({promised[name]}) became ({now[name]}): {why}." for name, why in changed if why]
 
 
-def _unkept(before: str, after: str) -> str:
-    """Why a call that went before would not go now, or nothing."""
+def _difference(before: str, after: str) -> str:
+    """Why a call that was valid before is not valid now; empty if it is."""
     old, new = (text.split(", ") if text else [] for text in (before, after))
-    places = [[word.rstrip("=") for word in _positional(words)] for words in (old, new)]
     missing = [word for word in old if word not in new and f"{word}=" not in new and word != "*"]
     if missing and "**" not in after:
-        return f"{', '.join(missing)} is gone, or must be given now"
-    if places[1][: len(places[0])] != places[0]:
-        return "the order of the parameters is another"
+        return f"{', '.join(missing)} is gone or became required"
+    positions = [[word.rstrip("=") for word in takewhile(lambda word: word[0] != "*", words)] for words in (old, new)]
+    if positions[1][: len(positions[0])] != positions[0]:
+        return "the order of the parameters changed"
     added = [word for word in new if word not in old and word[0] != "*" and not word.endswith("=")]
-    return f"{', '.join(added)} must be given now" if added else ""
-
-
-def _positional(words: list[str]) -> list[str]:
-    return words[: next((i for i, word in enumerate(words) if word.startswith("*")), len(words))]
+    return f"{', '.join(added)} is required" if added else ""
 
 
 def promised() -> dict[str, str]:
-    """What stands in the list, as far as it can be looked at here."""
+    """The names on the list, without those of libraries that are not installed."""
     lines = [line for line in LIST.read_text(encoding="utf-8").splitlines() if not line.startswith(tuple(ABSENT))]
     return {name: words for name, _, words in (line.removesuffix(")").partition("(") for line in lines)}
 

@@ -1,4 +1,4 @@
-"""Subspaces of R^{1,4} to test with, as bases: where time is in them, and where it is not."""
+"""Bases of subspaces of R^{1,4} to test with."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ BASES = {
 
 
 def same_span(A: np.ndarray, B: np.ndarray) -> bool:
-    """Whether two bases, of as many rows, span the same subspace."""
+    """Whether two bases span the same subspace."""
     return np.linalg.matrix_rank(np.concatenate([A, B]), tol=1e-9) == len(A) == len(B)

@@ -1,4 +1,4 @@
-"""A small tree of mammals in the hyperbolic plane, to look at."""
+"""A small tree of mammals in the hyperbolic plane."""
 
 import numpy as np
 

@@ -16,7 +16,7 @@ ROOT = Path(horopca.__file__).parent
 
 
 def read_map(page: str) -> list[set[str]]:
-    """The rooms of the package in layers, from the line of CONTRIBUTING.md that says who may import whom."""
+    """The packages in layers, from the line of CONTRIBUTING.md that says who may import whom."""
     (line,) = (line for line in page.splitlines() if line.startswith("    geometry <"))
     return [set(layer.replace(",", " ").split()) for layer in line.split("<")]
 
@@ -25,30 +25,30 @@ LAYERS = read_map((ROOT.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-
 OPTIONAL = {"torch", "triton", "dask", "matplotlib", "networkx", "pandas", "pooch", "h5py", "pyarrow", "rich_click", "rich"}
 
 
-def layer_of(room: str) -> int:
-    return next(i for i, layer in enumerate(LAYERS) if room in layer)
+def layer_of(package: str) -> int:
+    return next(i for i, layer in enumerate(LAYERS) if package in layer)
 
 
-def from_the_right(room: str, others: set[str]) -> set[str]:
-    """Those of the rooms that a room may not import: its own layer's and those to its right."""
-    return {other for other in others if other != room and layer_of(other) >= layer_of(room)}
+def forbidden_imports(package: str, imported: set[str]) -> set[str]:
+    """Those of the imported packages that a package may not import: of its own layer or to its right."""
+    return {other for other in imported if other != package and layer_of(other) >= layer_of(package)}
 
 
-def imported_rooms(path: Path) -> set[str]:
-    """The rooms (top-level modules of the package) that a file imports, wherever in it the import stands."""
+def imported_packages(path: Path) -> set[str]:
+    """The packages of horopca that a file imports, also inside functions."""
     here = path.relative_to(ROOT.parent).with_suffix("").parts
-    rooms = set()
+    found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.level:
             base = here[: len(here) - node.level]
             target = [*base, *(node.module or "").split(".")] if node.module else [*base]
-            rooms |= {target[1]} if len(target) > 1 else {alias.name for alias in node.names}
+            found |= {target[1]} if len(target) > 1 else {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "horopca":
             parts = node.module.split(".")
-            rooms |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
+            found |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
         elif isinstance(node, ast.Import):
-            rooms |= {a.name.split(".")[1] for a in node.names if a.name.startswith("horopca.")}
-    return {room for room in rooms if (ROOT / room).is_dir() or (ROOT / f"{room}.py").exists()}
+            found |= {a.name.split(".")[1] for a in node.names if a.name.startswith("horopca.")}
+    return {name for name in found if (ROOT / name).is_dir() or (ROOT / f"{name}.py").exists()}
 
 
 FILES = sorted(p for p in ROOT.rglob("*.py") if p.parent != ROOT or p.name == "statistics.py")
@@ -56,30 +56,30 @@ FILES = sorted(p for p in ROOT.rglob("*.py") if p.parent != ROOT or p.name == "s
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_modules_import_only_from_their_left(path):
-    room = path.relative_to(ROOT).with_suffix("").parts[0]
-    assert not from_the_right(room, imported_rooms(path))
+    package = path.relative_to(ROOT).with_suffix("").parts[0]
+    assert not forbidden_imports(package, imported_packages(path))
 
 
-def test_an_import_from_the_right_is_seen(tmp_path, monkeypatch):
+def test_a_forbidden_import_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path / "horopca")
-    for room in ("geometry", "estimators", "metrics", "io"):
-        (tmp_path / "horopca" / room).mkdir(parents=True)
+    for package in ("geometry", "estimators", "metrics", "io"):
+        (tmp_path / "horopca" / package).mkdir(parents=True)
     path = tmp_path / "horopca" / "metrics" / "wrong.py"
     path.write_text("from ..geometry import log\nfrom ..io import load\n\ndef late():\n    from horopca.cli import main\n")
     (tmp_path / "horopca" / "cli.py").touch()
-    assert from_the_right("metrics", imported_rooms(path)) == {"io", "cli"}
+    assert forbidden_imports("metrics", imported_packages(path)) == {"io", "cli"}
 
 
 def test_the_folders_are_the_map():
-    rooms = {p.stem for p in ROOT.iterdir() if p.is_dir() and p.name != "__pycache__"} | {"statistics"}
-    assert rooms == set().union(*LAYERS)
-    assert len(LAYERS) <= 10 and len(rooms - {"statistics"}) <= 14
+    packages = {p.stem for p in ROOT.iterdir() if p.is_dir() and p.name != "__pycache__"} | {"statistics"}
+    assert packages == set().union(*LAYERS)
+    assert len(LAYERS) <= 10 and len(packages - {"statistics"}) <= 14
     files = {"__init__.py", "__main__.py", "anndata.py", "py.typed", "statistics.py", "torch.py"}
     assert {p.name for p in ROOT.iterdir() if p.is_file()} == files
 
 
 def test_the_optimiser_knows_callables_only():
-    assert imported_rooms(ROOT / "_optimize" / "lbfgs.py") == set()
+    assert imported_packages(ROOT / "_optimize" / "lbfgs.py") == set()
 
 
 @cache

@@ -10,7 +10,7 @@ import pytest
 FEWER = {"epoch(steps=40)": "epoch(steps=10)", "in range(6)": "in range(2)", "range(1, 7)": "range(1, 3)"}
 
 
-def test_the_page_runs_from_top_to_bottom(tmp_path, monkeypatch, quick_search):
+def test_the_page_runs_from_top_to_bottom(tmp_path, monkeypatch):
     pytest.importorskip("geoopt")
     matplotlib.use("Agg")
     monkeypatch.chdir(tmp_path)

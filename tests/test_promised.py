@@ -1,11 +1,11 @@
-"""Public names and their parameters do not vanish."""
+"""Public names and their parameters do not disappear."""
 
 import pytest
 
 from promised import broken, parameters, promised, public
 
 
-def test_no_promised_name_or_parameter_has_vanished():
+def test_no_promised_name_or_parameter_is_gone():
     assert not broken(promised(), public())
 
 
@@ -18,15 +18,15 @@ def test_no_promised_name_or_parameter_has_vanished():
         ("def f(X, **options): pass", None),
         ("def f(x, *, model=None): pass", "X is gone"),
         ("def f(X, *, kind=None): pass", "model= is gone"),
-        ("def f(X, *, model): pass", "model= is gone, or must be given now"),
-        ("def f(X, more, *, model=None): pass", "more must be given now"),
-        ("def f(more=0, X=1, *, model=None): pass", "the order of the parameters is another"),
-        ("def f(*, X, model=None): pass", "the order of the parameters is another"),
+        ("def f(X, *, model): pass", "model= is gone or became required"),
+        ("def f(X, more, *, model=None): pass", "more is required"),
+        ("def f(more=0, X=1, *, model=None): pass", "the order of the parameters changed"),
+        ("def f(*, X, model=None): pass", "the order of the parameters changed"),
         ("f = 1", "X, model= is gone"),
     ],
 )
-def test_a_call_that_no_longer_goes_is_a_broken_promise(now, why):
+def test_a_call_that_is_no_longer_valid_is_reported(now, why):
     exec(f"{now}", space := {})
-    (*said,) = broken({"f": "X, *, model=", "g": ""}, {"f": parameters(space["f"])})
-    assert said[0] == "g is gone."
-    assert said[1:] == [] if why is None else why in said[1]
+    (*lines,) = broken({"f": "X, *, model=", "g": ""}, {"f": parameters(space["f"])})
+    assert lines[0] == "g is gone."
+    assert lines[1:] == [] if why is None else why in lines[1]

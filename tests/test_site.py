@@ -1,4 +1,4 @@
-"""The sources of the site: pages that lead somewhere, a reference of every public name, short examples (`make docs`)."""
+"""The sources of the documentation: links, the API reference, examples (`make docs`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAGES = sorted(DOCS.glob("*.md"))
 EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
 
 sys.path.insert(0, str(DOCS))
-from reference import ROOMS, public_names  # noqa: E402
+from reference import MODULES, public_names  # noqa: E402
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
@@ -40,28 +40,28 @@ def test_every_folder_of_examples_says_what_it_is_about():
 
 
 def headings(page: Path) -> set[str]:
-    """The places of a page that can be linked to, as code hosts and the site name them."""
+    """The anchors of the headings of a page."""
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     titles = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
-def test_links_of_pages_lead_somewhere(page):
+def test_links_between_pages_work(page):
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if re.match(r"https?:", target):
             continue
-        path, _, place = target.partition("#")
+        path, _, anchor = target.partition("#")
         there = (page.parent / path).resolve() if path else page
-        assert there.exists(), f"{page.name} leads to {target}, which is not there"
-        if place:
-            whole = included(there)
-            assert place in headings(whole), f"{page.name} leads to {target}, but {whole.name} has no such heading"
+        assert there.exists(), f"{page.name} links to {target}, which does not exist"
+        if anchor:
+            target_page = included(there)
+            assert anchor in headings(target_page), f"{page.name} links to {target}, but {target_page.name} has no such heading"
 
 
 def included(page: Path) -> Path:
-    """The page itself, or the one that it consists of."""
+    """The page itself, or the file that it includes."""
     found = re.match(r"```{include} (\S+)", page.read_text(encoding="utf-8"))
     return (page.parent / found.group(1)).resolve() if found else page
 
@@ -76,19 +76,45 @@ def test_every_page_is_in_the_table_of_contents_once():
 
 def test_the_reference_has_every_public_name_and_no_other():
     names = public_names()
-    shown = {id(getattr(import_module(room), name)) for room, found in names.items() for name in found}
-    rooms = {*horopca._SUBMODULES, *horopca._OPTIONAL_SUBMODULES, "explorer"}
-    public = [import_module("horopca"), *(import_module(f"horopca.{room}") for room in sorted(rooms))]
-    lists = [(module, name) for module in public for name in exported(module)]
+    shown = {id(getattr(import_module(module), name)) for module, found in names.items() for name in found}
+    submodules = {*horopca._SUBMODULES, *horopca._OPTIONAL_SUBMODULES, "explorer"}
+    public = [import_module("horopca"), *(import_module(f"horopca.{name}") for name in sorted(submodules))]
+    lists = [(module, name) for module in public for name in module.__all__]
     values = [getattr(module, name) for module, name in lists if name != "__version__"]
     missing = [value for value in values if id(value) not in shown and not isinstance(value, ModuleType)]
     assert not missing
-    assert {f"horopca.{room}" for room in rooms} <= set(ROOMS)
+    assert {f"horopca.{name}" for name in submodules} <= set(MODULES)
     assert not [name for found in names.values() for name in found if name.startswith("_")]
 
 
-def exported(module: ModuleType) -> list[str]:
-    return list(module.__all__)
+PUBLIC = {f"{page}.{name}": getattr(import_module(page), name) for page, names in public_names().items() for name in names}
+TYPES = {
+    name: value for name, value in PUBLIC.items() if callable(value) and hasattr(value, "_fields")
+}  # results, made by functions
+CALLED = {name: value for name, value in PUBLIC.items() if inspect.isroutine(value) or inspect.isclass(value)}
+
+
+def sections(value: object) -> dict[str, str]:
+    parts = re.split(r"^([A-Z][A-Za-z ]+)\n---+\n", inspect.getdoc(value) or "", flags=re.MULTILINE)
+    return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
+
+
+@pytest.mark.parametrize("name", sorted(CALLED.keys() - TYPES.keys()))
+def test_a_public_name_has_an_example_and_says_what_its_parameters_are(name):
+    found = sections(CALLED[name])
+    assert ">>> " in found.get("Examples", "") and found.get("See Also"), "no example, or no See Also"
+    entries = re.findall(r"^(\S[^\n]*?)(?: : [^\n]*)?\n +\S", found.get("Parameters", ""), flags=re.MULTILINE)
+    described = {parameter.strip("* ") for entry in entries for parameter in entry.split(",")}
+    parameters = inspect.signature(CALLED[name]).parameters.values()
+    named = {parameter.name for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD}
+    assert named <= described, f"{named - described} not described"
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_every_field_of_a_result_is_described(name):
+    text = inspect.getsource(TYPES[name])
+    missing = [field for field in TYPES[name]._fields if not re.search(rf"#: [^\n]*\n +{field}: |\n +{field}: [^\n]*#: ", text)]
+    assert not missing and len(inspect.getdoc(TYPES[name]) or "") > 10
 
 
 ESTIMATORS = [getattr(horopca, name) for name in horopca.__all__ if hasattr(getattr(horopca, name), "get_params")]
@@ -100,9 +126,9 @@ def test_every_parameter_of_an_estimator_has_its_default_and_its_meaning(estimat
     text = inspect.getdoc(estimator)
     section = re.search(r"Parameters\n-+\n(.*?)\n\n\w+\n---", text, flags=re.DOTALL).group(1)
     entries = re.findall(r"^(\S[^\n:]*?)(?: : ([^\n]*))?\n((?: +[^\n]*\n?)*)", section + "\n", flags=re.MULTILINE)
-    told = {name: (kind, meaning.strip()) for names, kind, meaning in entries for name in names.split(", ")}
+    documented = {name: (kind, meaning.strip()) for names, kind, meaning in entries for name in names.split(", ")}
     for name, parameter in inspect.signature(estimator).parameters.items():
-        kind, meaning = told[name]
+        kind, meaning = documented[name]
         assert meaning, f"{name} has no meaning"
         default = re.search(r"default=(.+)$", kind) or re.search(r'("\w+") by default', meaning)
         elsewhere = meaning.startswith("As for ") or (kind.endswith("optional") and parameter.default is None)

@@ -9,7 +9,7 @@ from horopca import HoroPCA, HoroPCACV, HyperbolicSVC, compare, explore, from_ge
 from horopca.embed import DistortionEmbedding
 from horopca.metrics import average_distortion, bootstrap
 from horopca.neighbors import HyperbolicNeighbors
-from horopca.plots import plot_disk
+from horopca.plots import plot_plane
 from horopca.torch import HoroProjection
 
 
@@ -26,5 +26,5 @@ def project(X: torch.Tensor) -> torch.Tensor:
     return layer.inverse(layer(X))
 
 
-FUNCTIONS = (average_distortion, bootstrap, compare, explore, from_geoopt, horopca.anndata.reduce, plot_disk, refine)
+FUNCTIONS = (average_distortion, bootstrap, compare, explore, from_geoopt, horopca.anndata.reduce, plot_plane, refine)
 ESTIMATORS = (DistortionEmbedding, HoroPCA, HoroPCACV, HyperbolicNeighbors, HyperbolicSVC)

@@ -8,7 +8,7 @@ Two components make a picture. For features, or to know how much a picture leave
 from horopca import HoroPCA, HoroPCACV
 from horopca.datasets import make_hierarchy
 from horopca.metrics import component_curve
-from horopca.plots import plot_components, plot_explained_variance
+from horopca.plots import plot_components
 
 X = make_hierarchy(branching=3, depth=4, random_state=0).points  # 121 points in ten dimensions
 
@@ -16,7 +16,7 @@ X = make_hierarchy(branching=3, depth=4, random_state=0).points  # 121 points in
 # Found one after another, as PCA's are, components of one fit tell what each further one adds; and a share of the variance
 # may stand for their number. (The default finds all at once, which keeps more in the end, but less in the first few.)
 pca = HoroPCA(n_components=8, strategy="greedy").fit(X)
-plot_explained_variance(pca)
+print("variance kept by 1, 2, … components:", pca.explained_variance_ratio_.cumsum().round(2))
 print(f"for nine tenths of the variance: {HoroPCA(n_components=0.9).fit(X).n_components_} components")
 
 # %%

@@ -7,20 +7,21 @@ select, refit to what is selected, and see where not to trust the picture.
 """
 
 import numpy as np
+from matplotlib.colors import Normalize
 
 from horopca import HoroPCA, explore, metrics
 from horopca.datasets import load_mammals
-from horopca.plots import plot_equidistant
+from horopca.plots import plot_plane
 
 mammals = load_mammals()
 X = mammals.points
 Y = HoroPCA(2, spine="free").fit_transform(X)
 
 # %%
-# A still picture, coloured by trust: the share of strangers among the ten nearest of each point. Rings are
+# A still picture, coloured by trust: the share of false neighbours among the ten nearest of each point. Rings are
 # distances from the centre.
-strangers = metrics.false_neighbours(X, Y)["false"] / 10
-plot_equidistant(Y, values=strangers, limits=(0, 1), edges=mammals.edges, title="false neighbours")
+false = metrics.false_neighbours(X, Y)["false"] / 10
+plot_plane(Y, values=false, norm=Normalize(0, 1), edges=mammals.edges, title="false neighbours", view="equidistant")
 
 # %%
 # The page. It is one file, which needs no server and no network: ``.save("mammals.html")`` and mail it.

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 
 from horopca import HoroPCA
 from horopca.datasets import load_mammals
-from horopca.plots import plot_disk, plot_equidistant
+from horopca.plots import plot_plane
 
 mammals = load_mammals()
 Y = HoroPCA(2, spine="free").fit_transform(mammals.points)
@@ -26,8 +26,8 @@ cat = mammals.names.index("cat")
 
 with plt.rc_context({"font.family": "serif", "font.size": 8, "savefig.dpi": 300}):
     figure, (left, right) = plt.subplots(1, 2, figsize=(6.9, 3.3), layout="constrained")
-    plot_equidistant(Y, labels, edges=mammals.edges, title="a. seen from the mean", ax=left)
-    plot_disk(Y, labels, names=mammals.names, edges=mammals.edges, centre=cat, title="b. seen from the cat", ax=right)
+    plot_plane(Y, labels, edges=mammals.edges, title="a. seen from the mean", ax=left, view="equidistant")
+    plot_plane(Y, labels, names=mammals.names, edges=mammals.edges, centre=cat, title="b. seen from the cat", ax=right)
     left.get_legend().remove()
     figure.savefig(Path(mkdtemp()) / "mammals.pdf")  # or .svg
 
@@ -36,4 +36,4 @@ with plt.rc_context({"font.family": "serif", "font.size": 8, "savefig.dpi": 300}
 # were left out. Sizes are in proportion to the axes, so that 3.3 inches (one column) is legible too:
 with plt.rc_context({"font.family": "serif", "font.size": 8}):
     figure, ax = plt.subplots(figsize=(3.3, 3.3), layout="constrained")
-    plot_equidistant(Y, labels, edges=mammals.edges, ax=ax)
+    plot_plane(Y, labels, edges=mammals.edges, ax=ax, view="equidistant")

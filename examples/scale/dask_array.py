@@ -14,7 +14,7 @@ import numpy as np
 
 from horopca import HoroPCA, metrics
 from horopca.datasets import make_hierarchical_normals
-from horopca.plots import plot_disk
+from horopca.plots import plot_plane
 
 data = make_hierarchical_normals(60_000, 10, branching=3, depth=3, step=1.5, random_state=0)
 path = Path(mkdtemp()) / "points.npy"
@@ -45,4 +45,4 @@ def branch(node):
     return f"branch {node}" if 0 < node <= 3 else branch((node - 1) // 3) if node else "root"
 
 
-plot_disk(Y[:3000].compute(), [branch(node) for node in data.labels[:3000]], title="3,000 of 60,000 rows")
+plot_plane(Y[:3000].compute(), [branch(node) for node in data.labels[:3000]], title="3,000 of 60,000 rows")

@@ -13,7 +13,7 @@ import torch
 
 from horopca import HoroPCA
 from horopca.datasets import make_hierarchical_normals
-from horopca.plots import plot_disk
+from horopca.plots import plot_plane
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 if device == "cpu":
@@ -31,4 +31,4 @@ print(f"{tuple(X.shape)} to {tuple(Y.shape)} on {Y.device} in {time.perf_counter
 # %%
 # ``pairs="all"`` climbs on all pairs of all rows at the end: seconds for a hundred thousand points on a GPU, and
 # much patience elsewhere. Gradients are kept too: `horopca.torch.HoroProjection` is the same map as a layer.
-plot_disk(Y.cpu(), [f"node {label}" for label in data.labels], title=f"50,000 points on {device}")
+plot_plane(Y.cpu(), [f"node {label}" for label in data.labels], title=f"50,000 points on {device}")

@@ -12,7 +12,7 @@ import numpy as np
 
 from horopca import HoroPCA
 from horopca.datasets import make_hierarchical_normals
-from horopca.plots import plot_disk
+from horopca.plots import plot_plane
 
 # %%
 # A million points around the nodes of a tree, in single precision.
@@ -35,4 +35,4 @@ print(f"kept: {100 * kept:.2f} % ± {100 * error:.2f} % of the variance")
 # From 50,000 points on, a picture shows how many there are in each place. Colours are by depth in the tree: 1, 3, 9
 # and 27 nodes.
 depth = np.array(["root", "depth 1", "depth 2", "depth 3"])[np.searchsorted([0, 3, 12], data.labels)]
-plot_disk(Y, depth, title="a million points")
+plot_plane(Y, depth, title="a million points")

@@ -1,4 +1,4 @@
-"""The paper's data, or a sentence that says what to fetch."""
+"""The paper's data. Raises MissingData, which names the file, if it is not there."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 
 from horopca.datasets import fetch_embedding, fetch_graph, fetch_network
 from horopca.datasets.fetching import Network
-from horopca.embed.forms import as_graph
-from horopca.embed.graphs import Graph
+from horopca.embed.graphs import Graph, as_graph
 
 from ..paper import GRAPHS
 

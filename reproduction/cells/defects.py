@@ -29,7 +29,7 @@ def rows_for_columns(graph: str, method: str) -> dict[str, Any]:
     """PCA and tangent PCA on the first two rows of the matrix whose columns are the eigenvectors.
 
     The rows depend on the arbitrary signs of the columns: all 512 choices are tried, and the one nearest to print returned.
-    With so many, one can be near by chance, so the same search is made for the figures of random planes: `by_chance` is the
+    Of many, one can be close by chance, so the same search is made for the figures of random planes: `by_chance` is the
     share of them that some choice of signs meets to the printed digits.
     """
     x = to_hyperboloid(_inverted_to_mean(data.embedding(graph)))

@@ -10,8 +10,7 @@ from scipy.optimize import minimize
 
 from horopca._input.coordinates import check_coordinates
 from horopca._optimize.objectives import objective_over
-from horopca._optimize.pairs import all_pairs
-from horopca._optimize.sample import as_sample
+from horopca._optimize.sample import all_pairs, as_sample
 from horopca.geometry import to_hyperboloid, translate_to_origin
 from horopca.metrics import pair_variance
 from horopca.projections import slide, spine_from_ideal_points

@@ -119,7 +119,7 @@ def _reduced(X: np.ndarray, estimator: Any, keep: bool = False, see: Callable[..
 
 
 def _one_thread() -> None:
-    """The same sums whatever the machine: torch adds in as many parts as it has threads."""
+    """One thread, so that sums are the same on every machine: torch adds in as many parts as it has threads."""
     try:
         import torch
     except ImportError:

@@ -23,8 +23,8 @@ from horopca.geometry import (
     lift,
     to_hyperboloid,
     translate,
-    translate_ideal,
 )
+from horopca.geometry.isometries import translate_ideal
 from horopca.projections import Spine, horospherical_projection, slide, spine_from_ideal_points
 
 D, K, N, ROUNDS = 6, 3, 40, 25  # dimension, ideal points, points of an instance, instances

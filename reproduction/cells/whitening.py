@@ -86,7 +86,7 @@ def classify(network: str, version: int, run: int, classifiers: str) -> dict[str
     train, test = list(StratifiedShuffleSplit(run + 1, test_size=0.5, random_state=version).split(X, y))[run]
     if classifiers == "baselines":
         found = compare_classifiers(X, y, classifiers=BASELINES, splits=_One(train, test), metrics=JUDGES, effort="full")
-        return {row.classifier: {judge: float(values[0]) for judge, values in row.scores.items()} for row in found}
+        return {name: {judge: float(values[0]) for judge, values in scores.items()} for name, scores in found.items()}
     return {name: _scores(make(100 * version + run), X, y, train, test) for name, make in DIRECTIONS.items()}
 
 

@@ -1,6 +1,6 @@
 """The experiments, by their names on the command line and in the order of the page."""
 
-from ..nouns import Experiment
+from ..definitions import Experiment
 from .dimensions import DIMENSIONS
 from .embedding import EMBEDDING
 from .histogram import HISTOGRAM

@@ -6,9 +6,9 @@ import numpy as np
 
 from .. import paper
 from ..cells.systems import SYSTEMS
+from ..definitions import Cell, Experiment, Picture, Results, Section, Size
 from ..drawing import dimension_curves
 from ..markdown import ABSENT, bold, short, table
-from ..nouns import Cell, Experiment, Picture, Results, Section, Size
 from .reduction import BY, runs_held, runs_of
 
 GRAPHS = ("diseases", "CS Ph.D.")

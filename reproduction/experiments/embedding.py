@@ -6,8 +6,8 @@ import numpy as np
 
 from .. import paper
 from ..cells.embedding import KINDS
+from ..definitions import Cell, Experiment, Results, Section, Size
 from ..markdown import short, spread, table
-from ..nouns import Cell, Experiment, Results, Section, Size
 from .reduction import runs_held
 
 PUBLISHED = {"DistortionEmbedding": "optimised", "SarkarEmbedding": "Sarkar", "SarkarEmbedding, Lorentz": "Sarkar"}
@@ -99,10 +99,10 @@ def _clip_text(results: Results, graphs: list[str]) -> str:
         "optimised under the clip, in print",
     ]
     shares = {g: f["clipped"] for g in paper.GRAPHS if (f := results.first("published_file", graph=g, dimension=10))}
-    said = ", ".join(f"{share:.0%} of {graph}" for graph, share in shares.items() if share > 0)
+    held = ", ".join(f"{share:.0%} of {graph}" for graph, share in shares.items() if share > 0)
     return (
         "The paper's embeddings were optimised in a ball clipped at norm 1 − 10⁻⁵, radius 12.2, so that no two nodes are "
-        f"more than 24.4 apart; in its files {said} sit on the clip. Where ours reaches beyond it, bringing it back there "
+        f"more than 24.4 apart; in its files {held} sit on the clip. Where ours reaches beyond it, bringing it back there "
         "costs what it has won; where it does not, the published figure is that of a search that ended early.\n\n"
         + table(head, rows)
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .. import paper
+from ..definitions import Cell, Experiment, Picture, Results, Section, Size
 from ..drawing import histograms
 from ..markdown import spread, table
-from ..nouns import Cell, Experiment, Picture, Results, Section, Size
 
 SIGMAS = (1.0, 2.0, 4.0)  # standard deviations of the tangent vectors, as lengths; the paper does not say which it used
 DRAWN = 2.0  # the standard normal vectors of the paper's ball, where exp(u) is at the distance 2 |u|

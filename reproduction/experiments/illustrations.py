@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..definitions import Experiment, Picture, Section
 from ..illustrated import lines, projection_in_space, rays_and_horocycles, two_projections
-from ..nouns import Experiment, Picture, Section
 
 PICTURES = (
     Picture(

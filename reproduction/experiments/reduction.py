@@ -13,9 +13,9 @@ from horopca.embed.graphs import centre, rooted
 from .. import paper
 from ..cells import data
 from ..cells.systems import NOISES, OURS, SYSTEMS
+from ..definitions import Cell, Experiment, Picture, Results, Section, Size
 from ..drawing import disks, dumbbells
 from ..markdown import ABSENT, bold, both, short, spread, table
-from ..nouns import Cell, Experiment, Picture, Results, Section, Size
 
 BRANCHES = 4  # edges from the middle of a graph at which its branches begin, for the colours
 SECONDS = {"pca": 0.2, "tpca": 0.2, "hmds": 0.2, "hae": 4.0, "hae-ours": 5.0, "greedy": 2.0}  # of a cell; others take about one
@@ -277,19 +277,19 @@ def _slips(results: Results) -> str:
 
 def _rows_text(results: Results) -> str:
     """Which of the figures of PCA and tangent PCA the slip gives, and how often it would by chance."""
-    said = []
+    sentences = []
     for method in ("pca", "tpca"):
         found = {g: f for g in paper.GRAPHS if (f := results.first("rows_for_columns", graph=g, method=method))}
         if not found:
             continue
         met = ", ".join(g for g, f in found.items() if f["met"]) or "none"
         chance = ", ".join(f"{f['by_chance']:.0%}" for f in found.values())
-        said.append(f"{TITLES[method]}: met to the printed digits on {met}; by chance {chance}")
+        sentences.append(f"{TITLES[method]}: met to the printed digits on {met}; by chance {chance}")
     return (
         "* **PCA and tPCA: rows for columns.** The published code takes the first two *rows* of the matrix whose *columns* "
         "are the eigenvectors. Rows change with the arbitrary signs of the columns (so print and today differ), and the "
         "table has the nearest of all 512 choices. That is a search, and can succeed by chance: the same search for the "
-        f"figures of random planes succeeds as often as given here, on the four data sets in turn. {'. '.join(said)}."
+        f"figures of random planes succeeds as often as given here, on the four data sets in turn. {'. '.join(sentences)}."
     )
 
 

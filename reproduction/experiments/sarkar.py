@@ -8,8 +8,8 @@ from .. import paper
 from ..cells.ball import RIM
 from ..cells.reduction import SARKARS
 from ..cells.systems import SYSTEMS
+from ..definitions import Cell, Experiment, Results, Section, Size
 from ..markdown import ABSENT, short, table
-from ..nouns import Cell, Experiment, Results, Section, Size
 from .reduction import BY, runs_held, system_cells, system_rows
 
 SKIPPED = ("pga-noise", "bsa-noise", "hae", "hae-ours")  # not in the paper's table

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..cells.theorems import D, K, N
+from ..definitions import Cell, Experiment, Results, Section, Size
 from ..markdown import ABSENT, table
-from ..nouns import Cell, Experiment, Results, Section, Size
 
 EXACT = 1e-6  # a deviation below is rounding: distances of points at radius 8 lose about half of their digits
 
@@ -84,8 +84,8 @@ def _section(results: Results) -> Section:
     rows = []
     for s in STATEMENTS:
         worst = deviation(results, s.check)
-        said = ABSENT if worst is None else f"**does not hold**: {s.wrong}" if worst > EXACT else "holds"
-        rows.append([s.place, s.says, ABSENT if worst is None else f"{worst:.1e}", said])
+        verdict = ABSENT if worst is None else f"**does not hold**: {s.wrong}" if worst > EXACT else "holds"
+        rows.append([s.place, s.says, ABSENT if worst is None else f"{worst:.1e}", verdict])
     text = (
         f"Random instances, {N} points in H^{D} and {K} ideal points (a plane where the statement is about one); the worst of 25. "
         "For an equation the column is the largest deviation, for an inequality the largest excess: a negative number is how much "

@@ -6,9 +6,9 @@ import numpy as np
 
 from .. import paper
 from ..cells.whitening import BASELINES, DIRECTIONS, JUDGES
+from ..definitions import Cell, Experiment, Picture, Results, Section, Size
 from ..drawing import whitening_bars
 from ..markdown import bold, printed, spread, table
-from ..nouns import Cell, Experiment, Picture, Results, Section, Size
 
 VERSIONS = (1, 2, 3, 4, 5)
 SECONDS = {"polbooks": 2.3, "football": 2.8, "polblogs": 2.0}
@@ -118,17 +118,17 @@ def _section(results: Results) -> Section:
 
 def _degenerate(results: Results, networks: list[str]) -> str:
     """What whitening along HoroPCA's own directions comes to."""
-    told = lambda row: ", ".join(f"{scores(results, n, row, 'average precision').mean():.1f}" for n in networks)
+    mean = lambda row: ", ".join(f"{scores(results, n, row, 'average precision').mean():.1f}" for n in networks)
     medians = ", ".join(f"{np.median(correlations(results, n, 'HoroPCA, greedy')):.2f}" for n in networks)
     return (
         "**Along HoroPCA's directions, as written.** In the plane K = d = 2, and the objective is degenerate: a pair of "
         "ideal points whose spine has all the data on one side keeps every distance, wherever the pair is. What the search "
         "returns is often two ideal points close together, whose coordinates say the same thing twice: their absolute "
         f"correlation has the median {medians} on {', '.join(networks)}. The average precision along them is "
-        f"{told('HoroPCA, greedy')}; with the two kept orthonormal, as the published code has it, "
-        f"{told('HoroPCA, orthonormal')}, and along a random orthonormal pair {told('a random orthonormal pair')}. Directions "
-        f"chosen for what they tell apart (`BusemannWhitener`) have {told('BusemannWhitener(2)')} with two and "
-        f"{told('BusemannWhitener(4)')} with four."
+        f"{mean('HoroPCA, greedy')}; with the two kept orthonormal, as the published code has it, "
+        f"{mean('HoroPCA, orthonormal')}, and along a random orthonormal pair {mean('a random orthonormal pair')}. Directions "
+        f"chosen for what they tell apart (`BusemannWhitener`) have {mean('BusemannWhitener(2)')} with two and "
+        f"{mean('BusemannWhitener(4)')} with four."
     )
 
 

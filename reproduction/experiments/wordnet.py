@@ -9,9 +9,9 @@ import numpy as np
 from .. import paper
 from ..cells.embedding import PUBLIC
 from ..cells.systems import OURS, SYSTEMS
+from ..definitions import Cell, Experiment, Picture, Results, Section, Size
 from ..drawing import mammal_disks, mammals_with_inset
 from ..markdown import ABSENT, spread, table
-from ..nouns import Cell, Experiment, Picture, Results, Section, Size
 
 ORDER = ("pca", "pga", "bsa", "greedy", "orthonormal", *OURS)
 DRAWN = ("pca", "pga", "bsa", "orthonormal", "horopca", "distortion")
@@ -113,19 +113,19 @@ def _trainings(results: Results) -> list[str]:
     if not found:
         return []
     at = lambda name: spread([f[name] for f in found], 3 if name == "map" else 2)
-    said = [
+    sentences = [
         f"The embeddings with public settings have a mean average precision of {at('map')} and a mean rank of "
         f"{at('mean_rank')}."
     ]
     slips = results.where("slipped_mammals")
     if slips:
-        said.append(
+        sentences.append(
             "PGA and BSA, computed rightly, bring most of these points together: they lie far from every plane through the "
             "mean. With the slips of the published code (see the first table) the distortion is "
             f"{spread([s['pga'] for s in slips], 3)} for PGA and {spread([s['bsa'] for s in slips], 3)} for BSA; in print "
             f"{paper.WORDNET['pga']} and {paper.WORDNET['bsa']}."
         )
-    return [" ".join(said)]
+    return [" ".join(sentences)]
 
 
 def _titled(images: dict[str, dict[str, Any]]) -> list[tuple[str, np.ndarray]]:

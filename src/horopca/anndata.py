@@ -13,10 +13,74 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from .embed import DistortionEmbedding
+from .estimators import HoroPCA
 from .explorer import Page, explore
-from .io.anndata import how, reduce
+from .io.files import listed
+from .io.fits import how
 
 __all__ = ["map", "reduce"]
+
+
+def reduce(
+    adata: Any,
+    basis: str = "X_poincare",
+    n_components: int = 2,
+    *,
+    key_added: str = "X_horopca",
+    estimator: Any = None,
+    copy: bool = False,
+    **options: Any,
+) -> Any:
+    """Reduce the points in an array of ``adata.obsm`` and store the result in another.
+
+    Parameters
+    ----------
+    adata : AnnData
+        The cells. It is changed unless ``copy=True``.
+    basis : str, default="X_poincare"
+        The array of ``adata.obsm`` with the points; the prefix "X_" is optional, as in scanpy.
+    n_components : int, default=2
+        The dimension of the result.
+    key_added : str, default="X_horopca"
+        The array of ``adata.obsm`` for the result. ``adata.uns[key_added]``, without the prefix "X_", holds its "params",
+        and the "variance_ratio" if the estimator has one.
+    estimator : estimator or None, default=None
+        The reduction, such as ``TangentPCA(2)``; None is ``HoroPCA(n_components, **options)``.
+    copy : bool, default=False
+        Return a copy of `adata` with the result instead of changing `adata`.
+    **options
+        Parameters of `HoroPCA`: ``model="lorentz"``, ``spine="free"``, ``random_state=0``.
+
+    Returns
+    -------
+    None, or the copy
+
+    See Also
+    --------
+    map : from a graph of neighbours to the plane
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from horopca.datasets import make_hierarchy
+    >>> adata = SimpleNamespace(obsm={"X_poincare": make_hierarchy(random_state=0).points}, uns={})  # or an AnnData
+    >>> reduce(adata, "poincare", random_state=0)
+    >>> adata.obsm["X_horopca"].shape[1], adata.uns["horopca"]["params"]["basis"]
+    (2, 'X_poincare')
+    """
+    basis = next((name for name in (basis, f"X_{basis}") if name in adata.obsm), basis)
+    if basis not in adata.obsm:
+        raise ValueError(
+            f"basis must be an array of adata.obsm, but {basis!r} is not; it has {listed(str(name) for name in adata.obsm)}."
+        )
+    if estimator is not None and options:
+        raise ValueError(f"estimator and {listed(options)} were both passed: set these parameters on the estimator.")
+    adata = adata.copy() if copy else adata
+    estimator = HoroPCA(n_components, **options) if estimator is None else estimator
+    points = adata.obsm[basis]
+    adata.obsm[key_added] = np.asarray(estimator.fit_transform(getattr(points, "values", points)))
+    adata.uns[key_added.removeprefix("X_")] = how(estimator, basis)
+    return adata if copy else None
 
 
 def map(
@@ -45,6 +109,10 @@ def map(
     -------
     Page
         To show in a notebook or to save; the graph is the original that the page compares the points with.
+
+    See Also
+    --------
+    reduce : points that are in ``obsm`` already
 
     Examples
     --------

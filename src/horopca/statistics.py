@@ -1,6 +1,6 @@
 """Fréchet mean and median, variances and principal axes of points of H^d, computed in blocks: O(n) memory.
 
-Points x are on the hyperboloid at curvature -1: an array (n, d+1), or any object with the protocol `Points`.
+Points x are on the hyperboloid at curvature -1: an array (n, d+1), or any object with the protocol ``Points``.
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .geometry import Frame, distance, from_hyperboloid, lift, pairwise_distance, radius, translate
+from .geometry import distance, from_hyperboloid, lift, pairwise_distance, radius, translate
 from .geometry._arrays import Array, array_namespace, from_numpy, to_numpy, unit
-from .geometry._points import Chunk, Points, TranslatedPoints, as_points, row_slices
+from .geometry._points import Chunk, Points, TranslatedPoints, as_float64, as_points, row_slices
 from .geometry.hyperboloid import BLOCK_ELEMENTS, distance_blocks
+from .geometry.isometries import Frame
 
 __all__ = [
     "Mean",
     "frechet_mean",
     "frechet_median",
     "mean_square_distance",
-    "pair_distances",
-    "principal_axes",
     "variance_about",
 ]
 
@@ -37,7 +36,7 @@ FRAME_ROWS = 1 << 15  # A canonical frame is computed from at most this many ima
 class Mean(NamedTuple):
     """A Fréchet mean or geometric median, and how the search for it ended."""
 
-    point: Any  #: (d+1,), in the array library of the points
+    point: Any  #: (d+1,), in the array library of the points, float64
     variance: float  #: mean squared distance to it
     n_iter: int  #: steps of the search
     converged: bool  #: whether the search converged
@@ -52,15 +51,42 @@ def frechet_mean(
     max_iter: int = 100,
     tol: float = 1e-12,
 ) -> Mean:
-    """The point that minimises the mean squared distance to x (n, d+1), by Newton's method.
+    """The Fréchet mean, which minimises the mean squared distance to the points.
 
+    Parameters
+    ----------
+    x : array of shape (n, d + 1)
+        Points of the hyperboloid.
+    weights : array of shape (n,), optional
+        Non-negative weights.
+    start : array of shape (d + 1,), optional
+        A point near the mean, which saves passes over many points.
+    max_iter : int, default=100
+        The largest number of Newton steps.
+    tol : float, default=1e-12
+        The search ends with a step below this size, relative to the spread of the points.
+
+    Returns
+    -------
+    Mean
+        The point and its variance.
+
+    See Also
+    --------
+    frechet_median : robust to outliers
+    horopca.metrics.frechet_variance : the variance about the mean, for points of any model
+
+    Notes
+    -----
     The Hessian of half the squared distance is 1 along the geodesic to a point and d coth d across it. It is known in closed
-    form, and four or five steps are enough. (A unit gradient step diverges on widely spread data.) A step that does not lower
-    the variance is halved. A `start` (d+1,) near the mean saves passes over many points. `weights` (n,) are
-    non-negative numbers.
+    form, and four or five steps of Newton's method are enough. A step that does not lower the variance is halved.
 
-    >>> x = lift(np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.0]]))
-    >>> frechet_mean(x).point.round(6) + 0.0
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import lift
+    >>> from horopca.statistics import frechet_mean
+    >>> frechet_mean(lift(np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.0]]))).point.round(6) + 0.0
     array([1., 0., 0.])
     """
     points = _nonempty(x)
@@ -79,14 +105,44 @@ def frechet_median(
     max_iter: int = 100,
     tol: float = 1e-9,
 ) -> Mean:
-    """The point that minimises the mean distance to x (n, d+1), the geometric median.
+    """The geometric median, which minimises the mean distance to the points.
 
-    It is robust: fewer than half of the points, however far they are moved, move it no farther than the spread of the others
-    allows. Newton's method minimises the mean of sqrt(d^2 + e^2), which is smooth. The smoothing e falls by factors of ten from
-    the mean distance to `tol` times the mean distance, so a median that is one of the points is found to within that. If all
-    points lie on one geodesic, half of them on either side of a gap, every point of the gap is a median. `start` and `weights`
-    are as in `frechet_mean`.
+    The median is robust: fewer than half of the points, however far they are moved, move it no farther than the spread of the
+    others allows.
 
+    Parameters
+    ----------
+    x : array of shape (n, d + 1)
+        Points of the hyperboloid.
+    weights : array of shape (n,), optional
+        Non-negative weights.
+    start : array of shape (d + 1,), optional
+        A point near the median, which saves passes over many points.
+    max_iter : int, default=100
+        The largest number of Newton steps for each value of the smoothing.
+    tol : float, default=1e-9
+        The last value of the smoothing, relative to the spread of the points.
+
+    Returns
+    -------
+    Mean
+        The point and the mean squared distance to it.
+
+    See Also
+    --------
+    frechet_mean : minimises squared distances
+
+    Notes
+    -----
+    Newton's method minimises the mean of sqrt(d^2 + e^2), which is smooth. The smoothing e falls by factors of ten from the
+    mean distance to `tol` times the mean distance, so a median that is one of the points is found to within that. If all points
+    lie on one geodesic, half of them on either side of a gap, every point of the gap is a median.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import lift
+    >>> from horopca.statistics import frechet_median
     >>> x = lift(np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.0], [0.0, 1e6], [0.0, 1e7]]))
     >>> bool(abs(frechet_median(x).point[1:]).max() < 1)
     True
@@ -129,15 +185,17 @@ def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing:
             step, size = step * (farthest / size), farthest
         if size <= tol * unit:
             return Mean(from_numpy(m, like), value, n_iter, True, "converged")
-        if before / 2 < size < near:  # Newton's steps shrink fast until rounding, of the points or of m, stops them
-            return Mean(from_numpy(m, like), value, n_iter, True, "converged to rounding")
-        before, gain = size, gradient @ step
+        gain = gradient @ step
         blind = gain <= UNSEEN * value  # so near, rounding hides the change of the value, and Newton's step is right
+        if size > before / 2 and (size < near or blind):  # Newton's steps shrink fast until rounding stops them
+            return Mean(from_numpy(m, like), value, n_iter, True, "converged to rounding")
+        before = size
         if blind and smoothing < size and size > 1e-6 * value:
             return Mean(from_numpy(m, like), value, n_iter, True, "converged: other points are as near")
         for _ in range(40):
-            candidate = exp_from(m, step)
-            terms = newton_terms(points, candidate, smoothing, weights)
+            with np.errstate(over="ignore", invalid="ignore"):  # a step that is too long is halved
+                candidate = exp_from(m, step)
+                terms = newton_terms(points, candidate, smoothing, weights)
             if blind or terms[0] <= value * (1 + UNSEEN):
                 break
             step, before = step / 2, np.inf
@@ -148,15 +206,8 @@ def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing:
     return Mean(from_numpy(m, like), value, max_iter, False, f"stopped after {max_iter} iterations")
 
 
-def _start(points: Points, weights: Any = None) -> np.ndarray:
-    """A start of the search: the centroid, or one of a few points if that has a smaller variance in the first chunk."""
-    some = to_numpy(next(points.chunks()).points())
-    guesses = [_centroid(points, weights), *some[:: max(1, len(some) // 8)]]
-    return min(guesses, key=lambda m: variance_about(some, m))
-
-
-def _centroid(points: Points, weights: Any) -> np.ndarray:
-    """The mean of x / t, a point of the Klein ball. It is bounded, so outliers cannot dominate it."""
+def _start(points: Points, weights: Any) -> np.ndarray:
+    """A start of the search: the mean of x / t, a point of the Klein ball. It is bounded, so outliers cannot dominate it."""
 
     def klein(chunk: Chunk) -> np.ndarray:
         x = chunk.points()
@@ -201,11 +252,38 @@ def exp_from(m: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def variance_about(x: Array | Points, point: Array, weights: Any = None) -> float:
-    """Mean squared distance of x (n, d+1) to a point (d+1,), weighted if `weights` (n,) are given."""
-    points = as_points(x)
+    """The mean squared distance of points to a point.
+
+    Parameters
+    ----------
+    x : array of shape (n, d + 1)
+        Points of the hyperboloid.
+    point : array of shape (d + 1,)
+        A point of the hyperboloid.
+    weights : array of shape (n,), optional
+        Non-negative weights.
+
+    Returns
+    -------
+    float
+
+    See Also
+    --------
+    frechet_mean : the point with the smallest variance
+    mean_square_distance : over pairs
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import origin, to_hyperboloid
+    >>> from horopca.statistics import variance_about
+    >>> round(variance_about(to_hyperboloid(np.array([[0.5], [-0.5]])), origin(1)), 6)
+    1.206949
+    """
+    points, centre = as_points(x), to_numpy(point)
 
     def squares(chunk: Chunk) -> float:
-        return float(_weights_of(chunk, weights) @ distance(chunk.points(), point) ** 2)
+        return float(_weights_of(chunk, weights) @ distance(chunk.points(), from_numpy(centre, chunk.t)) ** 2)
 
     return points.fold(squares) / _total(points, weights)
 
@@ -222,10 +300,37 @@ def _total(points: Points, weights: Any) -> float:
 
 
 def mean_square_distance(x: Array, weights: Any = None) -> float:
-    """Mean squared distance over all n^2 ordered pairs of x (n, d+1): the paper's variance. Weighted by `weights` (n,)."""
+    """The mean squared distance over all pairs of points, the variance of the paper.
+
+    Parameters
+    ----------
+    x : array of shape (n, d + 1)
+        Points of the hyperboloid.
+    weights : array of shape (n,), optional
+        Non-negative weights.
+
+    Returns
+    -------
+    float
+        The mean over all n**2 ordered pairs.
+
+    See Also
+    --------
+    horopca.metrics.pair_variance : the same for points of any model
+    variance_about : about a point
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import to_hyperboloid
+    >>> from horopca.statistics import mean_square_distance
+    >>> round(mean_square_distance(to_hyperboloid(np.array([[0.5], [-0.5]]))), 6)
+    2.413898
+    """
+    x = as_float64(x)
     xp = array_namespace(x)
     if weights is None and x.shape[1] > 2:
-        return float(2 * sum(_sum_of_squares(d) for (d,) in pair_distances(x)) / x.shape[0] ** 2)
+        return float(2 * sum(float(xp.sum(d * d)) for (d,) in pair_distances(x)) / x.shape[0] ** 2)
     w = xp.ones_like(x[:, 0]) if weights is None else from_numpy(weights, like=x)
     w = w / xp.sum(w)
     if x.shape[1] == 2:  # on a line, from the variance of a coordinate
@@ -236,8 +341,8 @@ def mean_square_distance(x: Array, weights: Any = None) -> float:
 
 def sampled_mean_square_distance(x: Array, offsets: Sequence[int]) -> tuple[float, float]:
     """`mean_square_distance`, and its standard error, from the pairs (i, i + o mod n), rows in random order."""
-    n = x.shape[0]
-    means = [_sum_of_squares(d) / n for (d,) in pair_distances(x, offsets=offsets)]
+    n, xp = x.shape[0], array_namespace(x)
+    means = [float(xp.mean(d * d)) for (d,) in pair_distances(x, offsets=offsets)]
     share = (n - 1) / n  # the n^2 ordered pairs include n of a point with itself
     return share * float(np.mean(means)), share * standard_error(means)
 
@@ -287,8 +392,9 @@ def pair_distances(*clouds: Array, offsets: Sequence[int] | None = None) -> Iter
         here, after = slice(start, min(start + step, n)), slice(min(start + step, n), n)
         if after.start < n:
             yield tuple(pairwise_distance(x[here, :], x[after, :]) for x in clouds)
-        if here.stop - here.start > 1:
-            yield tuple(_upper_triangle(pairwise_distance(x[here, :])) for x in clouds)
+        if (m := here.stop - here.start) > 1:
+            upper = np.triu(np.ones((m, m), dtype=bool), k=1)
+            yield tuple(pairwise_distance(x[here, :])[from_numpy(upper, x) > 0] for x in clouds)
 
 
 def usual_distance(x: Array, weights: Any = None) -> float:
@@ -319,16 +425,6 @@ def _shifted_distances(x: Array, o: int) -> Array:
             if high > low:
                 parts.append(Chunk.of(x[low:high, :]).distances(x[low + shift : high + shift, :]))
     return array_namespace(x).concat(parts)
-
-
-def _upper_triangle(square: Array) -> Array:
-    xp = array_namespace(square)
-    mask = xp.triu(xp.ones_like(square), k=1) > 0
-    return square[mask]
-
-
-def _sum_of_squares(a: Array) -> float:
-    return float(array_namespace(a).sum(a * a))
 
 
 def principal_axes(x: Array | Points, weights: Any = None) -> tuple[np.ndarray, np.ndarray]:

@@ -1,10 +1,7 @@
 """The horospherical projection as a layer of a torch network.
 
-The parameter is a basis of the spine: its gradient comes from the closed form of the projection, and it needs no constraint.
-The bases span the family of ``HoroPCA(spine="free")``, which contains the ideal spines.
-
-The layer is made of tensor operations alone, without branches on values, so that ``torch.func``, ``torch.export`` and
-``torch.compile(fullgraph=True)`` can transform it.
+The parameter is a basis of the spine, without constraints; bases span the family of ``HoroPCA(spine="free")``. The layer has no
+branches on values, so that ``torch.func``, ``torch.export`` and ``torch.compile(fullgraph=True)`` can transform it.
 """
 
 from __future__ import annotations
@@ -57,7 +54,7 @@ class HoroProjection(nn.Module):
     Parameters
     ----------
     dim : int
-        The dimension d of the space of the points: the number of columns, minus one for a model with a time coordinate.
+        The dimension d of the points: the number of columns, minus one for a model with a time coordinate.
     components : int, default=2
         K, the dimension of the images.
     model : str, default="poincare"
@@ -68,8 +65,8 @@ class HoroProjection(nn.Module):
     stretch : bool, default=False
         Whether to learn a stretch of the images. With a stretch some distances may grow.
     check : bool, default=True
-        Whether each call checks that its rows are points of the model. Skip it in training loops: it takes about as long as the
-        projection itself. Under ``torch.compile``, ``torch.export`` and ``torch.func`` it is always skipped.
+        Whether each call validates its rows, which takes about as long as the projection. Under ``torch.compile``,
+        ``torch.export`` and ``torch.func`` rows are never validated.
     generator : torch.Generator or None
         For the initial spine.
 
@@ -79,10 +76,8 @@ class HoroProjection(nn.Module):
         Rows that span the spine, time first, relative to `centre`.
     log_stretch : Parameter of shape (), or None
     learnt_curvature : Parameter, or None if the curvature is fixed
-    centre : buffer of shape (dim + 1,)
-        The point of the hyperboloid that the basis is relative to: the origin, or the mean of the fit.
-    image_centre, image_axes : buffers of shapes (components + 1,) and (components, components)
-        The frame of the images.
+    centre, image_centre, image_axes : buffers
+        The point that the basis is relative to (the origin, or the mean of the fit), and the frame of the images.
     coordinates_code : buffer of bytes
         The model and the curvature: loading the state of a layer with other coordinates is an error.
 
@@ -109,9 +104,6 @@ class HoroProjection(nn.Module):
     True
     """
 
-    basis: nn.Parameter
-    log_stretch: nn.Parameter | None
-    learnt_curvature: nn.Parameter | None
     centre: Tensor
     image_centre: Tensor
     image_axes: Tensor
@@ -141,9 +133,9 @@ class HoroProjection(nn.Module):
         self.learnt_curvature = curvature if isinstance(curvature, nn.Parameter) else None
         self.basis = nn.Parameter(torch.empty(self.components, self.dim + 1, dtype=torch.float64))
         self.log_stretch = nn.Parameter(torch.empty((), dtype=torch.float64)) if stretch else None
-        self.register_buffer("centre", torch.empty(self.dim + 1, dtype=torch.float64))
-        self.register_buffer("image_centre", torch.empty(self.components + 1, dtype=torch.float64))
-        self.register_buffer("image_axes", torch.empty(self.components, self.components, dtype=torch.float64))
+        K = self.components
+        for name, shape in (("centre", (self.dim + 1,)), ("image_centre", (K + 1,)), ("image_axes", (K, K))):
+            self.register_buffer(name, torch.empty(shape, dtype=torch.float64))
         self.register_buffer("coordinates_code", torch.empty(CODE_BYTES, dtype=torch.uint8))
         self.register_load_state_dict_pre_hook(_check_state)  # type: ignore[no-untyped-call]
         self.reset_parameters(generator)
@@ -205,8 +197,7 @@ class HoroProjection(nn.Module):
     ) -> Tensor:
         """The mean squared distance between images, a 0-d tensor: the quantity that `HoroPCA` maximises.
 
-        The mean is over all ordered pairs (a point with itself included), or over `n_pairs` random pairs of different rows,
-        times (n - 1) / n to estimate the same quantity.
+        The mean is over all ordered pairs, a point with itself included, or estimated from `n_pairs` random pairs.
         """
         x, scale = self._enter(X, self.dim, "X", curvature)
         y = self._project(x.reshape(-1, self.dim + 1))
@@ -240,33 +231,25 @@ class HoroProjection(nn.Module):
         curvature = "learnt" if self.learnt_curvature is not None else repr(self.coordinates.curvature)
         return f"{self.coordinates.model} {curvature}"
 
-    # ------------------------------------------------------------ in and out
-
     def _enter(self, X: Tensor, dimension: int, name: str, curvature: Any) -> tuple[Tensor, Any]:
         """X as points (..., dimension + 1) of the hyperboloid, and the factor from the user's lengths to curvature -1."""
-        self._check_shape(X, dimension, name)
+        if not isinstance(X, Tensor):
+            raise TypeError(f"{name} must be a torch tensor, but is a {type(X).__name__}.")
+        if X.device != self.basis.device:
+            raise ValueError(f"{name} is on {X.device}, but the layer is on {self.basis.device}. Move one of them with .to().")
+        columns, model = self.coordinates.columns(dimension), self.coordinates.model
+        if X.ndim < 1 or X.shape[-1] != columns:
+            shape = f"for dim={dimension} and model={model!r}, but has shape {tuple(X.shape)}"
+            raise ValueError(f"{name} must have {columns} columns {shape}.")
         given: Any = self.learnt_curvature if curvature is None else curvature
         scale: Any = self.coordinates.scale
         if given is not None:
             scale = torch.as_tensor(given, dtype=torch.float64, device=X.device).reshape(()).neg().sqrt()
         if self.check and X.numel() and _has_values(X, given):
-            coordinates = self.coordinates if given is None else check_coordinates(self.coordinates.model, given)
+            coordinates = self.coordinates if given is None else check_coordinates(model, given)
             reach = FARTHEST_IMAGE if name == "Y" else LARGEST_RADIUS
             check_rows(X.detach().reshape(-1, X.shape[-1]), coordinates, name=name, reach=reach)
-        return to_hyperboloid(X.double() * self._unit(scale), self.coordinates.model), scale
-
-    def _check_shape(self, X: Tensor, dimension: int, name: str) -> None:
-        """Raise an error if X is not a tensor of points of this dimension on the device of the layer."""
-        if not isinstance(X, Tensor):
-            raise TypeError(f"{name} must be a torch tensor, but is a {type(X).__name__}.")
-        if X.device != self.basis.device:
-            raise ValueError(f"{name} is on {X.device}, but the layer is on {self.basis.device}. Move one of them with .to().")
-        columns = self.coordinates.columns(dimension)
-        if X.ndim < 1 or X.shape[-1] != columns:
-            raise ValueError(
-                f"{name} must have {columns} columns for dim={dimension} and model={self.coordinates.model!r}, but has shape "
-                f"{tuple(X.shape)}."
-            )
+        return to_hyperboloid(X.double() * self._unit(scale), model), scale
 
     def _leave(self, x: Tensor, scale: Any, dtype: torch.dtype) -> Tensor:
         """Points of the hyperboloid in the coordinates of the layer."""
@@ -279,8 +262,6 @@ class HoroProjection(nn.Module):
     def _unit(self, scale: Any) -> Any:
         """Coordinates at curvature -1 divided by the coordinates of the same point at the layer's curvature."""
         return scale if self.coordinates.row.scaled else 1.0
-
-    # ------------------------------------------------------------ the projection
 
     def _project(self, x: Tensor) -> Tensor:
         """Images (..., K+1) on the hyperboloid of H^K of points x (..., d+1)."""
@@ -317,7 +298,7 @@ def _pair_distances(clouds: list[Tensor], n_pairs: int | None, generator: torch.
     """Distances between rows in each of several arrays of points: of all pairs (n, n), or of the same random pairs."""
     n = len(clouds[0])
     if n < 1:
-        raise ValueError(f"X must have at least 1 row, but has {n}.")
+        raise ValueError("X must have at least 1 row, but has 0.")
     if n_pairs is None or n == 1:
         return [pairwise_distance(x) for x in clouds]
     device = clouds[0].device

@@ -38,17 +38,17 @@ def test_classify_prints_the_comparison(points, labels):
 def test_classify_prints_json_that_is_the_library_s(points, labels, compared_classifiers):
     result = json.loads(run("classify", points, "--labels", labels, "--folds", 2, "--json").stdout)
     assert result["folds"] == 2 and result["classes"] == {f"branch {k}": 8 for k in (1, 2, 3)}
-    for expected in compared_classifiers:
-        scores = result["classifiers"][expected.classifier]
-        assert scores["accuracy"]["mean"] == pytest.approx(expected.scores["accuracy"].mean())
-        assert scores["average_precision"]["std"] == pytest.approx(expected.scores["average precision"].std())
+    for name, expected in compared_classifiers.items():
+        scores = result["classifiers"][name]
+        assert scores["accuracy"]["mean"] == pytest.approx(expected["accuracy"].mean())
+        assert scores["average_precision"]["std"] == pytest.approx(expected["average precision"].std())
 
 
 def test_classify_reads_labels_from_the_points_file(tmp_path):
     path = save(tmp_path / "points.csv", X, Y)
-    for more in ((), ("--label-column", "label")):
+    for more in ((), ("--labels", "label")):
         assert "3 classes" in run("classify", path, *QUICK, *more).stdout
-    refused(run("classify", path, "--label-column", "class"), "no column 'class'; it has")
+    refused(run("classify", path, "--labels", "topic"), "There is no file topic")
 
 
 def test_classify_knows_models(tmp_path, labels):
@@ -60,7 +60,7 @@ def test_errors(tmp_path, points, labels):
     cases = {
         "\n".join(Y[:-1]): "must hold one label for each of the 24 rows, but holds 23",
         "\n".join([*Y[:-1], "nan"]): "must hold a class for each row, but has 1 row without one (the first: 23)",
-        "\n".join(["a"] * 24): "y must hold at least two classes, but all its 24 rows are of class 'a'",
+        "\n".join(["a"] * 24): "y must have at least two classes, but all its 24 rows are of class 'a'",
         "\n".join(["a"] * 23 + ["b"]): "at least 3 members to be cross-validated, but class 'b' has 1",
     }
     for text, sentence in cases.items():

@@ -12,7 +12,7 @@ def test_it_draws_a_picture_and_says_where(tmp_path, monkeypatch):
     result = run("demo", *FAST)
     assert result.exit_code == 0, result.output
     assert (tmp_path / "horopca-demo.png").read_bytes().startswith(PNG)
-    assert "Drawn in horopca-demo.png." in result.stdout and "Tangent PCA" in result.stdout
+    assert "drawn in horopca-demo.png" in result.stdout and "Tangent PCA" in result.stdout
     refused(run("demo", *FAST), "exists already")
     refused(run("demo", "-o", "no/demo.png"), "there is no folder")
     found = json.loads(run("demo", *FAST, "-o", "a.pdf", "--json").stdout)

@@ -76,25 +76,23 @@ def test_no_output_is_an_input_or_another_output(folder, arguments):
 
 def test_a_store_is_not_replaced_by_its_own_reduction(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in ("s.zarr", "stack", "there.zarr"):
+    for name in ("s.zarr", "there.zarr"):
         save_store(name, da.from_array(TREE.points, chunks=(10, 5)))
     (tmp_path / "link.zarr").symlink_to("s.zarr")
-    (tmp_path / "precious").mkdir()
-    (tmp_path / "precious" / "letters.txt").write_text("dear")
+    (tmp_path / "precious.zarr").mkdir()
+    (tmp_path / "precious.zarr" / "letters.txt").write_text("dear")
     before = contents(tmp_path)
     for input, output in (
         ("s.zarr", "s.zarr"),
         ("s.zarr", "link.zarr"),
         ("link.zarr", "s.zarr"),
-        ("stack", "stack"),
-        ("stack", "stack/part.zarr"),
-        ("stack/0.npy", "stack"),
+        ("s.zarr", "s.zarr/part.zarr"),
     ):
         refused(run("reduce", "--dask", "local", input, "-o", output, "--force"), SAME, code=2)
     refused(run("reduce", "--dask", "local", "s.zarr", "-o", "o.zarr", "--save-fit", "s.zarr/f.npz"), SAME, code=2)
     at = ("reduce", "--dask", "local", "s.zarr", "-o")
     refused(run(*at, "there.zarr"), "exists already")
-    refused(run(*at, "precious", "--force"), "neither a Zarr store nor a folder of .npy files")
+    refused(run(*at, "precious.zarr", "--force"), "is not a Zarr store")
     refused(run(*at, "no/out.zarr"), "there is no folder")
     refused(run(*at, "out.csv"), "must end in .zarr")
     assert contents(tmp_path) == before and open_store("s.zarr").shape == (40, 5)

@@ -8,7 +8,7 @@ import pytest
 
 from hierarchies import TREE
 from horopca.geometry import radius, to_hyperboloid
-from horopca.io import describe, save
+from horopca.io import describe, load, save
 from horopca.io.description import describe_file
 
 from .running import refused, run
@@ -29,6 +29,19 @@ def test_info_in_json(tmp_path):
     assert found["model"] == "lorentz" and found["curvature"] == pytest.approx(-0.25)
     assert found["n_rows"] == 40 and found["n_nonfinite"] == 1 and found["n_labels"] == 4
     assert found["radius"]["lorentz"]["1.0"] == pytest.approx(2 * radius(to_hyperboloid(np.delete(TREE.points, 7, 0))).max())
+
+
+def test_a_curvature_that_the_file_holds(tmp_path):
+    path = tmp_path / "net.npz"
+    np.savez(path, X=0.5 * TREE.points, c=2.0, log=np.log([0.5]), bias=np.zeros((3, 4, 5)))
+    assert "X 40×5, c = 2, log = -0.693147, bias 3×4×5" in " ".join(run("info", path).stdout.split())
+    for key, curvature in (("c", -2.0), ("log:log", -0.5)):
+        found = json.loads(run("info", path, "--curvature", key, "--json").stdout)
+        assert found["states"]["curvature"] == pytest.approx(curvature)
+        out = tmp_path / f"{key[0]}.npz"
+        assert run("reduce", path, "--method", "tpca", "--curvature", key, "-o", out).exit_code == 0
+        assert load(out).curvature == pytest.approx(curvature)
+    refused(run("info", path, "--curvature", "bias"), "the name of one in")
 
 
 @pytest.mark.parametrize(("size", "verdict"), [(0.01, "nearly flat, tangent PCA"), (1.0, "curved, HoroPCA")])
@@ -81,6 +94,19 @@ def test_vectors_of_a_euclidean_model_are_called_that(tmp_path):
     path = save(tmp_path / "words.npy", 100 * (TREE.points - 0.5))
     assert "these look like vectors of a Euclidean model" in " ".join(run("info", path).stdout.split())
     refused(run("reduce", path), "vectors of a Euclidean model (word2vec, X_pca) are for sklearn")
+
+
+@pytest.mark.parametrize("name", ["points.npz", "points.npy"])
+def test_a_model_that_the_file_or_an_option_states_is_used(tmp_path, name):
+    path = save(tmp_path / name, TREE.points / 2, model="klein", curvature=-4.0)
+    found = json.loads(run("info", path, "--json").stdout)
+    assert (found["model"], found["curvature"]) == ("klein", -4) and list(found["radius"]) == ["klein"]
+    assert found["radius"]["klein"]["1.0"] == pytest.approx(radius(to_hyperboloid(TREE.points, "klein")).max() / 2)
+    assert "--model klein --curvature -4" in run("info", path).stdout
+    refused(run("info", path, "--model", "poincare"), "--model poincare contradicts the file")
+    bare = save(tmp_path / "bare.csv", TREE.points)
+    assert json.loads(run("info", bare, "--model", "tangent", "--json").stdout)["model"] == "tangent"
+    refused(run("info", bare, "--model", "lorentz"), "X must lie on the hyperboloid")
 
 
 def test_errors(tmp_path):

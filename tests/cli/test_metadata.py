@@ -37,6 +37,28 @@ def test_a_table_is_joined_by_name(folder, table):
     assert load("out.csv").labels == TREE.labels and load("out.csv").row_names == NAMES
 
 
+@pytest.mark.parametrize("output", ["out.csv", "out.h5ad"])
+def test_all_columns_that_were_chosen_are_written(folder, output):
+    pytest.importorskip("h5py")
+    result = run(*REDUCE[:-1], output, "named.csv", "--metadata", "about.tsv", "--colour-by", "clade,year,url")
+    assert result.exit_code == 0, result.output
+    table = load(output)
+    assert table.X.shape == (40, 2) and table.values["year"].tolist() == [1900.5 + i for i in range(40)]
+    assert table.words["url"] == [f"https://example.org/{i}" for i in range(40)]
+
+
+def test_colours_of_an_h5ad_are_drawn(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    path = save(tmp_path / "cells.h5ad", TREE.points[:, :2], key="X_poincare")
+    with h5py.File(path, "r+") as file:
+        kind = file["obs"].create_group("kind")
+        kind["codes"], kind["categories"] = np.arange(40, dtype="i1") % 2, ["a", "b"]
+        file["uns/kind_colors"] = ["#123456", "#ABCDEF"]
+    assert run("plot", path, "--colour-by", "kind", "-o", tmp_path / "a.svg").exit_code == 0
+    drawn = (tmp_path / "a.svg").read_text().lower()
+    assert "#123456" in drawn and "#abcdef" in drawn
+
+
 def test_points_without_a_row_have_no_class(folder):
     (folder / "few.tsv").write_text("id\tkind\nnode 3\tred\nnode 5\tblue\nelsewhere\tgreen\n")
     result = run(*REDUCE, "named.csv", "--metadata", "few.tsv", "--colour-by", "kind")
@@ -66,7 +88,7 @@ def test_a_column_of_the_points_themselves_is_no_coordinate(folder):
 def test_a_page_offers_all_columns(folder):
     Y = TREE.points[:, :2]
     save("plane.csv", Y, names=NAMES)
-    assert run("view", "plane.csv", "--metadata", "about.tsv", "--colour-by", "clade", "--size-by", "year").exit_code == 0
+    assert run("view", "plane.csv", "--metadata", "about.tsv", "--colour-by", "clade").exit_code == 0
     year = np.arange(40) + 1900.5
     expected = explore(
         Y,
@@ -74,7 +96,6 @@ def test_a_page_offers_all_columns(folder):
         names=NAMES,
         values={"year": year},
         details={"url": [f"https://example.org/{i}" for i in range(40)]},
-        sizes=year,
         title="plane",
     )
     assert (folder / "plane.html").read_text(encoding="utf-8") == expected.html
@@ -96,7 +117,7 @@ def test_embed_and_map_take_it(folder):
         (("named.csv", "--metadata", "about.tsv", "--colour-by", "x9"), "no column 'x9'; there are: clade, year, url"),
         (("named.csv", "--colour-by", "clade"), "no column 'clade'"),
         (("named.csv", "--metadata", "other.tsv", "--colour-by", "b"), "no column with names of points, such as 'node 0'"),
-        (("bare.npy", "--metadata", "other.tsv"), "one row for each of the 40 points, which have no names, but has 1"),
+        (("bare.npy", "--metadata", "other.tsv"), "must hold one line for each of the 40 points, but holds 1"),
         (("bare.npy", "--metadata", "short.txt"), "must hold one line for each of the 40 points, but holds 2"),
         (("bare.npy", "--metadata", "ragged.tsv"), "ragged.tsv, row 2: 1 values, but the header has 2"),
         (("bare.npy", "--metadata", "absent.tsv"), "There is no file absent.tsv"),

@@ -17,7 +17,6 @@ def folder(tmp_path, monkeypatch):
     np.save("ball.npy", rng.uniform(-0.5, 0.5, (40, 3)))
     (tmp_path / "about.csv").write_text("name,value\n" + "".join(f"node {i},{i / 2}\n" for i in range(40)))
     (tmp_path / "edges.tsv").write_text("\n".join(f"node {a}\tnode {b}" for a, b in EDGES))
-    (tmp_path / "anchors.csv").write_text("name,x,y\nroot,0,0\nleaf,0.5,0.25\n")
     return tmp_path
 
 
@@ -25,9 +24,9 @@ def folder(tmp_path, monkeypatch):
     "arguments",
     [
         ["plane.npy"],
-        ["plane.npy", "--metadata", "about.csv", "--edges", "edges.tsv", "--centre", "node 5", "--grid", "polar"],
-        ["plane.npy", "--view", "klein", "--metadata", "about.csv", "--colour-by", "value", "--companions", "anchors.csv"],
-        ["plane.npy", "--view", "halfplane", "--title", "half", "--companions", "plane.npy"],
+        ["plane.npy", "--metadata", "about.csv", "--edges", "edges.tsv", "--centre", "node 5"],
+        ["plane.npy", "--view", "klein", "--metadata", "about.csv", "--colour-by", "value"],
+        ["plane.npy", "--view", "halfplane", "--title", "half"],
         ["ball.npy", "--view", "ball"],
     ],
 )
@@ -37,7 +36,7 @@ def test_plot_draws(folder, arguments):
     assert (folder / "picture.png").read_bytes().startswith(PNG)
 
 
-def test_names_and_companions_are_written(folder):
+def test_names_are_written(folder):
     texts = lambda: (folder / "a.svg").read_text()
     counts = {}
     for names in ("none", "leaves", "all"):
@@ -45,8 +44,6 @@ def test_names_and_companions_are_written(folder):
         assert run("plot", "plane.npy", *words, "-o", "a.svg", "--force").exit_code == 0
         counts[names] = sum(f">node {i}<" in texts() for i in range(40))
     assert counts["none"] == 0 < counts["leaves"] < counts["all"]
-    assert run("plot", "plane.npy", "--companions", "anchors.csv", "-o", "a.svg", "--force").exit_code == 0
-    assert ">root<" in texts() and ">leaf<" in texts()
 
 
 @pytest.mark.parametrize(
@@ -58,7 +55,7 @@ def test_names_and_companions_are_written(folder):
         (["plane.npy", "--centre", "cat"], "--centre must be the name or the row number", 1),
         (["plane.npy", "--centre", "77"], "--centre must be a row of Y", 1),
         (["absent.npy"], "There is no file", 1),
-        (["ball.npy", "--view", "ball", "--grid", "polar"], "are for the plane", 2),
+        (["ball.npy", "--view", "ball", "--centre", 3], "is for the plane", 2),
     ],
 )
 def test_errors_leave_nothing(folder, arguments, text, code):

@@ -14,7 +14,6 @@ from blocks import BLOCK, POINTS, D, N, begun
 from forks import Runner
 from horopca import EuclideanPCA, HoroPCA, HyperbolicMDS, TangentWhitener
 from horopca.io import load, load_fitted, save, save_fitted
-from horopca.io.partial import open_partial
 from horopca.io.streaming import PARTIAL
 
 from .running import refused, run, said
@@ -37,12 +36,8 @@ def test_a_large_file_gives_what_a_small_one_gives(tmp_path, points, out, monkey
     small = json.loads(run("reduce", points, "-o", tmp_path / "small.npy", "--json").stdout)
     assert np.allclose(np.load(out), np.load(tmp_path / "small.npy"), rtol=0, atol=1e-12)
     assert large["resumed_at"] == 0 and small["resumed_at"] is None and large.keys() == small.keys()
-    near = {"n_measured", "n_neighbors", "neighbours_kept", "trustworthiness", "continuity"}
-    assert {large[key] for key in near} == {None} and None not in {small[key] for key in near}
-    for key in small.keys() - near - {"distortion", "distortion_error", "seconds", "output", "resumed_at"}:
-        assert large[key] == small[key], key
-    assert small["distortion_error"] == 0 < large["distortion_error"] < 0.05
-    assert abs(large["distortion"] - small["distortion"]) < 4 * large["distortion_error"]
+    for key in small.keys() - {"seconds", "output", "resumed_at"}:
+        assert large[key] == pytest.approx(small[key]), key
 
 
 def test_the_command_resumes_and_says_so_on_stderr(points, out):
@@ -75,17 +70,7 @@ def test_an_interruption_says_how_to_resume(points, out, monkeypatch):
     assert sorted(path.name for path in out.parent.glob("out*")) == sorted(f"out.npy{end}" for end in PARTIAL)
 
 
-def test_errors_name_the_problem(points, out, tmp_path):
-    refused(run("reduce", points, "-o", out, "--key", "X"), "is not one")
-    (tmp_path / "there.npy").write_text("precious")
-    refused(run("reduce", points, "-o", tmp_path / "there.npy"), "exists already")
-    (tmp_path / "dangling.npy").symlink_to(tmp_path / "nothing")
-    refused(run("reduce", points, "-o", tmp_path / "dangling.npy"), "exists already")
-    with open_partial(tmp_path / "out.npy.partial"):
-        refused(run("reduce", points, "-o", out), "is being written by another process")
-
-
-@pytest.mark.parametrize("fails", ["_summary", "save_fitted", "draw_plane", "_in_words"])
+@pytest.mark.parametrize("fails", ["_summary", "save_fitted", "to_json"])
 def test_an_error_after_the_last_row_publishes_nothing(tmp_path, points, out, monkeypatch, fails):
     """No output has its name then, and the same command resumes after the last row."""
     plot, fit = tmp_path / "plot.svg", tmp_path / "fit.npz"
@@ -108,7 +93,7 @@ def test_an_error_after_the_last_row_publishes_nothing(tmp_path, points, out, mo
 def runner():
     if os.name == "nt":
         pytest.skip("needs fork and signals")
-    runner = Runner(setup=f"from horopca.cli import main; streaming.BLOCK_BYTES = {BLOCK * D * 8}")
+    runner = Runner(setup=f"from horopca.cli import main; arrays.BLOCK_BYTES = {BLOCK * D * 8}")
     yield runner
     runner.close()
 
@@ -127,7 +112,7 @@ main(command.split(), standalone_mode=False)
 """
 
 
-@pytest.mark.parametrize(("call", "large"), [("link", 1000), ("unlink", 1000), ("link", 1 << 30)])
+@pytest.mark.parametrize(("call", "large"), [("link", 1000), ("link", 1 << 30)])
 def test_a_command_that_is_killed_while_it_publishes_is_completed_without_force(
     tmp_path, points, runner, monkeypatch, call, large
 ):
@@ -141,7 +126,7 @@ def test_a_command_that_is_killed_while_it_publishes_is_completed_without_force(
     complete = ["fit.npz", "out.npy", "out.npy.json"]
     assert run(*command.split()).exit_code == 0 and files(folder) == complete
     expected = {name: (folder / name).read_bytes() for name in complete}
-    for calls in range(0, 60, 1 if call == "link" else 4):
+    for calls in range(60):
         for file in folder.iterdir():
             file.unlink()
         status, message = runner.run(KILLED, call=call, calls=calls, command=command, large=large)
@@ -156,7 +141,7 @@ def test_a_command_that_is_killed_while_it_publishes_is_completed_without_force(
     assert status == 0 and calls > 1, message
 
 
-@pytest.mark.parametrize("fails", ["out.npy", "fit.npz", "out.npy.json"])
+@pytest.mark.parametrize("fails", ["out.npy", "fit.npz"])
 @pytest.mark.parametrize("force", [False, True])
 def test_an_error_while_outputs_are_published_leaves_what_was_there(tmp_path, points, out, monkeypatch, fails, force):
     fit, command = tmp_path / "fit.npz", ["reduce", points, "-o", out, "--save-fit", tmp_path / "fit.npz", "--method", "tpca"]
@@ -229,17 +214,10 @@ def test_an_input_that_changes_at_the_last_moment_leaves_nothing(tmp_path, point
     assert files(tmp_path) == ["points.npy"]
 
 
-def test_other_formats_and_labels_need_the_whole_file(tmp_path, points):
-    (tmp_path / "labels.txt").write_text("\n".join("ab"[i % 2] for i in range(N)))
-    for more in (("-o", tmp_path / "out.npz"), ("-o", tmp_path / "out.csv", "--metadata", tmp_path / "labels.txt")):
-        assert json.loads(run("reduce", points, "--method", "tpca", "--json", *more).stdout)["resumed_at"] is None
-    assert load(tmp_path / "out.csv").labels[:3] == ["a", "b", "a"]
-
-
 def test_a_large_file_without_output_is_measured_and_drawn(tmp_path, points, monkeypatch):
     drawn = []
     monkeypatch.setattr("horopca.plots.plot_plane", lambda Y, *_, **__: drawn.append(Y))
-    monkeypatch.setattr("horopca.cli.streaming.DRAWN_ROWS", 300)
+    monkeypatch.setattr("horopca.cli.reduce.DRAWN_ROWS", 300)
     result = run("reduce", points, "--plot", tmp_path / "disk.png", "--method", "tpca")
     assert result.exit_code == 0, result.output
     assert drawn[0].shape == (250, 2)
@@ -253,7 +231,7 @@ def test_a_fit_is_saved_and_applied(tmp_path, points, out, monkeypatch, large):
     if not large:
         monkeypatch.setattr("horopca.io.streaming.LARGE", 1 << 30)
     first = json.loads(run("reduce", points, "-o", out, "--save-fit", fit, "--model", "klein", "--json").stdout)
-    assert first["fit"] == str(fit) and load_fitted(fit).model == "klein"
+    assert first["save_fit"] == str(fit) and load_fitted(fit).model == "klein"
     monkeypatch.setattr("horopca.HoroPCA.fit", lambda *_: pytest.fail("a fit was started"))
     more = save(tmp_path / "more.npy", POINTS[::-1])
     result = run("reduce", more, "-o", tmp_path / "more-out.npy", "--from-fit", fit, "--json")

@@ -32,10 +32,10 @@ def test_it_reports_what_the_library_finds(points):
     assert "Of 10 refits to bootstrap samples" in said and "least sure" in said
 
 
-def test_groups_halves_and_a_picture(points, tmp_path):
+def test_groups_and_a_picture(points, tmp_path):
     groups, picture = tmp_path / "groups.txt", tmp_path / "regions.png"
     groups.write_text("".join(f"clade {i // 3}\n" for i in range(len(X))))
-    result = run("stability", points, *QUICK, "--groups", groups, "--resample", "subsample", "--plot", picture)
+    result = run("stability", points, *QUICK, "--groups", groups, "--plot", picture)
     assert result.exit_code == 0 and "groups of" in " ".join(result.stdout.split()), result.output
     assert picture.read_bytes().startswith(PNG)
     refused(run("stability", points, *QUICK, "--plot", picture), "exists already")
@@ -51,7 +51,6 @@ def test_jobs_are_whole_fits_of_any_method(points):
 
 def test_errors(points, tmp_path):
     refused(run("stability", points, "-k", 3, "--plot", tmp_path / "a.png"), "--plot draws the plane and needs -k 2", code=2)
-    refused(run("stability", points, *QUICK, "--level", 2), "level must be a confidence between 0 and 1")
     groups = tmp_path / "groups.txt"
     groups.write_text("all\n" * len(X))
     refused(run("stability", points, *QUICK, "--groups", groups), "groups must be at least 4")

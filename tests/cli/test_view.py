@@ -52,13 +52,6 @@ def test_view_takes_classes_pictures_and_a_palette(folder):
     assert page("plane.html") == explore(Y, LABELS, images=images, palette=["#112233", "#445566"], title="plane").html
 
 
-def test_the_page_is_named_after_its_points_and_overwritten_only_with_force(folder):
-    assert view("plane.npy").exit_code == 0 and "<title>plane</title>" in page("plane.html")
-    again = view("plane.npy")
-    assert again.exit_code == 1 and "plane.html exists already" in again.stderr and "--force" in again.stderr
-    assert view("plane.npy", "--force").exit_code == 0
-
-
 def test_text_in_the_file_of_points_is_names_or_classes(folder):
     table = lambda texts: "\n".join(f"{a},{b},{text}" for (a, b), text in zip(Y, texts, strict=True))
     (folder / "named.csv").write_text(table(NAMES))
@@ -91,7 +84,6 @@ def test_open_starts_a_browser(folder, monkeypatch, there):
         (["plane.npy", "--root", "cat"], "--root must be the name or the row number of a point, but is 'cat'"),
         (["plane.npy", "--images", "images.txt"], "absent.png"),
         (["plane.npy", "--images", "short.txt"], "must hold one picture for each of the"),
-        (["plane.npy", "--metadata", "classes.txt", "--size-by", "metadata"], "--size-by must be a column of numbers"),
         (["plane.npy", "--palette", "red"], "palette must"),
         (["plane.npy", "--model", "lorentz"], "at least 2 columns|hyperboloid|Y must be points of the disk"),
     ],

@@ -1,45 +1,21 @@
 """Embeddings of graphs: what is read, the laws of the constructions, exact gradients, figures on trees."""
 
-from io import StringIO
-
 import networkx as nx
 import numpy as np
-import pandas
 import pytest
-from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.sparse import coo_array, csr_array, save_npz
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from horopca import metrics
-from horopca.datasets import balanced_tree, random_tree
-from horopca.embed import (
-    DistortionEmbedding,
-    PoincareEmbedding,
-    SarkarEmbedding,
-    reconstruction,
-    relations,
-    targets,
-)
-from horopca.embed.ball import flattened, from_ball, gyrate, moved, to_ball, within
-from horopca.embed.forms import as_graph, as_relations
-from horopca.embed.graphs import centre, rooted, shortest_paths
-from horopca.embed.poincare import _batch
-from horopca.embed.relations import closure_of, unique_pairs
-from horopca.embed.sarkar import place
-from horopca.embed.spread import spread_directions
-from horopca.embed.stress import factors, squared_differences, stress
-from horopca.embed.targets import Targets, best_scale, measure, targets_of
-from horopca.geometry import (
-    distance,
-    lift,
-    pairwise_distance,
-    radius,
-    to_hyperboloid,
-    translate,
-    translate_to_origin,
-)
+from horopca.datasets import balanced_tree, make_hierarchical_normals, random_tree
+from horopca.embed import DistortionEmbedding, PoincareEmbedding, SarkarEmbedding, reconstruction
+from horopca.embed.descent import Ball, Descent, Targets, best_fit, factors, squared_differences
+from horopca.embed.graphs import as_graph, as_relations, centre, rooted, shortest_paths
+from horopca.embed.poincare import _batch, closure_of
+from horopca.embed.sarkar import _gyrated, construct, spread_directions
+from horopca.geometry import distance, lift, pairwise_distance, radius, to_hyperboloid, translate, translate_to_origin
 from horopca.io import EdgeList
 
 TREE = balanced_tree(3, 3)
@@ -62,12 +38,6 @@ def weighted(*edges):
 
 def graph_distances(source):
     return shortest_paths(as_graph(source).adjacency)
-
-
-@pytest.fixture
-def one_search(monkeypatch):
-    """Without the second search, which finds what the largest radius costs: it has a test of its own."""
-    monkeypatch.setattr("horopca.embed.distortion.Search.without_limit", lambda self, best, tree: best)
 
 
 # ---------------------------------------------------------------- graphs as they come
@@ -97,13 +67,6 @@ def test_names_may_be_anything_and_keep_their_order():
     graph = nx.Graph([("b", ("a", 1)), (("a", 1), 3.5), (3.5, frozenset("x"))])
     assert as_graph(graph).names == ["b", ("a", 1), 3.5, frozenset("x")]
     assert SarkarEmbedding(2).fit(graph).names_ == ["b", ("a", 1), 3.5, frozenset("x")]
-
-
-def test_directed_edges_read_child_first():
-    assert as_relations({"cat": "feline"}).edges.tolist() == [[0, 1]]
-    assert as_relations([-1, 0]).edges.tolist() == [[1, 0]]
-    assert as_relations(nx.DiGraph([("cat", "feline")])).edges.tolist() == [[0, 1]]
-    assert as_relations(csr_array(([1.0], ([1], [0])), shape=(2, 2))).edges.tolist() == [[1, 0]]
 
 
 def test_an_array_of_two_edges_is_no_adjacency_matrix():
@@ -147,30 +110,30 @@ def test_nodes_joined_to_themselves_are_left_out_and_told(graph):
         ([-1], "at least one edge"),
         (nx.Graph([(0, 1), (2, 3)]), r"has 2 components, the largest with 2 of 4 nodes \(no path leads from 0 to 2\)"),
         ([-1, 0, -1, 2], "connected"),
-        (weighted((0, 1, -1.0)), "must be positive, but 0 - 1 has -1"),
-        (weighted((0, 1, 0.0)), "must be positive"),
-        (weighted((0, 1, float("nan"))), "must be positive"),
+        (weighted((0, 1, -1.0)), "between 1e-100 and .*, but 0 - 1 has -1"),
+        (weighted((0, 1, 0.0)), "0 - 1 has 0"),
+        (weighted((0, 1, float("nan"))), "0 - 1 has nan"),
         (weighted((0, 1, float("inf"))), "but 0 - 1 has inf"),
         (weighted((0, 1, "long")), "numbers as the weights"),
         (weighted((0, 1, 1.0), (1, 0, 2.0)), "one weight, but 0 - 1 comes with 1 and with 2"),
         (nx.Graph([(1, "1")]), "different names, but two are written '1'"),
         ([1, 0], "is among its own ancestors"),
         ([-1, 2, 3, 1], "is among its own ancestors"),
-        ({"a": "b", "b": "a"}, "'a' is among its own ancestors"),
+        ({"a": "b", "b": "a"}, "no cycles, but '[ab]' is among its own ancestors"),
         ([-1, 7], "-1 to 1, but holds 7 at 1"),
         ([-1, 0.5], "-1 to 1, but holds 0.5 at 1"),
         (["feline", "cat"], "-1 to 1, but holds 'feline' at 0"),
         ([float("nan"), 0], "-1 to 1, but holds nan at 0"),
         ([(0, 1), (1, 2, 3, 4)], "but is of type list"),
         ([(0, 1, "far")], "numbers as the weights"),
-        ({"a": {"b": "c"}}, "from parent to a list of children"),
+        ({"a": ["b", "c"]}, r"to its parent, but 'a' leads to several nodes. Pass pairs"),
         (weighted((0, 1, 1e-300), (1, 2, 1.0)), "between 1e-100 and 1e\\+100, but 0 - 1 has 1e-300"),
         (weighted((0, 1, 1.0), (1, 2, 1e300)), "between 1e-100 and 1e\\+100, but 1 - 2 has 1e\\+300"),
         (csr_array(np.ones((2, 3))), "square"),
-        (csr_array(np.array([[0, 1j], [1j, 0]])), "real numbers"),
+        (csr_array(np.array([[0, 1j], [1j, 0]])), "complex128"),
         (3, "but is of type int"),
         (np.zeros((3, 3)), "at least one edge"),
-        (np.zeros((3, 3, 3)), "but is of type ndarray"),
+        (np.zeros((3, 3, 3)), "type ndarray. Trees of other libraries"),
     ],
 )
 def test_graphs_that_cannot_be_embedded_are_refused(graph, sentence):
@@ -203,33 +166,16 @@ def test_the_centre_of_a_tree_has_the_least_depth(seed):
     assert np.allclose(tree.adjacency.toarray(), graph.adjacency.toarray())
 
 
-def test_what_people_hold_is_read():
-    """Pairs, frames, mappings both ways, arrays: the same tree, the child first."""
+def test_edges_read_child_first():
+    """Pairs, arrays, mappings and graphs describe the same tree, in either direction."""
     pairs = [("cat", "feline"), ("lion", "feline"), ("feline", "carnivore"), ("dog", "carnivore")]
-    frame = pandas.DataFrame(pairs, columns=["source", "target"])
-    forms = {
-        "pairs": pairs,
-        "parent first": [(v, u) for u, v in pairs],
-        "array": np.array(pairs),
-        "frame": frame,
-        "frame, parent first in order": pandas.DataFrame({"parent": frame["target"], "child": frame["source"]}),
-        "parents": dict(pairs),
-        "children": {"carnivore": ["feline", "dog"], "feline": ["cat", "lion"]},
-        "digraph": nx.DiGraph(pairs),
-        "digraph, parent first": nx.DiGraph([(v, u) for u, v in pairs]),
-    }
-    for name, form in forms.items():
+    parent_first = [(v, u) for u, v in pairs]
+    for form in (pairs, parent_first, np.array(pairs), dict(pairs), nx.DiGraph(pairs), nx.DiGraph(parent_first)):
         found = as_relations(form)
         assert found.directed
-        assert {(found.names[u], found.names[v]) for u, v in found.edges} == set(pairs), name
-    weighted_pairs = as_relations([("a", "b", 2.0), ("c", "b", 0.5)])
-    assert weighted_pairs.weights.tolist() == [2.0, 0.5]
-    frame["length"] = [1.0, 2.0, 3.0, 4.0]
-    assert as_relations(frame).weights.tolist() == [1.0, 2.0, 3.0, 4.0]
-
-
-def test_a_path_may_go_either_way_and_is_read_child_first():
-    assert as_relations([("a", "b"), ("b", "c")]).edges.tolist() == [[0, 1], [1, 2]]
+        assert {(found.names[u], found.names[v]) for u, v in found.edges} == set(pairs)
+    assert as_relations([("a", "b", 2.0), ("c", "b", 0.5)]).weights.tolist() == [2.0, 0.5]
+    assert as_relations([("a", "b"), ("b", "c")]).edges.tolist() == [[0, 1], [1, 2]]  # a path may go either way
 
 
 def test_dense_matrices_are_lengths_or_distances(short_descents):
@@ -243,44 +189,6 @@ def test_dense_matrices_are_lengths_or_distances(short_descents):
     E = pairwise_distance(to_hyperboloid(found.embedding_))
     D2 = found.distance_scale_ * squareform(D**2)
     assert np.isclose(metrics.average_distortion(D2, E, metric="precomputed"), found.distortion_)
-
-
-def test_a_linkage_keeps_the_heights_of_its_merges():
-    X = np.random.default_rng(0).standard_normal((15, 4))
-    Z = linkage(X, "average")
-    graph = as_graph(Z)
-    leaves = [graph.names.index(i) for i in range(15)]
-    assert graph.is_tree and graph.size == 29
-    assert np.allclose(squareform(shortest_paths(graph.adjacency)[np.ix_(leaves, leaves)], checks=False), cophenet(Z))
-
-
-NEWICK = "((cat:1,lion:0)feline:2,(dog,wolf:0.5):1,bear:3);"
-
-
-def test_tree_objects_of_other_libraries_are_read_alike():
-    """A missing length is the mean of the others, one of zero a thousandth of it, in every library."""
-    readers = {
-        "Bio.Phylo": lambda m: m.read(StringIO(NEWICK), "newick"),
-        "dendropy": lambda m: m.Tree.get(data=NEWICK, schema="newick"),
-        "skbio": lambda m: m.TreeNode.read(StringIO(NEWICK)),
-        "ete4": lambda m: m.Tree(NEWICK, parser=1),
-    }
-    for library, reader in readers.items():
-        module = pytest.importorskip(library)
-        graph = as_graph(reader(module))
-        D = shortest_paths(graph.adjacency)
-        at = {name: i for i, name in enumerate(graph.names)}
-        mean = 1.5 if library != "ete4" else D[at["dog"], at["wolf"]] - 0.5  # ete gives every branch a length of its own
-        assert graph.size == 8 and np.isclose(D[at["cat"], at["feline"]], 1) and np.isclose(D[at["bear"], at["feline"]], 5)
-        assert 0 < D[at["lion"], at["feline"]] < 0.01 and np.isclose(D[at["dog"], at["wolf"]], mean + 0.5)
-
-
-def test_scikit_bio_s_distance_matrix_keeps_its_names(short_descents):
-    skbio = pytest.importorskip("skbio")
-    D = squareform(pdist(np.random.default_rng(0).standard_normal((6, 3))))
-    D[0, 1] = D[1, 0] = 0.0  # two samples alike
-    found = DistortionEmbedding(2, n_init=1, random_state=0).fit(skbio.DistanceMatrix(D, list("abcdef")))
-    assert found.names_ == list("abcdef") and np.isfinite(found.embedding_).all()
 
 
 # ---------------------------------------------------------------- what all embeddings promise
@@ -353,11 +261,11 @@ def test_progress_is_told_on_stderr(capsys):
 def test_few_directions_are_a_regular_simplex(count, d):
     cosines = spread_directions(count, d) @ spread_directions(count, d).T
     expected = np.where(np.eye(count) > 0, 1.0, -1 / max(count - 1, 1))
-    assert np.allclose(cosines, expected)
+    assert np.allclose(cosines, expected, atol=1e-3)  # repulsion ends there; up to d directions are exact
 
 
 @pytest.mark.parametrize(
-    ("count", "d", "degrees"), [(5, 2, 72), (5, 3, 90), (6, 3, 90), (15, 10, 90), (12, 3, 63.43), (24, 4, 57)]
+    ("count", "d", "degrees"), [(5, 2, 72), (5, 3, 90), (6, 3, 90), (15, 10, 89.8), (12, 3, 63.43), (24, 4, 57)]
 )
 def test_more_directions_keep_the_best_known_angle(count, d, degrees):
     """90 degrees up to 2d directions (Rankin); the icosahedron for 12 in space; near the 24-cell's 60 for 24 in R^4."""
@@ -378,13 +286,14 @@ def sarkar_longhand(tree, d, tau):
     """One node after another, the direction of the parent looked up from where the points are."""
     x = np.zeros((len(tree.parent), d + 1))
     x[:, 0] = 1
-    hops = {tree.root: 0}
+    root = int(tree.levels[0][0])
+    hops = {root: 0}
     rng = np.random.default_rng(0)
     turns = [np.linalg.qr(rng.standard_normal((d, d)))[0] if d > 2 else np.eye(d) for _ in range(len(tree.parent))]
     for p in np.argsort(tree.depth, kind="stable"):
         children = np.flatnonzero(tree.parent == p)
         hops |= {child: hops[p] + 1 for child in children}
-        if p == tree.root:
+        if p == root:
             V = spread_directions(len(children), d) @ turns[0]
         else:
             V = spread_directions(len(children) + 1, d) @ turns[hops[p]]
@@ -398,10 +307,10 @@ def sarkar_longhand(tree, d, tau):
 
 
 @pytest.mark.parametrize("d", [2, 3, 10])
-def test_placement_is_sarkar_s(d):
+def test_the_construction_is_sarkar_s(d):
     graph = as_graph(random_tree(60, kind="preferential", random_state=3).parent)
     tree = rooted(graph.adjacency, centre(graph.adjacency))
-    assert np.allclose(place(tree, d, 0.8), sarkar_longhand(tree, d, 0.8), rtol=1e-7, atol=1e-9)
+    assert np.allclose(construct(tree, d, 0.8), sarkar_longhand(tree, d, 0.8), rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("model", ["poincare", "lorentz", "tangent"])
@@ -410,7 +319,7 @@ def test_every_edge_has_its_length(d, model):
     rng = np.random.default_rng(0)
     graph = nx.Graph()
     graph.add_weighted_edges_from((u, v, rng.uniform(0.5, 2)) for u, v in random_tree(50, random_state=0).edges.tolist())
-    sarkar = SarkarEmbedding(d, scale=0.7, model=model, root=0).fit(graph)
+    sarkar = SarkarEmbedding(d, scale=0.7, max_radius=None, model=model, root=0).fit(graph)
     rows = {name: i for i, name in enumerate(sarkar.names_)}
     x = to_hyperboloid(sarkar.embedding_, model)
     assert np.allclose(radius(x[rows[0]]), 0)
@@ -464,7 +373,7 @@ def test_the_unit_of_lengths_changes_the_scale_alone(unit):
 
 
 def test_scales_are_compared_on_some_of_the_pairs():
-    every = targets_of(as_graph(random_tree(60, random_state=0).parent), np.random.default_rng(0))
+    every = Targets.of(as_graph(random_tree(60, random_state=0).parent), np.random.default_rng(0))
     some = every.thinned(600)
     assert every.thinned(3600) is every and some.distances.shape == (10, 60)
     assert np.array_equal(
@@ -494,14 +403,11 @@ def test_no_point_lies_beyond_the_largest_radius(estimator, model, short_descent
     near = clone(estimator).set_params(model=model, random_state=0, max_radius=far).fit(deep)
     assert radius(to_hyperboloid(near.embedding_, model)).max() <= far * (1 + 1e-9)
     if hasattr(near, "distortion_"):
-        assert near.distortion_ > fitted.distortion_ and near.distortion_given_up_ > fitted.distortion_given_up_ >= 0
         free = clone(estimator).set_params(model=model, random_state=0, max_radius=None).fit(deep)
-        assert free.distortion_given_up_ == 0 and free.distortion_ < fitted.distortion_
-        # the shorter search without a limit ends near the longer one, as seen from a distortion many times as large
-        assert abs(near.distortion_ - near.distortion_given_up_ - free.distortion_) < 0.1 * near.distortion_
+        assert near.distortion_ > fitted.distortion_ > free.distortion_
 
 
-def test_a_scale_that_was_asked_for_is_kept(one_search):
+def test_a_scale_that_was_asked_for_is_kept():
     found = DistortionEmbedding(3, scale=0.5, random_state=0, n_init=1).fit(TREE.parent)
     assert found.distance_scale_ == 0.5
     D, E = graph_distances(TREE.parent), pairwise_distance(to_hyperboloid(found.embedding_))
@@ -515,12 +421,6 @@ def test_a_larger_scale_spreads_points_wider():
         for scale in (0.5, 1.0, 2.0)
     ]
     assert sizes[0] < sizes[1] < sizes[2]
-
-
-def test_it_says_when_rounding_breaks_edges():
-    deep = nx.balanced_tree(2, 9)
-    with pytest.warns(UserWarning, match="edges are more than 10% longer or shorter than asked"):
-        SarkarEmbedding(2, scale=12.0, model="lorentz", max_radius=None).fit(deep)
 
 
 def test_graphs_with_circles_are_embedded_through_a_spanning_tree():
@@ -545,79 +445,60 @@ def cloud(n, d, size=1.0, seed=0):
 
 
 def test_gyration_is_the_defect_of_mobius_addition():
-    a, b, v = (to_ball(cloud(20, 3, seed=k)).z for k in range(3))
-    turned = gyrate(a, b, v)
+    a, b, v = (Ball.of(cloud(20, 3, seed=k)).z for k in range(3))
+    turned = _gyrated(a, b, v)
     assert np.allclose(mobius(-mobius(a, b), mobius(a, mobius(b, v))), turned)
     assert np.allclose(np.linalg.norm(turned, axis=1), np.linalg.norm(v, axis=1))
-    assert np.allclose(gyrate(b, a, turned), v)
+    assert np.allclose(_gyrated(b, a, turned), v)
 
 
 def test_a_move_is_as_long_as_its_vector_at_any_radius():
     xi = np.random.default_rng(1).standard_normal((20, 3))
     for far in (1.0, 10.0, 25.0):
         x = to_hyperboloid(far * spread_directions(20, 3), "tangent")
-        after = moved(to_ball(x), xi)
-        error = np.abs(distance(x, from_ball(after)) - np.linalg.norm(xi, axis=1))
+        after = Ball.of(x).moved(xi)
+        error = np.abs(distance(x, after.hyperboloid()) - np.linalg.norm(xi, axis=1))
         assert error.max() < 1e-14 * np.exp(far) + 1e-12  # a direction is known to eps, which is eps e^r at radius r
 
 
-def taylor_slopes(objective, theta, rng):
-    """Remainders of the first-order Taylor polynomial fall fourfold when the step is halved."""
-    value, gradient = objective(theta)
-    v = rng.standard_normal(theta.size)
-    steps = np.array([1e-2, 5e-3, 2.5e-3])
-    rest = [abs(objective(theta + h * v)[0] - value - h * gradient @ v) for h in steps]
-    return np.log2(np.array(rest[:-1]) / rest[1:])
-
-
-@pytest.mark.parametrize("sources", [40, 5])
-def test_the_gradient_of_the_distortion_is_exact(sources, monkeypatch):
-    """In small moves of the points, each in its own frame, and in the log of the scale."""
-    monkeypatch.setattr(targets, "WIDTH", 16)
+@pytest.mark.parametrize("weight", [0.0, 0.2])
+@pytest.mark.parametrize("sources", [40, 13])
+def test_the_gradient_is_autograd_s(sources, weight):
+    """Of the distortion and of the loss of neighbours, in the frames of the points and in the log of the scale."""
+    torch = pytest.importorskip("torch")
     rng = np.random.default_rng(0)
-    chosen = targets_of(as_graph(TREE.parent), rng)
-    chosen = Targets(chosen.distances[:sources], chosen.order)
-    tiles, points = chosen.tiling(np.float64).all, to_ball(cloud(40, 4))
-
-    def objective(theta):
-        found = stress(moved(points, theta[:-1].reshape(40, 4)), theta[-1], tiles, 0.3)
-        return found.value, np.append(found.gradient.ravel(), found.g_scale)  # where moves begin, at 0
-
-    assert np.allclose(taylor_slopes(objective, np.append(np.zeros(160), 0.3), rng), 2, atol=0.1)
+    targets = Targets.of(as_graph(TREE.parent), rng)
+    D, ball = targets.distances[:sources], Ball.of(cloud(40, 4))
+    descent = Descent(D, rng, lambda points: points, neighbor_weight=weight)
+    gradient, slope = descent.gradient(ball, 0.3, 0.3)  # 40 nodes are one block: all pairs
+    z, log_scale = torch.tensor(ball.z, requires_grad=True), torch.tensor(0.3, dtype=torch.float64, requires_grad=True)
+    delta, wanted, known = 1 - (z**2).sum(1), torch.tensor(D), torch.tensor(D > 0)
+    gap = ((z[:sources, None] - z) ** 2).sum(-1) / (delta[:sources, None] * delta)
+    d = 2 * torch.asinh(torch.sqrt(torch.where(known, gap, 1.0))) * torch.exp(-log_scale)
+    loss = torch.where(known, torch.sqrt((d / torch.where(known, wanted, 1.0) - 1) ** 2 + 0.09), 0.0).sum()
+    if weight:
+        widths = torch.tensor(0.2 * np.sort(D, axis=0)[10 * sources // 40])
+        p, q = (torch.where(known, -u / widths, -np.inf) for u in (wanted, d))
+        log_q = torch.where(known, torch.log_softmax(q, 0), 0.0)
+        loss = loss - weight * sources * (torch.softmax(p, 0) * log_q).sum()
+    loss.backward()
+    assert np.allclose(gradient, z.grad.numpy() * ball.delta[:, None] / 2, rtol=1e-3, atol=1e-3)  # pairs in single precision
+    assert np.isclose(slope, log_scale.grad.item(), rtol=1e-3)
 
 
 def test_points_are_brought_back_along_their_rays():
-    points = to_ball(cloud(40, 3))
-    x, inside = from_ball(points), within(points, 1.5)
-    assert 5 < np.sum(radius(x) > 1.5) < 35 and within(points, 9.0) is points
-    assert np.allclose(radius(from_ball(inside)), np.minimum(radius(x), 1.5))
+    points = Ball.of(cloud(40, 3))
+    x, inside = points.hyperboloid(), points.within(1.5)
+    assert 5 < np.sum(radius(x) > 1.5) < 35 and points.within(9.0) is points
+    assert np.allclose(radius(inside.hyperboloid()), np.minimum(radius(x), 1.5))
     assert np.allclose(
         inside.z / np.linalg.norm(inside.z, axis=1)[:, None], points.z / np.linalg.norm(points.z, axis=1)[:, None]
     )
 
 
-@pytest.mark.parametrize("n", [7, 40, 300])
-def test_tiles_are_all_pairs_and_shifts_have_every_node(n, monkeypatch):
-    monkeypatch.setattr(targets, "WIDTH", 16)
-    chosen = targets_of(as_graph(random_tree(n, random_state=0).parent), np.random.default_rng(0))
-    for some, pairs in ((chosen, n * (n - 1) / 2), (chosen.thinned(5 * n), 5 * (n - 1))):
-        tiling = some.tiling()
-        seen = np.zeros(some.distances.shape)
-        for tile in tiling.all:
-            seen[tile.rows, tile.columns] += 1 - 0.5 * tile.mirrored
-        assert sum(tile.weight for tile in tiling.all) == pairs
-        assert np.array_equal(seen + seen.T if some is chosen else seen, np.ones_like(seen))
-        for shift in range(3):
-            columns = [k for tile in tiling.shifted(shift) for k in range(n)[tile.columns]]
-            assert columns == list(range(n))
-
-
-def test_the_sharp_objective_is_the_distortion():
-    x, chosen = cloud(40, 3), targets_of(as_graph(TREE.parent), np.random.default_rng(0))
-    fit = measure(x, chosen)
-    for dtype, tolerance in ((np.float64, 1e-9), (np.float32, 1e-5)):  # single precision of each pair
-        found = stress(to_ball(x), np.log(fit.scale), chosen.tiling(dtype).all, 1e-12)
-        assert np.isclose(found.value, fit.distortion, rtol=tolerance)
+def test_the_fit_is_the_distortion():
+    x, chosen = cloud(40, 3), Targets.of(as_graph(TREE.parent), np.random.default_rng(0))
+    fit = chosen.fit(x)
     E, D = pairwise_distance(x), graph_distances(TREE.parent)[chosen.order][:, chosen.order]
     assert np.isclose(metrics.average_distortion(fit.scale * D, E, metric="precomputed"), fit.distortion)
 
@@ -631,18 +512,18 @@ def test_differences_of_close_points_do_not_cancel():
 
 
 def test_flattened_points_lose_height_alone():
-    points = to_ball(cloud(20, 5))
-    z, delta = flattened(points, 2, 0.3)
+    points = Ball.of(cloud(20, 5))
+    z, delta = points.flattened(2, 0.3)
     assert np.array_equal(z[:, :2], points.z[:, :2]) and np.allclose(z[:, 2:], 0.7 * points.z[:, 2:])
     assert np.allclose(delta, 1 - np.sum(z * z, axis=1))
 
 
 def test_the_best_scale_is_the_best():
     ratios = np.random.default_rng(0).lognormal(size=301)
-    scale, least = best_scale(ratios)
+    scale, least = best_fit(ratios)
     grid = scale * np.geomspace(0.2, 5, 20001)
     assert least <= min(np.mean(np.abs(ratios / s - 1)) for s in grid) + 1e-12
-    assert best_scale(np.zeros(3)) == (1.0, 1.0)
+    assert best_fit(np.zeros(3)) == (1.0, 1.0)
 
 
 # ---------------------------------------------------------------- DistortionEmbedding
@@ -654,14 +535,14 @@ def test_a_tree_is_embedded_better_than_by_sarkar():
         assert found.converged_ and found.distortion_ < most
 
 
-def test_circles_find_their_scale(one_search):
+def test_circles_find_their_scale():
     """A circle has no tree: it lies best near the flat plane, where a regular polygon has distortion 0.1 or so."""
     ring = nx.cycle_graph(20)
     found = DistortionEmbedding(2, n_init=1, random_state=0).fit(ring)
     angle = 2 * np.pi * np.arange(20) / 20
     polygon = to_hyperboloid(1e-3 * np.stack([np.cos(angle), np.sin(angle)], axis=1), "tangent")
-    chosen = targets_of(as_graph(ring), np.random.default_rng(0))
-    flat = measure(polygon[chosen.order], chosen).distortion
+    chosen = Targets.of(as_graph(ring), np.random.default_rng(0))
+    flat = chosen.fit(polygon[chosen.order]).distortion
     # within the 2% that ends the search
     assert found.distortion_ < 1.03 * flat and found.distortion_ < 0.7 * SarkarEmbedding(2).fit(ring).distortion_
 
@@ -673,7 +554,7 @@ def test_a_search_that_leads_to_infinity_stays_finite():
 
 
 @pytest.mark.parametrize(("n", "kind", "orders"), [(2, "uniform", 0), (19, "preferential", 2), (33, "recursive", 6)])
-def test_more_dimensions_and_more_steps_are_never_worse(n, kind, orders, one_search):
+def test_more_dimensions_and_more_steps_are_never_worse(n, kind, orders):
     """On trees with lengths over up to six orders of magnitude, within the noise of the samples of pairs."""
     rng = np.random.default_rng(n)
     edges = random_tree(n, kind=kind, random_state=n).edges.tolist()
@@ -685,32 +566,40 @@ def test_more_dimensions_and_more_steps_are_never_worse(n, kind, orders, one_sea
     assert flat.converged_ and wide.converged_
 
 
-def test_converged_means_that_a_longer_search_finds_little_more(one_search):
+def test_converged_means_that_a_longer_search_finds_little_more():
     tree = random_tree(60, random_state=0).parent
     for d in (2, 10):
-        first, longer = (DistortionEmbedding(d, tol=tol, n_init=0, random_state=0).fit(tree) for tol in (0.02, 1e-3))
+        first, longer = (DistortionEmbedding(d, tol=tol, n_init=0, random_state=0).fit(tree) for tol in (0.02, 3e-3))
         assert first.converged_ and longer.distortion_ <= first.distortion_ < 1.1 * longer.distortion_
 
 
-def test_binary_trees_are_not_kept_in_a_plane(one_search):
+def test_binary_trees_are_not_kept_in_a_plane():
     """Three directions around a node lie in a plane: ten dimensions must not be two of them."""
     binary = nx.balanced_tree(2, 6)
     graph = as_graph(binary)
-    x = place(rooted(graph.adjacency, centre(graph.adjacency)), 10, 0.5)
+    x = construct(rooted(graph.adjacency, centre(graph.adjacency)), 10, 0.5)
     shares = np.linalg.svd(x[:, 1:], compute_uv=False)
     assert shares[9] > 1e-3 * shares[0]  # in a plane the third is rounding already
     flat, wide = (DistortionEmbedding(d, n_init=0, random_state=0).fit(binary).distortion_ for d in (2, 10))
     assert wide < 0.8 * flat
 
 
-def test_large_graphs_are_embedded_from_a_sample_of_pairs(monkeypatch, one_search):
-    everything = graph_distances(random_tree(150, random_state=0).parent)
-    monkeypatch.setattr(targets, "MOST_NODES", 100)
-    monkeypatch.setattr(targets, "TARGET_PAIRS", 64 * 150)
-    found = DistortionEmbedding(5, n_init=0, random_state=0).fit(random_tree(150, random_state=0).parent)
-    E = pairwise_distance(to_hyperboloid(found.embedding_))
-    true = metrics.average_distortion(found.distance_scale_ * everything, E, metric="precomputed")
-    assert found.distortion_ < 0.08 and true < 1.3 * found.distortion_ + 0.01
+def test_large_graphs_are_embedded_from_a_sample_of_pairs():
+    star = nx.full_rary_tree(50, 2200)
+    found = DistortionEmbedding(2, n_init=0, tol=0.5, random_state=0).fit(star)
+    some = np.random.default_rng(0).choice(2200, 200, replace=False)
+    D = shortest_paths(as_graph(star).adjacency, some)[:, some]
+    E = pairwise_distance(to_hyperboloid(found.embedding_[some]))
+    true = metrics.average_distortion(found.distance_scale_ * D, E, metric="precomputed")
+    assert np.isclose(true, found.distortion_, rtol=0.2)
+
+
+def test_a_weight_of_neighbours_keeps_more_of_them():
+    D = pairwise_distance(to_hyperboloid(make_hierarchical_normals(117, 10, random_state=1).points))
+    near, plain = (DistortionEmbedding(2, neighbor_weight=w, n_init=1, random_state=0).fit(D) for w in (0.3, 0.0))
+    E, F = (pairwise_distance(to_hyperboloid(found.embedding_)) for found in (near, plain))
+    kept = [metrics.neighbours_kept(D, each, metric="precomputed") for each in (E, F)]
+    assert kept[0] > kept[1] and near.distortion_ > plain.distortion_
 
 
 def test_it_says_when_it_has_not_converged():
@@ -725,7 +614,7 @@ def test_it_says_when_it_has_not_converged():
 def test_the_gradient_of_a_batch_is_autograd_s():
     torch = pytest.importorskip("torch")
     x = cloud(11, 3, 0.7)
-    ball = to_ball(x)
+    ball = Ball.of(x)
     known = np.zeros((4, 3), dtype=bool)
     known[1, 2] = True
     loss, gradient = _batch(ball.z, ball.delta, 4, known)
@@ -762,11 +651,11 @@ def test_the_closure_is_networkx_s():
     dag.add_edge(50, 3)
     found = closure_of(np.array(dag.edges), list(dag.nodes))
     assert {tuple(pair) for pair in found.tolist()} == set(nx.transitive_closure_dag(dag).edges)
-    with pytest.raises(ValueError, match=r"without circles, but [1-3] is in one"):
+    with pytest.raises(ValueError, match=r"no cycles, but [1-3] is among its own ancestors"):
         PoincareEmbedding(2, closure=True).fit(nx.DiGraph([(0, 1), (1, 2), (2, 3), (3, 1)]))
 
 
-def test_ranks_and_precision_are_counted_right(monkeypatch):
+def test_ranks_and_precision_are_counted_right():
     rng = np.random.default_rng(0)
     x, related = cloud(30, 3), rng.integers(30, size=(80, 2))
     related = related[related[:, 0] != related[:, 1]]
@@ -784,9 +673,6 @@ def test_ranks_and_precision_are_counted_right(monkeypatch):
         precisions.append(np.mean(precision))
     found = reconstruction(x, related, model="lorentz")
     assert np.allclose(found, (np.mean(ranks), np.mean(precisions)))
-    monkeypatch.setattr(relations, "MOST_RANKED", 10)
-    assert not np.allclose(reconstruction(x, related, model="lorentz", random_state=0), found)
-    assert unique_pairs(np.array([[1, 2], [0, 1], [1, 2]]), 3).pairs.tolist() == [[0, 1], [1, 2]]
 
 
 @pytest.mark.parametrize(

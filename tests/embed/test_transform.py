@@ -12,7 +12,7 @@ from sklearn.neighbors import kneighbors_graph
 from horopca import anndata
 from horopca.datasets import balanced_tree, make_hierarchy, random_tree
 from horopca.embed import DistortionEmbedding, PoincareEmbedding
-from horopca.embed.forms import as_graph
+from horopca.embed.graphs import as_graph
 from horopca.geometry import pairwise_distance, to_hyperboloid
 
 

@@ -9,8 +9,7 @@ import pytest
 from horopca import metrics
 from horopca.datasets import balanced_tree, load_mammals, random_tree
 from horopca.embed import SarkarEmbedding, TreeEmbedding
-from horopca.embed.forms import as_graph
-from horopca.embed.graphs import shortest_paths
+from horopca.embed.graphs import as_graph, shortest_paths
 from horopca.geometry import pairwise_distance, radius, to_hyperboloid
 
 

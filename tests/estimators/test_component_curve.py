@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
-from joblib import Parallel, parallel_backend
+from joblib import parallel_config
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 
 from clouds import cloud
 from horopca import HoroPCA, HoroPCACV, TangentPCA, metrics
-from horopca._optimize.variances import slid
 from horopca.estimators import component_curve as selection
-from horopca.estimators import folds, parallel_analysis
+from horopca.estimators import parallel_analysis
+from horopca.estimators.folds import make_folds
 from horopca.estimators.parallel_analysis import without_direction
+from horopca.estimators.scores import slid
 from horopca.geometry import from_hyperboloid, pairwise_distance, radius, to_hyperboloid
 from horopca.metrics import component_curve
 from horopca.plots import plot_components
@@ -52,10 +51,6 @@ def test_a_planted_number_of_components_is_found(curve):
     assert "2 components add more to the variance than chance does (p ≤ 0.1, against 9 copies)." in curve.sentence
     assert "(p ≤ 0.5, against 1 copy)" in curve._replace(null=curve.null[:1]).sentence
     assert curve.p_values.tolist()[:2] == [0.1, 0.1] and curve.null.shape == (9, 3)
-
-
-def test_a_component_behind_one_that_is_much_wider_is_found():
-    assert component_curve(ball(planted(60, 4, 2, first=3.0)), 2, estimator=QUICKLY, cv=2, copies=9).chosen == 2
 
 
 def test_points_without_a_direction_have_none():
@@ -145,30 +140,15 @@ def test_folds_are_fitted_as_the_estimator_fits_them(objective):
             assert found.distortion.among[fold, k - 1] == pytest.approx(expected, rel=1e-6), (fold, k)
 
 
-def test_a_stretch_has_less_distortion():
-    stretched = HoroPCA(spine="free", objective="distortion", stretch=True, n_init=2)
-    plain = HoroPCA(spine="free", objective="distortion", n_init=2)
-    values = [component_curve(X, 1, estimator=e, **QUICK).distortion.mean[-1] for e in (stretched, plain)]
-    assert values[0] < values[1]
-
-
-class Posted(Parallel):
-    """Calls as another process gets them: out of a pickle."""
-
-    def __call__(self, calls):
-        return [function(*args, **named) for function, args, named in pickle.loads(pickle.dumps(list(calls)))]
-
-
-def test_nothing_depends_on_the_jobs(monkeypatch):
-    few = component_curve(X, 1, estimator=QUICKLY, cv=2, copies=2)
-    with parallel_backend("threading"):
-        others = [component_curve(X, 1, estimator=QUICKLY, cv=2, copies=2, n_jobs=2)]
-    monkeypatch.setattr(selection, "Parallel", Posted)
-    others.append(component_curve(X, 1, estimator=QUICKLY, cv=2, copies=2))
-    for again in others:
-        for name in ("distortion", "variance", "neighbours"):
-            assert np.array_equal(getattr(again, name).among, getattr(few, name).among)
-        assert np.array_equal(again.null, few.null) and np.array_equal(again.added, few.added)
+def test_nothing_depends_on_the_jobs():
+    told = []
+    few = component_curve(X, 1, estimator=QUICKLY, cv=2, copies=2, progress=lambda *about: told.append(about))
+    assert told[0] == (0, 5, "fitting folds") and told[-1] == (5, 5, "fitting copies, k = 1")
+    with parallel_config(backend="threading"):
+        again = component_curve(X, 1, estimator=QUICKLY, cv=2, copies=2, n_jobs=2)
+    for name in ("distortion", "variance", "neighbours"):
+        assert np.array_equal(getattr(again, name).among, getattr(few, name).among)
+    assert np.array_equal(again.null, few.null) and np.array_equal(again.added, few.added)
 
 
 def test_groups_stay_together_and_so_do_equal_rows():
@@ -182,10 +162,9 @@ def test_groups_stay_together_and_so_do_equal_rows():
 
     component_curve(X, 1, estimator=QUICKLY, groups=[f"family {g}" for g in groups], **{**QUICK, "cv": Watching(2)})
     assert np.array_equal(told[0], np.unique([f"family {g}" for g in groups], return_inverse=True)[1])
-    # in every fold that keeps copies of a row together, an unseen row has no copy that was seen: no distance across is 0
-    twice = np.tile(X[:20], (2, 1))
-    found = folds.folds_of(to_hyperboloid(twice), 4, None, np.random.default_rng(0))
-    together = folds.folds_of(to_hyperboloid(X), 5, groups, np.random.default_rng(0))
+    twice, every = np.tile(X[:20], (2, 1)), np.arange(60)
+    found = make_folds(to_hyperboloid(twice), 4, None, every[:40], 40, 0)
+    together = make_folds(to_hyperboloid(X), 5, groups, every, 60, 0)
     assert all(not set(seen % 20) & set(unseen % 20) for seen, unseen in found)
     assert all(not set(groups[seen]) & set(groups[unseen]) for seen, unseen in together)
 
@@ -197,7 +176,7 @@ def test_splits_may_be_given_and_are_of_the_rows_that_were_passed():
     ]
     assert all(np.array_equal(curves[0].distortion.among, again.distortion.among) for again in curves)
     some = np.arange(1, 60, 2)
-    for given, kept in zip(part.split(X), folds.check_splits(part.split(X), 60, some), strict=True):
+    for given, kept in zip(part.split(X), make_folds(to_hyperboloid(X[some]), part.split(X), None, some, 60, 0), strict=True):
         for rows, of_some in zip(given, kept, strict=True):
             assert np.array_equal(rows[rows % 2 == 1], some[of_some])
 
@@ -260,11 +239,11 @@ def test_the_comparison_with_chance_says_that_it_is_not_robust():
     ("options", "sentence"),
     [
         ({"cv": 61}, "cv must be at most the number of different rows, 60, but is 61"),
-        ({"cv": 50}, "Each fold must see and leave out two different rows"),
+        ({"cv": 50}, "Each fold must have two different rows for training and for testing"),
         ({"cv": 1}, "cv must be a whole number of at least 2, a splitter"),
-        ({"cv": "five"}, "cv must be a whole number of at least 2, a splitter"),
-        ({"cv": StratifiedKFold(2)}, "cv must split rows that have no classes, but StratifiedKFold("),
-        ({"cv": [([0, 1], [2, 60])] * 2}, "cv must hold splits, each two arrays of numbers of the 60 rows, but"),
+        ({"cv": "five"}, "cv must be a number of folds, a splitter that needs no classes, or splits"),
+        ({"cv": StratifiedKFold(2)}, "cv must be a number of folds, a splitter that needs no classes, or splits"),
+        ({"cv": [([0, 1], [2, 60])] * 2}, "or splits, each two arrays of numbers of the 60 rows, but: index 60"),
         ({"groups": [None] * 30 + ["a"] * 30}, "groups must be names or numbers that can be sorted, all of a kind, but are of"),
         ({"max_components": 5}, "max_components must be a whole number from 1 to 4 (the dimension of X is 4, and"),
         ({"groups": [0] * 60}, "cv must be at most the number of groups, 1, but is 5"),
@@ -289,9 +268,9 @@ def test_wrong_points_are_refused_in_sentences():
         component_curve(X[:3])
     with pytest.raises(ValueError, match="smallest part that is fitted has 3 rows"):
         component_curve(X[:6], 4, cv=2)
-    with pytest.raises(ValueError, match="sees 1 of the 60 rows and leaves out 59"):
+    with pytest.raises(ValueError, match="has 1 and 59 of the 60 rows"):
         component_curve(X, cv=ShuffleSplit(2, train_size=1))
-    with pytest.raises(ValueError, match="cv must make at least 2 folds, between which there is an error, but makes 1"):
+    with pytest.raises(ValueError, match="cv must make at least 2 folds, for a standard error, but makes 1"):
         component_curve(X, cv=ShuffleSplit(1))
     with pytest.raises(ValueError, match="measure='neighbours' needs at least 4 unseen rows in every fold"):
         component_curve(X[:6], 1, measure="neighbours", **QUICK)

@@ -2,8 +2,6 @@
 
 import copy
 import pickle
-import subprocess
-import sys
 from functools import cache
 
 import numpy as np
@@ -12,7 +10,7 @@ import pytest
 from horopca import HoroPCA, TangentPCA, geometry, metrics
 from horopca._input.coordinates import Coordinates
 from horopca.datasets import load_mammals, make_hierarchy
-from horopca.projections import Spine, slide, spine_basis
+from horopca.projections import slide
 
 torch = pytest.importorskip("torch")
 
@@ -92,8 +90,8 @@ def test_gradients_in_the_points_and_in_the_spine(name):
 
 
 def test_training_from_a_poor_start_reaches_the_optimum_of_the_estimator():
-    """Every eighth mammal: three random spines, which keep some five sixths of what can be kept, climbed by L-BFGS."""
-    mammals = torch.as_tensor(load_mammals().points[::8])
+    """Every sixteenth mammal: three random spines, which keep some five sixths of what can be kept, climbed by L-BFGS."""
+    mammals = torch.as_tensor(load_mammals().points[::16])
     best = HoroPCA(2, spine="free", random_state=0).fit(mammals).explained_variance_.sum()
     reached = []
     for seed in range(3):
@@ -132,17 +130,7 @@ def test_as_a_bottleneck_it_is_trained_with_the_network():
     assert probe.basis.grad is None and torch.isfinite(points.grad).all()
 
 
-def test_a_stretch_that_is_learnt_has_a_gradient_from_the_first_step():
-    layer = HoroProjection(4, 2, stretch=True)
-    layer.distortion(X).backward()
-    assert layer.log_stretch.grad.abs() > 0
-    with torch.no_grad():
-        layer.log_stretch += 0.1
-    layer.reset_parameters(torch.Generator().manual_seed(0))
-    assert layer.log_stretch.item() == 0 and layer.spine().kappa == pytest.approx(0, abs=1e-12)
-
-
-@pytest.mark.parametrize("model", geometry.MODELS)
+@pytest.mark.parametrize("model", ["poincare", "lorentz", "halfspace"])
 def test_a_curvature_that_is_learnt_has_the_numbers_of_one_that_is_not(model):
     pca, points = fitted(model=model, curvature=-0.5)
     layer, c = HoroProjection.from_fit(pca), torch.tensor(-0.5, dtype=torch.float64, requires_grad=True)
@@ -217,15 +205,6 @@ def test_every_basis_is_the_spine_that_it_spans(seed):
     assert layer.pair_variance(X).item() == pytest.approx(value, rel=1e-9)
 
 
-def test_a_pole_at_the_origin_has_any_direction():
-    layer = HoroProjection(4, 2)
-    with torch.no_grad():
-        layer.basis.copy_(torch.as_tensor(spine_basis(Spine(np.eye(4)[0], 1.0, np.eye(4)[1:2]))))
-    assert torch.isfinite(layer(X)).all() and layer.spine().kappa == 1.0
-    kept = metrics.pair_variance(layer(X).detach().numpy())
-    assert layer.pair_variance(X).item() == pytest.approx(kept)
-
-
 def test_what_is_learnt_is_kept(tmp_path):
     pca, points = fitted("stretched", "lorentz-space", -0.3)
     layer = HoroProjection.from_fit(pca)
@@ -289,15 +268,6 @@ def test_errors(call, error, sentence):
         call()
 
 
-def test_the_layer_and_torch_itself_go_by_their_own_names():
-    code = (
-        "import sys, horopca; assert 'torch' not in sys.modules; import horopca.torch, torch; horopca.torch.HoroProjection(3);"
-    )
-    code += "assert torch.nn.Module in horopca.torch.HoroProjection.__mro__; from horopca.torch import HoroProjection"
-    code += "; from horopca import *; assert torch.__name__ == 'torch' and HoroPCA"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 def test_a_batch_without_two_different_points_has_no_distortion():
     layer = HoroProjection(4)
     for batch in (X[:1], X[:1].expand(5, 4)):
@@ -322,9 +292,8 @@ def test_the_layer_composes_with_torch_func():
     assert torch.allclose(both[0], expected) and not torch.allclose(both[1], expected)
 
 
-@pytest.mark.parametrize("model", ["poincare", "lorentz", "halfspace"])
-def test_the_layer_is_exported_and_compiled_whole(model):
-    pca, points = fitted(model=model, curvature=-0.3)
+def test_the_layer_is_exported_and_compiled_whole():
+    pca, points = fitted(model="lorentz", curvature=-0.3)
     layer = HoroProjection.from_fit(pca)
     assert torch.allclose(torch.export.export(layer, (points,)).module()(points), layer(points))
     for function in (layer, layer.distortion):
@@ -358,10 +327,3 @@ def test_random_pairs_estimate_the_losses_over_all_pairs():
         assert draws.mean().item() == pytest.approx(loss(X).item(), abs=4 * error)  # four standard errors
     with pytest.raises(ValueError, match="n_pairs must be a whole number of at least 1, but is 0"):
         layer.distortion(X, n_pairs=0)
-
-
-def test_without_its_check_a_layer_does_not_look_at_its_points():
-    pca, _ = fitted()
-    layer = HoroProjection.from_fit(pca, check=False)
-    assert torch.equal(layer(X), HoroProjection.from_fit(pca)(X))
-    assert torch.isfinite(layer(3 * X)).all()  # outside the ball: no error, and no meaning

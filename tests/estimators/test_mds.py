@@ -76,9 +76,9 @@ def test_mds_says_how_far_distances_are_from_hyperbolic():
 def test_mds_warns_where_far_points_drown_the_others():
     x = cloud(30, 3, seed=9)
     x[0] = lift(np.sinh(150.0) * np.eye(1, 3)[0])
-    with pytest.warns(UserWarning, match="only 1 of the 3 components are sound"):
+    with pytest.warns(UserWarning, match="only 1 of the 3 components are accurate"):
         HyperbolicMDS(3, model="lorentz").fit(x)
-    with pytest.warns(UserWarning, match="drown the others"):
+    with pytest.warns(UserWarning, match="exceeds the others"):
         HyperbolicMDS(3, model="lorentz", metric="precomputed").fit(distances_of(x))
 
 

@@ -12,15 +12,13 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
-from sklearn.svm import LinearSVC
 
 from clouds import cloud, directions, rotation, turned
 from horopca import PGA, BusemannWhitener, HoroPCA, TangentWhitener
 from horopca._optimize.directions import busemann_columns, generalised_variance
 from horopca._optimize.sample import as_sample
 from horopca.datasets import make_hierarchy
-from horopca.geometry import MODELS, busemann, from_hyperboloid, lift, pairwise_distance, to_hyperboloid, translate
-from horopca.geometry._points import row_slices
+from horopca.geometry import busemann, from_hyperboloid, lift, to_hyperboloid, translate
 
 TREE = make_hierarchy(branching=3, depth=3, n_features=3, random_state=0)
 
@@ -72,16 +70,11 @@ def test_features_do_not_depend_on_where_the_data_sits(whitener):
     assert np.allclose(F, G, atol=1e-5)  # both searches end within tol = 1e-6 of the optimum
 
 
-@pytest.mark.parametrize("model", [model for model in MODELS if model != "poincare"])
+@pytest.mark.parametrize("model", ["lorentz", "halfspace"])
 def test_features_do_not_depend_on_model_and_curvature(whitener, model):
     X = from_hyperboloid(to_hyperboloid(TREE.points), model) * (1 if model == "halfspace" else 2)
     F = whitener().fit_transform(TREE.points)
     assert np.allclose(whitener(model=model, curvature=-0.25).fit_transform(X), F, atol=1e-5)
-
-
-def test_new_points_are_treated_as_the_old_ones(whitener):
-    fitted = whitener().fit(TREE.points)
-    assert np.array_equal(fitted.transform(TREE.points)[5:9], fitted.transform(TREE.points[5:9]))
 
 
 def test_lengths_are_in_the_unit_of_the_data():
@@ -118,41 +111,11 @@ def test_features_of_the_points_with_given_features(whitener, K):
     assert np.allclose(fitted.transform(fitted.inverse_transform(F)), F, atol=1e-7)
 
 
-def test_torch_in_torch_out(whitener):
-    fitted = whitener(3).fit(TREE.points)
-    P = torch.tensor(TREE.points, dtype=torch.float32)
-    F = fitted.transform(P)
-    back = fitted.inverse_transform(F)
-    assert type(F) is type(back) is torch.Tensor and F.dtype == back.dtype == torch.float32
-    assert np.allclose(back.numpy(), fitted.inverse_transform(F.numpy()), atol=1e-6)
-    with pytest.raises(ValueError, match="Y must be finite, but 2 of rows 0 to 1 contain NaN"):
-        fitted.inverse_transform(torch.full((2, 3), torch.nan))
-
-
-def test_the_model_of_the_fit_stays_that_of_transform(whitener):
-    fitted = whitener(3).fit(TREE.points)
-    F = fitted.transform(TREE.points)
-    fitted.set_params(model="tangent", curvature=-4.0)
-    assert np.array_equal(fitted.transform(TREE.points), F)
-
-
 @pytest.mark.parametrize("K", [4, 7])
 def test_more_directions_than_dimensions_give_the_points_back(K):
     fitted = busemann_whitener(K, decorrelate=True).fit(TREE.points)
-    assert np.allclose(fitted.inverse_transform(fitted.transform(TREE.points)), TREE.points, atol=1e-9)
-
-
-def test_all_tangent_axes_give_the_points_back():
-    fitted = TangentWhitener().fit(TREE.points)
-    assert np.allclose(fitted.inverse_transform(fitted.transform(TREE.points)), TREE.points, atol=1e-12)
-
-
-def test_a_mean_block_by_block_is_the_mean(monkeypatch, whitener):
-    whole = whitener().fit(TREE.points)
-    seen = []
-    monkeypatch.setattr("horopca.geometry._points.row_slices", lambda n: seen.append(n) or row_slices(n, 3))
-    parts = whitener().fit(TREE.points)
-    assert seen and np.allclose(whole.transform(TREE.points), parts.transform(TREE.points), atol=1e-6)
+    for whitener in (fitted, TangentWhitener().fit(TREE.points)):
+        assert np.allclose(whitener.inverse_transform(whitener.transform(TREE.points)), TREE.points, atol=1e-9)
 
 
 def test_features_are_finite_at_the_edge(whitener):
@@ -222,12 +185,6 @@ def test_pga_in_the_plane_is_the_whole_plane():
 # ---- contracts
 
 
-def test_in_front_of_any_learner():
-    X, y = TREE.points[1:], TREE.labels[1:]
-    pipeline = make_pipeline(BusemannWhitener(random_state=0), LinearSVC(dual=False)).fit(X[::2], y[::2])
-    assert pipeline.score(X[1::2], y[1::2]) > 0.8
-
-
 def test_dtype_library_frames_and_pickling(whitener):
     fitted = whitener().fit(TREE.points)
     F = fitted.transform(TREE.points)
@@ -249,14 +206,6 @@ def test_the_default_falls_back_to_what_there_is():
     few = np.repeat(TREE.points[:3], 5, axis=0)
     assert busemann_whitener(decorrelate=True).fit_transform(few).shape == (15, 2)
     assert TangentWhitener().fit_transform(few).shape == (15, 2)
-
-
-def test_distances_in_the_features_follow_those_in_space():
-    X = TREE.points
-    F = busemann_whitener().fit_transform(X)
-    upper = np.triu_indices(len(X), 1)
-    d, e = pairwise_distance(to_hyperboloid(X))[upper], np.linalg.norm(F[:, None] - F[None], axis=2)[upper]
-    assert np.corrcoef(d, e)[0, 1] > 0.8
 
 
 @pytest.mark.parametrize(
@@ -283,16 +232,10 @@ def test_data_without_variance_is_refused(whitener):
     few = np.repeat(TREE.points[:3], 5, axis=0)
     with pytest.raises(ValueError, match="n_components must be at most 2"):
         whitener(3).fit(few)
-
-
-def test_more_axes_than_dimensions_are_refused():
-    with pytest.raises(ValueError, match=r"from 1 to 3 or None \(the dimension of X is 3\), but is 4"):
-        TangentWhitener(4).fit(TREE.points)
-
-
-def test_features_of_another_width_are_refused(whitener):
     with pytest.raises(ValueError, match="Y must have 2 columns, as the output of transform has, but has 3"):
         whitener(2).fit(TREE.points).inverse_transform(np.zeros((4, 3)))
+    with pytest.raises(ValueError, match=r"from 1 to 3 or None \(the dimension of X is 3\), but is 4"):
+        TangentWhitener(4).fit(TREE.points)
 
 
 def test_a_search_cut_short_says_so():
@@ -308,9 +251,3 @@ def test_a_refused_refit_changes_nothing():
     with pytest.raises(ValueError, match="n_components must be"):
         whitener.fit(TREE.points / 2)
     assert np.array_equal(whitener.transform(TREE.points), features)
-
-
-def test_float32_stays_and_is_said_to():
-    for whitener in (TangentWhitener(2), busemann_whitener(2)):
-        assert whitener.fit(TREE.points.astype(np.float32)).transform(TREE.points.astype(np.float32)).dtype == np.float32
-        assert "float32" in whitener.__sklearn_tags__().transformer_tags.preserves_dtype

@@ -97,3 +97,22 @@ def test_an_iframe_in_a_notebook_leaves_the_wheel_to_it_and_exchanges_selections
     page.evaluate("frames[0].postMessage({ horopca: 'select', rows: [1, 2, 1e9, 'x'] }, '*')")
     until(frame, "horopca.state().selected.length === 2")
     page.close()
+
+
+def test_a_converted_notebook_shows_the_page_without_a_kernel_or_a_network(browser, tmp_path):
+    """The page is the saved output of a cell, and `jupyter nbconvert --to html` converts the notebook."""
+    nbconvert, nbformat = pytest.importorskip("nbconvert"), pytest.importorskip("nbformat.v4")
+    shown = explore(Y, LABELS, names=NAMES)
+    output = nbformat.new_output("execute_result", {"text/html": shown._repr_html_(), "text/plain": repr(shown)})
+    notebook = nbformat.new_notebook(cells=[nbformat.new_code_cell("page", outputs=[output])])
+    (tmp_path / "notebook.html").write_text(nbconvert.HTMLExporter().from_notebook_node(notebook)[0], encoding="utf-8")
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.goto((tmp_path / "notebook.html").as_uri(), wait_until="commit")
+    page.wait_for_selector("iframe")
+    (frame,) = page.frames[1:]
+    until(frame, "'horopca' in window && !horopca.state().flying")
+    assert frame.evaluate("horopca.n") == len(Y) and frame.locator("#legend").is_visible() and state(frame)["names"]
+    frame.evaluate(f"horopca.flyTo({CAT})")
+    until(frame, f"horopca.state().pin === {CAT}")
+    context.close()

@@ -310,11 +310,6 @@ def test_deep_points_start_by_distance():
     assert found["model"] == "equidistant" and "would lie on the rim" in found["why"] and found["reach"] > 15
 
 
-def test_points_on_the_rim_are_errors():
-    with pytest.raises(ValueError, match=r"on the boundary probably by rounding: horopca\.geometry\.clip"):
-        explore(np.array([[1.0, 0.0], [0.0, 0.5]], dtype=np.float32))  # as in plots and metrics
-
-
 def test_explore_is_public_and_loads_nothing_optional_nor_do_plots():
     assert horopca.explore is explore
     code = "import sys, horopca.plots; horopca.explore([[0.0, 0.0]]); sys.exit(bool({'matplotlib', 'torch'} & {*sys.modules}))"
@@ -322,19 +317,18 @@ def test_explore_is_public_and_loads_nothing_optional_nor_do_plots():
 
 
 @pytest.mark.parametrize(
-    ("points", "options", "sentence"),
+    ("points", "options", "message"),
     [
         (np.zeros((4, 3)), {}, r"of shape \(n, 2\), but it has shape \(4, 3\)\. HoroPCA\(n_components=2\)"),
-        (np.ones((4, 4)), {"model": "tangent"}, r"but it has shape \(4, 4\)"),
         (np.empty((0, 2)), {}, "but is empty"),
-        ([[0.0, 0.5], [0.9, 0.9]], {}, r"inside the unit ball.*row 1 has norm 1\.27"),
-        ([[0.0, np.nan]], {}, "Y must be finite, but row 0 contains NaN"),
+        (
+            [[1.0, 0.0], [0.0, 0.5]],
+            {},
+            r"on the boundary probably by rounding: horopca\.geometry\.clip",
+        ),  # as in plots and metrics
         (Y, {"labels": ["a"]}, f"labels must have one entry per point, but has 1 for {len(Y)} points"),
         (Y, {"names": ["a", "b"]}, "names must have one entry per point, but has 2"),
         (Y, {"edges": [[0, len(Y)]]}, f"edges must join rows 0 to {len(Y) - 1} of Y, but 1 of 1 do not .* 0 and {len(Y)}"),
-        (Y, {"edges": [[-1, 0]]}, "joins -1 and 0"),
-        (Y, {"edges": [0, 1]}, r"shape \(2,\)"),
-        (Y, {"edges": [["a", "b"]]}, "pairs of row numbers"),
         (Y, {"values": [1.0]}, r"'Value' has shape \(1,\)"),
         (Y, {"values": {"kind": LABELS}}, "'kind' contains something else"),
         (Y, {"original": Y[:3]}, "original must have one row .* but has 3"),
@@ -357,8 +351,8 @@ def test_explore_is_public_and_loads_nothing_optional_nor_do_plots():
         ([Y, Y], {"original": [Y, Y]}, "original must be one array, the points of the last picture .* but holds 2"),
     ],
 )
-def test_wrong_input_is_refused_in_a_sentence(points, options, sentence):
-    with pytest.raises(ValueError, match=sentence):
+def test_wrong_input(points, options, message):
+    with pytest.raises(ValueError, match=message):
         explore(points, **options)
 
 

@@ -6,7 +6,6 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from horopca.explorer import explore
 from horopca.geometry import from_hyperboloid, pairwise_distance, to_hyperboloid, translate_to_origin
 from horopca.neighbors.estimator import nearest_neighbours
 from horopca.plots.palette import RAMPS
@@ -407,14 +406,3 @@ def test_everything_has_a_name_for_a_screen_reader(visit):
     assert unnamed == [] and page.get_attribute("html", "lang") == "en"
     said = page.get_attribute("#ink", "aria-label")
     assert said == f"The hyperbolic plane with {len(X)} points, 9 classes, {len(EDGES)} edges"
-
-
-def test_the_page_works_inside_a_notebook(browser, tmp_path):
-    page = browser.new_page(viewport={"width": 1100, "height": 700})
-    page.set_content(explore(Y, LABELS, names=NAMES)._repr_html_())
-    frame = page.frames[1]
-    until(frame, "'horopca' in window")
-    assert frame.evaluate("horopca.n") == len(X)
-    frame.click("#klein")
-    until(frame, "horopca.state().model === 'klein'")
-    page.close()

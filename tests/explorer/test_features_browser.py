@@ -284,10 +284,9 @@ def test_refining_is_as_good_as_the_package_and_is_undone(visit_page):
 # ---------------------------------------------------------------- panes
 
 
-def test_two_pictures_side_by_side_are_linked(visit_page):
-    page = visit_page(
-        explore([Y / 2, Y], LABELS, names=NAMES, original=ORIGINAL, titles=["before", "after"], layout="side"), width=1400
-    )
+def test_two_pictures_side_by_side_are_linked_and_kept_in_the_address(visit_page):
+    page_of_two = explore([Y / 2, Y], LABELS, names=NAMES, original=ORIGINAL, titles=["before", "after"], layout="side")
+    page = visit_page(page_of_two, width=1400)
     panes = page.frames[1:]
     for pane in panes:
         until(pane, "'horopca' in window && !horopca.state().flying")
@@ -307,3 +306,11 @@ def test_two_pictures_side_by_side_are_linked(visit_page):
     first.evaluate("document.querySelectorAll('#scale .toggle')[1].click()")
     until(second, "horopca.state().hidden.length === 1")
     assert state(second)["hidden"] == state(first)["hidden"] == [1]
+    until(page, "location.hash.split('/').every((part) => part.includes('klein') && part.includes('filter'))")
+    again = visit_page(page_of_two, hash=page.evaluate("location.hash"), width=1400)
+    for pane in again.frames[1:]:
+        until(pane, "'horopca' in window && !horopca.state().flying")
+        found = state(pane)
+        assert (found["pin"], found["model"], found["hidden"], found["selected"]) == (lion, "klein", [1], [0, lion])
+        assert np.abs(pane.evaluate(f"horopca.shown({lion})")).max() < 1e-9
+    assert [state(pane)["time"] for pane in again.frames[1:]] == [0, 1]

@@ -1,4 +1,4 @@
-"""``make fuzz MINUTES=20``: odd arrays, then damaged files of every format, and a table of what came of both."""
+"""``make fuzz MINUTES=20``: odd arrays, then damaged files of every format, and a table of the outcomes of both."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from fuzz.tally import as_table
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make fuzz", description="Try odd arrays, and damaged files of every format.")
     parser.add_argument("--minutes", type=float, default=5.0)
-    parser.add_argument("--seed", type=int, default=None, help="of the random numbers; another one every time unless given")
-    parser.add_argument(
-        "--keep", type=Path, help="a folder for the files that were neither read nor the cause of a clear error"
-    )
+    parser.add_argument("--seed", type=int, default=None, help="seed of the random numbers; default: a new one")
+    parser.add_argument("--keep", type=Path, help="folder for files with neither a result nor a clear error")
     options = parser.parse_args()
     seed = int.from_bytes(os.urandom(4), "little") if options.seed is None else options.seed
     seconds = 30 * options.minutes

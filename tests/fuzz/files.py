@@ -1,24 +1,24 @@
-"""Damaged files of every format, read in a process apart; what was tried and what came of it."""
+"""Damaged files of every format, read in a separate process, and the outcomes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from random import Random
 
-from fuzz.limits import Asked, Reader
+from fuzz.limits import Reader, Request
 from fuzz.mutation import mutated
 from fuzz.samples import MAKERS, Sample
 from fuzz.tally import Finding, Tally, counted
 
 BUDGET = 1 << 26  # bytes that a file may take while it is tried here
 MEGABYTES = 400  # that the process may grow by: the budget, the copies made of it, and what libraries keep
-SECONDS = 60.0  # for one file; all of them are small
+SECONDS = 300.0  # for one file by the clock, on a machine that may be busy
 
 
 def fuzz(
     folder: Path, *, seconds: float | None = None, cases: int | None = None, seed: int = 0, keep: bool = False
 ) -> tuple[dict[str, Tally], list[Finding]]:
-    """Try files of all formats in turn for so long, or so many of each; tallies by format, and findings."""
+    """Read damaged files of all formats in turn for some time, or a number of each. Returns tallies by format, and findings."""
     samples = {name: make() for name, make in MAKERS.items()}
     tallies, findings = dict.fromkeys(samples, Tally()), []
     with Reader(megabytes=MEGABYTES, seconds=SECONDS, budget=BUDGET, forks=True) as reader:
@@ -37,9 +37,9 @@ def fuzz(
     return tallies, findings
 
 
-def _damaged(folder: Path, name: str, sample: Sample, samples: list[Sample], case: int) -> Asked:
-    """A file of a format after the damage of a case."""
+def _damaged(folder: Path, name: str, sample: Sample, samples: list[Sample], case: int) -> Request:
+    """The damaged file of a case."""
     random = Random(f"{case} {name}")
     path = folder / f"case-{name.replace(', ', '-').replace(' ', '-')}{random.choice(sample.endings)}"
     path.write_bytes(mutated(sample, samples, random))
-    return Asked(path, sample.function)
+    return Request(path, sample.function)

@@ -1,6 +1,6 @@
-"""A process apart in which files are read, with an end to its memory and to its time.
+"""Read files in a separate process with limits of memory and time.
 
-`python -m fuzz.limits` is that process: a line of JSON in, what to read; a line of JSON out, what came of it.
+`python -m fuzz.limits` is that process: it reads requests as lines of JSON, and writes outcomes as lines of JSON.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from typing import Any, NamedTuple
 TESTS = Path(__file__).resolve().parents[1]
 
 
-class Asked(NamedTuple):
-    """A file, the function of `horopca.io` that is to read it, and its options."""
+class Request(NamedTuple):
+    """A file, the function of `horopca.io` that reads it, and its options."""
 
     path: Path
     function: str = "load"
@@ -38,18 +38,18 @@ class Asked(NamedTuple):
 class Reader:
     """Reads files in a process that may take `megabytes` more than it does at its start, and `seconds` for each."""
 
-    def __init__(self, megabytes: int = 1024, seconds: float = 30.0, budget: float | None = None, forks: bool = False) -> None:
+    def __init__(self, megabytes: int = 1024, seconds: float = 120.0, budget: float | None = None, forks: bool = False) -> None:
         self.settings, self.seconds = {"megabytes": megabytes, "budget": budget, "forks": forks}, seconds
         self.process: subprocess.Popen[bytes] | None = None
-        self.said = b""  # by the process, and not yet heard
+        self.output = b""  # of the process, not yet parsed
 
     def __call__(self, path: Path, function: str = "load", **options: Any) -> dict[str, Any]:
         """{"outcome": "read", "raised", "unexpected", "hang" or "crash", "message": ..., "megabytes": ...}."""
-        return next(self.several([Asked(path, function, options)]))
+        return next(self.several([Request(path, function, options)]))
 
-    def several(self, asked: Sequence[Asked]) -> Iterator[dict[str, Any]]:
-        """The same for several files, which the process reads one after another; where it ends, another one goes on."""
-        left = list(asked)
+    def several(self, requests: Sequence[Request]) -> Iterator[dict[str, Any]]:
+        """The same for several files, which the process reads one after another. If it ends, a new one continues."""
+        left = list(requests)
         while left:
             process = self.process or self._started()
             lines = [json.dumps({"path": str(path), "function": f, "options": dict(o)}) for path, f, o in left]
@@ -60,15 +60,15 @@ class Reader:
                 yield self._answer(process)
 
     def _answer(self, process: subprocess.Popen[bytes]) -> dict[str, Any]:
-        while b"\n" not in self.said:
+        while b"\n" not in self.output:
             ready, _, _ = select.select([process.stdout], [], [], self.seconds)
             more = os.read(process.stdout.fileno(), 1 << 16) if ready else b""
             if not more:
                 self.close()
                 outcome = "crash" if ready else "hang"
                 return {"outcome": outcome, "message": f"ended with {process.returncode}", "megabytes": 0}
-            self.said += more
-        line, self.said = self.said.split(b"\n", 1)
+            self.output += more
+        line, self.output = self.output.split(b"\n", 1)
         return json.loads(line)
 
     def _started(self) -> subprocess.Popen[str]:
@@ -77,7 +77,7 @@ class Reader:
         command = [sys.executable, "-m", "fuzz.limits", json.dumps(self.settings)]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment)
-        self.said = b""
+        self.output = b""
         assert self.process.stdout.readline() == b"ready\n"
         return self.process
 
@@ -98,25 +98,25 @@ def _serve(megabytes: int, budget: float | None, forks: bool) -> None:
     from horopca import io
     from horopca.io import subprocess_reader
 
-    for library in (
+    for library in (  # the memory of libraries does not count
         "h5py",
         "pyarrow.parquet",
-        "pyarrow.feather",
         "scipy.io",
         "torch",
         "Bio.Phylo",
         "pronto",
-    ):  # what the readers load takes no part in the limit
+    ):
         import_module(library)
 
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever a library prints
+    os.dup2(2, 1)  # for what libraries print
     used = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmSize")) << 10
     resource.setrlimit(resource.RLIMIT_AS, (used + (megabytes << 20), resource.RLIM_INFINITY))
+    subprocess_reader.CPU_SECONDS = 2.0  # all files are small
     warnings.simplefilter("error")
     warnings.filterwarnings("ignore", ".*(left out|set to|was read|joined under|numbered in)", UserWarning)  # notes on trees
     forked = Forks()
-    if forks:  # a process that is a copy of this one reads what a new one would, and need not load the libraries again
+    if forks:  # a fork has loaded the libraries already
         subprocess_reader.subprocess.run = forked.run
     print("ready", file=answers, flush=True)
     for line in sys.stdin:
@@ -132,9 +132,9 @@ def _serve(megabytes: int, budget: float | None, forks: bool) -> None:
 
 
 class Forks:
-    """What `horopca.io.subprocess_reader` starts processes with, as copies of this one."""
+    """Replaces `subprocess.run` in `horopca.io.subprocess_reader`: processes are forks of this one."""
 
-    kilobytes = 0  # the most that one has taken
+    kilobytes = 0  # the largest memory of a fork
 
     def run(self, command: list[str], timeout: float, **_: Any) -> subprocess.CompletedProcess[bytes]:
         from horopca.io.subprocess_reader import answer
@@ -166,7 +166,7 @@ def _status(name: str) -> int:
 
 
 def _tried(function: Any, path: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Read, or a message that names the file; anything else is an error of ours."""
+    """The outcome: "read", "raised" (an error that names the file), or "unexpected", which is a defect."""
     try:
         found = function(path, **options)
     except (ValueError, OSError) as error:

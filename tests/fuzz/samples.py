@@ -121,7 +121,7 @@ def _frame(path: Path, way: str) -> None:
     frame = pandas.DataFrame(X, columns=["x", "y", "z"]).assign(name=NAMES)
     if way == "lists":
         frame = pandas.DataFrame({"name": NAMES, "vector": list(X)})
-    getattr(frame, "to_feather" if path.suffix == ".feather" else "to_parquet")(path)
+    frame.to_parquet(path)
 
 
 def _fit(path: Path, kind: str) -> None:
@@ -177,18 +177,13 @@ TEXTS: dict[str, Sample] = {
     "Newick": _text(NEWICK, ".nwk", ".newick", ".tree", ".tre", ".nhx", ".treefile", ".contree", ".nw", function="load_edges"),
     "Nexus": _text(NEXUS, ".nex", ".nexus", function="load_edges"),
 }
-NEXML = b"""<nex:nexml xmlns="http://www.nexml.org/2009" xmlns:nex="http://www.nexml.org/2009"
-xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" version="0.9"><otus id="o"><otu id="t1" label="cat"/></otus>
-<trees id="T" otus="o"><tree id="tree1" xsi:type="nex:FloatTree"><node id="n0" root="true"/><node id="n1" otu="t1"/>
-<edge id="e1" source="n0" target="n1" length="1.0"/></tree></trees></nex:nexml>"""
 OWL = b"""<?xml version="1.0"?><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 xmlns:owl="http://www.w3.org/2002/07/owl#" xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#"><owl:Ontology rdf:about="http://x/o"/>
 <owl:Class rdf:about="http://purl.obolibrary.org/obo/A_1"><rdfs:label>top</rdfs:label></owl:Class>
 <owl:Class rdf:about="http://purl.obolibrary.org/obo/A_2"><rdfs:label>low</rdfs:label>
 <rdfs:subClassOf rdf:resource="http://purl.obolibrary.org/obo/A_1"/></owl:Class></rdf:RDF>"""
 LIBRARY_TEXTS: dict[str, Sample] = {  # read by libraries, in a separate process
-    "PhyloXML": _text(PHYLOXML, ".xml", ".phyloxml", function="load_edges")._replace(every=SLOW),
-    "NeXML": _text(NEXML, ".nexml", function="load_edges")._replace(every=SLOW),
+    "PhyloXML": _text(PHYLOXML, ".xml", ".phyloxml", ".nexml", function="load_edges")._replace(every=SLOW),
     "OBO": _text(OBO, ".obo", function="load_edges")._replace(every=SLOW),
     "OWL": _text(OWL, ".owl", function="load_edges")._replace(every=SLOW),
 }
@@ -209,14 +204,13 @@ MAKERS: dict[str, Callable[[], Sample]] = {
     "mat 5, packed": lambda: _slow(".mat", lambda path: _mat(path, True)),
     "mat 7.3": lambda: _slow(".mat", _mat73),
     "h5ad": lambda: _slow(".h5ad", _h5ad),
-    "feather": lambda: _slow(".feather", lambda path: _frame(path, "columns")),
     "parquet": lambda: _slow(".parquet", lambda path: _frame(path, "columns")),
     "parquet, lists": lambda: _slow(".parquet", lambda path: _frame(path, "lists")),
     "fit, HoroPCA": lambda: _zip(_written(".npz", lambda path: _fit(path, "HoroPCA")), ".npz", function="load_fitted"),
     "fit, TangentPCA": lambda: _zip(_written(".npz", lambda path: _fit(path, "TangentPCA")), ".npz", function="load_fitted"),
     **{
         f"adjacency, {way}": lambda way=way: _zip(
-            _written(".npz", lambda path: _adjacency(path, way)), ".npz", function="edges.load_adjacency"
+            _written(".npz", lambda path: _adjacency(path, way)), ".npz", function="graphs.load_adjacency"
         )
         for way in ("csr", "csc", "coo", "bsr", "dia")
     },

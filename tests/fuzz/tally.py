@@ -1,4 +1,4 @@
-"""What was tried, what came of it, and the table of it."""
+"""Counts of outcomes, and the table of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Finding(NamedTuple):
-    """A case that was with neither a result nor a clear error."""
+    """A case with neither a result nor a clear error."""
 
     kind: str
     case: int
@@ -17,12 +17,12 @@ class Finding(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What came of the cases of one kind."""
+    """The outcomes of the cases of one kind."""
 
     tried: int = 0
     read: int = 0
     errors: int = 0
-    megabytes: int = 0  # the most that one took
+    megabytes: int = 0  # the largest memory of a case
 
     def after(self, outcome: str, megabytes: int) -> Tally:
         """The tally with one case more."""
@@ -31,7 +31,7 @@ class Tally(NamedTuple):
 
 
 def counted(seconds: float | None, cases: int | None) -> Iterator[int]:
-    """The numbers of rounds, for so long or so many."""
+    """The numbers of rounds, until the time or the number is reached."""
     start, number = time.monotonic(), 0
     while (cases is None or number < cases) and (seconds is None or time.monotonic() - start < seconds):
         yield number
@@ -39,14 +39,14 @@ def counted(seconds: float | None, cases: int | None) -> Iterator[int]:
 
 
 def as_table(heading: str, tallies: dict[str, Tally], findings: list[Finding]) -> str:
-    """The tallies as a table for a page; `heading` is that of their names. Memory is told of where it was measured."""
+    """The tallies as a table in Markdown; `heading` is that of the first column. Memory is shown if it was measured."""
     found = {name: sum(finding.kind == name for finding in findings) for name in tallies}
     rows = [(name, tally.tried, tally.read, tally.errors, found[name]) for name, tally in tallies.items()]
     rows.append(("all", *(sum(row[k] for row in rows) for k in range(1, 5))))
     most = [tally.megabytes for tally in tallies.values()]
     memory = [f" {megabytes} MB |" for megabytes in (*most, max(most))] if any(most) else [""] * len(rows)
-    lines = [f"| {heading} | tried | read | error | found |", "|---|--:|--:|--:|--:|"]
+    lines = [f"| {heading} | tried | result | error | defect |", "|---|--:|--:|--:|--:|"]
     if any(most):
-        lines = [f"{lines[0]} most memory |", f"{lines[1]}--:|"]
+        lines = [f"{lines[0]} largest memory |", f"{lines[1]}--:|"]
     lines += [f"| {n} | {a:,} | {b:,} | {c:,} | {d:,} |{more}" for (n, a, b, c, d), more in zip(rows, memory, strict=True)]
     return "\n".join(lines)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from fuzz.arrays import Subject, fuzz
+from fuzz.arrays import SUBJECTS, Subject, fuzz, strict, tried
 from fuzz.tally import as_table
 from horopca import EuclideanPCA, TangentPCA
 from horopca.io import describe, load, save
@@ -81,7 +81,7 @@ def test_the_harness_finds_what_it_is_there_for(monkeypatch):
         elif what == 2:
             raise KeyError("key")
         elif what == 3:
-            signal.raise_signal(signal.SIGALRM)  # as when the time is over
+            signal.raise_signal(signal.SIGPROF)  # as when the time is over
         return [np.nan]
 
     monkeypatch.setattr("fuzz.arrays.SUBJECTS", {"all wrong": Subject(go)})
@@ -89,3 +89,11 @@ def test_the_harness_finds_what_it_is_there_for(monkeypatch):
     assert tallies["all wrong"].tried == len(findings) == 40
     assert {finding.outcome for finding in findings} == {"unexpected", "not finite", "hang"}
     assert "| all wrong | 40 | 0 | 0 | 40 |\n" in as_table("arrays", tallies, findings)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+@pytest.mark.parametrize("number", [8287, 8777, 11175])
+def test_cases_that_once_failed(number):
+    """Rows with numbers whose squares overflow, at which `describe` warned."""
+    with strict():
+        assert tried(SUBJECTS["describe"], [4123934591, number, *b"describe"]) == ("read", "")

@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import dask
+import dask.array as da
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -18,16 +19,16 @@ from click.testing import CliRunner
 from forks import ENVIRONMENT
 from horopca import HoroPCA
 from horopca.cli import main
-from horopca.io.stores import open_store
+from horopca.io.stores import open_store, save_store
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs fork and signals")
-pytest.importorskip("distributed")
+pytest.importorskip("distributed"), pytest.importorskip("zarr")
 X = np.random.default_rng(0).uniform(-0.3, 0.3, (4000, 4))
 
 # Imports the package once, and forks a process for each line of its input.
 SERVER = """
 import asyncio, json, os, signal, sys
-import numpy
+import zarr
 from distributed import Scheduler, Worker
 import horopca._input.dask, horopca.cli.dask, horopca.estimators, horopca.io.stores
 
@@ -46,7 +47,9 @@ def at(module, name, armed, victims):
     setattr(module, name, deadly)
 
 POINTS = {
-    "fit": (horopca.io.stores, "_read_rows"), "transform": (horopca._input.dask, "_map_block"), "write": (numpy, "save")
+    "fit": (horopca.io.stores.ZarrRows, "__getitem__"),
+    "transform": (horopca._input.dask, "_map_block"),
+    "write": (zarr.Array, "__setitem__"),
 }
 
 async def live(kind, address, folder):
@@ -130,35 +133,31 @@ def cluster(server, tmp_path_factory):
 
 @pytest.fixture
 def store(tmp_path):
-    folder = tmp_path / "in"
-    folder.mkdir()
-    for k in range(4):
-        np.save(folder / f"{k}.npy", X[1000 * k : 1000 * (k + 1)])
-    return folder
+    return save_store(tmp_path / "in.zarr", da.from_array(X, chunks=(1000, X.shape[1])))
 
 
-def test_a_worker_that_dies_and_the_bits_that_are_written(tmp_path, store, cluster, monkeypatch, quick_search):
+def test_a_worker_that_dies_and_the_bits_that_are_written(tmp_path, store, cluster, monkeypatch):
     """With a method whose search looks at some of the rows, and which then makes passes over all of them."""
     monkeypatch.setattr("horopca.estimators.horopca_fit.search_rows", lambda _: 1000)
     alive = cluster(workers=4)
-    calm = alive.reduce(store, "-o", tmp_path / "calm")
+    calm = alive.reduce(store, "-o", tmp_path / "calm.zarr")
     assert calm.exit_code == 0, calm.output
-    whole = open_store(tmp_path / "calm").compute()
+    whole = open_store(tmp_path / "calm.zarr").compute()
     np.testing.assert_allclose(whole, HoroPCA(2, random_state=0).fit_transform(X), atol=1e-8)
     for point in ("fit", "transform", "write"):
         alive.arm(point)
-        done = alive.reduce(store, "-o", tmp_path / point)
+        done = alive.reduce(store, "-o", tmp_path / f"{point}.zarr")
         assert done.exit_code == 0, done.output
         assert not (alive.folder / point).exists()  # a worker was killed
-        assert np.array_equal(open_store(tmp_path / point).compute(), whole)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["calm", "fit", "in", "transform", "write"]
+        assert np.array_equal(open_store(tmp_path / f"{point}.zarr").compute(), whole)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        f"{name}.zarr" for name in ("calm", "fit", "in", "transform", "write")
+    ]
 
 
 @pytest.mark.parametrize("point", ["fit", "transform", "write"])
 def test_a_scheduler_that_is_lost(tmp_path, store, cluster, point):
-    out, fit = tmp_path / "out", tmp_path / "fit.npz"
-    out.mkdir()
-    np.save(out / "0.npy", X[:1])
+    out, fit = save_store(tmp_path / "out.zarr", da.from_array(X[:1])), tmp_path / "fit.npz"
     alive = cluster(workers=1)
     alive.arm(point, scheduler=True)
     command = (store, "-o", out, "--save-fit", fit, "--method", "tpca", "--force")
@@ -166,14 +165,14 @@ def test_a_scheduler_that_is_lost(tmp_path, store, cluster, point):
     assert lost.exit_code == 1 and "Traceback" not in lost.output
     assert f"The Dask scheduler at {alive.address} was lost" in " ".join(lost.output.split()), lost.output
     assert not (alive.folder / point).exists()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.zarr", "out.zarr"]
     assert np.array_equal(open_store(out).compute(), X[:1])
     if point == "write":  # and again, where there is another one
         again = cluster(workers=1)
         assert again.reduce(*command).exit_code == 0
-        here = again.reduce(store, "-o", tmp_path / "b", "--from-fit", fit)
+        here = again.reduce(store, "-o", tmp_path / "b.zarr", "--from-fit", fit)
         assert here.exit_code == 0, here.output
-        assert np.array_equal(open_store(out).compute(), open_store(tmp_path / "b").compute())
+        assert np.array_equal(open_store(out).compute(), open_store(tmp_path / "b.zarr").compute())
 
 
 @pytest.mark.parametrize("problem", ["no workers", "frozen", "frozen during the work"])
@@ -185,7 +184,7 @@ def test_a_cluster_that_does_not_work_is_an_error(tmp_path, store, cluster, prob
     elif problem == "frozen during the work":
         alive.arm("transform", scheduler=True, stop=True)
     with dask.config.set({"distributed.comm.timeouts.connect": "3s"}):
-        result = alive.reduce(store, "-o", tmp_path / "out", "--method", "tpca")
+        result = alive.reduce(store, "-o", tmp_path / "out.zarr", "--method", "tpca")
     expected = {"no workers": "has had no workers for 3 seconds", "frozen": "No Dask scheduler answers"}
     assert result.exit_code == 1 and expected.get(problem, "has not answered for 3 seconds") in " ".join(result.output.split())
-    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+    assert [path.name for path in tmp_path.iterdir()] == ["in.zarr"]

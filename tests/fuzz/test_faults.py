@@ -26,7 +26,7 @@ WRITERS = {
     ".npz": "save(out, np.load(points), ['a'] * 3000, force=True)",
     ".csv": "save(out, np.load(points), ['a'] * 3000, force=True)",
 }
-SMALL = "streaming.BLOCK_BYTES, streaming.LARGE = 1 << 13, 1000"  # a file of a few kilobytes is read in blocks
+SMALL = "arrays.BLOCK_BYTES, streaming.LARGE = 1 << 13, 1000"  # a file of a few kilobytes is read in blocks
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def points(tmp_path):
 @pytest.fixture
 def whole(tmp_path, points, monkeypatch):
     """What an undisturbed job writes."""
-    monkeypatch.setattr("horopca.io.streaming.BLOCK_BYTES", 1 << 13)
+    monkeypatch.setattr("horopca.io.arrays.BLOCK_BYTES", 1 << 13)
     reduce_file(points, tmp_path / "whole.npy", TangentPCA(2))
     return (tmp_path / "whole.npy").read_bytes()
 
@@ -127,7 +127,7 @@ def test_a_disk_of_eighty_kilobytes(tmp_path, points, small_disk):
 
 
 def test_a_job_on_a_disk_that_fills_up_and_is_made_larger(tmp_path, points, small_disk, monkeypatch):
-    monkeypatch.setattr("horopca.io.streaming.BLOCK_BYTES", 1 << 13)
+    monkeypatch.setattr("horopca.io.arrays.BLOCK_BYTES", 1 << 13)
     whole = tmp_path / "whole.csv"
     reduce_file(points, whole, TangentPCA(2))
     folder, small = small_disk

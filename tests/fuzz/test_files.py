@@ -13,7 +13,7 @@ from fuzz.samples import MAKERS
 from fuzz.tally import as_table
 from horopca import io
 from horopca.io import READABLE
-from horopca.io.edges import TREES
+from horopca.io.graphs import TREES
 from horopca.io.reading import PACKABLE
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the limits and the measure of memory are of Linux")
@@ -33,7 +33,7 @@ def test_every_format_that_is_read_is_damaged():
     tried = {(sample.function, ending) for sample in (make() for make in MAKERS.values()) for ending in sample.endings}
     read = {("load", ending) for ending in (*READABLE, *(f"{ending}.gz" for ending in PACKABLE))}
     trees = {("load_edges", f"{ending}{packed}") for ending in (*TREES, ".edges") for packed in ("", ".gz")}
-    others = {("load_labels", ".txt"), ("load_fitted", ".npz"), ("edges.load_adjacency", ".npz")}
+    others = {("load_labels", ".txt"), ("load_fitted", ".npz"), ("graphs.load_adjacency", ".npz")}
     assert tried == read | trees | others
 
 

@@ -1,4 +1,4 @@
-"""Gradients: finite everywhere, those of differences where there is one, and their limits where points meet."""
+"""Gradients are finite everywhere, and agree with finite differences."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_gradients_are_those_of_differences_at_the_origin_too(name):
 
 
 @pytest.mark.parametrize("name", ["log", "transport", "geodesic"])
-def test_what_is_smooth_where_points_meet_has_its_gradient_there(name):
+def test_smooth_functions_have_their_gradients_at_coinciding_points(name):
     assert agrees(BOTH[name], X, X)
 
 
@@ -73,8 +73,7 @@ def test_busemann_functions_and_horospheres_have_their_gradients_at_the_origin()
         assert agrees(lambda s, k=k: geo.horosphere(q[k], lift(s))[1], X)
 
 
-def test_tensors_keep_their_graph_on_their_way():
-    """Through products with a chunk, from one precision to another, and where rows are put in the place of others."""
+def test_tensors_keep_their_graph():
     M = torch.as_tensor(np.random.default_rng(0).normal(size=(2, 4)))
     assert agrees(Chunk.of(lift(X.detach())).products, M)
     assert agrees(lambda a, rows: with_rows(a, [True, False] * 3, rows), X, Y[:3])

@@ -1,4 +1,4 @@
-"""Geodesic hulls: they hold what they are made of, in orthonormal frames; what is projected goes to what is nearest."""
+"""Geodesic hulls contain their points and have orthonormal frames; projections are the nearest points."""
 
 from __future__ import annotations
 
@@ -19,11 +19,6 @@ def test_a_basis_is_split_into_time_and_space(name):
     V = np.concatenate([[[v0, *w]], np.pad(U, ((0, 0), (1, 0)))])
     np.testing.assert_allclose(V @ V.T, np.eye(len(A)), atol=1e-12)
     assert v0 >= 0 and same_span(A, V)
-
-
-def test_a_hull_needs_something_to_span_it():
-    with pytest.raises(ValueError, match="needs points or ideal points, but got neither"):
-        geodesic_hull()
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
@@ -86,10 +81,12 @@ def test_hull_coordinates_keep_distances_inside_the_hull():
     assert np.allclose(geo.hull_coordinates(inside, frame), y)
 
 
-def test_hull_refuses_dependent_points_and_lonely_ideal_points():
+def test_errors_of_hulls():
     x = cloud(2, 3)
     between = geo.geodesic(x[0], x[1], 0.3)
     with pytest.raises(ValueError, match="independent"):
         geodesic_hull(np.stack([*x, between]))
+    with pytest.raises(ValueError, match="needs points or ideal points, but got neither"):
+        geodesic_hull()
     with pytest.raises(ValueError, match="single ideal point"):
         geodesic_hull(ideal_points=directions(1, 3))

@@ -1,4 +1,4 @@
-"""What moves many points at once against what moves them one by one: boosts, frames, chunks that are not written out."""
+"""Many points at a time: boosts, frames and chunks."""
 
 from __future__ import annotations
 
@@ -6,22 +6,10 @@ import numpy as np
 import pytest
 
 from clouds import cloud, rotation
-from horopca.geometry import (
-    MODELS,
-    Frame,
-    between,
-    boost,
-    boost_to_origin,
-    distance,
-    from_hyperboloid,
-    origin,
-    radius,
-    to_hyperboloid,
-    translate,
-    translate_to_origin,
-)
+from horopca.geometry import MODELS, distance, from_hyperboloid, origin, radius, to_hyperboloid, translate, translate_to_origin
 from horopca.geometry._arrays import to_numpy
 from horopca.geometry._points import CHUNK_ROWS, Chunk, TranslatedPoints, as_points
+from horopca.geometry.isometries import Frame, between, boost, boost_to_origin
 
 RADIAL = [name for name, model in MODELS.items() if model.radial is not None]
 
@@ -72,19 +60,6 @@ def test_frames_are_isometries_with_their_mean_at_the_origin():
     assert np.allclose(seen @ between(old, new).T, new.enter(x), rtol=1e-10)
 
 
-@pytest.mark.parametrize("model", RADIAL)
-def test_chunks_are_their_points(model):
-    x = cloud(40, 3, radius=4)
-    written = Chunk.of(x * [1 + 1e-14, 1, 1, 1])  # with time as it is written, to the last digit
-    assert written.points() is written.explicit and np.array_equal(written.points(x[:, 1] > 0), written.explicit[x[:, 1] > 0])
-    for chunk in (chunk_of(x, model, 7), Chunk.of(x, 7)):
-        assert chunk.start == 7 and np.allclose(chunk.t, x[:, 0], rtol=1e-12)
-        assert np.allclose(chunk.points(), x, rtol=1e-12) and np.allclose(chunk.points(x[:, 1] > 0), x[x[:, 1] > 0], rtol=1e-12)
-        M, weights = np.random.default_rng(0).standard_normal((2, 2, 40))
-        assert np.allclose(chunk.products(M[:, :4]), M[:, :4] @ x.T, atol=1e-9)
-        assert np.allclose(chunk.gather(weights), weights @ x, atol=1e-9)
-
-
 @pytest.mark.parametrize("apart", [0.0, 1e-9, 1e-6, 1e-3, 1.0])
 @pytest.mark.parametrize("model", RADIAL)
 def test_distances_from_a_chunk_keep_their_digits(model, apart):
@@ -96,7 +71,7 @@ def test_distances_from_a_chunk_keep_their_digits(model, apart):
     assert np.allclose(found, distance(x, y), rtol=1e-6, atol=1e-11)
 
 
-def test_points_that_round_to_the_rim_of_the_ball_are_the_last_inside():
+def test_points_that_round_to_the_rim_are_those_next_to_it():
     for model, stretch in (("poincare", 2.0**54), ("klein", 2.0**26.5)):
         found = MODELS[model].radial(np.array([1.0, 1 - 2.0**-53]))[1]
         assert np.allclose(found, stretch, rtol=1e-12)

@@ -7,9 +7,20 @@ import numpy as np
 import pytest
 
 from horopca._optimize.sample import as_sample
-from horopca.geometry import busemann, distance, from_hyperboloid, lift, to_hyperboloid, translate_to_origin
+from horopca.geometry import (
+    busemann,
+    distance,
+    exp,
+    from_hyperboloid,
+    lift,
+    log,
+    to_hyperboloid,
+    translate,
+    translate_to_origin,
+    transport,
+)
 from horopca.projections import Spine, horospherical_projection, slide, spine_basis, spine_from_ideal_points
-from horopca.projections.pullback import project
+from horopca.projections.horospherical import project
 from horopca.statistics import frechet_mean
 
 mp.mp.dps = 320  # 60 digits, and the 260 that t^2 - |s|^2 loses at radius 300
@@ -89,7 +100,7 @@ def test_ball_distances_to_ten_digits_up_to_radius_12(radius):
 
 
 @pytest.mark.parametrize("radius", [15.0, 25.0, 33.0])
-def test_ball_distances_degrade_gracefully(radius):
+def test_errors_of_ball_distances_are_those_of_rounded_input(radius):
     rng = np.random.default_rng(1)
     for x, y in pairs_at(radius, rng):
         f = lambda p: exact_distance(ball_point(p[0]), ball_point(p[1]))
@@ -112,6 +123,20 @@ def test_lorentz_distances_up_to_radius_300(radius):
         f = lambda p: exact_distance(exact(p[0]), exact(p[1]))
         error = abs(distance(lift(x), lift(y)) - f((x, y)))
         assert error <= 20 * ulp_effect(f, (x, y), rng) + 1e-14 * f((x, y))
+
+
+@pytest.mark.parametrize("radius", [1.0, 8.0, 18.0])
+def test_exp_undoes_log_far_from_the_origin(radius):
+    """A tangent vector at radius r is known to 1e-16 e^r; at distance d from x that is a displacement of e^d times as much."""
+    x = lift(np.sinh(radius) * np.array([0.48, -0.6, 0.64]))
+    for step in ([0.5, 0.1, -0.2], [2.0, -1.0, 1.5]):
+        y = translate(to_hyperboloid(np.array(step), "tangent"), x)
+        found = exp(x, log(x, y))
+        assert exact_distance(exact(found[1:]), exact(y[1:])) <= 1e-14 * np.exp(radius + distance(x, y))
+    far = lift(np.sinh(50.0) * np.array([0.6, 0.8, 0.0]))
+    for call in (lambda: exp(far, far), lambda: log(far, x), lambda: transport(x, far, x)):
+        with pytest.raises(ValueError, match=r"within radius 19.1 of the origin, but one is at radius 50"):
+            call()
 
 
 @pytest.mark.parametrize("radius", [1e-6, 1.0, 12.0, 30.0])
@@ -155,7 +180,7 @@ def test_projections_on_two_ideal_points(radius, apart):
 
 
 @pytest.mark.parametrize("height", np.linspace(-0.75, 0.75, 11))
-def test_a_point_on_the_spine_keeps_all_its_digits(height):
+def test_points_on_the_spine_are_accurate(height):
     """There R = 0: computed as a difference of squares it would be worth 1e-8."""
     spine = spine_from_ideal_points(np.array([[0.6, 0.8, 0], [0.6, -0.8, 0]]))
     p = from_hyperboloid(to_hyperboloid(np.array([0.6, height, 0.0]), "klein"))
@@ -167,7 +192,7 @@ def test_a_point_on_the_spine_keeps_all_its_digits(height):
 
 @pytest.mark.parametrize("radius", [5.0, 15.0, 30.0])
 @pytest.mark.parametrize("kappa", [0.1, 0.0, -1e-9, -0.3])
-def test_the_search_sees_what_the_projection_does_far_out(radius, kappa):
+def test_the_projection_of_the_search_agrees_far_out(radius, kappa):
     """A pole in the direction of one of the points, where v0 t - s.w has no digits left."""
     rng = np.random.default_rng(0)
     u = rng.standard_normal((12, 4))
@@ -184,7 +209,7 @@ def test_the_search_sees_what_the_projection_does_far_out(radius, kappa):
 
 @pytest.mark.parametrize("kappa", [1.0, 0.2, 1e-12, 0.0, -1e-12, -0.5, -1.0])
 @pytest.mark.parametrize("radius", [0.0, 12.0, 36.0, 300.0])
-def test_nothing_is_lost_at_the_pole(kappa, radius):
+def test_images_near_the_pole_are_finite(kappa, radius):
     """Points at the origin, towards the pole, away from it and across: finite images at the right distances."""
     spine = Spine(np.array([1.0, 0, 0]), kappa, np.array([[0, 1.0, 0]]))
     for direction in np.array([[1.0, 0, 0], [-1, 0, 0], [0, 1, 0], [0, 0, 1]]):

@@ -16,6 +16,7 @@ from dask.callbacks import Callback
 from distributed import Client, LocalCluster
 
 from clouds import cloud
+from errors import error_message
 from horopca import (
     BSA,
     PGA,
@@ -27,12 +28,10 @@ from horopca import (
     TangentWhitener,
     metrics,
 )
-from horopca._input import dask as dask_rows
 from horopca._input.coordinates import Coordinates
 from horopca._input.dask import DaskRows
 from horopca._input.rows import check_rows
 from horopca.geometry import from_hyperboloid, translate
-from sentences import sentence
 
 N = 17_000  # more than a search looks at, so that the fits make passes over all rows
 CHUNKS = (5000, 0, 8192, 3808)
@@ -63,14 +62,14 @@ X = points()
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Tasks in this very process, unless a test starts a cluster."""
+    """Tasks run in this process, unless a test starts a cluster."""
     with dask.config.set(scheduler="synchronous"):
         yield
 
 
 @pytest.fixture
 def few_searched(monkeypatch):
-    """A search that looks at few of the rows: for what the passes over all of them make of it."""
+    """A search of 1,500 rows, so that fits make passes over all rows."""
     monkeypatch.setattr("horopca.estimators.horopca_fit.search_rows", lambda _: 1500)
 
 
@@ -92,17 +91,18 @@ def test_a_fit_is_that_of_the_array_in_memory(name, few_searched):
         assert estimator.score(D) == pytest.approx(score, rel=1e-10)
 
 
-@pytest.mark.parametrize("model", ["lorentz", "halfspace"])
-def test_other_models_and_single_precision(model):
-    P = points(3000, 4, model).astype(np.float32)
+def test_other_models_and_dtypes():
+    P = points(3000, 4, "lorentz").astype(np.float32)
     D = chunked(P, (1000, 2000), (P.shape[1],))
-    estimator = HoroPCA(2, n_init=1, model=model, random_state=0).fit(D)
+    estimator = TangentPCA(2, model="lorentz").fit(D)
     Y = estimator.transform(D)
     assert Y.dtype == Y.compute().dtype == np.float32
     np.testing.assert_allclose(Y.compute(), estimator.fit(P).transform(P), atol=1e-6)  # of single precision
+    kinds = {np.float64: np.float64, np.float32: np.float32, np.float16: np.float64}
+    assert {kind: check_rows(da.from_array(FEW.astype(kind)), HERE).X.dtype.type for kind in kinds} == kinds
 
 
-@pytest.mark.parametrize("count", [1, 8, 9, 65, 73])
+@pytest.mark.parametrize("count", [1, 9, 73])
 def test_a_pass_visits_every_chunk_once_in_order(count):
     rows = check_rows(da.from_array(X[: 10 * count], chunks=(10, 5)), Coordinates("poincare", -1.0))
     assert rows.fold(lambda chunk: [(chunk.start, len(chunk.X))]) == [(10 * k, 10) for k in range(count)]
@@ -125,14 +125,6 @@ def test_data_frames_unknown_sizes_and_integers():
     assert np.isnan(unknown.shape[0])  # the user's array is unchanged
     whole = np.random.default_rng(0).integers(-3, 4, size=(60, 3))
     assert TangentPCA(2, model="tangent").fit_transform(da.from_array(whole, chunks=(20, 3))).dtype == np.float64
-
-
-def test_an_invalid_batch_leaves_the_earlier_fit():
-    pca = HoroPCA(2, n_init=1, random_state=0).fit(X[:500])
-    before = pca.transform(X[:500])
-    with pytest.raises(ValueError, match="row 300 has norm"):
-        pca.partial_fit(da.from_array(np.where(np.arange(500)[:, None] == 300, 2.0, X[:500]), chunks=(100, 5)))
-    np.testing.assert_array_equal(pca.transform(X[:500]), before)
 
 
 # ---------------------------------------------------------------- lazy results and small messages
@@ -179,28 +171,20 @@ class Sizes(Callback):
         self.largest[kind] = max(self.largest.get(kind, 0), len(cloudpickle.dumps(value)))
 
 
-def test_small_arrays_travel_and_rows_do_not(monkeypatch):
-    nodes = []
-
-    def weighed(value, node=dask_rows._node):
-        nodes.append(len(cloudpickle.dumps(value)))
-        return node(value)
-
-    monkeypatch.setattr(dask_rows, "_node", weighed)
-    monkeypatch.setattr("horopca.estimators.horopca_fit.search_rows", lambda _: 1 << 14)
-    n, d = 60_000, 8
-    P = points(n, d)
+def test_small_arrays_travel_and_rows_do_not(few_searched):
+    n, d = 20_000, 8
     with Sizes() as sizes:
-        HoroPCA(2, n_init=1, random_state=0).fit(da.from_array(P, chunks=(6000, d)))
-    assert max(nodes) < 20_000
+        HoroPCA(2, n_init=1, random_state=0).fit(da.from_array(points(n, d), chunks=(4000, d)))
     assert max(sizes.largest[kind] for kind in ("_process", "_combine")) < 2000
-    assert sizes.largest["_take"] < 6000 * d * 8 / 2  # what was chosen of a chunk
+    assert sizes.largest["_take"] < 4000 * d * 8 / 2  # the sampled rows of a chunk
+    with Sizes() as sizes:
+        metrics.pair_variance(chunked(), n_pairs=1000, random_state=0)
+    assert sizes.largest["_take"] < 1000 * 5 * 8
 
 
-def test_a_metric_that_needs_too_many_rows_on_one_machine_is_an_error(monkeypatch):
-    monkeypatch.setattr(dask_rows, "GATHERED_ROWS", 100)
-    with pytest.raises(ValueError, match=r"this Dask array has 17,000\. Pass a sample of the rows"):
-        metrics.pair_variance(chunked(), n_pairs=17_000 * 16_999 // 2)
+def test_a_metric_that_needs_too_many_rows_on_one_machine_is_an_error():
+    with pytest.raises(ValueError, match=r"this Dask array has 40,000\. Pass a sample of the rows"):
+        metrics.pair_variance(da.zeros((40_000, 2), chunks=(20_000, 2)), n_pairs=40_000 * 39_999 // 2)
 
 
 # ---------------------------------------------------------------- rows
@@ -248,7 +232,7 @@ def test_the_first_pass_names_an_invalid_row(monkeypatch):
         lambda rows: lazy().fold_beside(rows, count),
         lambda rows: rows.map(lambda chunk: chunk.points()).compute(),
     ):
-        message = sentence(read, lazy(wrong))
+        message = error_message(read, lazy(wrong))
         assert message.startswith("Y must lie inside the ball of radius 2, but row 140 has norm 6.7082")
 
 
@@ -266,7 +250,7 @@ def test_after_the_first_pass_only_the_chunks_that_are_needed_are_read(tmp_path)
 def test_metrics_of_few_rows_are_those_of_all_pairs():
     P, Q = X[:300], TangentPCA(2).fit(X).transform(X[:300])
     D, E = da.from_array(P, chunks=(100, 5)), da.from_array(Q, chunks=(70, 2))
-    for metric in (metrics.average_distortion, metrics.worst_case_distortion, metrics.mean_squared_error):
+    for metric in (metrics.average_distortion, metrics.worst_case_distortion):
         assert metric(D, E) == pytest.approx(metric(P, Q), rel=1e-12)
     assert metrics.pair_variance(D) == pytest.approx(metrics.pair_variance(P), rel=1e-12)
 
@@ -281,12 +265,6 @@ def test_metrics_of_many_rows_are_estimates_with_an_honest_error():
     assert metrics.average_distortion(D, estimator.transform(X), n_pairs=2000, random_state=0) == pytest.approx(drawn[0][0])
     values = [metrics.pair_variance(D, n_pairs=20_000, random_state=seed) for seed in range(2)]
     assert values == pytest.approx([metrics.pair_variance(X, n_pairs=40 * N, random_state=0)] * 2, rel=0.05)
-
-
-def test_metrics_take_no_more_rows_than_they_need():
-    with Sizes() as sizes:
-        metrics.pair_variance(chunked(), n_pairs=1000, random_state=0)
-    assert sizes.largest["_take"] < 1000 * 5 * 8
 
 
 def test_unexplained_variance_of_any_two_kinds_of_arrays():
@@ -329,12 +307,6 @@ def test_the_messages_are_those_of_arrays_in_memory(P):
         assert ("row 13500 has" in str(late.value)) == ("row 13500 has" in expected)
 
 
-def test_rows_that_are_not_sampled_are_validated():
-    P = da.from_array(spoiled(13_500, 2.0), chunks=(10, 5))
-    with pytest.raises(ValueError, match=r"row 13500 has norm 2"):
-        metrics.pair_variance(P, n_pairs=128, random_state=0)
-
-
 def test_invalid_shapes_and_types():
     fitted = TangentPCA(2).fit(chunked())
     with pytest.raises(ValueError, match="X has 4 features, but TangentPCA is expecting 5 features"):
@@ -349,11 +321,6 @@ def test_invalid_shapes_and_types():
         fitted.fit(dask.delayed(X))
     with pytest.raises(ValueError, match=r"Y must have at least 300 rows, but has 200 \(n_samples = 200\)"):
         check_rows(da.from_array(FEW), HERE, min_rows=300, name="Y")
-
-
-def test_half_precision_becomes_float64_and_single_stays():
-    kinds = {np.float64: np.float64, np.float32: np.float32, np.float16: np.float64}
-    assert {kind: check_rows(da.from_array(FEW.astype(kind)), HERE).X.dtype.type for kind in kinds} == kinds
 
 
 # ---------------------------------------------------------------- a cluster
@@ -379,7 +346,7 @@ def test_the_examples_of_the_documentation_run(tmp_path, monkeypatch):
 
 
 def test_a_fit_needs_no_import_before_it():
-    """Of `distributed`, which loads its settings when it comes, and must find them left as they are."""
+    """The import of `distributed` loads its settings, which must not be lost."""
     code = (
         "import numpy as np, dask, dask.array as da; from horopca import TangentPCA; "
         "D = da.from_array(np.random.default_rng(0).uniform(-0.4, 0.4, size=(60, 3)), chunks=(20, 3)); "

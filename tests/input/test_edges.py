@@ -1,4 +1,4 @@
-"""At the edges of what float64 holds: points next to the rim, points as far out as is valid, points next to each other."""
+"""The limits of float64: points next to the rim, points at the largest valid radius, points close together."""
 
 from __future__ import annotations
 
@@ -17,17 +17,12 @@ from horopca import (
     RadialPCA,
     TangentPCA,
     TangentWhitener,
-    explore,
     metrics,
 )
-from horopca._input.arguments import check_count
 from horopca._input.coordinates import FARTHEST_IMAGE, LARGEST_RADIUS, Coordinates
 from horopca._input.rows import check_rows
 from horopca.geometry import distance, from_hyperboloid, lift, radius, to_hyperboloid, translate
 from horopca.statistics import frechet_mean
-
-ON_THE_RIM = (float.fromhex("0x1.a43a32814b576p-5"), float.fromhex("0x1.ff536f2a87023p-1"))
-
 
 # ---------------------------------------------------------------- inside
 
@@ -39,16 +34,10 @@ def next_to_the_rim(d: int, n: int = 100, seed: int = 0) -> np.ndarray:
     return np.concatenate([u, np.nextafter(u, 0), u * (1 - 2.0**-53)])
 
 
-def test_a_point_that_one_sum_calls_inside_and_another_on_the_rim_has_an_image():
-    pca = HoroPCA(1, random_state=0).fit([[0, 0], [0.5, 0], [0, 0.5], [-0.3, 0.2]])
-    images = pca.transform([ON_THE_RIM, (-0.1, 0.1)])
-    assert np.isfinite(images).all() and (np.abs(images) < 1).all()
-
-
 @pytest.mark.parametrize("model", ["poincare", "klein"])
 @pytest.mark.parametrize("d", [2, 3, 8, 33])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_what_the_door_lets_in_has_finite_points_by_every_way(model, d, order):
+def test_valid_points_next_to_the_rim_are_finite_in_every_conversion(model, d, order):
     coordinates = Coordinates(model, -1.0)
     X = np.asarray(next_to_the_rim(d), order=order)
     inside = [row for row in X if accepted(row[None], coordinates)]
@@ -71,19 +60,11 @@ def accepted(X: np.ndarray, coordinates: Coordinates) -> bool:
     return True
 
 
-def test_the_rim_itself_is_outside():
-    for model in ("poincare", "klein"):
-        with pytest.raises(ValueError, match=r"unit ball, but row 1 has norm 1\. That is on the boundary probably by rounding"):
-            check_rows(np.array([[0.0, 0.5], [0.0, 1.0]]), Coordinates(model, -1.0))
-        with pytest.raises(ValueError, match=r"2 of rows 0 to 2 have norm >= 1 \(row 1 has norm 1\)\. For"):
-            check_rows(np.array([[0.0, 0.5], [0.0, 1.0], [2.0, 0.0]]), Coordinates(model, -1.0))
-
-
 @pytest.mark.parametrize("model", ["poincare", "klein"])
-def test_the_rim_of_a_larger_ball_is_told_as_exactly(model):
+def test_the_rim_of_a_ball_of_another_radius_is_exact(model):
     X = next_to_the_rim(3, 20)
-    told = [[accepted(size * row[None], Coordinates(model, -1 / size**2)) for row in X] for size in (1.0, 2.0, 0.25)]
-    assert told == 3 * [[sum(Fraction(z) ** 2 for z in row) < 1 for row in X.tolist()]] and 0 < sum(told[0]) < len(X)
+    found = [[accepted(size * row[None], Coordinates(model, -1 / size**2)) for row in X] for size in (1.0, 2.0, 0.25)]
+    assert found == 3 * [[sum(Fraction(z) ** 2 for z in row) < 1 for row in X.tolist()]] and 0 < sum(found[0]) < len(X)
 
 
 # ---------------------------------------------------------------- far out
@@ -122,8 +103,8 @@ ESTIMATORS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ESTIMATORS)
-@pytest.mark.filterwarnings("ignore:HyperbolicMDS. points .* drown:UserWarning")
-def test_every_method_works_as_far_out_as_the_door_lets_in(kind, name):
+@pytest.mark.filterwarnings("ignore:HyperbolicMDS:UserWarning")
+def test_every_method_works_at_the_largest_valid_radius(kind, name):
     """In one of the models, so that every kind of points and every method is tried in each of them."""
     model = FAR_MODELS[(KINDS.index(kind) + list(ESTIMATORS).index(name)) % len(FAR_MODELS)]
     X = from_hyperboloid(to_hyperboloid(far_points(kind), "tangent"), model)
@@ -136,13 +117,13 @@ def test_every_method_works_as_far_out_as_the_door_lets_in(kind, name):
 
 
 @pytest.mark.parametrize("method", [TangentPCA, EuclideanPCA, RadialPCA])
-@pytest.mark.parametrize("r", [5.0, 20.0, 35.0, 48.7, 100.0, LARGEST_RADIUS - 1])
+@pytest.mark.parametrize("r", [5.0, 20.0, 48.7, LARGEST_RADIUS - 1])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_points_around_one_far_out_are_seen_from_it(method, r):
+def test_points_close_together_far_from_the_origin(method, r):
     """Where products with the rows leave nothing but rounding, of either sign."""
     rng = np.random.default_rng(0)
-    for seed in range(4):
-        u = rng.standard_normal((1, 1 + seed % 4))
+    for seed in range(2):
+        u = rng.standard_normal((1, 1 + 2 * seed))
         centre = to_hyperboloid(r * u / np.linalg.norm(u), "tangent")
         near = translate(to_hyperboloid(rng.choice([0.0, 1e-3, 0.1]) * rng.standard_normal((5, u.shape[1])), "tangent"), centre)
         fit = method(1, model="lorentz").fit(near)
@@ -152,18 +133,18 @@ def test_points_around_one_far_out_are_seen_from_it(method, r):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("model", FAR_MODELS)
-def test_every_metric_works_as_far_out_as_the_door_lets_in(kind, model):
+def test_every_metric_works_at_the_largest_valid_radius(kind, model):
     X = from_hyperboloid(to_hyperboloid(far_points(kind), "tangent"), model)
     Y = X[::-1].copy()
     mean = metrics.frechet_variance(X, model=model)
     assert 0 <= mean <= metrics.pair_variance(X, model=model) / 2 * (1 + 1e-9)
-    for metric in ("average_distortion", "squared_distortion", "worst_case_distortion", "mean_squared_error"):
+    for metric in ("average_distortion", "worst_case_distortion"):
         assert np.isfinite(getattr(metrics, metric)(X, Y, model=model))
     assert np.isfinite(metrics.unexplained_variance(X, Y, model=model))
 
 
 @pytest.mark.parametrize("model", FAR_MODELS)
-def test_what_is_farther_is_refused_and_images_may_be_twice_as_far(model):
+def test_points_beyond_the_largest_radius_are_invalid_but_images_may_be_twice_as_far(model):
     far = from_hyperboloid(lift(np.array([[np.sinh(LARGEST_RADIUS + 3), 0.0], [0.0, 1.0]])), model)
     with pytest.raises(ValueError, match="within hyperbolic distance 175 of the origin"):
         check_rows(far, Coordinates(model, -1.0))
@@ -174,10 +155,10 @@ def test_what_is_farther_is_refused_and_images_may_be_twice_as_far(model):
 # ---------------------------------------------------------------- close together
 
 
-@pytest.mark.parametrize("scale", [1e-2, 1e-3, 1e-4, 1e-5, 1e-7, 1e-12, 1e-100, 1e-200, 0.0])
+@pytest.mark.parametrize("scale", [1e-2, 1e-4, 1e-7, 1e-12, 1e-100, 1e-200, 0.0])
 @pytest.mark.parametrize("aside", [0.0, 3.0])
 def test_the_mean_of_points_close_together_is_found_in_a_few_steps(scale, aside):
-    for seed in range(20):
+    for seed in range(5):
         v = scale * (np.random.default_rng(seed).standard_normal((5, 3)) + [aside, 0, 0])
         mean = frechet_mean(to_hyperboloid(v, "tangent"))
         assert mean.converged and mean.n_iter <= 4
@@ -190,16 +171,6 @@ def test_the_mean_of_points_close_together_far_from_the_origin():
     mean = frechet_mean(x)
     assert mean.converged and mean.n_iter <= 6
     assert distance(mean.point, x).max() < 1e-3
-
-
-def test_counts_have_an_upper_end_even_if_it_is_zero():
-    assert check_count("root", 0, 0, 0) == 0
-    with pytest.raises(ValueError, match="root must be a whole number from 0 to 0, but is 1"):
-        check_count("root", 1, 0, 0)
-    with pytest.raises(ValueError, match=r"root must be a whole number from 0 to 0 \(a row of Y\), but is 1"):
-        explore([[0.1, 0.2]], root=1)
-    with pytest.raises(ValueError, match="tol must be a positive number, but is None"):
-        BusemannWhitener(tol=None).fit([[0.0, 0.1], [0.2, 0.0], [0.3, 0.3]])
 
 
 def test_rows_that_are_not_finite_are_named(xp):

@@ -1,4 +1,4 @@
-"""On a GPU: arrays go in and come out on their device, with the answers of the CPU."""
+"""On a GPU: results are on the device of the input, and equal to those of the CPU."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from clouds import cloud, directions
 from horopca import HoroPCA, geometry, metrics
 from horopca._input.coordinates import Coordinates
 from horopca._optimize.objectives import OBJECTIVES, objective_over
-from horopca._optimize.pairs import all_pairs
-from horopca._optimize.sample import as_sample
+from horopca._optimize.sample import all_pairs, as_sample
 from horopca.datasets import make_hierarchy
+from horopca.geometry.isometries import boost_to_origin
 from horopca.projections import spine_from_basis, spine_from_ideal_points
 from horopca.projections.horospherical import Slide
 from horopca.statistics import frechet_mean
@@ -48,7 +48,7 @@ def some_slide(d, K, seed=0):
     """A projection between isometries, with a pole anywhere."""
     rng = np.random.default_rng(seed)
     spine = spine_from_basis(rng.standard_normal((K, d + 1)))
-    return Slide.along(spine, *(geometry.boost_to_origin(cloud(1, k, radius=1.0, seed=seed)[0]) for k in (d, K)))
+    return Slide.along(spine, *(boost_to_origin(cloud(1, k, radius=1.0, seed=seed)[0]) for k in (d, K)))
 
 
 @pytest.mark.parametrize("to_device", LIBRARIES)
@@ -127,7 +127,7 @@ def test_images_of_rows_are_those_of_the_host(model, d, K, dtype):
 
 
 @pytest.mark.parametrize("model", KERNEL_MODELS)
-def test_rows_told_apart_are_those_of_the_host(model):
+def test_untrusted_images_are_those_of_the_host(model):
     """Far points, whose products cancel or are too large, and points on the spine itself, which are at a square root of 0."""
     from horopca._input import cuda as gpu
 
@@ -146,7 +146,7 @@ def test_rows_told_apart_are_those_of_the_host(model):
     assert np.array_equal(np.isnan(on_host(found)[:, 0]), expected)
 
 
-def test_rows_towards_the_only_ideal_point_go_the_careful_way():
+def test_rows_towards_the_only_ideal_point_are_not_trusted():
     """Their c = t - s.n is what is left of two large numbers."""
     from horopca._input import cuda as gpu
 
@@ -159,12 +159,12 @@ def test_rows_towards_the_only_ideal_point_go_the_careful_way():
     assert np.array_equal(np.isnan(on_host(found)[:, 0]), expected)
 
 
-def test_images_that_float32_cannot_tell_from_the_boundary_go_the_careful_way():
+def test_images_that_float32_rounds_to_the_boundary_are_not_trusted():
     from horopca._input import cuda as gpu
 
     coordinates, most = Coordinates("klein", -1.0), 1 - 4 * np.finfo(np.float32).eps
     X = coordinates.from_hyperboloid(cloud(500, 5, radius=7.0), np.float32)
-    slide = Slide.along(spine_from_ideal_points(directions(2, 5)), None, geometry.boost_to_origin(cloud(1, 2, seed=3)[0]))
+    slide = Slide.along(spine_from_ideal_points(directions(2, 5)), None, boost_to_origin(cloud(1, 2, seed=3)[0]))
     images, lost = slide.images(coordinates.chunk(X))
     expected = lost | (np.linalg.norm(geometry.from_hyperboloid(images, "klein"), axis=1) > most)
     found, many, _ = gpu.images_of_rows(torch.asarray(X, device="cuda"), "klein", 1.0, slide)
@@ -205,7 +205,7 @@ def test_negative_strides_of_cupy(X):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("model", KERNEL_MODELS)
-def test_rows_near_the_boundary_go_the_careful_way(model, dtype):
+def test_rows_near_the_boundary_are_projected_as_on_the_host(model, dtype):
     """A few far points among near ones: NaN from the kernel, and then as on the host."""
     coordinates = Coordinates(model, -1.0)
     near, far = cloud(1000, 4, radius=1.5), cloud(30, 4, seed=1, radius=1.0)
@@ -242,7 +242,7 @@ BAD = {
 
 @pytest.mark.parametrize("how", ["outside", "nan", "infinite", "width", "flat"])
 @pytest.mark.parametrize("model", BAD)
-def test_bad_rows_are_refused_with_the_sentence_of_the_host(model, how):
+def test_error_messages_are_those_of_the_host(model, how):
     good = Coordinates(model, -1.0).from_hyperboloid(cloud(500, 4), np.float64)
     bad = good.copy()
     if how == "outside":
@@ -251,17 +251,17 @@ def test_bad_rows_are_refused_with_the_sentence_of_the_host(model, how):
         bad[17, 1] = np.inf if how == "infinite" else np.nan
     bad = {"width": good[:, :-1], "flat": good[0]}.get(how, bad)
     pca = HoroPCA(random_state=0, n_init=1, model=model).fit(good)
-    sentences = []
+    messages = []
     for X in (torch.asarray(bad), torch.asarray(bad, device="cuda")):
-        with pytest.raises(ValueError) as refusal:
+        with pytest.raises(ValueError) as error:
             pca.transform(X)
-        sentences.append(str(refusal.value))
+        messages.append(str(error.value))
         if how not in ("width", "flat"):
-            with pytest.raises(ValueError) as refusal:
+            with pytest.raises(ValueError) as error:
                 HoroPCA(model=model).fit(X)
-            sentences.append(str(refusal.value))
-    assert len(set(sentences)) == 1
-    assert how == "flat" or "row 17" in sentences[0] or how == "width"
+            messages.append(str(error.value))
+    assert len(set(messages)) == 1
+    assert how == "flat" or "row 17" in messages[0] or how == "width"
 
 
 # ---------------------------------------------------------------- gradients

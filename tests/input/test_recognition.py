@@ -1,4 +1,4 @@
-"""Which models rows could be points of is said by evidence: all of it, and only where there is enough."""
+"""Models are recognised by evidence, if there is enough of it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import warnings
 import numpy as np
 import pytest
 
+from errors import error_message
 from horopca._input.coordinates import Coordinates
-from horopca._input.recognition import Recognised, choose_coordinates, recognise, rounding_of
-from horopca._input.rows import check_rows
+from horopca._input.recognition import Recognised, recognise
+from horopca._input.rows import check_rows, choose_coordinates
 from horopca.geometry import MODELS, from_hyperboloid, lift, to_hyperboloid
-from sentences import sentence
 
 Z = np.random.default_rng(0).uniform(-0.4, 0.4, (50, 4))
 x = to_hyperboloid(Z)
@@ -83,7 +83,7 @@ def test_each_model_is_recognised_by_its_evidence(model, dtype):
          "norms from 0.1 to 0.95: all below 1, but not crowding there"),
     ],
 )  # fmt: skip
-def test_candidates_and_the_words_for_them(X, candidates, evidence):
+def test_candidates_and_evidence(X, candidates, evidence):
     """Space components with small norms are not taken for a ball, nor larger ones for tangent vectors."""
     found = recognised(X)
     assert (found.candidates, found.evidence) == (candidates, evidence)
@@ -97,7 +97,7 @@ def test_blocks_change_nothing(X):
     assert (few.n, few.largest_norm, *few[3:], few.coordinates) == (all_.n, all_.largest_norm, *all_[3:], all_.coordinates)
 
 
-def test_no_rows_are_nothing():
+def test_no_rows():
     assert recognised(np.zeros((0, 3))) == (0, 0.0, dict.fromkeys(MODELS), (), "no finite row")
 
 
@@ -112,39 +112,15 @@ def test_lorentz_rows_imply_their_curvature(curvature, dtype):
     assert found.coordinates.curvature == pytest.approx(curvature, rel=1e-6 if dtype == np.float32 else 1e-12)
 
 
-def test_a_curvature_next_to_one_is_one_to_as_many_digits_as_there_are():
-    rows = lambda square: np.sqrt(square) * lift(np.array([[0.0], [3.0], [-1.0]]))
-    for eps, square, curvature in (
-        (0.0, 1 + 0.9e-4, -1.0),
-        (0.0, 1 - 0.9e-4, -1.0),
-        (0.0, 1 + 1.2e-4, -1 / (1 + 1.2e-4)),
-        (1e-3, 1.004, -1.0),  # 4e-3 of t^2 + |s|^2, which is 1.004 in the first row
-        (1e-3, 1.0046, -1 / 1.0046),
-    ):
-        assert recognised(rows(square), eps).fitting["lorentz"] == ("lorentz", pytest.approx(curvature, rel=1e-12))
-
-
 @pytest.mark.parametrize("curvature", [-1.0, -0.25, -4.0])
-def test_rows_with_a_time_are_as_far_out_as_the_door_lets_in(curvature):
+def test_the_largest_radius_of_rows_with_a_time(curvature):
     for r, fits in ((174.9, True), (175.1, False)):
         rows = np.array([[1.0, 0.0], [np.cosh(r), np.sinh(r)]]) / np.sqrt(-curvature)
         for X, model in ((rows, "lorentz"), (rows[:, ::-1], "lorentz-time-last")):
             assert recognised(X).fitting[model] == (Coordinates(model, curvature) if fits else None)
 
 
-@pytest.mark.parametrize("size", [0.1, 1.0, 10.0])
-def test_rows_share_a_square_to_a_ten_thousandth_of_it(size):
-    for off, shared in ((0.95e-4, True), (1.05e-4, False)):
-        rows = size * np.array([[1.0, 0.0], [np.sqrt(2 + off), 1.0]])
-        assert (recognised(rows).fitting["lorentz"] is not None) == shared
-
-
-def test_wide_lorentz_rows_in_single_precision_are_recognised():
-    far = to_hyperboloid(np.random.default_rng(1).normal(size=(100, 4)) * 4, "tangent")
-    assert recognised(far.astype(np.float32), np.finfo(np.float32).eps).candidates == ("lorentz",)
-
-
-def test_what_is_on_no_hyperboloid_goes_through_no_door_with_a_time():
+def test_rows_that_are_on_no_hyperboloid():
     for X in (
         [[2.0], [2.0]],  # time alone
         [[2.0, 1.0], [-2.0, 1.0]],
@@ -157,7 +133,7 @@ def test_what_is_on_no_hyperboloid_goes_through_no_door_with_a_time():
     assert recognised([[2.0, 1.0], [2.0, -1.0]]).coordinates == ("lorentz", pytest.approx(-1 / 3))
 
 
-def test_rows_that_rounding_has_taken_to_the_cone_may_have_a_time():
+def test_rows_that_rounding_moves_to_the_cone_may_have_a_time():
     far = lift(np.linspace(1e9, 1e10, 30)[:, None] * [[0.6, -0.8]])
     assert recognised(far).candidates == ("lorentz", "lorentz-space")
     assert recognised(np.roll(far, -1, axis=1)).candidates == ("lorentz-time-last", "halfspace", "lorentz-space")
@@ -182,16 +158,16 @@ def test_vectors_that_fit_nothing_else_are_space_components_or_tangent():
 
 
 @pytest.mark.parametrize("size", [1.0, 170.0, 180.0, 1e4, 1e154, 1e200, 1.7e308])
-def test_a_model_that_is_named_is_one_that_a_reduction_takes(size):
+def test_recognised_models_pass_validation(size):
     far = np.array([[1.0, 0.5], [size, 1.0], [2.0, size], [size, size]])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for X in (far, far[:1], far[2:3], -far, far[:, ::-1], 1 / far):
             for model, coordinates in recognised(X).fitting.items():
-                assert (coordinates is not None) == taken(X, coordinates or Coordinates(model, -1.0))
+                assert (coordinates is not None) == is_valid(X, coordinates or Coordinates(model, -1.0))
 
 
-def taken(X, coordinates):
+def is_valid(X, coordinates):
     try:
         check_rows(X, coordinates)
     except ValueError:
@@ -205,18 +181,18 @@ def taken(X, coordinates):
 def test_auto_needs_a_matrix_in_memory():
     elsewhere = type("Array", (), {"__module__": "dask.array.core", "ndim": 2, "shape": (50, 5)})()
     for X in (x[0], x[None], np.zeros((0, 3)), np.zeros((3, 0)), elsewhere):
-        assert sentence(choose_coordinates, X, "auto", -1.0, "Y") == (
+        assert error_message(choose_coordinates, X, "auto", -1.0, "Y") == (
             "model='auto' needs the rows of Y in memory, as a matrix. Pass a model."
         )
 
 
-def test_auto_says_what_it_cannot_tell():
+def test_errors_of_auto():
     for X, could in (
         (2 * Z, "'lorentz-space' or 'tangent' (norms from 0.429 to 1.44: outside the unit ball)"),
         (1e80 * Z - 1e79, "of no model at this curvature (norms from "),
     ):
-        told = sentence(choose_coordinates, X, "auto", -1.0, "Y")
-        assert told.startswith(f"model='auto' is ambiguous: the rows of Y could be {could}")
+        message = error_message(choose_coordinates, X, "auto", -1.0, "Y")
+        assert message.startswith(f"model='auto' is ambiguous: the rows of Y could be {could}")
     with pytest.raises(ValueError, match="curvature must be a negative number"):
         choose_coordinates(x, "auto", 1.0)
     with pytest.raises(ValueError, match=r"model must be one of .*'tangent', 'auto', but is 'Auto'"):
@@ -235,8 +211,3 @@ def test_auto_leaves_out_what_is_not_finite_and_keeps_the_curvature_that_is_pass
         "lorentz",
         -1.0,
     )  # and validation says what their curvature would be
-
-
-def test_the_rounding_of_numbers(xp):
-    assert rounding_of(xp.asarray([1.0], dtype=xp.float32)) == np.finfo(np.float32).eps
-    assert rounding_of(xp.asarray([1])) == rounding_of([1.0]) == 0

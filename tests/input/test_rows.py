@@ -1,25 +1,21 @@
-"""Rows in memory, in a mapped file, in an array of another library, in a stream: their points, a part at a time."""
+"""Rows in memory, in a mapped file, in an array of another library, in a stream, and their mean."""
 
 from __future__ import annotations
 
 import os
-import threading
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
 from clouds import cloud, clusters
-from horopca._input import means
+from errors import error_message
 from horopca._input.coordinates import Coordinates
-from horopca._input.means import mean_of, mean_of_many
-from horopca._input.reservoir import Reservoir
-from horopca._input.rows import Rows, check_rows, chunk_slices
+from horopca._input.means import mean_of_many
+from horopca._input.rows import Reservoir, Rows, check_rows, chunk_slices
 from horopca.geometry import distance
 from horopca.geometry._arrays import to_numpy
 from horopca.statistics import frechet_mean
-from sentences import sentence
 
 COORDINATES = Coordinates("poincare", -0.25)
 X = COORDINATES.from_hyperboloid(cloud(200, 3), np.float64)
@@ -28,9 +24,8 @@ POINTS = COORDINATES.to_hyperboloid(X)
 
 @pytest.fixture
 def small_chunks(monkeypatch):
-    """Chunks of 85 rows, of 128 for several threads and of 100 on a device."""
+    """Chunks of 85 rows, and of 100 on a device."""
     monkeypatch.setattr("horopca._input.rows.CHUNK_ELEMENTS", 1 << 8)
-    monkeypatch.setattr("horopca._input.rows.THREAD_ELEMENTS", 3 << 7)
     monkeypatch.setattr("horopca._input.rows.DEVICE_ELEMENTS", 300)
 
 
@@ -41,9 +36,8 @@ def spans(slices) -> list[tuple[int, int]]:
 # ---------------------------------------------------------------- in memory
 
 
-def test_chunks_have_so_many_elements_and_64_rows_at_least(small_chunks):
+def test_chunks_have_a_number_of_elements_and_at_least_64_rows(small_chunks):
     assert spans(chunk_slices(X)) == [(0, 85), (85, 170), (170, 200)]
-    assert spans(chunk_slices(X, 2)) == [(0, 128), (128, 200)]
     assert spans(chunk_slices(np.zeros((100, 8)))) == [(0, 64), (64, 100)]
 
 
@@ -65,47 +59,35 @@ def test_every_way_to_the_points_gives_the_points(small_chunks, xp):
     assert total == pytest.approx(POINTS[:, 0] @ POINTS[::-1, 0])
 
 
-def test_threads_are_for_large_arrays_and_not_for_what_is_serial(small_chunks, monkeypatch):
-    monkeypatch.setattr("horopca._input.rows.THREAD_ELEMENTS", 150)
-    assert Rows(X, COORDINATES, n_jobs=3).threads == 1  # four chunks of it, and no more
-    monkeypatch.setattr("horopca._input.rows.THREAD_ELEMENTS", 149)
-    rows = Rows(X, COORDINATES, n_jobs=3)
-    assert rows.threads == 3
-    here = lambda chunk: {threading.get_ident() == threading.main_thread().ident}
-    assert rows.fold(here, set.union) == {False} and rows.fold(here, set.union, serial=True) == {True}
-    assert Rows(X, COORDINATES, n_jobs=1).fold(here, set.union) == {True}
-    torch = pytest.importorskip("torch")
-    assert Rows(torch.as_tensor(X), COORDINATES, n_jobs=3).threads == 1
-    np.testing.assert_array_equal(rows.all(), Rows(X, COORDINATES).all())
-
-
-def test_a_row_that_is_refused_has_its_number_among_all(small_chunks):
+def test_errors_name_the_row_among_all_rows(small_chunks):
     outside = np.where(np.arange(200)[:, None] == 180, 3.0, X)
-    assert "Y must lie inside the ball of radius 2, but row 180 has" in sentence(check_rows, outside, COORDINATES, name="Y")
+    assert "Y must lie inside the ball of radius 2, but row 180 has" in error_message(
+        check_rows, outside, COORDINATES, name="Y"
+    )
     rows = check_rows(outside, COORDINATES, points=False)
-    assert "X must lie inside the ball of radius 2, but row 180 has" in sentence(rows.check)
+    assert "X must lie inside the ball of radius 2, but row 180 has" in error_message(rows.check)
     far = np.array([[200.0, 0.0]])
-    assert "within hyperbolic distance 180 of" in sentence(check_rows, far, Coordinates("tangent", -1.0), reach=180.0)
+    assert "within hyperbolic distance 180 of" in error_message(check_rows, far, Coordinates("tangent", -1.0), reach=180.0)
     check_rows(far, Coordinates("tangent", -1.0), reach=201.0)
 
 
 @pytest.mark.parametrize("xp", ["numpy", "torch"], indirect=True)
-def test_shapes_and_kinds_are_refused_word_by_word(xp):
-    asked = lambda X, model="poincare", **options: sentence(
+def test_errors_of_shapes_and_dtypes(xp):
+    message = lambda X, model="poincare", **options: error_message(
         check_rows, xp.asarray(X), Coordinates(model, -1.0), name="Y", **options
     )
-    assert asked(X[:0]) == "Y must have at least 1 row, but has 0 (n_samples = 0)."
-    assert asked(X[:2], min_rows=3) == "Y must have at least 3 rows, but has 2 (n_samples = 2)."
+    assert message(X[:0]) == "Y must have at least 1 row, but has 0 (n_samples = 0)."
+    assert message(X[:2], min_rows=3) == "Y must have at least 3 rows, but has 2 (n_samples = 2)."
     for model in ("lorentz", "lorentz-time-last"):
-        assert asked([[1.0]], model) == (
+        assert message([[1.0]], model) == (
             f"Y must have at least 2 columns for model={model!r} (time and space), but has 1 feature(s)."
         )
     check_rows(xp.asarray([[1.0]]), Coordinates("halfspace", -1.0))
     if xp is np:
-        assert "Complex data not supported" in asked(X + 1j) and "Expected 2D array, got 1D array" in asked(X[0])
+        assert "Complex data not supported" in message(X + 1j) and "Expected 2D array, got 1D array" in message(X[0])
     else:
-        assert asked(X + 1j) == "Y must be real, but has dtype torch.complex128."
-        assert asked(X[0]) == "Y must be a 2-D array (points, coordinates), but has shape (3,)."
+        assert message(X + 1j) == "Y must be real, but has dtype torch.complex128."
+        assert message(X[0]) == "Y must be a 2-D array (points, coordinates), but has shape (3,)."
 
 
 class Estimator(BaseEstimator):
@@ -113,18 +95,18 @@ class Estimator(BaseEstimator):
         self.n_jobs = n_jobs
 
 
-def test_an_estimator_knows_its_features_and_its_threads(xp, monkeypatch):
-    monkeypatch.setattr("horopca._input.rows.THREAD_ELEMENTS", 16)
+def test_an_estimator_sets_its_features_and_threads(xp, monkeypatch):
+    monkeypatch.setattr("horopca._input.rows.LARGE_ELEMENTS", 16)
     estimator = Estimator(n_jobs=3)
     rows = check_rows(xp.asarray(X), COORDINATES, estimator=estimator, reset=True)
     assert estimator.n_features_in_ == 3 and rows.threads == (3 if xp is np else 1)
     check_rows(xp.asarray(X), COORDINATES, estimator=estimator)
-    assert "X has 2 features, but Estimator is expecting 3 features as input." in sentence(
+    assert "X has 2 features, but Estimator is expecting 3 features as input." in error_message(
         check_rows, xp.asarray(X[:, :2]), COORDINATES, estimator=estimator
     )
 
 
-def test_numbers_of_few_digits_stay_and_whole_ones_become_float64(xp):
+def test_low_precision_is_kept_and_integers_become_float64(xp):
     pytest.importorskip("torch")
     whole = check_rows(xp.asarray([[1, 2], [3, 4]]), Coordinates("tangent", -1.0))
     assert whole.X.dtype == xp.float64 and np.array_equal(to_numpy(whole.X), [[1, 2], [3, 4]])
@@ -136,7 +118,7 @@ def test_numbers_of_few_digits_stay_and_whole_ones_become_float64(xp):
 # ---------------------------------------------------------------- of another library
 
 
-def test_names_of_columns_are_forgotten_where_an_array_has_none():
+def test_names_of_columns_are_reset_by_an_array_without_names():
     torch, pd = pytest.importorskip("torch"), pytest.importorskip("pandas")
     estimator = Estimator()
     check_rows(pd.DataFrame(X, columns=list("abc")), COORDINATES, estimator=estimator, reset=True)
@@ -147,7 +129,7 @@ def test_names_of_columns_are_forgotten_where_an_array_has_none():
     assert not hasattr(estimator, "feature_names_in_")
 
 
-def test_gradients_go_through_rows_only_where_they_are_asked_for():
+def test_rows_keep_the_graph_only_on_request():
     torch = pytest.importorskip("torch")
     leaf = torch.as_tensor(X).requires_grad_()
     assert check_rows(leaf, COORDINATES, graph=True).X.requires_grad and not check_rows(leaf, COORDINATES).X.requires_grad
@@ -157,21 +139,21 @@ def test_gradients_go_through_rows_only_where_they_are_asked_for():
     assert check_rows(strict.asarray(X), COORDINATES, graph=True).shape == (200, 4)
 
 
-def test_a_list_is_a_matrix_unless_it_is_of_what_has_gradients():
+def test_lists_modules_and_tensors_of_other_libraries():
     torch = pytest.importorskip("torch")
     assert check_rows([[0.1, 0.2]], COORDINATES).shape == (1, 3) and check_rows(((0.1, 0.2),), COORDINATES).shape == (1, 3)
     assert check_rows(list(torch.as_tensor(X)), COORDINATES).shape == (200, 4)
     for kind in (list, tuple):
-        assert sentence(check_rows, kind(torch.as_tensor(X).requires_grad_()), COORDINATES, name="Y") == (
+        assert error_message(check_rows, kind(torch.as_tensor(X).requires_grad_()), COORDINATES, name="Y") == (
             "Y must be an array of points, but is a list of tensors. Pass torch.stack(Y)."
         )
-    assert "Expected 2D array, got 1D array" in sentence(check_rows, [], COORDINATES)
+    assert "Expected 2D array, got 1D array" in error_message(check_rows, [], COORDINATES)
     module = type("Network", (), {"state_dict": None, "forward": None})()
-    assert sentence(check_rows, module, COORDINATES, name="Y") == (
+    assert error_message(check_rows, module, COORDINATES, name="Y") == (
         "Y must be an array of points, but is a module of a network (Network). Pass its output or its weight."
     )
     tensor = type("ManifoldTensor", (), {"__module__": "hypll.tensors"})()
-    assert sentence(check_rows, tensor, COORDINATES, name="Y") == (
+    assert error_message(check_rows, tensor, COORDINATES, name="Y") == (
         "Y must be an array of points, but is a tensor of HypLL. Call horopca.from_hypll(Y)."
     )
     half = type("Half", (), {"forward": None, "__array__": lambda self, *_, **__: X})()  # no module has but one of the two
@@ -181,7 +163,7 @@ def test_a_list_is_a_matrix_unless_it_is_of_what_has_gradients():
 # ---------------------------------------------------------------- in a mapped file
 
 
-def test_a_mapped_file_is_read_as_it_is_and_refused_once_it_is_cut_short(tmp_path):
+def test_a_mapped_file_that_is_truncated_raises_an_error(tmp_path):
     np.save(tmp_path / "X.npy", np.concatenate([X] * 20))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     parts = [check_rows(part, COORDINATES) for part in (mapped, mapped[3000:], mapped.T[:3].T)]
@@ -191,7 +173,7 @@ def test_a_mapped_file_is_read_as_it_is_and_refused_once_it_is_cut_short(tmp_pat
     os.truncate(tmp_path / "X.npy", size - 8)
     for rows in parts:
         for read in (lambda rows=rows: rows.take(np.array([3])), rows.all, lambda rows=rows: list(rows.chunks()), rows.check):
-            assert sentence(read) == f"{tmp_path / 'X.npy'} was truncated while it was being read. Write it again."
+            assert error_message(read) == f"{tmp_path / 'X.npy'} was truncated while it was being read. Write it again."
     os.truncate(tmp_path / "X.npy", size)
     assert parts[0].take(np.array([3])).shape == (1, 4)
 
@@ -203,10 +185,10 @@ def test_part_of_a_file_may_be_mapped(tmp_path):
     os.truncate(tmp_path / "raw", 10_000 + X.nbytes)  # what comes after it may go
     np.testing.assert_array_equal(rows.raw(np.array([199])), X[199:])
     os.truncate(tmp_path / "raw", 10_000 + X.nbytes - 1)
-    assert "was truncated" in sentence(rows.raw, np.array([0]))
+    assert "was truncated" in error_message(rows.raw, np.array([0]))
 
 
-def test_what_is_copied_from_a_mapped_file_needs_it_no_more(tmp_path):
+def test_a_copy_of_a_mapped_file_does_not_need_the_file(tmp_path):
     np.save(tmp_path / "X.npy", np.arange(6).reshape(3, 2))
     rows = check_rows(np.load(tmp_path / "X.npy", mmap_mode="r"), Coordinates("tangent", -1.0))
     os.truncate(tmp_path / "X.npy", 100)
@@ -235,89 +217,23 @@ def test_a_reservoir_holds_the_points_with_the_smallest_keys():
     assert tuple(reservoir[4:]) == (seed, "lorentz-space", -0.25)
 
 
-def test_a_batch_is_read_where_it_brings_something():
-    reservoir = Reservoir(POINTS[:2], np.zeros(2), 5, 1, 0, *COORDINATES)
-    unread = SimpleNamespace(shape=(3, 4), take=None)
-    after = reservoir.after(unread, 2)
-    assert after.points is reservoir.points and (after.seen, after.changed) == (8, 1)
-    full = reservoir._replace(keys=np.array([0.0, 1.0]))  # all others are below the last
-    assert full.after(Rows(X[5:6], COORDINATES), 2).changed == 2
+# ---------------------------------------------------------------- means
 
 
-# ---------------------------------------------------------------- their mean
-
-
-class Counted(Rows):
-    """Rows that count the passes over them."""
-
-    passes = 0
-
-    def _each(self, function, threads):
-        self.passes += 1
-        return super()._each(function, threads)
-
-
-@pytest.fixture
-def many():
-    """Rows that are many, a sample of them, and where their mean is."""
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_mean_of_many_rows_starts_from_a_sample(weighted):
     coordinates = Coordinates("klein", -0.25)
-    Y = coordinates.from_hyperboloid(cloud(500, 5, seed=6), np.float64)
-    rows = Counted(Y, coordinates)
-    return rows, rows.take(np.random.default_rng(0).choice(500, size=20, replace=False)), frechet_mean(Rows(Y, coordinates))
-
-
-def same(found, expected) -> bool:
-    return np.array_equal(found.point, expected.point) and found[1:] == expected[1:]
-
-
-def test_the_mean_of_many_rows_takes_few_passes_each_of_which_teaches(many):
-    rows, sample, exact = many
-    found = mean_of_many(rows, sample)
+    rows = Rows(coordinates.from_hyperboloid(cloud(500, 5, seed=6), np.float64), coordinates)
+    rows.weights = np.random.default_rng(0).uniform(size=500) if weighted else None
+    exact = frechet_mean(rows, weights=rows.weights)
+    found = mean_of_many(rows, rows.take(np.arange(0, 500, 25)))
+    assert found.converged and found.n_iter <= 8  # ten without Broyden's correction
     assert distance(found.point, exact.point) < 1e-8 and found.variance == pytest.approx(exact.variance, rel=1e-12)
-    # the next step would be a tenth of what counts, and after five it was ten times that; without what steps teach it takes ten
-    assert found[2:] == (6, True, "converged") and rows.passes == 6
-    assert mean_of_many(rows, sample, exact).n_iter == 1
+    assert mean_of_many(rows, rows.take(np.arange(50)), exact).n_iter == 1
 
 
-def test_passes_end_where_a_step_is_short_beside_the_spread():
-    rows = Counted(cloud(300, 3, radius=14.0, seed=1), Coordinates("lorentz", -1.0))
-    found = mean_of_many(rows, rows.take(np.arange(30)))
-    assert found.n_iter == rows.passes == 6 and found.variance > 60  # as above, by a factor of ten
-
-
-def test_a_sample_that_says_nothing_does_not_mislead_the_mean():
-    rows = Counted(
-        np.concatenate([clusters(30, 3) * 0.01, 0.999 * np.eye(3).repeat(100, axis=0)]), Coordinates("poincare", -1.0)
-    )
-    found = mean_of_many(rows, rows.take(np.arange(20)))
-    assert rows.passes < 10  # it is given up as soon as the variance rises
-    assert np.allclose(found.point, frechet_mean(rows).point, atol=1e-7)
-
-
-def test_a_mean_that_is_not_near_after_some_passes_is_left_to_newton(many, monkeypatch):
-    rows, sample, _ = many
-    found, first = mean_of_many(rows, sample), frechet_mean(sample)
-    newton = frechet_mean(rows, start=first.point)
-    assert newton.n_iter < 6
-    for passes, expected in ((6, found), (5, newton)):
-        monkeypatch.setattr(means, "MOST_PASSES", passes)
-        assert same(mean_of_many(rows, sample), expected)
-    monkeypatch.setattr(means, "MOST_PASSES", 16)
-    monkeypatch.setattr(means, "BOOSTABLE_TIME", first.point[0] - 0.01)
-    rows.passes = 0
-    assert same(mean_of_many(rows, sample), newton) and rows.passes < 16
-
-
-def test_the_mean_of_more_rows_than_some_starts_from_a_sample_that_is_always_the_same(many, monkeypatch):
-    rows = many[0]
-    monkeypatch.setattr(means, "MANY_ROWS", 500)
-    assert same(mean_of(rows), frechet_mean(rows))
-    monkeypatch.setattr(means, "MANY_ROWS", 499)
-    drawn = np.random.default_rng(0).choice(500, size=124, replace=False)
-    assert same(mean_of(rows), mean_of_many(rows, rows.take(drawn)))
-
-
-def test_the_mean_of_one_point_many_times_is_that_point():
-    one = Rows(np.tile(X[:1], (30, 1)), COORDINATES)
-    found = mean_of_many(one, one.take(np.arange(4)))
-    assert found.converged and distance(found.point, POINTS[0]) < 1e-8
+def test_the_mean_does_not_depend_on_a_sample_that_is_far_from_the_other_rows():
+    X = np.concatenate([clusters(30, 3) * 0.01, 0.999 * np.eye(3).repeat(100, axis=0), np.full((10, 3), 0.1)])
+    rows = Rows(X, Coordinates("poincare", -1.0))
+    for sample in (np.arange(20), np.arange(330, 340)):  # the second has one point ten times
+        assert np.allclose(mean_of_many(rows, rows.take(sample)).point, frechet_mean(rows).point, atol=1e-7)

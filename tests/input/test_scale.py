@@ -1,4 +1,4 @@
-"""Large arrays: products instead of points, passes over rows, a sample's answer corrected by all rows, streams."""
+"""Large arrays: products instead of points, passes over rows, fits of a sample, streams."""
 
 from __future__ import annotations
 
@@ -8,25 +8,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from threadpoolctl import threadpool_limits
 
 from clouds import cloud, clusters
 from horopca import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicMDS, TangentPCA, metrics
 from horopca._input.coordinates import Coordinates
-from horopca._input.reservoir import Reservoir
-from horopca._input.rows import Rows
-from horopca.geometry import (
-    MODELS,
-    Frame,
-    between,
-    boost_to_origin,
-    distance,
-    lift,
-    to_hyperboloid,
-    translate,
-    translate_to_origin,
-)
-from horopca.metrics import distances
+from horopca.geometry import MODELS, distance, lift, to_hyperboloid, translate
+from horopca.geometry.isometries import Frame, between, boost_to_origin
 from horopca.projections import spine_from_basis
 from horopca.projections.horospherical import Slide, slide
 
@@ -36,7 +23,7 @@ def small_search(monkeypatch, rows):
     monkeypatch.setattr("horopca.estimators.horopca_fit.search_rows", lambda _: rows)
 
 
-# ---------------------------------------------------------------- points that are not written out
+# ---------------------------------------------------------------- chunks of points
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -53,17 +40,6 @@ def test_chunks_are_the_points(model, dtype, curvature):
     assert np.allclose(chunk.distances(others), distance(x, others), rtol=1e-9)
 
 
-def test_distances_of_close_points_far_out_keep_their_digits():
-    x = lift(np.sinh(10.0) * np.array([[1.0, 0.0], [0.0, 1.0]]))
-    y = lift(x[:, 1:] + 1e-3)
-    assert np.allclose(Coordinates("lorentz", -1.0).chunk(x).distances(y), distance(x, y), rtol=1e-12)
-
-
-def test_the_boost_is_the_translation():
-    x, m = cloud(10, 4), lift(np.array([0.5, -1.0, 2.0, 0.0]))
-    assert np.allclose(x @ boost_to_origin(m).T, translate_to_origin(x, m), rtol=1e-12, atol=1e-12 * np.abs(x).max())
-
-
 @pytest.mark.parametrize("kappa", [0.7, 1e-3, 0.0, -1e-3, -0.8])
 @pytest.mark.parametrize("K", [1, 2, 4])
 def test_the_fast_projection_is_the_careful_one(kappa, K):
@@ -77,7 +53,7 @@ def test_the_fast_projection_is_the_careful_one(kappa, K):
     assert distance(images, careful)[~lost].max() < 1e-8
 
 
-def test_points_that_products_lose_are_projected_all_the_same():
+def test_points_for_which_products_cancel_are_projected_too():
     """Towards the pole, on the spine, and so far out that a product of their coordinates has no digits left."""
     X = clusters(400, 3)
     pca = HoroPCA(model="lorentz", random_state=0, n_init=2).fit(to_hyperboloid(X))
@@ -98,7 +74,6 @@ OPTIONS = [
     {"spine": "free"},
     {"strategy": "greedy"},
     {"n_components": 1},
-    {"n_components": 3, "spine": "free", "strategy": "greedy"},
     {"objective": "distortion"},
 ]
 
@@ -117,7 +92,7 @@ def test_a_sample_finds_nearly_what_a_search_of_all_rows_finds(monkeypatch, opti
 
 @pytest.mark.parametrize("estimator", [HoroPCA(random_state=0, n_init=4), TangentPCA(), EuclideanPCA(), HyperbolicMDS(),
                                        PGA(random_state=0, n_init=2), BSA(random_state=0, n_init=2)])  # fmt: skip
-def test_a_mapped_file_is_as_good_as_an_array(monkeypatch, tmp_path, estimator):
+def test_a_mapped_file_gives_the_result_of_an_array(monkeypatch, tmp_path, estimator):
     small_search(monkeypatch, 500)
     X = clusters(3000, 4).astype(np.float32)
     np.save(tmp_path / "x.npy", X)
@@ -125,25 +100,8 @@ def test_a_mapped_file_is_as_good_as_an_array(monkeypatch, tmp_path, estimator):
     assert np.array_equal(clone(estimator).fit(mapped).transform(mapped), clone(estimator).fit(X).transform(X))
 
 
-def test_threads_change_nothing(monkeypatch):
-    small_search(monkeypatch, 1000)
-    monkeypatch.setattr("horopca._input.rows.CHUNK_ELEMENTS", 1 << 12)
-    monkeypatch.setattr("horopca._input.rows.THREAD_ELEMENTS", 1 << 12)
-    X = clusters(4000, 5)
-    fits = [HoroPCA(random_state=0, n_init=2, n_jobs=jobs).fit(X) for jobs in (1, 2, 3)]
-    assert all(np.array_equal(fits[0].transform(X), fit.transform(X)) for fit in fits[1:])
-
-
-def test_thread_limits_are_kept(monkeypatch):
-    monkeypatch.setattr("horopca._input.rows.THREAD_ELEMENTS", 16)
-    X = clusters(100, 5)
-    with threadpool_limits(1):
-        assert Rows(X, Coordinates("poincare", -1.0)).threads == 1
-    assert Rows(X, Coordinates("poincare", -1.0), n_jobs=3).threads == 3
-
-
 def test_neither_fit_nor_transform_copies_the_data():
-    X, sample = clusters(300_000, 32), (1 << 16) * 33 * 8
+    X, sample = clusters(150_000, 32), (1 << 16) * 33 * 8
     tracemalloc.start()
     pca = HoroPCA(random_state=0, n_init=2).fit(X)
     fit = tracemalloc.get_traced_memory()[1]
@@ -157,37 +115,11 @@ def test_neither_fit_nor_transform_copies_the_data():
 # ---------------------------------------------------------------- streams
 
 
-def test_a_reservoir_is_a_uniform_sample_whatever_the_batches():
-    X = np.linspace(-0.9, 0.9, 1000)[:, None]
-    counts = np.zeros(1000)
-    for seed in range(200):
-        reservoir = Reservoir.empty(2, Coordinates("klein", -1.0), seed)
-        for batch in np.split(X, [1, 50, 51, 400]):
-            reservoir = reservoir.after(Rows(batch, Coordinates("klein", -1.0)), 50)
-        assert reservoir.seen == 1000 and len(reservoir.points) == 50
-        k = reservoir.points[:, 1] / reservoir.points[:, 0]
-        counts[np.searchsorted(X[:, 0], k - 1e-9)] += 1
-    assert counts.sum() == 200 * 50
-    groups = counts.reshape(20, 50).sum(axis=1)  # each expects 500
-    assert np.abs(groups - 500).max() < 5 * np.sqrt(500)
-
-
-def test_a_first_batch_larger_than_the_reservoir_is_sampled_too():
-    X = np.linspace(-0.9, 0.9, 1000)[:, None]
-    counts = np.zeros(1000)
-    for seed in range(200):
-        reservoir = Reservoir.empty(2, Coordinates("klein", -1.0), seed).after(Rows(X, Coordinates("klein", -1.0)), 50)
-        k = reservoir.points[:, 1] / reservoir.points[:, 0]
-        counts[np.searchsorted(X[:, 0], k - 1e-9)] += 1
-    groups = counts.reshape(20, 50).sum(axis=1)  # each expects 500
-    assert counts.sum() == 200 * 50 and np.abs(groups - 500).max() < 5 * np.sqrt(500)
-
-
 @pytest.mark.parametrize("stream", [True, False])
 def test_the_standard_error_of_a_variance_is_that_of_many_samples(stream, monkeypatch):
     X, off = clusters(2000, 3), []
     small_search(monkeypatch, 250)
-    for seed in range(16):
+    for seed in range(10):
         fit = HoroPCA(1, random_state=seed, n_init=1)
         fit = fit.partial_fit(X) if stream else fit.fit(X)
         off.append((fit.explained_variance_[-1] - metrics.pair_variance(fit.transform(X))) / fit.variance_error_)
@@ -230,30 +162,33 @@ def test_a_stream_begins_with_one_point_and_ends_with_fit():
     assert -1 < pca.partial_fit(X[:1]).score(X) < 0
 
 
-def test_bad_batches_leave_the_stream_as_it_was():
+def test_invalid_batches_leave_the_stream_unchanged():
     X = clusters(60, 3)
     pca = HoroPCA(random_state=0, n_init=2).partial_fit(X)
     before = pca.transform(X)
-    for bad, sentence in ((2 * X, "inside the unit ball"), (np.full((3, 3), np.nan), "NaN")):
-        with pytest.raises(ValueError, match=sentence):
+    for bad, message in ((2 * X, "inside the unit ball"), (np.full((3, 3), np.nan), "NaN")):
+        with pytest.raises(ValueError, match=message):
             pca.partial_fit(bad)
     assert pca.n_samples_seen_ == 60 and np.array_equal(pca.transform(X), before)
 
 
-# ---------------------------------------------------------------- metrics
-
-
-def test_metrics_of_many_points_are_sampled(monkeypatch):
-    monkeypatch.setattr(distances, "ALL_PAIRS_ROWS", 500)
-    monkeypatch.setattr(distances, "AUTO_PAIRS", 20000)
+@pytest.mark.parametrize("n_pairs", [20_000, None])
+def test_metrics_of_sampled_pairs_have_an_honest_error(n_pairs):
     X = clusters(2000, 4, ordered=True)
     Y = TangentPCA(2).fit_transform(X)
     exact = metrics.average_distortion(X, Y, n_pairs=2000 * 1999 // 2, return_error=True)
-    for grouped in (1000, 4000):
-        monkeypatch.setattr(distances, "GROUPED_ROWS", grouped)
-        value, error = metrics.average_distortion(X, Y, return_error=True, random_state=0)
-        assert exact[1] == 0 and 0 < error < 0.05 * value and abs(value - exact[0]) < 5 * error
-        assert abs(metrics.pair_variance(X, random_state=0) / metrics.pair_variance(X, n_pairs=1999000) - 1) < 0.1
+    assert exact[1] == 0
+    value, error = metrics.average_distortion(X, Y, n_pairs=n_pairs, return_error=True, random_state=0)
+    assert error < 0.05 * value and abs(value - exact[0]) <= 5 * error
+
+
+def test_results_do_not_depend_on_the_number_of_threads(monkeypatch):
+    small_search(monkeypatch, 1000)
+    monkeypatch.setattr("horopca._input.rows.LARGE_ELEMENTS", 1 << 10)
+    monkeypatch.setattr("horopca._input.rows.CHUNK_ELEMENTS", 1 << 12)
+    X = clusters(4000, 5)
+    fits = [HoroPCA(random_state=0, n_init=2, n_jobs=jobs).fit(X) for jobs in (1, 2, 3)]
+    assert all(np.array_equal(fits[0].transform(X), fit.transform(X)) for fit in fits[1:])
 
 
 # ---------------------------------------------------------------- far from the origin, and far apart
@@ -284,7 +219,7 @@ def test_frames_are_exchanged_without_loss(radius):
 
 
 def test_points_hundreds_apart_have_a_variance(monkeypatch):
-    monkeypatch.setattr("horopca._optimize.variances.EXACT_ROWS", 100)
+    monkeypatch.setattr("horopca.estimators.scores.EXACT_ROWS", 100)
     rng = np.random.default_rng(0)
     v = rng.standard_normal((300, 3))
     v *= rng.uniform(140, 174, size=(300, 1)) / np.linalg.norm(v, axis=1, keepdims=True)
@@ -292,26 +227,16 @@ def test_points_hundreds_apart_have_a_variance(monkeypatch):
     assert np.isclose(fit.total_variance_, metrics.pair_variance(v, model="tangent"), rtol=0.05)
 
 
-# ---------------------------------------------------------------- streams that change their mind
+# ---------------------------------------------------------------- streams with changed parameters
 
 
 @pytest.mark.parametrize("strategy", ["joint", "greedy"])
 def test_components_may_change_between_batches(strategy):
     X = clusters(200, 4)
     pca = HoroPCA(2, strategy=strategy, random_state=0, n_init=2).partial_fit(X[:100])
-    for K in (3, 1, 2):
+    for K in (3, 1):
         pca.set_params(n_components=K).partial_fit(X[100:])
         assert pca.transform(X).shape == (200, K) and len(pca.explained_variance_) == K
-
-
-def test_a_batch_that_failed_was_not_seen(monkeypatch):
-    X = clusters(200, 4)
-    pca = HoroPCA(random_state=0, n_init=2).partial_fit(X[:100])
-    monkeypatch.setattr(HoroPCA, "_learn", lambda *_, **__: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        pca.partial_fit(X[100:])
-    monkeypatch.undo()
-    assert pca.n_samples_seen_ == 100 and pca.partial_fit(X[100:]).n_samples_seen_ == 200
 
 
 def test_a_stream_keeps_to_its_model():
@@ -323,13 +248,13 @@ def test_a_stream_keeps_to_its_model():
 
 
 @pytest.mark.parametrize("n_jobs", [0, 2.5, "all", True])
-def test_silly_numbers_of_threads_are_refused(n_jobs):
+def test_invalid_numbers_of_threads(n_jobs):
     with pytest.raises(ValueError, match="n_jobs must be None"):
         HoroPCA(n_jobs=n_jobs).fit(clusters(20, 3))
 
 
 @pytest.mark.parametrize("rows", [10, 100])
-def test_one_point_many_times_has_nothing_to_lose(monkeypatch, rows):
+def test_copies_of_one_point(monkeypatch, rows):
     small_search(monkeypatch, rows)
     fit = HoroPCA(random_state=0, n_init=1).fit(np.full((50, 3), 0.3))
     assert np.array_equal(fit.explained_variance_ratio_, [1, 0])
@@ -340,12 +265,3 @@ def test_a_stream_forgets_the_fit_before_it():
     pca.partial_fit(clusters(60, 3)[:1])
     with pytest.raises(NotFittedError):
         pca.transform(clusters(5, 3))
-
-
-def test_the_worst_case_is_that_of_all_pairs(monkeypatch):
-    X = clusters(300, 3)
-    Y = TangentPCA(2).fit_transform(X)
-    exact = metrics.worst_case_distortion(X, Y)
-    monkeypatch.setattr(distances, "ALL_PAIRS_ROWS", 50)
-    monkeypatch.setattr(distances, "AUTO_PAIRS", 600)
-    assert metrics.worst_case_distortion(X, Y) == exact

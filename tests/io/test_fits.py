@@ -184,6 +184,7 @@ def learnt(**fields):
         (lambda header, _: header["params"].update(shell="rm"), "do not make"),
         (lambda header, _: header["params"].update(model="sphere"), "do not make"),
         (lambda header, _: header["learnt"].pop("components_"), "do not make"),
+        (lambda _, members: members.update(components_=members["components_"][:, :-1]), "do not make"),
         (learnt(transform="no"), "do not make"),
         (learnt(_project="no"), "do not make"),
         (learnt(score="no"), "do not make"),
@@ -233,20 +234,6 @@ def test_arrays_that_were_tampered_with_never_give_nan(tmp_path, name):
     assert errors >= 2 * len(arrays)
 
 
-def test_a_shape_that_was_tampered_with_is_an_error(saved):
-    def drop_a_column(_, members):
-        members["components_"] = members["components_"][:, :-1]
-
-    with pytest.raises(ValueError, match="do not make"):
-        load_fitted(altered(saved, drop_a_column))
-
-
-def test_a_header_that_is_too_deep_is_an_error(saved):
-    np.savez(saved, horopca=np.array("[" * 100_000))
-    with pytest.raises(ValueError, match="holds no fitted estimator"):
-        load_fitted(saved)
-
-
 class Bomb:
     def __reduce__(self):
         return pytest.fail, ("something in the file was executed",)
@@ -259,9 +246,10 @@ def test_other_files_are_errors(tmp_path, saved):
         path.write_bytes(damaged)
         with pytest.raises(ValueError, match=r"other\.npz is damaged"):
             load_fitted(path)
-    np.savez(path, X=TREE)
-    with pytest.raises(ValueError, match="holds no fitted estimator"):
-        load_fitted(path)
+    for members in ({"X": TREE}, {"horopca": np.array("[" * 100_000)}):
+        np.savez(path, **members)
+        with pytest.raises(ValueError, match="holds no fitted estimator"):
+            load_fitted(path)
     np.savez(path, horopca=np.array([Bomb()], dtype=object))
     with pytest.raises(ValueError, match="Python objects"):
         load_fitted(path)

@@ -24,8 +24,8 @@ from fuzz.limits import Reader
 from fuzz.samples import MAKERS
 from horopca import TangentPCA
 from horopca.cli import main
-from horopca.io import READABLE, load, memory_limit, save_fitted
-from horopca.io.edges import TREES
+from horopca.io import READABLE, load, memory_limit, save_fitted, subprocess_reader
+from horopca.io.graphs import TREES
 from horopca.io.reading import PACKABLE
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the limits and the measure of memory are of Linux")
@@ -123,18 +123,36 @@ def test_pickles_that_swell_or_hang(tmp_path, raises, program, name):
         raises(tmp_path / name, name)
 
 
+def test_the_limit_of_processor_time(tmp_path, monkeypatch):
+    """Hashing the key would take 2^64 steps, so that only the limit can end the process."""
+    monkeypatch.setattr(subprocess_reader, "CPU_SECONDS", 1.0)
+    monkeypatch.setattr(subprocess_reader, "WAITING", 600)  # the machine may be busy
+    (tmp_path / "a.kv").write_bytes(nested(64) + b"}(h\x00NX\x01\x00\x00\x00aNu.")
+    with pytest.raises(ValueError, match=r"a\.kv is damaged or too large: reading it took more than 1 s of processor time"):
+        load(tmp_path / "a.kv")
+
+
+@pytest.mark.parametrize("status, how", [(0xC0000005, "with status 0xc0000005"), (3, "with status 0x3"), (-11, "by signal 11")])
+def test_a_library_that_crashes_is_an_error_on_every_system(tmp_path, monkeypatch, status, how):
+    (tmp_path / "a.h5ad").write_bytes(b"damaged")
+    ended = lambda command, **options: subprocess.CompletedProcess(command, status, b"", b"")
+    monkeypatch.setattr("horopca.io.subprocess_reader.subprocess.run", ended)
+    with pytest.raises(ValueError, match=f"the process that read it ended {how}"):
+        load(tmp_path / "a.h5ad")
+
+
 # ---------------------------------------------------------------- NumPy
 
 
 PLAIN = {"X.npy": npy({"descr": "<f8", "fortran_order": False, "shape": (6, 3)}, X.tobytes())}
 
 
-@pytest.mark.parametrize("member", ["X", "labels"])
-def test_an_archive_that_swells(tmp_path, raises, member):
+@pytest.mark.parametrize(("member", "message"), [("X", "would take 4.19 GB or more in memory"), ("labels", "damaged")])
+def test_an_archive_that_swells(tmp_path, raises, member, message):
     content = zeros(4000)
     path = zipped(tmp_path / "a.npz", {**(PLAIN if member == "labels" else {}), f"{member}.npy": content})
     assert path.stat().st_size < 5e6
-    raises(swollen(path, f"{member}.npy", content, 4000 << 20), "would take 4.19 GB or more in memory")
+    raises(swollen(path, f"{member}.npy", content, 4000 << 20), message)
 
 
 def test_a_header_that_claims_more_than_its_member(tmp_path, raises):
@@ -209,6 +227,12 @@ def variable(name, shape, content, kind=6):
     return element(14, element(6, struct.pack("<II", kind, 0)) + sides + element(1, name.encode()) + content)
 
 
+@pytest.mark.parametrize("shape", [(-6, 3), (6, -3), (-6, -3)])
+def test_a_mat_file_with_a_negative_dimension(tmp_path, raises, shape):
+    (tmp_path / "a.mat").write_bytes(matlab(variable("X", shape, element(9, X.tobytes()))))
+    raises(tmp_path / "a.mat", "is damaged")
+
+
 def test_a_mat_file_that_swells(tmp_path, raises):
     size = 4000 << 20
     packed = zlib.compressobj(9, zlib.DEFLATED, -15)
@@ -279,12 +303,6 @@ def test_names_of_observations_that_are_one_long_name(tmp_path, raises):
 # ---------------------------------------------------------------- every format
 
 
-def feather(path):
-    pa, write = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.feather").write_feather
-    write(pa.table({f"x{j}": np.zeros(1 << 22) for j in range(9)}), path, compression="zstd")
-    return path.read_bytes()
-
-
 def container(path, userblock):
     with pytest.importorskip("h5py").File(path, "w", userblock_size=userblock) as file:
         for name in ("obsm/X", "X"):
@@ -312,7 +330,6 @@ CLAIMS = {
     (".safetensors",): lambda path: claimed("F64", [1 << 31, 16]),
     (".mat",): lambda path: container(path, 512),
     (".h5ad",): lambda path: container(path, 0),
-    (".feather",): feather,
     (".parquet",): lambda path: b"PAR1" + b"\xff" * 4000 + b"\xff\xff\xff\x7fPAR1",
     (".nwk", ".newick", ".tree", ".tre", ".nhx", ".treefile", ".contree", ".nw"): lambda path: NESTED,
     (".nex", ".nexus"): lambda path: b"#NEXUS\nbegin trees;\ntree a = " + NESTED,
@@ -421,14 +438,14 @@ ENTRIES = {"data": np.ones(3), "indices": np.array([1, 2, 3]), "indptr": np.arra
 )
 def test_places_in_a_sparse_matrix_that_are_none(tmp_path, raises, wrong):
     np.savez(tmp_path / "a.npz", **{"format": np.array("csr"), **ENTRIES, **wrong})
-    raises(tmp_path / "a.npz", "a.npz", function="edges.load_adjacency")
+    raises(tmp_path / "a.npz", "a.npz", function="graphs.load_adjacency")
 
 
 def test_a_sparse_matrix_that_swells(tmp_path, raises):
     arrays = {f"{name}.npy": npy({"descr": "<f8", "fortran_order": False, "shape": (3,)}, bytes(24)) for name in ENTRIES}
     content = zeros(4000)
     path = zipped(tmp_path / "a.npz", {**arrays, "format.npy": content})
-    raises(swollen(path, "format.npy", content, 4000 << 20), "would take", function="edges.load_adjacency")
+    raises(swollen(path, "format.npy", content, 4000 << 20), "would take", function="graphs.load_adjacency")
 
 
 def test_pickles_are_never_run(tmp_path, raises):
@@ -454,7 +471,7 @@ def test_the_command_line_can_raise_the_limit(tmp_path):
 
 
 def test_no_module_beside_the_data_is_imported(tmp_path):
-    """Neither the process that reads a file nor the workers of a command may take json.py from the working directory."""
+    """Neither the process that reads a file nor the workers of joblib may take json.py from the working directory."""
     mark = tmp_path / "mark"
     for name in ("json", "types", "numpy", "pandas", "threading", "h5py_plugin"):
         (tmp_path / f"{name}.py").write_text(f"open({str(mark)!r}, 'w').close()\n")
@@ -468,7 +485,14 @@ os.chdir({str(tmp_path)!r})
 for name in {list(files)}:
     (load_edges if name in ("a.xml", "a.obo") else load)(name)
 """
-    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
+    jobs = """
+import numpy as np
+from horopca import TangentPCA
+from horopca.metrics import bootstrap
+X = np.random.default_rng(0).uniform(-0.5, 0.5, (20, 3))
+bootstrap(TangentPCA(1).fit(X), X, n_resamples=10, n_jobs=2)
+"""
+    done = subprocess.run([sys.executable, "-P", "-c", code + jobs], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and not mark.exists(), done.stderr[-500:]
 
 

@@ -50,7 +50,7 @@ def test_vectors_that_gensim_saved_come_back_unpickled(tmp_path, vectors, large)
         (tmp_path / "words.kv.vectors.npy").unlink()
         raises(tmp_path / "words.kv", "has its vectors in words.kv.vectors.npy, which is not beside it")
     raises(write(tmp_path / "words.kv", pickle.dumps([1, 2])), "holds no vectors of gensim's")
-    raises(write(tmp_path / "words.kv", b""), "is empty")
+    raises(write(tmp_path / "words.kv", b""), "not a file of gensim")
 
 
 @pytest.mark.parametrize(("suffix", "binary"), [(".txt", False), (".vec", False), (".bin", True)])
@@ -73,6 +73,7 @@ def test_poincare_vectors_of_gensim_come_back(tmp_path, vectors):
     assert (tmp_path / "large.model.kv.vectors.npy").exists()
     for name in ("kinds.txt", "kinds.model", "large.model"):
         table = load(tmp_path / name)
+        assert table.model == (None if name == "kinds.txt" else "poincare")
         assert sorted(table.labels) == ["cat", "feline", "lion"]
         assert np.array_equal(
             table.X.astype(np.float32), np.stack([model.kv[word] for word in table.labels]).astype(np.float32)
@@ -173,7 +174,7 @@ def test_tensors_of_every_shape_come_back(tmp_path, torch, legacy):
         assert np.array_equal(load(tmp_path / "tensor.pt").X, tensor.detach().numpy())
     torch.save({"a": base, "b": {"c": base + 1}}, tmp_path / "two.pt", _use_new_zipfile_serialization=not legacy)
     assert np.array_equal(load(tmp_path / "two.pt", key="b.c").X, (base + 1).numpy())
-    raises(tmp_path / "two.pt", "holds a, b.c: say which")
+    raises(tmp_path / "two.pt", r"holds a \(6, 3\), b.c \(6, 3\): say which")
     raises(tmp_path / "two.pt", "no matrix 'z'; it holds a, b.c", key="z")
 
 
@@ -217,6 +218,18 @@ def test_foreign_objects_in_a_checkpoint_are_inert(tmp_path, torch):
         assert np.array_equal(load(tmp_path / "foreign.pt").X, X)
     torch.save({"a": torch.tensor(X).to(torch.bfloat16)}, tmp_path / "half.pt")
     assert np.array_equal(load(tmp_path / "half.pt").X, torch.tensor(X).to(torch.bfloat16).float().numpy())
+
+
+def test_what_else_a_file_holds_is_listed(tmp_path, torch):
+    content = {"curv": torch.tensor(0.5), "net": {"X": torch.tensor(X), "bias": torch.zeros(3)}, "epoch": 7, "name": "a"}
+    torch.save(content, tmp_path / "a.pth")
+    assert load(tmp_path / "a.pth").contents == {"curv": 0.5, "net.X": [6, 3], "net.bias": [3], "epoch": 7.0}
+    np.savez(tmp_path / "a.npz", X=X, c=2.0, names=np.array(NAMES))
+    assert load(tmp_path / "a.npz").contents == {"X": [6, 3], "c": 2.0, "names": [6]}
+    entries = {"w": {"dtype": "F64", "shape": [6, 3], "data_offsets": [8, 152]}}
+    entries["c"] = {"dtype": "F64", "shape": [], "data_offsets": [0, 8]}
+    path = safetensors(tmp_path / "a.safetensors", entries, struct.pack("<d", 0.25) + X.tobytes())
+    assert load(path).contents == {"w": [6, 3], "c": 0.25}
 
 
 def test_parameters_of_geoopt_are_read(tmp_path, torch):
@@ -327,7 +340,7 @@ def test_files_of_anndata_come_back():
     assert np.array_equal(table.X, X) and table.row_names == [f"cell {i}" for i in range(6)] and table.labels == list("aabbcc")
     table = load(HERE / "data" / "anndata.h5ad", key="X_pca")
     assert np.array_equal(table.X, np.round(X, 2).astype(np.float32)) and table.X.dtype == np.float32
-    raises(HERE / "data" / "anndata.h5ad", "holds X_pca, X_poincare: say which array of obsm")
+    raises(HERE / "data" / "anndata.h5ad", r"holds X_pca \(6, \d+\), X_poincare \(6, 3\): say which array of obsm")
     raises(HERE / "data" / "anndata.h5ad", "no array of obsm 'umap'", key="umap")
 
 
@@ -339,8 +352,10 @@ def test_columns_of_the_observations_are_labels(tmp_path):
         obs["_index"], obs["depth"], obs["batch"] = NAMES, np.arange(6.0), list("uuvvvv")
         kind = obs.create_group("kind")
         kind["codes"], kind["categories"] = np.array([0, 1, 0, 1, 0, -1], "i1"), ["a", "b"]
+        file["uns/kind_colors"], file["uns/batch_colors"] = ["#ff0000", "#00FF00ff"], ["red", "blue"]
     table = load(tmp_path / "a.h5ad", key="obsm/X_poincare")
     assert table.row_names == NAMES and table.labels == list("uuvvvv") and list(table.words) == ["_index", "batch", "kind"]
+    assert table.colours == {"kind": {"a": "#ff0000", "b": "#00FF00"}}
     assert load(tmp_path / "a.h5ad", labels="kind").labels == ["a", "b", "a", "b", "a", ""]
 
 
@@ -395,18 +410,6 @@ def test_parquet_comes_back(tmp_path):
     raises(path, "neither columns of numbers")
     pandas.DataFrame({"vector": [[1.0], [1.0, 2.0]]}).to_parquet(path)
     raises(path, "lists of one length")
-
-
-def test_feather_comes_back(tmp_path):
-    pandas = pytest.importorskip("pandas", reason="pandas, which writes these files, is not installed")
-    pytest.importorskip("pyarrow", reason="pyarrow, which reads these files, is not installed")
-    frame = pandas.DataFrame(X, columns=["x", "y", "z"]).assign(word=NAMES, kind=list("aabbab"))
-    frame.to_feather(tmp_path / "a.feather")
-    table = load(tmp_path / "a.feather")
-    assert np.array_equal(table.X, X) and table.row_names == NAMES and table.labels == list("aabbab")
-    content = (tmp_path / "a.feather").read_bytes()
-    raises(write(tmp_path / "b.feather", content[: len(content) // 2]), "damaged, cut short, or not a Feather file")
-    raises(write(tmp_path / "b.feather", b""), "damaged, cut short, or not a Feather file")
 
 
 @pytest.mark.parametrize(

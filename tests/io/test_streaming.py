@@ -12,7 +12,8 @@ import pytest
 from blocks import BLOCK, POINTS, D, N, Stop, begun, stop_after
 from forks import Runner
 from horopca import HoroPCA, TangentPCA
-from horopca.io import is_large, load, reduce_file, save
+from horopca.io import load, reduce_file, save
+from horopca.io.streaming import is_large
 
 pytestmark = pytest.mark.usefixtures("small_blocks")
 ON_POSIX = pytest.mark.skipif(os.name == "nt", reason="needs fork, signals and limits")
@@ -34,7 +35,7 @@ def whole(points, tmp_path):
 
 @pytest.fixture(scope="module")
 def runner():
-    runner = Runner(setup=f"streaming.BLOCK_BYTES = {BLOCK * D * 8}")
+    runner = Runner(setup=f"arrays.BLOCK_BYTES = {BLOCK * D * 8}")
     yield runner
     runner.close()
 
@@ -397,7 +398,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path, runner):
     """128 MB of points take less than 70 MB: two blocks of 4 MiB, and the temporary arrays of the fit."""
     code = """
     import threading
-    streaming.BLOCK_BYTES = 1 << 22
+    arrays.BLOCK_BYTES = 1 << 22
     path, n = folder + "/points.npy", 250_000
     X = np.lib.format.open_memmap(path, mode="w+", dtype="f8", shape=(n, 64))
     for start in range(0, n, 1 << 14):

@@ -7,7 +7,7 @@ import pytest
 from sklearn.manifold import trustworthiness as reference
 
 from clouds import cloud
-from horopca import HoroPCA, geometry, metrics
+from horopca import geometry, metrics
 from horopca.metrics import neighbours
 
 
@@ -64,16 +64,16 @@ def test_blocks_change_nothing(pair, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["neighbours_kept", "trustworthiness", "continuity"])
-def test_a_sample_is_right_within_its_error(pair, name, monkeypatch):
+def test_a_sample_is_close(name, monkeypatch):
     X = geometry.from_hyperboloid(cloud(400, 4))
-    Y, metric = HoroPCA(2, random_state=0, n_init=1).fit_transform(X), getattr(metrics, name)
-    exact = metric(X, Y, return_error=True)
-    value, error = metric(X, Y, n_points=150, return_error=True, random_state=0)
-    assert exact[1] == 0 < error < 0.1 and abs(value - exact[0]) < 4 * error
+    Y, metric = X[:, :2], getattr(metrics, name)
+    exact = metric(X, Y)
+    value = metric(X, Y, n_points=150, random_state=0)
+    assert value != exact and value == pytest.approx(exact, abs=0.05)  # the deviation of a point is below 0.3: four errors
     monkeypatch.setattr(neighbours, "EXACT_POINTS", 200)
     monkeypatch.setattr(neighbours, "SAMPLED_POINTS", 150)
-    assert metric(X, Y, return_error=True, random_state=0) == (value, error)
-    assert metric(X, Y, n_points=10**6) == exact[0]
+    assert metric(X, Y, random_state=0) == value
+    assert metric(X, Y, n_points=10**6) == exact
 
 
 def test_invalid_arguments_raise(pair):
@@ -96,7 +96,7 @@ def test_flat_pictures(pair):
     Y = 1e5 * np.random.default_rng(1).standard_normal((80, 2))
     D = geometry.pairwise_distance(geometry.to_hyperboloid(X, "tangent"))
     E = np.linalg.norm(Y[:, None] - Y[None], axis=-1)
-    for name in ("neighbours_kept", "trustworthiness", "continuity", "average_distortion", "mean_squared_error"):
+    for name in ("neighbours_kept", "trustworthiness", "continuity", "average_distortion"):
         metric = getattr(metrics, name)
         expected = metric(D, E, metric="precomputed")
         assert metric(X, Y, model="tangent", flat=True) == pytest.approx(expected, rel=1e-7)  # that of FLAT_RADIUS squared

@@ -11,8 +11,7 @@ from horopca import HoroPCA
 from horopca._optimize.families import IdealSpines, compose, ideal_parameters
 from horopca._optimize.lbfgs import maximise
 from horopca._optimize.objectives import objective_over
-from horopca._optimize.pairs import all_pairs
-from horopca._optimize.sample import as_sample
+from horopca._optimize.sample import all_pairs, as_sample
 from horopca.datasets import make_hierarchy
 from horopca.projections import spine_basis, spine_from_ideal_points
 

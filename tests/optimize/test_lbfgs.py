@@ -8,10 +8,9 @@ from scipy.optimize import minimize
 
 from clouds import cloud
 from horopca._optimize.families import FreeSpines, IdealSpines, compose
-from horopca._optimize.lbfgs import Status, maximise, one_at_a_time
+from horopca._optimize.lbfgs import Status, maximise
 from horopca._optimize.objectives import objective_over
-from horopca._optimize.pairs import all_pairs
-from horopca._optimize.sample import as_sample
+from horopca._optimize.sample import all_pairs, as_sample
 
 
 def rosenbrock(x):
@@ -94,10 +93,3 @@ def test_the_value_never_falls():
     starts = np.random.default_rng(1).standard_normal((5, 2, 5))
     values = [objective(maximise(objective, starts, max_iter=n, tol=1e-12).points)[0] for n in (0, 1, 3, 10, 30)]
     assert (np.diff(values, axis=0) >= -1e-12).all()
-
-
-def test_a_function_of_one_point_is_one_of_many():
-    one = lambda p: (float(rosenbrock(p[None])[0][0]), rosenbrock(p[None])[1][0])
-    points = np.random.default_rng(0).standard_normal((3, 2))
-    for a, b in zip(one_at_a_time(one)(points), rosenbrock(points), strict=True):
-        np.testing.assert_array_equal(a, b)

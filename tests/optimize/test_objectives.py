@@ -7,9 +7,8 @@ import pytest
 
 from clouds import cloud, directions, rotation
 from horopca._optimize.families import FreeSpines, IdealSpines, compose, ideal_parameters, one_more
-from horopca._optimize.objectives import OBJECTIVES, objective_over
-from horopca._optimize.pairs import Pairs, PairWeights, all_pairs, log_variance, mean_over_pairs, some_offsets, some_pairs
-from horopca._optimize.sample import as_sample
+from horopca._optimize.objectives import OBJECTIVES, log_variance, mean_over_pairs, objective_over
+from horopca._optimize.sample import Pairs, PairWeights, all_pairs, as_sample, some_offsets, some_pairs
 from horopca.geometry import pairwise_distance, to_hyperboloid
 from horopca.projections import slide, spine_from_basis
 from horopca.statistics import frechet_mean, mean_relative_change, mean_square_distance

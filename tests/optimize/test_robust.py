@@ -8,9 +8,9 @@ import pytest
 from clouds import cloud
 from horopca import HoroPCA
 from horopca._optimize.objectives import objective_over
-from horopca._optimize.pairs import all_pairs
-from horopca._optimize.sample import as_sample
-from horopca.geometry import Frame, between, distance, lift, pairwise_distance, to_hyperboloid, translate
+from horopca._optimize.sample import all_pairs, as_sample
+from horopca.geometry import distance, lift, pairwise_distance, to_hyperboloid, translate
+from horopca.geometry.isometries import Frame, between
 from horopca.projections import spine_basis
 from horopca.statistics import usual_distance
 

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from clouds import cloud, rotation
 from horopca import HoroPCA, HyperbolicMDS, TangentPCA, geometry
+from horopca._optimize.families import random_starts, spectral_basis
 from horopca._optimize.objectives import objective_over
-from horopca._optimize.pairs import all_pairs
-from horopca._optimize.sample import as_sample
-from horopca._optimize.starts import random_starts, spectral_basis
+from horopca._optimize.sample import all_pairs, as_sample
 from horopca.datasets import make_hierarchy
 from horopca.geometry import from_hyperboloid, to_hyperboloid, translate_to_origin
 from horopca.metrics import average_distortion, frechet_variance, pair_variance

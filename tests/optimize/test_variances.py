@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from clouds import cloud, directions
-from horopca._optimize.variances import EXACT_ROWS, measured_variances, pair_variances, slid
-from horopca.geometry import lift, pairwise_distance, to_hyperboloid
+from horopca.estimators.scores import EXACT_ROWS, MEASURES, measured_variances, pair_variances, slid
+from horopca.geometry import distance, lift, pairwise_distance, to_hyperboloid
 from horopca.projections import slide, spine_from_ideal_points
+from horopca.statistics import frechet_mean
 
 X, MANY = cloud(60, 4, seed=3), cloud(EXACT_ROWS + 1, 4, seed=4)
 SPINES = [spine_from_ideal_points(directions(2, 4)[:k]) for k in (1, 2)]
@@ -68,3 +69,19 @@ def test_whole_weights_are_copies():
 def test_coincident_points_have_no_variance():
     values, _ = measured_variances(np.repeat(X[:1], 5, axis=0), SPINES, rng(0), 50)
     assert np.abs(values).max() < 1e-9
+
+
+@pytest.mark.parametrize("offsets", [None, (1, 4, 7)])
+def test_measures_are_those_of_the_pairs_that_are_counted(offsets):
+    n, (x, y) = 20, (cloud(20, 4, seed=1), cloud(20, 2, seed=2))
+    i, j = np.triu_indices(n, 1)
+    if offsets:
+        i, j = np.tile(np.arange(n), 3), np.add.outer(offsets, np.arange(n)).ravel() % n
+    before, after = distance(x[i], x[j]), distance(y[i], y[j])
+    values = {name: measure(x, y, offsets) for name, (measure, _) in MEASURES.items()}
+    # the pairs of a point with itself are among the n^2
+    assert values["variance"] == pytest.approx((n - 1) / n * np.mean(after**2), rel=1e-9)
+    assert values["distortion"] == pytest.approx(-np.mean(np.abs(after / before - 1)), rel=1e-9)
+    assert values["frechet"] == pytest.approx(np.mean(distance(y, frechet_mean(y).point) ** 2), rel=1e-9)
+    reach = np.quantile(distance(x[:, None], x)[np.triu_indices(n, 1)], 0.25, method="inverted_cdf")
+    assert values["robust"] == pytest.approx(np.mean(after**2 / (after**2 + reach**2)), rel=1e-9)

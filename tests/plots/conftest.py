@@ -4,20 +4,21 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-from horopca.plots import new_figure
+from matplotlib.figure import Figure
 
 matplotlib.use("Agg")
 
 
+def new_figure():
+    return Figure(figsize=(7, 6), layout="constrained")
+
+
 @pytest.fixture
 def ax():
-    return new_figure(interactive=False).subplots()
+    return new_figure().subplots()
 
 
-@pytest.fixture
-def other():
-    return new_figure(interactive=False).subplots()
+other = ax  # a second fixture
 
 
 def offsets(ax):

@@ -3,19 +3,16 @@
 import numpy as np
 import pytest
 
-from conftest import offsets
+from conftest import new_figure, offsets
 from horopca.geometry import busemann, distance, from_hyperboloid, geodesic, radius, to_hyperboloid, translate_to_origin
 from horopca.plots import (
-    geodesic_arcs,
-    horocycle_arcs,
-    new_figure,
     plot_cones,
-    plot_disk,
     plot_geodesics,
     plot_horocycles,
     plot_plane,
     plot_projection,
 )
+from horopca.plots.curves import horocycle_arcs, poincare_arcs
 from horopca.plots.views import VIEWS
 
 rng = np.random.default_rng(0)
@@ -31,10 +28,11 @@ def on_geodesics(x, y, z):
 # ---------------------------------------------------------------- curves
 
 
-@pytest.mark.parametrize("model", [view.model for view in VIEWS.values()])
-def test_arcs_are_geodesics_in_every_model(model):
+@pytest.mark.parametrize("view", VIEWS.values())
+def test_arcs_are_geodesics_in_every_view(view):
+    model = view.model
     a, b = (from_hyperboloid(to_hyperboloid(y), model) for y in rng.uniform(-0.65, 0.65, (2, 100, 2)))
-    arcs = geodesic_arcs(a, b, model=model)
+    arcs = view.arcs(a, b, 33)
     assert np.allclose(arcs[:, 0], a) and np.allclose(arcs[:, -1], b)
     x, y, z = to_hyperboloid(a, model)[:, None], to_hyperboloid(b, model)[:, None], to_hyperboloid(arcs, model)
     assert on_geodesics(x, y, z)
@@ -43,7 +41,7 @@ def test_arcs_are_geodesics_in_every_model(model):
 def test_arcs_of_special_pairs():
     a = np.array([[0.0, 0.0], [0.5, 0.0], [0.3, 0.3], [0.9999999, 0.0]])
     b = np.array([[0.5, 0.5], [-0.9, 0.0], [0.3, 0.3], [-0.01, 0.9999]])
-    arcs = geodesic_arcs(a, b)
+    arcs = poincare_arcs(a, b, 33)
     assert (np.hypot(*arcs.reshape(-1, 2).T) < 1).all()
     assert np.abs(arcs[1][:, 1]).max() < 1e-6  # a diameter is straight
     steps = np.linalg.norm(np.diff(arcs, axis=1), axis=2)
@@ -100,7 +98,7 @@ def test_geodesics_join_the_points_of_the_plot_in_its_view(ax, view):
 
 
 def test_lines_are_seen_from_the_centre_of_the_disk(ax):
-    plot_disk(Y, centre=3, ax=ax)
+    plot_plane(Y, centre=3, ax=ax)
     plot_horocycles(IDEAL, through=Y[3:4], ax=ax)
     plot_horocycles(IDEAL, levels=busemann(to_hyperboloid(Y[3:4]), IDEAL), ax=ax)
     for circle in ax.patches[-2:]:  # through the centre, to the rim
@@ -114,7 +112,7 @@ def test_lines_are_seen_from_the_centre_of_the_disk(ax):
 @pytest.mark.parametrize("view", [view for view in VIEWS if view != "disk"])
 def test_curves_of_the_disk_are_errors_in_other_views(ax, view):
     plot_plane(Y, view=view, ax=ax)
-    message = f"draws in the Poincaré disk, but ax shows {VIEWS[view].title}. Pass the axes of plot_disk."
+    message = f"draws in the Poincaré disk, but ax shows {VIEWS[view].title}. "
     for draw in (
         lambda: plot_cones(Y, ax=ax),
         lambda: plot_horocycles(IDEAL, ax=ax),
@@ -135,13 +133,13 @@ def borders(ax):
 
 
 def border_of(point, K=0.1):
-    return borders(plot_cones([point], K=K, ax=new_figure(interactive=False).subplots()))[0]
+    return borders(plot_cones([point], K=K, ax=new_figure().subplots()))[0]
 
 
 @pytest.mark.parametrize("root", [None, [0.2, -0.3]])
-@pytest.mark.parametrize("kind", ["K", "angles", "function"])
+@pytest.mark.parametrize("kind", ["K", "angles"])
 def test_borders_of_cones_are_geodesics_that_leave_at_the_angle(ax, root, kind):
-    options = {"K": {"K": 0.2}, "angles": {"angles": 0.4}, "function": {"angles": lambda r: 0.5 / (1 + r)}}[kind]
+    options = {"K": {"K": 0.2}, "angles": {"angles": [0.4] * len(Y)}}[kind]
     plot_cones(Y, root=root, ax=ax, **options)
     middle = to_hyperboloid(np.zeros(2) if root is None else np.array(root))
     for y, border in zip(Y, borders(ax), strict=True):
@@ -153,7 +151,7 @@ def test_borders_of_cones_are_geodesics_that_leave_at_the_angle(ax, root, kind):
         r = distance(x, middle)
         # K (1 - |x|^2) / |x| in the unit ball: Ganea, Becigneul and Hofmann (2018)
         size = np.tanh(r / 2)
-        psi = {"K": np.arcsin(min(1, 0.2 * (1 - size**2) / size)), "angles": 0.4, "function": 0.5 / (1 + r)}[kind]
+        psi = {"K": np.arcsin(min(1, 0.2 * (1 - size**2) / size)), "angles": 0.4}[kind]
         assert np.arccos(cosine) == pytest.approx(psi, abs=1e-6)
 
 
@@ -174,7 +172,7 @@ def test_the_root_has_no_cone(ax):
 
 @pytest.mark.parametrize("centre", [1, [0.9995, 0.0]])
 def test_cones_are_seen_from_the_centre_of_the_plot(ax, centre):
-    plot_cones(Y, K=0.2, ax=plot_disk(Y, centre=centre, ax=ax))
+    plot_cones(Y, K=0.2, ax=plot_plane(Y, view="disk", centre=centre, ax=ax))
     there = to_hyperboloid(Y[1] if centre == 1 else np.array(centre))
     for y, border in zip(Y, borders(ax), strict=True):
         border, unmoved = border[:-1], border_of(y, K=0.2)[:-1]
@@ -200,11 +198,10 @@ def test_the_narrowest_and_the_widest_cone(ax):
         (lambda ax: plot_horocycles([0.5, 0.0], ax=ax), "q must be unit vectors"),
         (lambda ax: plot_projection(Y, [IDEAL, IDEAL], ax=ax), "q must be one ideal point"),
         (lambda ax: plot_cones(Y, K=0, ax=ax), "K must be a positive number, but is 0"),
-        (lambda ax: plot_cones(Y, colour=["red", "blue"], ax=ax), "one for each of the 20 points, but has 2"),
         (lambda ax: plot_cones(Y, angles=[0.1], ax=ax), "angles must have one entry per point, but has 1 for 20 points."),
-        (lambda ax: plot_cones(Y, angles=60.0, ax=ax), "between 0 and pi, in radians, but are 60.0"),
+        (lambda ax: plot_cones(Y[:1], angles=[60.0], ax=ax), "between 0 and pi, in radians, but are .60.0."),
         (lambda ax: plot_cones(Y, root=[3.0, 0.0], ax=ax), "root must lie inside the unit ball"),
-        (lambda ax: plot_cones(Y, ax="x"), "ax must be matplotlib axes, such as plot_disk returns, but is 'x'"),
+        (lambda ax: plot_cones(Y, ax="x"), "ax must be matplotlib axes, such as plot_plane returns, but is 'x'"),
     ],
 )
 def test_errors(ax, draw, message):

@@ -21,23 +21,22 @@ from horopca.geometry import (
     pairwise_distance,
     to_hyperboloid,
     translate,
-    translate_ideal,
 )
 from horopca.geometry._arrays import to_numpy
 from horopca.geometry._points import Chunk
+from horopca.geometry.isometries import translate_ideal
 from horopca.projections import (
     Spine,
     horospherical_projection,
     ideal_points,
-    nested_ideal_points,
     slide,
     spine_basis,
     spine_from_basis,
     spine_from_ideal_points,
     unslide,
 )
-from horopca.projections.horospherical import Slide
-from horopca.projections.pullback import project
+from horopca.projections.horospherical import Slide, project
+from horopca.projections.spines import nested_ideal_points
 
 KD = [(1, 1), (1, 3), (2, 2), (2, 4), (3, 5), (5, 5)]
 

@@ -7,11 +7,12 @@ import pytest
 
 from clouds import cloud, directions, rotation
 from horopca._optimize.sample import as_sample
-from horopca.geometry import Frame, busemann, distance, lift, light_cone, to_hyperboloid
+from horopca.geometry import busemann, distance, lift, to_hyperboloid
 from horopca.geometry._points import Chunk
+from horopca.geometry.hyperboloid import light_cone
+from horopca.geometry.isometries import Frame
 from horopca.projections import slide, spine_basis, spine_from_basis, spine_from_ideal_points, unslide
-from horopca.projections.horospherical import Slide
-from horopca.projections.pullback import project
+from horopca.projections.horospherical import Slide, project
 from horopca.projections.spines import ideal_points, nested_ideal_points, spine_angle
 from subspaces import BASES, same_span
 

@@ -8,7 +8,7 @@ from reproduction.cells import ball, data, defects, orthonormal, whitening
 from reproduction.cells import histogram as histogram_cells
 from reproduction.cells.reduction import SARKARS, hierarchy_seen, reduce_embedding
 from reproduction.cells.systems import SYSTEMS
-from reproduction.nouns import Cell
+from reproduction.definitions import Cell
 from reproduction.run import Answer, compute
 
 from horopca.datasets import load_mammals, make_hierarchy

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from reproduction.definitions import Size
 from reproduction.items import ITEMS
-from reproduction.nouns import Size
 from reproduction.page import BLOCKS
 from reproduction.run import Answer, Gap, compute
 
@@ -18,6 +18,7 @@ pytest.importorskip("matplotlib")
 
 ROOT = Path(__file__).parents[2]
 COMMITTED = ROOT / "reproduction" / "results.json"
+PAGES = sorted((ROOT / "docs").glob("reproduction*.md"))
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +27,9 @@ def committed() -> list[store.Record]:
 
 
 def test_page_readme_and_json_say_the_same(committed):
-    from reproduction.page import filled, page_of
+    from reproduction.page import filled, pages_of
 
-    assert (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8") == page_of(committed)
+    assert {path.name: path.read_text(encoding="utf-8") for path in PAGES} == pages_of(committed)
     for name in BLOCKS:
         text = (ROOT / name).read_text(encoding="utf-8")
         assert filled(name, text, store.results_of(committed)) == text, f"python -m reproduction publish writes {name} anew"
@@ -42,7 +43,7 @@ def test_the_committed_cells_are_those_of_the_experiments(committed):
 
 
 def test_every_picture_of_the_page_is_there():
-    page = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    page = "".join(path.read_text(encoding="utf-8") for path in PAGES)
     links = re.findall(r"\]\((images/[^)]*)\)", page)
     assert links and all((ROOT / "docs" / link).exists() for link in links)
 
@@ -86,7 +87,7 @@ def test_a_handful_of_cells_come_out_as_committed(committed, experiment, name, t
 
 def test_rows_of_a_table_have_the_columns_of_its_head(committed):
     """A bar inside a cell would make two of it."""
-    page = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    page = "".join(path.read_text(encoding="utf-8") for path in PAGES)
     for table in re.findall(r"(?:^\|.*\|\n)+", page, flags=re.MULTILINE):
         assert len({line.count("|") for line in table.splitlines()}) == 1, table.splitlines()[0]
 

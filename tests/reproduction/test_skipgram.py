@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from horopca.embed.forms import as_graph
+from horopca.embed.graphs import as_graph
 from horopca.geometry import pairwise_distance, radius, to_hyperboloid
 
 pytest.importorskip("torch")

@@ -1,4 +1,4 @@
-"""Coordinates of points: a model of hyperbolic space and its curvature, and the maps to and from the hyperboloid.
+"""Coordinates of points: a model of hyperbolic space and its curvature, the maps to and from the hyperboloid, validation.
 
 Inside the package points lie on the hyperboloid at curvature -1, in float64. Only `_input` knows models, curvatures, dtypes and
 data frames.
@@ -7,14 +7,16 @@ data frames.
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
+from math import fsum
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
 from ..geometry import MODELS, ModelName, clip
-from ..geometry._arrays import Array, array_namespace, dot
+from ..geometry._arrays import Array, array_namespace, dot, to_numpy
 from ..geometry._points import Chunk
-from ..geometry.models import Model
+from ..geometry.models import Domain, Model
 from .arguments import as_number, check_choice
 
 ModelChoice = ModelName | Literal["auto"]  # "auto": the only model that the rows fit
@@ -24,6 +26,11 @@ LARGEST_RADIUS = 175.0
 """The largest distance of a point from the origin. Seen from a mean it is then at most twice as far away, and the square of a
 coordinate, or the product of two, does not overflow."""
 FARTHEST_IMAGE = 2 * LARGEST_RADIUS  # The largest radius of an image, which is seen from the mean.
+HYPERBOLOID_SLACK = 1e-4  # Tolerance of t^2 - |s|^2, relative to t^2. Six digits are enough, since only the space part is used.
+CERTAIN_ROWS = 8  # This many rows are not on the hyperboloid by chance,
+TELLING_TIME = 30.0  # if their t is below this. Farther out rounding hides the difference from the light cone.
+NEAR_RIM = 0.01  # Relative to the radius: points this close outside the ball are there by rounding. float16 has three digits.
+EUCLIDEAN = 10.0  # Rows of a ball this many times too small for them are not points of a ball.
 
 
 class Coordinates(NamedTuple):
@@ -98,3 +105,198 @@ def check_coordinates(model: str, curvature: Any) -> Coordinates:
             f"radius R has curvature -1/R**2; the hyperbolic space of textbooks has -1.{positive}"
         )
     return Coordinates(cast("ModelName", model), -size)
+
+
+# ------------------------------------------------------------ validation
+
+
+def check_points(X: Array, coordinates: Coordinates, start: int, name: str, reach: float = LARGEST_RADIUS) -> None:
+    """Raise ValueError if rows of X are not finite, not points of the model, or farther than `reach` from the origin.
+
+    `start` is the index of the first row, `name` the user's name of the argument.
+    """
+    row = coordinates.row
+    with np.errstate(over="ignore", invalid="ignore"):  # rows that overflow are outside
+        if row.domain == "ball" and bool(array_namespace(X).all(_square(X, coordinates) < 1 - _doubt(X))):
+            return
+        _check_finite(X, start, name)
+        CHECKS[row.domain](X, coordinates, start, name)
+        if row.radius is not None:
+            _check_radius(row.radius(to_numpy(X) * coordinates.unit), start, name, reach)
+
+
+def _raise_for(bad: np.ndarray, start: int, rule: str, fault: str, describe: Callable[[int], str], remedy: str = "") -> None:
+    """Raise ValueError if any row is bad: the rule, how many rows break it, what is wrong with the first, what to do."""
+    if not bad.any():
+        return
+    count, first = int(bad.sum()), int(bad.argmax())
+    found = f"row {start + first} {describe(first)}"
+    if count > 1:
+        found = f"{count} of rows {start} to {start + len(bad) - 1} {fault} ({found})"
+    raise ValueError(f"{rule}, but {found}. {remedy}".strip())
+
+
+def _check_finite(X: Array, start: int, name: str) -> None:
+    xp = array_namespace(X)
+    if bool(xp.isfinite(xp.sum(X))):  # a NaN or an infinity would be in the sum
+        return
+    bad = to_numpy(~xp.all(xp.isfinite(X), axis=1))
+    fault, remedy = "contain NaN or infinity", "Drop or repair such rows."
+    _raise_for(bad, start, f"{name} must be finite", fault, lambda k: "contains NaN or infinity", remedy)
+
+
+def _check_radius(radius: np.ndarray, start: int, name: str, reach: float) -> None:
+    rule = f"{name} must lie within hyperbolic distance {reach:g} of the origin (the range of float64)"
+    remedy = "Divide the data by a scale, or pass a curvature closer to 0."
+    _raise_for(radius > reach, start, rule, "do not", lambda k: f"is at {radius[k]:.6g}", remedy)
+
+
+# ------------------------------------------------------------ balls
+
+
+def _square(X: Array, coordinates: Coordinates) -> Array:
+    """|X|^2 at curvature -1, as `Coordinates.chunk` computes it."""
+    xp = array_namespace(X)
+    space = xp.astype(X, xp.float64, copy=False)
+    return dot(space, space) * coordinates.scale**2
+
+
+def _doubt(X: Array) -> float:
+    """A bound of the rounding error of |X|^2 near 1, in any order of summation."""
+    return float(X.shape[1] + 4) * 2.0**-52
+
+
+def _outside(X: Array, coordinates: Coordinates) -> np.ndarray:
+    """Which rows are outside the open ball, exactly: it does not depend on the order of summation."""
+    square = to_numpy(_square(X, coordinates))
+    outside = ~(square < 1)
+    for row in np.flatnonzero(np.abs(square - 1) <= _doubt(X)):
+        z = to_numpy(X[int(row), :]) * coordinates.scale
+        high = z.astype(np.float32).astype(float)  # z = high + low, and their products are exact to 1e-31
+        low = z - high
+        outside[row] = fsum([-1.0, *(high * high), *(2 * high * low), *(low * low)]) >= 0
+    return outside
+
+
+def _check_ball(X: Array, coordinates: Coordinates, start: int, name: str) -> None:
+    bad = _outside(X, coordinates)
+    if bad.any():
+        size, radius = np.hypot.reduce(to_numpy(X), axis=1, initial=0.0), 1 / coordinates.scale
+        ball = "the unit ball" if coordinates.curvature == -1 else f"the ball of radius {radius:.6g}"
+        remedy = _ball_remedy(float(size.max()), coordinates, name)
+        rule, fault = f"{name} must lie inside {ball}", f"have norm >= {radius:.6g}"
+        _raise_for(bad, start, rule, fault, lambda k: f"has norm {size[k]:.6g}", remedy)
+
+
+def _ball_remedy(largest: float, coordinates: Coordinates, name: str) -> str:
+    """What to do about rows outside a ball, up to a norm: just outside it is rounding, far outside another model."""
+    radius = 1 / coordinates.scale
+    over, option = largest - radius, "" if coordinates.curvature == -1 else f", radius={radius:.6g}"
+    if over * coordinates.scale < NEAR_RIM:
+        beyond = f", or outside it by at most {over:.2g}," if over > 0 else ""
+        return (
+            f"That is on the boundary{beyond} probably by rounding: horopca.geometry.clip({name}, 1e-5{option}) moves such "
+            "rows inside (on the command line, --clip 1e-5)."
+        )
+    larger = 1.01 * largest
+    other = -1 / larger / larger
+    hint = f"; for a larger ball pass its curvature, e.g. curvature={other:.3g} (radius {larger:.3g})"
+    lorentz = "For Lorentz coordinates pass model='lorentz', or 'lorentz-space' if the time is missing"
+    if largest * coordinates.scale > EUCLIDEAN:
+        hint, other = "; vectors of a Euclidean model (word2vec, X_pca) are for sklearn.decomposition.PCA", -1.0
+    return f"{lorentz}{hint if other <= -FLATTEST else ''}."
+
+
+# ------------------------------------------------------------ Lorentz coordinates
+
+
+def _check_hyperboloid(X: Array, coordinates: Coordinates, start: int, name: str) -> None:
+    time = coordinates.row.time
+    x, rounding = _time_first(to_numpy(X), time), _rounding(X)
+    square, unit, bad = _off_hyperboloid(x, coordinates, rounding)
+
+    def describe(k: int) -> str:
+        found = float(square[k]) * float(unit[k]) * float(unit[k])
+        shown = f" and t^2 - |s|^2 = {found:.6g}" if np.isfinite(found) else ""
+        hint = f". Its curvature would be {-1 / found:.6g}" if 0 < found < np.inf and x[k, 0] > 0 else ""
+        return f"has t = {x[k, 0]:.6g}{shown}{hint}"
+
+    where = "first" if time == 0 else "last"
+    rule = f"{name} must lie on the hyperboloid t^2 - |s|^2 = {1 / coordinates.scale**2:.6g}, t > 0 (time {where})"
+    remedy = _hyperboloid_remedy(to_numpy(X), coordinates, rounding) if bad.any() else ""
+    _raise_for(bad, start, rule, "do not", describe, remedy)
+
+
+def _time_first(X: np.ndarray, time: int | None) -> np.ndarray:
+    return np.roll(X, 1, axis=1) if time == -1 else X
+
+
+def _rounding(X: Array) -> float:
+    """The relative rounding error of t^2 - |s|^2 as a fraction of t^2: large in half precision."""
+    return 8 * float(array_namespace(X).finfo(X.dtype).eps)
+
+
+def _off_hyperboloid(x: np.ndarray, coordinates: Coordinates, rounding: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """t^2 - |s|^2 of rows (t, s) in units that avoid overflow, the unit of each row, and which rows are off the hyperboloid."""
+    slack = max(HYPERBOLOID_SLACK, rounding)
+    y, unit = x, np.ones(len(x))
+    time, space = _squares(y)
+    if not np.isfinite(time + space).all():
+        unit = np.maximum(np.abs(x).max(axis=1), 1 / coordinates.scale)
+        y = x / unit[:, None]
+        time, space = _squares(y)
+    square, level = time - space, (1 / coordinates.scale / unit) ** 2
+    return square, unit, (np.abs(square - level) > slack * (level + time)) | (y[:, 0] <= 0)
+
+
+def _squares(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """t^2 and |s|^2 of rows (t, s)."""
+    return x[:, 0] ** 2, np.einsum("ij,ij->i", x[:, 1:], x[:, 1:])
+
+
+def _hyperboloid_remedy(X: np.ndarray, coordinates: Coordinates, rounding: float) -> str:
+    """What to do about rows that are not on the hyperboloid."""
+    for name, model in MODELS.items():
+        if model.domain == "hyperboloid" and name != coordinates.model:
+            if not _off_hyperboloid(_time_first(X, model.time), coordinates, rounding)[2].any():
+                return f"They do with the time {'first' if model.time == 0 else 'last'}: pass model={name!r}."
+    return "For ball coordinates pass model='poincare'; for Lorentz coordinates without the time, model='lorentz-space'."
+
+
+def _check_space(X: Array, coordinates: Coordinates, start: int, name: str) -> None:
+    """Raise ValueError if the rows have a time after all."""
+    x = to_numpy(X)
+    for model, row in MODELS.items():
+        if row.domain == "hyperboloid" and _surely_on_hyperboloid(_time_first(x, row.time), coordinates, _rounding(X)):
+            raise ValueError(
+                f"{name} must be Lorentz coordinates without the time (model={coordinates.model!r}), but rows {start} to "
+                f"{start + len(x) - 1} include it: t^2 - |s|^2 is {1 / coordinates.scale**2:.6g} in all of them. "
+                f"Pass model={model!r}."
+            )
+
+
+def _surely_on_hyperboloid(x: np.ndarray, coordinates: Coordinates, rounding: float) -> bool:
+    """Whether rows (t, s) are on the hyperboloid, and enough of them where neither chance nor rounding explains it."""
+    near = np.abs(x[:, 0]) * coordinates.scale < TELLING_TIME
+    if x.shape[1] < 2 or int(near.sum()) < CERTAIN_ROWS:
+        return False
+    parts = (x[:CERTAIN_ROWS], x)  # a few rows are enough to reject most arrays
+    return not any(bool(_off_hyperboloid(rows, coordinates, rounding)[2].any()) for rows in parts)
+
+
+# ------------------------------------------------------------ the rest
+
+
+def _check_halfspace(X: Array, coordinates: Coordinates, start: int, name: str) -> None:
+    height = to_numpy(X[:, -1])
+    rule = f"{name} must have heights > 0 in its last column (model={coordinates.model!r})"
+    _raise_for(height <= 0, start, rule, "do not", lambda k: f"has height {height[k]:.6g}")
+
+
+CHECKS: dict[Domain, Callable[[Array, Coordinates, int, str], None]] = {
+    "ball": _check_ball,
+    "hyperboloid": _check_hyperboloid,
+    "space": _check_space,
+    "halfspace": _check_halfspace,
+    "vectors": lambda X, coordinates, start, name: None,  # every vector is valid
+}

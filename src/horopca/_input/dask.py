@@ -23,12 +23,11 @@ from dask.delayed import Delayed, delayed
 from sklearn.utils.validation import validate_data
 
 from ..geometry import lift
-from ..geometry._arrays import AnyArray, Array, array_namespace
+from ..geometry._arrays import Array, array_namespace
 from ..geometry._points import Chunk, T, add
-from .coordinates import LARGEST_RADIUS, Coordinates
+from .coordinates import LARGEST_RADIUS, Coordinates, check_points
 from .rows import Rows, chunk_slices
 from .threads import one_blas_thread
-from .validation import check_points
 
 with suppress(ImportError):
     import distributed  # noqa: F401  (before its settings are changed: importing it later would overwrite ours)
@@ -37,7 +36,7 @@ BRANCHES = 8  # The number of results that a task of the tree combines.
 GATHERED_ROWS = 1 << 15  # The largest number of rows that is brought to one machine.
 SETTINGS = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}  # Graphs contain the sample of the rows.
 
-Check = Callable[[AnyArray, int], None]  # of rows and the number of the first
+Check = Callable[[Any, int], None]  # of rows and the number of the first
 
 
 def as_dask_array(X: Any, name: str, estimator: Any = None, reset: bool = False) -> da.Array:
@@ -76,7 +75,7 @@ class DaskRows(Rows):
         coordinates = self.coordinates
         self.unchecked = lambda block, start: check_points(block, coordinates, start, name, reach)
 
-    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = add, *, serial: bool = False) -> T:
+    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = add) -> T:
         return self._pass(function, combine, self)
 
     def fold_beside(self, other: Rows, function: Callable[[Chunk, Chunk], Any]) -> Any:
@@ -116,7 +115,7 @@ class DaskRows(Rows):
         function = cloudpickle.loads(cloudpickle.dumps(function))  # a copy: its estimator may be fitted again
         origin = lift(np.zeros((1, self.shape[1] - 1)))
         like: Any = function(self.coordinates.chunk(self.coordinates.from_hyperboloid(origin, self.X.dtype)))[:0]
-        work = _node(LazyMap(function, self.coordinates, self.unchecked, self.starts, like))
+        work = _node((function, self.coordinates, self.unchecked, self.starts, like))
         chunks = (self.X.chunks[0], like.shape[1:])
         return self.X.map_blocks(_map_block, work, name=f"horopca-{uuid4().hex}", chunks=chunks, dtype=like.dtype, meta=like)
 
@@ -145,16 +144,6 @@ class Pass(NamedTuple):
     function: Callable[..., Any]
     combine: Callable[[Any, Any], Any]
     arrays: tuple[tuple[Coordinates, Check | None], ...]
-
-
-class LazyMap(NamedTuple):
-    """The function behind a lazy array, and how its rows are converted and validated."""
-
-    function: Callable[[Chunk], AnyArray]
-    coordinates: Coordinates
-    check: Check | None
-    starts: np.ndarray
-    empty: AnyArray  # the result for no rows
 
 
 def _node(value: Any) -> Delayed:
@@ -192,8 +181,8 @@ def _take(block: Array, indices: np.ndarray, start: int, check: Check | None) ->
     return np.asarray(block[indices - start, :])
 
 
-def _map_block(block: Array, lazy: LazyMap, block_id: tuple[int, int]) -> AnyArray:
+def _map_block(block: Array, work: tuple[Any, ...], block_id: tuple[int, int]) -> Any:
     """The images of a chunk, a few thousand rows at a time."""
-    start = int(lazy.starts[block_id[0]])
-    images = map(lazy.function, _chunks(block, lazy.coordinates, lazy.check, start, chunk_slices(block)))
-    return array_namespace(lazy.empty).concat([lazy.empty, *images], axis=0)
+    function, coordinates, check, starts, empty = work
+    images = map(function, _chunks(block, coordinates, check, int(starts[block_id[0]]), chunk_slices(block)))
+    return array_namespace(empty).concat([empty, *images], axis=0)

@@ -7,33 +7,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..geometry import ModelName
 from .arguments import as_number
 from .coordinates import Coordinates, check_coordinates
 
-
-class Convention(NamedTuple):
-    """How a class of manifolds stores points: our model, and our curvature as a function of the manifold."""
-
-    model: ModelName
-    curvature: Callable[[Any], Any]
-
-
-MANIFOLDS: dict[str, dict[str, Convention]] = {
+#: By library and class of manifold: our model, and our curvature as a function of the manifold.
+MANIFOLDS: dict[str, dict[str, tuple[ModelName, Callable[[Any], Any]]]] = {
     "geoopt": {
-        "Stereographic": Convention("poincare", lambda manifold: manifold.k),  # PoincareBall(c) is a subclass, with k = -c
-        "Lorentz": Convention("lorentz", lambda manifold: -1 / manifold.k),  # whose k is a squared radius
+        "Stereographic": ("poincare", lambda manifold: manifold.k),  # PoincareBall(c) is a subclass, with k = -c
+        "Lorentz": ("lorentz", lambda manifold: -1 / manifold.k),  # whose k is a squared radius
     },
-    "hypll": {"PoincareBall": Convention("poincare", lambda manifold: -manifold.c())},
+    "hypll": {"PoincareBall": ("poincare", lambda manifold: -manifold.c())},
     "hyperbolix": {
-        "Poincare": Convention("poincare", lambda manifold: -manifold.c),
-        "Stereographic": Convention("poincare", lambda manifold: -manifold.c),
-        "Hyperboloid": Convention("lorentz", lambda manifold: -manifold.c),
-        "ProperVelocity": Convention("lorentz-space", lambda manifold: -manifold.c),
-        "Klein": Convention("klein", lambda manifold: -manifold.c),
-        "HalfSpace": Convention("halfspace", lambda manifold: -manifold.c),
+        "Poincare": ("poincare", lambda manifold: -manifold.c),
+        "Stereographic": ("poincare", lambda manifold: -manifold.c),
+        "Hyperboloid": ("lorentz", lambda manifold: -manifold.c),
+        "ProperVelocity": ("lorentz-space", lambda manifold: -manifold.c),
+        "Klein": ("klein", lambda manifold: -manifold.c),
+        "HalfSpace": ("halfspace", lambda manifold: -manifold.c),
     },
 }
 
@@ -60,6 +53,10 @@ def from_geoopt(points: Any, manifold: Any = None) -> ImportedPoints:
     model : str
     curvature : float
 
+    See Also
+    --------
+    from_hypll, from_hyperbolix : the same for other libraries
+
     Examples
     --------
     >>> import geoopt, torch                                                            # doctest: +SKIP
@@ -84,6 +81,10 @@ def from_hypll(points: Any) -> ImportedPoints:
     model : str
     curvature : float
 
+    See Also
+    --------
+    from_geoopt, from_hyperbolix : the same for other libraries
+
     Examples
     --------
     >>> X, model, curvature = from_hypll(network(batch))           # doctest: +SKIP
@@ -99,7 +100,9 @@ def from_hyperbolix(points: Any, manifold: Any, c: Any = None) -> ImportedPoints
     Parameters
     ----------
     points : array of shape (..., n_features)
-    manifold : ``Poincare``, ``Hyperboloid``, ``ProperVelocity``, ``Klein``, ``HalfSpace`` or ``Stereographic`` of positive c
+        Points of the manifold.
+    manifold : hyperbolix manifold
+        ``Poincare``, ``Hyperboloid``, ``ProperVelocity``, ``Klein``, ``HalfSpace`` or ``Stereographic`` with positive c.
     c : number or None
         The points have curvature -c. None means the c of the manifold.
 
@@ -108,6 +111,10 @@ def from_hyperbolix(points: Any, manifold: Any, c: Any = None) -> ImportedPoints
     points : array, unchanged
     model : str
     curvature : float
+
+    See Also
+    --------
+    from_geoopt, from_hypll : the same for other libraries
 
     Examples
     --------

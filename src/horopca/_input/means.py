@@ -1,4 +1,4 @@
-"""The Fréchet mean of many rows, in as few passes over them as will do."""
+"""The Fréchet mean of many rows, in few passes."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..geometry import boost_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry._points import ArrayPoints, Chunk
-from ..geometry.isometries import BOOSTABLE_TIME
+from ..geometry.isometries import BOOSTABLE_TIME, boost_to_origin
 from ..statistics import Mean, exp_from, frechet_mean, newton_terms
 from .rows import Rows
 
 MANY_ROWS = 1 << 14  # The mean of more rows than this starts from that of a sample.
-MOST_PASSES = 16  # A mean that has not come near after so many passes is left to Newton's method over all rows.
+MOST_PASSES = 16  # If the mean has not converged after this many passes, Newton's method over all rows finds it.
 
 
 def mean_of(rows: Rows) -> Mean:
@@ -28,7 +27,7 @@ def mean_of(rows: Rows) -> Mean:
 
 
 def mean_of_many(rows: Rows, sample: Array, first: Mean | None = None) -> Mean:
-    """The Fréchet mean of many rows, from that of a random sample (m, d+1) of them (`first`), in as few passes as will do.
+    """The Fréchet mean of many rows, from that of a random sample (m, d+1) of them (`first`), in few passes.
 
     Newton's method with the gradient of all rows and the Hessian of the sample, corrected by Broyden's rule after each step: a
     pass (two products with the user's own array) brings the mean nearer by the square root of the size of the sample, and more
@@ -42,7 +41,7 @@ def mean_of_many(rows: Rows, sample: Array, first: Mean | None = None) -> Mean:
     inverse = np.linalg.inv(newton_terms(ArrayPoints(sample), m)[2])
     gradient = step = np.zeros_like(m)  # none yet
     for n_iter in range(1, MOST_PASSES + 1):
-        square, force = rows.fold(_pull_of(m, weights), serial=n_iter > 1)
+        square, force = rows.fold(_pull_of(m, weights))
         if not square / total <= variance * (1 + 1e-12):
             break
         variance = square / total

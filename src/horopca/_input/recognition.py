@@ -9,13 +9,9 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 
 from ..geometry import MODELS
-from ..geometry._arrays import array_namespace, to_numpy
+from ..geometry._arrays import array_namespace
 from ..geometry.models import row_norms
-from .arguments import check_choice
-from .coordinates import LARGEST_RADIUS, Coordinates, check_coordinates
-from .libraries import coordinates_of, merge_coordinates
-from .rows import is_dask
-from .validation import check_points
+from .coordinates import LARGEST_RADIUS, Coordinates, check_coordinates, check_points
 
 BLOCK_ELEMENTS = 1 << 20  # The number of elements that are examined at a time.
 SINGLE = 8 * float(np.finfo(np.float32).eps)  # Rounding of t^2 + |s|^2: Lorentz coordinates are trained in float32.
@@ -40,28 +36,6 @@ class Recognised(NamedTuple):
     def coordinates(self) -> Coordinates | None:
         """Those of the only candidate; None if there are several or none."""
         return self.fitting[self.candidates[0]] if len(self.candidates) == 1 else None
-
-
-def choose_coordinates(X: Any, model: str, curvature: Any, name: str = "X") -> Coordinates:
-    """The coordinates of X: model and curvature as given, or those of geoopt's manifold; "auto" means the only model that fits.
-
-    Raises ValueError if the arguments are invalid, contradict the manifold, or if several models fit.
-    """
-    check_choice("model", model, (*MODELS, "auto"))
-    own = coordinates_of(X)
-    if own is not None:
-        return merge_coordinates(X, own, model, curvature, name)
-    if model != "auto":
-        return check_coordinates(model, curvature)
-    scale = check_coordinates("tangent", curvature).scale
-    if is_dask(X) or np.ndim(X) != 2 or 0 in np.shape(X):
-        raise ValueError(f"model='auto' needs the rows of {name} in memory, as a matrix. Pass a model.")
-    x = to_numpy(X)
-    found = recognise(lambda: iter([x[np.isfinite(x).all(axis=1)] * scale]), x.shape[1], rounding_of(X))
-    if found.coordinates is None:
-        could = " or ".join(map(repr, found.candidates)) or "of no model at this curvature"
-        raise ValueError(f"model='auto' is ambiguous: the rows of {name} could be {could} ({found.evidence}). Pass a model.")
-    return check_coordinates(found.coordinates.model, curvature)
 
 
 def rounding_of(X: Any) -> float:
@@ -172,8 +146,10 @@ def _fits(x: np.ndarray, coordinates: Coordinates, evidence: _Evidence) -> bool:
 
 def _share(x: np.ndarray, square: float, rounding: float) -> bool:
     """Whether t^2 - |s|^2 equals `square` in all rows (t, s)."""
-    time, space = x[:, 0] ** 2, (x[:, 1:] ** 2).sum(axis=1)
-    return not (np.abs(time - space - square) > 1e-4 * square + rounding * (time + space)).any()
+    size = np.maximum(np.abs(x).max(axis=1), 1.0)  # by which rows are divided: squares would overflow
+    time, space = (x[:, 0] / size) ** 2, ((x[:, 1:] / size[:, None]) ** 2).sum(axis=1)
+    share = square / size / size
+    return not (np.abs(time - space - share) > 1e-4 * share + rounding * (time + space)).any()
 
 
 def _candidates(evidence: _Evidence, fitting: dict[str, Coordinates | None]) -> tuple[tuple[str, ...], str]:

@@ -1,6 +1,7 @@
 """The rows of a user's array as points: NumPy arrays, data frames, memory-mapped files, and arrays of torch, CuPy or JAX.
 
-`check_rows` is the entry: it validates an array, wherever it is stored, and wraps it.
+`choose_coordinates` finds the model and the curvature of an array. `check_rows` validates it, wherever it is stored, and wraps
+it.
 """
 
 from __future__ import annotations
@@ -10,34 +11,36 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import device, is_array_api_obj, is_numpy_array, is_torch_array
 from sklearn.utils.validation import check_array, validate_data
 
+from ..geometry import MODELS
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
-from ..geometry._points import Chunk, T, add, row_slices
+from ..geometry._points import Chunk, Points, T, add, row_slices
 from . import cuda
-from .coordinates import LARGEST_RADIUS, Coordinates
-from .libraries import as_plain_array
+from .arguments import check_choice
+from .coordinates import LARGEST_RADIUS, Coordinates, check_coordinates, check_points
+from .libraries import as_plain_array, coordinates_of, merge_coordinates
+from .recognition import recognise, rounding_of
 from .threads import allowed_threads, one_blas_thread
-from .validation import check_points
 
-CHUNK_ELEMENTS = 1 << 19  # The size of a chunk in memory: it stays in a core's cache.
-THREAD_ELEMENTS = 1 << 21  # The size of a chunk for one of several threads: enough work to pay for the switch.
+CHUNK_ELEMENTS = 1 << 19  # The size of a chunk in memory: it stays in a core's cache, and pays for the switch of a thread.
+LARGE_ELEMENTS = 1 << 23  # Arrays of more elements are processed by several threads.
 DEVICE_ELEMENTS = 1 << 27  # The size of a chunk on an accelerator, where launching a kernel is expensive.
 
 
-class Rows:
+class Rows(Points):
     """The rows of an array as `Points`. `source` is the memory-mapped file that the array is a view of, if any."""
 
     remote = False  # whether passes over the rows are made on other machines
 
     def __init__(self, X: Any, coordinates: Coordinates, n_jobs: int | None = None, source: Any = None) -> None:
         self.X, self.coordinates = X, coordinates
-        self.shape: tuple[int, int] = (X.shape[0], coordinates.dimension(X.shape[1]) + 1)
-        large = is_numpy_array(X) and X.size > 4 * THREAD_ELEMENTS
+        self.shape = (X.shape[0], coordinates.dimension(X.shape[1]) + 1)
+        large = is_numpy_array(X) and X.size > LARGE_ELEMENTS
         self.threads = allowed_threads(n_jobs) if large else 1
         self._source = source
         self.weights: np.ndarray | None = None  # (n,), how much each row counts
@@ -47,12 +50,12 @@ class Rows:
         X, (model, _), scale = _detached(self.X), self.coordinates, self.coordinates.scale
         if not is_numpy_array(X) and cuda.usable_for(X, model) and cuda.rows_outside(X, model, scale) == 0:
             return
-        for rows in self._slices():
+        for rows in chunk_slices(self.X):
             check_points(self._rows(rows), self.coordinates, rows.start, name, reach)
 
     def chunks(self) -> Iterator[Chunk]:
         """The points in order, a chunk at a time."""
-        return map(self._chunk, self._slices())
+        return map(self._chunk, chunk_slices(self.X))
 
     def take(self, indices: np.ndarray) -> np.ndarray:
         """The points (m, d+1) at some indices, on the host."""
@@ -79,18 +82,15 @@ class Rows:
 
     def map(self, function: Callable[[Chunk], Array]) -> Any:
         """The concatenated rows of function(chunk), as one array of the user's library."""
-        return array_namespace(self.X).concat(list(self._each(function, self.threads)), axis=0)
+        return array_namespace(self.X).concat(list(self._each(function)), axis=0)
 
-    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = add, *, serial: bool = False) -> T:
-        """The values function(chunk) of all chunks, reduced with an associative `combine`.
-
-        If `serial`, on one thread: for functions that are limited by memory bandwidth.
-        """
-        return reduce(combine, self._each(function, 1 if serial else self.threads))
+    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = add) -> T:
+        """The values function(chunk) of all chunks, reduced with an associative `combine`."""
+        return reduce(combine, self._each(function))
 
     def fold_beside(self, other: Rows, function: Callable[[Chunk, Chunk], Any]) -> Any:
         """The sum of function(chunk, the same rows of another array) over all chunks."""
-        return reduce(add, (function(self._chunk(rows), other._chunk(rows)) for rows in self._slices()))
+        return reduce(add, (function(self._chunk(rows), other._chunk(rows)) for rows in chunk_slices(self.X)))
 
     def all(self) -> Any:
         """All points (n, d+1), in an array of the user's library."""
@@ -112,24 +112,43 @@ class Rows:
     def _chunk(self, rows: slice) -> Chunk:
         return self.coordinates.chunk(self._rows(rows), rows.start)
 
-    def _each(self, function: Callable[[Chunk], T], threads: int) -> Iterator[T]:
+    def _each(self, function: Callable[[Chunk], T]) -> Iterator[T]:
         """function of every chunk, in order, on several threads (NumPy releases the interpreter's lock)."""
         work = lambda rows: function(self._chunk(rows))
         with one_blas_thread():
-            if threads == 1:
-                yield from map(work, self._slices())
+            if self.threads == 1:
+                yield from map(work, chunk_slices(self.X))
                 return
-            with ThreadPoolExecutor(threads) as pool:
-                yield from pool.map(work, self._slices(threads))
-
-    def _slices(self, threads: int = 1) -> Iterable[slice]:
-        return chunk_slices(self.X, threads)
+            with ThreadPoolExecutor(self.threads) as pool:
+                yield from pool.map(work, chunk_slices(self.X))
 
 
-def chunk_slices(X: Array, threads: int = 1) -> Iterable[slice]:
+def chunk_slices(X: Array) -> Iterable[slice]:
     """Slices of the rows of X, of a size that suits the device."""
-    elements = DEVICE_ELEMENTS if str(device(X)) != "cpu" else CHUNK_ELEMENTS if threads == 1 else THREAD_ELEMENTS
+    elements = DEVICE_ELEMENTS if str(device(X)) != "cpu" else CHUNK_ELEMENTS
     return row_slices(X.shape[0], max(64, elements // X.shape[1]))
+
+
+def choose_coordinates(X: Any, model: str, curvature: Any, name: str = "X") -> Coordinates:
+    """The coordinates of X: model and curvature as given, or those of geoopt's manifold; "auto" means the only model that fits.
+
+    Raises ValueError if the arguments are invalid, contradict the manifold, or if several models fit.
+    """
+    check_choice("model", model, (*MODELS, "auto"))
+    own = None if isinstance(X, np.ndarray) else coordinates_of(X)
+    if own is not None:
+        return merge_coordinates(X, own, model, curvature, name)
+    if model != "auto":
+        return check_coordinates(model, curvature)
+    scale = check_coordinates("tangent", curvature).scale
+    if is_dask(X) or np.ndim(X) != 2 or 0 in np.shape(X):
+        raise ValueError(f"model='auto' needs the rows of {name} in memory, as a matrix. Pass a model.")
+    x = to_numpy(X)
+    found = recognise(lambda: iter([x[np.isfinite(x).all(axis=1)] * scale]), x.shape[1], rounding_of(X))
+    if found.coordinates is None:
+        could = " or ".join(map(repr, found.candidates)) or "of no model at this curvature"
+        raise ValueError(f"model='auto' is ambiguous: the rows of {name} could be {could} ({found.evidence}). Pass a model.")
+    return check_coordinates(found.coordinates.model, curvature)
 
 
 def check_rows(
@@ -154,7 +173,7 @@ def check_rows(
     points : bool, whether to check each row; otherwise the caller calls ``check()``
     graph : bool, whether a tensor that requires gradients keeps its graph
     """
-    X = as_plain_array(X, coordinates, name)
+    X = X if isinstance(X, np.ndarray) else as_plain_array(X, coordinates, name)
     n_jobs = getattr(estimator, "n_jobs", None)
     if is_dask(X):
         from .dask import DaskRows, as_dask_array
@@ -230,3 +249,36 @@ def _check_n_features(X: Array, estimator: Any, reset: bool, name: str) -> None:
             f"{name} has {X.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} "
             "features as input."
         )
+
+
+class Reservoir(NamedTuple):
+    """A uniform sample of a stream of points, for any order and size of the batches.
+
+    It holds the points with the smallest random keys, sorted by key.
+    """
+
+    points: np.ndarray  # (m, d+1)
+    keys: np.ndarray  # (m,)
+    seen: int
+    changed: int  # points that were added since the last fit
+    seed: int
+    model: str
+    curvature: float
+
+    @classmethod
+    def empty(cls, columns: int, coordinates: Coordinates, seed: int) -> Reservoir:
+        return cls(np.zeros((0, columns)), np.zeros(0), 0, 0, seed, *coordinates)
+
+    def after(self, rows: Rows, size: int) -> Reservoir:
+        """The sample of at most `size` points after these rows."""
+        n = rows.shape[0]
+        keys = np.random.default_rng((self.seed, self.seen)).random(n)
+        if len(self.keys) == size:
+            new = np.flatnonzero(keys < self.keys[-1])
+        else:
+            new = np.argsort(keys)[:size]
+        merged = np.concatenate([self.keys, keys[new]])
+        order = np.argsort(merged)[:size]
+        points = np.concatenate([self.points, rows.take(new)])[order] if len(new) else self.points
+        came = int(np.count_nonzero(order >= len(self.keys)))
+        return self._replace(points=points, keys=merged[order], seen=self.seen + n, changed=self.changed + came)

@@ -15,12 +15,11 @@ import numpy as np
 from scipy.linalg import qr
 
 from ..geometry._arrays import unit
-from .lbfgs import Ascents, Batched, Status, maximise, one_at_a_time
+from .lbfgs import Ascents, Batched, Status, maximise
 from .result import Ending
 from .sample import Sample
 
 EXPLAINED = 1e-7  # A coordinate of which the others explain all but this fraction of its deviation says nothing new.
-LOWEST = -1e4  # This stands for the logarithm of a generalised variance of zero.
 
 
 class Directions(NamedTuple):
@@ -31,12 +30,12 @@ class Directions(NamedTuple):
 
 
 def busemann_columns(sample: Sample, q: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-    """Busemann coordinates (n, m) of a sample along ideal points q (m, d), and the pullback to gradients in q."""
-    s = sample.columns[1:, :].T
-    level = sample.columns[0, :, None] - s @ q.T
-    lowest = level <= sample.floor[:, None]  # q is in the direction of the point, to within rounding: nothing is lower
-    level = np.where(lowest, sample.floor[:, None], level)
-    return np.log(level), lambda G: -np.where(lowest, 0, G / level).T @ s
+    """Busemann coordinates (..., n, m) of a sample along ideal points q (..., m, d), and the pullback to gradients in q."""
+    s, floor = sample.columns[1:, :].T, sample.floor[:, None]
+    level = sample.columns[0, :, None] - s @ np.swapaxes(q, -1, -2)
+    lowest = level <= floor  # q is in the direction of the point, to within rounding: nothing is lower
+    level = np.where(lowest, floor, level)
+    return np.log(level), lambda G: -np.swapaxes(np.where(lowest, 0, G / level), -1, -2) @ s
 
 
 def generalised_variance(sample: Sample, given: np.ndarray) -> Batched:
@@ -47,18 +46,20 @@ def generalised_variance(sample: Sample, given: np.ndarray) -> Batched:
     n = sample.size
     explained = np.linalg.qr(np.column_stack([np.ones(n), busemann_columns(sample, given)[0]]))[0]
 
-    def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        size = np.linalg.norm(theta, axis=1, keepdims=True)
+    def objective(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        size = np.linalg.norm(theta, axis=2, keepdims=True)
         q = theta / size
         columns, pullback = busemann_columns(sample, q)
         Q, R = np.linalg.qr(columns - explained @ (explained.T @ columns))
-        new = np.abs(np.diag(R))
-        if not new.all():
-            return LOWEST, np.zeros_like(theta)
-        G = pullback(2 * np.linalg.solve(R, Q.T).T)  # d log det(F^T F) / dF = 2 F (F^T F)^-1
-        return 2 * float(np.sum(np.log(new))) - len(theta) * np.log(n), (G - np.sum(G * q, axis=1, keepdims=True) * q) / size
+        new = np.abs(np.diagonal(R, axis1=1, axis2=2))
+        zero = ~new.all(axis=1)
+        R = np.where(zero[:, None, None], np.eye(theta.shape[1]), R)
+        G = pullback(2 * np.swapaxes(np.linalg.solve(R, np.swapaxes(Q, 1, 2)), 1, 2))  # d log det(F^T F) / dF = 2 F (F^T F)^-1
+        values = 2 * np.sum(np.log(np.where(zero[:, None], 1.0, new)), axis=1) - theta.shape[1] * np.log(n)
+        G = np.where(zero[:, None, None], 0.0, (G - np.sum(G * q, axis=2, keepdims=True) * q) / size)
+        return np.where(zero, -np.inf, values), G
 
-    return one_at_a_time(objective)
+    return objective
 
 
 def search_directions(

@@ -87,16 +87,6 @@ def maximise(objective: Batched, starts: np.ndarray, *, max_iter: int, tol: floa
     return Ascents(x.reshape(shape), value, n_iter, status)
 
 
-def one_at_a_time(objective: Callable[[np.ndarray], tuple[float, np.ndarray]]) -> Batched:
-    """A function of one point as a function of many."""
-
-    def batched(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        found = [objective(point) for point in points]
-        return np.array([value for value, _ in found]), np.stack([gradient for _, gradient in found])
-
-    return batched
-
-
 def _shorten(rows: np.ndarray, length: np.ndarray, predicted: np.ndarray, gain: np.ndarray) -> None:
     """Shorten steps to the vertex of the parabola through both values, by a factor between 0.1 and 0.5."""
     finite = np.isfinite(gain) & np.isfinite(predicted)

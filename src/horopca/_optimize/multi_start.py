@@ -11,42 +11,62 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..projections.spines import Spine, spine_angle, spine_basis, spine_from_basis
-from .families import Family, FreeSpines, IdealSpines, OneMore, compose, ideal_parameters, one_more
-from .lbfgs import Ascents, Batched, Status, maximise
+from ..projections.spines import Spine, spine_basis, spine_from_basis
+from .families import (
+    Family,
+    FreeSpines,
+    IdealSpines,
+    OneMore,
+    compose,
+    ideal_parameters,
+    light_like,
+    one_more,
+    random_starts,
+    some_directions,
+    spectral_starts,
+)
+from .lbfgs import Ascents, Status, maximise
 from .objectives import OBJECTIVES, SHARPEST, Objective, objective_over
-from .pairs import some_pairs
-from .sample import Sample
-from .starts import light_like, random_starts, some_directions, spectral_starts
+from .sample import Sample, some_pairs
 
 Progress = Callable[[int, int, float], None]  # (number of the round, ascents in it, best value)
 
-SCREENED = 8  # Starts that are looked at for each one that is climbed from: a look costs a tenth of a climb.
+CANDIDATES = 8  # Starts that are evaluated for each one that is climbed from: an evaluation costs a tenth of a climb.
 LEAST_PAIRS = 1 << 12  # Pairs in every round: below that their noise decides which ascents go on.
-SEMIFINAL_PAIRS = 1 << 14  # Pairs in the last round but one: four times as many take 1.6 times as long, for 0.003 % (CS Ph.D.).
+MORE_PAIRS = 1 << 14  # Pairs in the last round but one: four times as many take 1.6 times as long, for 0.003 % (CS Ph.D.).
 FEW_ROWS = 1 << 9  # Up to this many points all pairs cost little, and more ascents reach the last round.
 ROUND_TOL = 1e-7  # Tolerance of all rounds but the last, whose optima are only near those of more pairs.
-MORE_STARTS = 12  # Starts of a single component on few points, for each of other searches: without, random points lose 1 %.
 MANY_AXES = 64  # In more dimensions all rounds but the last two use the first principal axes only, this many of them
 AXES_PER_COMPONENT = 4  # or this many for each component.
 MANY_COMPONENTS = 8  # For more components a quarter of the starts: their optima differ by less (figures at K = 50).
-DIRECTIONS = 1 << 12  # Data directions that are looked at for a single component.
+SINGLE_STARTS = 24  # Times the starts, for a single component on few points: without, random points (100 x 20) lose 1 %.
+DIRECTIONS = 1 << 12  # Data directions that are evaluated for a single component.
 STRETCHES = (1.5, 2.2)  # Stretches of the starts, in turn: those of the paper's data lie between 1.3 and 2.6.
 EQUAL = 1e-3  # Two optima whose values differ by a smaller fraction are reported as equally good,
-DIFFERENT = 0.1  # if the largest angle between their spines is larger than this.
-OTHERS = 2  # Ascents of the free family whose nearest ideal spines reach the last rounds of a search among these.
+DIFFERENT = 0.1  # if the angle between their spines is larger than this.
 SAME = 0.02  # Ascents whose spines are nearer than this angle lead to one optimum.
 MERGED = 1e-7  # Below this kappa the ideal points of a spine count as one.
+RUGGED_ROWS = 1 << 12  # Up to this many points the distortion is searched from more starts, and with a stretch ascents hop:
+HOP_ASCENTS = 8  # this many of the best (four find the same on three of four data sets, and 0.8 % less on CS Ph.D.),
+HOP_LENGTHS = 3 * (1.0, 0.3, 0.1)  # at these lengths in turn. Five, with twice the jumps, lose 0.5 % on CS Ph.D. (four seeds).
+
+THOROUGH = 3  # Up to this many components, which cost little, each search of a curve is as thorough as one of its own.
+NEXT_DIRECTIONS = 32  # Data directions that are tried as one more component.
 
 
 class Round(NamedTuple):
-    """One round of successive halving."""
+    """One round of successive halving: the best starts on some points and pairs are climbed from."""
 
+    starts: int
     rows: int  # points
     shifts: int  # pairs of each point
     iterations: int
-    keep: int  # ascents that go on
-    softness: float
+    softness: float = SHARPEST
+    tol: float = ROUND_TOL
+
+    @property
+    def early(self) -> bool:
+        return self.softness > 0.01
 
 
 class SearchOptions(NamedTuple):
@@ -60,6 +80,9 @@ class SearchOptions(NamedTuple):
     warm: list[np.ndarray] | None = None  # bases of an earlier answer: one more start
 
 
+NEXT_OPTIONS = SearchOptions(3, 16, 50, 1e-5)  # Few starts and pairs: folds and copies of the data differ by more.
+
+
 class Flag(NamedTuple):
     """A nested sequence of spines V_1 < ... < V_K, and how the search for them ended."""
 
@@ -70,6 +93,47 @@ class Flag(NamedTuple):
     several: bool = False  # whether another optimum is equally good
 
 
+def halving(
+    over: Callable[[Round], Objective], family: Family, points: np.ndarray, rounds: Sequence[Round], progress: Progress
+) -> tuple[Ascents, bool]:
+    """Successive halving: each round evaluates all points on its own pairs, and climbs from the best different ones.
+
+    Returns the ascents of the last round, best first, and whether another of the points that it compared is equally good.
+    """
+    several = False
+    for number, round in enumerate(rounds):
+        objective, bases = over(round), family.basis(points)[0]
+        values = objective(bases, gradient=False)[0]
+        order = np.argsort(-values, kind="stable")
+        if number or len(points) <= 4 * round.starts:
+            near = order[values[order] >= values[order[0]] - EQUAL * abs(values[order[0]])]
+            several = bool((_sines(bases[order[:1]], bases[near]) > DIFFERENT**2).any())
+            order = _different(bases, order, round.starts)
+        found = maximise(compose(objective, family), points[order[: round.starts]], max_iter=round.iterations, tol=round.tol)
+        progress(number + 1, len(found.values), float(found.values.max()))
+        points = found.points
+    return found.best(), several
+
+
+def _sines(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Sums (S, T) of sin^2 of the principal angles between the spans of bases (S, K, m) and (T, K, m)."""
+    P, Q = (np.linalg.qr(np.swapaxes(X, 1, 2))[0] for X in (A, B))
+    products = np.swapaxes(P, 1, 2).reshape(-1, A.shape[2]) @ np.swapaxes(Q, 0, 1).reshape(B.shape[2], -1)
+    return A.shape[1] - (products**2).reshape(len(A), A.shape[1], len(B), A.shape[1]).sum(axis=(1, 3))
+
+
+def _different(bases: np.ndarray, order: np.ndarray, keep: int) -> np.ndarray:
+    """The first `keep` indices of an order, without those whose span is that of an earlier one."""
+    if keep == 1:
+        return order[:1]
+    sines = _sines(bases, bases)
+    chosen: list[int] = []
+    for k in order:
+        if len(chosen) < keep and (sines[k, chosen] > SAME**2).all():
+            chosen.append(int(k))
+    return np.array(chosen)
+
+
 class Search(NamedTuple):
     """What is searched for, on which points, how hard."""
 
@@ -78,237 +142,150 @@ class Search(NamedTuple):
     options: SearchOptions
     rng: np.random.Generator
 
-    @property
-    def rugged(self) -> bool:
-        return OBJECTIVES[self.objective].rugged
+    def over(self, round: Round) -> Objective:
+        """The objective of a round; in early rounds the pair variance stands for the Fréchet variance."""
+        part = self.sample.head(min(round.rows, self.sample.size))
+        name = "variance" if round.early and self.objective == "frechet" else self.objective
+        pairs = some_pairs(part.size, round.shifts, self.rng)
+        return objective_over(part, name, pairs, round.softness, precise=not round.early)
 
-    def over(self, rows: int, shifts: int, softness: float = SHARPEST) -> Objective:
-        """The objective on some points and pairs; the variance stands for the Fréchet variance before the last rounds."""
-        part = self.sample.head(min(rows, self.sample.size))
-        return objective_over(part, self.objective, some_pairs(part.size, shifts, self.rng), softness, precise=softness <= 0.01)
+    def rounds(self, n: int) -> tuple[list[Round], list[Round]]:
+        """Early rounds, with a few steps of n starts and more of the better ones, and the last rounds."""
+        size, options, rugged = self.sample.size, self.options, OBJECTIVES[self.objective].rugged
+        shifts, few, rows = max(8, LEAST_PAIRS // size), size <= FEW_ROWS, min(size, 1 << 13)
+        finalists = max(3, n // (3 if few and rugged else 6))
+        more = min(max(options.shifts, LEAST_PAIRS // size), max(8, MORE_PAIRS // rows))
+        last = max(1, finalists // 3) if few else 3 if self.hops() else 1
+        return (
+            [Round(n, 1024 if rugged else 512, shifts, 10, 0.1), Round(max(2, n // 3), 2048, shifts, 36, 0.03)],
+            [
+                Round(finalists, rows, more, 25, 0.01),
+                Round(last, size, options.shifts, options.max_iter, tol=options.tol),
+            ],
+        )
 
-    def early_rounds(self) -> list[Round]:
-        """A few steps of all starts, and more of the better ones."""
-        n, shifts = self.options.n_init, max(8, LEAST_PAIRS // self.sample.size)
-        rows = 1024 if self.rugged else 512
-        return [Round(rows, shifts, 10, max(2, n // 3), 0.1), Round(2048, shifts, 36, self.finalists(), 0.03)]
-
-    def finalists(self) -> int:
-        """Ascents in the last rounds: more where there are many optima and where they cost little."""
-        n, cheap = self.options.n_init, self.sample.size <= FEW_ROWS
-        return max(3, n // (3 if cheap and self.rugged else 6))
-
-    def last_rounds(self) -> list[Round]:
-        """The best of these on more pairs, then on all that the options allow."""
-        size, options = self.sample.size, self.options
-        rows = min(size, 1 << 13)
-        shifts = min(max(options.shifts, LEAST_PAIRS // size), max(8, SEMIFINAL_PAIRS // rows))
-        keep = max(1, self.finalists() // 3) if size <= FEW_ROWS else 3 if self.hops() else 1
-        return [Round(rows, shifts, 25, keep, 0.01), Round(size, options.shifts, options.max_iter, 1, SHARPEST)]
-
-    def early(self) -> Search:
-        """The search of the early rounds: the pair variance stands for the Fréchet variance."""
-        return self._replace(objective="variance") if self.objective == "frechet" else self
-
-    def screened(self, bases: np.ndarray, keep: int) -> np.ndarray:
-        """The most promising of some bases, best first."""
-        rows = min(FEW_ROWS, self.sample.size)
-        values = self.early().over(rows, max(6, LEAST_PAIRS // rows), 0.1)(bases, gradient=False)[0]
-        return bases[np.argsort(-values, kind="stable")[:keep]]
-
-    def climbed(self, family: Family, starts: np.ndarray, rounds: Sequence[Round]) -> Ascents:
-        """Successive halving: a few iterations from all starts, more pairs and iterations for the best of them."""
-        points = starts
-        for number, round in enumerate(rounds):
-            last = round.softness == SHARPEST
-            objective = compose((self if round.softness <= 0.01 else self.early()).over(*round[:2], round.softness), family)
-            tol = self.options.tol if last else max(self.options.tol, ROUND_TOL)
-            found = maximise(objective, points, max_iter=round.iterations, tol=tol)
-            found = found.take(self.distinct(family.basis(found.points)[0], found.values, round.keep))
-            self.options.progress(number + 1, len(points), float(found.values[0]))
-            points = found.points
-        return found
-
-    def finished(self, family: Family, starts: np.ndarray) -> tuple[Ascents, bool]:
-        """The best that the last rounds make of starts, and whether another optimum is equally good.
-
-        The ascents of the last round but one are compared on the pairs of the last round: fewer pairs would rank them by noise.
-        """
-        semifinal, final = self.last_rounds()
-        ends = self.climbed(family, starts, [semifinal._replace(keep=len(starts))])
-        objective, bases = self.over(final.rows, final.shifts), family.basis(ends.points)[0]
-        values = objective(bases, gradient=False)[0]
-        order = np.argsort(-values, kind="stable")
-        near = order[values[order] > values.max() - EQUAL * abs(values.max())]
-        several = any(spine_angle(bases[order[0]], bases[other]) > DIFFERENT for other in near[1:])
-        points = ends.points[order[: semifinal.keep]]
-        best = maximise(compose(objective, family), points, max_iter=final.iterations, tol=self.options.tol).best(1)
-        self.options.progress(4, len(points), float(best.values[0]))
-        return best, several
-
-    def distinct(self, bases: np.ndarray, values: np.ndarray, keep: int) -> np.ndarray:
-        """The indices of the best bases (S, K, d+1), best first, without those whose spine is that of a better one."""
-        order = np.argsort(-values, kind="stable")
-        if keep == 1:
-            return np.asarray(order[:1])
-        S, K, d = len(bases), bases.shape[1], self.sample.dimension + 1
-        Q = np.swapaxes(np.linalg.qr(np.swapaxes(bases[:, :, :d], 1, 2))[0], 1, 2).reshape(S * K, d)
-        sines = K - ((Q @ Q.T) ** 2).reshape(S, K, S, K).sum(axis=(1, 3))  # (S, S), sums of sin^2 of the principal angles
-        chosen: list[int] = []
-        for k in order:
-            if len(chosen) < keep and (sines[k, chosen] > SAME**2).all():
-                chosen.append(int(k))
-        return np.array(chosen)
-
-    def ranked(self, bases: np.ndarray, keep: int) -> np.ndarray:
-        """The best different ones of some bases, best first."""
-        rows = min(self.sample.size, 1 << 13)
-        values = self.early().over(rows, max(16, SEMIFINAL_PAIRS // rows), 0.03)(bases, gradient=False)[0]
-        return np.asarray(bases[self.distinct(bases, values, keep)])
+    def climbed(self, family: Family, points: np.ndarray, rounds: Sequence[Round]) -> tuple[Ascents, bool]:
+        """`halving` in a family."""
+        return halving(self.over, family, points, rounds, self.options.progress)
 
     def hops(self) -> bool:
         """Whether ascents hop (see `hopped`)."""
-        return OBJECTIVES[self.objective].stretched and self.sample.size <= HOPS[-1].rows
+        return OBJECTIVES[self.objective].stretched and self.sample.size <= RUGGED_ROWS
 
     def hopped(self, bases: np.ndarray) -> np.ndarray:
-        """Bases that the best ascents reach by basin hopping, best first, and the given ones.
+        """Bases that the best ascents reach by basin hopping, best first.
 
         Each ascent makes some random jumps of every length in turn, climbs again, and keeps the highest. A stretch makes a kink
         at every pair: there are better optima than those that starts lead to.
         """
-        if not self.hops():
-            return bases
-        hop = next(hop for hop in HOPS if self.sample.size <= hop.rows)
         d = self.sample.dimension + 1
-        rounds = [Round(self.sample.size, hop.shifts, iterations, -1, softness) for iterations, softness in hop.landing]
+        size = self.sample.size
+        shifts, jumps = max(8, 2 * LEAST_PAIRS // size), max(2, FEW_ROWS // size)
+        rounds = [Round(0, size, shifts, 15, 0.03), Round(0, size, shifts, 20, 0.01)]
+        objectives = [self.over(round) for round in rounds]
 
         def land(bases: np.ndarray) -> Ascents:
             Q = np.linalg.qr(np.swapaxes(bases[:, :, :d], 1, 2))[0]
             points = np.concatenate([np.swapaxes(Q, 1, 2), bases[:, :, d:]], axis=2)
             for round, objective in zip(rounds, objectives, strict=True):
-                found = maximise(objective, points, max_iter=round.iterations, tol=ROUND_TOL)
+                found = maximise(objective, points, max_iter=round.iterations, tol=round.tol)
                 points = found.points
             return found
 
-        objectives: list[Batched] = [self.over(*round[:2], round.softness) for round in rounds]
-        ends = land(bases[: hop.ascents])
-        x, values, every = ends.points, ends.values, np.arange(len(ends.values))
-        for length in hop.lengths:
-            ahead = np.repeat(x, hop.jumps, axis=0)
+        best = land(bases[:HOP_ASCENTS])
+        for length in HOP_LENGTHS:
+            ahead = np.repeat(best.points, jumps, axis=0)
             ahead = ahead + length * (self.rng.random(ahead.shape) < 0.5) * self.rng.standard_normal(ahead.shape)
             ends = land(ahead)
-            found = ends.values.reshape(len(x), hop.jumps)
-            best = found.argmax(axis=1)
-            higher = found[every, best] > values
-            points = ends.points.reshape(len(x), hop.jumps, *x.shape[1:])[every, best]
-            x, values = np.where(higher[:, None, None], points, x), np.where(higher, found[every, best], values)
-        return np.concatenate([x[np.argsort(-values, kind="stable")], bases])
+            values = np.column_stack([best.values, ends.values.reshape(-1, jumps)])
+            points = np.concatenate([best.points[:, None], ends.points.reshape(-1, jumps, *bases.shape[1:])], axis=1)
+            top = values.argmax(axis=1)
+            every = np.arange(len(top))
+            best = best._replace(points=points[every, top], values=values[every, top])
+        return best.best().points
 
 
-class Hopping(NamedTuple):
-    """How ascents hop on up to some number of points."""
+def search_spine(search: Search, K: int, free: bool, warm: np.ndarray) -> tuple[np.ndarray, Ascents, bool]:
+    """The basis (K, d+1) of the best spine, how the last ascent ended, and whether another optimum is equally good.
 
-    rows: int
-    ascents: int
-    jumps: int  # of each ascent, for every length
-    lengths: tuple[float, ...]
-    shifts: int  # pairs of each point
-    landing: tuple[tuple[int, float], ...]  # iterations and softness of the climbs after a jump
+    `warm` (S, K, d+1) are more starts. With a stretch, all have one column more.
+    """
+    sample, d, stretched = search.sample, search.sample.dimension, OBJECTIVES[search.objective].stretched
+    n = search.options.n_init if K <= MANY_COMPONENTS else max(2, search.options.n_init // 4)
+    m = min(d, max(MANY_AXES, AXES_PER_COMPONENT * K))
+    coarse = search if m == d else search._replace(sample=sample.along(np.eye(d, m)))
+    starts = [spectral_starts(coarse.sample, K), random_starts(coarse.sample.head(4096), K, CANDIDATES * n, search.rng)]
+    candidates = np.concatenate(starts)
+    if stretched:
+        candidates = _with_stretches(candidates)
+    candidates = np.concatenate([candidates, np.delete(warm, slice(m + 1, d + 1), axis=2)])
+    # each family finds optima that the other misses; from half as many starts in the one that is not asked for
+    found = coarse.climbed(FreeSpines(), candidates, coarse.rounds(n if free else (n + 1) // 2)[0])[0].points
+    if not stretched and K > 1:
+        rounds = coarse.rounds((n + 1) // 2 if free else n)[0]
+        ideal = coarse.climbed(IdealSpines(), ideal_parameters(candidates), rounds)[0].points
+        found = np.concatenate([found, IdealSpines().basis(ideal)[0]])
+    found = np.concatenate([found[:, :, : m + 1], np.zeros((len(found), K, d - m)), found[:, :, m + 1 :]], axis=2)
+    if search.hops():
+        found = np.concatenate([search.hopped(found), found])
+    found = np.concatenate([found, warm])
+    family: Family = FreeSpines() if free else IdealSpines()
+    ends, several = search.climbed(family, found if free else ideal_parameters(found), search.rounds(n)[1])
+    return family.basis(ends.points[:1])[0][0], ends, several
 
 
-HOPS = (
-    Hopping(64, 16, 8, (1.0, 0.3, 1.0, 0.3, 1.0, 0.3), 64, ((25, 0.01), (30, 0.003))),
-    Hopping(1 << 12, 8, 4, (1.0, 0.3, 1.0, 0.3, 0.1), 16, ((15, 0.03), (20, 0.01))),
-)
+def _with_stretches(bases: np.ndarray) -> np.ndarray:
+    """Bases (S, K, d+2) with a column more, whose sum is the logarithm of a stretch."""
+    columns = np.log(np.resize(STRETCHES, len(bases)))[:, None, None] / bases.shape[1]
+    return np.concatenate([bases, np.broadcast_to(columns, (*bases.shape[:2], 1))], axis=2)
 
 
 def search_joint(sample: Sample, K: int, spine: str, objective: str, options: SearchOptions, rng: np.random.Generator) -> Flag:
     """All K components together; then the best flag inside the spine they span."""
-    stretched = OBJECTIVES[objective].stretched
+    stretched, free = OBJECTIVES[objective].stretched, spine == "free"
     if K == 1 and not stretched:
         return search_greedy(sample, K, spine, objective, options, rng)
-    search, free = Search(sample, objective, options, rng), spine == "free"
-    family: Family = FreeSpines() if free else IdealSpines()
-    own, other = _early_bases(search, K, free)
-    if free:  # the other family is contained in this one
-        field = search.ranked(search.hopped(np.concatenate([own, other])), search.finalists())
-    else:  # the optima of the other family lead to some of this one, but their values say nothing here
-        field = np.concatenate([search.ranked(own, search.finalists()), search.ranked(other, OTHERS)])
-    if options.warm is not None:
-        field = np.concatenate([field, options.warm[-1][None]])
-    best, several = search.finished(family, field if free else ideal_parameters(field))
-    basis = family.basis(best.points)[0][0]
+    warm = np.zeros((0, K, sample.dimension + 1 + stretched)) if options.warm is None else options.warm[-1][None]
+    basis, ends, several = search_spine(Search(sample, objective, options, rng), K, free, warm)
     inside = basis[:, : sample.dimension + 1]
     flag = _flag_inside(sample.head(4096 if K <= MANY_COMPONENTS else FEW_ROWS), inside, objective, options, rng, free)
-    return Flag([*flag, basis], float(best.values[0]), int(best.n_iter[0]), best.status[0], several)
-
-
-def _early_bases(search: Search, K: int, free: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Bases (S, K, d+1) that the early rounds reach in the family that is searched, and in the other: each finds optima that
-    the other misses."""
-    d, many = search.sample.dimension, K > MANY_COMPONENTS
-    n = max(2, search.options.n_init // 4) if many else search.options.n_init
-    m = d if d <= MANY_AXES else min(d, max(MANY_AXES, AXES_PER_COMPONENT * K))
-    if m < d:
-        search = search._replace(sample=search.sample.along(np.eye(d, m)))
-    candidates = random_starts(search.sample.head(4096), K, SCREENED * n, search.rng)
-    spectral = spectral_starts(search.sample, K)
-    stretched = OBJECTIVES[search.objective].stretched
-    if stretched:
-        columns = [np.full((1, K, 1), np.log(stretch) / K) for stretch in STRETCHES]
-        spectral = np.concatenate([np.concatenate([spectral, np.repeat(c, 2, axis=0)], axis=2) for c in columns])
-        column = np.concatenate([columns[k % 2] for k in range(len(candidates))])
-        candidates = np.concatenate([candidates, column], axis=2)
-    starts = np.concatenate([spectral, search.screened(candidates, n if free else (n + 1) // 2)])
-    found = [search.climbed(FreeSpines(), starts, search.early_rounds()).points, np.zeros((0, *starts.shape[1:]))]
-    if not stretched:
-        real = search.screened(_nearest_ideal(candidates), (n + 1) // 2 if free else n)
-        starts = ideal_parameters(np.concatenate([spectral, real]))
-        found[1] = IdealSpines().basis(search.climbed(IdealSpines(), starts, search.early_rounds()).points)[0]
-    whole = [np.concatenate([A[:, :, : m + 1], np.zeros((len(A), K, d - m)), A[:, :, m + 1 :]], axis=2) for A in found]
-    return (whole[0], whole[1]) if free else (whole[1], whole[0])
-
-
-def _nearest_ideal(bases: np.ndarray) -> np.ndarray:
-    """The same spines, or the nearest with merged ideal points where the pole lies beyond infinity."""
-    return np.asarray(IdealSpines().basis(ideal_parameters(bases))[0])
+    return Flag([*flag, basis], float(ends.values[0]), int(ends.n_iter[0]), ends.status[0], several)
 
 
 def search_greedy(sample: Sample, K: int, spine: str, objective: str, options: SearchOptions, rng: np.random.Generator) -> Flag:
     """One component after another, each the best addition to those before it (the paper's equation)."""
-    if sample.size <= FEW_ROWS:  # one vector of random points has many optima, and ascents cost little
-        options = options._replace(n_init=MORE_STARTS * options.n_init)
     free, search = spine == "free", Search(sample, objective, options, rng)
     bases, ends, several = [np.zeros((0, sample.dimension + 1))], [], False
     for k in range(K):
+        n = (SINGLE_STARTS if sample.size <= FEW_ROWS and k == 0 else 2) * options.n_init
+        early, last = search.rounds(n)
         family = one_more(bases[-1], free)
-        starts = _additions(search, bases[-1], free)
+        starts = _additions(search, bases[-1], free, n)
         if options.warm is not None:
             starts = np.concatenate([starts, options.warm[k][-1:, -family.spread.shape[1] :]])
-        field = search.climbed(family, starts, search.early_rounds()).points
-        # the maximum at a far point is narrower than the early rounds can see: the best direction goes on unchanged
-        exact = search.over(sample.size, search.last_rounds()[-1].shifts)(family.basis(starts)[0], gradient=False)[0]
-        best, another = search.finished(family, np.concatenate([field, starts[[int(exact.argmax())]]]))
-        bases.append(family.basis(best.points)[0][0])
+        # the maximum at a far point is narrower than early rounds can see: starts are compared again, unchanged
+        field = np.concatenate([search.climbed(family, starts, early)[0].points, starts])
+        best, another = search.climbed(family, field, last)
+        bases.append(family.basis(best.points[:1])[0][0])
         ends.append(best)
         several = several or another
     worst = next((end for end in ends if not end.status[0].converged), ends[-1])
     return Flag(bases[1:], float(ends[-1].values[0]), int(worst.n_iter[0]), worst.status[0], several)
 
 
-def _additions(search: Search, given: np.ndarray, free: bool) -> np.ndarray:
+def _additions(search: Search, given: np.ndarray, free: bool, n: int) -> np.ndarray:
     """Parameters in `one_more` of the most promising vectors to add to a spine: directions of points, exact and perturbed."""
     few = search.sample.head(DIRECTIONS if len(given) == 0 else DIRECTIONS // 4)
-    perturbed = some_directions(few, (4 * search.options.n_init, 1), search.rng, perturbed=True)[:, 0]
+    perturbed = some_directions(few, (2 * n, 1), search.rng, perturbed=True)[:, 0]
     vectors = light_like(np.concatenate([few.directions(), perturbed]))
     if free:
         tilt = search.rng.standard_normal((len(perturbed), 1))
         anywhere = search.rng.standard_normal((len(perturbed), vectors.shape[1]))  # mostly across the data
         vectors = np.concatenate([vectors, np.hstack([tilt, perturbed]), anywhere, np.eye(vectors.shape[1])[1:]])
     bases = np.concatenate([np.broadcast_to(given, (len(vectors), *given.shape)), vectors[:, None]], axis=1)
-    values = search.early().over(few.size, max(6, 4 * LEAST_PAIRS // few.size), 0.1)(bases, gradient=False)[0]
-    order = np.argsort(-values, kind="stable")
-    return np.asarray(vectors[order[: 2 * search.options.n_init], (0 if free else 1) :])
+    over = search.over(Round(0, few.size, max(6, 4 * LEAST_PAIRS // few.size), 0, 0.1))
+    order = np.argsort(-over(bases, gradient=False)[0], kind="stable")
+    return np.asarray(vectors[order[:n], (0 if free else 1) :])
 
 
 def _flag_inside(
@@ -334,7 +311,47 @@ def _flag_inside(
     while len(bases) < K - 1:
         family, m = OneMore(given, centre, spread), spread.shape[1]
         starts = np.array([[1.0], [-1.0]]) if m == 1 else rng.standard_normal((n_init, m))
-        best = search.climbed(family, starts, search.early_rounds()).points[:1]
+        best = search.climbed(family, starts, search.rounds(n_init)[0])[0].points[:1]
         given = family.basis(best)[0][0]
         bases.append(given)
     return [np.column_stack([inner[:, 0], inner[:, 1:] @ axes.T]) for inner in bases]
+
+
+# ---------------------------------------------------------------- a curve over the number of components
+
+
+def search_nested(
+    sample: Sample, K: int, spine: str, objective: str, options: Callable[[int], SearchOptions]
+) -> list[np.ndarray]:
+    """Bases (k, d+1) of spines of k = 1 .. K components (with a stretch (k, d+2)), those of each searched together.
+
+    Up to THOROUGH components they are those of `search_joint`, with the options for that number; from there on those of
+    `search_next`.
+    """
+    d = sample.dimension
+    found = [np.zeros((0, d + 1))]
+    for k in range(1, K + 1):
+        rng = np.random.default_rng(0)
+        if k <= THOROUGH and k < d:
+            found.append(search_joint(sample, k, spine, objective, options(k), rng).bases[-1])
+        else:
+            found.append(search_next(sample, found[-1][:, : d + 1], spine, objective, rng))
+    return found[1:]
+
+
+def search_next(sample: Sample, given: np.ndarray, spine: str, objective: str, rng: np.random.Generator) -> np.ndarray:
+    """The basis (k+1, d+1) of a spine of one component more than a given one (k, d+1), all of them searched again.
+
+    The search starts from the given spine and one more vector, light-like or space-like, of a point or an axis. It has few
+    other starts, so that it may miss an optimum that `search_joint` finds.
+    """
+    k, d = len(given) + 1, sample.dimension
+    free, stretched = spine == "free", OBJECTIVES[objective].stretched
+    if k == d:  # nothing is lost: there is nothing to search
+        whole = np.eye(d, d + 1 + stretched, k=1)
+        return whole if free or d == 1 else np.asarray(IdealSpines().basis(ideal_parameters(whole))[0])
+    q = sample.head(NEXT_DIRECTIONS).directions()
+    vectors = np.concatenate([light_like(q), np.pad(q, ((0, 0), (1, 0))), np.eye(d + 1)[1:]])
+    starts = np.concatenate([np.broadcast_to(given, (len(vectors), *given.shape)), vectors[:, None]], axis=1)
+    search = Search(sample, objective, NEXT_OPTIONS, rng)
+    return search_spine(search, k, free, _with_stretches(starts) if stretched else starts)[0]

@@ -1,8 +1,12 @@
 """What HoroPCA maximises: values and gradients at bases of spines. One table.
 
-An objective maps bases (S, K, d+1) to values (S,) and gradients. It is the projection (`projections.pullback`) followed by a
-mean of a profile over pairs of images (`pairs`), or by the Fréchet variance. To add an objective, add a row to OBJECTIVES, and
-its name to ObjectiveName if users may choose it.
+An objective maps bases (S, K, d+1) to values (S,) and gradients. It is the projection (`projections.project`) followed by a
+mean of a profile over pairs of images, or by the Fréchet variance. Images have coordinates beta and a height eta in the upper
+half-space of H^K, with
+
+    sinh^2(d/2) = (|beta - beta'|^2 + (eta - eta')^2) / (4 eta eta').
+
+To add an objective, add a row to OBJECTIVES, and its name to ObjectiveName if users may choose it.
 """
 
 from __future__ import annotations
@@ -11,21 +15,22 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from array_api_compat import device
+from array_api_compat import device, is_numpy_array, is_torch_array
 
 from ..geometry import from_hyperboloid, to_hyperboloid
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
-from ..projections.pullback import project
+from ..projections.horospherical import project
 from ..statistics import frechet_mean, frechet_median, usual_distance
-from .measures import BOUNDED_VARIANCE, DISTORTION, FRECHET_VARIANCE, PAIR_VARIANCE, Measure
-from .pairs import Pairs, PairWeights, Profile, half_sinh_squared, log_variance, mean_over_pairs
-from .sample import Sample
+from .sample import BLOCK, DEVICE_BLOCK, Pairs, PairWeights, Sample
 
 ObjectiveName = Literal["variance", "distortion", "frechet", "robust"]  # Those that users choose; a stretch is an option.
 
 SHARPEST = 1e-3  # Softness of the last climb with a stretch: it changes the distortion by less than 1e-5 on the paper's data.
-BLOCK = 1 << 14  # Coordinates of images on the host that are processed at a time: they stay in a core's cache.
-DEVICE_BLOCK = 1 << 24  # The same on an accelerator.
+TINY = 1e-290  # Added to squares whose root is divided by.
+
+Profile = Callable[[Any, Any, Any, Any], tuple[Any, Any]]
+"""A function of a projected distance d and the true one: from a = sinh(d/2), c = cosh(d/2), h = d/2 and one over the true
+distance (None if it is not needed) to its value and its derivative in a^2."""
 
 Objective = Callable[..., tuple[np.ndarray, np.ndarray]]  # (bases, gradient=True) to values (S,) and gradients (S, K, .)
 
@@ -68,7 +73,6 @@ class ObjectiveRow(NamedTuple):
     """An objective: the profile whose mean over pairs it is, and what the search has to know about it."""
 
     profile: Callable[[Sample, float], Profile] | None  # for a sample and a softness; None: the Fréchet variance
-    measure: Measure  # what `score` reports
     factor: float = 1.0  # of the profile
     distances: bool = False  # whether the profile needs the true distances
     stretched: bool = False  # whether bases have one more column, whose sum is the logarithm of the stretch
@@ -77,12 +81,12 @@ class ObjectiveRow(NamedTuple):
 
 
 OBJECTIVES = {
-    "variance": ObjectiveRow(lambda *_: _square, PAIR_VARIANCE, 4.0),
+    "variance": ObjectiveRow(lambda *_: _square, 4.0),
     # the projection lengthens no distance, so the mean of d / d_0 is one minus the distortion
-    "distortion": ObjectiveRow(lambda *_: _ratio, DISTORTION, 2.0, distances=True, rugged=True),
-    "stretch": ObjectiveRow(lambda _, soft: _closeness(soft), DISTORTION, distances=True, stretched=True, rugged=True),
-    "frechet": ObjectiveRow(None, FRECHET_VARIANCE),
-    "robust": ObjectiveRow(lambda sample, _: _bounded(sample.reach), BOUNDED_VARIANCE, centre=frechet_median),
+    "distortion": ObjectiveRow(lambda *_: _ratio, 2.0, distances=True, rugged=True),
+    "stretch": ObjectiveRow(lambda _, soft: _closeness(soft), distances=True, stretched=True, rugged=True),
+    "frechet": ObjectiveRow(None),
+    "robust": ObjectiveRow(lambda sample, _: _bounded(sample.reach), centre=frechet_median),
 }
 
 
@@ -94,7 +98,7 @@ def prepare(sample: Sample, name: str) -> Sample:
 def objective_over(sample: Sample, name: str, pairs: Pairs, softness: float = SHARPEST, *, precise: bool = True) -> Objective:
     """The objective over some pairs of a sample: (bases, gradient=True) -> values (S,), gradients (S, K, d+1 or d+2).
 
-    Values that are not finite, as of an ascent that has gone too far, are -inf. `precise` as in `projections.pullback.project`.
+    Values that are not finite, as of an ascent that has gone too far, are -inf. `precise` as in `project`.
     """
     row = OBJECTIVES[name]
     on_host = str(device(sample.columns)) == "cpu"
@@ -153,3 +157,98 @@ def _squares_about_mean(cloud: Array, w: Array) -> tuple[Array, Array]:
     slope = 4 * h / (a * c) * w
     level = xp.concat([xp.zeros_like(cloud[:-1, :]), (slope * square / cloud[-1, :])[None, :]], axis=0)
     return xp.sum(4 * h * h * w), 2 * slope * near * delta - level
+
+
+# ---------------------------------------------------------------- means over pairs
+
+
+def mean_over_pairs(
+    y: Array, r: Array, weights: PairWeights, profile: Profile, gradient: bool = True
+) -> tuple[Array, Array | None]:
+    """Means (S,) of a profile over pairs of images y (S, K, n), r (S, n) one over their heights; and gradients in y."""
+    xp, (S, K, n), most = array_namespace(y), y.shape, weights.pairs.last
+    stack = xp.concat([y, r[:, None, :] / 2], axis=1)
+    ahead = xp.concat([stack, stack[:, :, :most]], axis=2)
+    value, half_distance = xp.zeros_like(r[:, 0]), _half_distance(y)
+    # sums at both ends of the pairs: the gradient has opposite signs there, slope * a^2 in the last row is the same
+    here = xp.zeros((S, K + 1, n), dtype=y.dtype, device=device(y))
+    there = xp.zeros_like(ahead)
+    windows = padded = xp.zeros((S, 1, 1, 1), dtype=y.dtype, device=device(y))  # made for the first block
+    for rows, offsets in weights.pairs.blocks(y, S):
+        factors, inverse = weights.of(rows, offsets)
+        width, m = rows.stop - rows.start, len(offsets)
+        if width != windows.shape[3]:
+            windows = _windows(ahead, width)
+        others = windows[:, :, rows.start + offsets[0] : rows.start + offsets[-1] + 1, :]
+        near = stack[:, -1:, rows] * others[:, -1, ...]  # 1 / (4 eta eta')
+        if padded.shape[2:] != (m, width + m):
+            padded = xp.zeros((S, K + 1, m, width + m), dtype=y.dtype, device=device(y))
+        terms = padded[..., :width]
+        terms[:, :-1, ...] = stack[:, :-1, None, rows]
+        terms[:, :-1, ...] -= others[:, :-1, ...]
+        square = half_sinh_squared(terms[:, :-1, ...], near)
+        a, c = xp.sqrt(square), xp.sqrt(1 + square)
+        part, slope = profile(a, c, half_distance(a, c), inverse)
+        if factors is not None:
+            part, slope = part * factors, slope * factors
+        value = value + xp.sum(part, axis=(1, 2))
+        if gradient:
+            near *= slope
+            terms[:, :-1, ...] *= near[:, None, ...]
+            terms[:, -1, ...] = square * slope
+            here[..., rows] += xp.sum(terms, axis=2)
+            # rows one shorter than they are: each is one further to the right than the one above, as its offset is
+            flat = xp.reshape(padded, (S, K + 1, -1))[..., : m * (width + m - 1)]
+            begin = rows.start + offsets[0]
+            there[..., begin : begin + width + m - 1] += xp.sum(xp.reshape(flat, (S, K + 1, m, -1)), axis=2)
+    scale = 1 / max(weights.total, TINY)
+    if not gradient:
+        return scale * value, None
+    there[..., :most] += there[..., n:]
+    slopes = (2 * scale) * (here[:, :-1, :] - there[:, :-1, :n])
+    slopes[:, -1, :] -= scale * (here[:, -1, :] + there[:, -1, :n]) * r
+    return scale * value, slopes
+
+
+def _windows(ahead: Array, width: int) -> Any:
+    """All windows (S, k, positions, width) of consecutive columns of `ahead` (S, k, .): a view where the library has one."""
+    if is_numpy_array(ahead):
+        return np.lib.stride_tricks.sliding_window_view(ahead, width, axis=2)
+    if is_torch_array(ahead):
+        return ahead.unfold(2, width, 1)
+    return array_namespace(ahead).stack([ahead[:, :, i : i + width] for i in range(ahead.shape[2] - width + 1)], axis=2)
+
+
+def half_sinh_squared(delta: Array, near: Array) -> Array:
+    """sinh^2(d/2) from differences of images (S, K, ...), heights last, and 1 / (4 eta eta'). It is never 0."""
+    square = delta[:, 0, ...] * delta[:, 0, ...]
+    for k in range(1, delta.shape[1]):
+        square += delta[:, k, ...] * delta[:, k, ...]
+    square *= near
+    square += TINY
+    return square
+
+
+def _half_distance(y: Array) -> Callable[[Array, Array], Array]:
+    """asinh(a) from a and c = sqrt(1 + a^2).
+
+    NumPy's asinh costs six logarithms. The logarithm loses the digits of a small a, which weigh nothing beside large ones: only
+    where all points of an image are close to each other is asinh itself needed.
+    """
+    xp = array_namespace(y)
+    close = xp.reshape(xp.abs(y - y[:, :, :1]) < 1e-2 * y[:, -1:, :1], (y.shape[0], -1))
+    return (lambda a, c: xp.asinh(a)) if bool(xp.any(xp.all(close, axis=1))) else lambda a, c: xp.log(a + c)
+
+
+def log_variance(r: Array, weights: Any = None) -> tuple[Array, Array]:
+    """Mean squared distance over all pairs of images on a line (K = 1), from r (S, n) = 1 / height; and gradient in heights.
+
+    There d = |log r - log r'|, so that the mean needs no pairs: it is twice the variance of log r.
+    """
+    xp = array_namespace(r)
+    w = xp.ones_like(r[0, :]) if weights is None else weights
+    mass, own = xp.sum(w), xp.sum(w * w)
+    logs = xp.log(r)
+    off = logs - (logs @ w / mass)[:, None]
+    scale = 2 * mass / xp.maximum(mass * mass - own, from_numpy(np.asarray(TINY), r))
+    return scale * xp.sum(w * off * off, axis=1), -2 * scale * w * off * r

@@ -1,20 +1,9 @@
-"""How a search ended, in words: every search says so, and every fit keeps it."""
+"""How a search ended: stored by every fit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Protocol
-
-
-class Ended(Protocol):
-    """Anything that says how it ended: an ascent, a mean, a training."""
-
-    @property
-    def n_iter(self) -> Any: ...
-    @property
-    def converged(self) -> bool: ...
-    @property
-    def status(self) -> str: ...
+from typing import Any, NamedTuple
 
 
 class Ending(NamedTuple):
@@ -26,12 +15,13 @@ class Ending(NamedTuple):
     remedy: str = ""
 
     @classmethod
-    def of(cls, search: Ended, remedy: str = "") -> Ending:
+    def of(cls, search: Any, remedy: str = "") -> Ending:
+        """That of a result with the attributes n_iter, converged and status."""
         return cls(search.n_iter, bool(search.converged), search.status, remedy)
 
     @classmethod
-    def of_all(cls, searches: Iterable[Ended], remedy: str = "") -> Ending:
-        """One for several searches that follow each other: converged if all are, and the first that is not says why."""
+    def of_all(cls, searches: Iterable[Any], remedy: str = "") -> Ending:
+        """That of several consecutive searches: converged if all are, else with the status of the first that is not."""
         searches = list(searches)
         if not searches:
             return cls(0, True, "nothing to search", remedy)

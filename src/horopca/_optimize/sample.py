@@ -1,13 +1,25 @@
-"""The points that a search runs on: as columns, in the frame of their mean, in random order, with weights."""
+"""The points that a search runs on, and their pairs.
+
+Points are columns, in the frame of their mean, in random order, with weights. Pairs are (i, i + o mod n) for consecutive
+offsets o: slices and never gathers, O(n) memory, every point equally often. All pairs are those of all offsets up to n/2.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import device
 
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
+from ..statistics import pair_distances
+
+BLOCK = 1 << 14
+"""Pairs, or coordinates of images, that are processed at a time on the host: the dozen temporaries of a block, 128 kB each,
+stay in a core's cache (larger ones are given back to the system and asked for again: three times as slow)."""
+DEVICE_BLOCK = 1 << 22  # The same on an accelerator: enough work to outlast the start of a kernel.
+KEPT_PAIRS = 1 << 22  # Distances of up to this many pairs are kept (32 megabytes); those of more are computed in each pass.
 
 
 class Sample(NamedTuple):
@@ -75,3 +87,94 @@ def sample_of_columns(columns: Array, weights: Any = None) -> Sample:
     xp = array_namespace(columns)
     size = xp.sqrt(xp.sum(columns[1:, :] ** 2, axis=0))
     return Sample(columns, 1 / (columns[0, :] + size), None if weights is None else from_numpy(weights, like=columns))
+
+
+# ---------------------------------------------------------------- pairs
+
+
+class Pairs(NamedTuple):
+    """The pairs (i, i + o mod n) for offsets o = first .. last <= n/2. Pairs of the offset n/2 come twice, and count half."""
+
+    n: int
+    first: int
+    last: int
+
+    @property
+    def shifts(self) -> int:
+        """The number of offsets."""
+        return self.last - self.first + 1
+
+    @property
+    def total(self) -> float:
+        """The number of different pairs."""
+        return self.n * (self.shifts - (0.5 if 2 * self.last == self.n else 0.0))
+
+    def blocks(self, like: Array, starts: int) -> Iterator[tuple[slice, range]]:
+        """Rows and offsets that cover all pairs, sized for the device and the number of starts."""
+        pairs = (BLOCK if str(device(like)) == "cpu" else DEVICE_BLOCK) // starts
+        width = min(self.n, max(pairs // 4, 64))
+        height = max(1, pairs // width)
+        for o in range(self.first, self.last + 1, height):
+            for i in range(0, self.n, width):
+                yield slice(i, min(i + width, self.n)), range(o, min(o + height, self.last + 1))
+
+
+def all_pairs(n: int) -> Pairs:
+    """Every pair of n points."""
+    return Pairs(n, 1, max(n // 2, 1))
+
+
+def some_pairs(n: int, shifts: int, rng: np.random.Generator) -> Pairs:
+    """The pairs of `shifts` consecutive offsets, from a random one on; all pairs if there are no more."""
+    if shifts >= (n - 1) // 2:
+        return all_pairs(n)
+    first = 1 + int(rng.integers((n - 1) // 2 - shifts + 1))
+    return Pairs(n, first, first + shifts - 1)
+
+
+def some_offsets(n: int, shifts: int, rng: np.random.Generator) -> tuple[int, ...]:
+    """Up to `shifts` different random offsets below n/2, for rows that are in no random order."""
+    most = (n - 1) // 2
+    return tuple(sorted(1 + int(o) for o in rng.choice(most, size=min(shifts, most), replace=False)))
+
+
+class PairWeights:
+    """What pairs count for, and one over their true distances where an objective needs these.
+
+    Coincident points have no distortion: their pairs do not count where distances are needed.
+    """
+
+    def __init__(self, x: Array, pairs: Pairs, weights: Any, distances: bool) -> None:
+        """`x` (n, D+1) are the points; `weights` (n,) or None."""
+        self.x, self.pairs, self.distances = x, pairs, distances
+        self.wrapped = None if weights is None else array_namespace(x).concat([weights, weights[: pairs.last]])
+        every = range(pairs.first, pairs.last + 1)
+        self.kept = self._inverse_distances(every) if distances and pairs.n * pairs.shifts <= KEPT_PAIRS else None
+        self.total = pairs.total if not distances and weights is None else sum(self._mass(range(o, o + 1)) for o in every)
+
+    def of(self, rows: slice, offsets: range) -> tuple[Any, Any]:
+        """(factors, inverse distances) of a block, (offsets, rows) each; None where all are 1, or not needed."""
+        inverse = None
+        if self.distances:
+            first = self.pairs.first
+            known = self.kept[offsets[0] - first : offsets[-1] - first + 1, :] if self.kept is not None else None
+            inverse = (self._inverse_distances(offsets) if known is None else known)[:, rows]
+        w, n = self.wrapped, self.pairs.n
+        if w is None and 2 * offsets[-1] != n:
+            return None, inverse
+        xp = array_namespace(self.x)
+        ones = xp.ones_like(self.x[rows, 0])
+        factors = [ones if w is None else w[rows] * w[rows.start + o : rows.stop + o] for o in offsets]
+        return xp.stack([f / 2 if 2 * o == n else f for o, f in zip(offsets, factors, strict=True)]), inverse
+
+    def _inverse_distances(self, offsets: range) -> Any:
+        xp = array_namespace(self.x)
+        d = xp.stack([d for (d,) in pair_distances(self.x, offsets=offsets)])
+        return xp.where(d > 0, 1 / xp.where(d > 0, d, xp.ones_like(d)), xp.zeros_like(d))
+
+    def _mass(self, offsets: range) -> float:
+        """The total weight of the pairs that count."""
+        factors, inverse = self.of(slice(0, self.pairs.n), offsets)
+        xp = array_namespace(self.x)
+        mass = xp.ones_like(self.x[:, 0])[None, :] if factors is None else factors
+        return float(xp.sum(mass if inverse is None else xp.where(inverse > 0, mass, xp.zeros_like(mass))))

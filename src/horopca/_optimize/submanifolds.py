@@ -1,4 +1,4 @@
-"""Geodesic submanifolds near points: the objectives of PGA and BSA.
+"""Geodesic submanifolds near points, for PGA and BSA: objectives, families and the search.
 
 A K-dimensional geodesic submanifold is a (K+1)-dimensional subspace V of R^{1,d} that holds time-like vectors: a spine of
 one dimension more, with kappa > 0 (`projections`). For n, U, kappa, h and H as there, the part of a point x outside V is
@@ -8,21 +8,35 @@ one dimension more, with kappa > 0 (`projections`). For n, U, kappa, h and H as 
 where s' is the part of s perpendicular to n and U. So sinh^2 of the distance from x to the submanifold is q = L^2 + |s'|^2,
 a sum of squares; and where V moves, dq = -2 a^T dV J rest, with a the coordinates of x in the basis of V. That line is
 the gradient of everything below.
+
+Far out, hyperbolic data leaves the submanifolds that pass through it a landscape of narrow valleys, one for each choice of
+points to pass through. So a search starts from hulls of data points, improved by exchanging one point for another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ..geometry.hulls import NEAREST_LIGHT
-from ..projections import Spine, spine_basis, spine_from_basis
-from .sample import Sample
+from ..geometry import lift
+from ..geometry.hulls import NEAREST_LIGHT, lorentz_frame, split_bases, split_basis
+from .families import Family, OneMore, Pullback
+from .lbfgs import Ascents, Status
+from .multi_start import FEW_ROWS, Flag, Round, SearchOptions, halving
+from .objectives import Objective
+from .sample import BLOCK, Sample
 
-Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]  # of one basis (K+1, d+1), to a value and its gradient
+EVERY = 2048  # Up to this many points the answer is compared with every start on all points, and all directions are starts.
+EXCHANGED = 128  # Data points that are tried in place of one of a hull. 64 leave 0.5 % more unexplained (CS Ph.D., K = 3).
+SWEEPS = 2  # Every point of a hull is exchanged this many times: a third gains 0.03 % at most (paper's data).
+
+Bases = Sequence[np.ndarray]
 Profile = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+# ---------------------------------------------------------------- objectives
 
 
 def distance_to(q: np.ndarray, B: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -42,77 +56,255 @@ def distance_within(q: np.ndarray, B: np.ndarray, t: np.ndarray) -> tuple[np.nda
     return r * r, -r * t / (b * (1 + q))
 
 
-class Parts(NamedTuple):
-    """The parts of points x inside and outside a submanifold."""
+def mean_over_points(sample: Sample, A: np.ndarray, profile: Profile, gradient: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """Means (S,) of a profile over the points, for submanifolds spanned by A (S, K+1, d+1), and gradients in A."""
+    t, s = sample.columns[0], sample.columns[1:]
+    if A.shape[1] == len(sample.columns):  # all of H^d
+        value = float(np.mean(profile(np.zeros_like(t), np.sum(s * s, axis=0), t)[0]))
+        return np.full(len(A), value), np.zeros_like(A)
+    step = max(1, BLOCK // s.size)
+    parts = [_mean_of_block(sample, A[i : i + step], profile, gradient) for i in range(0, len(A), step)]
+    values, G = (np.concatenate(both) for both in zip(*parts, strict=True))
+    return np.where(np.isfinite(values), values, np.inf), G
 
-    basis: np.ndarray  # (K+1, d+1), of the submanifold
-    inside: np.ndarray  # (K+1, n), coordinates of the points in the basis
-    outside: np.ndarray  # (d+1, n), J rest
-    q: np.ndarray  # (n,), <rest, rest>
 
-
-def parts(sample: Sample, A: np.ndarray) -> Parts:
-    """The points in parts, for the submanifold spanned by A of shape (K+1, d+1), K < d."""
-    n, kappa, U, _ = spine_from_basis(A)
-    kappa = max(kappa, NEAREST_LIGHT)
+def _mean_of_block(sample: Sample, A: np.ndarray, profile: Profile, gradient: bool) -> tuple[np.ndarray, np.ndarray]:
+    V = split_bases(A)
+    length = np.linalg.norm(V[:, 0, 1:], axis=1)
+    kappa = np.maximum((V[:, 0, 0] - length) / (V[:, 0, 0] + length), NEAREST_LIGHT)[:, None]
+    n, U = V[:, 0, 1:] / np.where(length > 1e-15, length, np.inf)[:, None], V[:, 1:, 1:]
     t, s, root = sample.columns[0], sample.columns[1:], 2 * np.sqrt(kappa)
     along, b = n @ s, U @ s
     h, H = np.maximum(t - along, sample.floor), np.maximum(t + along, sample.floor)
     L = (kappa * H - h) / root
-    across = s - np.outer(n, along) - U.T @ b
-    q = L * L + np.sum(across * across, axis=0)
-    inside = np.concatenate([((h + kappa * H) / root**2)[None], b])
-    outside = np.concatenate([((kappa - 1) * L / root)[None], across + np.outer(n, (1 + kappa) * L / root)])
-    return Parts(spine_basis(Spine(n, kappa, U)), inside, outside, q)
-
-
-def mean_over_points(sample: Sample, A: np.ndarray, profile: Profile) -> tuple[float, np.ndarray]:
-    """Mean of a profile over the points, for the submanifold spanned by A, shape (K+1, d+1), and its gradient in A."""
-    t, s = sample.columns[0], sample.columns[1:]
-    if len(A) == len(sample.columns):  # all of H^d
-        return float(np.mean(profile(np.zeros_like(t), np.sum(s * s, axis=0), t)[0])), np.zeros_like(A)
-    V, inside, outside, q = parts(sample, A)
-    values, slopes = profile(q, np.sum(inside[1:] ** 2, axis=0), t)
-    G = (inside * (-2 * slopes / sample.size)) @ outside.T
+    across = s - n[:, :, None] * along[:, None] - np.swapaxes(U, 1, 2) @ b
+    q = L * L + np.sum(across * across, axis=1)
+    values, slopes = profile(q, np.sum(b * b, axis=1), t)
+    if not gradient:
+        return values.mean(axis=1), np.zeros_like(A)
+    inside = np.concatenate([((h + kappa * H) / root**2)[:, None], b], axis=1)  # coordinates in the basis V
+    time, space = (kappa - 1) * L / root, across + n[:, :, None] * ((1 + kappa) * L / root)[:, None]  # J rest
+    outside = np.concatenate([time[:, None], space], axis=1)
+    G = (inside * (-2 * slopes / sample.size)[:, None]) @ np.swapaxes(outside, 1, 2)
+    V = np.concatenate([np.concatenate([1 + kappa, (1 - kappa) * n], axis=1)[:, None], V[:, 1:]], axis=1)
     # A = M V, and only the span counts, so dV = M^{-1} dA; pinv: A may become dependent during an ascent
-    return float(np.mean(values)), np.linalg.pinv(A @ V.T / np.sum(V * V, axis=1)).T @ G
+    change = A @ np.swapaxes(V / np.sum(V * V, axis=2, keepdims=True), 1, 2)
+    finite = np.isfinite(change).all(axis=(1, 2))[:, None, None]
+    return values.mean(axis=1), np.swapaxes(np.linalg.pinv(np.where(finite, change, 0.0)), 1, 2) @ G
 
 
-def explained_objective(sample: Sample) -> Objective:
-    """Mean squared distance from the origin, less that to the submanifold: A -> (value, gradient).
+def submanifold_objective(sample: Sample, name: str) -> Objective:
+    """An objective of bases (S, K+1, d+1), to be maximised.
 
-    The first is a constant. With it the maximum is not 0 where all points lie in the submanifold, so that the relative
-    gain of a step tells when an ascent has converged.
+    "variance": mean squared distance from the origin of the projections on submanifolds through it. "residual": mean squared
+    distance of the points from the origin, less that to the submanifold. The first is a constant: with it the maximum is not 0
+    where all points lie in the submanifold, so that the relative gain of a step tells when an ascent has converged. "flag": the
+    sum of "residual" over the submanifolds of the first 2, 3, ... rows.
     """
-    total = _total(sample)
+    total = mean_over_points(sample, np.eye(len(sample.columns))[None], distance_within)[0]
 
-    def objective(A: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = mean_over_points(sample, A, distance_to)
-        return total - value, -gradient
-
-    return objective
-
-
-def spread_objective(sample: Sample) -> Objective:
-    """Mean squared distance from the origin of the projections on a submanifold through it: A -> (value, gradient)."""
-    return lambda A: mean_over_points(sample, A, distance_within)
-
-
-def flag_objective(sample: Sample) -> Objective:
-    """The sum over k = 1 .. K of `explained_objective` for the submanifold of the first k+1 rows of A."""
-    total = _total(sample)
-
-    def objective(A: np.ndarray) -> tuple[float, np.ndarray]:
-        explained, gradient = 0.0, np.zeros_like(A)
-        for k in range(2, len(A) + 1):
-            value, part = mean_over_points(sample, A[:k], distance_to)
-            explained += total - value
-            gradient[:k] -= part
-        return explained, gradient
+    def objective(A: np.ndarray, gradient: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        if name == "variance":
+            return mean_over_points(sample, A, distance_within, gradient)
+        values, G = np.zeros(len(A)), np.zeros_like(A)
+        for k in range(2, A.shape[1] + 1) if name == "flag" else [A.shape[1]]:
+            value, part = mean_over_points(sample, A[:, :k], distance_to, gradient)
+            values += total - value
+            G[:, :k] -= part
+        return values, G
 
     return objective
 
 
-def _total(sample: Sample) -> float:
-    """Mean squared distance from the origin."""
-    return mean_over_points(sample, np.eye(len(sample.columns)), distance_within)[0]
+# ---------------------------------------------------------------- families
+
+
+class ThroughOrigin(NamedTuple):
+    """Submanifolds through the origin, inside that of a Lorentz-orthonormal frame (m+1, d+1), along K directions (S, K, m)."""
+
+    frame: np.ndarray
+
+    def basis(self, theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
+        A = np.zeros((len(theta), theta.shape[1] + 1, theta.shape[2] + 1))
+        A[:, 0, 0], A[:, 1:, 1:] = 1, theta
+        return A @ self.frame, lambda G: (G @ self.frame.T)[:, 1:, 1:]
+
+    def parameters(self, A: np.ndarray) -> np.ndarray:
+        """Those of a basis (K+1, d+1), whose first row is the origin: orthonormal."""
+        return np.asarray(np.linalg.qr(_coordinates(A, self.frame)[1:, 1:].T)[0].T)
+
+
+class Anywhere(NamedTuple):
+    """Submanifolds inside that of a Lorentz-orthonormal frame (m+1, d+1), through a point and along K directions.
+
+    theta (S, K+2, m) holds a point f that stays where it is, and, translated by f to the origin, the space parts of the point
+    and of the directions: far out, that makes all steps of one size. f is the point nearest to the origin in the submanifold of
+    the first rows, as many as `anchor` + 1.
+    """
+
+    frame: np.ndarray
+    anchor: int
+
+    def basis(self, theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
+        f = lift(theta[:, :1])
+        A = np.pad(theta[:, 1:], ((0, 0), (0, 0), (1, 0)))
+        A[:, :1] = lift(theta[:, 1:2])
+
+        def pullback(G: np.ndarray) -> np.ndarray:
+            g = _boosted(G @ self.frame.T, f)
+            g[:, 0, 1:] += g[:, :1, 0] * theta[:, 1] / A[:, 0, :1]
+            return np.concatenate([np.zeros_like(theta[:, :1]), g[:, :, 1:]], axis=1)
+
+        return _boosted(A, f) @ self.frame, pullback
+
+    def parameters(self, A: np.ndarray) -> np.ndarray:
+        """Those of a basis (K+1, d+1)."""
+        A = _coordinates(A, self.frame)
+        f = lorentz_frame(A[: self.anchor + 1])[0, 1:]
+        seen = _boosted(A[None], lift(-f)[None, None])[0]
+        directions = np.concatenate([split_basis(seen[: self.anchor + 1])[2], seen[self.anchor + 1 :, 1:]])
+        return np.concatenate([f[None], 0 * f[None], np.linalg.qr(directions.T)[0].T])
+
+
+def _coordinates(A: np.ndarray, frame: np.ndarray) -> np.ndarray:
+    """Coordinates (k, m+1) of the projections of vectors A (k, d+1) in a Lorentz-orthonormal frame (m+1, d+1)."""
+    products: np.ndarray = A[:, 1:] @ frame[:, 1:].T - np.outer(A[:, 0], frame[:, 0])
+    products[:, 0] *= -1
+    return products
+
+
+def _boosted(A: np.ndarray, f: np.ndarray) -> np.ndarray:
+    """Rows (S, k, m+1) times the boosts (symmetric) that move the origin to points f (S, 1, m+1)."""
+    along = np.sum(A[..., 1:] * f[..., 1:], axis=-1, keepdims=True)
+    time = A[..., :1] * f[..., :1] + along
+    return np.concatenate([time, A[..., 1:] + f[..., 1:] * (A[..., :1] + along / (1 + f[..., :1]))], axis=-1)
+
+
+# ---------------------------------------------------------------- starts
+
+
+def space_form(sample: Sample, K: int, through: bool, power: float) -> np.ndarray:
+    """A basis (K+1, d+1): the submanifold with the least mean of sinh^2 of the distances, weighted by time^(-2 power).
+
+    A closed form, space-form PCA (Tabaghi et al. 2024): eigenvectors of the second moments M of the points in the Minkowski
+    form, M J v = lambda v, the time-like one and the K that explain most. Through the origin: those of the space parts.
+    """
+    x = sample.columns / np.maximum(sample.columns[0], 1) ** power
+    M = x @ x.T / sample.size
+    if through:
+        axes = np.linalg.eigh(M[1:, 1:])[1][:, ::-1][:, :K].T
+        return np.concatenate([np.eye(1, len(x)), np.pad(axes, ((0, 0), (1, 0)))])
+    M[:, 0] *= -1
+    values, vectors = np.linalg.eig(M)
+    vectors = vectors[:, np.argsort(values.real)].real.T  # the time-like one has the only negative value
+    return np.concatenate([vectors[:1], vectors[::-1][:K]])
+
+
+def _hulls(sample: Sample, K: int, through: bool, name: str, n_init: int, rng: np.random.Generator) -> np.ndarray:
+    """Bases (S, K+1, d+1) of hulls of data points (and of the origin, if `through`), random and improved by exchange."""
+    points = (sample.columns / sample.columns[0])[:, : max(EXCHANGED, K + 1)].T
+    hulls = points[[rng.choice(len(points), K + 1, replace=len(points) <= K) for _ in range(n_init)]]
+    hulls[:, : int(through)] = np.eye(1, len(sample.columns))
+    objective, drawn = submanifold_objective(sample.head(FEW_ROWS), name), hulls.copy()
+    best = objective(hulls, gradient=False)[0]
+    for slot in SWEEPS * list(range(int(through), K + 1)):
+        trials = np.repeat(hulls[:, None], len(points), axis=1)
+        trials[:, :, slot] = points
+        values = objective(trials.reshape(-1, *hulls.shape[1:]), gradient=False)[0].reshape(len(hulls), -1)
+        top = np.argmax(values, axis=1)
+        better = values.max(axis=1) > best
+        hulls[better], best = trials[better, top[better]], np.maximum(best, values.max(axis=1))
+    return np.concatenate([drawn, hulls])
+
+
+# ---------------------------------------------------------------- the search
+
+
+def _searched(sample: Sample, name: str, family: Family, starts: np.ndarray, options: SearchOptions) -> Ascents:
+    """The best ascent from some parameters; the starts are compared with the ascents of the first round."""
+    n_init, _, max_iter, tol, progress, _ = options
+    over = lambda round: submanifold_objective(sample.head(round.rows), name)
+    first = Round(2 * n_init, FEW_ROWS, 0, 12, tol=tol)
+    last = [Round(n_init, EVERY, 0, max_iter, tol=tol), Round(1, sample.size, 0, max_iter, tol=tol)]
+    found = halving(over, family, starts, [first], progress)[0].points
+    return halving(over, family, np.concatenate([found, starts]), last[: 1 + (sample.size > EVERY)], progress)[0]
+
+
+def search_pga(sample: Sample, K: int, name: str, greedy: bool, options: SearchOptions, rng: np.random.Generator) -> Flag:
+    """The best K-dimensional submanifold through the origin, then the ones inside it; or, greedily, one after another."""
+    d = sample.dimension
+    if greedy or K == d:
+        return _one_by_one(sample, K, np.eye(d + 1)[:, 1:], name, options)
+    family = ThroughOrigin(np.eye(d + 1))
+    bases = [space_form(sample, K, True, power) for power in (0.0, 1.0)]
+    hulls = [*bases, *_hulls(sample, K, True, name, options.n_init, rng)]
+    greedily = _one_by_one(sample, K, np.eye(d + 1)[:, 1:], name, options._replace(progress=lambda *_: None))
+    starts = np.stack([family.parameters(A) for A in (*hulls, greedily.bases[-1])])
+    best = _searched(sample, name, family, starts, options)
+    A = family.basis(best.points[:1])[0][0]
+    inside = _one_by_one(sample, K - 1, np.linalg.qr(A[1:].T)[0], name, options._replace(progress=lambda *_: None))
+    return _flag([*inside.bases, A], best, inside)
+
+
+def _one_by_one(sample: Sample, K: int, spread: np.ndarray, name: str, options: SearchOptions) -> Flag:
+    """The greedy sequence, with directions in the columns of `spread` (d+1, m), from those of the data points."""
+    flag = Flag([np.eye(1, sample.dimension + 1)], 0.0, 0, Status.CONVERGED)
+    starts = np.concatenate([sample.head(EVERY).directions() @ spread[1:], np.eye(spread.shape[1])[:2]])
+    starts = starts[np.linalg.norm(starts, axis=1) > 0]
+    for _ in range(K):
+        family = OneMore(flag.bases[-1], np.zeros(len(spread)), spread)
+        best = _searched(sample, name, family, starts, options)
+        flag = _flag([*flag.bases, family.basis(best.points[:1])[0][0]], best, flag)
+    return flag._replace(bases=flag.bases[1:])
+
+
+def search_bsa(sample: Sample, K: int, through: bool, last: bool, options: SearchOptions, rng: np.random.Generator) -> Flag:
+    """Nested submanifolds of dimensions 1 .. K with the least sum of unexplained variances (Pennec's criterion).
+
+    With `last`, that of dimension K has the least unexplained variance, and the others are the best inside it. All pass through
+    the origin, if `through`.
+    """
+    whole, inside = np.eye(sample.dimension + 1), options._replace(progress=lambda *_: None)
+    starts = [space_form(sample, K, through, power) for power in (0.0, 0.5, 1.0)]
+    for origin in sorted({True, through}):  # the family that passes through the origin is contained in the other
+        starts += [*_hulls(sample, K, origin, "residual", options.n_init, rng)]
+    starts.append(_one_by_one(sample, K, whole[:, 1:], "residual", inside).bases[-1])
+    lines = _hulls(sample, 1, through, "residual", options.n_init, rng)
+    starts += [np.concatenate([line, A[2:]]) for line in lines for A in starts[3:6]]
+    if not last:
+        return _step(sample, "flag", whole, starts, int(not through), options)
+    best = _step(sample, "residual", whole, starts, 0 if through else K, options)
+    flag = _step(sample, "flag", lorentz_frame(best.bases[-1]), starts, int(not through), inside)
+    return _flag([*flag.bases[:-1], best.bases[-1]], best, flag)
+
+
+def _step(sample: Sample, name: str, frame: np.ndarray, starts: Bases, anchor: int, options: SearchOptions) -> Flag:
+    """The best bases inside the submanifold of a frame: anywhere, or through the origin if the anchor is 0."""
+    family = Anywhere(frame, anchor) if anchor else ThroughOrigin(frame)
+    ends = _searched(sample, name, family, np.stack([family.parameters(A) for A in starts]), options)
+    A = family.basis(ends.points[:1])[0][0]
+    return _flag([A[: k + 1] for k in range(1, len(A))], ends)
+
+
+def _flag(bases: list[np.ndarray], ends: Ascents | Flag, before: Flag | None = None) -> Flag:
+    """Nested submanifolds, and how the searches for them ended: one that has not converged says why."""
+    first = ends if isinstance(ends, Flag) else Flag([], float(ends.values[0]), int(ends.n_iter[0]), ends.status[0])
+    if before is None:
+        return first._replace(bases=bases)
+    worst = first if before.status.converged else before
+    return first._replace(bases=bases, n_iter=first.n_iter + before.n_iter, status=worst.status)
+
+
+def nested_frame(bases: list[np.ndarray], through: bool) -> np.ndarray:
+    """A Lorentz-orthonormal frame (K+1, d+1) whose first k+1 rows span the k-th of nested submanifolds.
+
+    Row 0 is the point nearest to the origin in the first of them: the origin, which all contain, if `through`.
+    """
+    A = bases[0]
+    for basis in bases[1:]:  # one row more: the part of V_k that is not in V_{k-1}
+        Q, V = np.linalg.qr(A.T)[0], np.linalg.qr(basis.T)[0].T
+        A = np.concatenate([A, np.linalg.svd(V - (V @ Q) @ Q.T)[2][:1]])
+    whole = np.eye(A.shape[1])
+    if through:
+        return np.asarray(ThroughOrigin(whole).basis(ThroughOrigin(whole).parameters(A)[None])[0][0])
+    return np.asarray(Anywhere(whole, 1).basis(Anywhere(whole, 1).parameters(A)[None])[0][0])

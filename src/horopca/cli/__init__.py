@@ -14,8 +14,7 @@ import rich_click as click
 from click import Context
 
 from .. import __version__
-from .common import common_options
-from .console import OPTIONS, report_errors
+from .console import State, common_options, report_errors
 
 # Each is in the module of its name.
 COMMANDS = (
@@ -36,7 +35,7 @@ class Commands(click.RichGroup):
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         name, _, rest = super().resolve_command(ctx, args)
         command: click.Command = getattr(import_module(f".{name}", __package__), str(name))
-        ctx.meta[OPTIONS] = {option.name: max(option.opts, key=len) for option in command.params}
+        ctx.ensure_object(State).options = {option.name: max(option.opts, key=len) for option in command.params}
         return name, command, rest
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
@@ -47,7 +46,7 @@ class Commands(click.RichGroup):
         return super().main(*args, **kwargs)
 
     def invoke(self, ctx: Context) -> Any:
-        with report_errors(ctx.meta):
+        with report_errors(ctx.ensure_object(State)):
             return super().invoke(ctx)
 
 
@@ -65,7 +64,7 @@ def _summary(name: str) -> str:
     "--max-memory",
     type=click.FloatRange(min=1),
     metavar="BYTES",
-    help="Memory that a file may take; see docs/files.md.",
+    help="Memory that a file may take; see docs/promises.md.",
 )
 @click.pass_context
 def main(ctx: Context, max_memory: float | None) -> None:

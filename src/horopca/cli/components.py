@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import rich_click as click
+from rich.text import Text
 
 from .. import plots
-from ..estimators.component_curve import ComponentCurve, HeldOut, MeasureName, RuleName, component_curve
-from .common import common
-from .console import print_json, print_table, progress_bar, with_options
-from .drawing import PICTURES, figure_for, save_figure
-from .files import Output, check_files, read, write_files
-from .options import Reading, choice, command, points_argument, reading_options, reads, writes
-from .points import read_lines
-from .settings import USUAL, jobs_option, make_estimator, method_options
+from ..estimators.component_curve import ComponentCurve, component_curve
+from .console import common, print_table, progress_bar, report, with_options
+from .files import Reading, figure_for, save_figure, write_files
+from .options import (
+    USUAL,
+    command,
+    folds_option,
+    groups_option,
+    jobs_option,
+    make_estimator,
+    method_options,
+    points_argument,
+    reading_options,
+    writes,
+)
+from .points import column_or_lines, read_described
+
+# Figures of merit: heading and format.
+FIGURES = {
+    "distortion": ("distortion", "{:.4f}"),
+    "variance": ("variance kept", "{:.2%}"),
+    "neighbours": ("neighbours kept", "{:.1%}"),
+}
 
 
 @command
@@ -23,16 +39,10 @@ from .settings import USUAL, jobs_option, make_estimator, method_options
 @click.option(
     "-k", "--components", "max_components", type=click.IntRange(min=1), help="Try 1 to K components.  [default: 10, or all]"
 )
-@click.option("--folds", "cv", type=click.IntRange(min=2), default=5, show_default=True, help="Folds of the cross-validation.")
-@reads("--groups", help="Groups of the rows, one on each line; a group stays in one fold.")
-@choice("rule", get_args(RuleName), "null: more variance than by chance; one_se: within one standard error of the best.")
-@choice("measure", get_args(MeasureName), "What the rule one_se compares.")
+@folds_option
+@groups_option
 @click.option(
-    "--copies",
-    type=click.IntRange(min=0),
-    default=19,
-    show_default=True,
-    help="Random copies to compare each component with; 0: none.",
+    "--copies", type=click.IntRange(min=1), default=19, show_default=True, help="Random copies to compare each component with."
 )
 @writes("--plot", help="Picture of the curves: .png, .pdf or .svg.")
 @method_options
@@ -53,68 +63,43 @@ def components(
       horopca components vectors.npy
       horopca components vectors.npy --plot curve.png
       horopca components vectors.npy -k 5 --set spine=free --groups families.txt
-      horopca components vectors.npy --rule one_se --measure neighbours --copies 0
       horopca components vectors.npy --json | jq .chosen
     """
-    seed, as_json, quiet, force = common()
-    check_files({"input": input, "groups": groups}, [Output("--plot", plot, PICTURES)], force=force)
-    figure, method = figure_for(plot), method or USUAL
-    table = read(input, reading)
+    figure, method, seed = figure_for(plot), method or USUAL, common().seed
+    table, about = read_described(input, reading, groups)
     coordinates, n = reading.coordinates(table.model, table.curvature), len(table.X)
     estimator = make_estimator(method, None, settings, random_state=seed, **coordinates)
-    options |= {"groups": None if groups is None else read_lines(groups, n, "group"), "random_state": seed}
+    options |= {"groups": column_or_lines(groups, about, n, "group"), "random_state": seed}
     with progress_bar(f"Fitting parts of {n:,} points from {input.name}") as bar:
         curve = component_curve(table.X, estimator=estimator, **options, progress=bar.update)
     if figure is not None:
         plots.plot_components(curve, figure=figure)
-        write_files([(plot, save_figure(figure))], force=force)
-    if as_json:
-        given = {"method": method, "folds": options["cv"], "copies": options["copies"], "seed": seed, "plot": plot}
-        print_json({"input": input, "n_points": n, **coordinates, **given, **_summary(curve)})
-    elif not quiet:
-        _print_curve(curve, f"{input}: {n:,} points, {len(curve.distortion.among)} folds")
-
-
-# Figures of merit: heading and format.
-FIGURES: dict[str, tuple[str, str]] = {
-    "distortion": ("distortion", "{:.4f}"),
-    "variance": ("variance kept", "{:.2%}"),
-    "neighbours": ("neighbours kept", "{:.1%}"),
-}
+        write_files((plot, save_figure(figure)))
+    given = {"method": method, "folds": options["cv"], "copies": options["copies"], "seed": seed, "plot": plot}
+    summary = {"input": input, "n_points": n, **coordinates, **given, **_summary(curve)}
+    report(summary, lambda: _print_curve(curve, f"{input}: {n:,} points, {len(curve.distortion.among)} folds"))
 
 
 def _summary(curve: ComponentCurve) -> dict[str, Any]:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for k, number in enumerate(curve.n_components):
-        row: dict[str, Any] = {"n_components": number}
+        rows.append({"n_components": number, "added": curve.added[k]})
         for name in FIGURES:
-            held: HeldOut = getattr(curve, name)
-            row |= {name: held.mean[k], f"{name}_error": held.error[k], f"{name}_across": held.across.mean(axis=0)[k]}
-        if len(curve.null):
-            row["added"] = curve.added[k]
+            held = getattr(curve, name)
+            rows[-1] |= {name: held.mean[k], f"{name}_error": held.error[k], f"{name}_across": held.across.mean(axis=0)[k]}
         if k < curve.null.shape[1]:
-            row |= {"added_by_chance": curve.null[:, k].max(), "p_value": curve.p_values[k]}
-        rows.append(row)
-    return {
-        "rule": curve.rule,
-        "measure": curve.measure,
-        "chosen": curve.chosen,
-        "choices": curve.choices,
-        "sentence": curve.sentence,
-        "curve": rows,
-    }
+            rows[-1] |= {"added_by_chance": curve.null[:, k].max(), "p_value": curve.p_values[k]}
+    return {**{name: getattr(curve, name) for name in ("chosen", "choices", "sentence")}, "curve": rows}
 
 
 def _print_curve(curve: ComponentCurve, title: str) -> None:
     """Print a line for each number of components, the chosen one in bold, and a sentence."""
-    headings = ["k", *(heading for heading, _ in FIGURES.values()), *(["adds", "by chance"] if len(curve.null) else [])]
     rows = []
     for k, number in enumerate(curve.n_components):
         figures = [(getattr(curve, name), form) for name, (_, form) in FIGURES.items()]
         cells = [f"{form.format(held.mean[k])} ± {form.format(held.error[k])}" for held, form in figures]
-        if len(curve.null):
-            cells += [f"{curve.added[k]:.1%}", f"≤ {curve.null[:, k].max():.1%}" if k < curve.null.shape[1] else ""]
-        rows.append([str(number), *cells])
-    print_table(
-        title, headings, rows, bold=curve.chosen - 1, below=with_options(curve.sentence, {"max_components": "--components"})
-    )
+        chance = f"≤ {curve.null[:, k].max():.1%}" if k < curve.null.shape[1] else ""
+        style = "bold" if number == curve.chosen else ""
+        rows.append([Text(cell, style=style) for cell in (str(number), *cells, f"{curve.added[k]:.1%}", chance)])
+    headings = ["k", *(heading for heading, _ in FIGURES.values()), "adds", "by chance"]
+    print_table(title, headings, rows, below=with_options(curve.sentence, {"max_components": "--components"}))

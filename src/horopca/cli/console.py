@@ -1,4 +1,4 @@
-"""What a command prints: errors and warnings, progress, tables and JSON."""
+"""What all commands share: the common options, errors and warnings, progress, and the printed results."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import threading
+import time
 import warnings
 from _thread import interrupt_main
 from collections import Counter
@@ -15,33 +16,80 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr
 from io import TextIOBase
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 import rich_click as click
-from click import get_current_context
+from click import Context, Parameter, get_current_context
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-# A click context keeps these under these names.
-STDIN = "horopca.stdin"  # path of the file that standard input was copied to
-QUIET = "horopca.quiet"
-OPTIONS = "horopca.options"  # options of the command by the names of the parameters that they set
+# ---------------------------------------------------------------- the options of every command
+
+
+class Common(NamedTuple):
+    """The values of the options of every command, which come before or after its name."""
+
+    seed: int = 0
+    as_json: bool = False
+    quiet: bool = False
+    force: bool = False
+
+
+class State:
+    """What a click context stores about the running program."""
+
+    def __init__(self) -> None:
+        self.start = time.perf_counter()
+        self.common = Common()
+        self.options: dict[str | None, str] = {}  # options of the command by the names of the parameters that they set
+        self.stdin: Path | None = None  # the file that standard input was copied to
+
+
+def state() -> State:
+    context = get_current_context(silent=True)
+    return State() if context is None else context.ensure_object(State)
+
+
+def common() -> Common:
+    return state().common
+
+
+def seconds() -> float:
+    """The time since the command was called."""
+    return time.perf_counter() - state().start
+
+
+def _store(ctx: Context, param: Parameter, value: Any) -> None:
+    if value is not None:
+        found = ctx.ensure_object(State)
+        found.common = found.common._replace(**{str(param.name): value})
+
+
+def common_options(*, hidden: bool) -> list[click.RichOption]:
+    """The options of `Common`. A command hides them: ``horopca --help`` describes them once for all commands."""
+    flag: dict[str, Any] = {"is_flag": True, "default": None, "is_eager": True, "expose_value": False, "callback": _store}
+    whole: dict[str, Any] = {**flag, "is_flag": False, "type": click.IntRange(min=0), "metavar": "N"}
+    return [
+        click.RichOption(["--seed"], **whole, hidden=hidden, help="Seed of the random numbers.  [default: 0]"),
+        click.RichOption(["--json", "as_json"], **flag, hidden=hidden, help="Print the results as JSON, and nothing else."),
+        click.RichOption(["-q", "--quiet"], **flag, hidden=hidden, help="Print no summary, progress or warnings."),
+        click.RichOption(["--force"], **flag, hidden=hidden, help="Overwrite existing files."),
+    ]
 
 
 # ---------------------------------------------------------------- errors and warnings
 
 
 @contextmanager
-def report_errors(meta: Mapping[str, Any] = MappingProxyType({})) -> Iterator[None]:
+def report_errors(state: State | None = None) -> Iterator[None]:
     """Print errors that a user can correct on one line of stderr, without a traceback, and end the program with status 1.
 
-    Ctrl-C ends it with status 130. When nobody reads its output any more, as after ``| head``, it ends silently. `meta` is that
-    of the click context.
+    Ctrl-C ends it with status 130. When nobody reads its output any more, as after ``| head``, it ends silently.
     """
-    with warnings.catch_warnings(record=True) as raised, interruptible(), terminable():
+    state = state or State()
+    with warnings.catch_warnings(record=True) as raised, _interruptible(), _terminable():
         warnings.filterwarnings("always", category=UserWarning)
         try:
             yield
@@ -51,18 +99,18 @@ def report_errors(meta: Mapping[str, Any] = MappingProxyType({})) -> Iterator[No
         except BrokenPipeError:
             raise  # click ends the program silently, with status 1
         except OSError as error:
-            _exit(f"{error.filename}: {error.strerror}." if error.filename else error.strerror or str(error), meta, error)
+            _exit(f"{error.filename}: {error.strerror}." if error.filename else error.strerror or str(error), state, error)
         except MemoryError as error:
-            _exit(f"There is not enough memory. {error}".strip(), meta, error)
+            _exit(f"There is not enough memory. {error}".strip(), state, error)
         except (ValueError, ImportError) as error:
-            _exit(str(error) or f"{type(error).__name__}.", meta, error)
-        if not meta.get(QUIET):
-            for text in summarise_warnings(raised):
-                click.echo(f"Warning: {with_options(text, meta.get(OPTIONS, {}))}", err=True)
+            _exit(str(error) or f"{type(error).__name__}.", state, error)
+        if not state.common.quiet:
+            for text in _summarise(raised):
+                click.echo(f"Warning: {with_options(text, state.options)}", err=True)
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
+def _interruptible() -> Iterator[None]:
     """Raise Ctrl-C again if it arrives in a callback of compiled code, where Python only reports it."""
     before = sys.unraisablehook
 
@@ -80,7 +128,7 @@ def interruptible() -> Iterator[None]:
 
 
 @contextmanager
-def terminable() -> Iterator[None]:
+def _terminable() -> Iterator[None]:
     """End at SIGTERM as after an error, so that temporary files are removed. The exit status is 143, as a shell reports it."""
     if threading.current_thread() is not threading.main_thread():  # where Python has no signals
         yield
@@ -92,10 +140,10 @@ def terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _exit(text: str, meta: Mapping[str, Any], error: BaseException) -> NoReturn:
-    text = with_options(" ".join([text, *getattr(error, "__notes__", ())]), meta.get(OPTIONS, {}))
-    if STDIN in meta:
-        text = text.replace(str(meta[STDIN]), "standard input")
+def _exit(text: str, state: State, error: BaseException) -> NoReturn:
+    text = with_options(" ".join([text, *getattr(error, "__notes__", ())]), state.options)
+    if state.stdin is not None:
+        text = text.replace(str(state.stdin), "standard input")
     click.echo(f"Error: {text}", err=True)
     raise SystemExit(1)
 
@@ -103,7 +151,7 @@ def _exit(text: str, meta: Mapping[str, Any], error: BaseException) -> NoReturn:
 PARAMETER = re.compile(r"(?<![\w-])(?P<name>[a-z]\w+)(?:(?P<equals>=)(?P<value>'[^']*'|[\w.+-]*\w)?)?(?P<must> must\b)?")
 
 
-def with_options(text: str, options: Mapping[str, str]) -> str:
+def with_options(text: str, options: Mapping[str | None, str]) -> str:
     """A message of the library that speaks of the command's options: ``model='lorentz'`` becomes ``--model lorentz``.
 
     A parameter is a name with a value, with "must", or with an underscore.
@@ -121,23 +169,16 @@ def with_options(text: str, options: Mapping[str, str]) -> str:
     return PARAMETER.sub(replace, text)
 
 
-def summarise_warnings(raised: list[warnings.WarningMessage]) -> list[str]:
+def _summarise(raised: list[warnings.WarningMessage]) -> list[str]:
     """Each warning once; one for all fits that did not converge."""
     unfinished = [str(w.message) for w in raised if w.category.__name__ == "ConvergenceWarning"]
     others = Counter(str(w.message) for w in raised if w.category.__name__ != "ConvergenceWarning")
     found = [text if n == 1 else f"{text} ({n} times)" for text, n in others.items()]
-    if unfinished:
-        more = f" ({len(unfinished)} fits did not converge.)" if len(unfinished) > 1 else ""
-        found.append(f"{unfinished[0]}{more}")
-    return found
+    more = f" ({len(unfinished)} fits did not converge.)" if len(unfinished) > 1 else ""
+    return [*found, *(text + more for text in unfinished[:1])]
 
 
 # ---------------------------------------------------------------- progress
-
-
-def is_quiet() -> bool:
-    context = get_current_context(silent=True)
-    return context is not None and bool(context.meta.get(QUIET))
 
 
 class _Count(ProgressColumn):
@@ -157,11 +198,11 @@ class Bar(NamedTuple):
         self.progress.update(self.task, completed=done, total=total, description=doing)
 
     def log(self, text: str) -> None:
-        if not is_quiet():
+        if not common().quiet:
             self.progress.console.print(Text(text), soft_wrap=True)
 
 
-class _LastLine(TextIOBase):
+class _Lines(TextIOBase):
     """A stream that passes on every line written to it."""
 
     def __init__(self, show: Callable[[str], None]) -> None:
@@ -177,7 +218,7 @@ class _LastLine(TextIOBase):
 def progress_bar(title: str, estimator: Any = None) -> Iterator[Bar]:
     """A progress bar on stderr if that is a terminal; with an estimator that has `verbose`, it shows what that prints."""
     console = Console(file=sys.stderr)
-    watched = console.is_terminal and not is_quiet()
+    watched = console.is_terminal and not common().quiet
     columns = (TextColumn("{task.description}"), BarColumn(), _Count(), TimeElapsedColumn(), TimeRemainingColumn(compact=True))
     with ExitStack() as stack:
         progress = stack.enter_context(Progress(*columns, console=console, transient=True, disable=not watched))
@@ -185,7 +226,7 @@ def progress_bar(title: str, estimator: Any = None) -> Iterator[Bar]:
         if watched and hasattr(estimator, "verbose"):
             stack.callback(setattr, estimator, "verbose", estimator.verbose)
             estimator.verbose = max(1, int(estimator.verbose))
-            lines: Any = _LastLine(lambda line: progress.update(task, description=f"{title}: {line.partition(': ')[2]}"))
+            lines: Any = _Lines(lambda line: progress.update(task, description=f"{title}: {line.partition(': ')[2]}"))
             stack.enter_context(redirect_stderr(lines))
         yield Bar(progress, task)
 
@@ -198,30 +239,35 @@ def count(n: int, noun: str) -> str:
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
-def print_rows(rows: Mapping[str, str], title: str | None = None, *, err: bool = False) -> None:
-    """Print a name and its value on each line, unless ``--quiet`` is set."""
-    if is_quiet():
-        return
+def report(summary: Mapping[str, Any], show: Callable[[], object]) -> None:
+    """Print the results: as JSON with ``--json``, nothing with ``--quiet``, and otherwise for people."""
+    if common().as_json:
+        click.echo(to_json(summary))
+    elif not common().quiet:
+        show()
+
+
+def print_rows(rows: Mapping[str, Any], title: str | None = None, *, err: bool = False) -> None:
+    """Print a name and its value on each line. Values that are None are left out."""
     table = Table(show_header=False, box=None)
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in rows.items():
-        table.add_row(name, value)
+        if value is not None:
+            table.add_row(name, str(value))
     console = Console(markup=False, highlight=False, stderr=err)
     if title is not None:
         console.print(title, style="bold", soft_wrap=True)
     console.print(table)
 
 
-def print_table(
-    title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], *, bold: int | None = None, below: str | None = None
-) -> None:
-    """Print a table under its title, with one row in bold and a sentence below if these are given."""
-    table = Table(box=None)
+def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str | Text]], below: str | None = None) -> None:
+    """Print a table under its title, with a sentence below if one is given."""
+    table = Table(box=None, pad_edge=False, collapse_padding=True)
     for k, heading in enumerate(headings):
         table.add_column(heading, justify="right" if k else "left", style=None if k else "cyan", no_wrap=True)
-    for k, row in enumerate(rows):
-        table.add_row(*row, style="bold" if k == bold else None)
+    for row in rows:
+        table.add_row(*row)
     console = Console(markup=False, highlight=False)
     console.print(title, style="bold", soft_wrap=True)
     console.print(table)
@@ -229,21 +275,17 @@ def print_table(
         console.print(below, soft_wrap=True)
 
 
-def print_json(values: Mapping[str, Any]) -> None:
-    click.echo(to_json(values))
-
-
 def to_json(values: Mapping[str, Any]) -> str:
-    return json.dumps(jsonable(values), indent=2, allow_nan=False)
+    return json.dumps(_jsonable(values), indent=2, allow_nan=False)
 
 
-def jsonable(value: Any) -> Any:
+def _jsonable(value: Any) -> Any:
     """The value with paths as text, NumPy's numbers as numbers, and NaN and infinity as null."""
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, Mapping):
-        return {str(key): jsonable(item) for key, item in value.items()}
+        return {str(key): _jsonable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [jsonable(item) for item in value]
+        return [_jsonable(item) for item in value]
     value = value.item() if hasattr(value, "item") else value
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -20,27 +20,26 @@ from ..estimators.fitting import fitted_coordinates
 from ..io.output import OutputSet
 from ..io.stores import check_store, open_store, write_store
 from .console import progress_bar
-from .reducing import Reduced, Request
-from .streaming import DRAWN_ROWS, sampled_distortion
+from .reduce import DRAWN_ROWS, Reduced, Request, measure
 
 TIMEOUT = "distributed.comm.timeouts.connect"  # Dask's setting for the time that a scheduler has to answer.
 
 
 def reduce_chunked(request: Request, outputs: OutputSet) -> Reduced:
     """Reduce points in a store that the workers of a cluster can read, and write the images to another store."""
-    start, some = time.perf_counter(), None
+    images = None
     with cluster(str(request.address)):
         X = open_store(request.input, request.reading.key)
         n, estimator = X.shape[0], request.estimator(None)
         with progress_bar(f"Reducing {n:,} points from {request.input.name}", estimator):
             estimator = estimator if request.saved is not None else estimator.fit(X)
             rows: Any = check_rows(X, fitted_coordinates(estimator), estimator=estimator)
-            distortion, error = sampled_distortion(rows.raw, n, estimator, request.seed)
+            figures = measure(rows.raw, n, estimator)
             if request.plot is not None:
-                some = estimator.transform(rows.raw(np.arange(0, n, -(-n // DRAWN_ROWS))))
+                images = estimator.transform(rows.raw(np.arange(0, n, -(-n // DRAWN_ROWS))))
             if request.output is not None:
                 write_store(outputs.add(request.output, check_store), estimator.transform(X))
-    return Reduced(estimator, n, distortion, error, time.perf_counter() - start, some)
+    return Reduced(estimator, n, figures, images)
 
 
 @contextmanager

@@ -8,25 +8,31 @@ import rich_click as click
 
 from ..datasets import load_mammals
 from ..metrics.comparison import default_methods
-from .common import common
 from .compare import print_records, watched_reductions
-from .console import print_json
-from .drawing import PICTURES, draw_plane, figure_for, save_figure
-from .files import Output, check_files, write_files
-from .options import command, list_of, writes
+from .console import common, report
+from .files import PICTURES, OutputFile, figure_for, save_figure, write_files
+from .options import command, list_of
 from .points import Description
-from .reducing import PICTURED
+from .reduce import PICTURED
 
 
 @command
-@writes("-o", "--output", help="Picture to draw: .png, .pdf or .svg.  [default: horopca-demo.png, in this folder]")
+@click.option(
+    "-o",
+    "--output",
+    type=OutputFile(PICTURES),
+    default="horopca-demo.png",
+    show_default=True,
+    metavar="FILE",
+    help="Picture to draw: .png, .pdf or .svg.",
+)
 @click.option(
     "--methods",
     type=list_of(click.Choice(default_methods())),
     metavar="NAME,NAME",
     help=f"Methods to compare; the picture shows the first.  [default: {PICTURED} and all others]",
 )
-def demo(output: Path | None, methods: list[str] | None) -> None:
+def demo(output: Path, methods: list[str] | None) -> None:
     """Reduce WordNet's mammals from 10 dimensions to the disk, and draw them.
 
     The points are a Poincaré embedding of 1182 kinds of mammals, which comes with the package. The table shows what each
@@ -37,18 +43,13 @@ def demo(output: Path | None, methods: list[str] | None) -> None:
       horopca demo
       horopca demo -o mammals.pdf --methods horopca,tpca
     """
-    output = Path("horopca-demo.png") if output is None else output
-    seed, as_json, quiet, force = common()
-    check_files({}, [Output("-o", output, PICTURES)], force=force)
-    figure, mammals = figure_for(output), load_mammals()
+    seed, figure, mammals = common().seed, figure_for(output), load_mammals()
     rows = watched_reductions(mammals.points, [2], methods or default_methods(), random_state=seed)
     drawn = methods[0] if methods else PICTURED
     Y = next(row.Y for row in rows if row.record["method"] == drawn)
-    draw_plane(figure, Y, Description(mammals.names, {"class": mammals.labels}, "class"), mammals.edges)
-    write_files([(output, save_figure(figure))], force=force)
+    Description(mammals.names, {"class": mammals.labels}, "class").draw(figure, Y, mammals.edges)
+    write_files((output, save_figure(figure)))
     (n, d), records = mammals.points.shape, [row.record for row in rows]
-    if as_json:
-        print_json({"n_points": n, "n_columns": d, "seed": seed, "plot": output, "drawn": drawn, "results": records})
-    elif not quiet:
-        print_records(records, f"{n:,} kinds of mammals, from {d} dimensions to 2")
-        click.echo(f"Drawn in {output}.")
+    title = f"{n:,} kinds of mammals, from {d} dimensions to 2; drawn in {output}"
+    summary = {"n_points": n, "n_columns": d, "seed": seed, "plot": output, "drawn": drawn, "results": records}
+    report(summary, lambda: print_records(records, title))

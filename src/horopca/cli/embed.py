@@ -2,72 +2,90 @@
 
 from __future__ import annotations
 
-import time
+import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import numpy as np
 import rich_click as click
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from .. import embed as embeddings
-from ..embed.graphs import Relations
-from ..io import FORMATS
-from ..io.anndata import how
-from .common import common
-from .console import count, print_json, print_rows, progress_bar
-from .files import STDOUT, Output, check_files, write_files
-from .graphs import read_graph
-from .options import Reading, combined, command, list_of, metadata_options, model_options, points_argument, reading, writes
-from .points import describe, point_writer
-from .settings import parse_settings, set_option
+from ..embed.graphs import POINTS, Relations, as_relations
+from ..io import FORMATS, load_edges
+from ..io.files import named
+from ..io.fits import how
+from ..io.text import ending
+from .clades import clades
+from .console import common, count, print_rows, progress_bar, report, seconds
+from .files import STDOUT, Reading, write_files
+from .options import (
+    combined,
+    command,
+    list_of,
+    metadata_options,
+    model_options,
+    parse_settings,
+    points_argument,
+    set_option,
+    writes,
+)
+from .points import Description, describe, point_writer
 
-
-class Embedding(NamedTuple):
-    """A method: its class in `horopca.embed`, and the attributes to report with their names."""
-
-    estimator: str
-    figures: dict[str, str]
-
-
-KEPT = {"distortion_": "distortion", "distortion_given_up_": "of it for max_radius", "distance_scale_": "scale of distances"}
+CLADE = "clade"  # The column of classes that are derived from the graph.
 DIMENSIONS = 10  # More add little to what a reduction to the plane can use.
+INVENTED = re.compile(r"(inner|leaf) \d+")  # Readers call nodes without a name so.
 METHODS = {
-    "tree": Embedding("TreeEmbedding", KEPT),
-    "distortion": Embedding("DistortionEmbedding", KEPT),
-    "sarkar": Embedding("SarkarEmbedding", {**KEPT, "scale_": "edge length"}),
-    "poincare": Embedding("PoincareEmbedding", {"mean_rank_": "mean rank", "map_": "mean average precision"}),
+    "tree": "TreeEmbedding",
+    "distortion": "DistortionEmbedding",
+    "sarkar": "SarkarEmbedding",
+    "poincare": "PoincareEmbedding",
+}
+# What an embedding reports about itself, if it has the attribute.
+FIGURES = {
+    "distortion_": "distortion",
+    "distance_scale_": "scale of distances",
+    "scale_": "edge length",
+    "mean_rank_": "mean rank",
+    "map_": "mean average precision",
 }
 embed_options = combined(
-    [
-        click.option(
-            "-d",
-            "--dimensions",
-            type=click.IntRange(min=2),
-            help="Dimension of the space.  [default: 10, or 2 with --method tree]",
-        ),
-        click.option(
-            "--method",
-            type=click.Choice(list(METHODS)),
-            help="How to embed.  [default: distortion; `map` of a tree: tree]",
-        ),
-        set_option,
-        click.option("--root", metavar="NAME", help="Use only this node and the nodes below it."),
-        click.option(
-            "--relations",
-            type=list_of(str),
-            default="is_a",
-            show_default=True,
-            metavar="NAME,NAME",
-            help="Relations of an ontology that lead to parents: is_a,part_of.",
-        ),
-    ]
+    click.option(
+        "-d",
+        "--dimensions",
+        type=click.IntRange(min=2),
+        help="Dimension of the space.  [default: 10, or 2 with --method tree]",
+    ),
+    click.option(
+        "--method",
+        type=click.Choice(list(METHODS)),
+        help="How to embed.  [default: distortion; `map` of a tree: tree]",
+    ),
+    set_option,
+    click.option("--root", metavar="NAME", help="Use only this node and the nodes below it."),
+    click.option(
+        "--relations",
+        type=list_of(str),
+        default="is_a",
+        show_default=True,
+        metavar="NAME,NAME",
+        help="Relations of an ontology that lead to parents: is_a,part_of.",
+    ),
 )
 
 
 @command
 @points_argument("graph")
 @embed_options
-@writes("-o", "--output", help="Points to write: .npy, .npz, .csv, .tsv or .h5ad; - is standard output.")
-@reading(metadata_options, model_options)
+@writes(
+    "-o",
+    "--output",
+    formats=FORMATS,
+    help="Points to write: .npy, .npz, .csv, .tsv or .h5ad; - is standard output.",
+)
+@combined(metadata_options, model_options)
 def embed(
     graph: Path,
     dimensions: int | None,
@@ -83,11 +101,12 @@ def embed(
     \b
     GRAPH is a file, or - for standard input, with one of these:
       a list of edges     two names on each line and, if edges have lengths, a length; separated by tabs, commas or blanks
-      a tree              Newick, Nexus, PhyloXML, NeXML
+      a tree              Newick, Nexus, PhyloXML
       an ontology         OBO, OWL, OBO Graphs (JSON)
       a sparse matrix     an .npz file of scipy.sparse.save_npz with the lengths of the edges
 
-    In a list of edges the child comes first: "cat mammal" reads "a cat is a mammal".
+    In a list of edges the child comes first: "cat mammal" reads "a cat is a mammal". The points of a tree or of an ontology
+    have classes, their clades.
 
     \b
     Methods:
@@ -106,34 +125,72 @@ def embed(
       horopca embed ontology.obo --root "cell" -o cells.npz
       horopca embed tree.edges --method poincare --set help
     """
-    (seed, as_json, _, force), method = common(), method or "distortion"
-    estimator = make_embedding(method, dimensions, settings, random_state=seed, **reading.coordinates())
-    if output is None and not as_json:
+    method = method or "distortion"
+    estimator = make_embedding(method, dimensions, settings, random_state=common().seed, **reading.coordinates())
+    if output is None and not common().as_json:
         raise click.UsageError("-o FILE is missing: where to write the points.")
-    if output == STDOUT and as_json:
-        raise click.UsageError("-o - and --json both write to standard output: write one of them to a file.")
-    check_files({"graph": graph, "metadata": reading.metadata}, [Output("-o", output, FORMATS)], force=force)
-    start = time.perf_counter()
-    fitted = fit_embedding(estimator, read_graph(graph, root, relations), graph)
-    names = [str(name) for name in fitted.names_]
-    about, source = describe(names, len(names), {}, reading), {"input": str(graph), **how(fitted)}
-    write_files([(output, point_writer(fitted.embedding_, about, source, output, key=f"X_{fitted.model}"))], force=force)
-    found, (n, columns) = figures(method, fitted), fitted.embedding_.shape
-    seconds = time.perf_counter() - start
-    if as_json:
-        report = {name.replace(" ", "_"): value for name, value in found.items()}
-        sizes = {"n_nodes": n, "n_columns": columns, "model": fitted.model, "seconds": seconds}
-        return print_json({"graph": graph, "output": output, "method": method, "seed": seed, **sizes, **report})
-    rows = {"nodes": f"{n:,}", "points": f"{count(columns, 'column')}, {fitted.model}"}
+    relation = read_graph(graph, root, relations)
+    fitted = fit_embedding(estimator, relation, graph)
+    about, source = describe_nodes(relation, fitted.names_, reading), {"input": str(graph), **how(fitted)}
+    about = about._replace(names=[str(name) for name in fitted.names_])
+    write_files((output, point_writer(fitted.embedding_, about, source, output, key=f"X_{fitted.model}")))
+    (n, columns), time = fitted.embedding_.shape, seconds()
+    summary = {"graph": graph, "output": output, "method": method, "seed": common().seed, "n_nodes": n, "n_columns": columns}
+    found, model = figures(fitted), fitted.model
+    summary |= {"model": model, "seconds": time, **{name.replace(" ", "_"): value for name, value in found.items()}}
+    rows: dict[str, Any] = {"nodes": f"{n:,}", "points": f"{count(columns, 'column')}, {model}"}
     rows |= {name: f"{value:.4g}" for name, value in found.items()}
-    rows |= {"metadata": about.note} if about.note else {}
-    print_rows({**rows, "time": f"{seconds:.2f} s", "written to": str(output)}, err=output == STDOUT)
+    rows |= {"metadata": about.note, "time": f"{time:.2f} s", "written to": output}
+    report(summary, lambda: print_rows(rows, err=output == STDOUT))
+
+
+# ---------------------------------------------------------------- graphs, also for `horopca map`
+
+
+def read_graph(path: Path, root: str | None = None, relations: Sequence[str] = ("is_a",)) -> Relations:
+    """The graph in a file, or the part of it that is below `root`. The terms of an ontology are called by name and code."""
+    matrix = ending(path) in {*POINTS, ".npz"}
+    if matrix and root is not None:
+        raise click.UsageError(f"--root needs a file with names of nodes, but {path} is not one.")
+    with named(path):
+        if matrix:
+            return as_relations(path)
+        found = load_edges(path, root=root, relations=relations)
+    if found.codes is not None:
+        codes = zip(found.names, found.codes, strict=True)
+        found = found._replace(names=[f"{name} ({code})" if code and code not in name else name for name, code in codes])
+    return as_relations(found)
+
+
+def is_tree(graph: Relations) -> bool:
+    n, unique = len(graph.names), np.unique(np.sort(graph.edges, axis=1), axis=0)
+    adjacency = csr_array((np.ones(len(unique)), tuple(unique.T)), shape=(n, n))
+    return len(unique) == n - 1 and bool(connected_components(adjacency, directed=False)[0] == 1)
+
+
+def describe_nodes(graph: Relations, nodes: list[Any], reading: Reading) -> Description:
+    """What is known about the embedded nodes. Nodes without a name in the file have none, and clades are a column."""
+    names = ["" if INVENTED.fullmatch(name) else name for name in map(str, nodes)]
+    found = clades(edges_of(graph, nodes)[0], names)
+    about = describe(names, len(names), {} if found is None else {CLADE: [clade or "" for clade in found]}, reading)
+    return about if about.colour or found is None else about._replace(colour=CLADE)
+
+
+def edges_of(graph: Relations, nodes: list[Any]) -> tuple[np.ndarray, csr_array]:
+    """Edges (m, 2) between rows, from parents to children, and the matrix (n, n) of their lengths, for the embedded nodes."""
+    row, n = {name: i for i, name in enumerate(nodes)}, len(nodes)
+    rows = np.array([row.get(name, -1) for name in graph.names])[graph.edges[:, ::-1]].reshape(-1, 2)
+    embedded = (rows >= 0).all(axis=1)
+    weights = np.ones(len(rows)) if graph.weights is None else graph.weights
+    edges = rows[embedded].astype(np.int64)
+    unique, first = np.unique(np.sort(edges, axis=1), axis=0, return_index=True)  # an edge may be listed in both directions
+    return edges, csr_array((weights[embedded][first], tuple(unique.T)), shape=(n, n))
 
 
 def make_embedding(method: str, dimensions: int | None, settings: tuple[str, ...], **defaults: Any) -> Any:
     """The unfitted embedding with the parameters of ``--set``; defaults that the method does not have are left out."""
-    kind = getattr(embeddings, METHODS[method].estimator)
-    given, known = parse_settings(kind, settings, method), kind().get_params()
+    kind = getattr(embeddings, METHODS[method])
+    given, known = parse_settings(kind, settings, method), kind._get_param_names()
     if "n_components" not in known and dimensions not in (None, 2):
         raise click.UsageError(f"--method {method} embeds in the plane, but -d is {dimensions}.")
     defaults["n_components"] = dimensions or DIMENSIONS
@@ -145,7 +202,6 @@ def fit_embedding(estimator: Any, relations: Relations, graph: Path) -> Any:
         return estimator.fit(relations)
 
 
-def figures(method: str, fitted: Any) -> dict[str, float]:
+def figures(fitted: Any) -> dict[str, float]:
     """What an embedding reports about itself."""
-    report = METHODS[method].figures
-    return {name: float(getattr(fitted, attribute)) for attribute, name in report.items() if hasattr(fitted, attribute)}
+    return {name: float(getattr(fitted, attribute)) for attribute, name in FIGURES.items() if hasattr(fitted, attribute)}

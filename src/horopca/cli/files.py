@@ -1,4 +1,4 @@
-"""The files of a command: no output may replace an input, and all outputs are written or none."""
+"""The files of a command: how they are read; no output may replace an input; all outputs are written or none."""
 
 from __future__ import annotations
 
@@ -7,66 +7,198 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import rich_click as click
+from click import Context, Parameter, get_current_context
 
+from .. import geometry, plots
 from .._input.coordinates import check_coordinates
-from .._input.recognition import choose_coordinates
-from ..geometry import clip
-from ..io import Table, check_output, load
-from ..io.files import named
-from ..io.metadata import read_side_file
-from ..io.output import OutputSet, is_same
-from .console import count
-from .options import Reading
+from .._input.rows import choose_coordinates
+from ..io import Table, load
+from ..io.files import listed, named
+from ..io.metadata import check_metadata, read_side_file
+from ..io.output import OutputSet, beside, check_output, is_same
+from ..io.streaming import PARTIAL
+from ..plots.figures import new_figure
+from .console import common, count, state
 
-ARGUMENTS = ("input", "points", "graph")
 STDOUT = Path("-")
 STDOUT_FORMAT = ".csv"
+PICTURES = (".png", ".pdf", ".svg")
+PAGES = (".html", ".htm")
+MODELS = tuple(geometry.MODELS)
+PEEKED_BYTES = 1 << 16  # A header line of standard input is shorter than this: it is searched for a tab.
 Writer = Callable[[Path], object]  # writes a file at a path
 
 
-class Output(NamedTuple):
-    """A file to write: its option, its path or None, the endings it may have, and how it is checked."""
-
-    option: str
-    path: Path | None
-    formats: Sequence[str] = ()
-    check: Callable[..., Path] = check_output
+# ---------------------------------------------------------------- types of options
 
 
-def check_files(inputs: Mapping[str, Path | None], outputs: Iterable[Output], *, force: bool) -> None:
+class InputFile(click.ParamType[Path]):
+    """A file to read; ``-`` is standard input."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: Parameter | None, ctx: Context | None) -> Path:
+        return _standard_input() if value == "-" else Path(value)
+
+
+class OutputFile(click.Path):
+    """A file to write: the endings it may have, and how it is checked.
+
+    The default has the name of the value of another parameter, with another ending. An input's is in the current folder.
+    """
+
+    def __init__(
+        self, formats: Sequence[str], check: Callable[..., object] = check_output, default: tuple[str, str] | None = None
+    ) -> None:
+        super().__init__(path_type=Path)
+        self.formats, self.check, self.default = formats, check, default
+
+
+def _standard_input() -> Path:
+    """Copy standard input to a temporary file, because readers look at a file more than once."""
+    context, found = get_current_context(), state()
+    if found.stdin is not None:
+        raise click.UsageError("Standard input (-) can be read only once: pass the other input as a file.")
+    folder = Path(tempfile.mkdtemp(prefix="horopca-"))
+    context.call_on_close(lambda: shutil.rmtree(folder, ignore_errors=True))
+    path = folder / "stdin"
+    with open(path, "wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    with open(path, "rb") as file:
+        tabs = b"\t" in file.readline(PEEKED_BYTES)
+    found.stdin = path.rename(path.with_suffix(".tsv" if tabs else ".csv"))
+    return found.stdin
+
+
+def check_files(context: Context) -> None:
     """Check before any work that every output can be written, and that none is an input or another output.
 
-    Inputs are named by the arguments of the command. Two paths are the same file also through links, and if one is part of a
-    store at the other.
+    Two paths are the same file also through links, and if one is part of a store at the other.
     """
-    known = [
-        (name.upper() if name in ARGUMENTS else f"--{name.replace('_', '-')}", path)
-        for name, path in inputs.items()
-        if path is not None
-    ]
-    for option, path, formats, check in outputs:
-        if path is None or (path == STDOUT and STDOUT_FORMAT in formats):
+    values, params = context.params, context.command.params
+    inputs = [param for param in params if isinstance(param.type, InputFile)]
+    known = [(_called(param), values[param.name]) for param in inputs if values[param.name] is not None]
+    for param in params:
+        if not isinstance(param.type, OutputFile):
             continue
-        for name, other in known:
-            if is_same(path, other):
-                raise click.UsageError(f"{option} {path} is the same file as {name} {other}: choose another output.")
-        check(path, force=force, **({"formats": formats} if formats else {}))
-        known.append((option, path))
+        formats, check, default = param.type.formats, param.type.check, param.type.default
+        if values[param.name] is None and default is not None:
+            name, suffix = default
+            read = any(name == one.name for one in inputs)
+            values[param.name] = (Path(values[name].name) if read else values[name]).with_suffix(suffix)
+        path = values[param.name]
+        if path == STDOUT and STDOUT_FORMAT in formats:
+            if common().as_json:
+                raise click.UsageError("-o - and --json both write to standard output: write one of them to a file.")
+        elif path is not None:
+            unfinished = [(f"the unfinished {_called(param)},", beside(path, end)) for end in PARTIAL]
+            for option, written in ((_called(param), path), *unfinished):
+                for name, other in known:
+                    if is_same(written, other):
+                        raise click.UsageError(f"{option} {written} is the same file as {name} {other}: choose another output.")
+            check(path, force=common().force, formats=formats)
+            known += [(_called(param), path), *unfinished]
 
 
-def write_files(writers: Iterable[tuple[Path | None, Writer]], *, force: bool, outputs: OutputSet | None = None) -> None:
+def _called(param: Parameter) -> str:
+    return param.opts[0] if isinstance(param, click.Option) else str(param.name).upper()
+
+
+# ---------------------------------------------------------------- reading
+
+
+class Reading(NamedTuple):
+    """How to read the points in a file, and what to colour them by."""
+
+    model: str | None = None
+    curvature: float | str | None = None  # a string is the name of a number in the file, which is looked up when it is read
+    key: str | None = None
+    clip: float | None = None
+    metadata: Path | None = None
+    colour_by: list[str] | None = None  # the first column, and others that are no coordinates
+
+    def coordinates(self, model: str | None = None, curvature: float | None = None) -> dict[str, Any]:
+        """Model and curvature of points whose file states `model` and `curvature`; by default the unit Poincaré ball.
+
+        Raises ValueError if an option contradicts the file.
+        """
+        if self.model == "auto" and model is None:
+            raise click.UsageError(
+                "--model auto needs the points in memory. Pass the model; horopca info shows which ones fit."
+            )
+        found = {"model": MODELS[0], "curvature": -1.0}
+        known = None if isinstance(self.curvature, str) else self.curvature
+        given = {"model": None if self.model == "auto" else self.model, "curvature": known}
+        for name, stated in {"model": model, "curvature": curvature}.items():
+            option = given[name]
+            if None not in (option, stated) and option != stated:
+                raise ValueError(f"--{name} {option} contradicts the file, which states {name} {stated}. Leave out --{name}.")
+            found[name] = next((value for value in (option, stated) if value is not None), found[name])
+        return found
+
+
+def read(path: Path, reading: Reading | None = None, *, allow_nonfinite: bool = False, **columns: Any) -> Table:
+    """The table in a file, with its model if ``--model auto`` finds one, and its points clipped if ``--clip`` is given."""
+    reading = reading or Reading()
+    with named(path):
+        table = load(path, key=reading.key, allow_nonfinite=allow_nonfinite, **columns)
+    if isinstance(reading.curvature, str):
+        table = table._replace(curvature=_curvature_in(table, reading.curvature, path))
+    if reading.model == "auto" and table.model is None:
+        curvature = reading._replace(model=None).coordinates(None, table.curvature)["curvature"]
+        table = table._replace(model=choose_coordinates(table.X, "auto", curvature, str(path)).model)
+    return table if reading.clip is None else _clip(table, reading, reading.clip, path)
+
+
+def _curvature_in(table: Table, key: str, path: Path) -> float:
+    """The curvature that a file of several arrays holds under a name: as a negative number, its size, or its logarithm."""
+    name = key.removeprefix("log:")
+    found = {name: value for name, value in table.contents.items() if isinstance(value, int | float)}
+    if name not in found:
+        raise ValueError(f"--curvature must be a number, or the name of one in {path}: {listed(found)}; but is {key!r}.")
+    with np.errstate(over="ignore"):
+        curvature = -float(np.exp(found[name])) if key.startswith("log:") else -abs(found[name])
+    return check_metadata(table._replace(curvature=curvature), path).curvature or curvature
+
+
+def _clip(table: Table, reading: Reading, margin: float, path: Path) -> Table:
+    coordinates = check_coordinates(**reading.coordinates(table.model, table.curvature))
+    if coordinates.model not in ("poincare", "klein"):
+        raise click.UsageError(f"--clip is for points of a ball, but those of {path} are in the model {coordinates.model}.")
+    norms, radius = np.linalg.norm(table.X, axis=1), 1 / coordinates.scale
+    X, over = geometry.clip(table.X, margin, radius=radius), norms.max() - radius
+    moved = int((X != table.X).any(axis=1).sum())
+    if moved:
+        where = f"up to {over:.2g} outside the ball" if over > 0 else "near the rim"
+        warnings.warn(f"--clip moved {count(moved, 'row')} of {len(X):,} in {path} inside: they were {where}.", stacklevel=2)
+    return table._replace(X=X)
+
+
+# ---------------------------------------------------------------- writing
+
+
+def figure_for(path: Path | None) -> Any:
+    """A figure of matplotlib if there is a picture to draw. Raises ImportError before the work if matplotlib is missing."""
+    return None if path is None else new_figure(interactive=False)
+
+
+def save_figure(figure: Any) -> Writer:
+    return lambda path: plots.save_figure(figure, path)
+
+
+def write_files(*writers: tuple[Path | None, Writer], outputs: OutputSet | None = None) -> None:
     """Write several files, all of them or none. A path of None is skipped.
 
     `outputs` may hold outputs that are written already: they are published with the others.
     """
-    with OutputSet(force=force) if outputs is None else outputs as outputs:
+    with OutputSet(force=common().force) if outputs is None else outputs as outputs:
         printed = []
         for path, write in writers:
             if path == STDOUT:
@@ -103,30 +235,3 @@ def _write_errors(path: Path) -> Iterator[None]:
             raise
         # NumPy's error for a short write has no number
         raise OSError(f"{path} could not be written, perhaps because the disk is full: {str(error).rstrip('.')}.") from error
-
-
-# ---------------------------------------------------------------- reading
-
-
-def read(path: Path, reading: Reading | None = None, *, allow_nonfinite: bool = False, **columns: Any) -> Table:
-    """The table in a file, with its model if ``--model auto`` finds one, and its points clipped if ``--clip`` is given."""
-    reading = reading or Reading()
-    with named(path):
-        table = load(path, key=reading.key, allow_nonfinite=allow_nonfinite, **columns)
-    if reading.model == "auto" and table.model is None:
-        curvature = reading._replace(model=None).coordinates(None, table.curvature)["curvature"]
-        table = table._replace(model=choose_coordinates(table.X, "auto", curvature, str(path)).model)
-    return table if reading.clip is None else _clip(table, reading, reading.clip, path)
-
-
-def _clip(table: Table, reading: Reading, margin: float, path: Path) -> Table:
-    coordinates = check_coordinates(**reading.coordinates(table.model, table.curvature))
-    if coordinates.model not in ("poincare", "klein"):
-        raise click.UsageError(f"--clip is for points of a ball, but those of {path} are in the model {coordinates.model}.")
-    norms, radius = np.linalg.norm(table.X, axis=1), 1 / coordinates.scale
-    X, over = clip(table.X, margin, radius=radius), norms.max() - radius
-    moved = int((X != table.X).any(axis=1).sum())
-    if moved:
-        where = f"up to {over:.2g} outside the ball" if over > 0 else "near the rim"
-        warnings.warn(f"--clip moved {count(moved, 'row')} of {len(X):,} in {path} inside: they were {where}.", stacklevel=2)
-    return table._replace(X=X)

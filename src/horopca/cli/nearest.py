@@ -7,17 +7,16 @@ from pathlib import Path
 import rich_click as click
 
 from ..neighbors import HyperbolicNeighbors
-from .common import common
-from .console import print_json, print_table
-from .options import Reading, command, picture_reading_options, points_argument
-from .points import read_described
+from .console import print_table, report
+from .files import Reading, read
+from .options import command, points_argument, reading_options
 
 
 @command
 @points_argument("points")
 @click.argument("name")
 @click.option("-n", "--neighbours", type=click.IntRange(min=1), default=10, show_default=True, help="How many to print.")
-@picture_reading_options
+@reading_options
 def nearest(points: Path, name: str, neighbours: int, reading: Reading) -> None:
     """Print the points of POINTS that are nearest to the one called NAME, with their distances.
 
@@ -30,17 +29,16 @@ def nearest(points: Path, name: str, neighbours: int, reading: Reading) -> None:
       horopca nearest words.tsv cat -n 5
       horopca nearest vectors.npy 17 --json
     """
-    table, about = read_described(points, reading)
-    n, row = len(table.X), _find(name, about.names, len(table.X), points)
-    coordinates = reading.coordinates(table.model, table.curvature)
-    search = HyperbolicNeighbors(min(neighbours + 1, n), **coordinates).fit(table.X)
+    table = read(points, reading)
+    n, row = len(table.X), _find(name, table.row_names, len(table.X), points)
+    search = HyperbolicNeighbors(min(neighbours + 1, n), **reading.coordinates(table.model, table.curvature)).fit(table.X)
     distances, rows = (array[0] for array in search.kneighbors(table.X[row : row + 1]))  # the point itself among them
-    names = about.names or [str(i) for i in range(n)]
+    names = table.row_names or [str(i) for i in range(n)]
     others = [(int(i), float(d)) for i, d in zip(rows, distances, strict=True) if i != row][:neighbours]
     found = [{"row": i, "name": names[i], "distance": d} for i, d in others]
-    if common().as_json:
-        return print_json({"points": points, "row": row, "name": names[row], "nearest": found})
-    print_table(f"Nearest to {names[row]}", ["name", "distance"], [[names[i], f"{d:.4g}"] for i, d in others])
+    cells = [[names[i], f"{d:.4g}"] for i, d in others]
+    summary = {"points": points, "row": row, "name": names[row], "nearest": found}
+    report(summary, lambda: print_table(f"Nearest to {names[row]}", ["name", "distance"], cells))
 
 
 def _find(name: str, names: list[str] | None, n: int, path: Path) -> int:

@@ -1,51 +1,45 @@
-"""Options that several commands share, each declared once."""
+"""Options that several commands share, each declared once; ``--set NAME=VALUE`` for the parameters of estimators."""
 
 from __future__ import annotations
 
+import ast
 import math
-import shutil
-import sys
-import tempfile
+import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, get_type_hints
 
 import rich_click as click
-from click import get_current_context
+from click import Context
 
-from .. import geometry
-from .common import Command
-from .console import STDIN
+from .. import estimators
+from ..io.output import check_output
+from ..metrics.comparison import METHODS, make
+from .console import common_options, print_rows
+from .files import MODELS, PICTURES, InputFile, OutputFile, Reading, check_files
 
-PEEKED_BYTES = 1 << 16  # A header line of standard input is shorter than this: it is searched for a tab.
-MODELS = tuple(geometry.MODELS)
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class Command(click.RichCommand):
+    """A command that also takes the common options, and whose files are checked before it is called."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        settings["epilog"] = "Every command also takes --seed N, --json, --quiet and --force: see `horopca --help`."
+        super().__init__(*arguments, **settings)
+        self.params += common_options(hidden=True)
+
+    def invoke(self, ctx: Context) -> Any:
+        check_files(ctx)
+        reading = {name: ctx.params.pop(name) for name in Reading._fields if name in ctx.params}
+        if reading:
+            ctx.params["reading"] = Reading(**reading)
+        return super().invoke(ctx)
+
+
 command = click.command(cls=Command)
 
 
 # ---------------------------------------------------------------- types
-
-
-def input_file(value: str) -> Path:
-    """A file to read; ``-`` is standard input."""
-    return _standard_input() if value == "-" else Path(value)
-
-
-def _standard_input() -> Path:
-    """Copy standard input to a temporary file, because readers look at a file more than once."""
-    context = get_current_context()
-    if STDIN in context.meta:
-        raise click.UsageError("Standard input (-) can be read only once: pass the other input as a file.")
-    folder = Path(tempfile.mkdtemp(prefix="horopca-"))
-    context.call_on_close(lambda: shutil.rmtree(folder, ignore_errors=True))
-    path = folder / "stdin"
-    with open(path, "wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
-    with open(path, "rb") as file:
-        tabs = b"\t" in file.readline(PEEKED_BYTES)
-    context.meta[STDIN] = path.rename(path.with_suffix(".tsv" if tabs else ".csv"))
-    return Path(context.meta[STDIN])
 
 
 def list_of(convert: Callable[[str], Any]) -> Callable[[Any], list[Any]]:
@@ -56,6 +50,14 @@ def list_of(convert: Callable[[str], Any]) -> Callable[[Any], list[Any]]:
         return list(dict.fromkeys(convert(part.strip()) for part in parts))
 
     return convert_all
+
+
+def number_or_key(value: str) -> float | str:
+    """A number, or the name of one in a file."""
+    try:
+        return float(value)
+    except ValueError:
+        return value
 
 
 def positive_integer(value: str) -> int:
@@ -80,8 +82,8 @@ def components(value: str) -> int | float | str:
 # ---------------------------------------------------------------- decorators
 
 
-def points_argument(name: str = "input") -> Decorator:
-    return click.argument(name, type=input_file)
+def points_argument(name: str = "input", *, required: bool = True) -> Decorator:
+    return click.argument(name, type=InputFile(), required=required)
 
 
 def choice(name: str, values: Sequence[str], help: str) -> Decorator:
@@ -90,99 +92,135 @@ def choice(name: str, values: Sequence[str], help: str) -> Decorator:
 
 
 def reads(*names: str, help: str) -> Decorator:
-    return click.option(*names, type=input_file, metavar="FILE", help=help)
+    return click.option(*names, type=InputFile(), metavar="FILE", help=help)
 
 
-def writes(*names: str, help: str) -> Decorator:
-    return click.option(*names, type=click.Path(path_type=Path), metavar="FILE", help=help)
+def writes(
+    *names: str,
+    help: str,
+    formats: Sequence[str] = PICTURES,
+    default: tuple[str, str] | None = None,
+    check: Callable[..., object] = check_output,
+) -> Decorator:
+    """A file to write. Its default has the name of another parameter's file, with another ending."""
+    return click.option(*names, type=OutputFile(formats, check, default), metavar="FILE", help=help)
 
 
-def combined(options: Iterable[Decorator]) -> Decorator:
+def combined(*options: Decorator) -> Decorator:
     """Several options as one decorator, in this order in the help."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(list(options)):
+        for option in reversed(options):
             function = option(function)
         return function
 
     return decorate
 
 
-class Reading(NamedTuple):
-    """How to read the points in a file, and what to colour them by."""
-
-    model: str | None = None
-    curvature: float | None = None
-    key: str | None = None
-    clip: float | None = None
-    metadata: Path | None = None
-    colour_by: list[str] | None = None
-
-    def coordinates(self, model: str | None = None, curvature: float | None = None) -> dict[str, Any]:
-        """Model and curvature of points whose file states `model` and `curvature`; by default the unit Poincaré ball.
-
-        Raises ValueError if an option contradicts the file.
-        """
-        if self.model == "auto" and model is None:
-            raise click.UsageError(
-                "--model auto needs the points in memory. Pass the model; horopca info shows which ones fit."
-            )
-        options = {"model": None if self.model == "auto" else self.model, "curvature": self.curvature}
-        stated = {"model": model, "curvature": curvature}
-        for name, option in options.items():
-            if None not in (option, stated[name]) and option != stated[name]:
-                raise ValueError(
-                    f"--{name} {option} contradicts the file, which states {name} {stated[name]}. Leave out --{name}."
-                )
-        defaults = {"model": MODELS[0], "curvature": -1.0}
-        found = {name: stated[name] if options[name] is None else options[name] for name in defaults}
-        return {name: defaults[name] if value is None else value for name, value in found.items()}
-
-
+# Fields of `Reading`, which the command gets as one argument.
 model_options = combined(
-    [
-        click.option(
-            "--model",
-            type=click.Choice((*MODELS, "auto")),
-            help="Model of hyperbolic space; auto: the only one that fits.  [default: as the file states, or poincare]",
-        ),
-        click.option("--curvature", type=float, help="Curvature of the space, below 0.  [default: as the file states, or -1]"),
-    ]
+    click.option(
+        "--model",
+        type=click.Choice((*MODELS, "auto")),
+        help="Model of hyperbolic space; auto: the only one that fits.  [default: as the file states, or poincare]",
+    ),
+    click.option(
+        "--curvature",
+        type=number_or_key,
+        metavar="NUMBER",
+        help="Curvature, below 0; or the KEY of a number in a checkpoint, log:KEY of its logarithm.  "
+        "[default: as the file states, or -1]",
+    ),
+)
+metadata_options = combined(
+    reads("--metadata", help="Table (.tsv, .csv) about the points, joined by name; without names, one line for each row."),
+    click.option(
+        "--colour-by",
+        type=list_of(str),
+        metavar="COLUMN",
+        help="Column with classes or numbers, of the points' file or of --metadata.",
+    ),
 )
 key_option = click.option("--key", help="Which array of a file that holds several, such as obsm/X_poincare.")
 clip_option = click.option(
     "--clip", type=click.FloatRange(0, 0.1, min_open=True), metavar="MARGIN", help="Move rows on the rim inside by this: 1e-5."
 )
-metadata_options = combined(
-    [
-        reads("--metadata", help="Table (.tsv, .csv) about the points, joined by name; without names, one line for each row."),
-        click.option(
-            "--colour-by",
-            type=list_of(str),
-            metavar="COLUMN",
-            help="Column with classes or numbers, of the points' file or of --metadata.",
-        ),
-    ]
-)
+reading_options = combined(key_option, clip_option, model_options)
+picture_reading_options = combined(metadata_options, reading_options)
 
-
-def reading(*options: Decorator) -> Decorator:
-    """Options that are fields of `Reading`, passed to the command as one argument."""
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(function)
-        def with_reading(**given: Any) -> Any:
-            fields = {name: given.pop(name) for name in Reading._fields if name in given}
-            return function(reading=Reading(**fields), **given)
-
-        return combined(options)(with_reading)
-
-    return decorate
-
-
-reading_options = reading(key_option, clip_option, model_options)
-picture_reading_options = reading(metadata_options, key_option, clip_option, model_options)
 palette_option = click.option(
     "--palette", type=list_of(str), metavar="COLOURS", help="Colours of the classes, such as '#0072B2,#E69F00'."
 )
 edges_option = reads("--edges", help="Edges to draw, two nodes on each line: names, or row numbers from 0.")
+groups_option = click.option(
+    "--groups",
+    type=InputFile(),
+    metavar="FILE|COLUMN",
+    help="Groups of rows that belong together, such as clades: a column of INPUT, or a file with one on each line.",
+)
+jobs_option = click.option("--n-jobs", type=int, help="Fits at a time; -1: one per core.")
+folds_option = click.option(
+    "--folds", "cv", type=click.IntRange(min=2), default=5, show_default=True, help="Folds of the cross-validation."
+)
+set_option = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Parameter of the method, such as --set max_iter=1000; --set help lists them.",
+)
+USUAL = "horopca"  # The method of the paper.
+method_options = combined(
+    click.option(
+        "--method", type=click.Choice(list(METHODS)), help=f"The reduction, as in `horopca compare`.  [default: {USUAL}]"
+    ),
+    set_option,
+)
+
+# ---------------------------------------------------------------- --set NAME=VALUE
+
+# Parameters with options of their own (-k, -d, --model, --curvature, --seed), or that have no meaning for a single command.
+ELSEWHERE = {"n_components", "model", "curvature", "random_state", "metric", "warm_start", "verbose"}
+CONSTANTS = {"none": None, "true": True, "false": False}
+
+
+def parse_settings(kind: Any, given: Iterable[str], method: str, fixed: Iterable[str] = ()) -> dict[str, Any]:
+    """The values of ``--set NAME=VALUE …`` for an estimator. ``--set help`` prints the parameters and ends the program."""
+    hints, found = get_type_hints(kind.__init__), {}
+    known = [name for name in kind._get_param_names() if name not in {*ELSEWHERE, *fixed}]
+    for text in given:
+        name, equals, value = text.partition("=")
+        if text == "help":
+            print_rows({name: _in_words(hints[name]) for name in known}, title=f"--set NAME=VALUE, --method {method}")
+            raise SystemExit(0)
+        if not equals:
+            raise click.UsageError(f"--set must be NAME=VALUE, but is {text!r}.")
+        if name not in known:
+            names = f"it has {', '.join(known)}" if known else "it has none"
+            raise click.UsageError(f"--set {name}: --method {method} has no such parameter; {names}.")
+        found[name] = _value(value)
+        if hints[name] is bool and not isinstance(found[name], bool):
+            raise click.UsageError(f"--set {name} must be true or false, but is {value!r}.")
+    return found
+
+
+def _in_words(hint: Any) -> str:
+    """A type such as ``int | Literal["auto"]`` as "int | 'auto'"."""
+    return re.sub(r"typing\.|Literal\[(.*?)\]", r"\1", hint.__name__ if isinstance(hint, type) else str(hint))
+
+
+def _value(text: str) -> Any:
+    """None, True, False, a number, or the text itself."""
+    try:
+        return CONSTANTS[text.lower()] if text.lower() in CONSTANTS else ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def make_estimator(method: str, n_components: int | float | None, given: Iterable[str], **settings: Any) -> Any:
+    """The unfitted estimator of a method with the parameters of ``--set``."""
+    chosen = METHODS[method]
+    values = parse_settings(getattr(estimators, chosen.estimator), given, method, chosen.options)
+    estimator: Any = make(method, n_components, **settings, **values)
+    estimator._check_parameters()
+    return estimator

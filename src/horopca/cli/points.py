@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import plots
 from ..explorer.edges import load_row_edges
 from ..io import Table, load_labels, save
-from ..io.budget import Budget
-from ..io.files import existing, listed, named
-from ..io.lines import ending, is_number, open_lines
+from ..io.files import Budget, existing, listed, named
+from ..io.text import ending, is_number, open_lines
 from ..plots.palette import COLOURS
-from .files import Writer, read
-from .options import Reading
+from .files import Reading, Writer, read
 
 Column = list[str] | np.ndarray  # classes, "" where one is missing; or numbers, NaN where one is missing
 
@@ -27,7 +26,9 @@ class Description(NamedTuple):
     names: list[str] | None = None
     columns: Mapping[str, Column] = {}
     colour: str | None = None  # the column to colour by
-    note: str = ""  # how many points a table of metadata describes
+    note: str | None = None  # how many points a table of metadata describes
+    palette: Mapping[str, str] | None = None  # colours of the classes, if the file has them
+    others: Sequence[str] = ()  # further columns of --colour-by
 
     @property
     def labels(self) -> list[str | None] | None:
@@ -35,51 +36,48 @@ class Description(NamedTuple):
         column = None if self.colour is None else self.columns[self.colour]
         return None if column is None or isinstance(column, np.ndarray) else [text or None for text in column]
 
-    def colours(self) -> dict[str, Any]:
-        """Arguments of a plot: labels, or values with their name."""
-        if self.colour is None or self.labels is not None:
-            return {"labels": self.labels}
-        return {"values": self.columns[self.colour], "value_name": self.colour}
+    def draw(self, figure: Any, Y: Any, edges: np.ndarray | None = None, **options: Any) -> None:
+        """Draw points of the plane with their names and colours."""
+        numbers = self.colour is not None and self.labels is None
+        colours = {"values": self.columns[str(self.colour)], "value_name": self.colour} if numbers else {"labels": self.labels}
+        plots.plot_plane(
+            Y, **{"names": self.names, "palette": self.palette, **colours, **options}, edges=edges, ax=figure.subplots()
+        )
 
 
 OWN_LABELS = "class"  # The classes in a file of points, whose column may have no name.
 
 
-def read_described(path: Path, reading: Reading) -> tuple[Table, Description]:
-    """The points in a file, and what it and ``--metadata`` say about them."""
-    table = read(path, reading)
-    numeric = [name for name in reading.colour_by or () if name in (table.names or ())]
-    if numeric:  # these columns were taken for coordinates
+def read_described(path: Path, reading: Reading, *columns: object) -> tuple[Table, Description]:
+    """The points in a file, and what it and ``--metadata`` say about them; `columns` of numbers are not coordinates."""
+    table, wanted = read(path, reading), {*(reading.colour_by or ()), *map(str, columns)}
+    numeric = [name for name in table.names or () if name in wanted]
+    if numeric:
         table = read(path, reading, values=numeric)
     classes = None if table.labels is None or table.labels == table.row_names else table.labels
     own: dict[str, Column] = {} if classes is None else {OWN_LABELS: classes}
-    own |= {name: words for name, words in table.words.items() if words != table.row_names and words != classes}
-    own |= {name: words for name, words in table.words.items() if name in (reading.colour_by or ())}
+    own |= {name: words for name, words in table.words.items() if name in wanted or words not in (table.row_names, classes)}
     found = describe(table.row_names, len(table.X), {**own, **table.values}, reading)
     if found.colour is None and classes is not None and len(set(classes)) < len(classes):
         found = found._replace(colour=OWN_LABELS)
-    return table, found
+    own_name = next((name for name, words in table.words.items() if words == classes), None)
+    return table, found._replace(palette=table.colours.get((own_name if found.colour == OWN_LABELS else found.colour) or ""))
 
 
 def describe(names: list[str] | None, n: int, own: Mapping[str, Column], reading: Reading) -> Description:
     """What the columns of their own file and those of ``--metadata`` say about n points."""
-    columns, colour, note = {name: _typed(column) for name, column in own.items()}, reading.colour_by, ""
+    columns, colours, note = dict(own), reading.colour_by or [], None
     if reading.metadata is not None:
         with named(reading.metadata):
-            table = _read_table(reading.metadata)
-        if len(table) == 1:
-            column = _one_column(next(iter(table.items())), n, reading.metadata)
-            if len(set(column)) == n and names is None:
-                names = column
-            else:
-                columns, colour = {**columns, "metadata": _typed(column)}, colour or ["metadata"]
-        else:
-            joined, names, note = _joined(table, names, n, reading.metadata)
-            columns |= {name: _typed(column) for name, column in joined.items()}
-    for name in colour or ():
+            table = _read_table(reading.metadata, n)
+        joined, names, note = _joined(table, names, n, reading.metadata)
+        columns |= joined
+        colours = colours or (list(joined) if len(table) == 1 else [])
+    for name in colours:
         if name not in columns:
             raise ValueError(f"--colour-by must be a column, but there is no column {name!r}; there are: {listed(columns)}.")
-    return Description(names, columns, colour[0] if colour else None, note)
+    typed = {name: _typed(column) for name, column in columns.items()}
+    return Description(names, typed, colours[0] if colours else None, note, others=colours[1:])
 
 
 def _typed(column: Column) -> Column:
@@ -93,14 +91,15 @@ def _typed(column: Column) -> Column:
     return [f"{value:.0f}" if np.isfinite(value) else "" for value in column] if few else np.asarray(column, dtype=np.float64)
 
 
-def _read_table(path: Path) -> dict[str, list[str]]:
-    """The columns of a table in text by their headings; the only column of a file without tabs or commas is called ""."""
+def _read_table(path: Path, n: int) -> dict[str, list[str]]:
+    """The columns of a table in text by their headings. A file without tabs or commas has one column, called "metadata"."""
     path = existing(path)
     with open_lines(path, Budget(path)) as lines:
         text = list(lines)
     delimiter = next((mark for mark in ("\t", ",") if text and mark in text[0]), None)
     if delimiter is None or ending(path) in (".txt", ".npy"):
-        return {"": [line.strip() for line in (load_labels(path) if ending(path) == ".npy" else text)]}
+        column = [line.strip() for line in (load_labels(path) if ending(path) == ".npy" else text)]
+        return {"metadata": column[len(column) == n + 1 :]}  # without its heading
     try:
         header, *rows = [fields for fields in csv.reader(text, delimiter=delimiter) if any(fields)]
     except csv.Error as error:
@@ -111,34 +110,27 @@ def _read_table(path: Path) -> dict[str, list[str]]:
     return {name.strip(): [fields[j].strip() for fields in rows] for j, name in enumerate(header)}
 
 
-def _one_column(item: tuple[str, list[str]], n: int, path: Path) -> list[str]:
-    heading, column = item
-    if len(column) not in (n, n + 1 - bool(heading)):
-        raise ValueError(f"{path} must hold one line for each of the {n} points, but holds {len(column)}.")
-    return column[len(column) - n :]
-
-
 def _joined(
     table: Mapping[str, list[str]], names: list[str] | None, n: int, path: Path
 ) -> tuple[dict[str, list[str]], list[str] | None, str]:
-    """The columns of a table in the order of the points: joined by the column that holds most of their names."""
-    size = len(next(iter(table.values())))
-    if names is None:
+    """The columns of a table in the order of the points, the names of the points, and how they were joined.
+
+    The column that holds most of the names is used. Points without names, and a single column, are in the order of the rows.
+    """
+    if names is None or len(table) == 1:
+        first, size = next(iter(table)), len(next(iter(table.values())))
         if size != n:
-            raise ValueError(f"{path} must have one row for each of the {n} points, which have no names, but has {size}.")
-        first = next(iter(table))
-        unique = len(set(table[first])) == n
-        return (
-            {name: column for name, column in table.items() if not unique or name != first},
-            (table[first] if unique else None),
-            f"{n:,} points, in order",
-        )
+            raise ValueError(f"{path} must hold one line for each of the {n} points, but holds {size}.")
+        if names is None and len(set(table[first])) == n:
+            return {name: column for name, column in table.items() if name != first}, table[first], f"{n:,} points, in order"
+        return dict(table), names, f"{n:,} points, in order"
     known = set(names)
     key = max(table, key=lambda name: len(known.intersection(table[name])))
-    row = {name: k for k, name in reversed(list(enumerate(table[key])))}  # of a repeated name the first row
+    row = {name: k for k, name in reversed(list(enumerate(table[key]))) if name}  # of a repeated name the first row
     found = sum(name in row for name in names)
     if not found:
-        raise ValueError(f"{path} has no column with names of points, such as {names[0]!r}; its columns are {listed(table)}.")
+        example = max(names[:9], key=len)
+        raise ValueError(f"{path} has no column with names of points, such as {example!r}; its columns are {listed(table)}.")
     chosen = [row.get(name) for name in names]
     columns = {c: ["" if k is None else column[k] for k in chosen] for c, column in table.items() if c != key}
     return columns, names, f"{found:,} of {n:,} points, joined by {key!r}"
@@ -154,6 +146,13 @@ def read_lines(path: Path, n: int, noun: str) -> list[str]:
     if len(found) != n:
         raise ValueError(f"{path} must hold one {noun} for each of the {n} rows, but holds {len(found)}.")
     return found
+
+
+def column_or_lines(source: Path | None, about: Description, n: int, noun: str) -> list[str] | None:
+    """One text for each of n rows: a column of the points' file, or the lines of another file."""
+    if source is None or str(source) not in about.columns:
+        return None if source is None else read_lines(source, n, noun)
+    return [str(value) for value in about.columns[str(source)]]
 
 
 def read_edges(path: Path | None, names: list[str] | None) -> np.ndarray | None:
@@ -192,4 +191,5 @@ def point_writer(Y: Any, about: Description, source: dict[str, Any], output: Pat
     """A function that writes points with their classes, names and metadata; the output's name selects the format."""
     more = h5ad if output is not None and output.suffix.lower() == ".h5ad" else {}
     labels = None if about.labels is None else [label or "" for label in about.labels]
-    return lambda path: save(path, Y, labels, names=about.names, source=source, **more)
+    columns = {name: about.columns[name] for name in about.others}
+    return lambda path: save(path, Y, labels, names=about.names, columns=columns, source=source, **more)

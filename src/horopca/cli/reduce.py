@@ -2,38 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import rich_click as click
+from click import get_current_context
 
+from ..estimators.base import HyperbolicReduction
 from ..estimators.fitting import fitted_coordinates
-from ..io import save_fitted
-from ..io.output import OutputSet
-from ..metrics.comparison import METHODS, NEAR_MEASURES
-from .common import common
-from .console import print_rows, to_json
-from .dask import reduce_chunked
-from .drawing import draw_plane, figure_for, save_figure
-from .files import STDOUT, write_files
-from .options import MODELS, command, components, edges_option, picture_reading_options, points_argument, reads, writes
-from .reducing import Reduced, Request, kept_dimensions, reduce_in_memory
-from .settings import method_options, parameters
-from .streaming import is_streamed, reduce_streamed
+from ..io import FORMATS, Table, load_fitted, save_fitted
+from ..io.arrays import Source
+from ..io.files import named
+from ..io.fits import how
+from ..io.metadata import check_metadata, read_side_file
+from ..io.output import OutputSet, check_output
+from ..io.stores import check_store
+from ..io.streaming import STREAMED, add_reduced_file, fit_to, is_large
+from ..metrics import average_distortion
+from ..metrics.comparison import METHODS, NEAR_MEASURES, kept_neighbours, report_pairs
+from .compare import few_neighbours
+from .console import common, print_rows, progress_bar, report, seconds, to_json
+from .files import MODELS, STDOUT, Reading, Writer, figure_for, save_figure, write_files
+from .options import (
+    ELSEWHERE,
+    USUAL,
+    command,
+    components,
+    edges_option,
+    make_estimator,
+    method_options,
+    picture_reading_options,
+    points_argument,
+    reads,
+    writes,
+)
+from .points import Description, point_writer, read_described, read_edges
 
-REDUCERS: dict[str, Callable[[Request, OutputSet], Reduced]] = {
-    "memory": reduce_in_memory,
-    "stream": reduce_streamed,
-    "cluster": reduce_chunked,
-}
-UNMEASURED = (
-    "n_measured",
-    "n_neighbors",
-    *(measure.__name__ for measure in NEAR_MEASURES),
-    "resumed_at",
-)  # null where unknown
-FEW_NEIGHBOURS = 0.1  # A picture that keeps fewer of the nearest neighbours than this does not show them.
+MEASURED_ROWS = 1 << 14  # Figures of more rows are those of a random sample of this size: some seconds, and errors below 1 %.
+DRAWN_ROWS = 1 << 18  # The largest number of points in a plot of a large file: more do not change the picture.
+PICTURED = "horopca-stretch"  # The default with --plot: it halves the distortion of a picture.
+
+
+def _check_points(path: Path, *, force: bool, formats: Sequence[str]) -> None:
+    """Check the output, which is a store with ``--dask`` and a file otherwise."""
+    if get_current_context().params["address"] is None:
+        check_output(path, force=force, formats=formats)
+    else:
+        check_store(path, force=force)
 
 
 @command
@@ -46,10 +66,16 @@ FEW_NEIGHBOURS = 0.1  # A picture that keeps fewer of the nearest neighbours tha
     metavar="K",
     help="Dimensions to keep, a fraction of the variance such as 0.9, or all.  [default: 2]",
 )
-@writes("-o", "--output", help="Points to write: .npy, .npz, .csv, .tsv or .h5ad; - is standard output.")
+@writes(
+    "-o",
+    "--output",
+    formats=FORMATS,
+    check=_check_points,
+    help="Points to write: .npy, .npz, .csv, .tsv or .h5ad; - is standard output.",
+)
 @writes("--plot", help="Picture to draw: .png, .pdf or .svg. Needs -k 2; its default method is horopca-stretch.")
 @method_options
-@writes("--save-fit", help="Where to save the fit, for other points: .npz.")
+@writes("--save-fit", formats=(".npz",), help="Where to save the fit, for other points: .npz.")
 @reads("--from-fit", help="Apply a saved fit instead of fitting.")
 @edges_option
 @picture_reading_options
@@ -63,8 +89,7 @@ def reduce(**options: Any) -> None:
     A .npy file of more than 64 MiB is read in blocks and may be larger than memory. The output (.npy, .csv or .tsv) is
     written in blocks too, and after an interruption the same command resumes.
 
-    With --dask, INPUT is a Zarr store or a folder of files 0.npy, 1.npy, ..., and the output is one too. The workers
-    must be able to reach both.
+    With --dask, INPUT is a Zarr store or a .npy file, and the output is a Zarr store. The workers must be able to reach both.
 
     \b
     Examples:
@@ -80,77 +105,200 @@ def reduce(**options: Any) -> None:
       horopca reduce more.npy -o more-plane.npy --from-fit fit.npz
       horopca reduce --dask tcp://10.0.0.1:8786 store.zarr -o plane.zarr
     """
-    seed, as_json, quiet, force = common()
-    request = Request(**options, seed=seed, force=force, quiet=quiet and not as_json)
-    _check(request, as_json)
-    figure = figure_for(request.plot)
-    where = "cluster" if request.address is not None else "stream" if is_streamed(request) else "memory"
-    with OutputSet(force=force) as outputs:
-        reduced = REDUCERS[where](request, outputs)
-        if figure is not None:
-            coordinates = fitted_coordinates(reduced.estimator)._asdict()
-            draw_plane(figure, reduced.images, reduced.about, reduced.edges, **coordinates)
-        summary = {"input": request.input, **_summary(reduced, request), **_files(request)}
-        rows, text = _in_words(summary, reduced), to_json(summary)
-        others = [(request.plot, save_figure(figure)), (request.save_fit, lambda path: save_fitted(reduced.estimator, path))]
-        write_files([*reduced.writers, *others], force=force, outputs=outputs)
-    if as_json:
-        return click.echo(text)
-    print_rows(rows, err=request.output == STDOUT)
-    if quiet:
-        return
-    advice = _advice(summary)
-    if advice:
-        click.echo(advice, err=True)
-    if not (request.output or request.plot or request.save_fit):
-        click.echo("Nothing was written: -o FILE writes the points, --plot FILE draws them.", err=True)
-
-
-def _check(request: Request, as_json: bool) -> None:
-    """Find errors that need no work to be found."""
-    given = {"edges": request.edges, **{name: getattr(request.reading, name) for name in ("clip", "metadata", "colour_by")}}
-    for name, value in given.items():
-        if request.address is not None and value:
-            raise click.UsageError(f"--{name.replace('_', '-')} cannot be given with --dask.")
-    if request.output == STDOUT and as_json:
-        raise click.UsageError("-o - and --json both write to standard output: write one of them to a file.")
+    request = Request(**options)
     request.check()
-    if request.plot is not None and request.components != 2:
-        raise click.UsageError(f"--plot draws the plane and needs -k 2, but -k is {request.components or 'all'}.")
-    request.estimator(MODELS[0] if request.reading.model == "auto" else None)
+    figure = figure_for(request.plot)
+    with OutputSet(force=common().force) as outputs:
+        reduced = request.reducer()(request, outputs)
+        if figure is not None:
+            reduced.about.draw(figure, reduced.images, reduced.edges, **fitted_coordinates(reduced.estimator)._asdict())
+        summary = _summary(reduced, request)
+        to_json(summary)  # an error here leaves no output
+        others = [(request.plot, save_figure(figure)), (request.save_fit, lambda path: save_fitted(reduced.estimator, path))]
+        write_files(*reduced.writers, *others, outputs=outputs)
+    summary["seconds"] = seconds()
+    report(summary, lambda: _print(summary, reduced.about))
+
+
+# ---------------------------------------------------------------- what is asked
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of the command, by the names of its arguments."""
+
+    input: Path
+    output: Path | None
+    plot: Path | None
+    edges: Path | None
+    reading: Reading
+    method: str | None
+    n_components: int | float | str | None
+    settings: tuple[str, ...]  # of --set
+    save_fit: Path | None
+    from_fit: Path | None
+    address: str | None  # of a Dask cluster
+
+    def check(self) -> None:
+        """Find errors that need no work to be found."""
+        given = {"edges": self.edges, **{name: getattr(self.reading, name) for name in ("clip", "metadata", "colour_by")}}
+        for name, value in given.items():
+            if self.address is not None and value:
+                raise click.UsageError(f"--{name.replace('_', '-')} cannot be given with --dask.")
+        if self.plot is not None and self.components != 2:
+            raise click.UsageError(f"--plot draws the plane and needs -k 2, but -k is {self.components or 'all'}.")
+        self.estimator(MODELS[0] if self.reading.model == "auto" else None)
+
+    @cached_property
+    def saved(self) -> Any:
+        """The fit of ``--from-fit``, or None. Options that would need another fit are errors."""
+        if self.from_fit is None:
+            return None
+        given = {"-k": self.n_components, "--method": self.method, "--set": self.settings or None}
+        given |= {"--model": self.reading.model, "--curvature": self.reading.curvature}
+        for option, value in given.items():
+            if value is not None:
+                raise click.UsageError(f"{option} cannot be given with --from-fit: it is part of the fit in {self.from_fit}.")
+        with named(self.from_fit):
+            fit = load_fitted(self.from_fit)
+        if not isinstance(fit, HyperbolicReduction) or getattr(fit, "metric", "hyperbolic") != "hyperbolic":
+            raise ValueError(f"{self.from_fit} must hold a reduction of points, but holds a {type(fit).__name__}.")
+        return fit
+
+    @property
+    def method_name(self) -> str:
+        return self.method or (USUAL if self.plot is None else PICTURED)
+
+    @property
+    def components(self) -> int | float | None:
+        """The number of components, or the fraction of the variance; None is all."""
+        if self.saved is not None:
+            return kept_dimensions(self.saved)
+        return None if isinstance(self.n_components, str) else self.n_components or 2
+
+    def estimator(self, model: str | None = None, curvature: float | None = None) -> Any:
+        """The saved fit, or an estimator to fit to points whose file may state their model and curvature."""
+        if self.saved is not None:
+            Reading(*fitted_coordinates(self.saved)).coordinates(model, curvature)
+            return self.saved
+        coordinates = self.reading.coordinates(model, curvature)
+        return make_estimator(self.method_name, self.components, self.settings, random_state=common().seed, **coordinates)
+
+    def reducer(self) -> Callable[[Request, OutputSet], Reduced]:
+        """The function for points in memory, on a cluster, or in a large file that the options allow to reduce in blocks."""
+        if self.address is not None:
+            from .dask import reduce_chunked
+
+            return reduce_chunked
+        reading = self.reading
+        plain = reading == Reading(reading.model, reading.curvature) and self.edges is None
+        plain = plain and not isinstance(reading.curvature, str)  # the name of a number in another format
+        if not plain or not (self.output is None or self.output.suffix.lower() in STREAMED) or not is_large(self.input):
+            return reduce_in_memory
+        described = {"names", "labels"} & read_side_file(self.input).keys()  # these are written with the images
+        return reduce_in_memory if described else reduce_streamed
+
+
+def kept_dimensions(estimator: Any) -> int:
+    """The dimension of the images of a fitted reduction."""
+    return fitted_coordinates(estimator).dimension(estimator._n_features_out)
+
+
+# ---------------------------------------------------------------- what is found
+
+
+class Reduced(NamedTuple):
+    """What was found."""
+
+    estimator: Any  # fitted
+    n_points: int
+    figures: dict[str, Any]  # what is kept
+    images: Any = None  # of all rows, or of those that are drawn
+    about: Description = Description()
+    edges: np.ndarray | None = None
+    writers: Sequence[tuple[Path | None, Writer]] = ()  # of outputs that are not written yet
+    resumed_at: int | None = None
+
+
+def measure(take: Callable[[np.ndarray], Any], n: int, estimator: Any, Y: Any = None) -> dict[str, Any]:
+    """Distortion and neighbours kept, of at most `MEASURED_ROWS` random rows of n, which ``take(indices)`` returns.
+
+    Y are the images of all rows, if they are known. There are no figures of a single row, or with ``--quiet``.
+    """
+    names = ("n_neighbors", *NEAR_MEASURES)
+    found: dict[str, Any] = {"distortion": math.nan, "distortion_error": 0.0, "n_measured": 0, **dict.fromkeys(names)}
+    if n < 2 or (common().quiet and not common().as_json):
+        return found
+    rows = np.sort(np.random.default_rng(common().seed).permutation(n)[:MEASURED_ROWS])
+    X, m = take(rows), len(rows)
+    images = estimator.transform(X) if Y is None else np.asarray(Y)[rows]
+    settings: Any = {**fitted_coordinates(estimator)._asdict(), "random_state": common().seed}
+    pairs = report_pairs(m)
+    distortion, error = average_distortion(X, images, n_pairs=pairs, return_error=True, **settings)
+    if m < n and pairs:
+        error *= math.sqrt(pairs / (m // 2))  # pairs of a sample are no more certain than its m / 2 disjoint ones
+    found |= {"distortion": distortion, "distortion_error": error, "n_measured": m}
+    return found | kept_neighbours(X, images, **settings)
+
+
+def reduce_in_memory(request: Request, outputs: OutputSet) -> Reduced:
+    """Reduce points in a file that is read at once."""
+    table, about = read_described(request.input, request.reading)
+    edges, n = read_edges(request.edges, about.names), len(table.X)
+    estimator = request.estimator(table.model, table.curvature)
+    with progress_bar(f"Reducing {n:,} points from {request.input.name}", estimator) as bar:
+        Y = estimator.transform(table.X) if request.saved is not None else estimator.fit_transform(table.X)
+        bar.update(0, 1, "Measuring what is kept")
+        figures = measure(lambda rows: table.X[rows], n, estimator, Y)
+    base = request.input if request.input.suffix.lower() == ".h5ad" else None
+    source = {"input": str(request.input), **how(estimator, request.reading.key)}
+    writer = point_writer(Y, about, source, request.output, key=f"X_{request.method_name}", base=base)
+    return Reduced(estimator, n, figures, Y, about, edges, [(request.output, writer)])
+
+
+def reduce_streamed(request: Request, outputs: OutputSet) -> Reduced:
+    """Reduce points in a file that is mapped for the fit, then read and transformed one block at a time."""
+    source, side = Source.of(request.input), read_side_file(request.input)
+    stated = check_metadata(Table(np.empty((0, 0)), model=side.get("model"), curvature=side.get("curvature")), request.input)
+    estimator, n, resumed_at = request.estimator(stated.model, stated.curvature), source.shape[0], None
+    with progress_bar(f"Reducing {n:,} points from {request.input.name}") as bar:
+        if request.output is None:
+            fit_to(estimator, source)
+        else:
+            done = add_reduced_file(outputs, request.input, request.output, estimator, bar.update, bar.log)
+            estimator, resumed_at = done.estimator, done.resumed_at
+        bar.update(0, 1, "Measuring what is kept")
+        figures = measure(source.take, n, estimator)
+        images = estimator.transform(source.rows(0, n, -(-n // DRAWN_ROWS))) if request.plot is not None else None
+    return Reduced(estimator, n, figures, images, resumed_at=resumed_at)
 
 
 def _summary(reduced: Reduced, request: Request) -> dict[str, Any]:
-    """What to report about a reduction: its size, its parameters, what it keeps."""
+    """What to report about a reduction: its size, its parameters, what it keeps, and the files."""
     estimator, coordinates = reduced.estimator, fitted_coordinates(reduced.estimator)
     kept = getattr(estimator, "explained_variance_ratio_", None)
     return {
+        "input": request.input,
         "n_points": reduced.n_points,
         "n_dimensions": coordinates.dimension(estimator.n_features_in_),
         "n_components": kept_dimensions(estimator),
         "method": None if request.from_fit else request.method_name,
         "estimator": type(estimator).__name__,
         **coordinates._asdict(),
-        **{name: getattr(estimator, name) for name in parameters(type(estimator)) if hasattr(estimator, name)},
-        "seed": request.seed,
-        "distortion": reduced.distortion,
-        "distortion_error": reduced.distortion_error,
+        **{name: value for name, value in estimator.get_params().items() if name not in ELSEWHERE and np.ndim(value) == 0},
+        "seed": common().seed,
+        **reduced.figures,
         "variance": getattr(estimator, "total_variance_", None),
         "variance_kept": None if kept is None else kept.sum(),
-        "seconds": reduced.seconds,
-        **dict.fromkeys(UNMEASURED),
-        **reduced.more,
+        "resumed_at": reduced.resumed_at,
+        "seconds": seconds(),
+        **{name: getattr(request, name) for name in ("output", "plot", "save_fit", "from_fit")},
     }
 
 
-def _files(request: Request) -> dict[str, Path | None]:
-    fits = {"fit": request.save_fit, "from_fit": request.from_fit}
-    return {"output": request.output, "plot": request.plot} | {name: path for name, path in fits.items() if path is not None}
-
-
-def _in_words(summary: dict[str, Any], reduced: Reduced) -> dict[str, str]:
-    error = summary["distortion_error"]
-    rows = {
+def _print(summary: dict[str, Any], about: Description) -> None:
+    error, fraction, total = summary["distortion_error"], summary["variance_kept"], summary["variance"]
+    rows: dict[str, Any] = {
         "points": f"{summary['n_points']:,}",
         "dimensions": f"{summary['n_dimensions']} → {summary['n_components']}",
         "method": METHODS[summary["method"]].title if summary["method"] else f"{summary['estimator']}, from a saved fit",
@@ -160,29 +308,14 @@ def _in_words(summary: dict[str, Any], reduced: Reduced) -> dict[str, str]:
         trust = f"trustworthiness {summary['trustworthiness']:.3f}, continuity {summary['continuity']:.3f}"
         among = f", in a sample of {summary['n_measured']:,} points" if summary["n_measured"] < summary["n_points"] else ""
         rows["neighbours"] = f"{summary['neighbours_kept']:.1%} of {summary['n_neighbors']} kept; {trust}{among}"
-    rows["variance kept"] = _kept(summary)
-    if reduced.about.note:
-        rows["metadata"] = reduced.about.note
-    rows["time"] = f"{summary['seconds']:.2f} s"
-    files = {"written to": summary.get("output"), "drawn in": summary.get("plot"), "fit in": summary.get("fit")}
-    return rows | {name: str(path) for name, path in files.items() if path is not None}
-
-
-def _kept(summary: dict[str, Any]) -> str:
-    fraction, total = summary["variance_kept"], summary["variance"]
-    if fraction is None:
-        return "not measured by this method"
-    text = f"{fraction:.1%}" if total is None else f"{fraction:.1%} of {total:.4g}"
-    return text if "from_fit" not in summary else f"{text}, of the points of the fit"
-
-
-def _advice(summary: dict[str, Any]) -> str | None:
-    """What to do when a plane, or a line, keeps next to nothing of which points are near which."""
-    kept = summary["neighbours_kept"]
-    if kept is None or not kept < FEW_NEIGHBOURS or summary["n_components"] > 2:
-        return None
-    return (
-        f"Only {kept:.1%} of the nearest neighbours are kept: do not read neighbourhoods off this picture. "
-        "`horopca components` says how many dimensions the data supports (-k 10 keeps more). Where points lie near the "
-        "origin, tangent PCA (--method tpca) shows as much, and UMAP on hyperbolic distances keeps neighbours better."
+    kept = "not measured by this method" if fraction is None else f"{fraction:.1%}"
+    kept += f" of {total:.4g}" if fraction is not None and total is not None else ""
+    rows["variance kept"] = kept + (", of the points of the fit" if fraction is not None and summary["from_fit"] else "")
+    files = {"written to": summary["output"], "drawn in": summary["plot"], "fit in": summary["save_fit"]}
+    print_rows(
+        {**rows, "metadata": about.note, "time": f"{summary['seconds']:.2f} s", **files}, err=summary["output"] == STDOUT
     )
+    if summary["n_components"] <= 2 and (advice := few_neighbours(summary["neighbours_kept"])):
+        click.echo(advice, err=True)
+    if not any(files.values()):
+        click.echo("Nothing was written: -o FILE writes the points, --plot FILE draws them.", err=True)

@@ -10,13 +10,11 @@ import numpy as np
 import rich_click as click
 
 from ..explorer import explore
-from .common import common
-from .console import print_rows, progress_bar
-from .files import Output, check_files, read, write_files
-from .options import Reading, command, edges_option, palette_option, picture_reading_options, points_argument, reads, writes
+from .console import print_rows, progress_bar, report
+from .files import PAGES, Reading, read, write_files
+from .options import command, edges_option, palette_option, picture_reading_options, points_argument, reads, writes
 from .points import Description, read_described, read_edges, read_lines, row_of
 
-PAGES = (".html", ".htm")
 FEW = 0.5  # A column of texts of which more than this share differ is shown with its point; others are classes.
 
 
@@ -25,11 +23,16 @@ FEW = 0.5  # A column of texts of which more than this share differ is shown wit
 @edges_option
 @reads("--original", help="The points before the reduction, to compare neighbours and distances with.")
 @reads("--images", help="Pictures of the points: the path of one on each line, relative to this file.")
-@click.option("--size-by", metavar="COLUMN", help="Column of numbers that the areas of the marks are proportional to.")
 @palette_option
 @click.option("--root", metavar="NAME", help="Name or row number of the point to start from.")
 @click.option("--title", help="Heading of the page.  [default: the name of POINTS]")
-@writes("-o", "--output", help="Page to write.  [default: the name of POINTS with .html, in this folder]")
+@writes(
+    "-o",
+    "--output",
+    formats=PAGES,
+    default=("points", ".html"),
+    help="Page to write.  [default: the name of POINTS with .html, in this folder]",
+)
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
 @picture_reading_options
 def view(
@@ -37,11 +40,10 @@ def view(
     edges: Path | None,
     original: Path | None,
     images: Path | None,
-    size_by: str | None,
     palette: list[str] | None,
     root: str | None,
     title: str | None,
-    output: Path | None,
+    output: Path,
     show: bool,
     reading: Reading,
 ) -> None:
@@ -57,27 +59,25 @@ def view(
       horopca view plane.csv --metadata words.tsv --colour-by topic --edges tree.tsv -o words.html
       horopca view plane.npy --original vectors.npy          colour by what the reduction distorted
     """
-    output = Path(f"{points.stem}.html") if output is None else output
-    inputs = {"points": points, "edges": edges, "original": original, "images": images, "metadata": reading.metadata}
-    check_files(inputs, [Output("-o", output, PAGES)], force=common().force)
-    columns = None if size_by is None else [*(reading.colour_by or ()), size_by]
-    table, about = read_described(points, reading._replace(colour_by=columns or reading.colour_by))
-    about = about._replace(colour=None) if size_by is not None and not reading.colour_by else about
-    n = len(table.X)
-    options: dict[str, Any] = {"palette": palette, "root": row_of(root, about.names, "--root"), "title": title or points.stem}
-    if size_by is not None:
-        options["sizes"] = _numbers(about, size_by)
+    table, about = read_described(points, reading)
+    n, root_row = len(table.X), row_of(root, about.names, "--root")
+    options: dict[str, Any] = {
+        "palette": palette or about.palette,
+        "root": root_row,
+        "title": title or points.stem,
+        "names": about.names,
+    }
     if original is not None:
         options["original"] = read(original).X
     if images is not None:
         files = [line.strip() for line in read_lines(images, n, "picture")]
         options["images"] = [images.parent / file if file else None for file in files]
-    options |= {"names": about.names, "edges": read_edges(edges, about.names), **page_columns(about)}
+    options |= {"edges": read_edges(edges, about.names), **page_columns(about)}
     with progress_bar(f"Making a page of {n:,} points"):
         page = explore(table.X, **options, **reading.coordinates(table.model, table.curvature))
-    write_files([(output, page.save)], force=common().force)
-    rows = {"points": f"{page.n_points:,}", **({"metadata": about.note} if about.note else {})}
-    print_rows({**rows, "written to": str(output), "size": f"{len(page.html) / 1e6:.1f} MB"})
+    write_files((output, page.save))
+    rows = {"points": f"{n:,}", "metadata": about.note, "written to": output, "size": f"{len(page.html) / 1e6:.1f} MB"}
+    report({"points": points, "n_points": n, "output": output}, lambda: print_rows(rows))
     if show and not webbrowser.open(output.resolve().as_uri()):
         click.echo(f"No browser could be started: open {output} yourself.", err=True)
 
@@ -96,13 +96,3 @@ def page_columns(about: Description) -> dict[str, Any]:
     if not found["details"] and not found["values"] and len(found["labels"]) == 1:
         return {"labels": next(iter(found["labels"].values()))}
     return {name: columns for name, columns in found.items() if columns}
-
-
-def _numbers(about: Description, name: str) -> np.ndarray:
-    column = about.columns[name]
-    if isinstance(column, np.ndarray):
-        return column
-    try:
-        return np.array([float(text) for text in column])
-    except ValueError:
-        raise ValueError(f"--size-by must be a column of numbers, but {name!r} holds other texts.") from None

@@ -1,10 +1,16 @@
 """Data to try things on: generated, bundled, and fetched on demand."""
 
 from .fetching import fetch, fetch_embedding, fetch_graph, fetch_network
-from .hierarchy import Hierarchy, make_hierarchy
+from .generated import (
+    Clusters,
+    Hierarchy,
+    RootedTree,
+    balanced_tree,
+    make_hierarchical_normals,
+    make_hierarchy,
+    random_tree,
+)
 from .mammals import Mammals, load_mammals
-from .mixtures import Clusters, make_hierarchical_normals, make_wrapped_normals
-from .trees import RootedTree, balanced_tree, random_tree
 
 __all__ = [
     "Clusters",
@@ -19,6 +25,5 @@ __all__ = [
     "load_mammals",
     "make_hierarchical_normals",
     "make_hierarchy",
-    "make_wrapped_normals",
     "random_tree",
 ]

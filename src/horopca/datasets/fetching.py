@@ -44,7 +44,7 @@ def registry() -> dict[str, str]:
 
 
 def fetch(name: str) -> Path:
-    """The path of a data file on this machine, fetched if it is not there yet.
+    """The path of a data file on this machine, downloaded if it is not there yet.
 
     Parameters
     ----------
@@ -55,6 +55,16 @@ def fetch(name: str) -> Path:
     -------
     Path
         Of a file with the right SHA-256. A file with another one raises ValueError; if it was downloaded, it is deleted.
+
+    See Also
+    --------
+    fetch_graph, fetch_embedding, fetch_network : the contents of the files
+
+    Examples
+    --------
+    >>> from horopca.datasets import fetch
+    >>> fetch("graphs/ca-CSphd.edges").name  # doctest: +SKIP
+    'ca-CSphd.edges'
     """
     known = registry()
     if name not in known:
@@ -62,32 +72,31 @@ def fetch(name: str) -> Path:
     folder = os.environ.get("HOROPCA_DATA")
     if folder and not Path(folder).is_dir():
         raise FileNotFoundError(f"HOROPCA_DATA names {folder}, but there is no such folder. Correct it, or unset it.")
-    if folder and (local := Path(folder) / name).exists():
-        found = hashlib.sha256(local.read_bytes()).hexdigest()
-        if found != known[name]:
-            raise ValueError(
-                f"{local} is not the file it should be: its SHA-256 is {found}, that of the original {known[name]}. "
-                "Replace it, or unset HOROPCA_DATA to fetch the original."
-            )
-        return local
-    return _retrieved(name, known[name], folder)
+    local = Path(folder or "a folder that HOROPCA_DATA names") / name
+    if not folder or not local.exists():
+        return _retrieved(name, known[name], local)
+    found = hashlib.sha256(local.read_bytes()).hexdigest()
+    if found != known[name]:
+        raise ValueError(
+            f"{local} is not the file it should be: its SHA-256 is {found}, that of the original {known[name]}. "
+            "Replace it, or unset HOROPCA_DATA to fetch the original."
+        )
+    return local
 
 
-def _retrieved(name: str, digest: str, folder: str | None) -> Path:
+def _retrieved(name: str, digest: str, local: Path) -> Path:
     group, _, base = name.partition("/")
     url = HOMES[group] + base
-    place = f"{folder}/{name}" if folder else f"{group}/{base} in a folder that HOROPCA_DATA names"
-    by_hand = f"Without a network, put the file from {url} into {place}."
+    by_hand = f"Without a network, put the file from {url} into {local}."
     try:
         import pooch
+
+        pooch.get_logger().setLevel("WARNING")
+        return Path(pooch.retrieve(url, f"sha256:{digest}", fname=base, path=pooch.os_cache("horopca") / group))
     except ImportError as error:
         raise ImportError(f"{name} is fetched with pooch: pip install pooch. {by_hand}") from error
-    pooch.get_logger().setLevel("WARNING")
-    try:
-        cache = pooch.os_cache("horopca") / group
-        return Path(pooch.retrieve(url, f"sha256:{digest}", fname=base, path=cache))
     except ValueError as error:
-        raise ValueError(f"What came from {url} has another SHA-256 than the file should, and was thrown away.") from error
+        raise ValueError(f"The download from {url} has another SHA-256 than the file should, and was deleted.") from error
     except OSError as error:  # requests' exceptions are among them
         raise OSError(f"{url} could not be fetched ({type(error).__name__}). {by_hand}") from error
 
@@ -104,22 +113,45 @@ def fetch_graph(name: str) -> EdgeList:
     -------
     EdgeList
         ``names`` and ``edges`` (m, 2); the embeddings of `horopca.embed` take it as it is.
+
+    See Also
+    --------
+    fetch_embedding : the paper's embedding of it
+
+    Examples
+    --------
+    >>> from horopca.datasets import fetch_graph
+    >>> len(fetch_graph("ca-CSphd").names)  # doctest: +SKIP
+    1025
     """
     check_choice("name", name, GRAPHS)
     return load_edges(fetch(f"graphs/{name}.edges"))
 
 
 def fetch_embedding(name: str, dimension: int = 10) -> np.ndarray:
-    """The paper's embedding of one of its graphs in the Poincaré ball; row i is node i.
+    """The paper's embedding of one of its graphs in the Poincaré ball.
 
     Parameters
     ----------
     name : {"smalltree", "phylo-tree", "bio-diseasome", "ca-CSphd"}
+        The graph, as in `fetch_graph`.
     dimension : {10, 50}
+        The dimension of the ball.
 
     Returns
     -------
     ndarray of shape (n_nodes, dimension)
+        Row i is node i.
+
+    See Also
+    --------
+    fetch_graph : the graph
+
+    Examples
+    --------
+    >>> from horopca.datasets import fetch_embedding
+    >>> fetch_embedding("ca-CSphd").shape  # doctest: +SKIP
+    (1025, 10)
     """
     check_choice("name", name, GRAPHS)
     if dimension not in DIMENSIONS:
@@ -141,6 +173,16 @@ def fetch_network(name: str, version: int = 1) -> Network:
     -------
     Network
         ``points`` (n, 2), ``labels``, ``adjacency`` (n, n).
+
+    See Also
+    --------
+    horopca.metrics.classification.compare_classifiers : classifiers of such points
+
+    Examples
+    --------
+    >>> from horopca.datasets import fetch_network
+    >>> fetch_network("football").points.shape  # doctest: +SKIP
+    (115, 2)
     """
     check_choice("name", name, NETWORKS)
     check_count("version", version, VERSIONS[0], VERSIONS[-1])

@@ -40,6 +40,10 @@ def load_mammals() -> Mammals:
     Mammals
         ``points`` (1182, 10), ``names``, ``synsets``, ``edges`` (1182, 2), ``labels``, ``parent`` (1182,).
 
+    See Also
+    --------
+    make_hierarchy : synthetic points of a tree
+
     Examples
     --------
     >>> mammals = load_mammals()

@@ -1,8 +1,7 @@
 """From graphs and trees to points of hyperbolic space."""
 
 from .distortion import DistortionEmbedding
-from .poincare import PoincareEmbedding
-from .relations import Reconstruction, reconstruction
+from .poincare import PoincareEmbedding, Reconstruction, reconstruction
 from .sarkar import SarkarEmbedding
 from .tree import TreeEmbedding
 

@@ -1,4 +1,4 @@
-"""What every embedding of a graph shares."""
+"""The interface that all embeddings of graphs share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._input.arguments import check_count, check_number
+from .._input.arguments import check_number
 from .._input.coordinates import LARGEST_RADIUS, Coordinates, check_coordinates
 from .._optimize.result import Ending
 from ..estimators.fitting import log, report_end
@@ -28,13 +28,10 @@ REACH = dict.fromkeys(MODELS, Reach(12.0, LARGEST_RADIUS)) | {"poincare": Reach(
 class GraphEmbedding(BaseEstimator, ABC):
     """An embedding of the nodes of a graph: `fit` learns it, row i of `embedding_` is the node `names_[i]`."""
 
-    n_components: int
     scale: float | Literal["auto"]
     max_radius: float | Literal["auto"] | None
     model: ModelName
     curvature: float
-    random_state: Any
-    verbose: int
     embedding_: np.ndarray
     names_: list[Any]
 
@@ -47,9 +44,10 @@ class GraphEmbedding(BaseEstimator, ABC):
 
         Parameters
         ----------
-        graph : file, networkx graph, tree object, pairs, data frame, mapping, matrix of lengths or of distances, parents
+        graph : path, networkx graph, sparse or square matrix, pairs (child, parent), list of parents, mapping
             The graph in any of these forms; docs/embedding.md describes each.
-        y : ignored
+        y : None
+            Ignored; it is there for scikit-learn.
 
         Returns
         -------
@@ -64,23 +62,20 @@ class GraphEmbedding(BaseEstimator, ABC):
         """Embed the nodes of `graph` and return `embedding_`."""
         return self.fit(graph).embedding_
 
-    def _dimension(self) -> int:
-        return check_count("n_components", self.n_components, 2)
+    def _reach(self, model: ModelName) -> Reach:
+        return REACH[model]
 
-    def _reach(self, coordinates: Coordinates) -> Reach:
-        return REACH[coordinates.model]
-
-    def _far(self, coordinates: Coordinates) -> float:
+    def _far(self) -> float:
         """The largest radius of a point, at curvature -1."""
-        reach = self._reach(coordinates)
+        shown, held = self._reach(self.model)
         if self.max_radius == "auto":
-            return reach.shown
+            return shown
         if self.max_radius is None:
-            return reach.held
+            return held
         far = check_number("max_radius", self.max_radius, "'auto', None or a positive number", above=0)
-        if far > reach.held:
+        if far > held:
             raise ValueError(
-                f"max_radius must be at most {reach.held:g} for {type(self).__name__} and the model {coordinates.model!r}, "
+                f"max_radius must be at most {held:g} for {type(self).__name__} and the model {self.model!r}, "
                 f"because of rounding in float64, but is {far:g}. max_radius=None means the largest possible one."
             )
         return far
@@ -91,11 +86,10 @@ class GraphEmbedding(BaseEstimator, ABC):
             return None
         return coordinates.scale * check_number("scale", self.scale, "'auto' or a positive number", above=0)
 
-    def _say(self, text: str) -> None:
+    def _log(self, text: str) -> None:
         log(self, text)
 
 
-def through(x: np.ndarray, coordinates: Coordinates) -> tuple[np.ndarray, np.ndarray]:
-    """Points x (n, d+1) in the user's coordinates, and converted back, which shows the effect of rounding."""
-    X = coordinates.from_hyperboloid(x, x.dtype)
-    return X, coordinates.to_hyperboloid(X)
+def rounded(x: np.ndarray, coordinates: Coordinates) -> np.ndarray:
+    """Points x (n, d+1) after rounding in the user's coordinates."""
+    return coordinates.to_hyperboloid(coordinates.from_hyperboloid(x, x.dtype))

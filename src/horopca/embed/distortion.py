@@ -9,45 +9,37 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from .._input.arguments import check_count, check_generator
+from .._input.arguments import check_count, check_generator, check_number
 from .._input.coordinates import Coordinates, check_coordinates
 from .._input.threads import one_blas_thread
 from .._optimize.result import Ending
 from ..estimators.fitting import check_climb
 from ..geometry import ModelName, lift, pairwise_distance
 from ..statistics import principal_axes
-from .ball import from_ball, to_ball, within
-from .base import REACH, GraphEmbedding, through
-from .forms import as_graph
-from .graphs import Tree
-from .relaxation import SETTLING, Descent, Schedule
-from .sarkar import best_tau, best_tree, drawn_in, place
-from .targets import Fit, Targets, Tiling, measure, targets_of
+from .base import REACH, GraphEmbedding, rounded
+from .descent import SETTLING, Ball, Descent, Fit, Schedule, Targets
+from .graphs import as_graph
+from .sarkar import best_scale, construct, spanning_tree
 
 CLOUD = 0.1  # Size of a random start: small, so that points can still pass each other.
-OPEN_DIMENSIONS = (
-    10  # A random start in fewer dimensions unfolds in this many, then is flattened: in a plane it would stay entangled.
-)
+OPEN_DIMENSIONS = 10  # A random start in fewer dimensions unfolds in this many, then is flattened: a plane would entangle it.
 FEW_NODES = 500  # Up to this size four random starts take seconds. Which of them ends best is a matter of chance.
 OPENING = Schedule(1000, (0.15, 0.05), (0.1, 0.03))  # a random start in more dimensions than n_components
 FLATTENING = Schedule(1000, (0.1, 0.05), (0.1, 0.1))  # the same while the extra dimensions shrink
 DESCENT = Schedule(1500, (0.1, 1e-3), (0.1, 3e-3))  # a random start, or what was flattened
-ENDING = Schedule(100, (1e-3, 1e-5), (3e-3, 1e-3), all_pairs=True)  # the best of all
 LARGEST_RATIO = 1e5  # Distances closer than 1e-6 round together in the search, and none is beyond twice the largest radius.
-NEW_STARTS = 4  # A new node starts at this many of its nearest known nodes: one alone may be on the wrong branch.
-AT_THE_LIMIT = 0.95  # Points beyond this fraction of the largest radius may be held back by it.
+NEW_STARTS = 4  # A new node starts at this many of its nearest known nodes: 12, or 32 with random ones, end no better.
 BALL_HOLDS = REACH["poincare"].held  # The search runs in the ball for every model.
 
 
 class DistortionEmbedding(GraphEmbedding):
-    """Points whose hyperbolic distances are those of the graph, up to a learnt scale, as nearly as can be.
+    """Points whose hyperbolic distances are those of the graph, up to a learnt scale, as closely as possible.
 
     Minimises the average distortion, the mean over pairs of ``|d / (scale * graph distance) - 1|``, over the points and the
     scale (Gu, Sala, Gunel and Ré, 2019): by Adam on samples of the pairs, on a smooth form of the objective that is
     sharpened on the way. Every point moves in its own frame, so steps mean the same at every radius. One start is Sarkar's
-    construction at its best scale, the others are random clouds, which are relaxed in ten dimensions, where few points
-    stand in each other's way, and pressed flat where fewer are asked for. All go to the end, and the best goes on until it
-    improves no more.
+    construction at its best scale. The others are random clouds, which unfold in ten dimensions and are flattened if
+    `n_components` is smaller. The best result is improved further until it has converged.
 
     Parameters
     ----------
@@ -56,21 +48,24 @@ class DistortionEmbedding(GraphEmbedding):
     scale : "auto" or float, default="auto"
         Hyperbolic distance per graph distance, in the space of the estimator's curvature; "auto" learns it.
     max_radius : "auto", float or None, default="auto"
-        Distance from the origin, at curvature -1, beyond which no point lies. "auto" is 12 (6 in the Klein model), which a
-        picture and float32 can show; None is as far as float64 coordinates of the model hold.
+        Largest distance of a point from the origin, at curvature -1. "auto" is 12 (6 in the Klein model), which a picture
+        and float32 can show; None is the largest that float64 coordinates of the model can hold.
     model : str, default="poincare"
         Coordinates of the embedding.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
+    neighbor_weight : float, default=0.0
+        Weight of neighbours relative to distances. A positive one, such as 0.2, adds a loss of neighbours at the end of the
+        search (the cross entropy of neighbour probabilities, as in t-SNE): more neighbours are kept, at a larger distortion.
     n_init : "auto" or int, default="auto"
-        How many random clouds there are beside Sarkar's construction; "auto" is 2, or 4 for at most 500 nodes, and 1 in ten
+        Number of random clouds beside Sarkar's construction; "auto" is 2, or 4 for at most 500 nodes, and 1 in ten
         dimensions and more.
     max_iter : int, default=10000
-        Steps of the best after the starts are compared.
+        Largest number of steps that improve the best result.
     tol : float, default=0.02
         The search has converged when 500 further steps improve the distortion by less than this fraction.
     largest_component : bool, default=False
-        Embed the largest component of a graph that is not connected, instead of refusing it.
+        Embed the largest component of a graph that is not connected, instead of raising an error.
     random_state : int, RandomState instance, Generator or None, default=None
         Seeds the clouds and the samples of pairs.
     verbose : int, default=0
@@ -85,13 +80,11 @@ class DistortionEmbedding(GraphEmbedding):
     distortion_ : float
         Mean over pairs of ``|d / (distance_scale_ * graph distance) - 1|``, measured on ``embedding_`` (above 2048 nodes,
         on the pairs of a random sample of nodes with all).
-    distortion_given_up_ : float
-        How much smaller the distortion would be without `max_radius`, found by a shorter search: at least so much.
     n_iter_ : int
-        Steps of the best after the starts were compared.
+        Number of steps that improved the best result.
     converged_ : bool
     status_ : str
-        How the search ended, in words.
+        How the search ended.
 
     See Also
     --------
@@ -115,6 +108,7 @@ class DistortionEmbedding(GraphEmbedding):
         max_radius: float | Literal["auto"] | None = "auto",
         model: ModelName = "poincare",
         curvature: float = -1.0,
+        neighbor_weight: float = 0.0,
         n_init: int | Literal["auto"] = "auto",
         max_iter: int = 10000,
         tol: float = 0.02,
@@ -127,6 +121,7 @@ class DistortionEmbedding(GraphEmbedding):
         self.max_radius = max_radius
         self.model = model
         self.curvature = curvature
+        self.neighbor_weight = neighbor_weight
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -135,13 +130,14 @@ class DistortionEmbedding(GraphEmbedding):
         self.verbose = verbose
 
     def _learn(self, graph: Any, coordinates: Coordinates) -> Ending:
-        d = self._dimension()
+        d = check_count("n_components", self.n_components, 2)
         starts = None if self.n_init == "auto" else check_count("n_init", self.n_init, 0)
         check_climb(self)
-        far, scale = self._far(coordinates), self._scale(coordinates)
+        weight = check_number("neighbor_weight", self.neighbor_weight, "a number of at least 0", least=0)
+        far, scale = min(self._far(), BALL_HOLDS), self._scale(coordinates)
         graph, rng = as_graph(graph, largest_component=self.largest_component), check_generator(self.random_state)
-        targets = targets_of(graph, rng, least_sources=max(64, 4 * d))
-        tree, unit = best_tree(graph, targets), float(targets.distances.mean())
+        targets = Targets.of(graph, rng, least_sources=max(64, 4 * d))
+        tree, unit = spanning_tree(graph, targets), float(targets.distances.mean())
         if scale is not None and not 1 / LARGEST_RATIO <= scale * unit <= LARGEST_RATIO:
             raise ValueError(
                 f"scale must give the nodes a mean distance between {1 / LARGEST_RATIO:g} and {LARGEST_RATIO:g}, but is "
@@ -151,18 +147,22 @@ class DistortionEmbedding(GraphEmbedding):
         targets = targets._replace(distances=targets.distances / unit)
         tree = tree._replace(length=tree.length / unit, depth=tree.depth / unit)
         if starts is None:
-            starts = 1 if d >= OPEN_DIMENSIONS else 2 if len(graph.names) > FEW_NODES else 4
+            starts = 1 if d >= OPEN_DIMENSIONS else 2 if graph.size > FEW_NODES else 4
         with one_blas_thread():
-            search = Search(targets, coordinates, far, None if scale is None else scale * unit, rng, self._say)
-            runners = [*search.from_tree(tree, d), *(search.from_cloud(d) for _ in range(starts))]
-            best = search.settled(min(runners, key=_distortion), self.max_iter, self.tol)
-            given_up = max(0.0, best.fit.distortion - search.without_limit(best, tree).fit.distortion)
-        self.names_ = graph.names
-        self.distortion_given_up_ = given_up
-        self.embedding_, _ = through(best.x[np.argsort(targets.order)], coordinates)
+            search = Search(targets, coordinates, far, None if scale is None else scale * unit, rng, self._log)
+            length = search.scale or best_scale(lambda s: construct(tree, d, s, far), tree, targets, coordinates, far)
+            x = construct(tree, d, min(length, 2 * BALL_HOLDS / float(tree.depth.max())), far)
+            start = search.candidate(x[targets.order])
+            candidates = [start, search.after(SETTLING, start), *(search.from_cloud(d) for _ in range(starts))]
+            best, ending = search.settled(min(candidates, key=distortion_of), self.max_iter, self.tol)
+            if weight > 0:
+                search.descent = search.make_descent(neighbor_weight=weight)
+                best = search.after(SETTLING, best)
+        x = best.x[np.argsort(targets.order)]
+        self.names_, self.embedding_ = graph.names, coordinates.from_hyperboloid(x, x.dtype)
         self.distance_scale_ = (best.fit.scale / unit if scale is None else scale) / coordinates.scale
         self.distortion_ = best.fit.distortion
-        return Ending.of(best, f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).")
+        return ending._replace(remedy=f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).")
 
     def transform(self, distances: Any) -> np.ndarray:
         """Embed new nodes by their distances to the nodes of the fit, which do not move.
@@ -185,11 +185,11 @@ class DistortionEmbedding(GraphEmbedding):
         # every new node starts at the known nodes nearest to it, and the best of its ends is taken
         nearest = np.argsort(np.where(D > 0, D, np.inf), axis=1)[:, :NEW_STARTS]
         count, every = nearest.shape[1], np.repeat(D, nearest.shape[1], axis=0)
-        start = to_ball(np.concatenate([known, known[nearest.ravel()]]))
-        moving, far = slice(len(known), None), min(self._far(coordinates), BALL_HOLDS)
+        start = Ball.of(np.concatenate([known, known[nearest.ravel()]]))
+        far = min(self._far(), BALL_HOLDS)
         with one_blas_thread():
-            descent = Descent(Tiling.of(every.T, offset=len(known)), rng, lambda p: within(p, far), True, moving)
-            x = from_ball(descent.run(descent.run(start, 1.0, DESCENT), 1.0, ENDING))[moving]
+            descent = Descent(every.T, rng, lambda points: points.within(far), fixed_scale=True, first=len(known))
+            x = descent.run(start, 1.0, DESCENT).hyperboloid()[len(known) :]
         ratio = np.divide(pairwise_distance(x, known), every, out=np.ones_like(every), where=every > 0)
         best = np.abs(ratio - 1).mean(axis=1).reshape(-1, count).argmin(axis=1)
         return np.asarray(coordinates.from_hyperboloid(x[np.arange(len(D)) * count + best], x.dtype))
@@ -210,18 +210,19 @@ def _check_new(distances: Any, n: int) -> np.ndarray:
     return D
 
 
-class Runner(NamedTuple):
-    """Points (n, d+1) during the search, how well they fit, and how their last descent ended."""
+class Candidate(NamedTuple):
+    """Points (n, d+1) during the search, and how well they fit as rounded to the user's coordinates."""
 
     x: np.ndarray
     fit: Fit
-    n_iter: int = 0
-    converged: bool = False
-    status: str = "not started"
+
+
+def distortion_of(candidate: Candidate) -> float:
+    return candidate.fit.distortion
 
 
 class Search:
-    """The target distances of one graph, and the stages of a search. Points are in the order of the targets."""
+    """The stages of a search for points with target distances. Points are in the order of the targets."""
 
     def __init__(
         self,
@@ -232,63 +233,43 @@ class Search:
         rng: np.random.Generator,
         log: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self.targets, self.coordinates, self.far, self.scale = targets, coordinates, min(far, BALL_HOLDS), scale
-        self.rng, self.log = rng, log
-        self.descent = Descent(targets.tiling(), rng, lambda points: within(points, self.far), scale is not None)
+        self.targets, self.coordinates, self.far, self.scale, self.rng, self.log = targets, coordinates, far, scale, rng, log
+        self.descent = self.make_descent()
 
-    def runner(self, x: np.ndarray) -> Runner:
-        """Points, measured as rounded to the user's coordinates."""
-        return Runner(x, measure(through(x, self.coordinates)[1], self.targets, self.scale))
+    def make_descent(self, neighbor_weight: float = 0.0) -> Descent:
+        limit = lambda points: points.within(self.far)
+        distances, fixed = self.targets.distances, self.scale is not None
+        return Descent(distances, self.rng, limit, fixed_scale=fixed, neighbor_weight=neighbor_weight)
 
-    def from_tree(self, tree: Tree, d: int) -> list[Runner]:
-        """Sarkar's construction at its best scale, before and after a descent."""
-        tau = best_tau(tree, d, self.targets, self.coordinates, self.far) if self.scale is None else self.scale
-        x = drawn_in(place(tree, d, min(tau, 2 * BALL_HOLDS / float(tree.depth.max()))), self.far)
-        start = self.runner(x[self.targets.order])
-        return [start, self._after(SETTLING, start)]
+    def candidate(self, x: np.ndarray) -> Candidate:
+        return Candidate(x, self.targets.fit(rounded(x, self.coordinates), self.scale))
 
-    def from_cloud(self, d: int) -> Runner:
-        """A random start after its descent, which begins in more dimensions where d is small."""
+    def after(self, plan: Schedule, start: Candidate, d: int | None = None) -> Candidate:
+        """The points after a descent, which may flatten them to d dimensions."""
+        end = self.candidate(self.descent.run(Ball.of(start.x), start.fit.scale, plan, d).hyperboloid())
+        self.log(f"distortion {start.fit.distortion:.4f} to {end.fit.distortion:.4f} at scale {end.fit.scale:.4g}")
+        return end
+
+    def from_cloud(self, d: int) -> Candidate:
+        """A random start after its descent, which begins in more dimensions if d is small."""
         size, wide = min(CLOUD, self.far / 10), max(d, OPEN_DIMENSIONS)
-        start = self.runner(lift(size * self.rng.standard_normal((len(self.targets.order), wide))))
+        start = self.candidate(lift(size * self.rng.standard_normal((len(self.targets.order), wide))))
         if wide > d:
-            x = self._after(OPENING, start).x
+            x = self.after(OPENING, start).x
             axes, _ = principal_axes(x)  # the first d of them stay
-            start = self._after(FLATTENING, self.runner(lift(x[:, 1:] @ axes.T)), d)
-        return self._after(DESCENT, start)
+            start = self.after(FLATTENING, self.candidate(lift(x[:, 1:] @ axes.T)), d)
+        return self.after(DESCENT, start)
 
-    def settled(self, runner: Runner, max_iter: int, tol: float) -> Runner:
+    def settled(self, best: Candidate, max_iter: int, tol: float) -> tuple[Candidate, Ending]:
         """The points after further descents, until one improves the distortion by less than a fraction tol."""
-        best, steps, converged = runner, 0, False
-        size = min(1.0, runner.fit.scale * float(self.targets.distances.mean()))  # small for a nearly flat embedding
+        steps, converged = 0, False
+        size = min(1.0, best.fit.scale * float(self.targets.distances.mean()))  # small for a nearly flat embedding
         while steps < max_iter and not converged:
             plan = SETTLING._replace(
                 steps=min(SETTLING.steps, max_iter - steps), rates=(SETTLING.rates[0] * size, SETTLING.rates[1] * size)
             )
-            found = self._after(plan, best)
+            found = self.after(plan, best)
             steps += plan.steps
             converged = plan.steps == SETTLING.steps and found.fit.distortion >= (1 - tol) * best.fit.distortion
-            best = min(best, found, key=_distortion)
-        best = min(best, self._after(ENDING, best), key=_distortion)
-        return best._replace(
-            n_iter=steps, converged=converged, status="converged" if converged else f"stopped after {steps} steps"
-        )
-
-    def without_limit(self, best: Runner, tree: Tree) -> Runner:
-        """The best points and Sarkar's construction after a descent that only the model's largest radius limits."""
-        held = min(REACH[self.coordinates.model].held, BALL_HOLDS)
-        if self.far >= held:
-            return best
-        free = Search(self.targets, self.coordinates, held, self.scale, self.rng, self.log)
-        limited = [best] if np.arccosh(best.x[:, 0].max()) > AT_THE_LIMIT * self.far else []
-        settled = [free._after(SETTLING, runner) for runner in limited]
-        return min(best, *free.from_tree(tree, best.x.shape[1] - 1), *settled, key=_distortion)
-
-    def _after(self, plan: Schedule, start: Runner, d: int | None = None) -> Runner:
-        end = self.runner(from_ball(self.descent.run(to_ball(start.x), start.fit.scale, plan, d)))
-        self.log(f"distortion {start.fit.distortion:.4f} to {end.fit.distortion:.4f} at scale {end.fit.scale:.4g}")
-        return end
-
-
-def _distortion(runner: Runner) -> float:
-    return runner.fit.distortion
+            best = min(best, found, key=distortion_of)
+        return best, Ending(steps, converged, "converged" if converged else f"stopped after {steps} steps")

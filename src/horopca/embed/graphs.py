@@ -1,15 +1,29 @@
-"""Graphs: relations as they were given, connected graphs with lengths, rooted trees, shortest paths."""
+"""Graphs: what `fit` accepts, connected graphs with lengths, rooted trees, shortest paths.
+
+Names and their order are kept. An edge (u, v) reads "u is a v": the child comes first. Edges that form a tree only in the
+other direction are reversed.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spanning_tree
+from scipy.sparse import coo_array, csr_array, issparse
+from scipy.sparse.csgraph import connected_components, dijkstra
 
+from ..io import EdgeList, load_edges
+from ..io.files import existing
+from ..io.graphs import load_adjacency
+from ..io.reading import PACKABLE, READABLE
+from ..io.text import ending
+
+POINTS = set(READABLE) - {*PACKABLE, ".npz"}  # Files with these endings contain no edges.
 ROUNDING = 1e-9  # Relative difference of two sums of the same lengths in another order, with a wide margin.
 LARGEST_WEIGHT = 1e100  # The square of a weight is a number, too; the smallest is the inverse of this.
 
@@ -20,8 +34,8 @@ class Relations(NamedTuple):
     names: list[Any]  # n
     edges: np.ndarray  # (m, 2), positions in `names`
     weights: np.ndarray | None  # (m,), or None: all 1
-    directed: bool  # whether an edge (u, v) reads "u is a v", the child first
-    distances: np.ndarray | None = None  # (n, n), where a matrix of them was given
+    directed: bool = True  # whether an edge (u, v) reads "u is a v", the child first
+    distances: np.ndarray | None = None  # (n, n), if a matrix of them was given
 
 
 class Graph(NamedTuple):
@@ -29,7 +43,7 @@ class Graph(NamedTuple):
 
     names: list[Any]  # n
     adjacency: csr_array  # (n, n), symmetric
-    distances: np.ndarray | None = None  # (n, n), where they were given and need not be those of shortest paths
+    distances: np.ndarray | None = None  # (n, n), if they were given; they need not be those of shortest paths
 
     @property
     def size(self) -> int:
@@ -37,7 +51,13 @@ class Graph(NamedTuple):
 
     @property
     def is_tree(self) -> bool:
-        return bool(self.adjacency.nnz == 2 * (self.size - 1))
+        return self.distances is None and bool(self.adjacency.nnz == 2 * (self.size - 1))
+
+    def row(self, name: Any) -> int:
+        """The position of the node that the parameter `root` names."""
+        if name not in self.names:
+            raise ValueError(f"root must be a node of graph, but {name!r} is not; the first nodes are {self.names[:3]!r}.")
+        return self.names.index(name)
 
 
 class Tree(NamedTuple):
@@ -46,10 +66,7 @@ class Tree(NamedTuple):
     parent: np.ndarray  # (n,), -1 for the root
     length: np.ndarray  # (n,) of the edge to the parent, 0 for the root
     depth: np.ndarray  # (n,) length of the path to the root
-
-    @property
-    def root(self) -> int:
-        return int(np.argmin(self.parent))
+    levels: list[np.ndarray]  # the nodes by their number of edges from the root, siblings side by side and in order
 
     @property
     def adjacency(self) -> csr_array:
@@ -59,56 +76,46 @@ class Tree(NamedTuple):
         return half + half.T
 
 
-def node_of(graph: Graph, name: Any) -> int:
-    """The position of the node that the parameter `root` names."""
-    if name not in graph.names:
-        raise ValueError(f"root must be a node of graph, but {name!r} is not; the first nodes are {graph.names[:3]!r}.")
-    return graph.names.index(name)
+# ---------------------------------------------------------------- what `fit` accepts
 
 
-# ---------------------------------------------------------------- checking
-
-
-def without_loops(found: Relations) -> Relations:
-    """The relations but those of nodes with themselves, which lists of hypernyms often have, and which is told."""
-    loops = found.edges[:, 0] == found.edges[:, 1]
-    if not loops.any():
-        return found
-    name = found.names[found.edges[int(loops.argmax()), 0]]
-    warnings.warn(f"graph joins {int(loops.sum())} node(s) to themselves, e.g. {name!r}: this is left out.", stacklevel=2)
-    return found._replace(edges=found.edges[~loops], weights=None if found.weights is None else found.weights[~loops])
-
-
-def check_relations(found: Relations) -> None:
-    names, edges, weights = found[:3]
-    if not names or not len(edges):
-        raise ValueError(f"graph must have at least one edge, but has {len(names)} node(s) and none.")
-    if weights is not None and not (weights > 0).all():
-        first = int(np.argmin(weights > 0))
-        u, v = (names[i] for i in edges[first])
-        raise ValueError(f"The weights of graph are lengths and must be positive, but {u!r} - {v!r} has {weights[first]:g}.")
-    if weights is not None and (unheard := (weights < 1 / LARGEST_WEIGHT) | (weights > LARGEST_WEIGHT)).any():
-        first = int(np.argmax(unheard))
-        u, v = (names[i] for i in edges[first])
+def as_relations(source: Any) -> Relations:
+    """Edges and names from any of the forms. Raises ValueError for anything else."""
+    if isinstance(source, Relations):
+        return source
+    read = next((read for is_it, read in FORMS if is_it(source)), None)
+    if read is None:
         raise ValueError(
-            f"The weights of graph must be between {1 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}, but {u!r} - {v!r} has "
-            f"{weights[first]:g}. Take another unit of length."
+            "graph must be a file, a networkx graph, a sparse or square matrix, pairs (child, parent), triples with a length, "
+            f"a list of parents or a mapping from child to parent, but is of type {type(source).__name__}. Trees of other "
+            "libraries can be written to a Newick file."
         )
-    times = Counter(map(str, names))
-    if len(times) < len(names):
-        twice = next(name for name, count in times.items() if count > 1)
-        raise ValueError(f"The nodes of graph must have different names, but two are written {twice!r}.")
+    found = _without_loops(read(source))
+    _check_relations(found)
+    n, edges = len(found.names), found.edges
+    above, below = (np.bincount(ends, minlength=n).max() for ends in edges.T)
+    parent_first = found.directed and above > 1 and below <= 1 and len(edges) == n - 1
+    return found._replace(edges=edges[:, ::-1]) if parent_first else found
 
 
-def connected(found: Relations, *, largest_component: bool = False) -> Graph:
-    """The undirected graph of some relations. Raises ValueError if it is not connected."""
+def as_graph(source: Any, *, largest_component: bool = False) -> Graph:
+    """The connected undirected graph from any of the forms. Raises ValueError if it is not connected.
+
+    >>> as_graph([-1, 0, 0, 1]).adjacency.toarray().astype(int)
+    array([[0, 1, 1, 0],
+           [1, 0, 0, 1],
+           [1, 0, 0, 0],
+           [0, 1, 0, 0]])
+    """
+    if isinstance(source, Graph):
+        return source
+    found = as_relations(source)
     names, adjacency = found.names, _symmetric(found)
     if found.distances is not None:
         return Graph(names, adjacency, found.distances)
     count, part = connected_components(adjacency, directed=False)
     if count > 1:
         sizes = np.bincount(part)
-        keep = np.flatnonzero(part == sizes.argmax())
         if not largest_component:
             other = int(np.argmin(part == part[0]))
             raise ValueError(
@@ -116,14 +123,148 @@ def connected(found: Relations, *, largest_component: bool = False) -> Graph:
                 f"(no path leads from {names[0]!r} to {names[other]!r}). To embed the largest alone pass "
                 "largest_component=True."
             )
+        keep = np.flatnonzero(part == sizes.argmax())
         names, adjacency = [names[i] for i in keep], adjacency[keep][:, keep]
-    if len(names) < 2:
-        raise ValueError("graph must have at least two nodes joined by an edge.")
     return Graph(names, adjacency)
 
 
+def _from_file(path: str | Path) -> Relations:
+    if Path(path).suffix == ".npz":
+        return _from_matrix(load_adjacency(Path(path)))
+    if ending(existing(path)) in POINTS:
+        raise ValueError(
+            f"{path} is a file of points, but a graph was expected: a list of edges, a tree, or an .npz with a sparse matrix."
+        )
+    return _from_edge_list(load_edges(path))
+
+
+def _from_edge_list(edges: EdgeList) -> Relations:
+    return Relations(edges.names, edges.edges, edges.weights)
+
+
+def _from_networkx(graph: Any) -> Relations:
+    found = _from_pairs(graph.edges(data="weight", default=1.0), graph.nodes)
+    return found._replace(directed=bool(graph.is_directed()))
+
+
+def _from_pairs(pairs: Iterable[Any], names: Iterable[Any] = ()) -> Relations:
+    """Pairs of names, or triples with a length; `names` come first."""
+    rows, position = [tuple(pair) for pair in pairs], {name: i for i, name in enumerate(names)}
+    edges = [[position.setdefault(name, len(position)) for name in row[:2]] for row in rows]
+    weights = None
+    if any(len(row) == 3 for row in rows):
+        try:
+            weights = np.array([row[2] if len(row) == 3 else 1.0 for row in rows], dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError("graph must have numbers as the weights of its edges, but contains something else.") from None
+    return Relations(list(position), np.array(edges, dtype=np.int64).reshape(-1, 2), weights)
+
+
+def _from_mapping(parents: Mapping[Any, Any]) -> Relations:
+    """From child to parent, None for a root."""
+    listed = next((child for child, parent in parents.items() if isinstance(parent, Mapping | list | set)), None)
+    if listed is not None:
+        raise ValueError(
+            f"graph, as a mapping, must lead from each child to its parent, but {listed!r} leads to several nodes. "
+            "Pass pairs (child, parent)."
+        )
+    names = dict.fromkeys(name for pair in parents.items() for name in pair if name is not None)
+    found = _from_pairs(((child, parent) for child, parent in parents.items() if parent is not None), names)
+    sorted_nodes(found.edges, found.names)
+    return found
+
+
+def _from_parents(parents: Iterable[Any]) -> Relations:
+    parents = [-1 if parent is None else parent for parent in parents]
+    allowed = range(-1, len(parents))
+    for child, parent in enumerate(parents):
+        if parent not in allowed:
+            raise ValueError(f"graph, as a list of parents, must hold -1 to {allowed[-1]}, but holds {parent!r} at {child}.")
+    found = _from_pairs(((child, int(p)) for child, p in enumerate(parents) if p != -1), range(len(parents)))
+    sorted_nodes(found.edges, found.names)
+    return found
+
+
+def _from_matrix(matrix: Any) -> Relations:
+    """A square matrix of lengths, 0 where there is no edge; a dense one without zeros off the diagonal has distances."""
+    n, dense = matrix.shape[0], isinstance(matrix, np.ndarray)
+    if matrix.shape != (n, n) or matrix.dtype.kind not in "fiub":
+        raise ValueError(f"graph must be a square matrix of real numbers, but has shape {matrix.shape}, dtype {matrix.dtype}.")
+    if dense and np.allclose(matrix, matrix.T, rtol=ROUNDING, atol=0):
+        matrix = (matrix + matrix.T) / 2  # SciPy's shortest paths differ by rounding
+    entries = coo_array(matrix, dtype=np.float64)
+    entries.sum_duplicates()
+    entries.eliminate_zeros()
+    edges, weights = np.stack([entries.row, entries.col], axis=1).astype(np.int64), entries.data
+    different = matrix != matrix.T
+    directed = bool(different.any() if dense else different.nnz)
+    if not dense and matrix.dtype.kind == "f" and weights.size and 0 < weights.min() < 0.9 and weights.max() == 1:
+        warnings.warn(
+            "graph has weights between 0 and 1, like similarities, but they are taken as lengths. For scanpy's connectivities "
+            "pass adata.obsp['distances'], or minus the logarithm of the weights.",
+            stacklevel=2,
+        )
+    full = dense and not directed and len(edges) == n * (n - 1)
+    return Relations(list(range(n)), edges, weights, directed, entries.toarray() if full else None)
+
+
+def _is_pairs(source: Any) -> bool:
+    if isinstance(source, np.ndarray):
+        pairs = source.ndim == 2 and source.shape[1] == 2 and source.dtype.kind in "iuUSO"
+        return pairs and (len(source) != 2 or source.dtype.kind in "USO" or bool(source.diagonal().any()))  # (2, 2): adjacency?
+    listed = isinstance(source, Sequence) and not isinstance(source, str) and len(source) > 0
+    return listed and all(isinstance(item, tuple | list) and len(item) in (2, 3) for item in source)
+
+
+def _is_flat(source: Any) -> bool:
+    if isinstance(source, np.ndarray):
+        return source.ndim == 1
+    return isinstance(source, Sequence) and not any(np.iterable(item) and not isinstance(item, str) for item in source)
+
+
+# What `fit` accepts: how to recognise it, and how to read it.
+FORMS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Relations]], ...] = (
+    (lambda source: isinstance(source, str | Path), _from_file),
+    (lambda source: isinstance(source, EdgeList), _from_edge_list),
+    (lambda source: hasattr(source, "nodes") and hasattr(source, "is_directed"), _from_networkx),
+    (lambda source: isinstance(source, Mapping), _from_mapping),
+    (_is_pairs, _from_pairs),
+    (lambda source: issparse(source) or (isinstance(source, np.ndarray) and source.ndim == 2), _from_matrix),
+    (_is_flat, _from_parents),
+)
+
+
+# ---------------------------------------------------------------- validation
+
+
+def _without_loops(found: Relations) -> Relations:
+    """The relations without those of nodes with themselves, which lists of hypernyms often have. Warns if there are some."""
+    loops = found.edges[:, 0] == found.edges[:, 1]
+    if not loops.any():
+        return found
+    name = found.names[found.edges[int(loops.argmax()), 0]]
+    warnings.warn(f"graph joins {int(loops.sum())} node(s) to themselves, e.g. {name!r}: this is left out.", stacklevel=3)
+    return found._replace(edges=found.edges[~loops], weights=None if found.weights is None else found.weights[~loops])
+
+
+def _check_relations(found: Relations) -> None:
+    names, edges, weights = found[:3]
+    if not len(edges):
+        raise ValueError(f"graph must have at least one edge, but has {len(names)} node(s) and none.")
+    if weights is not None and (bad := ~((weights >= 1 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT))).any():
+        first = int(np.argmax(bad))
+        u, v = (names[i] for i in edges[first])
+        raise ValueError(
+            f"The weights of graph are lengths and must be between {1 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}, but "
+            f"{u!r} - {v!r} has {weights[first]:g}."
+        )
+    name, times = Counter(map(str, names)).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"The nodes of graph must have different names, but two are written {name!r}.")
+
+
 def _symmetric(found: Relations) -> csr_array:
-    """The symmetric matrix of lengths; an edge given twice must have one length."""
+    """The symmetric matrix of lengths. Raises ValueError if an edge occurs with two different lengths."""
     n = len(found.names)
     low, high = found.edges.min(axis=1), found.edges.max(axis=1)
     weights = np.ones(len(low)) if found.weights is None else found.weights
@@ -135,9 +276,19 @@ def _symmetric(found: Relations) -> csr_array:
         u, v = found.names[low[clash[0]]], found.names[high[clash[0]]]
         a, b = weights[clash[0]], weights[clash[0] + 1]
         raise ValueError(f"An edge of graph must have one weight, but {u!r} - {v!r} comes with {a:g} and with {b:g}. Keep one.")
-    keep = np.setdiff1d(np.arange(len(low)), again)
-    rows, columns = np.concatenate([low[keep], high[keep]]), np.concatenate([high[keep], low[keep]])
-    return csr_array((np.tile(weights[keep], 2), (rows, columns)), shape=(n, n))
+    half = csr_array((np.delete(weights, again), (np.delete(low, again), np.delete(high, again))), shape=(n, n))
+    return half + half.T
+
+
+def sorted_nodes(edges: np.ndarray, names: list[Any]) -> list[int]:
+    """All nodes, every parent before its children. Raises ValueError if there is a cycle."""
+    above: dict[int, list[int]] = {node: [] for node in range(len(names))}
+    for child, parent in edges.tolist():
+        above[child].append(parent)
+    try:
+        return list(TopologicalSorter(above).static_order())
+    except CycleError as error:
+        raise ValueError(f"graph must have no cycles, but {names[error.args[1][0]]!r} is among its own ancestors.") from error
 
 
 # ---------------------------------------------------------------- distances and trees
@@ -149,32 +300,26 @@ def shortest_paths(adjacency: csr_array, sources: np.ndarray | int | None = None
 
 
 def rooted(adjacency: csr_array, root: int) -> Tree:
-    """The tree of shortest paths from `root` (of a tree: the tree)."""
+    """The tree of shortest paths from `root` (of a tree: the tree). Children are in the order of their numbers, which
+    begins after the number of the grandparent, so that the cyclic order around a node is the same for every root."""
     depth, parent = dijkstra(adjacency, directed=False, indices=root, return_predecessors=True)
-    parent = np.where(parent < 0, -1, parent).astype(np.int64)
-    length = np.where(parent >= 0, depth - depth[parent], 0.0)
-    return Tree(parent, length, depth)
+    n, parent = len(depth), np.where(parent < 0, -1, parent).astype(np.int64)
+    child, length = np.flatnonzero(parent >= 0), np.zeros(n)
+    length[child] = adjacency[child, parent[child]]
+    order = np.lexsort(((np.arange(n) - parent[parent]) % n, parent))[1:]
+    start = np.searchsorted(parent[order], np.arange(n + 1))
+    level, levels = np.array([root]), []
+    while len(level):
+        levels.append(level)
+        level = np.concatenate([order[start[node] : start[node + 1]] for node in level])
+    return Tree(parent, length, depth, levels)
 
 
 def centre(adjacency: csr_array) -> int:
-    """The middle of a longest path (in a graph with circles: of a long one)."""
+    """The middle of a longest path (in a graph with cycles: of a long one)."""
     far = int(np.argmax(shortest_paths(adjacency, 0)))
-    tree = rooted(adjacency, far)
-    at = int(np.argmax(tree.depth))
-    half = tree.depth[at] / 2
-    while tree.parent[at] >= 0 and tree.depth[at] - tree.length[at] >= half:
-        at = int(tree.parent[at])
-    above = int(tree.parent[at])
-    return at if above < 0 or tree.depth[at] - half <= half - tree.depth[above] else above
-
-
-def spanning_trees(graph: Graph, distances: np.ndarray, nodes: np.ndarray) -> list[Tree]:
-    """Candidates for a tree whose distances are near those of the graph: shortest paths from several middles, and the
-    minimum spanning tree. `distances` (m, n) are known ones from the first m of some nodes."""
-    middle = centre(graph.adjacency)
-    near = nodes[np.argsort(distances.mean(axis=1))[:8]]
-    degree = np.diff(graph.adjacency.indptr)
-    roots = dict.fromkeys(int(i) for i in (middle, *near, *np.argsort(-degree, kind="stable")[:4]))
-    light = minimum_spanning_tree(graph.adjacency)
-    light = csr_array(light + light.T)
-    return [*(rooted(graph.adjacency, root) for root in roots), rooted(light, centre(light))]
+    depth, parent = dijkstra(adjacency, directed=False, indices=far, return_predecessors=True)
+    path = [int(np.argmax(depth))]
+    while parent[path[-1]] >= 0:
+        path.append(int(parent[path[-1]]))
+    return path[int(np.argmin(np.abs(depth[path] - depth[path[0]] / 2)))]

@@ -8,19 +8,21 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
-from .._input.arguments import check_count, check_generator, check_number
+from .._input.arguments import check_count, check_generator, check_number, seeded_generator
 from .._input.coordinates import Coordinates, check_coordinates
+from .._input.rows import check_rows
 from .._input.threads import one_blas_thread
 from ..geometry import ModelName, lift
-from .ball import from_ball, moved, to_ball, within
+from ..geometry._arrays import to_numpy
+from ..geometry.hyperboloid import distance_blocks
 from .base import GraphEmbedding
-from .forms import as_relations
-from .relations import Pairs, closure_of, ranked, unique_pairs
-from .stress import COINCIDENT
+from .descent import COINCIDENT, Ball
+from .graphs import as_relations, sorted_nodes
 
 LONGEST_STEP = 1.0  # A point moves no farther in one batch.
 BURN_IN = 0.1  # The learning rate is multiplied by this in the first epochs.
-START = 1e-3  # The first cloud is of this size.
+START = 1e-3  # Size of the random start.
+MOST_RANKED = 1 << 14  # Above this many nodes with relations, a random sample of this size is ranked.
 
 
 class PoincareEmbedding(GraphEmbedding):
@@ -52,8 +54,8 @@ class PoincareEmbedding(GraphEmbedding):
         The length in which the loss counts distances, in the space of the estimator's curvature: a larger one spreads the
         points wider. "auto" is 1 at curvature -1, the loss of the paper.
     max_radius : "auto", float or None, default="auto"
-        Distance from the origin, at curvature -1, beyond which no point lies. "auto" is 12 (6 in the Klein model), which a
-        picture and float32 can show; None is as far as float64 coordinates of the model hold.
+        Largest distance of a point from the origin, at curvature -1. "auto" is 12 (6 in the Klein model), which a picture
+        and float32 can show; None is the largest that float64 coordinates of the model can hold.
     model : str, default="poincare"
         Coordinates of the embedding.
     curvature : float, default=-1.0
@@ -121,26 +123,24 @@ class PoincareEmbedding(GraphEmbedding):
         self.verbose = verbose
 
     def _learn(self, graph: Any, coordinates: Coordinates) -> None:
-        d = self._dimension()
-        plan = self._plan(coordinates)
+        d, unit = check_count("n_components", self.n_components, 2), self._check_parameters(coordinates)
         names, edges, _, directed, _ = as_relations(graph)
         if self.closure and not directed:
             raise ValueError("closure=True needs directed edges, child first, but graph is undirected.")
         if self.closure:
             edges = closure_of(edges, names)
-        related = unique_pairs(edges if directed else np.concatenate([edges, edges[:, ::-1]]), len(names))
+        pairs = np.unique(edges if directed else np.concatenate([edges, edges[:, ::-1]]), axis=0)
         rng = check_generator(self.random_state)
         x = lift(rng.uniform(-START, START, size=(len(names), d)))
         with one_blas_thread():
-            for epoch in range(plan.epochs):
-                rate = plan.learning_rate * (BURN_IN if epoch < plan.burn_in else 1.0)
-                loss = _epoch(x, related, related.pairs, rate, plan, rng)
-                if (epoch + 1) % max(1, plan.epochs // 10) == 0:
-                    self._say(f"epoch {epoch + 1}: mean loss {loss:.4f}")
-        found = ranked(x, related, rng)
+            for epoch in range(self.epochs):
+                rate = self.learning_rate * (BURN_IN if epoch < self.burn_in else 1.0)
+                loss = self._epoch(x, pairs, pairs, rate, unit, rng)
+                if (epoch + 1) % max(1, self.epochs // 10) == 0:
+                    self._log(f"epoch {epoch + 1}: mean loss {loss:.4f}")
         self.embedding_ = coordinates.from_hyperboloid(x, x.dtype)
-        self.names_, self.pairs_, self.loss_ = names, related.pairs, loss
-        self.mean_rank_, self.map_ = found
+        self.names_, self.pairs_, self.loss_ = names, pairs, loss
+        self.mean_rank_, self.map_ = _ranked(x, pairs, rng)
 
     def transform(self, relations: Any) -> np.ndarray:
         """Embed new nodes by their relations to the nodes of the fit, which do not move.
@@ -156,87 +156,75 @@ class PoincareEmbedding(GraphEmbedding):
         Returns
         -------
         ndarray of shape (n_new, n_components) (one column more for a model with time)
-            The new nodes, in the order of their first appearance in `relations`.
+            The new nodes, in the order of their first appearance in ``relations``.
         """
         check_is_fitted(self)
         coordinates, rng = check_coordinates(self.model, self.curvature), check_generator(self.random_state)
-        plan = self._plan(coordinates)
-        found, known = as_relations(relations), {name: row for row, name in enumerate(self.names_)}
-        names = [*self.names_, *(name for name in found.names if name not in known)]
-        row = {name: k for k, name in enumerate(names)}
-        n, n_known = len(names), len(self.names_)
+        unit, found, n_known = self._check_parameters(coordinates), as_relations(relations), len(self.names_)
+        row = {name: k for k, name in enumerate(dict.fromkeys([*self.names_, *found.names]))}
         edges = np.array([row[name] for name in found.names])[found.edges]
         edges = np.concatenate([self.pairs_, edges, *([] if found.directed else [edges[:, ::-1]])])
-        every = unique_pairs(closure_of(edges, names) if self.closure else edges, n)
-        fresh = every.pairs[(every.pairs >= n_known).any(axis=1)]
-        x = np.concatenate([coordinates.to_hyperboloid(self.embedding_), np.empty((n - n_known, self._dimension() + 1))])
-        x[n_known:] = x[_anchors(fresh, n_known, names)]
+        related = np.unique(closure_of(edges, list(row)) if self.closure else edges, axis=0)
+        new = related[(related >= n_known).any(axis=1)]
+        x = coordinates.to_hyperboloid(self.embedding_)[_anchors(new, n_known, list(row))]
         with one_blas_thread():
-            for _ in range(plan.epochs):
-                _epoch(x, every, fresh, plan.learning_rate, plan, rng, n_known)
+            for _ in range(self.epochs):
+                self._epoch(x, related, new, self.learning_rate, unit, rng, n_known)
         return np.asarray(coordinates.from_hyperboloid(x[n_known:], x.dtype))
 
-    def _plan(self, coordinates: Coordinates) -> Course:
-        return Course(
-            check_count("epochs", self.epochs, 1),
-            check_count("burn_in", self.burn_in, 0),
-            check_number("learning_rate", self.learning_rate, "a positive number", above=0),
-            check_count("negatives", self.negatives, 1),
-            check_count("batch_size", self.batch_size, 1),
-            self._scale(coordinates) or 1.0,
-            self._far(coordinates),
-        )
+    def _check_parameters(self, coordinates: Coordinates) -> float:
+        """Validate the parameters. Returns the unit of distances in the loss, at curvature -1."""
+        for name, least in (("epochs", 1), ("burn_in", 0), ("negatives", 1), ("batch_size", 1)):
+            check_count(name, getattr(self, name), least)
+        check_number("learning_rate", self.learning_rate, "a positive number", above=0)
+        return self._scale(coordinates) or 1.0
+
+    def _epoch(
+        self,
+        x: np.ndarray,
+        related: np.ndarray,
+        pairs: np.ndarray,
+        rate: float,
+        unit: float,
+        rng: np.random.Generator,
+        fixed: int = 0,
+    ) -> float:
+        """One pass over some of the related pairs in random order; moves the points x (n, d+1) but for the first `fixed`.
+
+        Returns the mean loss."""
+        n, far, order, total = len(x), self._far(), rng.permutation(len(pairs)), 0.0
+        keys = related @ [n, 1]
+        for start in range(0, len(order), self.batch_size):
+            u, v = pairs[order[start : start + self.batch_size]].T
+            w = rng.integers(n, size=self.negatives)
+            wanted = (u * n)[:, None] + w
+            known = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
+            touched, position = np.unique(np.concatenate([u, v, w]), return_inverse=True)
+            points = Ball.of(x[touched])
+            loss, gradient = _batch(points.z[position], points.delta[position], len(u), known | (u[:, None] == w), unit)
+            steps = np.zeros_like(points.z)
+            np.add.at(steps, position, -rate * unit**2 * gradient)  # steps, too, are in that unit
+            size = np.linalg.norm(steps, axis=1, keepdims=True)
+            steps *= LONGEST_STEP / np.maximum(size, LONGEST_STEP)
+            steps[touched < fixed] = 0.0
+            x[touched] = points.moved(steps).within(far).hyperboloid()
+            total += loss
+        return total / len(pairs)
 
 
-class Course(NamedTuple):
-    """How long and how fast to learn."""
+def _anchors(new: np.ndarray, n_known: int, names: list[Any]) -> np.ndarray:
+    """For every node a node of the fit: itself, one that it is related to, or one of its neighbours'.
 
-    epochs: int
-    burn_in: int
-    learning_rate: float
-    negatives: int
-    batch_size: int
-    unit: float
-    far: float
-
-
-def _anchors(fresh: np.ndarray, n_known: int, names: list[Any]) -> np.ndarray:
-    """A node of the fit near each new node, by relations: its own, or its neighbours'. Raises ValueError if there is none."""
+    Raises ValueError if a new node has none."""
     anchor = np.append(np.arange(n_known), np.full(len(names) - n_known, -1))
+    u, v = np.concatenate([new, new[:, ::-1]]).T
     while (anchor < 0).any():
-        u, v = np.concatenate([fresh, fresh[:, ::-1]]).T
         found = (anchor[u] < 0) & (anchor[v] >= 0)
         if not found.any():
             name = names[int(np.argmin(anchor))]
             raise ValueError(f"relations must join every new node to a node of the fit, but {name!r} is joined to none.")
         anchor[u[found]] = anchor[v[found]]
-    return anchor[n_known:]
-
-
-def _epoch(
-    x: np.ndarray, related: Pairs, pairs: np.ndarray, rate: float, plan: Course, rng: np.random.Generator, fixed: int = 0
-) -> float:
-    """One pass over some of the related pairs in random order; moves the points x (n, d+1) but for the first `fixed`.
-
-    Returns the mean loss."""
-    n = related.n
-    keys, order, total = related.keys, rng.permutation(len(pairs)), 0.0
-    for start in range(0, len(order), plan.batch_size):
-        u, v = pairs[order[start : start + plan.batch_size]].T
-        w = rng.integers(n, size=plan.negatives)
-        wanted = (u * n)[:, None] + w
-        known = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
-        touched, place = np.unique(np.concatenate([u, v, w]), return_inverse=True)
-        points = to_ball(x[touched])
-        loss, gradient = _batch(points.z[place], points.delta[place], len(u), known | (u[:, None] == w), plan.unit)
-        steps = np.zeros_like(points.z)
-        np.add.at(steps, place, -rate * plan.unit**2 * gradient)  # steps, too, are in that unit
-        size = np.linalg.norm(steps, axis=1, keepdims=True)
-        steps *= LONGEST_STEP / np.maximum(size, LONGEST_STEP)
-        steps[touched < fixed] = 0.0
-        x[touched] = from_ball(within(moved(points, steps), plan.far))
-        total += loss
-    return total / len(pairs)
+    return anchor
 
 
 def _batch(z: np.ndarray, delta: np.ndarray, m: int, known: np.ndarray, unit: float = 1.0) -> tuple[float, np.ndarray]:
@@ -254,7 +242,7 @@ def _batch(z: np.ndarray, delta: np.ndarray, m: int, known: np.ndarray, unit: fl
     rival[known] = 0.0
     own = np.exp(-d_near / unit)
     total = own + rival.sum(axis=1)
-    # gradients of the loss d_near + log(total) in the distances, times those of the distances (see `horopca.embed.stress`)
+    # gradients of the loss d_near + log(total) in the distances, times those of the distances (see `horopca.embed.descent`)
     draw = (1 - own / total) / unit * slope_near
     push = -rival / total[:, None] / unit * slope_apart
     gradient = np.empty_like(z)
@@ -271,3 +259,86 @@ def _distance(square: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndar
     q = square / unit + COINCIDENT
     root, cosh = np.sqrt(q), np.sqrt(1 + q)
     return 2 * np.log(root + cosh), 1 / (root * cosh * unit)
+
+
+# ---------------------------------------------------------------- relations
+
+
+def closure_of(pairs: np.ndarray, names: list[Any]) -> np.ndarray:
+    """All (u, v) such that a path of pairs leads from u to v. Raises ValueError if there is a cycle."""
+    ancestors: dict[int, set[int]] = {}
+    above: dict[int, set[int]] = {node: set() for node in range(len(names))}
+    for u, v in pairs.tolist():
+        above[u].add(v)
+    for node in sorted_nodes(pairs, names):
+        ancestors[node] = above[node].union(*(ancestors[v] for v in above[node]))
+    return np.array([(u, v) for u in above for v in sorted(ancestors[u])], dtype=np.int64)
+
+
+class Reconstruction(NamedTuple):
+    """How well distances separate related nodes from others."""
+
+    mean_rank: float  #: of a related node among the unrelated ones and itself, 1 at best
+    mean_average_precision: float  #: 1 at best
+
+
+def reconstruction(
+    X: Any, pairs: Any, *, model: ModelName = "poincare", curvature: float = -1.0, random_state: Any = None
+) -> Reconstruction:
+    """Rank the nodes related to each node among all others by their distance from it (Nickel and Kiela, 2017).
+
+    Parameters
+    ----------
+    X : array of shape (n_nodes, .)
+        Points in a model and a curvature.
+    pairs : array of int, shape (m, 2)
+        Rows (u, v) of X that are related.
+    model, curvature : str and float
+        The coordinates of X.
+    random_state : int, RandomState, Generator or None
+        Seeds the sample of 16384 nodes that stand for all where more have relations.
+
+    Returns
+    -------
+    Reconstruction
+        ``mean_rank``: the mean over pairs (u, v) of one more than the number of nodes unrelated to u that are nearer to
+        it than v; ``mean_average_precision``: the mean over nodes u of the average precision of their relations.
+
+    See Also
+    --------
+    PoincareEmbedding : learns such points
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 0.0], [0.1, 0.0], [0.6, 0.0]])
+    >>> reconstruction(X, [[0, 1], [2, 1]])
+    Reconstruction(mean_rank=1.0, mean_average_precision=1.0)
+    """
+    rows = check_rows(X, check_coordinates(model, curvature))
+    x, n = to_numpy(rows.all()), rows.shape[0]
+    pairs = np.asarray(pairs)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or not len(pairs):
+        raise ValueError(f"pairs must be whole numbers of shape (m, 2), but have shape {pairs.shape} and dtype {pairs.dtype}.")
+    if pairs.min() < 0 or pairs.max() >= n:
+        raise ValueError(f"pairs must be rows of X, from 0 to {n - 1}, but run from {pairs.min()} to {pairs.max()}.")
+    return _ranked(x, np.unique(pairs, axis=0), seeded_generator(random_state))
+
+
+def _ranked(x: np.ndarray, pairs: np.ndarray, rng: np.random.Generator) -> Reconstruction:
+    """The same for points x (n, d+1) of the hyperboloid and sorted pairs."""
+    nodes, start = np.unique(pairs[:, 0], return_index=True)
+    stop = np.append(start[1:], len(pairs))
+    chosen = np.sort(rng.choice(len(nodes), MOST_RANKED, replace=False)) if len(nodes) > MOST_RANKED else np.arange(len(nodes))
+    ranks, total, precision = 0.0, 0, 0.0
+    for rows, block in distance_blocks(x[nodes[chosen]], x):
+        for k, d in zip(chosen[rows], block, strict=True):
+            others = np.ones(len(x), dtype=bool)
+            positive = pairs[start[k] : stop[k], 1]
+            others[positive] = others[nodes[k]] = False
+            nearer = np.searchsorted(np.sort(d[others]), np.sort(d[positive]))
+            rank = np.arange(1, len(nearer) + 1)
+            ranks += float(np.sum(nearer + 1))
+            total += len(nearer)
+            precision += float(np.mean(rank / (rank + nearer)))
+    return Reconstruction(ranks / total, precision / len(chosen))

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import minimum_spanning_tree
 
-from .._input.arguments import check_generator
+from .._input.arguments import check_count, check_generator
 from .._input.coordinates import LARGEST_RADIUS, Coordinates
-from ..geometry import ModelName, distance, from_hyperboloid, origin, radius, to_hyperboloid, translate
-from .ball import from_ball, gyrate, to_ball, within
-from .base import REACH, GraphEmbedding, through
-from .forms import as_graph
-from .graphs import Graph, Tree, centre, node_of, rooted, shortest_paths, spanning_trees
-from .spread import spread_directions
-from .targets import Fit, Targets, best_scale, measure, targets_of
+from ..geometry import ModelName, from_hyperboloid, origin, radius, to_hyperboloid, translate
+from .base import GraphEmbedding, rounded
+from .descent import Ball, Targets, best_fit
+from .graphs import Graph, Tree, as_graph, centre, rooted, shortest_paths
 
-GRID = 16  # Number of scales that are compared before the best is refined.
+GRID = 16  # Number of scales that are compared; then half as many around the best.
 SHORT_EDGE = 0.05  # Length of the median edge at the smallest of them.
-REFINEMENTS = 10  # Number of evaluations that refine the best scale.
-FARTHEST_LEAF = 100.0  # Of the largest scale looked at: points that part beyond radius 36 have one direction in float64.
+FARTHEST_LEAF = 100.0  # Of the largest scale: points that part beyond radius 36 have one direction in float64.
 TUNED_ON = 1 << 17  # Number of pairs on which scales are compared.
+MOST_OPTIMISED = 256  # More directions than this are random ones, which are nearly as good.
+SHARPNESS = (3.0, 30.0)  # Of the repulsion, first and last; at a large one only the smallest distance counts.
 
 
 class SarkarEmbedding(GraphEmbedding):
     """Sarkar's combinatorial embedding of a tree, or of a graph through a spanning tree.
 
-    The root goes to the origin, and the children of every node to distance `scale` times the length of their edge from
-    it, in directions spread as evenly as the dimension allows: a regular polygon in the plane, a simplex, simplices in
-    orthogonal subspaces or repelled directions above it, one of them being that of the parent. At a large scale the
-    distances between points tend to `scale` times those in the tree. What limits the scale is `max_radius`, and float64: the
-    ball holds points up to radius 34, and in every model two points that part at a larger radius cannot be told apart.
+    The root is at the origin, and the children of every node at distance `scale` times the length of their edge from it, in
+    directions spread as evenly as the dimension allows, one of which is that of the parent. At a large scale the distances
+    between points tend to `scale` times those in the tree. The scale is limited by `max_radius` and by float64: the ball
+    holds points up to radius 34, and in every model two points that part at a larger radius cannot be told apart. Other
+    graphs are embedded through a spanning tree.
 
     Parameters
     ----------
@@ -43,8 +43,8 @@ class SarkarEmbedding(GraphEmbedding):
         Length of an edge of weight 1, in the space of the estimator's curvature. "auto" takes the one with the least
         distortion, measured on the coordinates that come out.
     max_radius : "auto", float or None, default="auto"
-        Distance from the origin, at curvature -1, beyond which no point lies. "auto" is 12 (6 in the Klein model), which a
-        picture and float32 can show; None is as far as float64 coordinates of the model hold.
+        Largest distance of a point from the origin, at curvature -1. "auto" is 12 (6 in the Klein model), which a picture
+        and float32 can show; None is the largest that float64 coordinates of the model can hold.
     model : str, default="poincare"
         Coordinates of the embedding. With ``max_radius=None`` the leaves lie farther out in Lorentz coordinates than the
         ball holds them.
@@ -64,15 +64,13 @@ class SarkarEmbedding(GraphEmbedding):
     embedding_ : ndarray of shape (n_nodes, n_components) (one column more for a model with time)
     names_ : list of n_nodes names, in the order of the rows
     scale_ : float
-        The length at which edges of weight 1 were placed.
+        The length of an edge of weight 1 in the construction.
     distance_scale_ : float
         The factor that makes graph distances most like those of the embedding; tends to ``scale_`` as that grows.
     distortion_ : float
         Mean over pairs of ``|d / (distance_scale_ * graph distance) - 1|``, measured on ``embedding_``.
-    distortion_given_up_ : float
-        How much smaller the distortion of Sarkar's construction would be without `max_radius`; 0 if it would not.
     parent_ : ndarray of shape (n_nodes,)
-        The tree that was placed: the row of each node's parent, -1 for the root.
+        The tree of the construction: the row of each node's parent, -1 for the root.
 
     See Also
     --------
@@ -112,78 +110,56 @@ class SarkarEmbedding(GraphEmbedding):
         self.verbose = verbose
 
     def _learn(self, graph: Any, coordinates: Coordinates) -> None:
-        d = self._dimension()
-        asked, far = self._scale(coordinates), self._far(coordinates)
+        d = check_count("n_components", self.n_components, 2)
+        scale, far = self._scale(coordinates), self._far()
         graph = as_graph(graph, largest_component=self.largest_component)
-        targets = targets_of(graph, check_generator(self.random_state))
-        tree = best_tree(graph, targets, None if self.root is None else node_of(graph, self.root))
-        tau = (
-            best_tau(tree, d, targets, coordinates, far, self._say)
-            if asked is None
-            else _check_tau(asked, tree, d, far, coordinates)
-        )
-        self.embedding_, x = through(drawn_in(place(tree, d, tau), far), coordinates)
-        if asked is not None:
-            _warn_of_rounding(x, tree, tau, coordinates)
-        fit = measure(x[targets.order], targets)
-        self.names_ = graph.names
-        self.scale_, self.distance_scale_ = tau / coordinates.scale, fit.scale / coordinates.scale
+        targets = Targets.of(graph, check_generator(self.random_state))
+        tree = spanning_tree(graph, targets, None if self.root is None else graph.row(self.root))
+        if scale is None:
+            scale = best_scale(lambda s: construct(tree, d, s, far), tree, targets, coordinates, far, self._log)
+        else:
+            self._check_radius(tree, d, scale, far, coordinates)
+        x = construct(tree, d, scale, far)
+        fit = targets.fit(rounded(x, coordinates)[targets.order])
+        self.embedding_, self.names_, self.parent_ = coordinates.from_hyperboloid(x, x.dtype), graph.names, tree.parent
+        self.scale_, self.distance_scale_ = scale / coordinates.scale, fit.scale / coordinates.scale
         self.distortion_ = fit.distortion
-        self.distortion_given_up_ = given_up(fit.distortion, tree, d, targets, coordinates, far)
-        self.parent_ = tree.parent
+
+    def _check_radius(self, tree: Tree, d: int, scale: float, far: float, coordinates: Coordinates) -> None:
+        """Raise ValueError if the scale puts points beyond the largest radius."""
+        deepest = scale * float(tree.depth.max())
+        if deepest <= LARGEST_RADIUS:
+            deepest = float(radius(construct(tree, d, scale)).max())
+        if deepest > far:
+            raise ValueError(
+                f"scale {self.scale:g} puts nodes of this tree, of depth {tree.depth.max():g}, at radius {deepest:.4g}, "
+                f"but max_radius is {far:.4g} in the model {coordinates.model!r}. Pass scale='auto', at most about "
+                f"{scale / coordinates.scale * far / deepest:.3g}, or a larger max_radius (None: the largest of the model)."
+            )
 
 
-def _check_tau(tau: float, tree: Tree, d: int, far: float, coordinates: Coordinates) -> float:
-    """The given scale. Raises ValueError if it puts points beyond the largest radius."""
-    deepest = tau * float(tree.depth.max())
-    if deepest <= LARGEST_RADIUS:
-        deepest = float(radius(place(tree, d, tau)).max())
-    if deepest <= far:
-        return tau
-    raise ValueError(
-        f"scale {tau / coordinates.scale:g} puts nodes of this tree, of depth {tree.depth.max():g}, at radius {deepest:.4g}, "
-        f"but max_radius is {far:.4g} in the model {coordinates.model!r}. Pass scale='auto', at most about "
-        f"{tau / coordinates.scale * far / deepest:.3g}, or a larger max_radius (None: as far as the model holds)."
-    )
+def spanning_tree(graph: Graph, targets: Targets, root: int | None = None) -> Tree:
+    """The tree itself, rooted in its middle, or a spanning tree whose distances are close to those of the graph.
 
-
-def _warn_of_rounding(x: np.ndarray, tree: Tree, tau: float, coordinates: Coordinates) -> None:
-    child = np.flatnonzero(tree.parent >= 0)
-    asked = tau * tree.length[child]
-    off = np.abs(distance(x[child], x[tree.parent[child]]) - asked) > 0.1 * asked
-    if off.any():
-        warnings.warn(
-            f"{off.sum()} of {len(child)} edges are more than 10% longer or shorter than asked, because float64 coordinates "
-            f"of the model {coordinates.model!r} cannot hold points so far out. Pass a smaller scale, or scale='auto'.",
-            stacklevel=4,
-        )
-
-
-def best_tree(graph: Graph, targets: Targets, root: int | None = None) -> Tree:
-    """The tree itself, or the spanning tree whose distances are nearest to those of the graph."""
-    if graph.is_tree:
+    The candidates are the shortest paths from central nodes and from nodes of high degree, and the minimum spanning tree.
+    """
+    if graph.is_tree or root is not None:
         return rooted(graph.adjacency, centre(graph.adjacency) if root is None else root)
-    if root is not None:
-        return rooted(graph.adjacency, root)
-    some = targets.thinned(TUNED_ON)
-    return min(spanning_trees(graph, targets.distances, targets.order), key=lambda tree: _tree_fit(tree, some).distortion)
+    some, light = targets.thinned(TUNED_ON), minimum_spanning_tree(graph.adjacency)
+    central = targets.order[np.argsort(targets.distances.mean(axis=1))[:8]]
+    hubs = np.argsort(-np.diff(graph.adjacency.indptr), kind="stable")[:4]
+    trees = [rooted(graph.adjacency, int(node)) for node in (*central, *hubs)]
+    trees.append(rooted(csr_array(light + light.T), int(central[0])))
+
+    def distortion(tree: Tree) -> float:
+        apart = some.distances > 0
+        paths = shortest_paths(tree.adjacency, some.order[: len(apart)])[:, some.order]
+        return best_fit(paths[apart] / some.distances[apart]).distortion
+
+    return min(trees, key=distortion)
 
 
-def _tree_fit(tree: Tree, targets: Targets) -> Fit:
-    """How near the distances of a tree are to those of the graph it spans."""
-    apart = targets.distances > 0
-    found = shortest_paths(tree.adjacency, targets.order[: len(apart)])[:, targets.order]
-    return best_scale(found[apart] / targets.distances[apart])
-
-
-def best_tau(
-    tree: Tree, d: int, targets: Targets, coordinates: Coordinates, far: float, log: Callable[[str], None] = lambda _: None
-) -> float:
-    """The scale of Sarkar's construction with the least distortion in the user's coordinates, points within radius `far`."""
-    return best_length(lambda tau: drawn_in(place(tree, d, tau), far), tree, targets, coordinates, far, log)
-
-
-def best_length(
+def best_scale(
     layout: Callable[[float], np.ndarray],
     tree: Tree,
     targets: Targets,
@@ -191,82 +167,53 @@ def best_length(
     far: float,
     log: Callable[[str], None] = lambda _: None,
 ) -> float:
-    """The length of an edge of weight 1 at which a layout of the tree has the least distortion in the user's coordinates."""
+    """The length of an edge of weight 1 at which a layout of the tree has the least distortion, rounding included."""
     targets = targets.thinned(TUNED_ON)
-    longest = min(2 * far, FARTHEST_LEAF) / float(tree.depth.max())  # the deepest leaves may be drawn in
 
-    def loss(log_length: float) -> float:
-        x = through(layout(float(np.exp(log_length))), coordinates)[1]
-        fit = measure(x[targets.order], targets)
-        log(f"scale {np.exp(log_length) / coordinates.scale:.4g}: distortion {fit.distortion:.4f}")
+    def loss(scale: float) -> float:
+        fit = targets.fit(rounded(layout(scale), coordinates)[targets.order])
+        log(f"scale {scale / coordinates.scale:.4g}: distortion {fit.distortion:.4f}")
         return fit.distortion
 
+    longest = min(2 * far, FARTHEST_LEAF) / float(tree.depth.max())  # the deepest leaves may be moved inward
     shortest = min(SHORT_EDGE / float(np.median(tree.length[tree.parent >= 0])), longest / 4)
-    grid = np.log(np.geomspace(shortest, longest, GRID))
-    best = int(np.argmin([loss(point) for point in grid]))
-    between = grid[max(best - 1, 0)], grid[min(best + 1, GRID - 1)]
-    found = minimize_scalar(loss, bounds=between, method="bounded", options={"maxiter": REFINEMENTS})
-    return float(np.exp(min(grid[best], found.x, key=loss)))
+    grid = np.geomspace(shortest, longest, GRID)
+    best, step = min(grid, key=loss), grid[1] / grid[0]
+    return float(min(np.minimum(np.geomspace(best / step, best * step, GRID // 2 + 1), longest), key=loss))
 
 
-def drawn_in(x: np.ndarray, far: float) -> np.ndarray:
-    """The points x (n, d+1), those beyond radius `far` brought back to it along their rays."""
-    return from_ball(within(to_ball(x), far))
+def construct(tree: Tree, d: int, scale: float, far: float = np.inf) -> np.ndarray:
+    """Points (n, d+1) of the nodes of a tree: every child at `scale` times its edge's length from its parent.
 
-
-def given_up(distortion: float, tree: Tree, d: int, targets: Targets, coordinates: Coordinates, far: float) -> float:
-    """How much less the distortion of Sarkar's construction would be without a limit of the radius but the model's; 0 if it
-    would not."""
-    held = REACH[coordinates.model].held
-    if far >= held:
-        return 0.0
-    x = drawn_in(place(tree, d, best_tau(tree, d, targets, coordinates, held)), held)
-    return max(0.0, distortion - measure(through(x, coordinates)[1][targets.order], targets).distortion)
-
-
-def place(tree: Tree, d: int, tau: float) -> np.ndarray:
-    """Points (n, d+1) of the nodes of a tree: every child at tau times its edge's length from its parent.
-
-    Siblings take their directions in order; one direction around a node is that of its parent. Placement is on the hyperboloid,
-    in radius and direction, where no radius saturates.
+    Siblings take their directions in order; one direction around a node is that of its parent. The points are computed on
+    the hyperboloid, in radius and direction, where no radius saturates. Those beyond radius `far` are moved back to it.
     """
-    n = len(tree.parent)
+    n, parents = len(tree.parent), tree.parent
     x, back = np.tile(origin(d), (n, 1)), np.zeros((n, d))  # back: the direction of the parent, in the frame of the node
-    count = np.bincount(tree.parent[tree.parent >= 0], minlength=n) + (tree.parent >= 0)  # directions taken around each node
+    count = np.bincount(parents[parents >= 0], minlength=n) + (parents >= 0)  # directions taken around each node
     turns = np.random.default_rng(0)  # so that a tree of few branches does not lie in a plane of the space
-    for children in _generations(tree):
+    for hops, children in enumerate(tree.levels[1:]):
         turn = np.linalg.qr(turns.standard_normal((d, d)))[0] if d > 2 else np.eye(d)
-        parent = tree.parent[children]
-        from_root = tree.parent[parent] < 0
-        rank = _ranks(parent) + ~from_root  # the first direction is the one back
-        v = np.stack([spread_directions(int(count[p]), d)[k] for p, k in zip(parent, rank, strict=True)]) @ turn
-        if not from_root.all():
-            first = np.stack([spread_directions(int(count[p]), d)[0] for p in parent]) @ turn
-            v = _reflected(v, first, back[parent])
-        step = tau * tree.length[children, None] * v
+        parent = parents[children]
+        new = np.flatnonzero(np.diff(parent, prepend=-1))
+        rank = np.arange(len(parent)) - np.repeat(new, np.diff(new, append=len(parent)))  # among the siblings
+        around = [spread_directions(int(count[p]), d) for p in parent]
+        v = np.stack([directions[k + (hops > 0)] for directions, k in zip(around, rank, strict=True)]) @ turn
+        if hops:  # the first direction is that of the parent
+            v = _reflected(v, np.stack([directions[0] for directions in around]) @ turn, back[parent])
+        step = scale * tree.length[children, None] * v
         x[children] = translate(to_hyperboloid(step, "tangent"), x[parent])
-        back[children] = -gyrate(from_hyperboloid(x[parent]), np.tanh(np.linalg.norm(step, axis=1) / 2)[:, None] * v, v)
-    return x
+        back[children] = -_gyrated(from_hyperboloid(x[parent]), np.tanh(np.linalg.norm(step, axis=1) / 2)[:, None] * v, v)
+    return x if far == np.inf else Ball.of(x).within(far).hyperboloid()
 
 
-def _generations(tree: Tree) -> list[np.ndarray]:
-    """The nodes a number of edges below the root, children of one parent side by side: 1, 2, 3, ..."""
-    order = np.argsort(tree.parent, kind="stable")[1:]
-    start = np.searchsorted(tree.parent[order], np.arange(len(tree.parent) + 1))
-    level = np.array([tree.root])
-    levels: list[np.ndarray] = []
-    while True:
-        spans = [order[start[p] : start[p + 1]] for p in level]
-        level = np.concatenate(spans) if spans else level[:0]
-        if not len(level):
-            return levels
-        levels.append(level)
-
-
-def _ranks(groups: np.ndarray) -> np.ndarray:
-    """0, 1, 2, ... within each run of equal values."""
-    new = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
-    return np.arange(len(groups)) - np.repeat(new, np.diff(np.append(new, len(groups))))
+def _gyrated(a: np.ndarray, b: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """gyr[a, b] v, row by row: how the frame of b turns when the translation to a takes it to the frame of a ⊕ b."""
+    ab, av, bv = np.sum(a * b, axis=1), np.sum(a * v, axis=1), np.sum(b * v, axis=1)
+    aa, bb = np.sum(a * a, axis=1), np.sum(b * b, axis=1)
+    A = bv * (1 + 2 * ab) - av * bb
+    B = -bv * aa - av
+    return np.asarray(v + 2 * (A[:, None] * a + B[:, None] * b) / (1 + 2 * ab + aa * bb)[:, None])
 
 
 def _reflected(v: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -275,3 +222,44 @@ def _reflected(v: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     square = np.sum(h * h, axis=1)
     factor = 2 * np.sum(v * h, axis=1) / np.where(square > 0, square, 1.0)
     return np.asarray(v - np.where(square > 0, factor, 0.0)[:, None] * h)
+
+
+@lru_cache(maxsize=512)
+def spread_directions(count: int, d: int) -> np.ndarray:
+    """`count` unit vectors (count, d), d >= 2, well apart. The array is shared: do not write to it.
+
+    A regular polygon in the plane, up to d vectors a regular simplex, more are found by repulsion.
+
+    >>> (spread_directions(3, 3) @ spread_directions(3, 3).T).round(3)
+    array([[ 1. , -0.5, -0.5],
+           [-0.5,  1. , -0.5],
+           [-0.5, -0.5,  1. ]])
+    """
+    if d == 2:
+        angle = 2 * np.pi * np.arange(count) / count
+        vectors = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    elif count <= d:
+        vectors = np.eye(count, d) - (np.arange(d) < count) / max(count, 2)
+    else:
+        vectors = np.random.default_rng(0).standard_normal((count, d))
+        for sharpness in SHARPNESS if count <= MOST_OPTIMISED else ():
+            arguments = (count, d, sharpness)
+            vectors = minimize(_repulsion, vectors.ravel(), arguments, jac=True, method="L-BFGS-B").x.reshape(count, d)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors.setflags(write=False)
+    return vectors
+
+
+def _repulsion(flat: np.ndarray, count: int, d: int, sharpness: float) -> tuple[float, np.ndarray]:
+    """A smooth maximum of the cosines between the vectors, and its gradient."""
+    v = flat.reshape(count, d)
+    size = np.linalg.norm(v, axis=1, keepdims=True)
+    u = v / size
+    cosine = u @ u.T
+    np.fill_diagonal(cosine, -np.inf)
+    largest = cosine.max()
+    share = np.exp(2 * sharpness * (cosine - largest))
+    total = share.sum()
+    pull = 2 * (share / total) @ u
+    across = pull - np.sum(pull * u, axis=1, keepdims=True) * u
+    return float(largest + np.log(total) / (2 * sharpness)), (across / size).ravel()

@@ -30,7 +30,7 @@ from .fitting import (
 from .scores import score_of
 
 # Private attributes that a fit may leave out, depending on the options. Others are scikit-learn's own, or set by every fit.
-OPTIONAL = ("_centre", "_mean", "_platt", "_reach", "_weights")
+OPTIONAL = ("_centre", "_mean", "_reach", "_weights")
 
 
 @contextmanager
@@ -183,7 +183,8 @@ class HyperbolicReduction(Transformer):
         ----------
         X : array of shape (n_samples, n_features)
             Points in the estimator's model and curvature; NumPy, torch or another array library, Dask, or a data frame.
-        y : ignored
+        y : None
+            Ignored; it is there for scikit-learn.
 
         Returns
         -------
@@ -232,6 +233,7 @@ class HyperbolicReduction(Transformer):
         Parameters
         ----------
         Y : array of shape (n_samples, n_components) (one column more for a model with time)
+            Points of the image.
 
         Returns
         -------
@@ -265,7 +267,8 @@ class HyperbolicReduction(Transformer):
         ----------
         X : array of shape (n_samples, n_features)
             At least two points, in the estimator's model and curvature.
-        y : ignored
+        y : None
+            Ignored; it is there for scikit-learn.
 
         Returns
         -------

@@ -8,12 +8,11 @@ import numpy as np
 
 from .._input.arguments import check_choice
 from .._input.coordinates import ModelChoice
+from .._optimize.multi_start import Flag, SearchOptions
 from .._optimize.sample import Sample
-from .._optimize.submanifold_search import Nested, SubmanifoldOptions, search_flag, search_last
+from .._optimize.submanifolds import search_bsa
 from .fitting import fitted_coordinates
 from .geodesic import GeodesicReduction
-
-STRATEGIES = {"flag": search_flag, "last": search_last}
 
 
 class BSA(GeodesicReduction):
@@ -131,11 +130,11 @@ class BSA(GeodesicReduction):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        check_choice("strategy", self.strategy, STRATEGIES)
+        check_choice("strategy", self.strategy, ("flag", "last"))
         super()._check_parameters()
 
-    def _search(self, sample: Sample, K: int, options: SubmanifoldOptions, rng: np.random.Generator) -> Nested:
-        return STRATEGIES[self.strategy](sample, K, self.base_point is not None, options, rng)
+    def _search(self, sample: Sample, K: int, options: SearchOptions, rng: np.random.Generator) -> Flag:
+        return search_bsa(sample, K, self.base_point is not None, self.strategy == "last", options, rng)
 
     def _keep(self, points: np.ndarray) -> None:
         self.reference_points_ = fitted_coordinates(self).from_hyperboloid(points, points.dtype)

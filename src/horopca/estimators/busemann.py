@@ -13,80 +13,73 @@ from .._input.threads import one_blas_thread
 from .._optimize.directions import search_directions
 from .._optimize.result import Ending
 from .._optimize.sample import as_sample
-from ..geometry import busemann, lift, translate_ideal, translate_to_origin
+from ..geometry import busemann, lift, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, finite_root, from_numpy
+from ..geometry.isometries import translate_ideal
 from ..projections import Spine, spine_from_ideal_points, unslide
 from ..statistics import principal_axes
 from .fitting import check_climb, check_starts
 from .whitening import ALL_ONE, Whitener
 
-DIRECTION_STARTS = 6  # So many starts are climbed from by default for each direction.
-DIRECTION_ROWS = 1 << 13  # For directions, more points than this are searched on a random sample of so many.
+DIRECTION_STARTS = 6  # Starts for each direction by default, the best of eight times as many candidates.
+DIRECTION_ROWS = 1 << 13  # Of more points, a random sample of this size is searched.
 
 
 class BusemannWhitener(Whitener):
     """Busemann coordinates along principal directions, as Euclidean features of zero mean and unit variance.
 
-    The Busemann function of an ideal point is to hyperbolic space what the dot product with a unit vector is to Euclidean
-    space: the coordinate of a point in that direction. The directions are those whose coordinates have the largest
-    generalised variance (determinant of their covariance), so that none repeats what others say. A curved space has more
-    directions than dimensions to tell its points apart by: by default there are twice as many as dimensions, and there
-    may be any number.
-
-    The features do not change when an isometry moves the data.
+    The Busemann function of an ideal point is the coordinate of a point in that direction, as the dot product with a unit
+    vector is in Euclidean space. The directions maximise the generalised variance of the coordinates, the determinant of
+    their covariance, so that they are not redundant. Any number of different directions is independent in curved space; the
+    default is twice the dimension. The features are invariant under isometries of the data.
 
     Parameters
     ----------
     n_components : int or None, default=None
-        The number of directions, at most ``n_samples - 1``. None: twice the dimension of X, one for each end of each
-        axis (or as many as X has independent coordinates, if those are fewer).
+        The number of directions, at most ``n_samples - 1``. None: twice the dimension of X, one for each end of each axis, or
+        the number of independent coordinates of X if that is smaller.
     strategy : {"joint", "greedy"}, default="joint"
-        "greedy": one direction after another, each with the largest variance that the ones before do not explain.
-        "joint": then all of them together, from there.
+        "greedy": one direction after another, each with the largest variance that those before do not explain. "joint": the
+        greedy directions are then optimised together.
     decorrelate : bool, default=False
-        False: each coordinate is normalised by itself. True: the features are uncorrelated too; the k-th is what the
-        first k - 1 coordinates leave unexplained of the k-th, normalised.
+        True: the features are uncorrelated; the k-th is the normalised residual of the k-th coordinate on those before it.
+        False: each coordinate is only normalised.
     model : str, default="poincare"
         Coordinates of the input. "tangent": tangent vectors at the origin.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     n_init : "auto" or int, default="auto"
-        How many starts are climbed from, for each direction: the most promising of eight times as many. "auto" is 6.
+        The number of starts for each direction, the best of eight times as many candidates. "auto" is 6.
     max_iter : int, default=500
-        Iterations of each climb.
+        Iterations from each start.
     tol : float, default=1e-6
-        A climb ends when a step improves the logarithm of the generalised variance by less than this fraction.
+        A search ends when a step improves the logarithm of the generalised variance by less than this fraction.
     random_state : int, RandomState, Generator or None, default=None
         Seeds the starts, and the subset of more than 8192 points that is searched on.
 
     Attributes
     ----------
     ideal_points_ : ndarray of shape (n_components, n_dimensions)
-        The directions as unit vectors, those that add most first.
+        The directions as unit vectors, in decreasing order of what they add.
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean of the training data, in the estimator's model. All Busemann functions are zero there.
     explained_variance_ : ndarray of shape (n_components,)
-        Pair variance (mean squared difference over ordered pairs, as for all reductions) of what each coordinate, before it is
-        normalised, has that those before it do not explain: twice its variance.
+        Pair variance (mean squared difference over ordered pairs) of the residual of each coordinate, before normalisation, on
+        those before it: twice its variance.
     n_components_ : int
-        How many directions there are.
+        The number of directions.
     coordinate_mean_, coordinate_scale_ : ndarray of shape (n_components,)
         Mean and standard deviation of the coordinates before they are normalised.
-    n_iter_ : int
-        Iterations of all climbs that counted.
-    converged_ : bool
-    status_ : str
-        How the search ended, in words.
-    model_, curvature_
-        The model and the curvature of the fit, which `transform` uses.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+    n_iter_, converged_, status_
+        How the search ended.
+    model_, curvature_, n_features_in_, feature_names_in_
+        As in `HoroPCA`.
 
     See Also
     --------
     TangentWhitener : logarithmic coordinates at the Fréchet mean.
-    HyperbolicSVC : classifies the points as they are.
-    HoroPCA : directions that keep distances, and not features apart.
+    HyperbolicSVC : classifies the points themselves.
+    HoroPCA : directions that preserve distances.
 
     Examples
     --------

@@ -8,24 +8,23 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 
 from .._input.arguments import check_choice, check_count, check_generator
 from .._input.coordinates import Coordinates
-from .._input.recognition import choose_coordinates
-from .._input.rows import check_rows
-from .._input.threads import one_blas_thread
-from .._optimize.nested import search_nested
-from .._optimize.variances import slid
-from ..geometry import Frame, pairwise_distance
+from .._input.rows import Rows, check_rows, choose_coordinates
+from .._input.threads import one_blas_thread, run_jobs
+from .._optimize.multi_start import search_nested
+from ..geometry import pairwise_distance
+from ..geometry.isometries import Frame
 from ..projections.spines import Spine, spine_from_basis
 from ..statistics import relative_change
 from .base import HyperbolicReduction
-from .folds import check_groups, check_splits, folds_of
+from .folds import group_numbers, make_folds
 from .horopca import HoroPCA
 from .horopca_fit import canonical_order, centred_sample, check_search, merged, search_options
-from .parallel_analysis import beside_chance, look_dependent
+from .parallel_analysis import DEPENDENT, beside_chance, look_dependent
+from .scores import slid
 
 RuleName = Literal["null", "one_se"]
 MeasureName = Literal["distortion", "variance", "neighbours"]
@@ -34,11 +33,6 @@ NEIGHBOURS = 10  # Nearest neighbours of each point that are compared, or a thir
 USUAL_COMPONENTS = 10  # The largest number of components by default.
 MOST_ROWS = 1 << 12  # Of more rows, a random sample of this size is used.
 
-DEPENDENT = (
-    "Rows look dependent: their neighbours are closer than those of independent rows would be, as in families. Pass groups= "
-    "(the family or subtree of each row); without it, families may be taken for components."
-)
-
 Progress = Callable[[int, int, str], None]
 Map = Callable[[np.ndarray], np.ndarray]  # of points (n, d+1) to their images (n, k+1)
 
@@ -46,8 +40,8 @@ Map = Callable[[np.ndarray], np.ndarray]  # of points (n, d+1) to their images (
 class HeldOut(NamedTuple):
     """A figure of merit for 1 .. K components, a row for each fold: measured on rows that its fit has not seen."""
 
-    among: np.ndarray  # (folds, K), over pairs of unseen rows
-    across: np.ndarray  # (folds, K), over pairs of an unseen and a seen one
+    among: np.ndarray  #: (folds, K), over pairs of unseen rows
+    across: np.ndarray  #: (folds, K), over pairs of an unseen row and a seen one
 
     @property
     def mean(self) -> np.ndarray:
@@ -61,23 +55,18 @@ class HeldOut(NamedTuple):
 
 
 class ComponentCurve(NamedTuple):
-    """What is kept of unseen rows against the number of components, and how many the data supports.
+    """What is kept of unseen rows against the number of components, and how many the data supports; from `component_curve`."""
 
-    ``distortion`` is the average distortion of distances (less is better); ``variance`` the share of the pair variance, and
-    ``neighbours`` that of the nearest neighbours, that is kept: of ten, or of a third of the fold where that is fewer. Each
-    has ``mean`` and ``error`` over the folds.
-    """
-
-    n_components: np.ndarray  # (K,): 1 .. K
-    distortion: HeldOut
-    variance: HeldOut
-    neighbours: HeldOut
-    added: np.ndarray  # (K,), the share of the variance of all rows that each component adds, spines being free
-    null: np.ndarray  # (copies, m), the same by chance, up to the first component that adds no more than that
-    rule: RuleName
-    measure: MeasureName
-    n_dimensions: int
-    dependent: bool = False  # whether rows look dependent on each other, and no groups were passed
+    n_components: np.ndarray  #: (K,): 1 .. K
+    distortion: HeldOut  #: average distortion; smaller is better
+    variance: HeldOut  #: fraction of the pair variance that is kept
+    neighbours: HeldOut  #: fraction of the nearest neighbours that are kept: of ten, or of a third of the fold if that is fewer
+    added: np.ndarray  #: (K,), the fraction of the variance of all rows that each component adds, with ``spine="free"``
+    null: np.ndarray  #: (copies, m), the same by chance, up to the first component that adds no more than that
+    rule: RuleName  #: the rule that chooses the number of components
+    measure: MeasureName  #: what the rule "one_se" compares
+    n_dimensions: int  #: of the data
+    dependent: bool = False  #: whether rows look dependent on each other, and no groups were passed
 
     @property
     def p_values(self) -> np.ndarray:
@@ -109,7 +98,8 @@ class ComponentCurve(NamedTuple):
     @property
     def sentence(self) -> str:
         """The conclusion in words."""
-        return f"{self._conclusion()} {DEPENDENT}" if self.dependent else self._conclusion()
+        note = f" {DEPENDENT}; without it, families may be taken for components." if self.dependent else ""
+        return self._conclusion() + note
 
     def _conclusion(self) -> str:
         K, most = self.chosen, len(self.n_components)
@@ -118,7 +108,8 @@ class ComponentCurve(NamedTuple):
         if self.rule == "one_se":
             figure = "neighbours kept" if self.measure == "neighbours" else self.measure
             return (
-                f"{_components(K, 'are', 'is')} within one standard error of the best {figure} of unseen rows. {self._kept(K)}"
+                f"{_counted(K, 'component')} {'is' if K == 1 else 'are'} within one standard error of the best {figure} of "
+                f"unseen rows. {self._kept(K)}"
             )
         if K == 0:
             return (
@@ -126,20 +117,17 @@ class ComponentCurve(NamedTuple):
                 "random directions: a picture of these points shows no direction that is theirs."
             )
         more = " There may be more: raise max_components." if K == most < self.n_dimensions - 1 else ""
-        sure = f"(p ≤ {self.p_values[:K].max():.2g}, against {_counted(len(self.null), 'copy', 'copies')})"
-        return f"{_components(K, 'add', 'adds')} more to the variance than chance does {sure}.{more} {self._kept(K)}"
+        copies = f"{len(self.null)} {'copy' if len(self.null) == 1 else 'copies'}"
+        adds = f"{_counted(K, 'component')} {'adds' if K == 1 else 'add'} more to the variance than chance does"
+        return f"{adds} (p ≤ {self.p_values[:K].max():.2g}, against {copies}).{more} {self._kept(K)}"
 
     def _kept(self, K: int) -> str:
         (d, e), (v, f) = ((h.mean[K - 1], h.error[K - 1]) for h in (self.distortion, self.variance))
         return f"With {K}, unseen rows have a distortion of {d:.4f} ± {e:.4f} and keep {v:.1%} ± {f:.1%} of their variance."
 
 
-def _components(K: int, many: str, one: str) -> str:
-    return f"{_counted(K, 'component', 'components')} {many if K > 1 else one}"
-
-
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count} {many if count > 1 else one}"
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def component_curve(
@@ -158,10 +146,10 @@ def component_curve(
 ) -> ComponentCurve:
     """How many components: what is kept of rows that a fit has not seen, and what chance would add.
 
-    Components are fitted to some of the rows (folds), and measured on the others. Beside that, each component is compared with
-    chance (a parallel analysis, one component after another): copies of the points keep their distances from the mean and
-    all that the components before show of them, and have random directions across these. Of more than 4096 rows a random
-    sample of that size is used, and copies are made of 2048.
+    Components are fitted to the training rows of each fold and measured on the others. Each component is also compared with
+    chance, as in parallel analysis: copies of the points keep their distances from the mean and their images on the previous
+    components, and have random directions otherwise. Of more than 4096 rows a random sample is used, and copies have at most
+    2048 rows.
 
     Parameters
     ----------
@@ -170,27 +158,25 @@ def component_curve(
     max_components : int, optional
         The largest number of components; by default 10, or the dimension of the data if that is less.
     estimator : a reduction of this package, optional
-        What is fitted, `HoroPCA()` if not given; its ``n_components`` does not matter. Up to three components, a joint
-        `HoroPCA` is fitted to each fold as it is alone. From four on, where that costs much, its fits begin where those with
-        one component less ended, from few starts: what is kept may be a little less than a separate fit keeps.
+        The reduction, `HoroPCA()` if not given; its ``n_components`` is ignored. From four components on, a joint `HoroPCA` is
+        fitted from a few starts and the result with one component less, and may keep slightly less than a separate fit.
     cv : int, scikit-learn splitter or iterable of splits, default=5
-        Folds, each of at least two rows; or a splitter with `split`; or splits, each two arrays of numbers of rows, seen and
-        unseen. If a number, and no groups, equal rows are kept in one fold.
+        The number of folds, a splitter, or splits as pairs of arrays of row numbers, for training and testing. With a number
+        and no groups, equal rows are kept in one fold.
     groups : array of shape (n_samples,), optional
         The group of each row, such as its subtree or donor, if rows depend on each other. Rows of one group are kept in one
         fold (a splitter receives the groups; given splits are used unchanged), and copies rotate them together, so that a
         group is not taken for a component.
     rule : {"null", "one_se"}, default="null"
-        "null": as many components as add more to the variance of the points than to that of any copy (and one less than there
-        are dimensions at most: what is then left has no direction). That is the plain variance about the mean, whatever the
-        objective: a few far points may be a component, which a robust fit then looks past (it is warned of).
-        "one_se": the fewest within one standard error of the best by `measure`; distortion falls with every component, so that
-        these are often all.
+        "null": the components that add more to the variance of the points than to that of any copy, at most one less than
+        there are dimensions. It uses the variance about the mean for every objective; with a robust one, which it warns of, a
+        few far points may count as a component. "one_se": the fewest within one standard error of the best by `measure`;
+        distortion falls with every component, so these are often all.
     measure : {"distortion", "variance", "neighbours"}, default="distortion"
-        What "one_se" goes by.
+        The measure of the rule "one_se".
     copies : int, default=19
-        Copies for each component; 0: none. Where there is none left to find, "null" finds one by chance about once in
-        ``copies + 1`` times.
+        The number of copies for each component; 0 makes none. If there is no component left, "null" finds one by chance about
+        once in ``copies + 1`` times.
     random_state : int, RandomState, Generator or None, default=0
         Seeds the folds, the copies and the sample of many rows.
     n_jobs : int or None, default=None
@@ -202,6 +188,11 @@ def component_curve(
     -------
     ComponentCurve
 
+    See Also
+    --------
+    horopca.HoroPCACV : an estimator that chooses the number
+    horopca.plots.plot_components : draws the curve
+
     Examples
     --------
     >>> from horopca.datasets import make_hierarchy
@@ -210,73 +201,70 @@ def component_curve(
     >>> curve.n_components, bool(curve.distortion.mean[0] > curve.distortion.mean[2])
     (array([1, 2, 3]), True)
     """
+    if estimator is None:
+        estimator = HoroPCA()
+    if not isinstance(estimator, HyperbolicReduction):
+        raise ValueError(f"estimator must be a reduction of this package, such as HoroPCA(), but is {estimator!r}.")
+    rows = check_rows(X, choose_coordinates(X, estimator.model, estimator.curvature), min_rows=2)
+    settings = {"cv": cv, "groups": groups, "rule": rule, "measure": measure, "copies": copies, "random_state": random_state}
+    return curve_of(rows, np.arange(rows.shape[0]), estimator, max_components, n_jobs=n_jobs, progress=progress, **settings)
+
+
+def curve_of(
+    rows: Rows,
+    some: np.ndarray,
+    estimator: HyperbolicReduction,
+    max_components: int | None,
+    *,
+    cv: Any,
+    groups: Any,
+    rule: RuleName,
+    measure: MeasureName,
+    copies: int,
+    random_state: Any,
+    n_jobs: int | None,
+    progress: Progress = lambda done, total, doing: None,
+) -> ComponentCurve:
+    """`component_curve` of some of the rows; `cv` and `groups` are for all rows."""
     check_choice("rule", rule, get_args(RuleName))
     check_choice("measure", measure, get_args(MeasureName))
     if check_count("copies", copies, 0) == 0 and rule == "null":
-        raise ValueError("copies must be at least 1 for rule='null', which compares with them, but is 0. Take rule='one_se'.")
-    estimator = _check_estimator(estimator)
+        raise ValueError("copies must be at least 1 for rule='null', which compares with them, but is 0. Use rule='one_se'.")
+    estimator._check_parameters()
     if rule == "null" and estimator.objective == "robust":
         warnings.warn(
             "rule='null' compares the plain variance, in which a few far points may be a component, though the objective is "
-            "robust. Take rule='one_se', or leave such points out.",
-            stacklevel=2,
+            "robust. Use rule='one_se', or leave such points out.",
+            stacklevel=3,
         )
-    coordinates = choose_coordinates(X, estimator.model, estimator.curvature)
-    rows, rng = check_rows(X, coordinates, min_rows=2), check_generator(random_state)
-    n, d = rows.shape[0], rows.shape[1] - 1
-    some = np.arange(n) if n <= MOST_ROWS else np.sort(rng.choice(n, size=MOST_ROWS, replace=False))
+    n, d, rng = rows.shape[0], rows.shape[1] - 1, check_generator(random_state)
+    members = None if groups is None else group_numbers(groups, n)
+    if members is not None and members.max() + 1 == n:
+        warnings.warn(f"groups keeps no rows together: each of its {n} groups has one row.", stacklevel=3)
+    some = some if len(some) <= MOST_ROWS else np.sort(rng.choice(some, size=MOST_ROWS, replace=False))
     x = rows.take(some)
-    members = check_groups(groups, n, some)
-    folds = folds_of(x, check_splits(cv, n, some), members, rng)
+    folds = make_folds(x, cv, members, some, n, int(rng.integers(2**31)))
     K = _check_most(max_components, d, min(len(seen) for seen, _ in folds))
-    jobs = _Jobs(n_jobs, progress, len(folds) + (1 + copies * K if copies else 0))
-    task = _Task(estimator, coordinates, x, K)
-    held = np.array(jobs.run(_held_out, [(task, *fold) for fold in folds], "folds"))  # (folds, figures, among and across, K)
-    distortion, variance, neighbours = (HeldOut(held[:, k, 0], held[:, k, 1]) for k in range(3))
-    if rule == "one_se" and measure == "neighbours" and np.isnan(neighbours.mean).any():
-        raise ValueError("measure='neighbours' needs at least 4 unseen rows in every fold. Take fewer folds (cv).")
-    added, null = beside_chance(x, K, copies, members, rng, jobs.run)
-    dependent = groups is None and look_dependent(x)
-    return ComponentCurve(np.arange(1, K + 1), distortion, variance, neighbours, added, null, rule, measure, d, dependent)
+    done, total = 0, len(folds) + (1 + copies * K if copies else 0)
 
-
-class _Task(NamedTuple):
-    """What all folds need to know: what is fitted to which points (n, d+1), and up to how many components."""
-
-    estimator: HyperbolicReduction
-    coordinates: Coordinates
-    x: np.ndarray
-    K: int
-
-
-class _Jobs:
-    """Calls that are made by joblib, as many at a time as there are workers, and counted."""
-
-    def __init__(self, n_jobs: int | None, progress: Progress, total: int) -> None:
-        self.n_jobs, self.progress, self.total, self.done = n_jobs, progress, total, 0
-
-    def run(self, function: Callable[..., Any], calls: list[tuple[Any, ...]], doing: str) -> list[Any]:
-        """What the function returns for each of some calls, in order."""
-        found: list[Any] = []
-        together = effective_n_jobs(self.n_jobs)
-        with Parallel(n_jobs=self.n_jobs) as pool:
-            for start in range(0, len(calls), together):
-                self.progress(self.done, self.total, f"fitting {doing}")
-                found += pool(delayed(function)(*call) for call in calls[start : start + together])
-                self.done += min(together, len(calls) - start)
+    def run(function: Callable[..., Any], calls: list[tuple[Any, ...]], doing: str) -> list[Any]:
+        nonlocal done
+        found = []
+        progress(done, total, f"fitting {doing}")
+        for result in run_jobs(function, calls, n_jobs):
+            found.append(result)
+            done += 1
+            progress(done, total, f"fitting {doing}")
         return found
 
-
-# ---------------------------------------------------------------- checks
-
-
-def _check_estimator(estimator: Any) -> HyperbolicReduction:
-    if estimator is None:
-        return HoroPCA()
-    if not isinstance(estimator, HyperbolicReduction):
-        raise ValueError(f"estimator must be a reduction of this package, such as HoroPCA(), but is {estimator!r}.")
-    estimator._check_parameters()
-    return estimator
+    calls = [(estimator, rows.coordinates, K, x[seen], x[unseen]) for seen, unseen in folds]
+    held = np.array(run(_held_out, calls, "folds"))  # (folds, figures, among and across, K)
+    distortion, variance, neighbours = (HeldOut(held[:, k, 0], held[:, k, 1]) for k in range(3))
+    if rule == "one_se" and measure == "neighbours" and np.isnan(neighbours.mean).any():
+        raise ValueError("measure='neighbours' needs at least 4 unseen rows in every fold. Use fewer folds (cv).")
+    added, null = beside_chance(x, K, copies, None if members is None else members[some], rng, run)
+    dependent = groups is None and look_dependent(x)
+    return ComponentCurve(np.arange(1, K + 1), distortion, variance, neighbours, added, null, rule, measure, d, dependent)
 
 
 def _check_most(wanted: int | None, d: int, seen: int) -> int:
@@ -291,13 +279,12 @@ def _check_most(wanted: int | None, d: int, seen: int) -> int:
 # ---------------------------------------------------------------- fits
 
 
-def _maps(task: _Task, x: np.ndarray) -> Iterator[Map]:
+def _maps(estimator: HyperbolicReduction, coordinates: Coordinates, K: int, x: np.ndarray) -> Iterator[Map]:
     """Maps to 1 .. K components that are fitted to points x (n, d+1), one after another."""
-    estimator, K = task.estimator, task.K
     if isinstance(estimator, HoroPCA) and estimator.strategy == "joint":
         yield from _nested(x, K, estimator)
         return
-    X, greedy = task.coordinates.from_hyperboloid(x, np.float64), isinstance(estimator, HoroPCA)
+    X, greedy = coordinates.from_hyperboloid(x, np.float64), isinstance(estimator, HoroPCA)
     settings = {"n_jobs": 1} if "n_jobs" in estimator.get_params() else {}
     for k in range(1, K + 1):
         if k == 1 or not greedy:  # components that are found one after another are found once
@@ -326,12 +313,13 @@ def _seen_along(frame: Frame, spine: Spine, x: np.ndarray) -> np.ndarray:
 
 
 @one_blas_thread()
-def _held_out(task: _Task, seen: np.ndarray, unseen: np.ndarray) -> np.ndarray:
-    """Figures (figures, among and across, K) of unseen rows under maps that are fitted to the others."""
-    x, others = task.x[unseen], task.x[seen]
+def _held_out(
+    estimator: HyperbolicReduction, coordinates: Coordinates, K: int, others: np.ndarray, x: np.ndarray
+) -> np.ndarray:
+    """Figures (figures, among and across, K) of unseen points x under maps that are fitted to others."""
     before = [_apart(pairwise_distance(x)), pairwise_distance(x, others)]
     figures = []
-    for image in _maps(task, others):
+    for image in _maps(estimator, coordinates, K, others):
         y = image(x)
         after = [_apart(pairwise_distance(y)), pairwise_distance(y, image(others))]
         figures.append([_figures(*distances) for distances in zip(before, after, strict=True)])

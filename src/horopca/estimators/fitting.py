@@ -17,16 +17,14 @@ from sklearn.exceptions import ConvergenceWarning
 from .._input.arguments import check_count, check_number
 from .._input.coordinates import Coordinates, check_coordinates
 from .._input.means import mean_of
-from .._input.recognition import choose_coordinates
-from .._input.rows import Rows, check_rows
+from .._input.rows import Rows, check_rows, choose_coordinates
 from .._optimize.multi_start import Progress
 from .._optimize.result import Ending
-from .._optimize.variances import REPORTED_PAIRS, pair_variances
 from ..geometry import origin
 from ..geometry._arrays import to_numpy
 from ..statistics import Mean
+from .scores import MEASURED_ROWS, REPORTED_PAIRS, pair_variances
 
-MEASURED_ROWS = 1 << 14  # Variances are measured on at most this many rows: their standard error is then below 1 %.
 ONE_POINT = 1e-28  # A pair variance below this is rounding: all points coincide.
 
 

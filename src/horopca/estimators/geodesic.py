@@ -10,9 +10,10 @@ import numpy as np
 from .._input.arguments import check_generator, check_number
 from .._input.rows import Rows
 from .._input.threads import one_blas_thread
+from .._optimize.multi_start import Flag, SearchOptions
 from .._optimize.result import Ending
 from .._optimize.sample import Sample, as_sample
-from .._optimize.submanifold_search import Nested, SubmanifoldOptions, nested_frame
+from .._optimize.submanifolds import nested_frame
 from ..geometry import lift, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, to_numpy
 from ..geometry._points import Chunk
@@ -37,7 +38,7 @@ class GeodesicReduction(LinearReduction):
     verbose: int
 
     @abstractmethod
-    def _search(self, sample: Sample, K: int, options: SubmanifoldOptions, rng: np.random.Generator) -> Nested:
+    def _search(self, sample: Sample, K: int, options: SearchOptions, rng: np.random.Generator) -> Flag:
         """Nested submanifolds for a sample with the base point at the origin."""
 
     def _fit_components(self, rows: Rows, K: int) -> Ending:
@@ -47,10 +48,10 @@ class GeodesicReduction(LinearReduction):
         x = translate_to_origin(rows.take(rng.permutation(rows.shape[0])[:HULL_ROWS]), base)
         axes, _ = principal_axes(x)
         tol = self.tol if len(x) == rows.shape[0] else max(self.tol, SAMPLED_TOL)
-        options = SubmanifoldOptions(check_starts(self.n_init, HULL_STARTS), self.max_iter, tol, log_rounds(self))
+        options = SearchOptions(check_starts(self.n_init, HULL_STARTS), 0, self.max_iter, tol, log_rounds(self))
         with one_blas_thread():
             nested = self._search(as_sample(lift(x[:, 1:] @ axes.T)), K, options, rng)
-        frame = nested_frame(nested.bases, int(self.base_point is None))
+        frame = nested_frame(nested.bases, through=self.base_point is not None)
         frame[:, 1:] = frame[:, 1:] @ axes
         points = _around(frame, base)
         self._set(rows, points[0], _directions(points))
@@ -58,7 +59,7 @@ class GeodesicReduction(LinearReduction):
         self.unexplained_variance_ = self._residuals(rows)
         self._keep(points)
         remedy = f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g})."
-        return ending_after(mean, nested.ending._replace(remedy=remedy))
+        return ending_after(mean, Ending(nested.n_iter, nested.status.converged, nested.status.value, remedy))
 
     def _keep(self, points: np.ndarray) -> None:
         """Store other attributes, from points (K+1, d+1) of which the first k+1 span the k-dimensional submanifold."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heapq import nsmallest
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from .._input.coordinates import ModelChoice
 from .._input.rows import Rows
 from .._optimize.result import Ending
 from ..geometry import distance, from_hyperboloid, lift, translate, translate_to_origin
-from ..geometry._arrays import AnyArray, Array, array_namespace, dot, from_numpy
+from ..geometry._arrays import Array, array_namespace, dot, from_numpy
 from ..statistics import principal_axes
 from .fitting import mean_ending, store_mean
 from .linear import TRUSTED, LinearReduction
@@ -21,6 +21,8 @@ FINAL_PAIRS = 1 << 13  # Pairs on which the best draws are compared: the standar
 FIRST_PAIRS = 1 << 9  # Pairs on which all draws are compared first.
 FINALISTS = 16  # Draws that are compared on all pairs.
 SCALES = 2.0 ** np.linspace(-1, 1, 5)  # Factors that are tried for each draw, relative to the Johnson-Lindenstrauss factor.
+
+Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]  # points (n, d+1) and (n, d+1) relative to their mean, and distances (n,)
 
 
 class HalfSpaceProjection(LinearReduction):
@@ -57,22 +59,12 @@ class HalfSpaceProjection(LinearReduction):
         Average distortion on the pairs on which the draws were compared.
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean, in the estimator's model.
-    n_components_ : int
-        The number of components.
-    explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components_,)
-        What each component adds to the pair variance of the images (the mean squared distance over ordered pairs; for many
-        points, over a sample of pairs), and the same as fractions of ``total_variance_``. Their sum may exceed 1, because this
-        map can lengthen distances.
-    total_variance_ : float
-        Pair variance of the points.
+    n_components_, explained_variance_, explained_variance_ratio_, total_variance_
+        As in `HoroPCA`. The ratios may sum to more than 1, because this map can lengthen distances.
     n_iter_, converged_, status_
-        How the search for the mean ended.
-    objective_ : str
-        The objective of the fit, which `score` measures: "distortion", the average distortion of the images.
-    model_, curvature_
-        The model and the curvature of the fit, which `transform` uses.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+        How the search for the mean ended; everything else has a closed form.
+    objective_, model_, curvature_, n_features_in_, feature_names_in_
+        As in `HoroPCA`.
 
     See Also
     --------
@@ -120,9 +112,9 @@ class HalfSpaceProjection(LinearReduction):
         mean = store_mean(self, rows)
         x, y = (translate_to_origin(rows.take(rng.integers(rows.shape[0], size=FINAL_PAIRS)), self._mean) for _ in range(2))
         turn, _ = principal_axes(x)  # so that the maps rotate with the data
-        pairs = ComparedPairs(lift(x[:, 1:] @ turn.T), lift(y[:, 1:] @ turn.T), distance(x, y))
-        few = ComparedPairs(*(part[:FIRST_PAIRS] for part in pairs))
-        draws = (_drawn(pairs.first, K, rng) for _ in range(self.n_draws))
+        pairs: Pairs = (lift(x[:, 1:] @ turn.T), lift(y[:, 1:] @ turn.T), distance(x, y))
+        few: Pairs = (pairs[0][:FIRST_PAIRS], pairs[1][:FIRST_PAIRS], pairs[2][:FIRST_PAIRS])
+        draws = (_drawn(pairs[0], K, rng) for _ in range(self.n_draws))
         best = nsmallest(FINALISTS, draws, key=lambda axes: float(_distortions(few, axes).min()))
         found = np.stack([_distortions(pairs, axes) for axes in best])
         self.distortion_ = float(found.min())
@@ -144,7 +136,7 @@ class HalfSpaceProjection(LinearReduction):
         high = (1 + xp.sum(beside * beside, axis=0)) / low
         return lift(xp.concat([beside.T, ((high - low) / 2)[:, None]], axis=1))
 
-    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> AnyArray:
+    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
         return (2 * error < TRUSTED / 4 * self._low(t, b, rest)) & (error * self.scale_ < TRUSTED / 4)
 
     def _embed(self, y: Array) -> Array:
@@ -153,14 +145,6 @@ class HalfSpaceProjection(LinearReduction):
         along = ((1 + dot(beside, beside)) / low - low) / 2
         components = from_numpy(self.components_, y)
         return translate(lift(along[:, None] * components[0, :] + beside @ components[1:, :]), from_numpy(self._centre, y))
-
-
-class ComparedPairs(NamedTuple):
-    """Pairs of points (n, d+1) relative to their mean, and their distances (n,)."""
-
-    first: np.ndarray
-    second: np.ndarray
-    apart: np.ndarray
 
 
 def _drawn(x: np.ndarray, K: int, rng: np.random.Generator) -> np.ndarray:
@@ -176,7 +160,7 @@ def _scales(K: int, d: int) -> np.ndarray:
     return np.sqrt((d - 1) / (K - 1)) * SCALES if 1 < K < d else np.ones(1)
 
 
-def _distortions(pairs: ComparedPairs, axes: np.ndarray) -> np.ndarray:
+def _distortions(pairs: Pairs, axes: np.ndarray) -> np.ndarray:
     """The average distortion of pairs by the maps of some axes, for each of the scales."""
     x, y, apart = pairs
     (low, beside), (other, aside) = ((p[:, 0] - p[:, 1:] @ axes[0], p[:, 1:] @ axes[1:].T) for p in (x, y))

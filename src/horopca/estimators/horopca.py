@@ -11,24 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from .._input.arguments import check_count, check_generator
 from .._input.coordinates import ModelChoice
 from .._input.cuda import images_of_rows, usable_for
-from .._input.recognition import choose_coordinates
-from .._input.reservoir import Reservoir
-from .._input.rows import Rows, check_rows
+from .._input.rows import Reservoir, Rows, check_rows, choose_coordinates
 from .._input.threads import one_blas_thread
 from .._optimize.objectives import ObjectiveName
 from .._optimize.result import Ending
-from ..geometry import (
-    Frame,
-    boost_to_origin,
-    busemann,
-    from_hyperboloid,
-    to_hyperboloid,
-    translate,
-    translate_ideal,
-    translate_to_origin,
-)
-from ..geometry._arrays import Array, array_namespace, from_numpy, with_rows
+from ..geometry import busemann, from_hyperboloid, to_hyperboloid, translate, translate_to_origin
+from ..geometry._arrays import Array, array_namespace, from_numpy, is_numpy, with_rows
 from ..geometry._points import Chunk, TranslatedPoints
+from ..geometry.isometries import Frame, boost_to_origin, translate_ideal
 from ..projections.horospherical import Slide, slide, unslide
 from ..projections.spines import Spine
 from .base import AnArray, HyperbolicReduction, new_fit, restore_on_error
@@ -97,7 +87,7 @@ class HoroPCA(HyperbolicReduction):
         The largest number of iterations of the last round.
     tol : "auto" or float, default="auto"
         The search stops if two steps in a row improve the objective by less than this fraction. "auto" means 1e-10 if all pairs
-        are used, 1e-7 if some are, and 1e-6 on a sample: sampling errors are larger than smaller gains.
+        are used, 1e-7 if some are, and 1e-5 on a sample: sampling errors are larger than smaller gains.
     random_state : int, RandomState, Generator or None, default=None
         Seed for the sample of many points (see ``pairs``). With fewer points the result does not depend on it, nor on the order
         of the points.
@@ -230,7 +220,8 @@ class HoroPCA(HyperbolicReduction):
         ----------
         X : array of shape (n_samples, n_features)
             Points in the estimator's model and curvature; NumPy, torch or another array library, Dask, or a data frame.
-        y : ignored
+        y : None
+            Ignored; it is there for scikit-learn.
         sample_weight : array of shape (n_samples,), optional
             Non-negative weights of the points in the mean, the search and the variances. A common factor changes nothing, a
             whole number is equivalent to that many copies, and a weight of 0 leaves a point out.
@@ -272,7 +263,8 @@ class HoroPCA(HyperbolicReduction):
         ----------
         X : array of shape (n_samples, n_features)
             Points in the estimator's model and curvature, as many at a time as you like.
-        y : ignored
+        y : None
+            Ignored; it is there for scikit-learn.
 
         Returns
         -------
@@ -393,7 +385,7 @@ class HoroPCA(HyperbolicReduction):
 
     def _on_device(self, rows: Rows) -> Any:
         coordinates = rows.coordinates
-        if not usable_for(rows.X, coordinates.model, self.n_components_):
+        if is_numpy(rows.X) or not usable_for(rows.X, coordinates.model, self.n_components_):
             return None
         images, lost, outside = images_of_rows(rows.X, coordinates.model, coordinates.scale, self._slide)
         if outside:
@@ -413,6 +405,7 @@ class HoroPCA(HyperbolicReduction):
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
+            Points in the model and curvature.
 
         Returns
         -------

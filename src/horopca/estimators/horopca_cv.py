@@ -12,25 +12,22 @@ from .._input.coordinates import ModelChoice
 from .._input.threads import one_blas_thread
 from .._optimize.objectives import ObjectiveName
 from .base import new_fit
-from .component_curve import ComponentCurve, MeasureName, RuleName, component_curve
+from .component_curve import ComponentCurve, MeasureName, RuleName, curve_of
 from .fitting import begin_fit, check_weights, report_end
-from .folds import check_groups, check_splits
 from .horopca import HoroPCA
 from .horopca_fit import SpineName
 
 
-def _is_no_stream(estimator: Any) -> bool:
-    raise AttributeError(
-        "HoroPCACV has no partial_fit: folds are made of all rows. Choose n_components on a part of them first."
-    )
+def _no_batches(estimator: Any) -> bool:
+    raise AttributeError("HoroPCACV has no partial_fit, because folds need all rows. Choose n_components on a sample first.")
 
 
 class HoroPCACV(HoroPCA):
     """`HoroPCA` whose number of components is chosen by cross-validation and comparison with chance.
 
-    `fit` makes a `horopca.metrics.component_curve`, takes as many components as its rule chooses, at least one, and fits
-    these to all rows. Then it is a fitted `HoroPCA`, with its attributes and methods, but for `partial_fit`: as such
-    `horopca.io.save_fitted` keeps it, without its curve.
+    `fit` computes a `horopca.metrics.component_curve`, uses as many components as its rule chooses, at least one, and fits
+    these to all rows. The result is a fitted `HoroPCA`, with its attributes and methods except `partial_fit`;
+    `horopca.io.save_fitted` saves it as such, without the curve.
 
     Parameters
     ----------
@@ -48,10 +45,10 @@ class HoroPCACV(HoroPCA):
     Attributes
     ----------
     curve_ : ComponentCurve
-        What is kept against the number of components; ``curve_.sentence`` says what may be concluded, and
+        What is kept against the number of components; ``curve_.sentence`` is the conclusion, and
         `horopca.plots.plot_components` draws it.
     n_components_ : int
-        As many as were chosen; 1 if no component adds more than chance, which is warned of.
+        The chosen number; 1, with a warning, if no component adds more than chance.
 
     See Also
     --------
@@ -116,7 +113,7 @@ class HoroPCACV(HoroPCA):
 
     @property
     def n_components(self) -> int:
-        """As many as were chosen: what a fit of `HoroPCA` asks for."""
+        """The chosen number, which a fit of `HoroPCA` uses."""
         return self.n_components_
 
     @one_blas_thread()
@@ -127,12 +124,12 @@ class HoroPCACV(HoroPCA):
         ----------
         X : array of shape (n_samples, n_features)
             Points in the estimator's model and curvature.
-        y : ignored
+        y : None
+            Ignored; it is there for scikit-learn.
         sample_weight : array of shape (n_samples,), optional
-            How often each point counts in the fit to all rows, as for `HoroPCA`. The curve counts each point once, since
-            copies of one say no more than it does, and leaves out those whose weight is 0.
+            Weights in the fit to all rows, as for `HoroPCA`. The curve counts each point with a positive weight once.
         groups : array of shape (n_samples,), optional
-            Rows of one group are kept in one fold.
+            Rows of one group are kept in one fold, and rotated together in the comparison with chance.
 
         Returns
         -------
@@ -140,20 +137,16 @@ class HoroPCACV(HoroPCA):
         """
         with new_fit(self):
             rows = begin_fit(self, X)
-            shared = {name: getattr(self, name) for name in HoroPCA._get_param_names() if name in self._get_param_names()}
-            how = {"cv": self.cv, "rule": self.rule, "measure": self.measure, "copies": self.copies}
-            how |= {"groups": groups, "random_state": self.random_state, "n_jobs": self.n_jobs}
-            seen = rows.shape[0]
+            counted = np.arange(rows.shape[0])
             if sample_weight is not None:
-                rows.weights = check_weights(sample_weight, seen)
+                rows.weights = check_weights(sample_weight, rows.shape[0])
                 counted = np.flatnonzero(rows.weights)
-                X, how["groups"] = rows.raw(counted), check_groups(groups, seen, counted)
-                how["cv"] = check_splits(self.cv, seen, counted)
-                shared |= {"model": self.model_, "curvature": self.curvature_}
-            self.curve_ = component_curve(X, self.max_components, estimator=HoroPCA(**shared), **how)
+            shared = {name: getattr(self, name) for name in HoroPCA._get_param_names() if name in self._get_param_names()}
+            how: Any = {name: getattr(self, name) for name in ("cv", "rule", "measure", "copies", "random_state", "n_jobs")}
+            self.curve_ = curve_of(rows, counted, HoroPCA(**shared), self.max_components, groups=groups, **how)
             self.n_components_ = max(1, self.curve_.chosen)
             ending = self._learn_rows(rows)
-            self.n_samples_seen_ = seen
+            self.n_samples_seen_ = rows.shape[0]
         report_end(self, ending)
         if self.curve_.chosen == 0:
             warnings.warn(f"{self.curve_.sentence} HoroPCACV keeps one component.", stacklevel=2)
@@ -166,7 +159,4 @@ class HoroPCACV(HoroPCA):
         fit.__dict__.update({name: value for name, value in vars(self).items() if name not in (*own, "curve_")})
         return fit
 
-    @available_if(_is_no_stream)
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Of batches no folds are made: there is no such method."""
-        raise NotImplementedError
+    partial_fit = available_if(_no_batches)(HoroPCA.partial_fit)

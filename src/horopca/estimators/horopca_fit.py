@@ -11,18 +11,17 @@ import numpy as np
 from .._input.arguments import check_choice, check_count
 from .._input.means import mean_of_many
 from .._input.rows import Rows
-from .._optimize.multi_start import Flag, Progress, SearchOptions, search_greedy, search_joint
+from .._optimize.multi_start import RUGGED_ROWS, Flag, Progress, SearchOptions, search_greedy, search_joint
 from .._optimize.objectives import OBJECTIVES, ObjectiveName, prepare
 from .._optimize.result import Ending
 from .._optimize.sample import Sample, as_sample, sample_of_columns
-from .._optimize.variances import measured_variances, slid
-from ..geometry import Frame, between, translate_ideal, translate_ideal_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry._points import Chunk, TranslatedPoints
-from ..geometry.isometries import BOOSTABLE_TIME
+from ..geometry.isometries import BOOSTABLE_TIME, Frame, between, translate_ideal, translate_ideal_to_origin
 from ..projections.spines import Spine, nested_ideal_points, spine_from_basis
 from ..statistics import Mean, frame_of, frechet_median, principal_axes, turned_to
 from .fitting import check_climb, check_starts, ending_after
+from .scores import measured_variances, slid
 
 SpineName = Literal["ideal", "free"]
 STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
@@ -31,19 +30,16 @@ SEARCH_ROWS = 1 << 16
 """More points are searched on a random sample of this many. On Gaussian points in 64 dimensions a fit keeps 0.8 % less of the
 variance of unseen pairs with 2^14 of them than with all of 10^6, and 0.3 % less with 2^16; 2^17 take half as long again."""
 SEARCH_ELEMENTS = 1 << 23  # The sample has at most this many coordinates (64 megabytes),
-LEAST_SEARCH_ROWS = 1 << 14  # but never fewer points than this.
+LEAST_SEARCH_ROWS = 1 << 14  # but never fewer points than this; the images of as many fix the frame of the picture.
 CENTRE_ROWS = 1 << 12  # The search is centred at the mean of this many points of a sample: it only has to be near.
-FRAME_ROWS = 1 << 14  # Points whose images fix the frame of the picture.
-ALL_PAIRS_ROWS = 1 << 11  # Up to this many points the last round counts all pairs: two million.
-LAST_PAIRS = 1 << 20  # Pairs in the last round on more points,
-SAMPLE_PAIRS = 1 << 18  # and on a sample, whose choice matters more than that of its pairs.
-DISTANCE_PAIRS = 1 << 17  # Pairs in the last round of objectives that need true distances, which are kept.
-TOL = {"all": 1e-10, "some": 1e-7, "sample": 1e-6}
-"""tol="auto": where all pairs are counted, where some are, and on a sample. The noise of the choice of pairs hides the rest."""
+LAST_PAIRS = 1 << 20  # Pairs in the last round; up to twice as many are all counted.
+SAMPLE_PAIRS = 1 << 17  # Pairs on a sample, whose choice matters more, and of objectives that need (and keep) true distances.
+TOL = {"all": 1e-10, "some": 1e-7, "sample": 1e-5}
+"""tol="auto": where all pairs are counted, where some are, and on a sample. The noise of the choice hides the rest: 10^6 normal
+points, fitted with 1e-6 and with 1e-5 on a sample, keep the same variance of unseen pairs to 0.01 %."""
 AUTO_STARTS = 16  # n_init="auto" on a thousand points or more,
 MOST_AUTO_STARTS = 64  # and at most this many on fewer points, where they cost little.
-RUGGED_STARTS = 96  # n_init="auto" for objectives with many optima that are nearly as good,
-RUGGED_ROWS = 1 << 12  # on up to this many points.
+RUGGED_STARTS = 96  # n_init="auto" for objectives with many optima that are nearly as good, on up to RUGGED_ROWS points.
 
 
 class NestedBases(NamedTuple):
@@ -134,11 +130,11 @@ def search_options(
         shifts = n
     elif estimator.pairs != "auto":
         shifts = int(estimator.pairs)
-    elif row.distances and n > ALL_PAIRS_ROWS // 2:
-        shifts = max(1, DISTANCE_PAIRS // n)
+    elif row.distances and n * n > LAST_PAIRS:
+        shifts = max(1, SAMPLE_PAIRS // n)
     else:
         pairs = SAMPLE_PAIRS if sampled else LAST_PAIRS
-        shifts = n if n <= ALL_PAIRS_ROWS and K <= 8 else max(1, pairs // (n * max(1, K // 4)))
+        shifts = n if n * n <= 4 * LAST_PAIRS and K <= 8 else max(1, pairs // (n * max(1, K // 4)))
     tol = TOL["sample" if sampled else "some" if 2 * shifts < n else "all"] if estimator.tol == "auto" else estimator.tol
     return SearchOptions(check_starts(estimator.n_init, starts), shifts, estimator.max_iter, tol, progress)
 
@@ -151,7 +147,7 @@ def search_rows(columns: int) -> int:
 class Chosen(NamedTuple):
     """The points to search on: all, or a random sample of the rows of an array."""
 
-    x: Any  # (m, d+1), all points, or the first of the sample, up to FRAME_ROWS
+    x: Any  # (m, d+1), all points, or the first of the sample, up to LEAST_SEARCH_ROWS
     weights: np.ndarray | None  # of all points, or of the whole sample
     rows: Rows | None = None  # the rows that the sample is drawn from,
     indices: np.ndarray | None = None  # and which of them
@@ -175,7 +171,7 @@ def choose_rows(rows: Rows, everything: bool, rng: np.random.Generator) -> Chose
         drawn, counts = np.unique(rng.choice(n, size=most, p=weights / weights.sum()), return_counts=True)
         order = rng.permutation(len(drawn))
         drawn, counts = drawn[order], counts[order].astype(float)
-    return Chosen(rows.points(drawn[:FRAME_ROWS]), counts, rows, drawn)
+    return Chosen(rows.points(drawn[:LEAST_SEARCH_ROWS]), counts, rows, drawn)
 
 
 def merged(x: Any, weights: np.ndarray) -> tuple[Any, np.ndarray | None]:
@@ -236,7 +232,7 @@ def learn_components(
     if rows is None:
         mean, frame, sample = centred_sample(x, name, weights)
         order = sample.canonical_order()
-        x, sample, weights = x[order[:FRAME_ROWS], :], sample.take(order), None if weights is None else weights[order]
+        x, sample, weights = x[order[:LEAST_SEARCH_ROWS], :], sample.take(order), None if weights is None else weights[order]
     else:
         mean, frame, sample = _sample_of_rows(chosen, name)
     options = search_options(estimator, name, sample.size, K, rows is not None, progress)
@@ -251,7 +247,7 @@ def learn_components(
     variances, error = measured_variances(sample.points(), inside, rng, seen, weights)
     frames = _image_frames(
         to_numpy(TranslatedPoints(x, point).map(Chunk.points)),
-        None if weights is None else weights[:FRAME_ROWS],
+        None if weights is None else weights[:LEAST_SEARCH_ROWS],
         spines,
         [] if previous is None else _earlier_images(previous, to_numpy(x), K),
         None if centre is None else TranslatedPoints(centre[None], point).map(Chunk.points),

@@ -1,12 +1,12 @@
 """What the linear reductions share: K directions at a centre, and images that depend on K + 1 products with a point.
 
-TranslatedPoints from the centre a point is (t, s). With b its coordinates along the directions, the space part of its image is
+Relative to the centre a point is (t, s). With b its coordinates along the directions, the space part of its image is
 
     factor(t, |b|^2, rest) b,       rest = |s|^2 - |b|^2 = t^2 - 1 - |b|^2
 
-(or such), then turned into the canonical frame of the images. Since t and b are products with the point, they are products
-with the user's own row (`Chunk`): many rows are mapped in about the time that it takes to read them. Rows whose products
-have lost their digits to cancellation are moved to the centre first, the careful way.
+or similar, rotated into the canonical frame of the images. Since t and b are products with the point, they are products with
+the user's own row (`Chunk`): many rows are mapped in about the time that it takes to read them. Rows whose products lose
+digits to cancellation are translated to the centre first.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from typing import Any
 import numpy as np
 
 from .._input.rows import Rows
-from ..geometry import Frame, boost_to_origin, lift, translate, translate_to_origin
-from ..geometry._arrays import AnyArray, Array, array_namespace, concat_time, dot, from_numpy, to_numpy, with_rows
+from ..geometry import lift, translate, translate_to_origin
+from ..geometry._arrays import Array, array_namespace, concat_time, dot, from_numpy, to_numpy, with_rows
 from ..geometry._points import Chunk, TranslatedPoints
-from ..geometry.isometries import BOOSTABLE_TIME
+from ..geometry.isometries import BOOSTABLE_TIME, Frame, boost_to_origin
 from ..statistics import frame_of
 from .base import HyperbolicReduction
 from .fitting import measured_rows, nested_variances, store_variances
 
-ROUNDING = 2e-16  # A product is off by so much, per unit of the sizes that it adds up.
-TRUSTED = 1e-9  # Where an image may be off by more than this, its point is taken the careful way.
+ROUNDING = 2e-16  # The error of a product, relative to the sum of the sizes of its terms.
+TRUSTED = 1e-9  # If the error of an image may be larger than this, its point is translated first.
 
 
 class LinearReduction(HyperbolicReduction):
@@ -59,18 +59,15 @@ class LinearReduction(HyperbolicReduction):
         return x[:, 0], b.T, dot(dropped, dropped)
 
     def _flat(self, t: Array, b: Array, rest: Array) -> Array:
-        """Images (n, K+1), not turned, of points with such coordinates."""
+        """Images (n, K+1), before the rotation, of points with these coordinates."""
         square = array_namespace(b).sum(b * b, axis=0)
         return lift((b * self._factor(t, square, rest)).T)
 
     def _flatten(self, x: Array, k: int | None = None) -> Array:
-        """Images (n, k+1), not turned, of points x (n, d+1) seen from the centre, on the first k components."""
+        """Images (n, k+1), before the rotation, of points x (n, d+1) relative to the centre, on the first k components."""
         t, b, rest = self._coordinates(x)
-        return (
-            self._flat(t, b, rest)
-            if k is None
-            else self._flat(t, b[:k, :], rest + array_namespace(b).sum(b[k:, :] ** 2, axis=0))
-        )
+        k = b.shape[0] if k is None else k
+        return self._flat(t, b[:k, :], rest + array_namespace(b).sum(b[k:, :] ** 2, axis=0))
 
     def _project(self, x: Array) -> Array:
         return self._frame.enter(self._flatten(translate_to_origin(x, from_numpy(self._centre, x))))
@@ -102,7 +99,7 @@ class LinearReduction(HyperbolicReduction):
         far = y[:, 0] * (ROUNDING * float(np.abs(self._frame.matrix()).sum(axis=1).max())) > TRUSTED
         return with_rows(images, far, self._frame.enter(y[far])) if bool(array_namespace(y).any(far)) else images
 
-    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> AnyArray:
+    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
         """Which products, each off by at most `error`, give an image that is off by at most TRUSTED."""
         return error * t < TRUSTED / 4 * (1 + rest)
 

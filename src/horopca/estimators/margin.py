@@ -21,19 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 MARGIN = float(np.arcsinh(1.0))
-EARLY, LATE = (0.1, 1e-2), (1e-3, 1e-4)  # The corner of the hinge is rounded over these widths: for every start, for the best.
-NO_GAIN, PATIENCE = 1e-13, 3  # After so many steps that gain less than this fraction of the value, no more can be gained.
+EARLY, LATE = (0.1, 1e-2), (1e-3, 1e-4)  # Widths over which the corner of the hinge is rounded: for every start, for the best.
+NO_GAIN, PATIENCE = 1e-13, 3  # A search at rounding error: three steps in a row that gain less than this fraction of the value.
 SHORTEST_NORMAL = 1e-100  # This is added to |v|, so that v / |v| is defined at v = 0.
-
-
-class Hyperplane(NamedTuple):
-    """The normal w (d+1,), the value of the objective there, and how the search ended."""
-
-    normal: np.ndarray
-    value: float
-    n_iter: int
-    converged: bool
-    status: str
 
 
 class Problems(NamedTuple):
@@ -102,8 +92,10 @@ def _polar(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nd
 
 def largest_margins(
     x: np.ndarray, sides: np.ndarray, cost: np.ndarray, starts: np.ndarray, *, max_iter: int, tol: float
-) -> list[Hyperplane]:
-    """Hyperplanes of the largest margin, one for each row of sides.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Hyperplanes of the largest margin for P problems, each the best of S starts.
+
+    Returns normals (P, d+1), values of the objective, numbers of Newton steps and whether the search converged (P,).
 
     Parameters
     ----------
@@ -114,19 +106,15 @@ def largest_margins(
     max_iter : Newton steps that may lead to a result, from its own start
     tol : a search ends when the gradient is below tol times the sum of the costs, or at rounding
     """
-    P, S, width = starts.shape
+    P, S, columns = starts.shape
     gtol = tol * (1 + float(np.sum(cost)))
-    flat = np.column_stack([-x[:, 0], x[:, 1:]])
-    every = Problems(flat, np.repeat(sides, S, axis=0), cost)
-    runs = _descend(every, Runs(_parameters(starts.reshape(P * S, width))), EARLY, max_iter, 1e3 * gtol)
-    best = np.arange(P) * S + runs.value.reshape(P, S).argmin(axis=1)
-    runs = _descend(every.pick(best), runs.pick(best), LATE, max_iter, gtol)
-    w = normals(runs.theta)
-    values = Problems(flat, sides, cost).objective(w)
-    return [
-        Hyperplane(w[k], float(values[k]), int(n), bool(done), "converged" if done else f"stopped after {n} iterations")
-        for k, (n, done) in enumerate(zip(runs.n_iter, runs.converged, strict=True))
-    ]
+    every = Problems(np.column_stack([-x[:, 0], x[:, 1:]]), np.repeat(sides, S, axis=0), cost)
+    theta, steps = _parameters(starts.reshape(P * S, columns)), np.zeros(P * S, dtype=int)
+    theta, value, steps, _ = _descend(every, theta, steps, EARLY, max_iter, 1e3 * gtol)
+    best = np.arange(P) * S + value.reshape(P, S).argmin(axis=1)
+    theta, _, steps, converged = _descend(every.pick(best), theta[best], steps[best], LATE, max_iter, gtol)
+    w = normals(theta)
+    return w, every.pick(best).objective(w), steps, converged
 
 
 def _parameters(w: np.ndarray) -> np.ndarray:
@@ -137,34 +125,23 @@ def _parameters(w: np.ndarray) -> np.ndarray:
     return np.column_stack([np.arcsin(np.clip(w[:, 0] / np.linalg.norm(v, axis=1), -0.95, 0.95)), v])
 
 
-class Runs:
-    """Where descents stand: theta (B, d+1) and for each its value, steps made, and whether it is done."""
-
-    def __init__(self, theta: np.ndarray, n_iter: np.ndarray | None = None) -> None:
-        self.theta = theta
-        self.value = np.full(len(theta), np.inf)
-        self.n_iter = np.zeros(len(theta), dtype=int) if n_iter is None else n_iter
-        self.converged = np.zeros(len(theta), dtype=bool)
-
-    def pick(self, which: np.ndarray) -> Runs:
-        return Runs(self.theta[which], self.n_iter[which])
-
-
-def _descend(problems: Problems, runs: Runs, widths: Sequence[float], max_iter: int, gtol: float) -> Runs:
-    """Newton's method at one width after another, each run until it is done or has made max_iter steps."""
+def _descend(
+    problems: Problems, theta: np.ndarray, steps: np.ndarray, widths: Sequence[float], max_iter: int, gtol: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Newton's method at one width after another, for each problem until it is done or has made max_iter steps."""
     for width in widths:
-        runs.value, gradient = problems.value_and_gradient(runs.theta, width)
-        idle = np.zeros(len(runs.theta), dtype=int)
+        value, gradient = problems.value_and_gradient(theta, width)
+        idle = np.zeros(len(theta), dtype=int)
         while True:
-            runs.converged = (np.linalg.norm(gradient, axis=1) <= gtol) | (idle >= PATIENCE)
-            (on,) = np.nonzero(~runs.converged & (runs.n_iter < max_iter))
+            converged = (np.linalg.norm(gradient, axis=1) <= gtol) | (idle >= PATIENCE)
+            (on,) = np.nonzero(~converged & (steps < max_iter))
             if len(on) == 0:
                 break
-            before = runs.value[on]
-            runs.theta[on], runs.value[on], gradient[on] = _step(problems.pick(on), runs.theta[on], before, gradient[on], width)
-            runs.n_iter[on] += 1
-            idle[on] = np.where(before - runs.value[on] <= NO_GAIN * np.abs(before), idle[on] + 1, 0)
-    return runs
+            before = value[on]
+            theta[on], value[on], gradient[on] = _step(problems.pick(on), theta[on], before, gradient[on], width)
+            steps[on] += 1
+            idle[on] = np.where(before - value[on] <= NO_GAIN * np.abs(before), idle[on] + 1, 0)
+    return theta, value, steps, converged
 
 
 def _step(

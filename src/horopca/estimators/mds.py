@@ -15,9 +15,10 @@ from .._input.coordinates import FARTHEST_IMAGE, ModelChoice, check_coordinates
 from .._input.rows import Rows, check_shape
 from .._input.threads import one_blas_thread
 from .._optimize.result import Ending
-from ..geometry import boost_to_origin, lift, translate
-from ..geometry._arrays import AnyArray, Array, array_namespace, concat_time, from_numpy, to_numpy
+from ..geometry import lift, translate
+from ..geometry._arrays import Array, array_namespace, concat_time, from_numpy, to_numpy
 from ..geometry._points import Chunk, Points, TranslatedPoints
+from ..geometry.isometries import boost_to_origin
 from ..statistics import frame_of
 from .base import new_fit
 from .fitting import (
@@ -35,8 +36,8 @@ from .fitting import (
 from .linear import TRUSTED, LinearReduction
 
 EPS = float(np.finfo(float).eps)
-NEAR = 10.0  # Points need not be moved to a centre at a distance of less than acosh of this: a digit or two are lost.
-LOST = 1e-2  # Where the rounding of the largest coordinate drowns one of this size, we say so.
+NEAR = 10.0  # cosh of the distance from which a triangle is computed again: at most two digits are lost below it.
+LOST = 1e-2  # A warning is issued if the rounding of the largest coordinate exceeds this.
 
 
 def _has_points(estimator: HyperbolicMDS) -> bool:
@@ -62,8 +63,7 @@ class HyperbolicMDS(LinearReduction):
         "hyperbolic": X holds points. "precomputed": X is a symmetric matrix of distances (of curvature `curvature`);
         `transform` then takes the distances of new points (rows) to the points of the fit (columns).
     model : str, default="poincare"
-        Coordinates of the points, and of the output. "auto": told by the points; with distances,
-        pass one.
+        Coordinates of the points and of the output. "auto" recognises the model of points; with distances, pass one.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
 
@@ -78,27 +78,17 @@ class HyperbolicMDS(LinearReduction):
         Orthonormal directions at the centre, carried to the origin. Only with points.
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean, in the estimator's model. Only with points.
-    n_components_ : int
-        The number of components.
-    explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components_,)
-        What each component adds to the pair variance of the images (the mean squared distance over ordered pairs; for many
-        points, over a sample of pairs), and the same as fractions of ``total_variance_``, which sum to the fraction that is
-        kept.
-    total_variance_ : float
-        Pair variance of the points.
+    n_components_, explained_variance_, explained_variance_ratio_, total_variance_
+        As in `HoroPCA`.
     departure_ : float
-        How far given distances are from hyperbolic: the share (of the sum of absolute eigenvalues, the time-like one left
-        aside) of those with the wrong sign, which no hyperbolic space of any dimension has room for. 0 with points.
-    n_iter_, converged_, status_
-        How the fit ended, in words.
-    objective_ : str
-        The objective of the fit, which `score` measures: "variance", the pair variance of the images.
+        How far given distances are from hyperbolic: the fraction of the sum of absolute eigenvalues, except the time-like one,
+        that has the wrong sign. 0 with points.
     metric_ : str
-        The metric of the fit, whatever ``metric`` is set to since.
-    model_, curvature_
-        The model and the curvature of the fit, which `transform` uses.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+        The metric of the fit.
+    n_iter_, converged_, status_
+        How the fit ended.
+    objective_, model_, curvature_, n_features_in_, feature_names_in_
+        As in `HoroPCA`.
 
     See Also
     --------
@@ -139,12 +129,14 @@ class HyperbolicMDS(LinearReduction):
 
     @one_blas_thread()
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from points, or place points at given distances.
+        """Learn from points or from their distances.
 
         Parameters
         ----------
         X : array of shape (n_samples, n_features) or, for ``metric="precomputed"``, (n_samples, n_samples)
-        y : ignored
+            Points in the model and curvature.
+        y : None
+            Ignored; it is there for scikit-learn.
 
         Returns
         -------
@@ -170,11 +162,11 @@ class HyperbolicMDS(LinearReduction):
         self.centre_ = in_model(self, centre)
         self.departure_ = 0.0
         self._set(rows, centre, axes[:K])
-        unseen = 10 * EPS * sizes[0]  # rounding hides components of so small a size
-        _warn_of_drowned(int(np.sum(sizes[:K] > unseen)), K, EPS * np.exp(reach), reach)
+        unseen = 10 * EPS * sizes[0]  # rounding hides smaller components
+        _warn_of_rounding(int(np.sum(sizes[:K] > unseen)), K, EPS * np.exp(reach), reach)
         return mean_ending(mean)
 
-    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> AnyArray:
+    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
         return error < TRUSTED / 4
 
     # ---- from distances
@@ -195,7 +187,7 @@ class HyperbolicMDS(LinearReduction):
         most = max(1, int(np.sum(values > noise))) if self.n_components is None or asked < 1 else int(asked)
         top = values[::-1][:most]
         self._weights = -vectors[:, ::-1][:, :most] / np.where(top > noise, np.sqrt(np.abs(top)), np.inf)
-        nested = self._place(D)[:, 1:]
+        nested = self._located(D)[:, 1:]
         order = measured_rows(n)
         kept = nested_variances([lift(nested[order, :k]) for k in range(1, most + 1)])
         total = float(np.mean(D * D))
@@ -204,13 +196,12 @@ class HyperbolicMDS(LinearReduction):
         self.n_components_, self._n_features_out = K, fitted_coordinates(self).columns(K)
         store_variances(self, kept[:K], total)
         self._frame = frame_of(lift(nested[:, :K]))
-        _warn_of_drowned(int(np.sum(top[:K] > noise)), K, np.sqrt(n * EPS) * np.exp(self._reach / 2), self._reach / 2)
+        _warn_of_rounding(int(np.sum(top[:K] > noise)), K, np.sqrt(n * EPS) * np.exp(self._reach / 2), self._reach / 2)
         return self._departure(values[1:], noise)
 
-    def _place(self, D: np.ndarray) -> np.ndarray:
+    def _located(self, D: np.ndarray) -> np.ndarray:
         """Points (m, K+1) at distances D (m, n) from the points of the fit."""
-        # one product with cosh(D) more than the eigenvectors need, and each point is as good as its own distances: the
-        # eigenvectors themselves give a point near the centre the rounding errors of the farthest
+        # the eigenvectors themselves would give a point near the centre the rounding errors of the farthest
         return lift(np.cosh(D) / np.exp(self._reach / 2) @ self._weights)
 
     def _departure(self, values: np.ndarray, noise: float) -> Ending:
@@ -221,7 +212,7 @@ class HyperbolicMDS(LinearReduction):
         return Ending(1, True, apart if self.departure_ else exact)
 
     def _check_distances(self, X: Any, *, reset: bool) -> np.ndarray:
-        """X as distances at curvature -1, square and symmetric in a fit, or a sentence."""
+        """Validate distances, which are square and symmetric in a fit. Returns them at curvature -1."""
         X = to_numpy(X) if _foreign(X) else X
         D = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=0)
         check_shape(D, fitted_coordinates(self), 2 if reset else 1)
@@ -235,7 +226,7 @@ class HyperbolicMDS(LinearReduction):
         return np.asarray(D * scale)
 
     def transform(self, X: Any) -> Any:
-        """Project points, or place points at given distances from those of the fit.
+        """Project points, or find points from their distances to those of the fit.
 
         Parameters
         ----------
@@ -252,12 +243,10 @@ class HyperbolicMDS(LinearReduction):
         if as_fitted(self, "metric") != "precomputed":
             return super().transform(X)
         D = self._check_distances(X, reset=False)
-        Y = self._frame.enter(self._place(D))
+        Y, dtype = self._frame.enter(self._located(D)), getattr(X, "dtype", None)
         if _foreign(X):
             return fitted_coordinates(self).from_hyperboloid(from_numpy(Y, X), X.dtype)
-        return fitted_coordinates(self).from_hyperboloid(
-            Y, np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
-        )
+        return fitted_coordinates(self).from_hyperboloid(Y, np.float32 if dtype == np.float32 else np.float64)
 
     inverse_transform = available_if(_has_points)(LinearReduction.inverse_transform)
     score = available_if(_has_points)(LinearReduction.score)
@@ -270,8 +259,8 @@ def _foreign(X: Any) -> bool:
 def _balanced(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """The point (d+1,) around which sum t s = 0, R (as in `_triangle`) of the points seen from there, and their largest radius.
 
-    The point is the time-like eigenvector of the spectral problem. A triangle says where it is, to as many digits as the
-    distance from where it was made allows: if that is far, it is made anew from there, until it says that this is the place.
+    The point is the time-like eigenvector of the spectral problem. A triangle gives it to as many digits as the distance from
+    its centre allows. If the point is far from that centre, the triangle is computed again from there.
     """
     R, reach = _triangle(rows)
     centre, last = _time_like(R), np.inf
@@ -320,11 +309,11 @@ def _triangle(x: Points) -> tuple[np.ndarray, float]:
     return R, float(np.log(2 * peak))
 
 
-def _warn_of_drowned(seen: int, K: int, hidden: float, reach: float) -> None:
-    """Say so where rounding hides components: only `seen` of K stand out, and coordinates as large as `hidden` may not."""
+def _warn_of_rounding(seen: int, K: int, hidden: float, reach: float) -> None:
+    """Warn if rounding hides components: only `seen` of K exceed it, and coordinates of size `hidden` may not."""
     if seen < K and hidden > LOST:
         warnings.warn(
-            f"HyperbolicMDS: points {reach:.0f} from the centre drown the others in the rounding of cosh, and only {seen} of "
-            f"the {K} components are sound. Leave out the farthest points, or use HoroPCA.",
+            f"HyperbolicMDS: the rounding of cosh at points {reach:.0f} from the centre exceeds the others, and only {seen} of "
+            f"the {K} components are accurate. Leave out the farthest points, or use HoroPCA.",
             stacklevel=4,
         )

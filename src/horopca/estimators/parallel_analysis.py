@@ -15,19 +15,22 @@ from scipy.linalg import block_diag
 from scipy.spatial import cKDTree
 
 from .._input.threads import one_blas_thread
-from .._optimize.nested import search_next
+from .._optimize.multi_start import search_next
 from .._optimize.sample import as_sample
-from .._optimize.variances import pair_variances, slid
 from ..geometry import from_hyperboloid, lift, translate_to_origin
 from ..projections.spines import spine_from_basis
 from ..statistics import frechet_mean
+from .scores import pair_variances, slid
 
 MOST_COPIED = 1 << 11  # Copies are made of at most this many rows: a fit to them takes about a second.
 MEASURED_PAIRS = 1 << 16  # Variances are measured on this many pairs: their error is below a hundredth of a percent.
-# Rows look dependent if their third nearest neighbours are closer than this fraction of what independent rows would have. Of
-# normal, t3 and exponential points in 3 to 20 dimensions (40 samples each) the ratio was never below 0.76; of families of ten,
-# 0.3 times as wide as all points, it was 0.50 to 0.75 in the median, and 0.09 to 0.42 for three embeddings of trees.
+# Rows look dependent if their third nearest neighbours are closer than this fraction of what independent rows would have.
+# Samples of 50 independent rows or more differ by less than a quarter: see `python -m benchmarks.trust dependence`.
 CLOSE, THIRD = 0.75, 3
+DEPENDENT = (
+    "Rows look dependent: their neighbours are closer than those of independent rows would be, as in families. Pass groups= "
+    "(the family or subtree of each row)"
+)
 
 
 def beside_chance(
@@ -96,22 +99,37 @@ def without_direction(
     return lift(along + turned)
 
 
-def look_dependent(x: np.ndarray, seed: int = 0) -> bool:
-    """Whether points x (n, d+1) have nearer neighbours than independent rows would have.
+def look_dependent(x: np.ndarray) -> bool:
+    """Whether points x (n, d+1) have nearer neighbours than independent rows of an elliptical distribution would have.
 
-    Tangent vectors at the mean are scaled to unit covariance and compared with vectors of the same lengths in random
-    directions, as if they were independent draws from an elliptical distribution.
+    The tangent vectors at the mean are compared with vectors of the same scatter matrix and the same lengths relative to it, in
+    random directions. Clusters of independent rows cannot be distinguished from families.
     """
     v = from_hyperboloid(translate_to_origin(x, frechet_mean(x).point), "tangent")
-    sizes, axes = np.linalg.eigh(np.cov(v.T).reshape(v.shape[1], -1))
-    kept = sizes > 1e-12 * max(float(sizes[-1]), 1e-300)
-    w = np.unique((v - v.mean(axis=0)) @ axes[:, kept] / np.sqrt(sizes[kept]), axis=0)
-    if len(w) < 2 * THIRD or w.shape[1] < 2:
+    v = np.unique(v - v.mean(axis=0), axis=0)
+    if len(v) < 2 * THIRD or v.shape[1] < 2:
         return False
-    u = np.random.default_rng(seed).standard_normal(w.shape)
-    u *= np.linalg.norm(w, axis=1, keepdims=True) / np.linalg.norm(u, axis=1, keepdims=True)
-    near, chance = (float(np.median(cKDTree(points).query(points, THIRD + 1)[0][:, THIRD])) for points in (w, u))
-    return near < CLOSE * chance
+    root = np.linalg.cholesky(_scatter(v))
+    sizes = np.linalg.norm(np.linalg.solve(root, v.T), axis=0)
+    drawn = np.random.default_rng(0).standard_normal((5, *v.shape))  # five draws, whose mean has half the error of one
+    chance = np.mean([_third((u * (sizes / np.linalg.norm(u, axis=1))[:, None]) @ root.T) for u in drawn])
+    return _third(v) < CLOSE * float(chance)
+
+
+def _third(v: np.ndarray) -> float:
+    """The median distance of vectors v (n, d) to their third nearest neighbours."""
+    return float(np.median(cKDTree(v).query(v, THIRD + 1)[0][:, THIRD]))
+
+
+def _scatter(v: np.ndarray) -> np.ndarray:
+    """Tyler's scatter matrix (d, d) of vectors v (n, d), whose tails may be heavy, with trace d."""
+    d = v.shape[1]
+    S = np.eye(d)
+    for _ in range(20):  # the error falls by a constant factor, and need not be small
+        squares = np.maximum(np.sum(v @ np.linalg.inv(S) * v, axis=1), 1e-300)
+        S = (v.T / squares) @ v
+        S = S * (d / np.trace(S)) + 1e-6 * np.eye(d)  # invertible if the vectors span less
+    return S
 
 
 def _directions(basis: np.ndarray) -> np.ndarray:

@@ -8,11 +8,10 @@ import numpy as np
 
 from .._input.arguments import check_choice
 from .._input.coordinates import ModelChoice
+from .._optimize.multi_start import Flag, SearchOptions
 from .._optimize.sample import Sample
-from .._optimize.submanifold_search import TARGETS, Nested, SubmanifoldOptions, search_greedy, search_joint
+from .._optimize.submanifolds import search_pga
 from .geodesic import GeodesicReduction
-
-STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
 
 
 class PGA(GeodesicReduction):
@@ -128,11 +127,11 @@ class PGA(GeodesicReduction):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        check_choice("strategy", self.strategy, STRATEGIES)
-        check_choice("objective", self.objective, TARGETS)
+        check_choice("strategy", self.strategy, ("joint", "greedy"))
+        check_choice("objective", self.objective, ("variance", "residual"))
         if self.base_point is None:
             raise ValueError("base_point must be 'mean' or a point in the model of X, but is None. BSA needs no base point.")
         super()._check_parameters()
 
-    def _search(self, sample: Sample, K: int, options: SubmanifoldOptions, rng: np.random.Generator) -> Nested:
-        return STRATEGIES[self.strategy](sample, K, self.objective, options, rng)
+    def _search(self, sample: Sample, K: int, options: SearchOptions, rng: np.random.Generator) -> Flag:
+        return search_pga(sample, K, self.objective, self.strategy == "greedy", options, rng)

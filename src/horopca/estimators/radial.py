@@ -6,7 +6,7 @@ from .._input.coordinates import ModelChoice
 from .._input.rows import Rows
 from .._optimize.result import Ending
 from ..geometry import lift, translate
-from ..geometry._arrays import AnyArray, Array, array_namespace, from_numpy, norm, unit
+from ..geometry._arrays import Array, array_namespace, from_numpy, norm, unit
 from .fitting import mean_ending, store_mean
 from .linear import TRUSTED, LinearReduction, leading_axes
 
@@ -35,22 +35,12 @@ class RadialPCA(LinearReduction):
         The mean of the directions, which is subtracted before PCA.
     mean_ : ndarray of shape (n_features_in_,)
         Fréchet mean, in the estimator's model.
-    n_components_ : int
-        The number of components.
-    explained_variance_, explained_variance_ratio_ : ndarrays of shape (n_components_,)
-        What each component adds to the pair variance of the images (the mean squared distance over ordered pairs; for many
-        points, over a sample of pairs), and the same as fractions of ``total_variance_``. Their sum may exceed 1, because this
-        map can lengthen distances.
-    total_variance_ : float
-        Pair variance of the points.
+    n_components_, explained_variance_, explained_variance_ratio_, total_variance_
+        As in `HoroPCA`. The ratios may sum to more than 1, because this map can lengthen distances.
     n_iter_, converged_, status_
         How the search for the mean ended; everything else has a closed form.
-    objective_ : str
-        The objective of the fit, which `score` measures: "variance", the pair variance of the images.
-    model_, curvature_
-        The model and the curvature of the fit, which `transform` uses.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+    objective_, model_, curvature_, n_features_in_, feature_names_in_
+        As in `HoroPCA`.
 
     See Also
     --------
@@ -99,7 +89,7 @@ class RadialPCA(LinearReduction):
             unit(lean.T) * size[:, None]
         )  # a direction that leans nowhere has no image: such a point goes to the middle
 
-    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> AnyArray:
+    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
         # an error in b turns the image, the more the shorter b is; near the mean, one in t is an error of the radius
         xp = array_namespace(b)
         size, lean = self._leaning(b, rest)

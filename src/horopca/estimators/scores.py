@@ -1,20 +1,57 @@
-"""The score of a reduction: one measure for each objective, the same for all reductions."""
+"""Variances of images, and the score of a reduction: one measure for each objective, the same for all reductions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .._input.rows import Rows
-from .._optimize.measures import RESIDUAL, Images
-from .._optimize.objectives import OBJECTIVES
-from .._optimize.pairs import some_offsets
-from .._optimize.variances import EXACT_ROWS, REPORTED_PAIRS
-from .fitting import MEASURED_ROWS
+from .._optimize.sample import some_offsets, some_pairs
+from ..geometry import distance, pairwise_distance, to_hyperboloid
+from ..geometry._arrays import Array, array_namespace, to_numpy
+from ..geometry._points import Chunk
+from ..projections.horospherical import Slide, slide
+from ..projections.spines import Spine
+from ..statistics import (
+    frechet_mean,
+    mean_of_blocks,
+    mean_relative_change,
+    mean_square_distance,
+    pair_distances,
+    sampled_mean_square_distance,
+    usual_distance,
+)
 
-MEASURES = {name: goal.measure for name, goal in OBJECTIVES.items()} | {"residual": RESIDUAL}
+MEASURED_ROWS = 1 << 14  # Variances are measured on at most this many rows: their standard error is then below 1 %.
+EXACT_ROWS = 3000  # Variances of up to this many points are taken over all of their pairs,
+EXACT_PAIRS = 1 << 26  # if all sets of points together have no more pairs than this: two seconds.
+REPORTED_PAIRS = 1 << 18  # Pairs that are counted otherwise: a standard error of about 0.2 %.
+RESIDUAL_ROWS = 512  # Points whose pairs give the standard error.
+
+
+def _pair_variance(x: Array, y: Array, offsets: Sequence[int] | None) -> float:
+    return mean_square_distance(y) if offsets is None else sampled_mean_square_distance(y, offsets)[0]
+
+
+def _distortion(x: Array, y: Array, offsets: Sequence[int] | None) -> float:
+    return -mean_relative_change(x, y, offsets)[0]
+
+
+def _bounded_variance(x: Array, y: Array, offsets: Sequence[int] | None) -> float:
+    reach = usual_distance(x)
+    blocks = (d * d / (d * d + reach * reach) for (d,) in pair_distances(y, offsets=offsets))
+    return mean_of_blocks(blocks, sampled=False)[0]
+
+
+MEASURES: dict[str, tuple[Callable[[Any, Any, Sequence[int] | None], float], int]] = {
+    "variance": (_pair_variance, 2),
+    "frechet": (lambda x, y, offsets: frechet_mean(y).variance, 2),
+    "distortion": (_distortion, 0),
+    "robust": (_bounded_variance, 0),
+}
+"""Of images y (n, K+1) of points x (n, d+1), over all pairs or those of some offsets: the value and its power of a length."""
 
 
 def score_of(rows: Rows, objective: str, project: Callable[[Any], Any], back: Callable[[Any], Any]) -> float:
@@ -22,5 +59,72 @@ def score_of(rows: Rows, objective: str, project: Callable[[Any], Any], back: Ca
     n, rng = rows.shape[0], np.random.default_rng(0)
     x = rows.all() if n <= EXACT_ROWS else rows.take(rng.choice(n, size=min(n, MEASURED_ROWS), replace=False))
     offsets = None if n <= EXACT_ROWS else some_offsets(len(x), max(8, REPORTED_PAIRS // len(x)), rng)
-    measure = MEASURES[objective]
-    return measure.of(Images(x, project(x), back, offsets)) / rows.coordinates.scale**measure.power
+    if objective == "residual":
+        far = distance(x, back(project(x)))
+        return -float(array_namespace(far).mean(far * far)) / rows.coordinates.scale**2
+    measure, power = MEASURES[objective]
+    return measure(x, project(x), offsets) / rows.coordinates.scale**power
+
+
+def pair_variances(
+    clouds: Sequence[Array], rng: np.random.Generator, pairs: int = REPORTED_PAIRS, weights: Any = None
+) -> tuple[np.ndarray, float]:
+    """Mean squared distances over pairs of different points in several sets (n, k+1), and the number of pairs counted.
+
+    All pairs of few points are counted; their number is then infinite, since nothing is left to chance. Of more points, in
+    random order, about as many as `pairs`, the same in every set.
+    """
+    n = clouds[0].shape[0]
+    w = np.ones(n) if weights is None else to_numpy(weights)
+    if n <= EXACT_ROWS and n * n * len(clouds) <= EXACT_PAIRS:
+        share = 1 - float(w @ w) / float(w.sum()) ** 2  # of the pairs of a point with itself there is nothing to see
+        return np.array([mean_square_distance(y, weights) for y in clouds]) / max(share, 1e-300), np.inf
+    some = some_pairs(n, max(1, pairs // n), rng)
+    sums, mass = np.zeros(len(clouds)), 0.0
+    for o in range(some.first, some.last + 1):
+        met = w * np.roll(w, -o) / (2 if 2 * o == n else 1)  # pairs of the offset n/2 come twice
+        (squares,) = [[float(met @ to_numpy(d) ** 2) for d in block] for block in pair_distances(*clouds, offsets=[o])]
+        sums, mass = sums + squares, mass + float(met.sum())
+    return sums / max(mass, 1e-300), some.total
+
+
+def measured_variances(
+    x: Array, spines: list[Spine], rng: np.random.Generator, seen: int, weights: Any = None
+) -> tuple[np.ndarray, float]:
+    """Pair variances of the images of points x (m, d+1) under nested spines, and of x itself (last); a standard error.
+
+    The points are a random sample of `seen` rows, or all of them.
+    """
+    images, m = [*(slid(x, spine) for spine in spines), x], x.shape[0]
+    values, counted = pair_variances(images, rng, weights=weights)
+    own, residual = _deviations(_typical_rows(images[-2], rng, weights))
+    error = residual / np.sqrt(counted)
+    if seen > m:
+        error = np.hypot(error, 2 * own * np.sqrt(1 / m - 1 / seen))
+    w = np.ones(m) if weights is None else to_numpy(weights)
+    lost = 1 / seen if weights is None or seen > m else float(w @ w) / float(w.sum()) ** 2
+    return values * (1 - lost), float(error)  # pairs of a point with itself are among the n^2 of the definition
+
+
+def slid(x: Array, spine: Spine) -> Any:
+    """Images (n, K+1) on the hyperboloid of H^K of points x (n, d+1)."""
+    images, lost = Slide.along(spine).images(Chunk.of(x))
+    if bool(array_namespace(lost).any(lost)):
+        images[lost] = to_hyperboloid(slide(x[lost], spine), "halfspace")
+    return images
+
+
+def _typical_rows(y: Array, rng: np.random.Generator, weights: Any) -> np.ndarray:
+    """Some of the points, drawn by their weights."""
+    if weights is None:
+        return to_numpy(y[:RESIDUAL_ROWS, :])
+    w = to_numpy(weights)
+    return to_numpy(y)[rng.choice(len(w), size=min(len(w), RESIDUAL_ROWS), p=w / w.sum())]
+
+
+def _deviations(y: np.ndarray) -> tuple[float, float]:
+    """Standard deviations of the two parts of a squared distance between points of y: what each point brings to all its
+    pairs, and what is left to the pair itself. A mean over pairs in which all points are equally often has only the latter."""
+    squares = pairwise_distance(y) ** 2
+    own = squares.mean(axis=1)  # and a constant, which is in no deviation
+    return float(own.std()), float((squares - own - own[:, None]).std())

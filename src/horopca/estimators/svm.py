@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from .._input.arguments import check_generator, check_number
+from .._input.arguments import check_number
 from .._input.coordinates import ModelChoice
 from .._input.rows import Rows, check_rows
 from .._input.threads import one_blas_thread
@@ -27,15 +24,10 @@ from ..geometry.isometries import boost
 from ..statistics import frechet_mean, principal_axes
 from .base import HyperbolicEstimator, new_fit
 from .fitting import begin_fit, check_climb, check_weights, ending_after, fitted_coordinates, report_end
-from .margin import Hyperplane, largest_margins
+from .margin import largest_margins
 
-PLATT_FOLDS = 5  # Probabilities are learnt from so many folds.
-AXES = 2  # The search starts across so many principal axes, from either side.
-SIDE_BY_SIDE = 1 << 20  # Searches run side by side for at most so many points times searches.
-
-
-def _has_probabilities(estimator: HyperbolicSVC) -> bool:
-    return hasattr(estimator, "_platt") if hasattr(estimator, "classes_") else estimator.probability
+AXES = 2  # The search starts across this many principal axes, from either side, and at the Euclidean solution.
+SIDE_BY_SIDE = 1 << 20  # Searches times points that are worked on together: some 50 MB.
 
 
 class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
@@ -46,8 +38,9 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
 
         <w, w> / 2  +  C sum_i max(0, asinh(1) - asinh(y_i <w, x_i>)),      <w, w> >= 0:
 
-    the margin is measured in hyperbolic distance. More classes are told apart one against the rest. The
-    answer does not depend on where in space the data sits, nor on the model its coordinates are given in.
+    the margin is measured in hyperbolic distance. More than two classes are separated one against the rest. The result does
+    not depend on the position of the data in space, nor on the model of its coordinates. For probabilities, wrap the estimator
+    in `sklearn.calibration.CalibratedClassifierCV`.
 
     Parameters
     ----------
@@ -55,9 +48,6 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         Weight of points inside the margin against the width of the margin.
     class_weight : dict, "balanced" or None, default=None
         Factors on C for the points of each class; "balanced": in inverse proportion to their number.
-    probability : bool, default=False
-        Fit `predict_proba` too: sigmoids (Platt scaling) of decision values that come from machines fitted on the other
-        folds, five of them or as many as the smallest class has members. Costs as many fits more.
     model : str, default="poincare"
         Coordinates of the input. "tangent": tangent vectors at the origin.
     curvature : float, default=-1.0
@@ -66,8 +56,6 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         Newton steps for each class, from each start.
     tol : float, default=1e-8
         The search ends when the gradient is below this fraction of the sum of all weights.
-    random_state : int, RandomState, Generator or None, default=None
-        Seeds the folds of ``probability=True``; nothing else is random.
 
     Attributes
     ----------
@@ -78,11 +66,10 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         The minimum that was found for each normal.
     n_iter_ : ndarray of shape (n_problems,)
         Newton steps to each normal.
-    converged_ : bool
-    status_ : str
-        How the search ended, in words.
+    converged_, status_
+        How the search ended.
     model_, curvature_
-        Those of the fit, in which `predict` reads, whatever is set since.
+        The model and the curvature of the fit, which `predict` uses.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
 
@@ -112,24 +99,20 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         C: float = 1.0,
         *,
         class_weight: Any = None,
-        probability: bool = False,
         model: ModelChoice = "poincare",
         curvature: float = -1.0,
         max_iter: int = 1000,
         tol: float = 1e-8,
-        random_state: Any = None,
     ) -> None:
         self.C = C
         self.class_weight = class_weight
-        self.probability = probability
         self.model = model
         self.curvature = curvature
         self.max_iter = max_iter
         self.tol = tol
-        self.random_state = random_state
 
     @one_blas_thread()
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HyperbolicSVC:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the hyperplanes.
 
         Parameters
@@ -145,7 +128,8 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         -------
         self
         """
-        self._check_options()
+        check_number("C", self.C, "a positive number", above=0)
+        check_climb(self)
         with new_fit(self):
             ending = self._learn(begin_fit(self, X), y, sample_weight)
         report_end(self, ending)
@@ -155,18 +139,10 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         y = check_labels(y, rows.shape[0])
         weight = check_weights(1.0 if sample_weight is None else sample_weight, len(y))
         x, y, weight = to_numpy(rows.all())[weight > 0], y[weight > 0], weight[weight > 0]  # weight 0: as if not there
-        y = check_labels(y, len(x), fewest=2 if self.probability else 1, why=" for probability=True")
+        check_labels(y, len(x))
         self.classes_, codes = np.unique(y, return_inverse=True)
         cost = self.C * weight * compute_class_weight(self.class_weight, classes=self.classes_, y=y)[codes]
-        ending = self._separate(x, codes, cost)
-        if self.probability:
-            self._calibrate(x, y, weight)
-        return ending
-
-    def _check_options(self) -> None:
-        check_number("C", self.C, "a positive number", above=0)
-        check_generator(self.random_state)
-        check_climb(self)
+        return self._separate(x, codes, cost)
 
     def _separate(self, x: np.ndarray, codes: np.ndarray, cost: np.ndarray) -> Ending:
         """One hyperplane for each class (the second of two), found in the frame of the points' mean and principal axes."""
@@ -177,25 +153,17 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         framed = lift(moved[:, 1:] @ axes.T)
         positive = np.arange(len(self.classes_)) if len(self.classes_) > 2 else np.array([1])
         together = max(1, SIDE_BY_SIDE // (len(x) * (1 + 2 * AXES)))
-        planes: list[Hyperplane] = []
+        planes = []
         for some in np.split(positive, range(together, len(positive), together)):
             sides = np.where(codes == some[:, None], 1.0, -1.0)
             starts = np.stack([_starts(framed, side, cost) for side in sides])
-            planes += largest_margins(framed, sides, cost, starts, max_iter=self.max_iter, tol=self.tol)
-        normals = np.array([plane.normal for plane in planes])
+            planes.append(largest_margins(framed, sides, cost, starts, max_iter=self.max_iter, tol=self.tol))
+        normals, self.loss_, steps, converged = map(np.concatenate, zip(*planes, strict=True))
         self._normals = np.column_stack([normals[:, 0], normals[:, 1:] @ axes])
         self.coef_ = self._normals @ boost(self._mean)
-        self.loss_ = np.array([plane.value for plane in planes])
+        status = "converged" if converged.all() else f"stopped after {steps[~converged][0]} iterations"
         remedy = f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}), or lower C (now {self.C:g})."
-        steps = np.array([plane.n_iter for plane in planes])
-        return ending_after(mean, Ending.of_all(planes, remedy))._replace(n_iter=steps)
-
-    def _calibrate(self, x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
-        machine = HyperbolicSVC(self.C, class_weight=self.class_weight, model="lorentz", max_iter=self.max_iter, tol=self.tol)
-        n_folds = min(PLATT_FOLDS, int(np.unique(y, return_counts=True)[1].min()))
-        seed = int(check_generator(self.random_state).integers(2**31))
-        folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-        self._platt = CalibratedClassifierCV(machine, method="sigmoid", cv=folds, ensemble=False).fit(x, y, weight)
+        return ending_after(mean, Ending(steps, bool(converged.all()), status, remedy))
 
     def decision_function(self, X: Any) -> Any:
         """asinh <w, x>: positive on the side of the class, beyond asinh(1) = 0.88 outside the margin.
@@ -203,6 +171,7 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
+            Points in the model and curvature.
 
         Returns
         -------
@@ -227,6 +196,7 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
+            Points in the model and curvature.
 
         Returns
         -------
@@ -234,34 +204,6 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         """
         values = to_numpy(self.decision_function(X))
         return np.asarray(self.classes_[values.argmax(axis=1) if values.ndim == 2 else (values > 0).astype(int)])
-
-    @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class, in the order of ``classes_``; only with ``probability=True``.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        check_is_fitted(self)
-        return np.asarray(self._platt.predict_proba(to_numpy(check_rows(X, fitted_coordinates(self), estimator=self).all())))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The accuracy on points X of classes y. A class that `fit` has not seen counts as an error, with a warning."""
-        check_is_fitted(self)
-        unseen = sorted(set(np.unique(np.asarray(y)).tolist()) - set(self.classes_.tolist()))
-        if unseen:
-            warnings.warn(
-                f"y holds {len(unseen)} class(es) that fit has not seen ({', '.join(map(repr, unseen[:5]))}): their rows "
-                "count as errors.",
-                UserWarning,
-                stacklevel=2,
-            )
-        return float(super().score(X, y, sample_weight))
 
 
 def _starts(x: np.ndarray, side: np.ndarray, cost: np.ndarray) -> np.ndarray:
@@ -279,25 +221,21 @@ def _euclidean_normal(x: np.ndarray, side: np.ndarray, cost: np.ndarray) -> np.n
 
 
 def check_labels(y: Any, n: int, *, fewest: int = 1, why: str = "") -> np.ndarray:
-    """Labels of n rows, at least two classes of them with at least `fewest` members each, or a sentence."""
+    """Validate the labels of n rows: at least two classes, each with at least `fewest` members."""
     if y is None:
         raise ValueError("A classifier requires y to be passed, but the target y is None. Pass one label for each row of X.")
     y = column_or_1d(y, warn=True)
     missing = np.array([label is None or label != label or label in (np.inf, -np.inf) for label in y.tolist()], dtype=bool)
     if missing.any():
-        raise ValueError(
-            f"y must hold a label for each row, but contains NaN, None or infinity in {missing.sum()} of {len(y)} rows (row "
-            f"{missing.argmax()} is the first). Drop those rows of X and y."
-        )
+        row = int(missing.argmax())
+        raise ValueError(f"y must have a label for each row, but contains NaN, None or infinity (row {row}). Drop such rows.")
     if len(y) != n:
-        raise ValueError(f"y must hold one label for each of the {n} rows of X, but holds {len(y)}.")
+        raise ValueError(f"y must have one label for each of the {n} rows of X, but has {len(y)}.")
     check_classification_targets(y)
     classes, members = np.unique(y, return_counts=True)
     if len(classes) < 2:
-        raise ValueError(f"y must hold at least two classes, but all its {n} rows are of class {classes.tolist()[0]!r}.")
+        raise ValueError(f"y must have at least two classes, but all its {n} rows are of class {classes.tolist()[0]!r}.")
     if members.min() < fewest:
-        raise ValueError(
-            f"Each class of y must have at least {fewest} members{why}, but class {classes.tolist()[members.argmin()]!r} has "
-            f"{members.min()}. Add some, merge it with another class, or leave it out."
-        )
+        rare = f"class {classes.tolist()[members.argmin()]!r} has {members.min()}"
+        raise ValueError(f"Each class of y must have at least {fewest} members{why}, but {rare}. Merge it or leave it out.")
     return np.asarray(y)

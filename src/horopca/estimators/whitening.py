@@ -47,7 +47,8 @@ class Whitener(Transformer):
         ----------
         X : array of shape (n_samples, n_features)
             Points in the estimator's model and curvature.
-        y : ignored
+        y : None
+            Ignored; it is there for scikit-learn.
 
         Returns
         -------
@@ -71,7 +72,7 @@ class Whitener(Transformer):
         R = R * np.where(np.diag(R) < 0, -1.0, 1.0)[:, None]
         K, factor = R.shape[1] - 1, R[1:, 1:] / np.sqrt(moved.shape[0])
         deviation = np.linalg.norm(factor, axis=0)
-        self._refuse_flat(deviation)
+        self._check_varying(deviation)
         scale = fitted_coordinates(self).scale
         self.coordinate_mean_ = R[0, 1:] / R[0, 0] / scale
         self.coordinate_scale_ = deviation / scale
@@ -84,7 +85,8 @@ class Whitener(Transformer):
         """The matrix that turns features into centred coordinates, from the Cholesky factor of the coordinates' covariance."""
         return np.diag(np.linalg.norm(factor, axis=0))
 
-    def _refuse_flat(self, deviation: np.ndarray) -> None:
+    def _check_varying(self, deviation: np.ndarray) -> None:
+        """Raise ValueError if a coordinate is constant."""
         flat = deviation <= max(FLAT * deviation.max(initial=0), 1e-13)
         if flat.all():
             raise ValueError(ALL_ONE)
@@ -157,18 +159,15 @@ class TangentWhitener(Whitener):
     components_ : ndarray of shape (n_components, n_dimensions)
         The principal axes, orthonormal vectors of the tangent space at the mean carried to the origin.
     explained_variance_ : ndarray of shape (n_components,)
-        Pair variance (mean squared difference over ordered pairs, as for all reductions) of the coordinate along each axis:
-        twice its variance.
+        Pair variance (mean squared difference over ordered pairs) of the coordinate along each axis: twice its variance.
     n_components_ : int
         The number of axes.
     coordinate_mean_, coordinate_scale_ : ndarray of shape (n_components,)
         Mean (zero but for rounding) and standard deviation of the coordinates before they are normalised.
     n_iter_, converged_, status_
         How the search for the mean ended; everything else has a closed form.
-    model_, curvature_
-        The model and the curvature of the fit, which `transform` uses.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,), if X had column names
+    model_, curvature_, n_features_in_, feature_names_in_
+        As in `HoroPCA`.
 
     See Also
     --------

@@ -14,12 +14,10 @@ from .._input.coordinates import Coordinates
 from .._input.rows import check_rows
 from ..geometry import distance, pairwise_distance
 from ..geometry.hyperboloid import BLOCK_ELEMENTS
-from ..metrics.neighbours import EXACT_POINTS, DistanceRows, PointCloud, trust_of_points
+from ..metrics.neighbours import EXACT_POINTS, point_measures
 from ..neighbors.estimator import nearest_neighbours
 from ..statistics import standard_error
-from .columns import Arrays, Header
-from .frames import is_several
-from .packing import rounded
+from .columns import Arrays, Header, is_several
 
 STORED_NEIGHBOURS = 300_000  # neighbours in one page, so that 100,000 points stay below 6 MB
 STORED_NUMBERS = 150_000  # coordinates of the original in one page, needed to refit: 1.5 MB
@@ -33,28 +31,16 @@ MEASURES = {
     "false": (
         "Neighbours added",
         False,
-        "False neighbours: the share of the {k} nearest in this picture that are not among the {k} nearest in the {before}.",
+        "False neighbours: the share of the {k} nearest here that are not among the {k} nearest in the {before}.",
     ),
-    "lost": (
-        "Neighbours lost",
-        False,
-        "The share of the {k} nearest in the {before} that are not among the {k} nearest in this picture.",
-    ),
+    "lost": ("Neighbours lost", False, "The share of the {k} nearest in the {before} that are not among the {k} nearest here."),
     "trust": (
         "Trustworthiness",
         True,
-        "The exact term for neighbours added (Venna and Kaski): each counts by its rank in the {before}, among {k} neighbours.",
+        "Neighbours added, each counted by its rank in the {before} (Venna, Kaski; k = {k}).",
     ),
-    "continuity": (
-        "Continuity",
-        True,
-        "The exact term for neighbours lost (Venna and Kaski): each counts by its rank in this picture, among {k} neighbours.",
-    ),
-    "distortion": (
-        "Local distortion",
-        False,
-        "The mean relative change of the distances to the {k} nearest in the {before}.",
-    ),
+    "continuity": ("Continuity", True, "Neighbours lost, each counted by its rank in this picture (Venna, Kaski; k = {k})."),
+    "distortion": ("Local distortion", False, "The mean relative change of the distances to the {k} nearest in the {before}."),
 }
 
 
@@ -220,9 +206,8 @@ def rank_measures(before: Rows, y: np.ndarray, k: int, exact: int) -> dict[str, 
     """Trustworthiness and continuity of each point, or of a sample where there are more than `exact` points."""
     n = len(y)
     some = np.arange(n) if n <= exact else np.random.default_rng(0).choice(n, SAMPLED, replace=False)
-    original, picture = DistanceRows(before), PointCloud(y)
-    trust, continuity = trust_of_points(original, picture, some, k), trust_of_points(picture, original, some, k)
-    return {"trust": trust, "continuity": continuity}
+    found = point_measures(before.compute, lambda points: pairwise_distance(y[points], y), some, k)
+    return {name: found[name] for name in ("trust", "continuity")}
 
 
 def local_distortion(away: np.ndarray, distances: np.ndarray) -> np.ndarray:
@@ -262,3 +247,9 @@ def _mean(values: np.ndarray, n: int) -> str:
         return "unknown"
     error = f" ± {standard_error(known.tolist()):.1%} (of {len(known)} points)" if len(values) < n else ""
     return f"{known.mean():.1%}{error}"
+
+
+def rounded(values: np.ndarray) -> np.ndarray:
+    """float32 with nine binary digits, a thousandth, for values that are only displayed: they compress to half the size."""
+    bits = np.asarray(values, dtype=np.float32).view(np.uint32)
+    return ((bits + 0x2000) & np.uint32(0xFFFFC000)).view(np.float32)

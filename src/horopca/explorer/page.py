@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import json
 import re
+import zlib
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.resources import files
@@ -23,12 +25,9 @@ from ..plots.palette import COLOURS, DARK_COLOURS, DARK_OTHER, OTHER, RAMPS
 from ..plots.validation import check_edges
 from ..plots.views import choose_view, why_equidistant
 from ..statistics import frechet_mean
-from .columns import Arrays, add_labels, add_numbers, add_texts, ranges_of
+from .columns import Arrays, add_frames, add_labels, add_numbers, add_texts, check_frames, ranges_of
 from .edges import root_of_tree, subtree_sizes
-from .frames import add_frames, check_frames
 from .original import add_original
-from .packing import pack
-from .widget import notebook_widget
 
 Layout = Literal["slider", "side"]
 LAYOUTS = get_args(Layout)
@@ -42,6 +41,27 @@ class Page:
 
     In a notebook the page is an iframe, which a saved or converted notebook still shows without a kernel or a network. If
     anywidget is installed, `widget` is the same page as a widget: display it to read the selection from `selection`.
+
+    Parameters
+    ----------
+    html : str
+        The page.
+    n_points : int
+        The number of points on it.
+    distortion : float or None
+        The average distortion of the first picture, if the original is known.
+
+    See Also
+    --------
+    horopca.explore : makes the page
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from horopca import explore
+    >>> page = explore([[0.0, 0.0], [0.5, 0.0]], names=["root", "leaf"])
+    >>> page.n_points, page.save(mkdtemp() + "/page.html").name
+    (2, 'page.html')
     """
 
     def __init__(self, html: str, n_points: int, distortion: float | None = None) -> None:
@@ -57,8 +77,19 @@ class Page:
 
     @cached_property
     def widget(self) -> Any:
-        """The page as a widget, with a traitlet `selection`; None if anywidget is not installed."""
-        return notebook_widget(self.html)
+        """The page as a widget, with a traitlet `selection` (row numbers); None if anywidget is not installed."""
+        try:
+            import anywidget
+            import traitlets
+        except ImportError:
+            return None
+
+        class Explorer(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
+            _esm = (files(__package__) / "assets" / "widget.js").read_text(encoding="utf-8")
+            html = traitlets.Unicode().tag(sync=True)
+            selection = traitlets.List(traitlets.Int()).tag(sync=True)
+
+        return Explorer(html=self.html)
 
     @property
     def selection(self) -> list[int]:
@@ -141,7 +172,8 @@ def explore(
         The heading of the page.
     titles : sequence, optional
         The titles of several pictures, such as ``["epoch 1", "epoch 2"]``.
-    model, curvature : of Y and of the original
+    model, curvature : str and float
+        The coordinates of Y and of the original.
     n_neighbors : int
         The number of neighbours of each point that are compared with those in the original.
     metric : {"hyperbolic", "precomputed"}
@@ -157,6 +189,10 @@ def explore(
     -------
     Page
         A notebook displays it; ``.save("page.html")`` writes one file that works without a server or a network.
+
+    See Also
+    --------
+    horopca.plots.plot_plane : a still picture
 
     Examples
     --------
@@ -198,7 +234,7 @@ def explore(
     _add_view(header, homes, frames)
     if side:
         header |= {"layout": layout, "homes": [home[1:].tolist() for home in homes]}
-    return Page(_assemble(title, pack(header, arrays)), n, distortion)
+    return Page(_assemble(title, _pack(header, arrays)), n, distortion)
 
 
 def _add_regions(header: dict[str, Any], arrays: Arrays, regions: Any, n: int) -> None:
@@ -256,3 +292,20 @@ def _assemble(title: str, data: str) -> str:
 
 def _sha256(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _pack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
+    """The header, as JSON, and the arrays, compressed, in base64.
+
+    Base64 has no character that means anything in HTML, so no text in the header can end the element that contains it.
+    """
+    little = {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
+    plan = [{"name": name, "type": array.dtype.str[1:], "length": array.size} for name, array in little.items()]
+    text = json.dumps({**header, "arrays": plan}, separators=(",", ":"), allow_nan=False).encode()
+    raw = b"".join([len(text).to_bytes(4, "little"), text, *(_planes(array) for array in little.values())])
+    return base64.b64encode(zlib.compress(raw, 9)).decode()
+
+
+def _planes(array: np.ndarray) -> bytes:
+    """All first bytes, then all second ones, ...: signs, exponents and high digits compress well side by side."""
+    return np.ascontiguousarray(array).view(np.uint8).reshape(-1, array.dtype.itemsize).T.tobytes()

@@ -5,51 +5,22 @@ Points are on the hyperboloid at curvature -1, shape (..., d+1) with time first;
 """
 
 from .alignment import Alignment, align
-from .hulls import geodesic_hull, geodesic_projection, hull_coordinates, hull_points, lorentz_frame
-from .hyperboloid import (
-    distance,
-    distance_blocks,
-    exp,
-    gap,
-    geodesic,
-    inner,
-    light_cone,
-    log,
-    origin,
-    pairwise_distance,
-    radius,
-    transport,
-)
-from .ideal import busemann, horosphere, ideal_endpoint
-from .isometries import (
-    Frame,
-    between,
-    boost,
-    boost_to_origin,
-    reflect_to_origin,
-    translate,
-    translate_ideal,
-    translate_ideal_to_origin,
-    translate_to_origin,
-)
+from .directions import busemann, exp, horosphere, ideal_endpoint, log, transport
+from .hulls import geodesic_hull, geodesic_projection, hull_coordinates, hull_points
+from .hyperboloid import distance, geodesic, inner, origin, pairwise_distance, radius
+from .isometries import reflect_to_origin, translate, translate_to_origin
 from .models import MODELS, ModelName, clip, from_hyperboloid, lift, to_hyperboloid
 
 __all__ = [
     "MODELS",
     "Alignment",
-    "Frame",
     "ModelName",
     "align",
-    "between",
-    "boost",
-    "boost_to_origin",
     "busemann",
     "clip",
     "distance",
-    "distance_blocks",
     "exp",
     "from_hyperboloid",
-    "gap",
     "geodesic",
     "geodesic_hull",
     "geodesic_projection",
@@ -59,17 +30,13 @@ __all__ = [
     "ideal_endpoint",
     "inner",
     "lift",
-    "light_cone",
     "log",
-    "lorentz_frame",
     "origin",
     "pairwise_distance",
     "radius",
     "reflect_to_origin",
     "to_hyperboloid",
     "translate",
-    "translate_ideal",
-    "translate_ideal_to_origin",
     "translate_to_origin",
     "transport",
 ]

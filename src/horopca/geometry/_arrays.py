@@ -7,8 +7,7 @@ standard (NumPy, torch, CuPy, JAX): the last axis holds coordinates, the axes be
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable
-from typing import Any, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, TypeVar
 
 import array_api_compat
 import array_api_compat.numpy as numpy_namespace
@@ -19,58 +18,7 @@ NUMPY_TYPES = (np.ndarray, np.generic)
 SHORTEST = 1e-150  # Below this length a vector has no direction: its square underflows.
 
 
-@runtime_checkable
-class AnyArray(Protocol):
-    """An array with the attributes and operators of the array API standard."""
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def ndim(self) -> int: ...
-    @property
-    def dtype(self) -> Any: ...
-    @property
-    def device(self) -> Any: ...
-    @property
-    def T(self) -> Self: ...
-    def __getitem__(self, key: Any, /) -> Self: ...
-    def __setitem__(self, key: Any, value: Any, /) -> None: ...
-    def __add__(self, other: Any, /) -> Self: ...
-    def __radd__(self, other: Any, /) -> Self: ...
-    def __sub__(self, other: Any, /) -> Self: ...
-    def __rsub__(self, other: Any, /) -> Self: ...
-    def __mul__(self, other: Any, /) -> Self: ...
-    def __rmul__(self, other: Any, /) -> Self: ...
-    def __truediv__(self, other: Any, /) -> Self: ...
-    def __rtruediv__(self, other: Any, /) -> Self: ...
-    def __mod__(self, other: Any, /) -> Self: ...
-    def __pow__(self, other: Any, /) -> Self: ...
-    def __matmul__(self, other: Any, /) -> Self: ...
-    def __and__(self, other: Any, /) -> Self: ...
-    def __or__(self, other: Any, /) -> Self: ...
-    def __neg__(self) -> Self: ...
-    def __invert__(self) -> Self: ...
-    def __lt__(self, other: Any, /) -> AnyArray: ...
-    def __le__(self, other: Any, /) -> AnyArray: ...
-    def __gt__(self, other: Any, /) -> AnyArray: ...
-    def __ge__(self, other: Any, /) -> AnyArray: ...
-    def __bool__(self) -> bool: ...
-    def __int__(self) -> int: ...
-    def __float__(self) -> float: ...
-
-
-Array = TypeVar("Array", bound=AnyArray)  # An array of any library: functions return arrays of the library of their arguments.
-Made = TypeVar("Made", bound=AnyArray, covariant=True)
-
-
-class Namespace(Hashable, Protocol[Made]):
-    """The functions of an array library."""
-
-    float64: Any
-
-    def finfo(self, dtype: Any, /) -> Any: ...
-    def isdtype(self, dtype: Any, kind: str, /) -> bool: ...
-    def __getattr__(self, name: str, /) -> Callable[..., Made]: ...
+Array = TypeVar("Array", bound=Any)  # of any library that follows the array API standard: functions return arrays of the same
 
 
 def is_numpy(a: Any) -> bool:
@@ -84,16 +32,15 @@ def is_torch(a: Any) -> bool:
     return torch is not None and isinstance(a, torch.Tensor)
 
 
-def array_namespace(*arrays: Array) -> Namespace[Array]:
+def array_namespace(*arrays: Array) -> Any:
     """The library of some arrays."""
     if all(map(is_numpy, arrays)):  # a short way: a search asks some ten thousand times
-        return numpy_namespace  # type: ignore[return-value]
+        return numpy_namespace
     if all(map(is_torch, arrays)):  # a short way, which torch.compile can trace
         from array_api_compat import torch as torch_namespace
 
-        return torch_namespace  # type: ignore[return-value]
-    library: Namespace[Array] = array_api_compat.array_namespace(*arrays)
-    return library
+        return torch_namespace
+    return array_api_compat.array_namespace(*arrays)
 
 
 def dot(u: Array, v: Array) -> Array:
@@ -133,9 +80,9 @@ def concat_time(t: Array, s: Array) -> Array:
 def with_rows(a: Array, which: Any, rows: Any) -> Array:
     """a with the rows at a mask replaced; in place if the library allows it and no gradient is required."""
     if hasattr(a, "at"):
-        return a.at[which].set(rows)  # type: ignore[no-any-return]
+        return a.at[which].set(rows)
     if getattr(a, "requires_grad", False):  # autograd needs the original values
-        a = a.clone()  # type: ignore[attr-defined]
+        a = a.clone()
     a[which] = rows
     return a
 
@@ -143,8 +90,7 @@ def with_rows(a: Array, which: Any, rows: Any) -> Array:
 def from_numpy(values: Any, like: Array) -> Array:
     """Small host-side `values` as an array of the library, dtype and device of `like`; a tensor keeps its graph."""
     if is_torch(values):
-        moved: Any = values.to(like)
-        return moved  # type: ignore[no-any-return]
+        return values.to(like)
     if is_numpy(like):
         return np.asarray(values, dtype=like.dtype)  # type: ignore[return-value]
     return array_namespace(like).asarray(values, dtype=like.dtype, device=device(like))
@@ -156,4 +102,6 @@ def to_numpy(a: Any) -> np.ndarray:
         a = a.detach().cpu().double()
     elif is_cupy_array(a):
         a = a.get()
+    elif hasattr(a, "iloc"):  # pandas, whose NA becomes NaN
+        return a.to_numpy(dtype=float, na_value=np.nan)
     return np.asarray(a, dtype=float)

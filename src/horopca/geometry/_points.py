@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import reduce
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from array_api_compat import device
@@ -75,57 +75,52 @@ def add(first: Any, second: Any) -> Any:
     return tuple(map(add, first, second)) if isinstance(first, tuple) else first + second
 
 
-@runtime_checkable
-class Points(Protocol):
+class Points:
     """Points of H^d on the hyperboloid at curvature -1, stored in memory, on a device or on a cluster.
 
     They are processed in chunks of a few thousand, where they are stored.
     """
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n, d+1)."""
+    shape: tuple[int, int]  #: (n, d+1)
 
     def chunks(self) -> Iterator[Chunk]:
         """The points in order, a chunk at a time."""
+        raise NotImplementedError
 
     def take(self, indices: np.ndarray) -> np.ndarray:
         """The points (m, d+1) at some indices, on the host."""
+        raise NotImplementedError
 
     def map(self, function: Callable[[Chunk], Array]) -> Any:
         """The concatenated rows of function(chunk), as one array stored where the points are."""
+        parts = [function(chunk) for chunk in self.chunks()]
+        return array_namespace(*parts).concat(parts, axis=0)
 
     def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = add) -> T:
         """The values function(chunk) of all chunks, reduced with an associative `combine`."""
+        return reduce(combine, map(function, self.chunks()))
 
 
-class ArrayPoints:
+class ArrayPoints(Points):
     """Points x (n, d+1) in memory."""
 
     def __init__(self, x: Array) -> None:
         self.x, self.shape = x, (x.shape[0], x.shape[1])
 
     def chunks(self) -> Iterator[Chunk]:
-        for rows in row_slices(self.shape[0]):
-            yield Chunk.of(self.x[rows, :], rows.start)
+        return (Chunk.of(self.x[rows, :], rows.start) for rows in row_slices(self.shape[0]))
 
     def take(self, indices: np.ndarray) -> np.ndarray:
         xp = array_namespace(self.x)
         return to_numpy(xp.take(self.x, xp.asarray(indices, device=device(self.x)), axis=0))
 
-    def map(self, function: Callable[[Chunk], Array]) -> Any:
-        return array_namespace(self.x).concat([function(chunk) for chunk in self.chunks()], axis=0)
 
-    def fold(self, function: Callable[[Chunk], T], combine: Callable[[T, T], T] = add) -> T:
-        return reduce(combine, map(function, self.chunks()))
-
-
-class TranslatedPoints:
+class TranslatedPoints(Points):
     """Points under the translation that takes a point (d+1,) to the origin."""
 
     def __init__(self, points: Array | Points, origin: np.ndarray) -> None:
-        self.points, self.origin = as_points(points), origin
-        self.shape = self.points.shape
+        self.points = as_points(points)
+        self.origin, self.shape = origin, self.points.shape
 
     def chunks(self) -> Iterator[Chunk]:
         return map(self._translated(lambda chunk: chunk), self.points.chunks())
@@ -141,21 +136,19 @@ class TranslatedPoints:
 
     def _translated(self, function: Callable[[Chunk], T]) -> Callable[[Chunk], T]:
         origin = self.origin  # not self: the closure is sent to the workers of a cluster
-
-        def translated(chunk: Chunk) -> T:
-            return function(Chunk.of(translate_to_origin(chunk.points(), from_numpy(origin, chunk.t)), chunk.start))
-
-        return translated
+        return lambda chunk: function(Chunk.of(translate_to_origin(chunk.points(), from_numpy(origin, chunk.t)), chunk.start))
 
 
 def as_points(x: Array | Points) -> Points:
     """Wrap an array (n, d+1); points are returned unchanged."""
-    return x if isinstance(x, Points) else ArrayPoints(x)
+    return x if isinstance(x, Points) else ArrayPoints(as_float64(x))
 
 
-def sample_evenly(points: Points, most: int) -> np.ndarray:
-    """At most `most` of the points, evenly spaced, on the host."""
-    return points.take(np.arange(0, points.shape[0], -(-points.shape[0] // most)))
+def as_float64(x: Array) -> Array:
+    """Points (n, d+1) in float64, without gradients: for sums and searches, which end in numbers on the host."""
+    xp = array_namespace(x)
+    x = x.detach() if hasattr(x, "detach") else x
+    return x if x.dtype == xp.float64 else lift(xp.astype(x[..., 1:], xp.float64))
 
 
 def row_slices(n: int, step: int = CHUNK_ROWS) -> Iterator[slice]:

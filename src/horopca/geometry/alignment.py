@@ -9,8 +9,7 @@ in h adds at least (cosh r - 1)(s_0 - s_1) >= 0, and no rotation lowers it, so g
 the centroids and then rotating about them is not optimal, unless the clouds are isometric.)
 
 *In float64.* In M, contributions of near points are lost among those of far points. Both clouds are therefore translated so
-that e_0 and f_0 become the origin, and Newton's method refines the answer. Its gradient sum w_i (y_i x_i^T - x_i y_i^T) is
-computed in polar coordinates, where nothing cancels.
+that e_0 and f_0 become the origin, and the closed form is applied again.
 """
 
 from __future__ import annotations
@@ -19,19 +18,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, dot, from_numpy, norm, to_numpy, unit
-from .hyperboloid import distance, gap, origin
+from ._arrays import Array, array_namespace, dot, from_numpy, to_numpy
+from .hyperboloid import distance, origin
 from .isometries import boost, boost_to_origin, translate, translate_to_origin
 from .models import lift
 
 ROUNDS = 3  # How often the closed form is applied, each time to clouds translated by the last result, which restores digits.
-POLISHES = 12  # The largest number of Newton steps; four are usual.
-DONE = 1e-14  # Newton's method ends if a step changes only the last digits of float64.
-UNSURE = 1e-12  # A singular value below this fraction of the largest may be rounding; its orientation is then checked again.
-UNDETERMINED = 1e-24  # Moments below this fraction of the largest are rounding; rotations that depend on them are unchanged.
-SQUARES = 200  # The largest number of weighted problems for least squares; the decrease is linear, and tens are usual.
-NO_POINT = 1e-3  # A larger relative error of the time is not rounding, even in float16.
+UNSURE = 1e-12  # A singular value below this fraction of the largest is rounding: the orientation is then free.
+LEAST_SQUARES_STEPS = 200  # The largest number of weighted problems for least squares; tens are usual.
 SETTLED = 1e-8  # Least squares have converged if a step lowers the sum by a smaller fraction.
+OFF_HYPERBOLOID = 1e-3  # A larger relative error of the time is not rounding, even in float16.
 
 
 class Alignment(NamedTuple):
@@ -41,9 +37,9 @@ class Alignment(NamedTuple):
     origin as for those around it.
     """
 
-    here: np.ndarray
-    turn: np.ndarray
-    there: np.ndarray
+    here: np.ndarray  #: (d+1,), a point
+    turn: np.ndarray  #: (d, d), a rotation, or a reflection
+    there: np.ndarray  #: (d+1,), the image of `here`
 
     def move(self, x: Array) -> Array:
         """Points (n, d+1) under the isometry."""
@@ -69,9 +65,12 @@ def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool
 
     Parameters
     ----------
-    x, y : (n, d+1), the same number of points of the hyperboloid
-    weights : (n,), non-negative weights of the pairs; equal by default
-    reflections : bool, whether the isometry may reverse orientation
+    x, y : arrays of shape (n, d + 1)
+        The same number of points of the hyperboloid.
+    weights : array of shape (n,), optional
+        Non-negative weights of the pairs; equal by default.
+    reflections : bool, default=True
+        Whether the isometry may reverse orientation.
     squares : bool, default=False
         Whether to minimise the sum of squared distances rather than of cosh(distance), whose global minimum has a closed form.
         Squared distances give less weight to pairs that are far apart. They are minimised by a sequence of such problems, each
@@ -84,6 +83,10 @@ def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool
         ``align(x, y).move(x)`` is closest to y. If the points do not determine it (a single point, points on a geodesic) it is
         one of the optima and preserves orientation.
 
+    See Also
+    --------
+    translate : moves the origin to a point
+
     Examples
     --------
     >>> x = lift(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]]))
@@ -95,16 +98,16 @@ def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool
     found = _closed_form(x, y, w, reflections)
     if not squares:
         return found
-    xp, before = array_namespace(x), np.inf
-    for _ in range(SQUARES):
+    xp, before, best = array_namespace(x), np.inf, found
+    tiny = float(xp.finfo(x.dtype).smallest_normal)  # so that d / sinh(d) is 1 where d is 0
+    for _ in range(LEAST_SQUARES_STEPS):
         d = distance(found.move(x), y)
         total = float(xp.sum(w * d * d))
         if not total < before * (1 - SETTLED):
             break
         before, best = total, found
-        d = d + _tiny(d)  # so that d / sinh(d) is 1 where it is 0
-        eased = w * d / xp.sinh(d)
-        found = _closed_form(x, y, eased / xp.sum(eased), reflections, found)
+        eased = w * (d + tiny) / xp.sinh(d + tiny)
+        found = _closed_form(x, y, eased / xp.sum(eased), reflections)
     return best
 
 
@@ -125,42 +128,28 @@ def _checked(x: Any, y: Any, weights: Any) -> tuple[Array, Array, Array]:
         raise ValueError("weights must be finite and non-negative, and not all zero.")
     counted = w > 0
     for name, side in (("x", x), ("y", y)):
-        _check_points(name, side, counted)
+        known = xp.where(xp.isfinite(side), side, xp.zeros_like(side))  # a row without its time is off the hyperboloid
+        off = xp.abs(known[:, 0] - lift(known[:, 1:])[:, 0]) > OFF_HYPERBOLOID * xp.abs(known[:, 0])
+        bad = np.flatnonzero(to_numpy(counted & (off | ~xp.all(xp.isfinite(side), axis=1))))
+        if len(bad):
+            raise ValueError(
+                f"{name} must hold points of the hyperboloid, with time² = 1 + |space|² and time first, but row {bad[0]} is "
+                f"{to_numpy(side[int(bad[0]), :])!s:.60}. Convert points of other models with to_hyperboloid."
+            )
     return x[counted], y[counted], w[counted] / total
 
 
-def _check_points(name: str, x: Array, counted: Array) -> None:
-    """Raise ValueError if rows (n, d+1) with positive weight are not points of the hyperboloid."""
-    xp = array_namespace(x)
-    finite = xp.all(xp.isfinite(x), axis=1)
-    known = xp.where(finite[:, None], x, xp.ones_like(x))
-    off = xp.abs(known[:, 0] - lift(known[:, 1:])[:, 0]) > NO_POINT * xp.abs(known[:, 0])
-    bad = np.flatnonzero(to_numpy(counted & (off | ~finite)))
-    if len(bad):
-        raise ValueError(
-            f"{name} must hold points of the hyperboloid, with time² = 1 + |space|² and time first, but row {bad[0]} is "
-            f"{to_numpy(x[int(bad[0]), :])!s:.60}. Convert points of other models with to_hyperboloid."
-        )
-
-
-def _closed_form(x: Array, y: Array, w: Array, reflections: bool, start: Alignment | None = None) -> Alignment:
-    """The minimum of the sum of cosh(distance). A `start` close to it saves steps and does not change the result."""
-    still, rounds, polishes = np.eye(x.shape[1] - 1), ROUNDS, POLISHES
-    if start is None:
-        found = Alignment(_centroid(x, w), still, _centroid(y, w))
-    else:
-        found, rounds, polishes = start, 1, 2
-    for _ in range(rounds):
-        found = found._replace(turn=still)
+def _closed_form(x: Array, y: Array, w: Array, reflections: bool) -> Alignment:
+    """The minimum of the sum of cosh(distance)."""
+    still = np.eye(x.shape[1] - 1)
+    found = Alignment(_centroid(x, w), still, _centroid(y, w))
+    for _ in range(ROUNDS):
         e, f = _singular_pair(_moments(found, x, y, w))
         found = Alignment(to_numpy(translate(e, found.here)), still, to_numpy(translate(f, found.there)))
-    found = found._replace(turn=_nearest_turn(_moments(found, x, y, w)[1:, 1:], reflections))
-    for k in range(polishes):
-        before, found = found, _polished(found, x, y, w)
-        found = _mirrored(found, x, y, w) if reflections and k == 1 else found
-        if k > 1 and np.allclose(found.turn, before.turn, 0, DONE) and np.allclose(found.there, before.there, DONE, DONE):
-            break
-    return found
+    left, sizes, right = np.linalg.svd(_moments(found, x, y, w)[1:, 1:])
+    if np.linalg.det(left @ right) < 0 and (not reflections or sizes[-1] <= UNSURE * sizes[0]):
+        left[:, -1] *= -1  # a rotation, if it is required or loses nothing
+    return found._replace(turn=left @ right)
 
 
 def _centroid(x: Array, w: Array) -> np.ndarray:
@@ -168,17 +157,12 @@ def _centroid(x: Array, w: Array) -> np.ndarray:
     m = to_numpy(w @ x)
     size = float(np.linalg.norm(m[1:]))
     # -<m, m> is the mean of cosh d over pairs, at least 1: for points far from the origin rounding would make it less
-    return np.asarray(lift(m[1:] / np.sqrt(max((m[0] - size) * (m[0] + size), 1.0))))
-
-
-def _sides(found: Alignment, x: Array, y: Array) -> tuple[Array, Array]:
-    """Both clouds as seen from their centres, the first turned to the second."""
-    return found._turned(x), translate_to_origin(y, from_numpy(found.there, y))
+    return lift(m[1:] / np.sqrt(max((m[0] - size) * (m[0] + size), 1.0)))
 
 
 def _moments(found: Alignment, x: Array, y: Array, w: Array) -> np.ndarray:
     """M = sum w b a^T (d+1, d+1) of the clouds a, b as seen from their centres."""
-    a, b = _sides(found, x, y)
+    a, b = found._turned(x), translate_to_origin(y, from_numpy(found.there, y))
     return to_numpy((w[:, None] * b).T @ a)
 
 
@@ -196,63 +180,3 @@ def _singular_pair(M: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return origin(len(M) - 1), origin(len(M) - 1)
     e, f = lift(pair[:, 1:] / np.sqrt(squares)[:, None])
     return e, f
-
-
-def _nearest_turn(M: np.ndarray, reflections: bool) -> np.ndarray:
-    """The orthogonal R (d, d) with the largest tr(R^T M); a rotation if required, or if that loses nothing."""
-    left, sizes, right = np.linalg.svd(M)
-    sign = np.ones(len(sizes))
-    improper = np.linalg.det(left @ right) < 0
-    if improper and (not reflections or sizes[-1] <= UNSURE * sizes[0]):
-        sign[-1] = -1
-    return np.asarray((left * sign) @ right)
-
-
-def _polished(found: Alignment, x: Array, y: Array, w: Array) -> Alignment:
-    """One Newton step, which is diagonal in the principal axes of the moments."""
-    a, b = _sides(found, x, y)
-    M = to_numpy((w[:, None] * b[:, 1:]).T @ a[:, 1:])
-    axes = np.linalg.eigh(M + M.T)[1]
-    # in these axes small and large moments are separate, so their sums do not cancel
-    a, b = (lift(side[:, 1:] @ from_numpy(axes, side)) for side in (a, b))
-    inside, (boosts, turns) = to_numpy(w @ (a[:, 1:] * b[:, 1:])), _skew(a, b, w)
-    # M_00 - M_kk without their cancellation: the mean of cosh d and the moments along the other axes
-    level = 1 + float(to_numpy(w @ gap(a, b))) / 2 + inside.sum()
-    shift = axes @ (boosts / (level - inside))
-    stiff = inside[:, None] + inside
-    firm = np.abs(stiff) > UNDETERMINED * np.abs(inside).max()
-    omega = axes @ np.divide(turns, stiff, out=np.zeros_like(stiff), where=firm) @ axes.T
-    left, _, right = np.linalg.svd(np.eye(len(omega)) + omega)
-    return Alignment(found.here, np.asarray(left @ right @ found.turn), to_numpy(translate(lift(-shift), found.there)))
-
-
-def _mirrored(found: Alignment, x: Array, y: Array, w: Array) -> Alignment:
-    """The same with a reflection along the axis of the smallest moment, if that is better."""
-    a, b = _sides(found, x, y)
-    M = to_numpy((w[:, None] * b[:, 1:]).T @ a[:, 1:])
-    sizes, axes = np.linalg.eigh(M + M.T)
-    thin = axes[:, 0]
-    along = [side[:, 1:] @ from_numpy(thin, side) for side in (a, b)]
-    if float(to_numpy(w @ (along[0] * along[1]))) >= -UNDETERMINED * sizes[-1]:
-        return found
-    return found._replace(turn=found.turn - 2 * np.outer(thin, thin @ found.turn))
-
-
-def _skew(a: Array, b: Array, w: Array) -> tuple[np.ndarray, np.ndarray]:
-    """Of sum w (b a^T - a b^T), skew, the row of time (d,) and the part in space (d, d).
-
-    From radii and directions: a difference of large products is a small sinh there.
-    """
-    t, r, u = a[:, 0], norm(a[:, 1:]), unit(a[:, 1:])
-    t_b, r_b, u_b = b[:, 0], norm(b[:, 1:]), unit(b[:, 1:])
-    away = (r - r_b) * (r + r_b) / (t_b * r + t * r_b + _tiny(r))  # 0 where both are
-    turn = u_b - u
-    # for unit vectors the component of the difference along the first is exactly -|difference|^2 / 2
-    turn = turn - (dot(turn, u) + dot(turn, turn) / 2)[:, None] * u
-    turns = (w * r * r_b)[:, None] * turn
-    return to_numpy((w * away) @ u - (w * t * r_b) @ turn), to_numpy(turns.T @ u - u.T @ turns)
-
-
-def _tiny(a: Array) -> float:
-    """The smallest normal number of the dtype of a, added to avoid 0 / 0."""
-    return float(array_namespace(a).finfo(a.dtype).smallest_normal)

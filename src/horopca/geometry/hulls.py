@@ -38,10 +38,29 @@ def split_basis(A: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
 
 
 def geodesic_hull(points: Array | None = None, ideal_points: Array | None = None) -> np.ndarray:
-    """Frame (k+1, d+1) of the geodesic hull of points (m, d+1) of the hyperboloid and ideal points (l, d); k+1 = m+l.
+    """The geodesic hull of points and ideal points, the smallest geodesic submanifold that contains them.
 
-    Raises ValueError if one of the points lies in the hull of the others.
+    Parameters
+    ----------
+    points : array of shape (m, d + 1), optional
+        Points of the hyperboloid.
+    ideal_points : array of shape (l, d), optional
+        Unit vectors. Raises ValueError if one of the points or ideal points lies in the hull of the others.
 
+    Returns
+    -------
+    array of shape (k + 1, d + 1)
+        A frame of the hull, with k + 1 = m + l: its Lorentz-orthonormal rows span a subspace, and the hull is the part of the
+        hyperboloid in it. Row 0 is the point of the hull nearest to the origin.
+
+    See Also
+    --------
+    geodesic_projection : the nearest points of the hull
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import geodesic_hull
     >>> geodesic_hull(ideal_points=np.array([[1.0, 0.0], [-1.0, 0.0]])).round(6) + 0.0
     array([[1., 0., 0.],
            [0., 1., 0.]])
@@ -86,7 +105,34 @@ def _fixed_signs(U: np.ndarray) -> np.ndarray:
 
 
 def hull_coordinates(x: Array, frame: np.ndarray) -> Array:
-    """Geodesic projections of the points x (..., d+1) on a hull, as points (..., k+1) of the hyperboloid of H^k."""
+    """The geodesic projections of points on a hull, in coordinates of the hull.
+
+    Parameters
+    ----------
+    x : array of shape (..., d + 1)
+        Points of the hyperboloid.
+    frame : array of shape (k + 1, d + 1)
+        The hull, from `geodesic_hull`.
+
+    Returns
+    -------
+    array of shape (..., k + 1)
+        Points of the hyperboloid of H^k.
+
+    See Also
+    --------
+    hull_points : the inverse, from coordinates to points of H^d
+    geodesic_projection : the projections as points of H^d
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import geodesic_hull, hull_coordinates, to_hyperboloid
+    >>> line = geodesic_hull(ideal_points=np.array([[1.0, 0.0], [-1.0, 0.0]]))
+    >>> hull_coordinates(to_hyperboloid(np.array([[0.0, 0.5], [0.5, 0.0]])), line).round(3) + 0.0
+    array([[1.   , 0.   ],
+           [1.667, 1.333]])
+    """
     xp = array_namespace(x)
     F = from_numpy(frame, like=x)
     t, s = x[..., 0], x[..., 1:]
@@ -102,10 +148,59 @@ def hull_coordinates(x: Array, frame: np.ndarray) -> Array:
 
 
 def hull_points(y: Array, frame: np.ndarray) -> Array:
-    """The points of H^d (..., d+1) whose coordinates in the hull are y (..., k+1)."""
+    """The points of H^d with given coordinates in a hull; the inverse of `hull_coordinates` on the hull.
+
+    Parameters
+    ----------
+    y : array of shape (..., k + 1)
+        Points of the hyperboloid of H^k.
+    frame : array of shape (k + 1, d + 1)
+        The hull, from `geodesic_hull`.
+
+    Returns
+    -------
+    array of shape (..., d + 1)
+
+    See Also
+    --------
+    hull_coordinates : from points to coordinates
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import geodesic_hull, hull_points, origin
+    >>> line = geodesic_hull(ideal_points=np.array([[1.0, 0.0], [-1.0, 0.0]]))
+    >>> hull_points(origin(1), line) + 0.0
+    array([1., 0., 0.])
+    """
     return lift((y @ from_numpy(frame, like=y))[..., 1:])
 
 
 def geodesic_projection(x: Array, frame: np.ndarray) -> Array:
-    """The point of the hull nearest to x, (..., d+1)."""
+    """The points of a hull that are nearest to given points.
+
+    Parameters
+    ----------
+    x : array of shape (..., d + 1)
+        Points of the hyperboloid.
+    frame : array of shape (k + 1, d + 1)
+        The hull, from `geodesic_hull`.
+
+    Returns
+    -------
+    array of shape (..., d + 1)
+
+    See Also
+    --------
+    geodesic_hull : the submanifold through points and ideal points
+    horopca.projections.horospherical_projection : the projection that keeps Busemann coordinates instead
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import geodesic_hull, geodesic_projection, to_hyperboloid
+    >>> line = geodesic_hull(ideal_points=np.array([[1.0, 0.0], [-1.0, 0.0]]))
+    >>> geodesic_projection(to_hyperboloid(np.array([0.0, 0.5])), line).round(6) + 0.0
+    array([1., 0., 0.])
+    """
     return hull_points(hull_coordinates(x, frame), frame)

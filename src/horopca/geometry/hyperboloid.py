@@ -4,8 +4,8 @@ A point is x = (t, s), shape (..., d+1), time first, with t = sqrt(1 + |s|^2); a
 with <x, v> = 0 for the Minkowski form <x, y> = -t t' + s.s'. Leading axes broadcast.
 
 Far from the origin the Minkowski form is a difference of large numbers. Distances and isometries avoid it: they are written in
-the radius |s| and the direction s/|s|, where every term is positive. Tangent vectors are in ambient coordinates, which are
-large: the relative error of `exp`, `log` and `transport` is about 1e-16 e^{2 radius}.
+the radius |s| and the direction s/|s|, where every term is positive. Coordinates keep their relative precision up to radius
+350; but at radius r a rounding error of 1e-16 in the direction is a distance of 1e-16 e^r.
 
 For libraries with automatic differentiation (torch, JAX) gradients are finite everywhere: the gradient of the distance between
 coinciding points is 0, and `at_origin` supplies the gradient at the origin, where polar coordinates have none.
@@ -18,8 +18,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ._arrays import AnyArray, Array, array_namespace, dot, finite_root, is_numpy, is_torch, norm, unit
-from .models import FLAT, cosh_and_ratio, lift
+from ._arrays import Array, array_namespace, dot, finite_root, is_numpy, is_torch, norm, unit
+from .models import lift
 
 CLOSE = 1e-4  # Below this d, two terms of the series of sinh(f d) / sinh(d) are exact, and their gradients do not cancel.
 BLOCK_ELEMENTS = 1 << 16  # The entries of a block of distances: its temporaries stay in a core's cache.
@@ -27,19 +27,81 @@ DEVICE_ELEMENTS = 1 << 22  # The entries on an accelerator, where launching a ke
 
 
 def origin(d: int) -> np.ndarray:
-    """The point (1, 0, ..., 0) of H^d."""
+    """The point (1, 0, ..., 0) of H^d.
+
+    Parameters
+    ----------
+    d : int
+        The dimension.
+
+    Returns
+    -------
+    array of shape (d + 1,)
+
+    See Also
+    --------
+    translate_to_origin : moves any point to the origin
+
+    Examples
+    --------
+    >>> from horopca.geometry import origin
+    >>> origin(2)
+    array([1., 0., 0.])
+    """
     point = np.zeros(d + 1)
     point[0] = 1.0
     return point
 
 
 def inner(x: Array, y: Array) -> Array:
-    """Minkowski form <x, y>, shape (...)."""
+    """The Minkowski form <x, y> = -x_0 y_0 + x_1 y_1 + ... + x_d y_d.
+
+    Parameters
+    ----------
+    x, y : arrays of shape (..., d + 1)
+        Vectors of R^{1,d}, time first.
+
+    Returns
+    -------
+    array of shape (...)
+        For points of the hyperboloid, -cosh of their distance.
+
+    See Also
+    --------
+    distance : accurate for points that are close together or far out
+
+    Examples
+    --------
+    >>> from horopca.geometry import inner, origin
+    >>> float(inner(origin(2), origin(2)))
+    -1.0
+    """
     return dot(x[..., 1:], y[..., 1:]) - x[..., 0] * y[..., 0]
 
 
 def radius(x: Array) -> Array:
-    """Distance from the origin, shape (...)."""
+    """The distance from the origin.
+
+    Parameters
+    ----------
+    x : array of shape (..., d + 1)
+        Points of the hyperboloid.
+
+    Returns
+    -------
+    array of shape (...)
+
+    See Also
+    --------
+    distance : between any two points
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import radius, to_hyperboloid
+    >>> radius(to_hyperboloid(np.array([[0.0, 0.0], [0.5, 0.0]]))).round(6)
+    array([0.      , 1.098612])
+    """
     xp = array_namespace(x)
     return xp.asinh(norm(x[..., 1:]))
 
@@ -63,7 +125,7 @@ def polar_gap(t: Array, r: Array, t_y: Array, r_y: Array, turn: Array) -> Array:
     return 2 * away * away / (1 + t * t_y + r * r_y) + r * r_y * turn
 
 
-def at_origin(linear: Array, there: AnyArray) -> Array:
+def at_origin(linear: Array, there: Array) -> Array:
     """Zeros with the gradient of `linear` where s is 0, and zeros elsewhere: |s| and s/|s| have no gradient there."""
     xp = array_namespace(linear)
     return xp.where(there, linear, xp.zeros_like(linear))
@@ -76,8 +138,26 @@ def polar(x: Array) -> tuple[Array, Array, Array]:
 
 
 def distance(x: Array, y: Array) -> Array:
-    """Geodesic distance, shape (...).
+    """The geodesic distance.
 
+    Parameters
+    ----------
+    x, y : arrays of shape (..., d + 1)
+        Points of the hyperboloid.
+
+    Returns
+    -------
+    array of shape (...)
+
+    See Also
+    --------
+    pairwise_distance : all distances between two sets of points
+    radius : the distance from the origin
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import distance, lift
     >>> x, y = lift(np.array([0.0, 0.0])), lift(np.array([3.0, 4.0]))
     >>> round(float(distance(x, y)), 6), round(float(np.arcsinh(5.0)), 6)
     (2.312438, 2.312438)
@@ -87,7 +167,33 @@ def distance(x: Array, y: Array) -> Array:
 
 
 def pairwise_distance(x: Array, y: Array | None = None) -> Array:
-    """All distances between the points x (n, d+1) and y (m, d+1), shape (n, m); y = x by default."""
+    """All distances between the points of one or two sets.
+
+    Parameters
+    ----------
+    x : array of shape (n, d + 1)
+        Points of the hyperboloid.
+    y : array of shape (m, d + 1), optional
+        Other points; x by default.
+
+    Returns
+    -------
+    array of shape (n, m)
+
+    See Also
+    --------
+    distance : row by row
+    horopca.neighbors.HyperbolicNeighbors : the nearest points only
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import pairwise_distance, to_hyperboloid
+    >>> pairwise_distance(to_hyperboloid(np.array([[0.0], [0.5], [-0.5]]))).round(3)
+    array([[0.   , 1.099, 1.099],
+           [1.099, 0.   , 2.197],
+           [1.099, 2.197, 0.   ]])
+    """
     xp = array_namespace(x)
     return xp.concat([block for _, block in distance_blocks(x, y)], axis=0)
 
@@ -124,31 +230,32 @@ def squared_differences(u: Array, v: Array) -> Array:
     return total
 
 
-def exp(x: Array, v: Array) -> Array:
-    """The point at distance |v| from x in the direction of the tangent vector v."""
-    cosh, ratio = cosh_and_ratio(_positive(inner(v, v)))
-    return lift(cosh[..., None] * x[..., 1:] + ratio[..., None] * v[..., 1:])
-
-
-def log(x: Array, y: Array) -> Array:
-    """The tangent vector at x that leads to y: exp(x, log(x, y)) = y."""
-    xp = array_namespace(x, y)
-    u = gap(x, y)
-    flat = u < FLAT
-    safe = xp.where(flat, xp.ones_like(u), u)
-    sinh = xp.sqrt(safe) * xp.sqrt(1 + safe / 4)
-    ratio = xp.where(flat, 1 - u / 6, 2 * xp.asinh(xp.sqrt(safe) / 2) / sinh)
-    # y - cosh(d) x, written with the small numbers y - x and cosh(d) - 1
-    return ratio[..., None] * ((y - x) - (u / 2)[..., None] * x)
-
-
-def transport(x: Array, y: Array, v: Array) -> Array:
-    """Parallel transport of the tangent vector v from x to y along their geodesic."""
-    return v + (inner(y, v) / (2 + gap(x, y) / 2))[..., None] * (x + y)
-
-
 def geodesic(x: Array, y: Array, fraction: Array | float) -> Array:
-    """The point a `fraction` of the way from x to y (beyond them outside [0, 1])."""
+    """Points on the geodesic through two points.
+
+    Parameters
+    ----------
+    x, y : arrays of shape (..., d + 1)
+        Points of the hyperboloid.
+    fraction : float or array of shape (...)
+        How far from x to y: 0 is x, 1 is y, and numbers outside [0, 1] lie beyond them.
+
+    Returns
+    -------
+    array of shape (..., d + 1)
+
+    See Also
+    --------
+    horopca.plots.plot_geodesics : draws geodesics
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import geodesic, to_hyperboloid
+    >>> ends = to_hyperboloid(np.array([[0.0, 0.5], [0.0, -0.5]]))
+    >>> geodesic(*ends, 0.5).round(6) + 0.0  # the midpoint
+    array([1., 0., 0.])
+    """
     xp = array_namespace(x, y)
     d = distance(x, y)
     fraction = fraction + xp.zeros_like(d)
@@ -172,8 +279,3 @@ def light_cone(x: Array, n: Array) -> tuple[Array, Array]:
         return low, high
     linear = at_origin(dot(x[..., 1:], n), r <= 0)
     return low - linear, high + linear
-
-
-def _positive(a: Array) -> Array:
-    xp = array_namespace(a)
-    return xp.where(a > 0, a, xp.zeros_like(a))

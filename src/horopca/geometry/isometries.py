@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, dot, from_numpy, is_numpy, norm, unit
+from ._arrays import Array, array_namespace, concat_time, dot, from_numpy, is_numpy, norm, unit
 from .hyperboloid import at_origin, light_cone
 from .models import lift
 
@@ -18,33 +18,119 @@ BOOSTABLE_TIME = 100.0  # Beyond this t = cosh(distance from the origin) a produ
 
 
 def translate(x: Array, m: Array) -> Array:
-    """x moved by the translation along the geodesic through the origin and m that takes the origin to m (..., d+1)."""
-    n, factor = _axis_and_factor(m)
-    return _shifted(_boost(x, n, 1 / factor, 1), x, m)
+    """Translation along the geodesic through the origin and m, which takes the origin to m.
+
+    Parameters
+    ----------
+    x : array of shape (..., d + 1)
+        Points of the hyperboloid.
+    m : array of shape (..., d + 1)
+        Points of the hyperboloid.
+
+    Returns
+    -------
+    array of shape (..., d + 1)
+
+    See Also
+    --------
+    translate_to_origin : the inverse
+    align : the isometry that takes one set of points nearest to another
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import origin, to_hyperboloid, translate
+    >>> m = to_hyperboloid(np.array([0.5, 0.0]))
+    >>> translate(origin(2), m).round(3)
+    array([1.667, 1.333, 0.   ])
+    """
+    # a translation along the axis n is diagonal in light-cone coordinates: nothing cancels, at any radius
+    xp, (n, factor) = array_namespace(x, m), _axis_and_factor(m)
+    s = x[..., 1:]
+    r, u = norm(s), unit(s)
+    low, high = light_cone(x, n)
+    # the part across the axis from the difference with its nearer end: exactly zero for a point on the axis
+    off = xp.where((dot(u, n) > 0)[..., None], u - n, u + n)
+    moved = r[..., None] * (off - dot(off, n)[..., None] * n) + ((high * factor - low / factor) / 2)[..., None] * n
+    if is_numpy(x):
+        return lift(moved)
+    # gradients where x or m is the origin, which has no direction
+    moved = moved + at_origin(s - dot(s, n)[..., None] * n, (r <= 0)[..., None])
+    return lift(moved + at_origin(x[..., :1] * m[..., 1:], (norm(m[..., 1:]) <= 0)[..., None]))
 
 
 def translate_to_origin(x: Array, m: Array) -> Array:
-    """x moved by the translation that takes m (..., d+1) to the origin; the inverse of `translate`."""
-    n, factor = _axis_and_factor(m)
-    return _shifted(_boost(x, n, factor, 1), x, -m)
+    """Translation that takes m to the origin; the inverse of `translate`.
+
+    Parameters
+    ----------
+    x : array of shape (..., d + 1)
+        Points of the hyperboloid.
+    m : array of shape (..., d + 1)
+        Points of the hyperboloid.
+
+    Returns
+    -------
+    array of shape (..., d + 1)
+
+    See Also
+    --------
+    translate : the inverse
+    reflect_to_origin : a reflection that takes m to the origin
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import to_hyperboloid, translate_to_origin
+    >>> m = to_hyperboloid(np.array([0.5, 0.0]))
+    >>> translate_to_origin(m, m).round(6) + 0.0
+    array([1., 0., 0.])
+    """
+    return translate(x, _opposite(m))
 
 
 def reflect_to_origin(x: Array, m: Array) -> Array:
-    """x under the reflection that exchanges m (d+1,) and the origin (the paper's centring; an inversion of the ball)."""
-    n, factor = _axis_and_factor(m)
-    return _boost(x, n, factor, -1)
+    """The reflection that exchanges m and the origin. The paper centres data by it; in the ball it is an inversion.
+
+    Parameters
+    ----------
+    x : array of shape (..., d + 1)
+        Points of the hyperboloid.
+    m : array of shape (d + 1,)
+        A point of the hyperboloid.
+
+    Returns
+    -------
+    array of shape (..., d + 1)
+
+    See Also
+    --------
+    translate_to_origin : a translation that takes m to the origin
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import origin, reflect_to_origin, to_hyperboloid
+    >>> m = to_hyperboloid(np.array([0.5, 0.0]))
+    >>> reflect_to_origin(np.array([m, origin(2)]), m).round(3) + 0.0
+    array([[1.   , 0.   , 0.   ],
+           [1.667, 1.333, 0.   ]])
+    """
+    s, n = translate_to_origin(x, m)[..., 1:], unit(m[..., 1:])
+    return lift(s - 2 * dot(s, n)[..., None] * n)
 
 
 def translate_ideal(q: Array, m: Array) -> Array:
     """Ideal points q (..., d), unit vectors, moved by the translation that takes the origin to m (d+1,)."""
     n, factor = _axis_and_factor(m)
-    return _boost_ideal(q, n, 1 / factor)
+    low, high = dot(q - n, q - n) / 2 / factor, dot(q + n, q + n) / 2 * factor
+    across = q - dot(q, n)[..., None] * n
+    return unit(across + ((high - low) / 2)[..., None] * n)
 
 
 def translate_ideal_to_origin(q: Array, m: Array) -> Array:
     """Ideal points q (..., d) moved by the translation that takes m (d+1,) to the origin."""
-    n, factor = _axis_and_factor(m)
-    return _boost_ideal(q, n, factor)
+    return translate_ideal(q, _opposite(m))
 
 
 def _axis_and_factor(m: Array) -> tuple[Array, Array]:
@@ -52,33 +138,9 @@ def _axis_and_factor(m: Array) -> tuple[Array, Array]:
     return unit(m[..., 1:]), m[..., 0] + norm(m[..., 1:])
 
 
-def _boost(x: Array, n: Array, factor: Array, side: int) -> Array:
-    # a translation along the axis n is diagonal in light-cone coordinates: nothing cancels, at any radius
-    xp = array_namespace(x, n)
-    r, u = norm(x[..., 1:]), unit(x[..., 1:])
-    low, high = light_cone(x, n)
-    # the part across the axis from the difference with its nearer end: exactly zero for a point on the axis
-    off = xp.where((dot(u, n) > 0)[..., None], u - n, u + n)
-    across = r[..., None] * (off - dot(off, n)[..., None] * n)
-    if not is_numpy(x):
-        s = x[..., 1:]
-        across = across + at_origin(s - dot(s, n)[..., None] * n, (r <= 0)[..., None])
-    along = side * (high / factor - low * factor) / 2
-    return lift(across + along[..., None] * n)
-
-
-def _shifted(y: Array, x: Array, m: Array) -> Array:
-    """y, the points x translated by m. If m is the origin, which has no direction, this adds the gradient in m."""
-    if is_numpy(y):
-        return y
-    shift = m[..., 1:]
-    return lift(y[..., 1:] + at_origin(x[..., :1] * shift, (norm(shift) <= 0)[..., None]))
-
-
-def _boost_ideal(q: Array, n: Array, factor: Array) -> Array:
-    low, high = dot(q - n, q - n) / 2 * factor, dot(q + n, q + n) / 2 / factor
-    across = q - dot(q, n)[..., None] * n
-    return unit(across + ((high - low) / 2)[..., None] * n)
+def _opposite(m: Array) -> Array:
+    """The point opposite to m, to which the inverse of the translation takes the origin."""
+    return concat_time(m[..., 0], -m[..., 1:])
 
 
 def boost(m: np.ndarray) -> np.ndarray:
@@ -92,7 +154,7 @@ def boost(m: np.ndarray) -> np.ndarray:
 
 def boost_to_origin(m: np.ndarray) -> np.ndarray:
     """The matrix (d+1, d+1), symmetric, of the translation that takes m (d+1,) to the origin."""
-    return boost(np.concatenate([m[:1], -m[1:]]))
+    return boost(_opposite(m))
 
 
 class Frame(NamedTuple):

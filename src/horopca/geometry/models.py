@@ -20,7 +20,7 @@ beyond radius 18 in the Klein ball.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,28 @@ NEAREST_RIM = 2.0**-53  # The spacing of float64 below 1: no point of the open b
 
 
 def lift(s: Array) -> Array:
-    """The point ``(sqrt(1 + |s|^2), s)`` of the hyperboloid above s."""
+    """The point ``(sqrt(1 + norm(s)**2), s)`` of the hyperboloid with a given space part.
+
+    Parameters
+    ----------
+    s : array of shape (..., d)
+        Any vectors: points of the model ``"lorentz-space"``.
+
+    Returns
+    -------
+    array of shape (..., d + 1)
+
+    See Also
+    --------
+    to_hyperboloid : from any model
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import lift
+    >>> lift(np.array([2.0, 2.0]))
+    array([3., 2., 2.])
+    """
     xp = array_namespace(s)
     return concat_time(xp.sqrt(1 + dot(s, s)), s)
 
@@ -81,7 +102,7 @@ def _hyperboloid_to_time_last(x: Array) -> Array:
 
 
 def _poincare_radial(square: Array) -> tuple[Array, Array]:
-    stretch = 2 / _inside(square)
+    stretch: Any = 2 / _inside(square)
     return stretch - 1, stretch
 
 
@@ -185,9 +206,28 @@ MODELS: dict[str, Model] = {
 
 
 def to_hyperboloid(X: Array, model: ModelName = "poincare") -> Array:
-    """Points of `model` on the hyperboloid, (..., d+1) with time first.
+    """Points of a model of hyperbolic space on the hyperboloid.
 
+    Parameters
+    ----------
+    X : array of shape (..., n_features)
+        Points of the model at curvature -1.
+    model : str, default="poincare"
+        A key of `MODELS`.
+
+    Returns
+    -------
+    array of shape (..., d + 1)
+        Time first.
+
+    See Also
+    --------
+    from_hyperboloid : the inverse
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from horopca.geometry import to_hyperboloid
     >>> to_hyperboloid(np.array([0.5, 0.0]))
     array([1.66666667, 1.33333333, 0.        ])
     """
@@ -195,21 +235,63 @@ def to_hyperboloid(X: Array, model: ModelName = "poincare") -> Array:
 
 
 def from_hyperboloid(x: Array, model: ModelName = "poincare") -> Array:
-    """Points of the hyperboloid in `model`.
+    """Points of the hyperboloid in another model of hyperbolic space.
 
-    A point that a ball cannot hold in float64 (beyond radius 36 in the Poincaré ball, 18 in the Klein ball) is put on its
-    boundary: use another model for points that far out.
+    A ball cannot hold points beyond radius 36 (Poincaré) or 18 (Klein) in float64. They are put on its boundary: use another
+    model for points that far out.
+
+    Parameters
+    ----------
+    x : array of shape (..., d + 1)
+        Points of the hyperboloid, time first.
+    model : str, default="poincare"
+        A key of `MODELS`.
+
+    Returns
+    -------
+    array of shape (..., n_features)
+
+    See Also
+    --------
+    to_hyperboloid : the inverse
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import from_hyperboloid, to_hyperboloid
+    >>> x = to_hyperboloid(np.array([0.5, 0.0]))
+    >>> from_hyperboloid(x, "klein"), from_hyperboloid(x, "halfspace")
+    (array([0.8, 0. ]), array([0.8, 0.6]))
     """
     return _model(model).from_hyperboloid(x)
 
 
 def clip(X: Array, margin: float, *, radius: float = 1.0) -> Array:
-    """X (..., d) with rows outside a ball moved inside it along their rays, to norm ``radius * (1 - margin)``.
+    """Move rows outside a ball into it along their rays, to norm ``radius * (1 - margin)``.
 
-    For points of the Poincaré or the Klein ball that rounding, or a clip at the boundary itself, has moved out of it. Other
-    rows are unchanged. The margin, from 0 to below 1, is raised to four times the precision of the dtype.
+    This is for points of the Poincaré or the Klein ball that rounding has moved to its boundary or beyond.
 
+    Parameters
+    ----------
+    X : array of shape (..., d)
+        Points of a ball, or just outside it. Rows inside are unchanged.
+    margin : float
+        At least 0 and below 1. It is raised to four times the precision of the dtype.
+    radius : float, default=1.0
+        The radius of the ball: ``1 / sqrt(-curvature)``.
+
+    Returns
+    -------
+    array of shape (..., d)
+
+    See Also
+    --------
+    to_hyperboloid : does not accept points outside the ball
+
+    Examples
+    --------
     >>> import numpy as np
+    >>> from horopca.geometry import clip
     >>> clip(np.array([[0.3, 0.4], [1.0, 0.0]]), 1e-5)
     array([[0.3    , 0.4    ],
            [0.99999, 0.     ]])

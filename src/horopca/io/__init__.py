@@ -4,14 +4,13 @@ Nothing in a file is executed. A file that cannot be read raises an error that n
 is written completely or not at all.
 """
 
-from .budget import memory_limit
 from .description import Description, describe
-from .edges import load_edges
-from .files import EdgeList, Table
+from .files import EdgeList, Table, memory_limit
 from .fits import load_fitted, save_fitted
-from .output import FORMATS, atomic_output, check_output, save
+from .graphs import load_edges
+from .output import FORMATS, atomic_output, save
 from .reading import READABLE, load
-from .streaming import Streamed, is_large, reduce_file
+from .streaming import Streamed, reduce_file
 from .text import load_labels
 
 __all__ = [
@@ -22,9 +21,7 @@ __all__ = [
     "Streamed",
     "Table",
     "atomic_output",
-    "check_output",
     "describe",
-    "is_large",
     "load",
     "load_edges",
     "load_fitted",

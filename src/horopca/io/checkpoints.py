@@ -1,78 +1,94 @@
-"""Checkpoints of torch and vectors of gensim, read without executing anything.
+"""Checkpoints of torch and vectors of gensim, read in a separate process without importing or calling what they name.
 
-torch reads its own files, with ``weights_only=True``, in a separate process. Objects of other classes in a checkpoint, such as
-geoopt's parameters or an argparse namespace, become objects that store their parts. gensim's files are pickles, which
-`pickles` reads as data.
+torch reads its own files, with ``weights_only=True``. gensim's files are pickles. In both, an object of another class, such as
+a parameter of geoopt or an argparse namespace, becomes an `Inert` object, which stores its parts.
 """
 
 from __future__ import annotations
 
-import mmap
+import io
+import math
+import pickle
 import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from pickle import UnpicklingError
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from .arrays import map_npy
-from .budget import Budget
-from .files import FormatError, Table, as_text, choose, format_errors, matrix
-from .pickles import Inert, as_array, read_pickle
+from .arrays import DAMAGED, MOST_AXES, map_npy, open_archive, read_header
+from .files import Budget, FormatError, Table, as_text, choose, format_errors, matrix
 from .subprocess_reader import in_subprocess
 
 TORCH = (2, 6)  # Earlier versions could execute code with weights_only=True (CVE-2025-32434).
 MANIFOLDS = {"poincare": "poincare", "lorentz": "lorentz", "euclidean": "tangent"}
 NAMES = ("objects", "labels", "names")
 DEEPEST = 64  # Dictionaries within dictionaries that are searched.
+RECONSTRUCT = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
 
 read_checkpoint = in_subprocess("checkpoints", "read_torch", "torch", "a checkpoint of torch", "torch")
+read_keyed_vectors = in_subprocess("checkpoints", "read_gensim", "numpy", "a file of gensim", "io")
 
 
-def read_torch(path: Path, key: str | None) -> Table:
-    """The points of a checkpoint, with the names and the model of one of the Poincaré-embeddings tool.
-
-    Called in the separate process.
-    """
-    content, budget = _loaded(path), Budget(path)
-    foreign = f" but an object of {content.name}, which was not executed" if isinstance(content, Foreign) else ""
-    X = matrix(_as_array(choose(dict(_matrices(content)), key, path, "matrix", foreign), budget), path)
-    if not isinstance(content, dict):
-        return Table(X)
-    conf = content.get("conf")
-    conf = conf.state if isinstance(conf, Foreign) else conf
-    manifold = content.get("manifold") or (conf.get("manifold") if isinstance(conf, dict) else None)
-    model = MANIFOLDS.get(manifold) if isinstance(manifold, str) else None
-    words = {name: [as_text(word) for word in content[name]] for name in NAMES if _is_names(content.get(name), len(X))}
-    return Table(X, model=model, words=words)
-
-
-class Foreign:
-    """What stands for an object, a class or a function of another library in a checkpoint."""
+class Inert:
+    """What stands for an object, a class or a function that a file names. It stores its arguments and its state."""
 
     name = ""
     args: tuple[Any, ...] = ()
     state: Any = None
 
-    def __init__(self, *args: Any) -> None:
-        self.args = args
+    def __new__(cls, *args: Any) -> Inert:
+        made = super().__new__(cls)
+        made.args = args
+        return made
 
-    def __call__(self, *args: Any) -> Foreign:  # a partial function, as geoopt saves its parameters
-        return Foreign(*args)
+    @staticmethod
+    def named(name: str) -> type[Inert]:
+        return type("Inert", (Inert,), {"name": name[:200]})
+
+    def __call__(self, *args: Any) -> Inert:  # a partial function, as geoopt saves its parameters
+        return Inert(*args)
 
     def __eq__(self, other: object) -> bool:  # torch calls what equals one of the classes that it was given
-        return isinstance(other, type) and issubclass(other, Foreign)
+        return isinstance(other, type) and issubclass(other, Inert)
 
     __hash__ = object.__hash__
 
     def __setstate__(self, state: Any) -> None:
         self.state = state
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Drop the items of a mapping of another library."""
+
+    def append(self, item: Any) -> None:
+        """Drop the items of a list of another library."""
+
+
+# ---------------------------------------------------------------- torch
+
+
+def read_torch(path: Path, key: str | None) -> Table:
+    """The points of a checkpoint, with the names and the model of one of the Poincaré-embeddings tool."""
+    content, budget = _loaded(path), Budget(path)
+    found = dict(_tensors(content))
+    contents = {name: list(item.shape) if item.numel() != 1 else item.item() for name, item in found.items()}
+    matrices = {name: item for name, item in found.items() if item.ndim == 2}
+    foreign = f" but an object of {content.name}, which was not executed" if isinstance(content, Inert) else ""
+    X = matrix(_as_array(choose(matrices, key, path, "matrix", foreign), budget), path)
+    contents |= {name: value for name, value in _numbers(content) if name not in contents}
+    if not isinstance(content, dict):
+        return Table(X, contents=contents)
+    conf = content.get("conf")
+    conf = conf.state if isinstance(conf, Inert) else conf
+    manifold = content.get("manifold") or (conf.get("manifold") if isinstance(conf, dict) else None)
+    model = MANIFOLDS.get(manifold) if isinstance(manifold, str) else None
+    words = {name: [as_text(word) for word in content[name]] for name in NAMES if _is_names(content.get(name), len(X))}
+    return Table(X, model=model, words=words, contents=contents)
+
 
 def _loaded(path: Path) -> Any:
-    """The content of a checkpoint, with `Foreign` objects for everything that torch does not read itself.
+    """The content of a checkpoint, with `Inert` objects for everything that torch does not read itself.
 
     torch lists these for its zip format only, and never reads some modules, such as os.
     """
@@ -82,22 +98,21 @@ def _loaded(path: Path) -> Any:
         raise ImportError(f"{path} is a checkpoint, which needs torch 2.6 or later, but torch is {torch.__version__}.")
     zipped = zipfile.is_zipfile(path)
     unknown = torch.serialization.get_unsafe_globals_in_checkpoint(path) if zipped else []
-    stand_ins: list[Any] = [(type("Foreign", (Foreign,), {"name": name}), name) for name in unknown]
+    stand_ins: list[Any] = [(Inert.named(name), name) for name in unknown]
     why = "is damaged, not written by torch.save, or holds objects that are not read: save its state_dict or a tensor"
-    with format_errors(path, why, UnpicklingError), torch.serialization.safe_globals(stand_ins):
+    with format_errors(path, why, pickle.UnpicklingError), torch.serialization.safe_globals(stand_ins):
         return torch.load(path, map_location="cpu", weights_only=True, mmap=zipped)
 
 
-def _matrices(content: Any) -> Iterator[tuple[str, Any]]:
-    """(name, tensor) of every matrix in nested dictionaries, names joined by dots; a dictionary is visited once."""
+def _items(content: Any) -> Iterator[tuple[str, Any]]:
+    """(name, value) of everything in nested dictionaries, names joined by dots; a dictionary is visited once."""
     waiting: list[tuple[tuple[str, ...], Any]] = [((), content)]
     seen: set[int] = set()
     while waiting:
         name, value = waiting.pop()
         value = _tensor(value)
-        if getattr(value, "ndim", None) == 2:
-            yield ".".join(name), value
-        value = value.state if isinstance(value, Foreign) else value
+        yield ".".join(name), value
+        value = value.state if isinstance(value, Inert) else value
         if isinstance(value, dict) and id(value) not in seen and len(name) < DEEPEST:
             seen.add(id(value))
             waiting += [
@@ -105,12 +120,20 @@ def _matrices(content: Any) -> Iterator[tuple[str, Any]]:
             ]
 
 
+def _tensors(content: Any) -> Iterator[tuple[str, Any]]:
+    return ((name, value) for name, value in _items(content) if hasattr(value, "numel"))
+
+
+def _numbers(content: Any) -> Iterator[tuple[str, float]]:
+    return ((name, float(value)) for name, value in _items(content) if type(value) in (int, float))
+
+
 def _tensor(value: Any) -> Any:
     """The tensor that a foreign object wraps, or has the parts of, such as a parameter of geoopt; other values unchanged."""
     import torch
 
     for _ in range(DEEPEST):
-        if not isinstance(value, Foreign) or not value.args:
+        if not isinstance(value, Inert) or not value.args:
             return value
         first, *rest = value.args
         if isinstance(first, torch.storage.TypedStorage):
@@ -132,33 +155,79 @@ def _is_names(value: Any, n: int) -> bool:
     return isinstance(value, list | tuple) and len(value) == n and all(isinstance(item, str | int) for item in value)
 
 
-# ---------------------------------------------------------------- gensim
+# ---------------------------------------------------------------- pickles
 
 
-def read_keyed_vectors(path: Path, key: str | None) -> Table:
+class _Unpickler(pickle.Unpickler):
+    """Reads numbers, strings and containers. Whatever a pickle names becomes `Inert`: nothing is imported."""
+
+    def find_class(self, module: str, name: str) -> type[Inert]:
+        return Inert.named(f"{module}.{name}")
+
+
+def _unpickled(file: BinaryIO) -> Any:
+    return _Unpickler(file, encoding="latin1").load()
+
+
+def read_gensim(path: Path, key: str | None) -> Table:
     """Vectors and names from gensim's ``KeyedVectors.save`` or a model; large vectors are in an ``.npy`` file beside it."""
-    budget = Budget(path)
-    if not budget.size:
-        raise FormatError(f"{path} is empty.")
-    with open(path, "rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as file:
-        content = read_pickle(file, budget)
+    with open(path, "rb") as file:
+        content = _unpickled(file)
     parts: dict[str, Any] = content.state if isinstance(content, Inert) and isinstance(content.state, dict) else {}
     keyed = [("", content), *((f".{name}", part) for name, part in parts.items() if isinstance(name, str))]
-    within, state = next(((name, part.state) for name, part in keyed if _is_keyed(part)), ("", None))
-    if state is None:
+    within, found = next(((name, part) for name, part in keyed if _is_keyed(part)), ("", None))
+    if found is None:
         raise FormatError(f"{path} holds no vectors of gensim's: expected what KeyedVectors.save or a model's save writes.")
-    vectors = as_array(state.get("vectors"))
+    vectors = _as_plain(found.state.get("vectors"))
     beside = path.with_name(f"{path.name}{within}.vectors.npy")
     if not isinstance(vectors, np.ndarray):
         if not beside.is_file():
             raise FormatError(f"{path} has its vectors in {beside.name}, which is not beside it.")
         vectors = map_npy(beside)
-    names = state.get("index_to_key") or state.get("index2word")
+    names = found.state.get("index_to_key") or found.state.get("index2word")
     X = matrix(vectors, path)
-    return Table(X, words={"name": [as_text(name) for name in names]} if _is_names(names, len(X)) else {})
+    model = "poincare" if any(part.name.startswith("gensim.models.poincare.") for part in (content, found)) else None
+    return Table(X, model=model, words={"name": [as_text(name) for name in names]} if _is_names(names, len(X)) else {})
 
 
 def _is_keyed(value: Any) -> bool:
     """Whether this is the object with vectors and their names."""
     state = value.state if isinstance(value, Inert) else None
     return isinstance(state, dict) and ("index_to_key" in state or "index2word" in state)
+
+
+def read_object_words(path: Path, member: str) -> Table:
+    """The words in an array of Python objects, which data frames have, of an ``.npz`` file."""
+    with open_archive(path, Budget(path), DAMAGED) as archive:
+        file = io.BytesIO(archive.read(member))
+    read_header(file, path)
+    found = _as_plain(_unpickled(file))
+    plain = isinstance(found, list) and all(isinstance(value, str | bytes | int | float) for value in found)
+    return Table(np.empty((0, 0)), words={"objects": [as_text(value) for value in found] if plain else []})
+
+
+def _as_plain(value: Any) -> Any:
+    """The array of numbers, or the list of objects, that an inert object describes; other values unchanged."""
+    if not isinstance(value, Inert) or value.name not in RECONSTRUCT or not isinstance(value.state, tuple):
+        return value
+    _, shape, kind, fortran, content = value.state
+    if isinstance(content, list):
+        return content
+    if isinstance(content, Inert) and content.name == "_codecs.encode":  # bytes in protocols below 3
+        content = content.args[0]
+    content = content.encode("latin1") if isinstance(content, str) else content
+    dtype = _dtype(kind)
+    whole = isinstance(shape, tuple) and len(shape) <= MOST_AXES and all(isinstance(k, int) and k >= 0 for k in shape)
+    if dtype is None or not whole or not isinstance(content, bytes) or math.prod(shape) * dtype.itemsize != len(content):
+        return value
+    return np.frombuffer(content, dtype).reshape(shape, order="F" if fortran else "C")
+
+
+def _dtype(kind: Any) -> np.dtype[Any] | None:
+    """The dtype of numbers that an inert object describes by a code such as "f4" and a byte order such as "<"."""
+    if not isinstance(kind, Inert) or kind.name != "numpy.dtype" or not kind.args:
+        return None
+    code = kind.args[0]
+    order = kind.state[1] if isinstance(kind.state, tuple) and len(kind.state) > 1 else "<"
+    known = isinstance(code, str) and re.fullmatch("f[248]|[iu][1248]|b1", code) and order in ("<", ">", "|", "=")
+    return np.dtype(order + code) if known else None

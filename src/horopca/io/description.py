@@ -12,8 +12,8 @@ from .._input.coordinates import Coordinates
 from .._input.recognition import BLOCK_ELEMENTS, recognise
 from ..geometry import radius
 from ..geometry.models import row_norms
+from .arrays import Source
 from .files import as_matrix
-from .streaming import Source
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -37,13 +37,29 @@ class Description(NamedTuple):
 
 
 def describe(X: Any) -> Description:
-    """Find out which models the rows of X (n, m) could belong to, and measure them.
+    """Find out which models the rows of X could belong to, and measure them.
 
     Evidence distinguishes the models: Lorentz rows have the same ``t^2 - |s|^2``, the norms of a ball accumulate
     below 1, and the only column of a half-space that is always positive is its last. If several models remain, ``model`` is
     None, and only you can know: the rows could be points of a ball near its centre, Lorentz coordinates without their time, or
     tangent vectors.
 
+    Parameters
+    ----------
+    X : array of shape (n, m)
+        Points in unknown coordinates.
+
+    Returns
+    -------
+    Description
+
+    See Also
+    --------
+    load : reads points from a file
+
+    Examples
+    --------
+    >>> from horopca.io import describe
     >>> found = describe([[0.0, 0.0], [0.6, 0.0], [0.0, -0.6]])
     >>> found.model, found.candidates
     (None, ('poincare', 'lorentz-space', 'tangent'))

@@ -22,18 +22,17 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__, estimators
 from .._input.arguments import as_number
 from .._input.coordinates import LARGEST_RADIUS, check_coordinates
-from .._input.reservoir import Reservoir
+from .._input.rows import Reservoir
 from ..estimators.base import Transformer
-from ..estimators.fitting import fitted_coordinates
+from ..estimators.fitting import as_fitted, fitted_coordinates
 from ..estimators.horopca_fit import NestedBases
-from ..geometry import Frame
 from ..geometry._arrays import to_numpy
+from ..geometry.isometries import Frame
 from ..geometry.models import lift
 from ..projections import Spine
 from ..projections.horospherical import Slide
 from .arrays import read_members
-from .budget import Budget
-from .files import FormatError, as_text, existing, format_errors
+from .files import Budget, FormatError, as_text, existing, format_errors
 from .metadata import MEMBER
 from .output import atomic_output
 
@@ -58,12 +57,17 @@ def save_fitted(estimator: BaseEstimator, path: str | Path, *, force: bool = Fal
     estimator : a fitted estimator of this package, except `HyperbolicSVC`
         A `HoroPCACV` is saved as the `HoroPCA` with the number of components that it has chosen.
     path : str or Path, ending in ``.npz``
+        The file.
     force : bool, default=False
         Overwrite an existing file.
 
     Returns
     -------
     Path
+
+    See Also
+    --------
+    load_fitted : reads the file
 
     Examples
     --------
@@ -88,10 +92,26 @@ def load_fitted(path: str | Path) -> Any:
     Parameters
     ----------
     path : str or Path
+        The ``.npz`` file.
 
     Returns
     -------
-    The fitted estimator. Its ``random_state`` is None unless it was a number.
+    estimator
+        The fitted estimator. Its ``random_state`` is None unless it was a number.
+
+    See Also
+    --------
+    save_fitted : writes such files
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from horopca import TangentPCA
+    >>> from horopca.io import load_fitted, save_fitted
+    >>> X = [[0.0, 0.0], [0.5, 0.0], [0.0, 0.5]]
+    >>> path = save_fitted(TangentPCA(1).fit(X), tempfile.mkdtemp() + "/fit.npz")
+    >>> load_fitted(path).transform(X).shape
+    (3, 1)
     """
     path = existing(path)
     members = read_members(path, "is damaged, cut short, or not written by horopca")
@@ -107,6 +127,16 @@ def load_fitted(path: str | Path) -> Any:
         Budget(path).claim(64 * len(TRIAL_RADII) * estimator.n_features_in_)  # for `_try_out`
         _try_out(estimator)
     return estimator
+
+
+def how(estimator: Any, basis: str | None = None) -> dict[str, Any]:
+    """Model, curvature, parameters that a file can hold, and variance ratios of an estimator."""
+    coordinates = {name: as_fitted(estimator, name) for name in ("model", "curvature")}
+    params = {"basis": basis, "estimator": type(estimator).__name__, **estimator.get_params(deep=False)}
+    plain = {name: value for name, value in params.items() if isinstance(value, bool | int | float | str | np.number)}
+    ratio = getattr(estimator, "explained_variance_ratio_", None)
+    explained = {} if ratio is None else {"variance_ratio": np.asarray(ratio)}
+    return {"version": __version__, **coordinates, "params": plain, **explained}
 
 
 # ---------------------------------------------------------------- to a file

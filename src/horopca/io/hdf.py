@@ -1,20 +1,27 @@
-"""HDF5 files: ``.h5ad`` of AnnData and level 7.3 of MATLAB. Links to other files are not followed."""
+"""``.h5ad`` of AnnData, read and written by h5py, and ``.mat`` of MATLAB, read by SciPy or h5py."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import shutil
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .budget import Budget
-from .files import LABEL_NAMES, FormatError, Table, as_text, choose, format_errors, matrix
+from .files import LABEL_NAMES, Budget, FormatError, Table, as_text, choose, format_errors, matrix
+from .subprocess_reader import in_subprocess
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 NAMES_AT_ONCE = 1 << 12  # Names that are read at a time.
 ERRORS = (RuntimeError, KeyError, ValueError, TypeError, NotImplementedError, OverflowError)  # of h5py, for a damaged file
+
+HEX_COLOUR = re.compile("#[0-9a-fA-F]{6}([0-9a-fA-F]{2})?")
+NUMERIC = {"double", "single", "logical", "sparse", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
+_read_5 = in_subprocess("hdf", "read_level_5", "scipy", "a MATLAB file", "io")
+_read_73 = in_subprocess("hdf", "read_mat_73", "h5py", "a MATLAB file of level 7.3, in HDF5", "io")
 
 
 @contextmanager
@@ -41,36 +48,39 @@ def read_h5ad(path: Path, key: str | None) -> Table:
         values = {name: numbers(item, budget).astype(float) for name, item in obs.items() if _is_numbers(item, len(X))}
         text = [name for name in dict.fromkeys([index, *obs]) if name in obs and name not in values]
         columns = {as_text(name): column(obs, name, path, budget) for name in text}
+        colours = {as_text(name): _colours(top.get("uns"), obs[name], name, path, budget) for name in text}
     words = {name: words for name, words in columns.items() if words is not None and len(words) == len(X)}
-    return Table(X, words=words, values={as_text(name): found for name, found in values.items()}, **stated)
+    numbers_of = {as_text(name): found for name, found in values.items()}
+    return Table(X, words=words, values=numbers_of, colours={name: found for name, found in colours.items() if found}, **stated)
+
+
+def _item(group: Any, name: str) -> Any:
+    """An array or a group of a group; None if there is none, or only a link."""
+    import h5py
+
+    hard = isinstance(group, h5py.Group) and isinstance(group.get(name, getlink=True), h5py.HardLink)
+    return group[name] if hard else None
 
 
 def _stated(uns: Any, name: str) -> dict[str, Any]:
-    """The model and the curvature that `uns` states under a name. Links are not followed."""
-    import h5py
-
-    def get(group: Any, key: str) -> Any:
-        hard = isinstance(group, h5py.Group) and isinstance(group.get(key, getlink=True), h5py.HardLink)
-        return group[key] if hard else None
-
-    items = {key: get(get(uns, name), key) for key in ("model", "curvature")}
+    """The model and the curvature that `uns` states under a name."""
+    items = {key: _item(_item(uns, name), key) for key in ("model", "curvature")}
     found = {key: item[()] for key, item in items.items() if is_array(item) and item.shape == () and item.dtype.kind in "OSfiu"}
     return {key: as_text(value) if isinstance(value, bytes | str) else float(value) for key, value in found.items()}
+
+
+def _colours(uns: Any, item: Any, name: str, path: Path, budget: Budget) -> dict[str, str]:
+    """The colours of the categories of a column, which scanpy stores in `uns` under its name and "_colors"."""
+    colours = words(_item(uns, f"{name}_colors"), budget) or []
+    categories = words(members(item, path).get("categories"), budget) or []
+    if len(colours) < len(categories) or not all(HEX_COLOUR.fullmatch(colour) for colour in colours):
+        return {}
+    return {category: colour[:7] for category, colour in zip(categories, colours, strict=False)}
 
 
 def _is_numbers(item: Any, n: int) -> bool:
     """Whether a column of the observations holds numbers."""
     return is_array(item) and item.shape == (n,) and item.dtype.kind in "fiub"
-
-
-def read_mat_73(path: Path, key: str | None) -> Table:
-    """A matrix of a MATLAB file of level 7.3, with the labels beside it."""
-    budget = Budget(path)
-    with open_hdf(path) as file:
-        usable = {name: item for name, item in members(file, path).items() if is_matrix(item)}
-        X = matrix(numbers(choose(usable, key, path, "matrix"), budget).T, path)  # columns come first there
-        text = [name for name in usable if name.lower() in LABEL_NAMES and usable[name].size == len(X)]
-        return Table(X, words={name: [as_text(value) for value in numbers(usable[name], budget).ravel()] for name in text})
 
 
 def members(group: Any, path: Path) -> dict[str, Any]:
@@ -130,3 +140,125 @@ def column(obs: dict[str, Any], name: str, path: Path, budget: Budget) -> list[s
     if categories is None or codes.ndim != 1 or codes.dtype.kind not in "iu" or (codes >= len(categories)).any():
         raise FormatError(f"{path} has a column {name!r} whose codes are not those of its categories.")
     return [categories[code] if code >= 0 else "" for code in codes]
+
+
+def write_h5ad(
+    path: Path,
+    X: np.ndarray,
+    words: Mapping[str, Any],
+    metadata: Mapping[str, Any],
+    *,
+    key: str = "X_horopca",
+    base: Path | None = None,
+) -> None:
+    """Write points to `obsm` of an ``.h5ad`` file: a copy of the file `base`, or a new one with names and classes."""
+    if base is not None:
+        shutil.copyfile(base, path)
+    with open_hdf(path, "w" if base is None else "r+") as file:
+        if base is None:
+            _begin(file, len(X), words)
+        groups = members(file, path)
+        _put(groups["obsm"], key, X)
+        uns = groups["uns"] if "uns" in groups else _group(file, "uns", "dict", "0.1.0")
+        if metadata:
+            _put(uns, key.removeprefix("X_"), metadata)
+
+
+def _begin(file: Any, n: int, words: Mapping[str, Any]) -> None:
+    """Create the groups of an ``.h5ad`` file, and the table of observations."""
+    import h5py
+
+    file.attrs.update({"encoding-type": "anndata", "encoding-version": "0.1.0"})
+    for name in ("layers", "obsm", "obsp", "uns", "varm", "varp"):
+        _group(file, name, "dict", "0.1.0")
+    index = words.get("names") or [str(row) for row in range(n)]
+    columns = {name: column for name, column in words.items() if name != "names"}
+    for name, frame in (("obs", {"_index": index, **columns}), ("var", {"_index": []})):
+        group = _group(file, name, "dataframe", "0.2.0")
+        group.attrs["_index"] = "_index"
+        group.attrs.create("column-order", [column for column in frame if column != "_index"], dtype=h5py.string_dtype())
+        for column, found in frame.items():
+            _put(group, column, found)
+
+
+def _put(group: Any, name: str, value: Any) -> None:
+    """Store an array, a string, a number or a mapping of these in a group, in the encodings of AnnData."""
+    import h5py
+
+    if name in group:
+        del group[name]
+    if isinstance(value, Mapping):
+        inner = _group(group, name, "dict", "0.1.0")
+        for key, item in value.items():
+            _put(inner, key, item)
+        return
+    if isinstance(value, list):
+        item, kind = group.create_dataset(name, data=value, dtype=h5py.string_dtype(), shape=(len(value),)), "string-array"
+    else:
+        group[name] = value
+        item, kind = group[name], "string" if isinstance(value, str) else "array" if np.ndim(value) else "numeric-scalar"
+    item.attrs.update({"encoding-type": kind, "encoding-version": "0.2.0"})
+
+
+def _group(parent: Any, name: str, kind: str, version: str) -> Any:
+    group = parent.create_group(name)
+    group.attrs.update({"encoding-type": kind, "encoding-version": version})
+    return group
+
+
+# ---------------------------------------------------------------- MATLAB
+
+
+def read_mat(path: Path, key: str | None) -> Table:
+    """A matrix of a MATLAB file, with the labels beside it."""
+    with open(path, "rb") as file:
+        is_73 = file.read(20).startswith((b"MATLAB 7.3", SIGNATURE))
+    table: Table = (_read_73 if is_73 else _read_5)(path, key)
+    return table
+
+
+def read_level_5(path: Path, key: str | None) -> Table:
+    """The same of a file that SciPy reads; called in the separate process."""
+    from scipy.io import whosmat
+
+    shapes = {name: shape for name, shape, kind in whosmat(path) if len(shape) == 2 and kind in NUMERIC}
+    name = choose({name: name for name in shapes}, key, path, "matrix")
+    if min(shapes[name]) < 0:  # which SciPy would take for a length to be found
+        raise FormatError(f"{path} is damaged: its matrix {name!r} has the shape {shapes[name]}.")
+    Budget(path).claim(8 * int(np.prod(shapes[name], dtype=object)))
+    X = matrix(_dense(_variable(path, name)), path)
+    words = {other: _words(_variable(path, other), len(X)) for other, *_ in whosmat(path) if other.lower() in LABEL_NAMES}
+    return Table(X, words={other: column for other, column in words.items() if column is not None})
+
+
+def _variable(path: Path, name: str) -> Any:
+    from scipy.io import loadmat
+
+    found = loadmat(path, variable_names=[name])
+    if name not in found:
+        raise FormatError(f"{path} has no variable {name!r} that can be read.")
+    return found[name]
+
+
+def _dense(value: Any) -> np.ndarray:
+    return np.asarray(value.toarray() if hasattr(value, "toarray") else value)
+
+
+def _words(value: Any, n: int) -> list[str] | None:
+    """n words of a variable: strings, cells with a string each, or numbers; None if there are not n of them."""
+    values = _dense(value)
+    if values.size != n or values.dtype.kind not in "OUSfiub":
+        return None
+    return [
+        as_text(item.item() if isinstance(item, np.ndarray) and item.size == 1 else item).rstrip() for item in values.ravel()
+    ]
+
+
+def read_mat_73(path: Path, key: str | None) -> Table:
+    """A matrix of a MATLAB file of level 7.3, with the labels beside it."""
+    budget = Budget(path)
+    with open_hdf(path) as file:
+        usable = {name: item for name, item in members(file, path).items() if is_matrix(item)}
+        X = matrix(numbers(choose(usable, key, path, "matrix"), budget).T, path)  # columns come first there
+        text = [name for name in usable if name.lower() in LABEL_NAMES and usable[name].size == len(X)]
+        return Table(X, words={name: [as_text(value) for value in numbers(usable[name], budget).ravel()] for name in text})

@@ -15,19 +15,12 @@ from typing import Any
 import numpy as np
 
 from ..geometry import MODELS
-from .budget import Budget
-from .files import FormatError, Table, as_text, format_errors
+from .files import Budget, FormatError, Table, as_text, format_errors
 
 MEMBER = "horopca"  # The name of the metadata among the members of an .npz file.
 SIDE_FORMATS = (".npy", ".csv", ".tsv")
 SIDE_FORMAT = "horopca points"  # Other programs' JSON files with such a name do not have this under "format".
 FINGERPRINT_BYTES = 1 << 16  # Enough of a file to notice another array of the same size.
-
-
-def as_metadata(model: str | None, curvature: float | None, source: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Metadata as a dictionary, without what is unknown."""
-    given = {"model": model, "curvature": curvature}
-    return {**{name: value for name, value in given.items() if value is not None}, **(source or {})}
 
 
 def to_json(value: Any) -> bytes:
@@ -44,6 +37,8 @@ def from_json(content: bytes | np.ndarray, path: Path) -> dict[str, Any]:
 
 def with_metadata(table: Table, metadata: Mapping[str, Any], path: Path) -> Table:
     """The table with the model, the curvature, the names and the labels that metadata gives."""
+    if not isinstance(metadata.get("values", []), list):
+        raise FormatError(f"{path} has damaged metadata: values must be a list of columns.")
     words = {kind: metadata[kind] for kind in ("names", "labels") if kind in metadata}
     for kind, column in words.items():
         if not isinstance(column, list) or len(column) != len(table.X) or not all(isinstance(word, str) for word in column):

@@ -9,6 +9,7 @@ import os
 import secrets
 import shutil
 import stat
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -16,14 +17,14 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from .anndata import write_h5ad
 from .files import as_matrix, as_text, named
-from .metadata import MEMBER, SIDE_FORMATS, as_metadata, is_side_file, side_file, to_json, write_side_file
-from .partial import lock
+from .hdf import write_h5ad
+from .metadata import MEMBER, SIDE_FORMATS, is_side_file, side_file, to_json, write_side_file
 from .text import DELIMITERS
 
 Metadata = Mapping[str, Any]
-Words = Mapping[str, list[str]]  # the columns "names" and "labels"
+Words = Mapping[str, list[str] | np.ndarray]  # the columns "names" and "labels", and further ones
+WORDS = ("names", "labels")
 
 
 def save(
@@ -32,6 +33,7 @@ def save(
     labels: Sequence[Any] | None = None,
     *,
     names: Sequence[Any] | None = None,
+    columns: Mapping[str, Any] | None = None,
     model: str | None = None,
     curvature: float | None = None,
     source: Mapping[str, Any] | None = None,
@@ -45,8 +47,11 @@ def save(
     path : str or Path
         The extension of its name selects the format.
     X : array-like of shape (n, d)
+        Points in the model and curvature.
     labels, names : sequence of length n, optional
         Classes and names of the rows: arrays of an ``.npz``, columns of a text file, observations of an ``.h5ad``.
+    columns : mapping of str to sequence of length n, optional
+        Further columns of a text file or an ``.h5ad``, words or numbers.
     model, curvature : str and float, optional
         Those of the points. `load` and every command read them back.
     source : mapping, optional
@@ -59,6 +64,10 @@ def save(
     Returns
     -------
     Path
+
+    See Also
+    --------
+    load : reads points
 
     Notes
     -----
@@ -74,21 +83,33 @@ def save(
     ('klein', ['cat'])
     """
     X = as_matrix(X)
-    given = {"names": names, "labels": labels}
+    given = {"names": names, "labels": labels, **(columns or {})}
     for kind, column in given.items():
         if column is not None and len(column) != len(X):
             raise ValueError(f"{kind} must have one entry per row, but has {len(column)} for {len(X)} rows.")
-    words = {kind: [as_text(word) for word in column] for kind, column in given.items() if column is not None}
+    words = {kind: _as_column(column, kind) for kind, column in given.items() if column is not None}
     if h5ad and Path(path).suffix.lower() != ".h5ad":
         raise TypeError(f"{', '.join(h5ad)} belong to a file that ends in .h5ad, but path is {str(path)!r}.")
-    metadata = as_metadata(model, curvature, source)
+    coordinates = {"model": model, "curvature": curvature}
+    metadata = {**{name: value for name, value in coordinates.items() if value is not None}, **(source or {})}
+    numeric = [kind for kind, column in words.items() if isinstance(column, np.ndarray)]
     with atomic_output(path, force=force, formats=FORMATS) as temporary:
         suffix = temporary.suffix.lower()
         WRITERS[suffix](temporary, X, words, metadata, **h5ad)
-        beside = {**metadata, **words} if suffix == ".npy" else metadata
+        beside: dict[str, Any] = dict(metadata)
+        if suffix == ".npy":
+            beside |= {kind: words[kind] for kind in WORDS if kind in words}
+        elif numeric:
+            beside["values"] = numeric  # columns that are not coordinates
         if beside and suffix in SIDE_FORMATS:
             write_side_file(temporary, beside)
     return Path(path)
+
+
+def _as_column(column: Any, kind: str) -> list[str] | np.ndarray:
+    """A column as words, or as numbers if it is an array of floats and neither names nor labels."""
+    is_numeric = isinstance(column, np.ndarray) and column.dtype.kind == "f" and kind not in WORDS
+    return column if is_numeric else [as_text(word) for word in column]
 
 
 def _write_npy(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> None:
@@ -98,7 +119,7 @@ def _write_npy(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> N
 
 def _write_npz(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> None:
     with open(path, "wb") as file:
-        arrays: dict[str, Any] = {kind: np.array(column) for kind, column in words.items()}
+        arrays: dict[str, Any] = {kind: np.array(words[kind]) for kind in WORDS if kind in words}
         if metadata:
             arrays[MEMBER] = np.array(to_json(metadata))
         np.savez(file, X=X, **arrays)
@@ -112,20 +133,23 @@ class _Plain:
 
 
 def _write_text(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> None:
-    before, behind = (words[kind] if kind in words else None for kind in ("names", "labels"))
+    table = {
+        **({"name": words["names"]} if "names" in words else {}),
+        **{f"x{j + 1}": column for j, column in enumerate(X.T)},
+        **({"label": words["labels"]} if "labels" in words else {}),
+        **{name: column for name, column in words.items() if name not in WORDS},
+    }
+    odd = any("\r" in word for column in words.values() if isinstance(column, list) for word in column)
     with open(path, "w", encoding="utf-8", newline="") as file:
-        odd = any("\r" in word for column in words.values() for word in column)  # which csv does not quote by itself
         writer = csv.writer(
             file,
             delimiter=DELIMITERS[path.suffix.lower()],
             lineterminator="\n",
-            quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL,
+            quoting=csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL,  # csv does not quote "\r" by itself
         )
-        head = [f"x{j + 1}" for j in range(X.shape[1])]
-        writer.writerow(([] if before is None else ["name"]) + head + ([] if behind is None else ["label"]))
-        for i, row in enumerate(X):  # str of a NumPy float is the shortest decimal that reads back the same
-            numbers = [str(value) for value in row]
-            writer.writerow(([] if before is None else [before[i]]) + numbers + ([] if behind is None else [behind[i]]))
+        writer.writerow(table)
+        # str of a NumPy float is the shortest decimal that reads back the same
+        writer.writerows(zip(*(map(str, column) for column in table.values()), strict=True))
 
 
 WRITERS: dict[str, Callable[..., None]] = {
@@ -166,9 +190,28 @@ def is_same(path: Path, other: Path) -> bool:
 
 @contextmanager
 def atomic_output(path: str | Path, *, force: bool = False, formats: Sequence[str] = ()) -> Iterator[Path]:
-    """Yield a temporary path beside `path`. The file is renamed to `path` at the end, or removed after an error.
+    """Write a file completely or not at all: a context that yields a temporary path beside `path`.
 
+    The temporary file is renamed to `path` at the end, or removed after an error.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file to write.
+    force : bool, default=False
+        Whether to replace an existing file.
+    formats : sequence of str, optional
+        The endings that are allowed.
+
+    See Also
+    --------
+    save : writes points
+
+    Examples
+    --------
     >>> import tempfile
+    >>> from pathlib import Path
+    >>> from horopca.io import atomic_output
     >>> folder = Path(tempfile.mkdtemp())
     >>> with atomic_output(folder / "note.txt") as temporary:
     ...     _ = temporary.write_text("all of it")
@@ -284,6 +327,46 @@ def _unfinished(path: Path) -> list[Path]:
     except (FileNotFoundError, BlockingIOError):  # that process is alive
         return []
     return [path, *names] if names else []
+
+
+def lock(file: BinaryIO) -> None:
+    """Lock a file until it is closed or the process ends. Raises BlockingIOError if another process has locked it."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        file.seek((1 << 31) - 1)  # locks are on bytes there, up to the largest C long
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            raise BlockingIOError from None
+    else:
+        import fcntl
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise
+        except OSError:  # a file system without locks
+            return
+
+
+def to_disk(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def folder_to_disk(folder: Path) -> None:
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
 
 
 # ---------------------------------------------------------------- a block of rows at a time

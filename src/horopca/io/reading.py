@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from .arrays import read_npy, read_npz
+from .arrays import read_npy, read_npz, read_safetensors
 from .checkpoints import read_checkpoint, read_keyed_vectors
-from .edges import TREES, kind_of_content
 from .files import FormatError, Table, check_finite, existing, matrix, with_columns
-from .lines import ending
-from .matlab import read_mat
+from .graphs import TREES, kind_of_content
+from .hdf import read_mat
 from .metadata import check_metadata, read_side_file, with_metadata
-from .safetensors import read_safetensors
 from .subprocess_reader import in_subprocess
-from .text import read_text
-from .word2vec import read_word2vec_binary, read_word2vec_text
+from .text import ending, read_text, read_word2vec_binary, read_word2vec_text
 
 # The reader for an ending, and whether such files can hold several arrays, of which `key` selects one.
 READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
@@ -30,8 +27,7 @@ READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
     **dict.fromkeys((".kv", ".model"), (read_keyed_vectors, False)),
     ".mat": (read_mat, True),
     ".h5ad": (in_subprocess("hdf", "read_h5ad", "h5py", "an HDF5 file", "io"), True),
-    ".feather": (in_subprocess("columns", "read_feather", "pyarrow", "a Feather file", "io"), False),
-    ".parquet": (in_subprocess("columns", "read_parquet", "pyarrow", "a Parquet file", "io"), False),
+    ".parquet": (in_subprocess("parquet", "read_parquet", "pyarrow", "a Parquet file", "io"), False),
 }
 READABLE = tuple(READERS)  #: Endings of the files from which points are read.
 PACKABLE = (".csv", ".tsv", ".txt", ".vec", ".w2v")  # Text, which may be compressed (.gz).
@@ -57,14 +53,14 @@ def load(
         - ``.csv`` or ``.tsv``, with or without a header and columns of words (recognised by their text, or by a
           name such as "label"), also compressed, ``.csv.gz``;
         - ``.txt``, ``.vec`` or ``.w2v``, the text format of word2vec: a name and its numbers on each line, or numbers only, as
-          `numpy.savetxt` writes them; ``.bin``, the binary format of word2vec;
+          ``numpy.savetxt`` writes them; ``.bin``, the binary format of word2vec;
         - ``.pth``, ``.pth.best``, ``.pt`` or ``.ckpt``, checkpoints of torch (needs torch 2.6 or later): tensors, lists of
           strings and plain values are read and nothing is executed; those of the Poincaré-embeddings tool have names and state
           whether they are Lorentz; ``.safetensors``;
         - ``.kv`` or ``.model``, vectors or a model of gensim, read as data;
         - ``.mat`` of MATLAB (level 7.3 needs h5py);
         - ``.h5ad`` of AnnData: an array of ``obsm``, with the names and columns of the observations (needs h5py);
-        - ``.parquet`` or ``.feather``: numeric columns, or one column of lists, and columns of words (needs pyarrow).
+        - ``.parquet``: numeric columns, or one column of lists, and columns of words (needs pyarrow).
     key : str, optional
         Which array to read from a format that can hold several.  Default: the only one, the one called ``X`` or
         ``embeddings``, or the only matrix.
@@ -82,6 +78,12 @@ def load(
         ``X`` (float32 and float16 keep their dtype, other numbers become float64); ``row_names``, ``labels`` (the
         names, if there are no classes), ``names`` of the columns; the ``model`` and the ``curvature`` of the points, or None
         if the file does not state them; ``words`` and ``values``, all columns that are not coordinates, by their names.
+
+    See Also
+    --------
+    save : writes points
+    load_edges : graphs and trees
+    describe : which model the points are in
 
     Examples
     --------
@@ -104,8 +106,9 @@ def load(
     if key is not None and not several:
         choosable = ", ".join(name for name, (_, many) in READERS.items() if many)
         raise ValueError(f"key={key!r} selects an array of a file that can hold several ({choosable}), but {path} is not one.")
-    values = (values,) if isinstance(values, str) else tuple(values)
-    table = check_metadata(with_metadata(reader(path, key), read_side_file(path), path), path)
+    metadata = read_side_file(path)
+    table = check_metadata(with_metadata(reader(path, key), metadata, path), path)
+    values = [*((values,) if isinstance(values, str) else values), *map(str, metadata.get("values", ()))]
     table = with_columns(table, names, labels, values, path)
     if not allow_nonfinite:
         check_finite([table.X], path)

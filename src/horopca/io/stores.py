@@ -1,8 +1,4 @@
-"""Arrays in folders of chunks, which Dask reads and writes: Zarr stores and stacks of ``.npy`` files.
-
-A stack is a folder of files ``0.npy``, ``1.npy``, ... that hold the rows in this order, as `dask.array.to_npy_stack` writes it.
-The pickle that Dask writes beside them is not read.
-"""
+"""Points that Dask reads and writes in chunks: Zarr stores; and ``.npy`` files, which it only reads."""
 
 from __future__ import annotations
 
@@ -16,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arrays import map_npy
-from .budget import Budget
-from .files import FormatError, listed
+from .files import Budget, FormatError, listed
 from .output import OutputSet, exists_error
 
 if TYPE_CHECKING:
@@ -28,43 +23,42 @@ ZARR_FILES = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 
 
 def open_store(path: str | Path, key: str | None = None) -> da.Array:
-    """A Zarr store, a stack of ``.npy`` files or a single one as a Dask array with chunks of whole rows.
+    """A Zarr store or a ``.npy`` file as a Dask array with chunks of whole rows.
 
     Parameters
     ----------
     path : str or Path
-        A folder (or, for one array, a ``.npy`` file) that the workers can read under the same name.
+        A folder, or a ``.npy`` file, that the workers can read under the same name.
     key : str or None
         The array to read of a Zarr group that holds several.
 
     Examples
     --------
     >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> np.save(folder / "0.npy", np.zeros((3, 2)))
-    >>> np.save(folder / "1.npy", np.ones((2, 2)))
-    >>> open_store(folder).chunks
-    ((3, 2), (2,))
+    >>> path = Path(tempfile.mkdtemp()) / "points.npy"
+    >>> np.save(path, np.zeros((3, 2)))
+    >>> open_store(path).chunks
+    ((3,), (2,))
     """
     path = Path(path).resolve()
     if not path.exists():
         raise FileNotFoundError(f"There is no file or folder {path}.")
     found: da.Array
-    if any((path / name).exists() for name in ZARR_FILES):
+    if is_zarr(path):
         found = _open_zarr(path, key)
-        return found
-    files = [path] if path.is_file() and path.suffix.lower() == ".npy" else _pieces(path)
-    if not files:
-        raise ValueError(f"{path} is neither a Zarr store nor a folder of files 0.npy, 1.npy, ..., nor a .npy file.")
-    found = _open_npy(files)
+    elif path.is_file() and path.suffix.lower() == ".npy":
+        found = _open_npy(path)
+    else:
+        raise ValueError(f"{path} is neither a Zarr store nor a .npy file.")
     return found
 
 
-def save_store(path: str | Path, Y: da.Array, *, force: bool = False) -> Path:
-    """Write a Dask array to a Zarr store (a path that ends in ``.zarr``) or a stack of ``.npy`` files.
+def is_zarr(path: Path) -> bool:
+    return any((path / name).exists() for name in ZARR_FILES)
 
-    The workers write the chunks to a temporary folder beside the path, which is renamed at the end.
-    """
+
+def save_store(path: str | Path, Y: da.Array, *, force: bool = False) -> Path:
+    """Write a Dask array to a Zarr store. The workers write to a temporary folder beside it, which is renamed at the end."""
     with OutputSet(force=force) as outputs:
         write_store(outputs.add(path, check_store), Y)
         outputs.publish()
@@ -72,72 +66,41 @@ def save_store(path: str | Path, Y: da.Array, *, force: bool = False) -> Path:
 
 
 def write_store(path: Path, Y: da.Array) -> None:
-    """Write a Dask array to a new folder. The ending of its name selects the format."""
+    """Write a Dask array to a new Zarr store."""
     da = _dask_array()
-    if path.suffix.lower() == ".zarr":
-        chunks, complete = (max(Y.chunks[0]), Y.shape[1]), {"write_empty_chunks": True}  # `open_store` rejects missing chunks
-        store = _import_zarr().create_array(str(path), shape=Y.shape, chunks=chunks, dtype=Y.dtype, config=complete)
-        da.store(da.rechunk(Y, chunks), store, lock=False)
-    else:
-        da.to_npy_stack(str(path), da.rechunk(Y, {1: -1}), axis=0)
+    chunks, complete = (max(Y.chunks[0]), Y.shape[1]), {"write_empty_chunks": True}  # `open_store` rejects missing chunks
+    store = _import_zarr().create_array(str(path), shape=Y.shape, chunks=chunks, dtype=Y.dtype, config=complete)
+    da.store(da.rechunk(Y, chunks), store, lock=False)
 
 
 def check_store(path: str | Path, *, force: bool = False) -> Path:
     """Return the absolute path if a store can be written there. Raises an error if it cannot, or if it exists already."""
     path = Path(path).absolute()
-    if path.suffix.lower() not in (".zarr", ""):
-        raise ValueError(f"The name of {path} must end in .zarr, or have no ending for a folder of .npy files.")
+    if path.suffix.lower() != ".zarr":
+        raise ValueError(f"The name of {path} must end in .zarr.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}.")
     if path.exists() and not force:
         raise exists_error(path)
-    if path.exists() and not _is_store(path):
-        raise FileExistsError(f"{path} is neither a Zarr store nor a folder of .npy files, and is not overwritten.")
+    if path.exists() and not (path.is_dir() and (is_zarr(path) or not any(path.iterdir()))):
+        raise FileExistsError(f"{path} is not a Zarr store, and is not overwritten.")
     return path
 
 
-def _is_store(path: Path) -> bool:
-    return path.is_dir() and (not any(path.iterdir()) or any((path / name).exists() for name in (*ZARR_FILES, "0.npy")))
-
-
-# ---------------------------------------------------------------- stacks of .npy files
-
-
-def _pieces(folder: Path) -> list[Path]:
-    """The files 0.npy, 1.npy, ... of a folder in this order. Raises ValueError if one is missing."""
-    files = sorted((file for file in folder.glob("*.npy") if file.stem.isdecimal()), key=lambda file: int(file.stem))
-    for number, file in enumerate(files):
-        if file.name != f"{number}.npy":
-            raise ValueError(f"{folder} must hold 0.npy, 1.npy, ... without a gap, but {number}.npy is missing.")
-    return files
-
-
-def _open_npy(files: list[Path]) -> Any:
-    da, pieces = _dask_array(), [map_npy(file) for file in files]
-    for file, piece in zip(files, pieces, strict=True):
-        if piece.ndim != 2 or piece.dtype.kind not in "fiub":
-            raise ValueError(f"{file} must hold one point per row, but its array has shape {piece.shape}, {piece.dtype}.")
-        if piece.shape[1] != pieces[0].shape[1]:
-            raise ValueError(f"{file} has {piece.shape[1]} columns, but {files[0]} has {pieces[0].shape[1]}.")
-    dtype, width = np.result_type(*pieces), pieces[0].shape[1]
-    step = max(1, CHUNK_BYTES // max(1, width * dtype.itemsize))
-    parts = [
-        (file, start, min(start + step, len(piece)))
-        for file, piece in zip(files, pieces, strict=True)
-        for start in range(0, len(piece), step)
-    ]
-    if not parts:
-        raise ValueError(f"{files[0].parent} holds no points: its files have no rows.")
+def _open_npy(path: Path) -> Any:
     from dask.delayed import delayed
 
+    X, da = map_npy(path), _dask_array()
+    if X.ndim != 2 or 0 in X.shape or X.dtype.kind not in "fiub":
+        raise ValueError(f"{path} must hold one point per row, but its array has shape {X.shape}, {X.dtype}.")
+    step = max(1, CHUNK_BYTES // (X.shape[1] * X.dtype.itemsize))
+    parts = [(start, min(start + step, len(X))) for start in range(0, len(X), step)]
     read = delayed(_read_rows)
-    return da.concatenate(
-        [da.from_delayed(read(file, start, stop, dtype.str), (stop - start, width), dtype) for file, start, stop in parts]
-    )
+    return da.concatenate([da.from_delayed(read(path, a, b), (b - a, X.shape[1]), X.dtype) for a, b in parts])
 
 
-def _read_rows(file: Path, start: int, stop: int, dtype: str) -> np.ndarray:
-    return np.array(map_npy(file)[start:stop], dtype=dtype)
+def _read_rows(path: Path, start: int, stop: int) -> np.ndarray:
+    return np.array(map_npy(path)[start:stop])
 
 
 # ---------------------------------------------------------------- Zarr

@@ -15,7 +15,7 @@ import operator
 import os
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import Enum
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -25,17 +25,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
-from .anndata import how
-from .arrays import map_npy
-from .files import check_finite, existing, named
-from .fits import load_fitted, to_members, write_members
+from .arrays import Source, map_npy
+from .files import check_finite, named
+from .fits import how, load_fitted, to_members, write_members
 from .metadata import side_file, write_side_file
-from .output import BLOCKS, OutputSet, check_output, is_same
-from .partial import beside, folder_to_disk, open_partial, to_disk
+from .output import BLOCKS, OutputSet, beside, check_output, folder_to_disk, is_same, lock, to_disk
 
 LARGE = 1 << 26  # A larger .npy file is not read into memory at once.
-BLOCK_BYTES = 1 << 25  # The size of a block of the input: large enough that a disk reads it at full speed.
-TAKEN_ROWS = 1 << 10  # Single rows that are read through one mapping, because each brings about 64 KB into memory.
 LINE_BYTES = 1 << 16  # No line of a journal is longer.
 STREAMED = tuple(BLOCKS)
 PARTIAL = (".partial", ".partial.npz", ".partial.jsonl")  # The endings of the files beside an output until it is complete.
@@ -92,6 +88,10 @@ def reduce_file(
     Streamed
         ``estimator``, ``n_rows`` and ``resumed_at``.
 
+    See Also
+    --------
+    load, save : for files that fit in memory
+
     Examples
     --------
     >>> import tempfile
@@ -135,48 +135,6 @@ def add_reduced_file(
     job.describe()
     outputs.outputs.append((job.partial, output, job.check))
     return Streamed(job.estimator, job.n, resumed_at)
-
-
-class Source(NamedTuple):
-    """A file of rows. It is mapped again for each read, so that none of its pages stay in memory."""
-
-    path: Path
-    shape: tuple[int, int]
-    dtype: np.dtype
-
-    @classmethod
-    def of(cls, path: str | Path) -> Source:
-        path = existing(path)
-        if path.suffix.lower() != ".npy":
-            raise ValueError(f"{path} cannot be read one block at a time: only a .npy file can.")
-        X = map_npy(path)
-        if X.ndim != 2 or 0 in X.shape:
-            raise ValueError(f"{path} must hold one point per row, but its array has shape {X.shape}.")
-        if not (X.dtype.isnative and X.dtype in (np.float32, np.float64)):
-            raise ValueError(f"{path} must hold float32 or float64 to be read one block at a time, but holds {X.dtype}.")
-        return cls(path, X.shape, X.dtype)
-
-    @property
-    def block_rows(self) -> int:
-        """The number of rows of a block: a power of two, as the chunks of estimators are."""
-        fitting = max(1, BLOCK_BYTES // (self.shape[1] * self.dtype.itemsize))
-        return 1 << (fitting.bit_length() - 1)
-
-    def rows(self, start: int, stop: int, step: int = 1) -> np.ndarray:
-        X = map_npy(self.path)
-        if X.shape != self.shape or X.dtype != self.dtype:
-            raise ValueError(f"{self.path} has changed while it was read. Run it again.")
-        return np.array(X[start:stop:step])
-
-    def take(self, indices: np.ndarray) -> np.ndarray:
-        parts = [indices[start : start + TAKEN_ROWS] for start in range(0, len(indices), TAKEN_ROWS)]
-        return np.concatenate([np.array(map_npy(self.path)[part]) for part in parts])
-
-    def fingerprint(self) -> list[Any]:
-        """What differs for another file, or after a change: the system sets the time of the last change itself."""
-        status = self.path.stat()
-        times = [status.st_mtime_ns, status.st_ctime_ns]
-        return [str(self.path.resolve()), status.st_ino, status.st_size, *times, *self.shape, self.dtype.str]
 
 
 class Job:
@@ -396,3 +354,47 @@ def fit_to(estimator: Any, source: Source) -> None:
         steps = range(0, source.shape[0], source.block_rows)
         check_finite((source.rows(start, start + source.block_rows) for start in steps), source.path)  # names the row
         raise
+
+
+# ---------------------------------------------------------------- the partial file
+
+
+@contextmanager
+def open_partial(partial: Path) -> Iterator[BinaryIO]:
+    """Open a partial file, which no other process can open meanwhile. An empty one without a journal is removed at the end."""
+    file = _open_locked(partial)
+    try:
+        yield file
+    finally:
+        empty = not beside(partial, ".jsonl").exists() and _is_at(file, partial) and not partial.stat().st_size
+        if empty and os.name != "nt":  # while no other process can hold the lock
+            partial.unlink()
+        with suppress(OSError):  # the buffer of a write that failed
+            file.close()
+        if empty and os.name == "nt":  # Windows cannot remove an open file
+            with suppress(OSError):
+                partial.unlink()
+
+
+def _open_locked(partial: Path) -> BinaryIO:
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+    while True:
+        if partial.is_symlink():
+            raise FileExistsError(f"{partial} is a link, and its target would be overwritten: remove the link.")
+        file = open(os.open(partial, flags, 0o666), "r+b")
+        try:
+            lock(file)
+        except BlockingIOError:
+            file.close()
+            output = partial.with_name(partial.name.removesuffix(".partial"))
+            raise BlockingIOError(
+                f"{output} is being written by another process, which has locked {partial}: wait, or choose another output."
+            ) from None
+        if _is_at(file, partial):
+            return file
+        file.close()  # the other process has renamed or removed the file before it released the lock
+
+
+def _is_at(file: BinaryIO, path: Path) -> bool:
+    """Whether the open file is still the one at the path."""
+    return not file.closed and path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import math
 import os
+import secrets
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable
 from enum import Enum
 from importlib import import_module
 from importlib.util import find_spec
@@ -20,8 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from .budget import Budget, memory_limit
-from .files import EdgeList, FormatError, Table
+from .files import Budget, EdgeList, FormatError, Table, memory_limit
 
 CPU_SECONDS, BYTES_PER_SECOND = 20.0, 1e6  # Any file may take 20 s, and one more per megabyte: far slower than any disk.
 WAITING = 15  # Wall-clock time per second of processor time: a reader must not fail because the machine is busy.
@@ -78,6 +79,7 @@ def _read(path: Path, request: dict[str, Any]) -> Any:
         "packages": [("horopca", str(here.parent)), ("horopca.io", str(here))],
         "bytes": budget.limit,
         "seconds": seconds,
+        "mark": secrets.token_hex(8),  # the key of arrays in the answer, which a file cannot guess
     }
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
     command = [*COMMAND, CODE, json.dumps(request)]
@@ -89,7 +91,7 @@ def _read(path: Path, request: dict[str, Any]) -> Any:
         raise RuntimeError(f"Reading {path} failed:\n{done.stderr.decode(errors='replace')[-2000:]}")
     if done.returncode:
         raise FormatError(f"{path} is damaged or too large: {_how_it_ended(done.returncode, seconds)}.")
-    return _received(done.stdout, budget)
+    return _received(done.stdout, request["mark"], budget)
 
 
 def _import_path(path: Path) -> list[str]:
@@ -109,10 +111,17 @@ def _how_it_ended(code: int, seconds: float) -> str:
     return f"the process that read it ended {ended}"
 
 
-def _received(content: bytes, budget: Budget) -> Any:
+def _received(content: bytes, mark: str, budget: Budget) -> Any:
     """The result that `answer` wrote. Raises the error that it reported."""
     line, _, rest = content.partition(b"\n")
-    head = json.loads(line)
+
+    def restored(item: dict[str, Any]) -> Any:
+        if mark not in item:
+            return item
+        start, dtype, shape = item[mark]
+        return np.frombuffer(rest, dtype, math.prod(shape), start).reshape(shape).copy()
+
+    head = json.loads(line, object_hook=restored)
     status = Status(head["status"])
     if status is Status.MEMORY_ERROR:
         budget.claim(budget.limit + 1)
@@ -120,12 +129,7 @@ def _received(content: bytes, budget: Budget) -> Any:
         raise ImportError(head["message"])
     if status is Status.FORMAT_ERROR:
         raise FormatError(head["message"])
-    arrays, start = [], 0
-    for dtype, shape in head["arrays"]:
-        count = math.prod(shape)
-        arrays.append(np.frombuffer(rest, dtype, count, start).reshape(shape).copy())
-        start += count * arrays[-1].itemsize
-    return RESULTS[head["type"]](**_unpacked(head["fields"], arrays))
+    return RESULTS[head["type"]](**head["fields"])
 
 
 # ---------------------------------------------------------------- in the separate process
@@ -143,7 +147,7 @@ def answer(request: dict[str, Any]) -> None:
     arrays: list[np.ndarray] = []
     try:
         with memory_limit(request["bytes"]):
-            head = _packed(read(Path(path), *arguments), arrays)
+            head = _packed(read(Path(path), *arguments), request["mark"], arrays)
     except MemoryError:
         head = _head(Status.MEMORY_ERROR)
     except ImportError as error:
@@ -155,7 +159,7 @@ def answer(request: dict[str, Any]) -> None:
         head = _head(Status.FORMAT_ERROR, message=f"{path} is damaged, cut short, or not {request['kind']} ({what}).")
     out.write(head)
     for array in arrays:
-        out.write(np.ascontiguousarray(array).data)
+        out.write(array.data)
     out.flush()
     os._exit(0)  # a library that holds a damaged file may fail when it closes it
 
@@ -164,37 +168,27 @@ def _head(status: Status, **fields: Any) -> bytes:
     return json.dumps({"status": status.value, **fields}).encode() + b"\n"
 
 
-def _packed(result: Any, arrays: list[np.ndarray]) -> bytes:
-    """A Table or an EdgeList as a line of JSON; its arrays are appended to `arrays`."""
+def _packed(result: Any, mark: str, arrays: list[np.ndarray]) -> bytes:
+    """A Table or an EdgeList as a line of JSON; its arrays are appended to `arrays`, and `mark` stands for them."""
 
-    def plain(value: Any) -> Any:
-        if isinstance(value, np.ndarray):
-            arrays.append(value)
-            return {"array": len(arrays) - 1}
-        return {"mapping": {key: plain(item) for key, item in value.items()}} if isinstance(value, Mapping) else value
+    def plain(value: Any) -> dict[str, Any]:
+        if not isinstance(value, np.ndarray):
+            return dict(value)  # an immutable mapping
+        arrays.append(np.ascontiguousarray(value))
+        return {mark: [sum(array.nbytes for array in arrays[:-1]), value.dtype.str, value.shape]}
 
-    fields = {name: plain(value) for name, value in result._asdict().items()}
-    described = [(array.dtype.str, array.shape) for array in arrays]
-    return _head(Status.READ, type=type(result).__name__, fields=fields, arrays=described)
-
-
-def _unpacked(fields: dict[str, Any], arrays: list[np.ndarray]) -> dict[str, Any]:
-    def original(value: Any) -> Any:
-        if isinstance(value, dict):
-            return arrays[value["array"]] if "array" in value else _unpacked(value["mapping"], arrays)
-        return value
-
-    return {name: original(value) for name, value in fields.items()}
+    content = {"status": Status.READ.value, "type": type(result).__name__, "fields": result._asdict()}
+    return json.dumps(content, default=plain).encode() + b"\n"
 
 
 def _limit(nbytes: int, seconds: float) -> None:
-    """Limit the processor time of this process and, on Linux, the memory that it allocates from now on."""
+    """Limit the processor time that this process takes from now on and, on Linux, the memory that it allocates."""
     if sys.platform == "win32":
         return
     import resource
 
     _, most = resource.getrlimit(resource.RLIMIT_CPU)
-    whole = math.ceil(seconds)
+    whole = math.ceil(time.process_time() + seconds)
     resource.setrlimit(resource.RLIMIT_CPU, (whole if most == resource.RLIM_INFINITY else min(whole, most), most))
     if sys.platform == "linux":  # other systems ignore the limit
         with open("/proc/self/statm") as status:

@@ -1,31 +1,116 @@
-"""Tables of numbers in text, ``.csv`` and ``.tsv``, and lists of labels."""
+"""Text, also compressed (``.gz``): tables (``.csv``, ``.tsv``), lists of labels, and the two formats of word2vec."""
 
 from __future__ import annotations
 
 import csv
+import gzip
+import mmap
+import zlib
 from array import array
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from contextlib import contextmanager
+from io import TextIOWrapper
+from itertools import chain, islice, takewhile
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, TextIO, cast
 
 import numpy as np
 
 from .arrays import read_npy
-from .budget import Budget
-from .files import LABEL_NAMES, FormatError, Table, existing
-from .lines import ending, is_number, number, open_lines
+from .files import LABEL_NAMES, WORD, Budget, FormatError, Table, as_text, existing, format_errors
 
-DELIMITERS = {".csv": ",", ".tsv": "\t"}
+LONGEST_LINE = 1 << 22  # Characters of a line of a table or an edge list: 100,000 columns.
+LONGEST_NAME = 4096  # Bytes of a name in word2vec's binary format, where only a blank ends it.
+PIECE = 1 << 16  # Characters that are read at a time.
 PEEK = 100  # Lines that are read before the header and the columns of words are recognised.
+SWELL = 4  # Bytes per character of a table: "0," becomes a number of eight bytes.
+UNPACKING_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
-class Layout(NamedTuple):
-    """Whether a table has a header, and which columns hold words, which coordinates; an unnamed index is in neither."""
+def ending(path: Path) -> str:
+    """The last suffix of the name, or for a ``.gz`` file the one before it."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    return suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else (suffixes or [""])[-1]
 
-    header: bool
-    words: list[int]
-    coordinates: list[int]
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """An open binary file, decompressed if its name ends in ``.gz``."""
+    return cast("IO[bytes]", gzip.open(path)) if path.suffix.lower() == ".gz" else open(path, "rb")
+
+
+@contextmanager
+def _open_text(path: Path) -> Iterator[TextIO]:
+    """An open text file. Bytes that are not UTF-8 become lone surrogates, at which `_check_utf8` raises FormatError."""
+    why = "is damaged or cut short: it cannot be unpacked"
+    with format_errors(path, why, *UNPACKING_ERRORS), open_bytes(path) as file:
+        yield TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="")
+
+
+def _check_utf8(text: str, path: Path, line: int) -> None:
+    try:
+        text.isascii() or text.encode()
+    except UnicodeEncodeError as error:
+        line += text.count("\n", 0, error.start)
+        raise FormatError(f"{path}, line {line}: this is not text in UTF-8.") from error
+
+
+@contextmanager
+def open_lines(path: Path, budget: Budget) -> Iterator[Iterator[str]]:
+    """The lines of a text file, one after another."""
+
+    def lines(file: TextIO) -> Iterator[str]:
+        number = 0
+        while line := file.readline(LONGEST_LINE):
+            number += 1
+            _check_utf8(line, path, number)
+            if len(line) == LONGEST_LINE:
+                raise FormatError(f"{path}, line {number}: a line of over {LONGEST_LINE} characters is not read.")
+            budget.claim(SWELL * len(line))
+            yield line
+
+    with _open_text(path) as file:
+        yield lines(file)
+
+
+def read_whole(path: Path, budget: Budget) -> str:
+    """The whole text of a file, whose lines may have any length."""
+    pieces = []
+    with _open_text(path) as file:
+        while piece := file.read(PIECE):
+            budget.claim(SWELL * len(piece))
+            pieces.append(piece)
+    text = "".join(pieces)
+    _check_utf8(text, path, 1)
+    return text
+
+
+def beginning(path: Path) -> str:
+    """The first characters of a file, without what is not UTF-8 in them; empty if they cannot be decompressed."""
+    try:
+        with open_bytes(path) as file:
+            return file.read(PIECE).decode("utf-8-sig", "replace")
+    except UNPACKING_ERRORS:
+        return ""
+
+
+def number(text: str) -> float:
+    """The number that a text spells. Raises ValueError for other texts, and for "0_1", which Python takes for 1."""
+    if "_" in text:
+        raise ValueError(text)
+    return float(text)
+
+
+def is_number(text: str) -> bool:
+    """Whether a text spells a number, NaN and infinity included."""
+    try:
+        number(text)
+    except ValueError:
+        return False
+    return True
+
+
+# ---------------------------------------------------------------- tables and labels
 
 
 def read_text(path: Path, delimiter: str) -> Table:
@@ -37,14 +122,13 @@ def read_text(path: Path, delimiter: str) -> Table:
         if not head:
             raise FormatError(f"{path} is empty.")
         first = [field.strip() for field in head[0][1]]
-        layout = _layout([first, *([field.strip() for field in fields] for _, fields in head[1:])], path)
-        body = chain(head[1:] if layout.header else head, rows)
-        X, columns = _parse(body, len(first), layout, budget)
-    if _is_padded([fields for _, fields in head[1:] or head], layout.coordinates):
+        header, words, coordinates = _layout([first, *([field.strip() for field in fields] for _, fields in head[1:])], path)
+        X, columns = _parse(chain(head[1:] if header else head, rows), len(first), words, coordinates, budget)
+    if _is_padded([fields for _, fields in head[1:] or head], coordinates):
         columns = [[word.strip() for word in column] for column in columns]
     first = [name.lstrip("# ") for name in first]
-    names = [first[j] for j in layout.coordinates] if layout.header else None
-    called = [(first[j] if layout.header else "") or f"column {j + 1}" for j in layout.words]
+    names = [first[j] for j in coordinates] if header else None
+    called = [(first[j] if header else "") or f"column {j + 1}" for j in words]
     return Table(X, names=names, words=dict(zip(called, columns, strict=True)))
 
 
@@ -59,7 +143,8 @@ def _rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[in
         raise FormatError(f"{path}, line {reader.line_num}: {error}.") from error
 
 
-def _layout(head: list[list[str]], path: Path) -> Layout:
+def _layout(head: list[list[str]], path: Path) -> tuple[bool, list[int], list[int]]:
+    """Whether a table has a header, and which columns hold words, which coordinates; an unnamed index is in neither."""
     first, body = head[0], head[1:] or head
     if not any(is_number(field) for row in body for field in row):
         separator = "tabs" if ending(path) == ".tsv" else "commas"
@@ -75,7 +160,7 @@ def _layout(head: list[list[str]], path: Path) -> Layout:
     coordinates = [j for j in range(len(first)) if j not in words]
     if not coordinates:
         raise FormatError(f"{path} has words and no coordinates.")
-    return Layout(header, sorted(words - index), coordinates)
+    return header, sorted(words - index), coordinates
 
 
 def _is_text(fields: list[str]) -> bool:
@@ -90,21 +175,21 @@ def _is_counted(names: list[str], body: list[str]) -> bool:
 
 
 def _parse(
-    body: Iterable[tuple[int, list[str]]], width: int, layout: Layout, budget: Budget
+    body: Iterable[tuple[int, list[str]]], width: int, words: list[int], coordinates: list[int], budget: Budget
 ) -> tuple[np.ndarray, list[list[str]]]:
     """Numbers (n, d) and columns of words of the lines below the header."""
-    numbers, columns = array("d"), [list[str]() for _ in layout.words]
+    numbers, columns = array("d"), [list[str]() for _ in words]
     for line, fields in body:
         if len(fields) != width:
             raise FormatError(f"{budget.path}, line {line}: {len(fields)} values, but the first line has {width}.")
-        for column, j in zip(columns, layout.words, strict=True):
+        for column, j in zip(columns, words, strict=True):
             column.append(budget.word(fields[j]))
         try:
-            numbers.extend([number(fields[j].strip() or "nan") for j in layout.coordinates])
+            numbers.extend([number(fields[j].strip() or "nan") for j in coordinates])
         except ValueError:
-            wrong = next(fields[j].strip() for j in layout.coordinates if fields[j].strip() and not is_number(fields[j]))
+            wrong = next(fields[j].strip() for j in coordinates if fields[j].strip() and not is_number(fields[j]))
             raise FormatError(f"{budget.path}, line {line}: {wrong[:40]!r} is not a number.") from None
-    return np.frombuffer(numbers).reshape(-1, len(layout.coordinates)), columns
+    return np.frombuffer(numbers).reshape(-1, len(coordinates)), columns
 
 
 def _is_padded(rows: list[list[str]], coordinates: list[int]) -> bool:
@@ -114,7 +199,31 @@ def _is_padded(rows: list[list[str]], coordinates: list[int]) -> bool:
 
 
 def load_labels(path: str | Path) -> list[str]:
-    """Read labels from a text file with one on each line, or from a one-dimensional ``.npy`` file."""
+    r"""Read labels, one for each point.
+
+    Parameters
+    ----------
+    path : str or Path
+        A text file with a label on each line, or a one-dimensional ``.npy`` file.
+
+    Returns
+    -------
+    list of str
+
+    See Also
+    --------
+    load : points, with labels that are in the same file
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from horopca.io import load_labels
+    >>> path = Path(tempfile.mkdtemp()) / "labels.txt"
+    >>> _ = path.write_text("cat\ndog\n")
+    >>> load_labels(path)
+    ['cat', 'dog']
+    """
     path = existing(path)
     if ending(path) == ".npy":
         values = read_npy(path)
@@ -127,3 +236,85 @@ def load_labels(path: str | Path) -> list[str]:
     if not labels:
         raise FormatError(f"{path} is empty: expected one label on each line.")
     return labels
+
+
+# ---------------------------------------------------------------- word2vec
+
+
+def read_word2vec_text(path: Path) -> Table:
+    """Points of a text file: a name and d numbers on each line, below an optional line "n d".
+
+    Names may contain blanks: the last d fields are the numbers. A file without names, as `numpy.savetxt` writes it, has d
+    numbers on each line. Without the line "n d" that is a file in which all fields are numbers, unless the first column holds
+    different integers and the others do not: these are the names of nodes.
+    """
+    budget = Budget(path)
+    labels, numbers = list[str](), array("d")
+    with open_lines(path, budget) as lines:
+        body = ((k, line.strip()) for k, line in enumerate(lines, 1) if line.strip())
+        first = next(body, None)
+        if first is None:
+            raise FormatError(f"{path} is empty.")
+        claim = _claim(first[1])
+        d = claim[1] if claim else sum(1 for _ in takewhile(is_number, reversed(first[1].split()[1:])))
+        if d < 1:
+            raise FormatError(f"{path}, line 1: expected a name and its numbers, separated by blanks.")
+        for k, line in body if claim else chain([first], body):
+            fields = line.rsplit(None, d)
+            if len(fields) < d:
+                raise FormatError(f"{path}, line {k}: {len(fields)} values, but {d} numbers and a name were expected.")
+            numbers.extend(_floats(fields[-d:], k, path))
+            labels.append(budget.word(fields[0]) if len(fields) > d else "")
+    if claim and len(labels) != claim[0]:
+        raise FormatError(f"{path} says in its first line that it holds {claim[0]} points, but it holds {len(labels)}.")
+    X = np.frombuffer(numbers).reshape(-1, d)
+    if not claim and _are_coordinates(labels, X):
+        return Table(np.column_stack([np.array(labels, dtype=np.float64), X]))
+    return Table(X, words={"name": labels} if any(labels) else {})
+
+
+def _claim(line: str) -> tuple[int, int] | None:
+    """The numbers of points and of dimensions if a line consists of these two."""
+    fields = line.split()
+    if len(fields) == 2 and all(field.isascii() and field.isdigit() and len(field) < 19 for field in fields):
+        return int(fields[0]), int(fields[1])
+    return None
+
+
+def _are_coordinates(first: list[str], X: np.ndarray) -> bool:
+    """Whether the first column holds coordinates rather than names."""
+    identifiers = len(set(first)) == len(first) and all(field.isdigit() for field in first) and not (X == np.round(X)).all()
+    return all(map(is_number, first)) and not identifiers
+
+
+def _floats(fields: list[str], line: int, path: Path) -> list[float]:
+    try:
+        return [number(field) for field in fields]
+    except ValueError:
+        raise FormatError(f"{path}, line {line}: the last {len(fields)} values must be numbers.") from None
+
+
+def read_word2vec_binary(path: Path) -> Table:
+    """Points of a binary file: a line "n d", then names, each followed by a blank and d numbers of four bytes."""
+    budget = Budget(path)
+    if not budget.size:
+        raise FormatError(f"{path} is empty.")
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        end = content.find(b"\n", 0, 64)
+        claim = _claim(content[: max(end, 0)].decode("ascii", "replace"))
+        if claim is None:
+            raise FormatError(f"{path} does not begin with the line of word2vec's binary format: two whole numbers.")
+        n, d = claim
+        if not n or not d or len(content) - end < n * (4 * d + 2):  # before any memory is allocated
+            raise FormatError(f"{path} is cut short: it says that it holds {n} points of {d} dimensions.")
+        budget.claim(n * (4 * d + WORD))
+        X, labels, at = np.empty((n, d), dtype=np.float32), list[str](), end + 1
+        for i in range(n):
+            blank = content.find(b" ", at, at + LONGEST_NAME)
+            stop = blank + 1 + 4 * d
+            if blank < 0 or stop > len(content):
+                raise FormatError(f"{path} is damaged or cut short after {i} of {n} points.")
+            labels.append(as_text(content[at:blank].lstrip(b"\n")))
+            X[i] = np.frombuffer(content[blank + 1 : stop], dtype="<f4")
+            at = stop
+    return Table(X, words={"name": labels})

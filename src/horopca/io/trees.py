@@ -1,4 +1,4 @@
-"""Trees: Newick and Nexus, read here, and the XML formats of biologists, read by Biopython.
+"""Trees: Newick and Nexus, read here, and PhyloXML, read by Biopython.
 
 Biopython also reads Nexus, but not the annotations that BEAST writes, nor deep trees, and it needs quadratic time for many
 taxa; Nexus is Newick with a table of names.
@@ -11,16 +11,15 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
-from xml.etree.ElementTree import iterparse
 
 import numpy as np
 
-from .budget import Budget
-from .files import EdgeList, FormatError, as_text
-from .lines import beginning, is_number, number, open_bytes, read_whole
+from .files import Budget, EdgeList, FormatError, as_text
 from .subprocess_reader import in_subprocess
+from .text import beginning, is_number, number, open_bytes, read_whole
 
 SHORT = 1e-3  # The length of a branch of zero or negative length, as a share of the mean length.
 NODE = 200  # Bytes of a node: its name, its parent and its length while they are read and as arrays.
@@ -98,61 +97,53 @@ def _unique_names(names: list[str], is_leaf: np.ndarray) -> tuple[list[str], lis
 # ---------------------------------------------------------------- Newick and Nexus
 
 
-class _Tokens:
-    """The marks and words of a text; quoted words begin with a quotation mark. Comments are skipped, annotations counted."""
+def _tokens(text: str, path: Path, annotations: list[str]) -> Iterator[str]:
+    """The marks and words of a text; quoted words begin with a quotation mark. Comments are skipped, annotations collected."""
 
-    def __init__(self, text: str, path: Path) -> None:
-        self.path, self.annotations = path, 0
-        self._tokens = self._split(text)
-
-    def __iter__(self) -> Iterator[str]:
-        return self._tokens
-
-    def _split(self, text: str) -> Iterator[str]:
-        at = 0
-        while found := TOKEN.search(text, at):
-            token, at = found[0], found.end()
-            if token == "[":
-                end = self._closing(text, "]", at)
-                comment = text[at:end].strip()
-                self.annotations += is_number(comment) or (comment[:1] == "&" and comment.upper() not in ("&R", "&U"))
-                at = end + 1
-            elif token == "'":
-                parts = list[str]()
-                while True:
-                    end = self._closing(text, "'", at)
-                    parts.append(text[at:end])
-                    at = end + 1
-                    if text[at : at + 1] != "'":  # two of them are one inside
-                        break
-                    at += 1
-                yield "'" + "'".join(parts)
-            else:
-                yield token
-
-    def _closing(self, text: str, mark: str, at: int) -> int:
+    def closing(mark: str) -> int:
         end = text.find(mark, at)
         if end < 0:
-            raise FormatError(f"{self.path} is no tree in Newick's format: a {text[at - 1]!r} is not closed.")
+            raise FormatError(f"{path} is no tree in Newick's format: a {text[at - 1]!r} is not closed.")
         return end
+
+    at = 0
+    while found := TOKEN.search(text, at):
+        token, at = found[0], found.end()
+        if token == "[":
+            end = closing("]")
+            comment = text[at:end].strip()
+            if is_number(comment) or (comment[:1] == "&" and comment.upper() not in ("&R", "&U")):
+                annotations.append(comment[:1])
+            at = end + 1
+        elif token == "'":
+            parts = list[str]()
+            while not parts or text[at : at + 1] == "'":  # two of them are one inside
+                at += bool(parts)
+                end = closing("'")
+                parts.append(text[at:end])
+                at = end + 1
+            yield "'" + "'".join(parts)
+        else:
+            yield token
 
 
 def read_newick(path: Path) -> EdgeList:
     """The first tree of a file in Newick's format, or of the block TREES of a Nexus file."""
     budget = Budget(path)
     text = read_whole(path, budget)
-    tokens = _Tokens(text, path)
+    annotations = list[str]()
+    tokens = _tokens(text, path, annotations)
     is_nexus = text.lstrip()[:6].upper() == "#NEXUS"
-    nodes, more = _nexus(tokens, budget) if is_nexus else (_newick(iter(tokens), {}, budget), _count_trees(iter(tokens)))
+    nodes, more = _nexus(tokens, budget) if is_nexus else (_newick(tokens, {}, budget), _count_trees(tokens))
     notes = [f"the first of {more + 1} trees was read."] if more else []
-    if tokens.annotations:
-        notes.append(f"annotations in square brackets left out: {tokens.annotations}.")
+    if annotations:
+        notes.append(f"annotations in square brackets left out: {len(annotations)}.")
     return as_edges(nodes, path, notes)
 
 
-def _nexus(tokens: _Tokens, budget: Budget) -> tuple[Nodes, int]:
+def _nexus(words: Iterator[str], budget: Budget) -> tuple[Nodes, int]:
     """The first tree of the block TREES with the names of its TRANSLATE, and the number of trees after it."""
-    recent, translate, words = ["", ""], dict[str, str](), iter(tokens)
+    recent, translate = ["", ""], dict[str, str]()
     for token in words:
         if recent == ["BEGIN", "TREES"] and token == ";":
             break
@@ -214,75 +205,53 @@ def _count_trees(tokens: Iterator[str]) -> int:
 
 def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget, opened: bool = False) -> Nodes:
     """The nodes of the tree that the tokens spell, children before their parents, up to its semicolon."""
-    growing = _Growing(budget)
-    after_colon, words = False, list[str]()
-    if opened:
-        growing.bracket("(")
-    for token in tokens:
-        if token in "(),:;":
-            if words:
-                growing.name(translate.get(words[0], words[0]) if len(words) == 1 else " ".join(words))
-                words = []
-            if token == ";":
-                break
-            if token == ":":
-                growing.current()
+    names, parents, lengths = list[str](), array("q"), array("d")
+    levels = [list[int]() for _ in range(1 + opened)]  # the children so far of every parenthesis that is open
+    node, after_colon, words = -1, False, list[str]()
+
+    def current() -> int:
+        nonlocal node
+        if node < 0:
+            budget.claim(NODE)
+            node = len(names)
+            names.append("")
+            parents.append(-1)
+            lengths.append(np.nan)
+        return node
+
+    for token in chain(tokens, ";"):
+        if token not in "(),:;":
+            if after_colon:
+                lengths[current()] = _length(token, budget.path)
             else:
-                growing.bracket(token)
-        elif after_colon:
-            growing.length(token)
-        else:
-            words.append(token.removeprefix("'"))
+                words.append(token.removeprefix("'"))
+            after_colon = False
+            continue
+        if words:
+            name = translate.get(words[0], words[0]) if len(words) == 1 else " ".join(words)
+            budget.claim(4 * len(name))
+            names[current()] = as_text(name)
+            words = []
         after_colon = token == ":"
-    if words:
-        growing.name(" ".join(words))
-    if growing.outer:
-        raise FormatError(f"{budget.path} is cut short: {len(growing.outer)} '(' of its tree are not closed.")
-    return Nodes(growing.names, growing.parents, growing.lengths)
-
-
-class _Growing:
-    """A tree while its parentheses open and close."""
-
-    def __init__(self, budget: Budget) -> None:
-        self.budget = budget
-        self.names, self.parents, self.lengths = list[str](), array("q"), array("d")
-        self.outer = list[list[int]]()  # The nodes so far of every parenthesis that is open around this one,
-        self.children = list[int]()  # those of this one,
-        self.node = -1  # and the node that is being read.
-
-    def current(self) -> int:
-        if self.node < 0:
-            self.budget.claim(NODE)
-            self.node = len(self.names)
-            self.names.append("")
-            self.parents.append(-1)
-            self.lengths.append(np.nan)
-        return self.node
-
-    def name(self, name: str) -> None:
-        self.budget.claim(4 * len(name))
-        self.names[self.current()] = as_text(name)
-
-    def length(self, token: str) -> None:
-        self.lengths[self.current()] = _length(token, self.budget.path)
-
-    def bracket(self, token: str) -> None:
-        if token == "(" and self.node < 0:
-            self.budget.claim(NODE)
-            self.outer.append(self.children)
-            self.children = []
-            return
-        if token == "(" or not self.outer:
+        if token == ";":
+            break
+        if token == ":":
+            current()
+        elif token == "(" and node < 0:
+            budget.claim(NODE)
+            levels.append([])
+        elif token == "(" or len(levels) == 1:
             where = "follows a node" if token == "(" else "stands outside of all parentheses"
-            raise FormatError(f"{self.budget.path} is no tree in Newick's format: a {token!r} {where}.")
-        self.children.append(self.current())
-        self.node = -1
-        if token == ")":
-            parent = self.current()
-            for child in self.children:
-                self.parents[child] = parent
-            self.children = self.outer.pop()
+            raise FormatError(f"{budget.path} is no tree in Newick's format: a {token!r} {where}.")
+        else:
+            levels[-1].append(current())
+            node = -1
+            if token == ")":
+                for child in levels.pop():
+                    parents[child] = current()
+    if len(levels) > 1:
+        raise FormatError(f"{budget.path} is cut short: {len(levels) - 1} '(' of its tree are not closed.")
+    return Nodes(names, parents, lengths)
 
 
 def _length(token: str, path: Path) -> float:
@@ -312,23 +281,25 @@ def walk(root: Any, children: Callable[[Any], Any], length: Callable[[Any], Any]
     return Nodes(names, parents, lengths)
 
 
-read_in_subprocess = in_subprocess("trees", "read_xml", "Bio", "a PhyloXML or NeXML file", "trees")
+_read_phyloxml = in_subprocess("trees", "read_phyloxml", "Bio", "a PhyloXML file", "trees")
 
 
 def read_xml_tree(path: Path) -> EdgeList:
-    """The first tree of a PhyloXML or NeXML file."""
+    """The first tree of a PhyloXML file."""
     head = beginning(path)
     if "<!DOCTYPE" in head:  # declares entities, which can expand or refer to other files
         raise FormatError(f"{path} has a DOCTYPE, which a tree does not need and which is not read.")
-    found: EdgeList = read_in_subprocess(path, "nexml" if re.search(r"<(\w+:)?nexml\b", head) else "phyloxml")
+    if re.search(r"<(\w+:)?nexml\b", head):
+        raise FormatError(f"{path} is a NeXML file, which is not read: convert it to Newick, Nexus or PhyloXML.")
+    found: EdgeList = _read_phyloxml(path)
     return found
 
 
-def read_xml(path: Path, kind: str) -> EdgeList:
+def read_phyloxml(path: Path) -> EdgeList:
     """The first tree that Biopython finds; called in the separate process."""
     phylo: Any = import_module("Bio.Phylo")
     with open_bytes(path) as file:
-        trees = phylo.parse(file, kind)
+        trees = phylo.parse(file, "phyloxml")
         tree = next(trees, None)
         if tree is None:
             raise FormatError(f"{path} holds no tree.")
@@ -336,23 +307,10 @@ def read_xml(path: Path, kind: str) -> EdgeList:
     supports = sum(clade.confidence is not None for clade in tree.find_clades())
     notes = [f"the first of {more + 1} trees was read."] if more else []
     notes += [f"support values left out: {supports}."] if supports else []
-    labels = _taxon_labels(path) if kind == "nexml" else {}
-    nodes = walk(
-        tree.root,
-        lambda clade: clade.clades,
-        lambda clade: clade.branch_length,
-        lambda clade: labels.get(clade.name) or _clade_name(clade),
-    )
-    if not np.all(np.isfinite([length for length in nodes.lengths if length == length])):
+    nodes = walk(tree.root, lambda clade: clade.clades, lambda clade: clade.branch_length, _clade_name)
+    if np.isinf(nodes.lengths).any():
         raise FormatError(f"{path}: the length of a branch must be finite.")
     return as_edges(nodes, path, notes)
-
-
-def _taxon_labels(path: Path) -> dict[str, str]:
-    """The names of the taxa of a NeXML file by their identifiers, which are all that Biopython reads."""
-    with open_bytes(path) as file:
-        taxa = [element for _, element in iterparse(file) if element.tag.endswith("}otu")]
-    return {taxon.get("id", ""): taxon.get("label", "") for taxon in taxa}
 
 
 def _clade_name(clade: Any) -> str | None:

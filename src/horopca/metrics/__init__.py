@@ -5,9 +5,7 @@ from .curvature import CurvatureFit, fit_curvature
 from .distances import (
     average_distortion,
     frechet_variance,
-    mean_squared_error,
     pair_variance,
-    squared_distortion,
     unexplained_variance,
     worst_case_distortion,
 )
@@ -31,10 +29,8 @@ __all__ = [
     "fit_curvature",
     "flatness",
     "frechet_variance",
-    "mean_squared_error",
     "neighbours_kept",
     "pair_variance",
-    "squared_distortion",
     "trustworthiness",
     "unexplained_variance",
     "worst_case_distortion",

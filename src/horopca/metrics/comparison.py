@@ -18,19 +18,18 @@ from .._input.coordinates import check_coordinates
 from .._input.rows import Rows, check_rows
 from ..estimators.base import HyperbolicReduction
 from ..geometry import ModelName, pairwise_distance, to_hyperboloid
-from ..geometry._points import sample_evenly
 from ..neighbors import to_umap
 from .distances import average_distortion, frechet_variance, pair_variance
 from .euclidean import classical_mds, triangulated
-from .neighbours import continuity, neighbours_kept, trustworthiness
+from .neighbours import near_measures
 
-__all__ = ["METHODS", "Method", "Reduction", "compare", "default_methods", "reductions"]
+__all__ = ["METHODS", "compare"]
 
 NEIGHBOURS = 10  # Neighbours of each point that are compared, or a third of all points if that is less.
 REPORT_PAIRS = 4_000_000  # Up to this many pairs all are counted; of more, a random sample of this size.
 FEWEST_POINTS = 64  # The neighbours of at least this many points are compared.
 LANDMARKS = 1 << 11  # Euclidean MDS of more points is that of this many, and the others are added by their distances to them.
-NEAR_MEASURES = (neighbours_kept, trustworthiness, continuity)
+NEAR_MEASURES = ("neighbours_kept", "trustworthiness", "continuity")
 
 
 class Method(NamedTuple):
@@ -70,7 +69,7 @@ class FlatMethod(NamedTuple):
 
 
 def _euclidean_mds(rows: Rows, K: int, seed: int) -> np.ndarray:
-    some = sample_evenly(rows, LANDMARKS)
+    some = rows.take(np.arange(0, rows.shape[0], -(-rows.shape[0] // LANDMARKS)))
     scale = rows.coordinates.scale
     D = pairwise_distance(some) / scale
     picture = classical_mds(D, K)
@@ -127,13 +126,15 @@ def compare(
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
+        Points in the model and curvature.
     n_components : int or sequence of int, default=2
         The dimensions to reduce to.
     methods : sequence of str, optional
         Names in `METHODS`, or "mds" (classical MDS of the hyperbolic distances in Euclidean space) or "umap" (UMAP of the
         hyperbolic neighbours, which needs umap-learn). By default those of `default_methods`. Tangent PCA and Euclidean MDS
         show what flat pictures keep.
-    model, curvature : of X
+    model, curvature : str and float
+        The coordinates of X.
     random_state : int, default=0
         Seeds every method. With more than four million pairs, it also seeds the samples of pairs, and of points whose
         neighbours are compared.
@@ -147,6 +148,11 @@ def compare(
         the points), ``neighbours_kept``, ``trustworthiness`` and ``continuity`` of the ``n_neighbors`` nearest of each point
         (ten, or a third of the points), ``seconds`` of the fit, and ``converged``. UMAP has no unit of length: its picture is
         scaled to the least distortion.
+
+    See Also
+    --------
+    horopca.plots.plot_comparison : draws the pictures of the methods
+    horopca.metrics.average_distortion : one of the columns
 
     Examples
     --------
@@ -247,7 +253,7 @@ def kept_neighbours(X: Any, Y: Any, **settings: Any) -> dict[str, float]:
     n = X.shape[0]
     k, pairs = min(NEIGHBOURS, (n - 1) // 3), report_pairs(n)
     settings |= {"n_neighbors": k, "n_points": n if pairs is None else max(FEWEST_POINTS, 2 * pairs // n)}
-    return {"n_neighbors": k, **{measure.__name__: measure(X, Y, **settings) if k else math.nan for measure in NEAR_MEASURES}}
+    return {"n_neighbors": k, **(near_measures(X, Y, **settings) if k else dict.fromkeys(NEAR_MEASURES, math.nan))}
 
 
 def _variances(X: Any, sampling: dict[str, Any]) -> tuple[float, float]:

@@ -69,8 +69,10 @@ def fit_curvature(
         A graph, whose entries are the lengths of its edges; a matrix of distances, with ``metric="precomputed"``; or points.
     n_components : int, default=2
         The dimension.
-    model, curvature : of points
+    model, curvature : str and float
+        The coordinates of points.
     metric : {"hyperbolic", "precomputed"}
+        Whether points or matrices of distances are passed.
     n_points : int, default=300
         Of more points, a random sample of this size is used. 300 points take about ten seconds.
     random_state : int, RandomState, Generator or None, default=0
@@ -82,6 +84,10 @@ def fit_curvature(
         The ``interval`` contains the curvatures whose distortion exceeds the least by at most two standard errors of the
         difference, over points, and extends half a step of the profile beyond them. If it contains the first or the last of
         ``curvatures``, a flatter or a more curved space may be as good.
+
+    See Also
+    --------
+    delta_hyperbolicity, flatness : other measures of how hyperbolic data is
 
     Examples
     --------

@@ -17,7 +17,7 @@ from .._input.arguments import METRICS, MetricName, check_choice, check_count, c
 from .._input.coordinates import FARTHEST_IMAGE, Coordinates, check_coordinates
 from .._input.means import mean_of
 from .._input.rows import check_rows
-from .._optimize.pairs import some_offsets
+from .._optimize.sample import some_offsets
 from ..geometry import ModelName, distance
 from ..geometry._arrays import to_numpy
 from ..geometry._points import Chunk
@@ -48,20 +48,7 @@ class Options(TypedDict, total=False):
 def average_distortion(X: Any, Y: Any, *, return_error: Literal[False] = False, **options: Unpack[Options]) -> float: ...
 @overload
 def average_distortion(X: Any, Y: Any, *, return_error: Literal[True], **options: Unpack[Options]) -> tuple[float, float]: ...
-@overload
-def average_distortion(X: Any, Y: Any, *, return_error: bool, **options: Unpack[Options]) -> float | tuple[float, float]: ...
-def average_distortion(
-    X: Any,
-    Y: Any,
-    *,
-    model: ModelName = "poincare",
-    curvature: float = -1.0,
-    metric: MetricName = "hyperbolic",
-    flat: bool = False,
-    n_pairs: int | None = None,
-    return_error: bool = False,
-    random_state: Any = None,
-) -> float | tuple[float, float]:
+def average_distortion(X: Any, Y: Any, *, return_error: bool = False, **options: Unpack[Options]) -> Any:
     """Mean over pairs of ``|d(Y) - d(X)| / d(X)``. Pairs at distance 0 in X are left out.
 
     Parameters
@@ -69,17 +56,24 @@ def average_distortion(
     X, Y : arrays of shape (n, .) with the same number of rows
         The points before and after, in the same model and curvature; their dimensions may differ. With
         ``metric="precomputed"``, two distance matrices.
-    model, curvature : of X and Y
-    metric : {"hyperbolic", "precomputed"}
-    flat : bool
+    model, curvature : str and float, default="poincare" and -1.0
+        The coordinates of X and Y.
+    metric : {"hyperbolic", "precomputed"}, default="hyperbolic"
+        Whether points or matrices of distances are passed.
+    flat : bool, default=False
         Whether Y has points of Euclidean space, such as those of UMAP.
-    n_pairs : int or None
+    n_pairs : int or None, default=None
         The approximate number of random pairs to count. None means all pairs of up to 16384 points, and about four million
         of more.
-    return_error : bool
+    return_error : bool, default=False
         Also return the standard error, which is 0 if all pairs were counted.
-    random_state : int, RandomState, Generator or None
+    random_state : int, RandomState, Generator or None, default=None
         Seeds the sample of pairs.
+
+    See Also
+    --------
+    worst_case_distortion : the worst ratio of two distances
+    horopca.plots.plot_distortion : draws every pair
 
     Examples
     --------
@@ -88,54 +82,137 @@ def average_distortion(
     >>> average_distortion(X, X)
     0.0
     """
-    options: Options = {"model": model, "curvature": curvature, "metric": metric, "flat": flat}
-    options |= {"n_pairs": n_pairs, "random_state": random_state}
     value, error = _mean(_pairs((X, Y), **options), relative_change)
     if return_error and not np.isfinite(error):
-        raise ValueError(f"n_pairs={n_pairs} draws too few pairs of different points for a standard error. Raise n_pairs.")
+        raise ValueError(
+            f"n_pairs={options.get('n_pairs')} draws too few pairs of different points for a standard error. Raise n_pairs."
+        )
     return (value, error) if return_error else value
-
-
-def squared_distortion(X: Any, Y: Any, **options: Unpack[Options]) -> float:
-    """Mean over pairs of ``|d(Y)^2 - d(X)^2| / d(X)^2``. Arguments are as in `average_distortion`."""
-    return _mean(_pairs((X, Y), **options), lambda d, e: (r := _ratios(d, e)) * r - 1)[0]
 
 
 def worst_case_distortion(
     X: Any, Y: Any, *, model: ModelName = "poincare", curvature: float = -1.0, metric: MetricName = "hyperbolic"
 ) -> float:
-    """Largest over smallest ratio ``d(Y) / d(X)`` over all pairs: 1 for a scaled isometry, inf where two points merge."""
+    """The largest over the smallest ratio ``d(Y) / d(X)`` over all pairs.
+
+    Parameters
+    ----------
+    X, Y : arrays of shape (n, .) with the same number of rows
+        The points before and after.
+    model, curvature : str and float
+        The coordinates of X and Y.
+    metric : {"hyperbolic", "precomputed"}
+        Whether points or matrices of distances are passed.
+
+    Returns
+    -------
+    float
+        1 if all distances are multiplied by the same number; inf if two points merge.
+
+    See Also
+    --------
+    average_distortion : the mean over pairs
+
+    Examples
+    --------
+    >>> from horopca.metrics import worst_case_distortion
+    >>> X = [[0.0, 0.0], [0.5, 0.0], [0.0, 0.5]]
+    >>> worst_case_distortion(X, X)
+    1.0
+    """
     low, high = np.inf, 0.0
     for d, e in _pairs((X, Y), model=model, curvature=curvature, metric=metric, n_pairs=EVERY_PAIR).blocks:
-        ratios = _ratios(d, e)
+        with np.errstate(over="ignore"):  # infinite where float64 holds no more
+            ratios = e[d > 0] / d[d > 0]
         low, high = min(low, float(ratios.min(initial=np.inf))), max(high, float(ratios.max(initial=0.0)))
     if high == 0.0:
         return 1.0 if low == np.inf else float("inf")
     return high / low if low > 0 else float("inf")
 
 
-def mean_squared_error(X: Any, Y: Any, **options: Unpack[Options]) -> float:
-    """Mean over pairs of ``(d(Y) - d(X))^2``. Arguments are as in `average_distortion`."""
-    return _mean(_pairs((X, Y), **options), lambda d, e: (e - d) ** 2)[0]
-
-
 def pair_variance(X: Any, **options: Unpack[Options]) -> float:
-    """Mean squared distance over all ordered pairs, a point with itself included: the paper's variance.
+    """The mean squared distance over all ordered pairs, the variance of the paper. Pairs of a point with itself count.
 
-    Arguments are as in `average_distortion`.
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        The points, or a matrix of distances with ``metric="precomputed"``.
+    **options
+        As in `average_distortion`, except `flat`.
+
+    Returns
+    -------
+    float
+
+    See Also
+    --------
+    frechet_variance : about the mean
+
+    Examples
+    --------
+    >>> from horopca.metrics import pair_variance
+    >>> round(pair_variance([[0.5, 0.0], [-0.5, 0.0]]), 6)
+    2.413898
     """
     pairs = _pairs((X,), **options)
     return _mean(pairs, lambda d: d * d)[0] * (pairs.n - 1) / pairs.n
 
 
 def frechet_variance(X: Any, *, model: ModelName = "poincare", curvature: float = -1.0) -> float:
-    """Mean squared distance to the Fréchet mean."""
+    """The mean squared distance to the Fréchet mean.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        The points.
+    model, curvature : str and float
+        The coordinates of X.
+
+    Returns
+    -------
+    float
+
+    See Also
+    --------
+    pair_variance : the mean squared distance over pairs
+    horopca.statistics.frechet_mean : the mean itself
+
+    Examples
+    --------
+    >>> from horopca.metrics import frechet_variance
+    >>> round(frechet_variance([[0.5, 0.0], [-0.5, 0.0]]), 6)
+    1.206949
+    """
     rows = check_rows(X, check_coordinates(model, curvature))
     return mean_of(rows).variance / -rows.coordinates.curvature
 
 
 def unexplained_variance(X: Any, X_back: Any, *, model: ModelName = "poincare", curvature: float = -1.0) -> float:
-    """Mean squared distance between points and their reconstructions, such as ``inverse_transform(transform(X))``."""
+    """The mean squared distance between points and their reconstructions.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        The points.
+    X_back : array of shape (n_samples, n_features)
+        Their reconstructions, such as ``inverse_transform(transform(X))``.
+    model, curvature : str and float
+        The coordinates of both.
+
+    Returns
+    -------
+    float
+
+    See Also
+    --------
+    average_distortion : the change of distances between points
+
+    Examples
+    --------
+    >>> from horopca.metrics import unexplained_variance
+    >>> round(unexplained_variance([[0.5, 0.0]], [[0.0, 0.0]]), 6)
+    1.206949
+    """
     coordinates = check_coordinates(model, curvature)
     before, after = check_rows(X, coordinates), check_rows(X_back, coordinates, name="X_back")
     if before.X.shape != after.X.shape:
@@ -152,18 +229,15 @@ def _squares(before: Chunk, after: Chunk) -> float:
 
 
 class _Pairs(NamedTuple):
-    """Distances of the same pairs in one or two clouds of n points, a block at a time."""
+    """Distances of the same pairs in one or two sets of n points, a block at a time."""
 
     n: int
     blocks: Iterator[tuple[np.ndarray, ...]]
     sampled: bool  # whether the blocks are of some pairs, drawn independently, or of all
 
 
-class _Draw(NamedTuple):
-    """Pairs to sample: in each of some groups (g, m) of rows in random order, every row with those at some offsets from it."""
-
-    groups: np.ndarray
-    offsets: tuple[int, ...]
+# Pairs to sample: in each of some groups (g, m) of rows in random order, every row with those at some offsets from it.
+_Draw = tuple[np.ndarray, tuple[int, ...]]
 
 
 def _draw(n: int, pairs: int, groups: int, most: int, random_state: Any) -> _Draw:
@@ -172,7 +246,7 @@ def _draw(n: int, pairs: int, groups: int, most: int, random_state: Any) -> _Dra
     size = n if groups == 1 else max(4, min(n, most, pairs) // groups)
     shifts = max(2 if groups == 1 else 1, pairs // (size * groups))
     chosen = rng.choice(n, size=size * groups, replace=False)
-    return _Draw(chosen.reshape(groups, size), some_offsets(size, shifts, rng))
+    return chosen.reshape(groups, size), some_offsets(size, shifts, rng)
 
 
 def _pairs(
@@ -239,31 +313,21 @@ def _point_blocks(clouds: list[Any], draw: _Draw | None) -> Iterator[tuple[np.nd
     if draw is None:
         yield from map(in_units, pair_distances(*(rows.all() for rows in clouds)))
         return
-    points = [rows.take(draw.groups.ravel()) for rows in clouds]
-    size = draw.groups.shape[1]
-    for start in range(0, draw.groups.size, size):
-        blocks = map(in_units, pair_distances(*(x[start : start + size] for x in points), offsets=draw.offsets))
-        if len(draw.groups) == 1:
-            yield from blocks
-        else:
-            yield tuple(map(np.concatenate, zip(*blocks, strict=True)))
+    groups, offsets = draw
+    points = [rows.take(groups.ravel()) for rows in clouds]
+    size = groups.shape[1]
+    for start in range(0, groups.size, size):
+        blocks = map(in_units, pair_distances(*(x[start : start + size] for x in points), offsets=offsets))
+        yield from blocks if len(groups) == 1 else [tuple(map(np.concatenate, zip(*blocks, strict=True)))]
 
 
 def _matrix_blocks(matrices: list[np.ndarray], draw: _Draw | None) -> Iterator[tuple[np.ndarray, ...]]:
     """The same from matrices of distances."""
     if draw is None:
-        for i in range(len(matrices[0]) - 1):
-            yield tuple(D[i, i + 1 :] for D in matrices)
+        yield from (tuple(D[i, i + 1 :] for D in matrices) for i in range(len(matrices[0]) - 1))
     else:
-        order = draw.groups[0]
-        for o in draw.offsets:
-            yield tuple(D[order, np.roll(order, -o)] for D in matrices)
-
-
-def _ratios(d: np.ndarray, e: np.ndarray) -> np.ndarray:
-    """e / d for the pairs at a distance d > 0; infinite where float64 holds no more."""
-    with np.errstate(over="ignore"):
-        return np.asarray(e[d > 0] / d[d > 0])
+        (order,), offsets = draw
+        yield from (tuple(D[order, np.roll(order, -o)] for D in matrices) for o in offsets)
 
 
 def _mean(pairs: _Pairs, function: Callable[..., np.ndarray]) -> tuple[float, float]:

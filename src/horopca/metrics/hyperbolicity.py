@@ -60,8 +60,10 @@ def delta_hyperbolicity(
     ----------
     X : sparse matrix (n, n), array (n, n) or array (n, n_features)
         A graph, whose entries are the lengths of its edges; a matrix of distances, with ``metric="precomputed"``; or points.
-    model, curvature : of points
+    model, curvature : str and float
+        The coordinates of points.
     metric : {"hyperbolic", "precomputed"}
+        Whether points or matrices of distances are passed.
     n_points : int, optional
         Use only this many random points. The result is a lower bound.
     max_quadruples : int, default=10**9
@@ -73,6 +75,10 @@ def delta_hyperbolicity(
     -------
     Hyperbolicity
         ``delta``, ``upper``, ``diameter``, ``relative`` (2 delta / diameter), ``exact`` and ``n_points``.
+
+    See Also
+    --------
+    flatness, fit_curvature : other measures of how hyperbolic data is
 
     Notes
     -----
@@ -177,12 +183,18 @@ def flatness(X: Any, *, model: ModelName = "poincare", curvature: float = -1.0) 
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
-    model, curvature : of X
+        Points in the model and curvature.
+    model, curvature : str and float
+        The coordinates of X.
 
     Returns
     -------
     Flatness
         ``median_radius``, ``tangent_distortion`` and a ``sentence``.
+
+    See Also
+    --------
+    delta_hyperbolicity, fit_curvature : other measures of how hyperbolic data is
 
     Examples
     --------

@@ -8,25 +8,23 @@ Kaski), with hyperbolic distances on both sides. Memory is O(n). For many points
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, Protocol, TypedDict, Unpack, overload
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from .._input.arguments import METRICS, MetricName, check_choice, check_count, check_generator
 from .._input.coordinates import check_coordinates
-from ..geometry import ModelName, distance, pairwise_distance
+from ..geometry import ModelName, pairwise_distance
 from ..geometry._arrays import to_numpy
 from ..geometry._points import row_slices
 from ..geometry.hyperboloid import BLOCK_ELEMENTS
-from ..neighbors.estimator import nearest_neighbours
-from ..statistics import standard_error
 from .distances import check_clouds
 
 EXACT_POINTS = 1 << 13  # Up to this many points, the mean over all of them is returned by default: it takes a few seconds.
-SAMPLED_POINTS = 1 << 11  # For more points, the size of the sample: its standard error is about one hundredth.
+SAMPLED_POINTS = 1 << 9  # The smallest sample of more points: its standard error is about two hundredths.
 TIE = 1 + 1e-12  # Distances that differ by less are equal: the same distance rounds differently in two formulas.
 
-Found = float | tuple[float, float]  # the mean over points, alone or with its standard error
+DistancesFrom = Callable[[np.ndarray], np.ndarray]  # distances (m, n) from some of n points to all of them
 
 
 class NearOptions(TypedDict, total=False):
@@ -41,23 +39,7 @@ class NearOptions(TypedDict, total=False):
     random_state: Any
 
 
-@overload
-def neighbours_kept(X: Any, Y: Any, *, return_error: Literal[False] = False, **options: Unpack[NearOptions]) -> float: ...
-@overload
-def neighbours_kept(X: Any, Y: Any, *, return_error: Literal[True], **options: Unpack[NearOptions]) -> tuple[float, float]: ...
-def neighbours_kept(
-    X: Any,
-    Y: Any,
-    *,
-    n_neighbors: int = 10,
-    model: ModelName = "poincare",
-    curvature: float = -1.0,
-    metric: MetricName = "hyperbolic",
-    flat: bool = False,
-    n_points: int | None = None,
-    return_error: bool = False,
-    random_state: Any = None,
-) -> Found:
+def neighbours_kept(X: Any, Y: Any, **options: Unpack[NearOptions]) -> float:
     """The mean fraction of a point's nearest neighbours in Y that are among its nearest neighbours in X.
 
     Parameters
@@ -65,19 +47,24 @@ def neighbours_kept(
     X, Y : arrays of shape (n, .) with the same number of rows
         The points before and after, in the same model and curvature; their dimensions may differ. With
         ``metric="precomputed"``, two distance matrices.
-    n_neighbors : int
+    n_neighbors : int, default=10
         The number of neighbours of each point, fewer than n / 2.
-    model, curvature : of X and Y
-    metric : {"hyperbolic", "precomputed"}
-    flat : bool
+    model, curvature : str and float, default="poincare" and -1.0
+        The coordinates of X and Y.
+    metric : {"hyperbolic", "precomputed"}, default="hyperbolic"
+        Whether points or matrices of distances are passed.
+    flat : bool, default=False
         Whether Y has points of Euclidean space, such as those of UMAP.
-    n_points : int or None
+    n_points : int or None, default=None
         The number of random points whose neighbours (among all n) are compared. None means all of up to 8192 points, and
-        2048 of more.
-    return_error : bool
-        Also return the standard error, which is 0 if all points were compared.
-    random_state : int, RandomState, Generator or None
+        of more points as many as take the same time, but at least 512.
+    random_state : int, RandomState, Generator or None, default=None
         Seeds the sample of points.
+
+    See Also
+    --------
+    false_neighbours : for each point
+    trustworthiness, continuity : false and lost neighbours count by their rank
 
     Examples
     --------
@@ -89,43 +76,66 @@ def neighbours_kept(
     >>> 0.3 < neighbours_kept(X, HoroPCA(2, random_state=0).fit_transform(X)) < 1
     True
     """
-    options: NearOptions = {"n_neighbors": n_neighbors, "model": model, "curvature": curvature, "metric": metric}
-    options |= {"flat": flat, "n_points": n_points, "random_state": random_state}
-    found = _mean((X, Y), neighbours_shared, **options)
-    return found if return_error else found[0]
+    return near_measures(X, Y, **options)["neighbours_kept"]
 
 
-@overload
-def trustworthiness(X: Any, Y: Any, *, return_error: Literal[False] = False, **options: Unpack[NearOptions]) -> float: ...
-@overload
-def trustworthiness(X: Any, Y: Any, *, return_error: Literal[True], **options: Unpack[NearOptions]) -> tuple[float, float]: ...
-def trustworthiness(X: Any, Y: Any, *, return_error: bool = False, **options: Unpack[NearOptions]) -> Found:
+def trustworthiness(X: Any, Y: Any, **options: Unpack[NearOptions]) -> float:
     """How far neighbours in Y are neighbours in X, from 0 to 1: false neighbours count by their rank in X.
 
-    Arguments are as in `neighbours_kept`.
+    Parameters
+    ----------
+    X, Y : arrays of shape (n, .) with the same number of rows
+        The points before and after.
+    **options
+        As in `neighbours_kept`.
+
+    Returns
+    -------
+    float
+
+    See Also
+    --------
+    continuity : the same with X and Y exchanged
+    sklearn.manifold.trustworthiness : the same for Euclidean points
 
     Examples
     --------
     >>> import numpy as np
+    >>> from horopca.metrics import trustworthiness
     >>> X = np.array([[0.1], [0.2], [0.3], [0.4], [0.8]])
-    >>> trustworthiness(X, X[[4, 1, 2, 3, 0]], n_neighbors=1).__round__(3)  # the ends exchanged
+    >>> round(trustworthiness(X, X[[4, 1, 2, 3, 0]], n_neighbors=1), 3)  # the ends exchanged
     0.533
     """
-    found = _mean((X, Y), trust_of_points, **options)
-    return found if return_error else found[0]
+    return near_measures(X, Y, **options)["trustworthiness"]
 
 
-@overload
-def continuity(X: Any, Y: Any, *, return_error: Literal[False] = False, **options: Unpack[NearOptions]) -> float: ...
-@overload
-def continuity(X: Any, Y: Any, *, return_error: Literal[True], **options: Unpack[NearOptions]) -> tuple[float, float]: ...
-def continuity(X: Any, Y: Any, *, return_error: bool = False, **options: Unpack[NearOptions]) -> Found:
+def continuity(X: Any, Y: Any, **options: Unpack[NearOptions]) -> float:
     """How far neighbours in X are neighbours in Y, from 0 to 1: lost neighbours count by their rank in Y.
 
-    It is the trustworthiness with X and Y exchanged. Arguments are as in `neighbours_kept`.
+    Parameters
+    ----------
+    X, Y : arrays of shape (n, .) with the same number of rows
+        The points before and after.
+    **options
+        As in `neighbours_kept`.
+
+    Returns
+    -------
+    float
+
+    See Also
+    --------
+    trustworthiness : the same with X and Y exchanged
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.metrics import continuity
+    >>> X = np.array([[0.1], [0.2], [0.3], [0.4], [0.8]])
+    >>> continuity(X, X, n_neighbors=1)
+    1.0
     """
-    found = _mean((Y, X), trust_of_points, ("Y", "X"), **options)
-    return found if return_error else found[0]
+    return near_measures(X, Y, **options)["continuity"]
 
 
 def false_neighbours(
@@ -138,7 +148,14 @@ def false_neighbours(
     metric: MetricName = "hyperbolic",
     flat: bool = False,
 ) -> dict[str, np.ndarray]:
-    """How far the nearest neighbours of each point in Y can be trusted. Arguments are as in `neighbours_kept`.
+    """How far the nearest neighbours of each point in Y can be trusted.
+
+    Parameters
+    ----------
+    X, Y : arrays of shape (n, .) with the same number of rows
+        The points before and after.
+    n_neighbors, model, curvature, metric, flat
+        As in `neighbours_kept`.
 
     Returns
     -------
@@ -147,51 +164,27 @@ def false_neighbours(
         fraction that are; ``"trust"`` and ``"continuity"``: its contributions to `trustworthiness` and `continuity`;
         ``"distortion"``: the mean relative change of its distances to all other points.
 
+    See Also
+    --------
+    neighbours_kept : the mean over all points
+
     Examples
     --------
     >>> import numpy as np
+    >>> from horopca.metrics import false_neighbours
     >>> X = np.array([[0.1], [0.2], [0.3], [0.4], [0.8]])
     >>> false_neighbours(X, X[[4, 1, 2, 3, 0]], n_neighbors=2)["false"]
     array([1, 1, 0, 0, 1])
     """
-    before, after, k = _check_clouds((X, Y), n_neighbors, model, curvature, metric, flat)
-    points = np.arange(len(before))
-    kept = neighbours_shared(before, after, points, k)
-    return {
-        "false": np.rint(k * (1 - kept)).astype(int),
-        "kept": kept,
-        "trust": trust_of_points(before, after, points, k),
-        "continuity": trust_of_points(after, before, points, k),
-        "distortion": _mean_change(before, after, points),
-    }
+    before, after, n = _distances((X, Y), model, curvature, metric, flat)
+    k = _check_neighbours(n_neighbors, n)
+    found = point_measures(before, after, np.arange(n), k)
+    return {"false": np.rint(k * (1 - found["kept"])).astype(int), **found}
 
 
-def _check_clouds(
-    inputs: tuple[Any, Any],
-    k: int,
-    model: ModelName,
-    curvature: float,
-    metric: MetricName,
-    flat: bool,
-    names: tuple[str, str] = ("X", "Y"),
-) -> tuple[Cloud, Cloud, int]:
-    """Validate two arrays and the number of neighbours."""
-    check_choice("metric", metric, METRICS)
-    arrays = check_clouds(inputs, check_coordinates(model, curvature), metric, names, flat=flat)
-    n = arrays[0].shape[0]
-    if n < 3:
-        raise ValueError(f"There must be at least 3 points to compare neighbours, but there are {n}.")
-    k = check_count("n_neighbors", k, 1, (n - 1) // 2, f" (fewer than half of the {n} points)")
-    if metric == "precomputed":
-        return DistanceRows(arrays[0]), DistanceRows(arrays[1]), k
-    before, after = (PointCloud(to_numpy(rows.all()), rows.coordinates.scale) for rows in arrays)
-    return before, after, k
-
-
-def _mean(
-    inputs: tuple[Any, Any],
-    measure: Callable[[Cloud, Cloud, np.ndarray, int], np.ndarray],
-    names: tuple[str, str] = ("X", "Y"),
+def near_measures(
+    X: Any,
+    Y: Any,
     *,
     n_neighbors: int = 10,
     model: ModelName = "poincare",
@@ -200,111 +193,68 @@ def _mean(
     flat: bool = False,
     n_points: int | None = None,
     random_state: Any = None,
-) -> tuple[float, float]:
-    """The mean of a measure over all points or a sample, and its standard error."""
-    before, after, k = _check_clouds(inputs, n_neighbors, model, curvature, metric, flat, names)
-    n = len(before)
-    wanted = SAMPLED_POINTS if n_points is None and n > EXACT_POINTS else n_points
-    count = n if wanted is None else min(n, check_count("n_points", wanted, 2))
-    points = np.arange(n) if count == n else check_generator(random_state).choice(n, size=count, replace=False)
-    values, left = measure(before, after, points, k), 1 - count / n
-    error = standard_error(values.tolist()) * float(np.sqrt(left)) if left else 0.0  # the sample is without replacement
-    return float(np.mean(values)), error
+) -> dict[str, float]:
+    """`neighbours_kept`, `trustworthiness` and `continuity` by their names, from the same distances."""
+    before, after, n = _distances((X, Y), model, curvature, metric, flat)
+    k = _check_neighbours(n_neighbors, n)
+    wanted = max(SAMPLED_POINTS, EXACT_POINTS**2 // n) if n_points is None else check_count("n_points", n_points, 2)
+    points = np.arange(n) if wanted >= n else check_generator(random_state).choice(n, size=wanted, replace=False)
+    found = point_measures(before, after, points, k)
+    names = {"neighbours_kept": "kept", "trustworthiness": "trust", "continuity": "continuity"}
+    return {name: float(np.mean(found[short])) for name, short in names.items()}
 
 
-# ---------------------------------------------------------------- measures of single points
+def _distances(
+    inputs: tuple[Any, Any], model: ModelName, curvature: float, metric: MetricName, flat: bool
+) -> tuple[DistancesFrom, DistancesFrom, int]:
+    """Validate two arrays of points or of distances. Returns their distances, and the number of rows."""
+    check_choice("metric", metric, METRICS)
+    arrays = check_clouds(inputs, check_coordinates(model, curvature), metric, flat=flat)
+    if metric == "precomputed":
+        before, after = (lambda some, D=D: D[some] for D in arrays)
+    else:
+        clouds = [(to_numpy(rows.all()), rows.coordinates.scale) for rows in arrays]
+        before, after = (lambda some, x=x, scale=scale: pairwise_distance(x[some], x) / scale for x, scale in clouds)
+    return before, after, arrays[0].shape[0]
 
 
-class Cloud(Protocol):
-    """n points whose distances are known."""
-
-    def __len__(self) -> int: ...
-
-    def distances(self, points: np.ndarray) -> np.ndarray:
-        """Distances (m, n) from some points to all; infinite to themselves."""
-
-    def distances_to(self, points: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """Distances (m, k) from some points to others (m, k)."""
-
-    def nearest(self, points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """The k nearest of some points and the distance of the farthest of them, shapes (m, k) and (m, 1)."""
+def _check_neighbours(k: Any, n: int) -> int:
+    if n < 3:
+        raise ValueError(f"There must be at least 3 points to compare neighbours, but there are {n}.")
+    return check_count("n_neighbors", k, 1, (n - 1) // 2, f" (fewer than half of the {n} points)")
 
 
-class PointCloud:
-    """Points x (n, d+1) of the hyperboloid, whose distances are divided by `scale`."""
-
-    def __init__(self, x: np.ndarray, scale: float = 1.0) -> None:
-        self.x, self.scale = x, scale
-
-    def __len__(self) -> int:
-        return len(self.x)
-
-    def distances(self, points: np.ndarray) -> np.ndarray:
-        d: np.ndarray = pairwise_distance(self.x[points], self.x) / self.scale
-        d[np.arange(len(points)), points] = np.inf
-        return d
-
-    def distances_to(self, points: np.ndarray, others: np.ndarray) -> np.ndarray:
-        return np.stack([distance(self.x[points], self.x[column]) for column in others.T], axis=1) / self.scale
-
-    def nearest(self, points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        indices, distances = nearest_neighbours(self.x, k, points)
-        return indices, distances[:, -1:] / self.scale
+def point_measures(before: DistancesFrom, after: DistancesFrom, points: np.ndarray, k: int) -> dict[str, np.ndarray]:
+    """The measures of `false_neighbours` for some points, from blocks of distances that fit into a core's cache."""
+    n = before(points[:1]).shape[1]
+    blocks = []
+    for rows in row_slices(len(points), max(1, BLOCK_ELEMENTS // n)):
+        some = points[rows]
+        d, e = before(some), after(some)
+        d[np.arange(len(some)), some] = e[np.arange(len(some)), some] = np.inf  # no point is its own neighbour
+        blocks.append(_block_measures(d, e, k))
+    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
-class DistanceRows:
-    """Points that are known by their distances: a matrix, or an object whose ``[points]`` are rows of it."""
-
-    def __init__(self, rows: Any) -> None:
-        self.rows = rows
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def distances(self, points: np.ndarray) -> np.ndarray:
-        d: np.ndarray = self.rows[points]
-        d[np.arange(len(points)), points] = np.inf
-        return d
-
-    def distances_to(self, points: np.ndarray, others: np.ndarray) -> np.ndarray:
-        return in_blocks(self, points, lambda rows, d: np.take_along_axis(d, others[rows], axis=1))
-
-    def nearest(self, points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        indices = in_blocks(self, points, lambda rows, d: np.argpartition(d, k - 1, axis=1)[:, :k])
-        return indices, self.distances_to(points, indices).max(axis=1, keepdims=True)
+def _block_measures(d: np.ndarray, e: np.ndarray, k: int) -> dict[str, np.ndarray]:
+    """Measures of m points from their distances (m, n) before and after, infinite to themselves."""
+    near, drawn = (np.argpartition(distances, k - 1, axis=1)[:, :k] for distances in (d, e))  # k nearest
+    found = np.take_along_axis(d, drawn, axis=1)
+    reach = np.take_along_axis(d, near, axis=1).max(axis=1, keepdims=True)
+    apart = np.isfinite(d) & (d > 0)
+    ratios = np.where(apart, e, 0.0) / np.where(apart, d, 1.0)
+    return {
+        "kept": np.mean(found <= reach * TIE, axis=1),
+        "trust": _trust(d, found),
+        "continuity": _trust(e, np.take_along_axis(e, near, axis=1)),
+        "distortion": np.abs(ratios - apart).sum(axis=1) / np.maximum(apart.sum(axis=1), 1),
+    }
 
 
-def in_blocks(cloud: Cloud, points: np.ndarray, function: Callable[[slice, np.ndarray], np.ndarray]) -> np.ndarray:
-    """function(rows, distances of these points to all others), concatenated; a block fits into a core's cache."""
-    parts = row_slices(len(points), max(1, BLOCK_ELEMENTS // len(cloud)))
-    return np.concatenate([function(rows, cloud.distances(points[rows])) for rows in parts])
-
-
-def neighbours_shared(before: Cloud, after: Cloud, points: np.ndarray, k: int) -> np.ndarray:
-    """The fraction (m,) of the k nearest after that are no farther before than the k nearest before."""
-    d = before.distances_to(points, after.nearest(points, k)[0])
-    return np.asarray(np.mean(d <= before.nearest(points, k)[1] * TIE, axis=1))
-
-
-def trust_of_points(before: Cloud, after: Cloud, points: np.ndarray, k: int) -> np.ndarray:
-    """Contributions (m,) to trustworthiness, by the ranks before of the k nearest after."""
-    n, near = len(before), after.nearest(points, k)[0]
-
-    def excess(rows: slice, d: np.ndarray) -> np.ndarray:
-        far = np.take_along_axis(d, near[rows], axis=1)
-        # points at the same distance share the lowest rank
-        ranks = np.stack([1 + np.count_nonzero(d * TIE < far[:, j, None], axis=1) for j in range(k)])
-        return np.asarray(np.maximum(ranks - k, 0).sum(axis=0))
-
-    return np.asarray(1 - in_blocks(before, points, excess) * 2 / (k * (2 * n - 3 * k - 1)))
-
-
-def _mean_change(before: Cloud, after: Cloud, points: np.ndarray) -> np.ndarray:
-    """The mean relative change (m,) of distances; those that were 0 are left out."""
-
-    def change(rows: slice, d: np.ndarray) -> np.ndarray:
-        apart = np.isfinite(d) & (d > 0)
-        ratios = np.where(apart, after.distances(points[rows]), 0.0) / np.where(apart, d, 1.0)
-        return np.asarray(np.abs(ratios - apart).sum(axis=1) / np.maximum(apart.sum(axis=1), 1))
-
-    return in_blocks(before, points, change)
+def _trust(d: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """Contributions (m,) to trustworthiness, by the ranks in d (m, n) of k points at the distances `found` (m, k)."""
+    n, k = d.shape[1], found.shape[1]
+    # points at the same distance share the lowest rank
+    d = d * TIE
+    ranks = np.stack([1 + np.count_nonzero(d < found[:, j, None], axis=1) for j in range(k)])
+    return np.asarray(1 - np.maximum(ranks - k, 0).sum(axis=0) * 2 / (k * (2 * n - 3 * k - 1)))

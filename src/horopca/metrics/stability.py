@@ -6,82 +6,76 @@ are compared after the isometry that aligns them best (`horopca.geometry.align`)
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from copy import copy
+from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.stats import f as fisher
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import has_fit_parameter
 
 from .._input.arguments import check_count, check_generator, check_number
 from .._input.coordinates import Coordinates
-from .._input.rows import check_rows
+from .._input.means import mean_of
+from .._input.rows import Rows, check_rows
+from .._input.threads import run_jobs
 from .._optimize.multi_start import MERGED
-from ..estimators.base import HyperbolicReduction
-from ..estimators.fitting import fitted_coordinates
-from ..geometry import distance, from_hyperboloid, to_hyperboloid, translate, translate_to_origin
+from ..estimators.base import HyperbolicReduction, check_reduction
+from ..estimators.fitting import as_fitted, check_weights, fitted_coordinates
+from ..estimators.folds import group_numbers
+from ..estimators.parallel_analysis import DEPENDENT, look_dependent
+from ..geometry import align, distance, from_hyperboloid, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import to_numpy
+from ..geometry.isometries import Frame, between
+from ..projections.spines import spine_angle, spine_basis
 from ..statistics import frechet_mean
-from .resampling import Resampling
 
-DEPENDENT = (
-    "Rows look dependent: their neighbours are closer than those of independent rows would be, as in families. Pass groups= "
-    "(the family or subtree of each row); without it, all of this looks more stable than it is."
-)
+FEWEST = 10  # With fewer refits there is no quantile of 90 %.
 FEW_GROUPS = 10  # With this many groups or fewer, the variance between groups is hardly known.
+ALIGNED_ROWS = 1 << 14  # Pictures are aligned by at most this many points.
+CHANGED_PAIRS = 1 << 12  # Pairs whose distances are compared: the error is about a hundredth of the change.
+SAME_MEAN = 1e-3  # If the means of X and of the fit are farther apart, in standard deviations, X is not the data of the fit.
+REDRAWN = 100  # The largest number of attempts to draw a resample with enough different points.
 STABLE, LOOSE = 15.0, 30.0  # Up to these angles, in degrees, a spine is called stable, or roughly stable.
 READABLE, COARSE = 0.9, 0.5  # From these values of `stability`, a picture can be read point by point, or in its large parts.
 
 
 class Stability(NamedTuple):
-    """The stability of a fit and of every point of its picture.
+    """The stability of a fit and of every point of its picture."""
 
-    Attributes
-    ----------
-    images : ndarray (n_samples, n_components) (one column more for a model with time)
-        The picture: ``model.transform(X)``.
-    covariances : ndarray (n_samples, n_components, n_components)
-        The second moments of where refits put each point, about its image: in the tangent space there, carried to the origin
-        along a geodesic, in the unit of the data.
-    spread : ndarray (n_samples,)
-        How far refits put each point from its image, the root of the mean square.
-    stability : float
-        1 less the share of the mean square of `spread` in the variance of the picture: 1 if no point moves, 0 if points move
-        as far as they are apart.
-    angles : ndarray (n_resamples, n_components)
-        The largest angle, in degrees, between the spine of the first k components and that of each refit: as subspaces of
-        R^{1,d}, seen from the mean of the data. Of no columns for methods without spines.
-    angle_bounds : ndarray (n_components,)
-        Within these angles are a share `level` of the refits: by the principle of the bootstrap, the angle to the spine of the
-        population is below with this confidence. (An angle is never negative, so that its interval is from 0 on.)
-    merged : float
-        How often the ideal points of a refit are merged (``spine_.kappa`` is 0): a share of the refits. NaN where there are
-        no two of them.
-    converged : float
-        The share of refits that converged.
-    level : float
-    n_resamples : int
-    conclusion : str
-        The conclusion in a few sentences.
-    coordinates : Coordinates
-        The model and curvature of the images.
-    distance_change : float
-        The mean relative change, over refits and pairs of points, of distances in the picture. They may be stable where
-        positions are not.
-    """
-
+    #: (n_samples, n_components), the picture: ``model.transform(X)``
     images: np.ndarray
+    #: (n_samples, n_components, n_components), second moments of where refits put each point, about its image: in the tangent
+    #: space there, carried to the origin along a geodesic, in the unit of the data
     covariances: np.ndarray
+    #: (n_samples,), how far refits put each point from its image, the root of the mean square
     spread: np.ndarray
+    #: 1 minus the mean square of `spread` as a fraction of the variance of the picture: 1 if no point moves, 0 if points move
+    #: as far as they are apart
     stability: float
+    #: (n_resamples, n_components), the largest angle in degrees between the spine of the first k components and that of each
+    #: refit, as subspaces of R^{1,d} seen from the mean of the data; no columns for methods without spines
     angles: np.ndarray
+    #: (n_components,), the angles that a fraction `level` of the refits does not exceed: by the principle of the bootstrap, the
+    #: angle to the spine of the population is smaller with this confidence
     angle_bounds: np.ndarray
+    #: the fraction of refits whose ideal points are merged (``spine_.kappa`` is 0); NaN if there are no two of them
     merged: float
+    #: the fraction of refits that converged
     converged: float
+    #: the confidence of the regions and bounds
     level: float
+    #: the number of refits
     n_resamples: int
+    #: the conclusion in a few sentences
     conclusion: str
+    #: the model and curvature of the images
     coordinates: Coordinates
+    #: the mean relative change, over refits and pairs of points, of distances in the picture, which may be stable where
+    #: positions are not
     distance_change: float = float("nan")
 
     def stable_points(self, fraction: float = 0.1) -> np.ndarray:
@@ -95,10 +89,9 @@ class Stability(NamedTuple):
     def borders(self, n_points: int = 64, level: float | None = None) -> np.ndarray:
         """The border of the region of each image, points (n_samples, n_points, 2) in the model of the images.
 
-        It is an ellipse in the tangent space, taken into the plane by the exponential map: so large that, by a normal
-        distribution, it holds the image under the fit to the population with a confidence of `level`. Of one component it is
-        an interval, and its two ends are returned, (n_samples, 2, 1). Points of a model with time, such
-        as "lorentz", have one column more.
+        The region is an ellipse in the tangent space, mapped by the exponential map. If refits are normally distributed, it
+        contains the image under the fit to the population with a confidence of `level`. For one component it is an interval,
+        and its ends are returned, (n_samples, 2, 1). Points of a model with time have one column more.
         """
         check_count("n_points", n_points, 3)
         K = self.covariances.shape[1]
@@ -111,10 +104,9 @@ class Stability(NamedTuple):
         return np.asarray(flat.reshape(*border.shape[:2], -1))
 
     def semi_axes(self, level: float | None = None) -> np.ndarray:
-        """The semi-axes of the region of each image, columns of matrices (n_samples, n_components, n_components).
+        """The semi-axes of the region of each image, columns of matrices A (n_samples, n_components, n_components).
 
-        The region of an image is ``exp(A u)`` for all vectors u of length up to 1, where A is its matrix: an ellipsoid in the
-        tangent space there, carried to the origin along a geodesic, in the unit of the data.
+        The region of an image is ``exp(A u)`` for all vectors u of length up to 1, in the unit of the data.
         """
         K = self.covariances.shape[1]
         size = np.sqrt(_quantile(self.level if level is None else check_level(level), K, self.n_resamples))
@@ -137,7 +129,7 @@ class Stability(NamedTuple):
     def _angles(self, root: np.ndarray, n_points: int) -> np.ndarray:
         """Points of the unit circle (n, n_points, 2) to be mapped by `root` (n, 2, 2), dense in the direction of the origin.
 
-        Seen from there, that of a large region is all that is seen of it: what is farther by r is smaller by e^r.
+        A part of the border that is farther away by r appears smaller by e^r.
         """
         reach = np.linalg.norm(root, axis=(1, 2))[:, None].clip(1e-9, 300)
         inward = np.einsum("nji,nj->ni", root, -self._points()[:, 1:])  # where on the circle the ellipse is farthest that way
@@ -154,7 +146,6 @@ def bootstrap(
     X: Any,
     *,
     n_resamples: int = 100,
-    resample: Literal["bootstrap", "subsample"] = "bootstrap",
     groups: Any = None,
     sample_weight: Any = None,
     level: float = 0.9,
@@ -163,19 +154,18 @@ def bootstrap(
 ) -> Stability:
     """How stable a fitted reduction is: refits to resampled rows, and how much their spines and pictures differ.
 
-    Every refit starts from the usual starts of `model` and from its result. From that result alone it would end in the same
+    Every refit uses the usual starts of `model` and its result as one more. From that result alone it would end in the same
     optimum each time; without it, differences between searches would be taken for differences between data.
     100 refits of `HoroPCA` to a thousand points take about a minute of processor time.
 
     Parameters
     ----------
     model : a fitted HoroPCA, or another reduction of this package
-        Its number of components is kept, and all its parameters: that of a `HoroPCACV` is not chosen again.
+        Its parameters are kept, and its number of components: a `HoroPCACV` does not choose again.
     X : array of shape (n_samples, n_features)
         The points that it was fitted to.
     n_resamples : int, default=100
-    resample : {"bootstrap", "subsample"}, default="bootstrap"
-        n rows with replacement, or n / 2 rows without replacement, in which no point occurs twice.
+        The number of refits, each to n rows that are drawn with replacement.
     groups : array of shape (n_samples,), optional
         Rows of one group are drawn together. Pass it if rows depend on each other, such as the leaves of a subtree: if they
         are drawn one by one, the picture looks more stable than it is.
@@ -184,15 +174,18 @@ def bootstrap(
     level : float, default=0.9
         The confidence of regions and bounds.
     random_state : int, RandomState, Generator or None, default=0
-        Seeds the resamples, and the refits of a model that has no whole number for its own.
+        Seeds the resamples, and the refits of a model whose own `random_state` is not an integer.
     n_jobs : int or None, default=None
-        Refits at a time, as joblib runs them; the result does not depend on it.
+        Jobs of joblib. The result does not depend on it.
 
     Returns
     -------
     Stability
-        What it holds is of the size of the picture, however many the refits. ``plots.plot_disk(result.images,
-        regions=result)`` draws the regions.
+        ``plots.plot_plane(result.images, regions=result)`` draws the regions.
+
+    See Also
+    --------
+    component_curve : how many components the data supports
 
     Examples
     --------
@@ -205,14 +198,14 @@ def bootstrap(
     >>> found.angles.shape, found.spread.shape
     ((10, 1), (121,))
     """
-    plan = Resampling.checked(model, X, n_resamples, resample, groups, sample_weight, check_generator(random_state))
+    plan = _plan(model, X, n_resamples, groups, sample_weight, check_generator(random_state))
     level, K, n = check_level(level), plan.reference.shape[1] - 1, len(plan.reference)
     moments, squares, refits = np.zeros((n, K, K)), np.zeros(n), []
-    for refit in Parallel(n_jobs=n_jobs, return_as="generator")(delayed(plan.refit)(k) for k in range(n_resamples)):
-        moments += refit.moved[:, :, None] * refit.moved[:, None, :]  # in order: the same to the last bit, whoever was first
+    for refit in run_jobs(plan.refit, ((k,) for k in range(n_resamples)), n_jobs):
+        moments += refit.moved[:, :, None] * refit.moved[:, None, :]  # in order, so that sums do not depend on n_jobs
         squares += np.sum(refit.moved**2, axis=1)
         refits.append(refit._replace(moved=np.empty((0, K))))
-    scale = fitted_coordinates(model).scale
+    scale = plan.coordinates.scale
     angles = np.array([refit.angles for refit in refits])
     kappas = np.array([refit.kappa for refit in refits])
     spread = np.sqrt(squares / n_resamples)
@@ -233,7 +226,11 @@ def bootstrap(
         plan.coordinates,
         float(np.mean([refit.change for refit in refits])),
     )
-    return found._replace(conclusion=" ".join(_sentences(found, plan, np.sqrt(about) / scale)))
+    dependent = groups is None and look_dependent(np.asarray(plan.coordinates.to_hyperboloid(plan.X[plan.matched()])))
+    drawn = f"{len(plan.groups)} rows" if groups is None else f"{len(plan.groups)} groups of {sum(map(len, plan.groups))} rows"
+    notes = [f"{DEPENDENT}; without it, all of this looks more stable than it is."] if dependent else []
+    notes += [f"With {drawn} this is a guess."] if len(plan.groups) <= FEW_GROUPS else []
+    return found._replace(conclusion=" ".join([*conclusion(found, drawn, np.sqrt(about) / scale), *notes]))
 
 
 def check_level(level: Any) -> float:
@@ -249,19 +246,141 @@ def _quantile(level: float, K: int, n_resamples: int) -> float:
     return float(K * n_resamples / (n_resamples - K + 1) * fisher.ppf(level, K, n_resamples - K + 1))
 
 
+# ---------------------------------------------------------------- refits
+
+
+class _Refit(NamedTuple):
+    """The result of one refit."""
+
+    moved: np.ndarray  # (n, K), the new images as tangent vectors at the old ones, carried to the origin
+    change: float  # mean relative change of the distances of some pairs of images
+    angles: list[float]  # of its nested spines, in degrees
+    kappa: float
+    converged: bool
+
+
+class _Plan(NamedTuple):
+    """A fit, its points and images, and the groups of rows that are drawn: everything that a refit needs."""
+
+    model: Any
+    X: np.ndarray
+    coordinates: Coordinates
+    reference: np.ndarray  # (n, K+1), the picture
+    groups: list[np.ndarray]  # rows that are drawn together; rows of weight 0 are in none
+    weight: np.ndarray | None
+    seed: int
+
+    def refit(self, number: int) -> _Refit:
+        """Draw rows, fit to them, and compare the pictures."""
+        rows = self._draw(np.random.default_rng([self.seed, number]))
+        model, weight = copy(self.model), {} if self.weight is None else {"sample_weight": self.weight[rows]}
+        if not isinstance(getattr(model, "random_state", 0), Integral):  # otherwise the result would not be reproducible
+            model.random_state = int(np.random.default_rng([self.seed, number, 1]).integers(2**31))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(self.X[rows], **weight)
+        images, some = to_numpy(Rows(self.X, self.coordinates).map(model._images)), self.matched()
+        aligned = align(images[some], self.reference[some], squares=True).move(images)
+        moved = from_hyperboloid(translate_to_origin(aligned, self.reference), "tangent")
+        kappa = float("nan") if getattr(self.model, "ideal_points_", None) is None else model.spine_.kappa
+        return _Refit(moved, self._change(images), self._angles(model), kappa, bool(model.converged_))
+
+    def matched(self) -> slice:
+        """The rows that pictures are aligned by."""
+        return slice(None, None, -(-len(self.reference) // ALIGNED_ROWS))
+
+    def _draw(self, rng: np.random.Generator) -> np.ndarray:
+        """Rows of a resample that has enough different rows for a fit."""
+        count, K = len(self.groups), self.reference.shape[1] - 1
+        for _ in range(REDRAWN):
+            rows = np.concatenate([self.groups[g] for g in rng.integers(count, size=count)])
+            if len(np.unique(self.X[rows], axis=0)) > K:
+                return rows
+        raise ValueError(
+            f"X has too few different points to resample: {REDRAWN} resamples in a row had no more than {K}. Pass more rows, "
+            "or more groups."
+        )
+
+    def _change(self, images: np.ndarray) -> float:
+        """The mean relative change of the distances between random pairs of images."""
+        a, b = np.random.default_rng(self.seed).integers(len(images), size=(2, CHANGED_PAIRS))
+        before, after = distance(self.reference[a], self.reference[b]), distance(images[a], images[b])
+        apart = before > 0
+        return float(np.mean(np.abs(after[apart] / before[apart] - 1))) if apart.any() else 0.0
+
+    def _angles(self, refit: Any) -> list[float]:
+        """Largest angles, in degrees, between nested spines of the fit and of a refit, both seen from the mean of the fit."""
+        if not hasattr(refit, "nested_spines_"):
+            return []
+        still = np.eye(len(refit._mean) - 1)
+        there = between(Frame(refit._mean, still), Frame(self.model._mean, still)).T
+        pairs = zip(self.model.nested_spines_, refit.nested_spines_, strict=True)
+        return [float(np.degrees(spine_angle(spine_basis(a), spine_basis(b) @ there))) for a, b in pairs]
+
+
+def _plan(model: Any, X: Any, n_resamples: Any, groups: Any, weight: Any, rng: np.random.Generator) -> _Plan:
+    """Validate the arguments of `bootstrap`."""
+    check_reduction(model)
+    rows, K = check_rows(X, fitted_coordinates(model), estimator=model), model.n_components_
+    if rows.remote:
+        raise ValueError("X must be in memory to be resampled, but is a Dask array. Pass a sample of X and a fit to it.")
+    n, seen = rows.shape[0], getattr(model, "n_samples_seen_", rows.shape[0])
+    if n != seen:
+        raise ValueError(f"X must hold the {seen} points that the model was fitted to, but has {n} rows.")
+    check_count("n_resamples", n_resamples, max(FEWEST, 2 * K))
+    members = np.arange(n) if groups is None else group_numbers(groups, n)
+    if groups is not None and members.max() < 3:
+        raise ValueError(f"groups must be at least 4, but there are {members.max() + 1}. Use smaller groups, or pass none.")
+    start, counted = _starting(model), np.arange(n)
+    if weight is not None:
+        if not has_fit_parameter(start, "sample_weight"):
+            raise ValueError(f"sample_weight must be None for {type(model).__name__}, whose fit takes no weights.")
+        weight = check_weights(weight, n)
+        counted = np.flatnonzero(weight)
+    data = rows.X if isinstance(rows.X, np.ndarray) else to_numpy(rows.X)
+    different, least = len(np.unique(data[counted], axis=0)), 2 * (K + 1)
+    if different < least:
+        raise ValueError(
+            f"X must have at least {least} different rows to resample a fit of {K} components, but has {different} of "
+            f"{len(counted)}."
+        )
+    _check_mean(start, rows, weight)
+    order = counted[np.argsort(members[counted], kind="stable")]
+    drawn = np.split(order, np.flatnonzero(np.diff(members[order])) + 1)
+    return _Plan(start, data, rows.coordinates, to_numpy(rows.map(model._images)), drawn, weight, int(rng.integers(2**31)))
+
+
+def _starting(model: Any) -> Any:
+    """A silent copy with the chosen number of components that starts its next fit at the last result, if it can."""
+    model = model._as_chosen()
+    wanted = {"n_components": model.n_components_, "warm_start": True, "verbose": 0, **fitted_coordinates(model)._asdict()}
+    return copy(model).set_params(**{name: value for name, value in wanted.items() if name in model.get_params(deep=False)})
+
+
+def _check_mean(model: Any, rows: Rows, weight: np.ndarray | None) -> None:
+    """Raise ValueError if the mean of the points is not that of the fit."""
+    # the median of "robust" may be any point of a gap, and a stream's fit may be older than its last rows
+    if not hasattr(model, "_mean") or hasattr(model, "_reservoir") or as_fitted(model, "objective") == "robust":
+        return
+    rows.weights = weight
+    mean = mean_of(rows)
+    if distance(to_numpy(mean.point), model._mean) > SAME_MEAN * np.sqrt(mean.variance) + SAME_MEAN**2:
+        raise ValueError(
+            "X must hold the points that the model was fitted to, but has another mean. Pass these points, and the "
+            "sample_weight of the fit if there was any."
+        )
+
+
 # ---------------------------------------------------------------- in words
 
 
-def _sentences(found: Stability, plan: Resampling, radius: float) -> Iterator[str]:
-    """The conclusion, a sentence at a time."""
-    n, count, counted = len(found.images), int(plan.members.max()) + 1, int(np.sum(plan.different >= 0))
-    drawn = f"{counted} rows" if count == n else f"{count} groups of {counted} rows"
-    kind = "bootstrap samples" if plan.resample == "bootstrap" else "halves"
-    share = f"{100 * found.level:g} %"
-    yield f"Of {found.n_resamples} refits to {kind} of {drawn}:"
+def conclusion(found: Stability, drawn: str, radius: float) -> Iterator[str]:
+    """The conclusion about a picture of a radius, a sentence at a time."""
+    n = len(found.images)
+    yield f"Of {found.n_resamples} refits to bootstrap samples of {drawn}:"
     if len(found.angle_bounds):
         said = [f"{_components(k)} {bound:.2g}° ({_verdict(bound)})" for k, bound in enumerate(found.angle_bounds, start=1)]
-        yield f"{share} lie within these angles of the spine: {', '.join(said)}."
+        yield f"{100 * found.level:g} % lie within these angles of the spine: {', '.join(said)}."
     move = float(np.sqrt(np.mean(found.spread**2)))
     wide, readable = int(np.sum(found.spread > radius / 2)), found.stability >= READABLE
     but = f", but for the {wide} of {n} that move by more than half of that radius" if wide and readable else ""
@@ -276,15 +395,11 @@ def _sentences(found: Stability, plan: Resampling, radius: float) -> Iterator[st
             f"{still} of {n} points, which move by less than a tenth of that radius."
         )
     if readable and np.any(found.angle_bounds > LOOSE):
-        yield "That angles are large where the picture stays is no contradiction: a spine may slide inside it at little cost."
-    if not np.isnan(found.merged) and plan.model.ideal_points_ is not None:
+        yield "Angles can be large although the picture is stable, because a spine can slide inside it at little cost."
+    if not np.isnan(found.merged):
         yield f"The ideal points are merged in {found.merged:.0%} of the refits."
     if found.converged < 1:
         yield f"{1 - found.converged:.0%} of the refits did not converge, which makes these results less certain."
-    if count == n and plan.looks_dependent():
-        yield DEPENDENT
-    if count <= FEW_GROUPS:
-        yield f"With {count} {'rows' if count == n else 'groups'} this is a guess."
 
 
 def _components(k: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal, Self, get_args, overload
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from array_api_compat import device, is_numpy_array
@@ -14,23 +14,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._input.arguments import check_choice, check_count, check_number
 from .._input.coordinates import FARTHEST_IMAGE, ModelChoice, check_coordinates
-from .._input.recognition import choose_coordinates
-from .._input.rows import Rows, check_rows
+from .._input.rows import Rows, check_rows, choose_coordinates
 from .._input.threads import allowed_threads, one_blas_thread
 from ..estimators.base import HyperbolicEstimator, new_fit
 from ..estimators.fitting import fitted_coordinates
 from ..geometry import ModelName
 from ..geometry._arrays import array_namespace, to_numpy
-from .brute import queries_at_a_time, search_all
-from .selection import Polar, Selection
-from .shells import QUERIES, Shells
+from ..geometry.hyperboloid import polar
+from .search import QUERIES, Polar, Selection, Shells, queries_at_a_time, search_all
 
 AlgorithmName = Literal["auto", "brute", "shells"]
 
-# "auto" takes shells where they were faster than brute force (python -m benchmarks.neighbors): for this many points or more,
-# up to this dimension, and if a sample of points has few candidates each, as points of trees have.
+# "auto" uses shells for this many points or more, up to this dimension, if a sample of points has few candidates each: at most
+# 100, or a thousandth of all points. `python -m benchmarks.neighbors switch` prints the times and the choice:
+# shells were faster with up to 61 candidates of a query (trees, and all points in the plane) and slower from 131 on.
 SHELL_POINTS, SHELL_DIMENSIONS = 1 << 13, 8
-SAMPLE, FEW_CANDIDATES = 64, 0.01  # The number of points, and the largest share of all points that are candidates of one.
+SAMPLE, MOST_CANDIDATES = 64, 100
 
 
 class HyperbolicNeighbors(HyperbolicEstimator):
@@ -61,6 +60,11 @@ class HyperbolicNeighbors(HyperbolicEstimator):
     n_samples_fit_ : int
     n_features_in_, feature_names_in_ : as in scikit-learn
     model_, curvature_ : those of the points
+
+    See Also
+    --------
+    sklearn.neighbors.NearestNeighbors : for Euclidean points
+    to_umap : neighbours for UMAP
 
     Examples
     --------
@@ -97,7 +101,8 @@ class HyperbolicNeighbors(HyperbolicEstimator):
         X : array of shape (n_samples, n_features)
             Points in the estimator's model and curvature: NumPy, torch or another array library, a memory-mapped file or a
             data frame. They are not copied by "brute".
-        y : ignored
+        y : None
+            Ignored; it is there for scikit-learn.
 
         Returns
         -------
@@ -130,23 +135,10 @@ class HyperbolicNeighbors(HyperbolicEstimator):
             sample = shells.data.take(np.linspace(0, n - 1, SAMPLE).astype(int))
             first = Selection(SAMPLE, self.n_neighbors)
             shells.search(sample, first)
-            if first.considered > FEW_CANDIDATES * n * SAMPLE:
+            if first.considered > max(MOST_CANDIDATES, n / 1000) * SAMPLE:
                 return None
         return shells
 
-    @overload
-    def kneighbors(
-        self,
-        X: Any = ...,
-        n_neighbors: int | None = ...,
-        return_distance: Literal[True] = ...,
-        *,
-        model: ModelName | None = ...,
-    ) -> tuple[Any, Any]: ...
-    @overload
-    def kneighbors(
-        self, X: Any = ..., n_neighbors: int | None = ..., *, return_distance: Literal[False], model: ModelName | None = ...
-    ) -> Any: ...
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True, *, model: ModelName | None = None
     ) -> Any:
@@ -159,6 +151,7 @@ class HyperbolicNeighbors(HyperbolicEstimator):
         n_neighbors : int, optional
             That of the estimator if not given.
         return_distance : bool, default=True
+            Whether to return the distances too.
         model : str, optional
             The model of X, if it is not that of the fit. The curvature is that of the fit.
 
@@ -196,7 +189,8 @@ class HyperbolicNeighbors(HyperbolicEstimator):
 
         Parameters
         ----------
-        X, return_distance, model : as in `kneighbors`
+        X, return_distance, model
+            As in `kneighbors`.
         radius : float, default=1.0
             In the unit of the curvature; points at exactly this distance are included.
 
@@ -234,7 +228,8 @@ class HyperbolicNeighbors(HyperbolicEstimator):
 
         Parameters
         ----------
-        X, n_neighbors, model : as in `kneighbors`
+        X, n_neighbors, model
+            As in `kneighbors`.
         mode : {"connectivity", "distance"}, default="connectivity"
             Edges have the weight 1, or their length.
 
@@ -283,8 +278,8 @@ class HyperbolicNeighbors(HyperbolicEstimator):
         if shells is None:
             search_all(_moved(x, self._rows.X), self._rows.chunks(), found, run)
         else:
-            queries = Polar.of(to_numpy(x))
-            run(lambda i: shells.search(queries[starts[i] : starts[i] + step], found[i]), len(found))
+            points = to_numpy(x)
+            run(lambda i: shells.search(Polar(*polar(points[starts[i] : starts[i] + step])), found[i]), len(found))
         return found
 
 

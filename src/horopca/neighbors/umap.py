@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._input.coordinates import FARTHEST_IMAGE
-from .._input.recognition import choose_coordinates
-from .._input.rows import check_rows
+from .._input.rows import check_rows, choose_coordinates
 from ..geometry import ModelName, from_hyperboloid
 from ..geometry._arrays import to_numpy
 from .estimator import HyperbolicNeighbors
@@ -26,17 +25,23 @@ def to_umap(
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
+        Points in the model and curvature.
     init : array of shape (n_samples, n_components), optional
         The picture that UMAP starts from, usually that of `HoroPCA`, in the model and curvature of X. It is passed on as
         tangent vectors at the origin. If not given, UMAP's own start is used.
     n_neighbors : int, default=10
         Neighbours of each point, without the point itself.
-    model, curvature : of X and `init`
+    model, curvature : str and float
+        The coordinates of X and `init`.
 
     Returns
     -------
     dict
         ``n_neighbors`` (in which UMAP includes the point itself), ``precomputed_knn`` and ``init``.
+
+    See Also
+    --------
+    HyperbolicNeighbors : the neighbours
 
     Examples
     --------

@@ -35,9 +35,13 @@ def plot_ball(
     Y : array (n, 3)
         Points of the unit ball, or of another `model`.
     labels, edges, palette, model, curvature, size, title
-        As for `plot_disk`.
+        As for `plot_plane`.
     ax : matplotlib 3-D axes, optional
         Such as ``figure.add_subplot(projection="3d")``. By default those of a new figure.
+
+    See Also
+    --------
+    plot_plane : points in the plane
 
     Examples
     --------

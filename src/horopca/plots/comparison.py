@@ -12,7 +12,7 @@ from ..geometry import align, from_hyperboloid
 from ..statistics import FRAME_ROWS
 from .figures import mark_area, new_figure
 from .plane import plot_plane
-from .validation import check_plane
+from .validation import check_plane, check_same_rows, one_per_point
 from .views import VIEWS, choose_view
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def plot_comparison(
     images : mapping of str to array (n, 2)
         Titles and points of the unit disk, all in the same order of rows.
     labels, edges, palette
-        As for `plot_disk`, for every panel; there is one legend.
+        As for `plot_plane`, for every panel; there is one legend.
     captions : sequence of str, optional
         A line below the title of each panel.
     view : {"auto", "disk", "klein", "equidistant", "halfplane"}
@@ -53,6 +53,10 @@ def plot_comparison(
     -------
     matplotlib figure
 
+    See Also
+    --------
+    horopca.compare : the numbers
+
     Examples
     --------
     >>> figure = plot_comparison({"one": [[0.0, 0.1]], "two": [[0.2, 0.0]]}, captions=["first", "second"])
@@ -61,8 +65,7 @@ def plot_comparison(
     """
     if not images:
         raise ValueError("images must contain at least one reduction, but is empty.")
-    if captions is not None and len(captions) != len(images):
-        raise ValueError(f"captions must have one entry per image, but has {len(captions)} for {len(images)} images.")
+    below = one_per_point(captions, "captions", len(images), "image") or [""] * len(images)
     check_choice("view", view, ("auto", *VIEWS))
     points = aligned(images)
     chosen = choose_view(np.concatenate(list(points.values()))) if view == "auto" else view
@@ -71,7 +74,7 @@ def plot_comparison(
     rows = -(-len(images) // columns)
     figure.set_size_inches(PANEL * columns, 3.4 * rows + (0.5 if labels is not None else 0))
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    for ax, (title, x), caption in zip(panels, points.items(), captions or [""] * len(images), strict=False):
+    for ax, (title, x), caption in zip(panels, points.items(), below, strict=False):
         options: dict[str, Any] = {"edges": edges, "palette": palette, "size": mark_area(len(x), 25.0), "model": "lorentz"}
         plot_plane(from_hyperboloid(x, "lorentz"), labels, view=chosen, ax=ax, **options)
         ax.set_title(f"{title}\n{caption}" if caption else title, fontsize=11)
@@ -94,11 +97,7 @@ def _share_legend(figure: Figure, columns: int) -> None:
         across = max(1, min(fitting, len(names)))
         figure.set_size_inches(*(figure.get_size_inches() + [0, 0.2 * (-(-len(names) // across) - 1)]))
         handles: Any = legends[0].legend_handles
-        style: dict[str, Any] = {
-            "frameon": False,
-            "fontsize": 9,
-            "markerscale": 1.6,
-        }  # dots of 9 points are as large as letters
+        style: dict[str, Any] = {"frameon": False, "fontsize": 9, "markerscale": 1.6}  # dots as large as letters
         figure.legend(handles, names, loc="outside lower center", ncols=across, **style)
 
 
@@ -115,9 +114,7 @@ def aligned(images: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """Images of the same points on the hyperboloid (n, 3), each moved by an isometry to match the first."""
     points = {title: check_plane(Y) for title, Y in images.items()}
     first = next(iter(points.values()))
-    for title, x in points.items():
-        if len(x) != len(first):
-            raise ValueError(f"images must be of the same points, but {title!r} has {len(x)} rows and the first {len(first)}.")
+    check_same_rows("images", [len(x) for x in points.values()])
     some = slice(None, None, -(-len(first) // FRAME_ROWS) or 1)
     moved = {title: align(x[some], first[some], squares=True).move(x) for title, x in list(points.items())[1:] if len(x)}
     return {title: np.asarray(moved.get(title, x)) for title, x in points.items()}

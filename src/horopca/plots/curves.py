@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..geometry import busemann, from_hyperboloid, geodesic, to_hyperboloid
+from ..geometry.isometries import translate_ideal
 
 Arcs: TypeAlias = Callable[[np.ndarray, np.ndarray, int], np.ndarray]  # ends (m, 2) and (m, 2), n_points, to (m, n_points, 2)
 INSIDE = 1 - 1e-12  # Ideal points are drawn this far from the origin, where they are points of the disk.
@@ -27,7 +28,10 @@ def circular_arcs(half_turn: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> 
     return arcs
 
 
+# Geodesics of the disk and of the half-plane are circles that meet the boundary at right angles; Klein's are straight.
 poincare_arcs = circular_arcs(lambda a, b: np.angle(1 - np.conj(a) * b))
+halfplane_arcs = circular_arcs(lambda a, b: np.arctan2(a.real - b.real, a.imag + b.imag))
+klein_arcs = circular_arcs(lambda a, b: np.zeros(np.broadcast_shapes(a.shape, b.shape)))
 
 
 def equidistant_arcs(a: np.ndarray, b: np.ndarray, n_points: int) -> np.ndarray:
@@ -36,27 +40,22 @@ def equidistant_arcs(a: np.ndarray, b: np.ndarray, n_points: int) -> np.ndarray:
     return np.asarray(from_hyperboloid(geodesic(x, y, np.linspace(0, 1, 2 * n_points - 1)[None]), "tangent"))
 
 
-def geodesic_lines(a: Any, b: Any, n_points: int = 129) -> np.ndarray:
-    """Whole geodesics of the Poincaré disk, from rim to rim, through each a (m, 2) and b (m, 2): (m, n_points, 2)."""
-    k_a, k_b = (from_hyperboloid(to_hyperboloid(np.asarray(y, dtype=np.float64)), "klein") for y in (a, b))
+def geodesic_lines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Whole geodesics of the Poincaré disk, from rim to rim, through each a (m, 2) and b (m, 2): (m, 129, 2)."""
+    k_a, k_b = (from_hyperboloid(to_hyperboloid(y), "klein") for y in (a, b))
     # A geodesic is a chord of Klein's disk: k_a + s (k_b - k_a) is on the circle at the roots of a quadratic in s.
     d = k_b - k_a
     A, B, C = np.sum(d * d, axis=1), np.sum(k_a * d, axis=1), np.sum(k_a * k_a, axis=1) - 1
     root = np.sqrt(B * B - A * C)
     ends = [k_a + ((sign * root - B) / A)[:, None] * d for sign in (-1, 1)]
     first, last = (end / np.linalg.norm(end, axis=1, keepdims=True) * INSIDE for end in ends)
-    return poincare_arcs(first, last, n_points)
+    return poincare_arcs(first, last, 129)
 
 
-def horocycle_arcs(x: Any, q: Any, n_points: int = 65) -> np.ndarray:
-    """Arcs (m, n_points, 2) of the horocycles at the ideal point q (2,), from points x (m, 2) of the disk to the diameter of q.
+def horocycle_arcs(x: Any, q: Any) -> np.ndarray:
+    """Arcs (m, 65, 2) of the horocycles at the ideal point q (2,), from points x (m, 2) of the disk to the diameter of q.
 
     Their ends are the images of x under the horospherical projection on that diameter.
-
-    >>> arc = horocycle_arcs([[0.0, 0.5]], [1.0, 0.0])[0]
-    >>> arc[[0, -1]].round(4) + 0.0
-    array([[ 0.  ,  0.5 ],
-           [-0.25,  0.  ]])
     """
     x, q = np.asarray(x, dtype=np.float64), np.asarray(q, dtype=np.float64)
     level = busemann(to_hyperboloid(x), q)
@@ -64,12 +63,37 @@ def horocycle_arcs(x: Any, q: Any, n_points: int = 65) -> np.ndarray:
     centre, size = (end + q) / 2, (1 - np.tanh(-level / 2)) / 2  # a circle that touches the rim at q
     z, c = to_complex(x), to_complex(centre)
     first = np.angle((z - c) / -complex(*q))  # from the centre of the circle, q is at pi and the end at 0
-    turned = first[:, None] * np.linspace(1, 0, n_points)
+    turned = first[:, None] * np.linspace(1, 0, 65)
     return from_complex(c[:, None] - size[:, None] * complex(*q) * np.exp(1j * turned))
 
 
-def to_complex(y: Any) -> np.ndarray:
-    y = np.asarray(y, dtype=np.float64)
+def cone_ends(x: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """Ideal points (m, 3, 2) of cones at points x (m, 3), none of them the origin: one end, the middle, the other end."""
+    ahead = np.arctan2(x[:, 2], x[:, 1])[:, None] + angles[:, None] * [-1, 0, 1]
+    towards = np.stack([np.cos(ahead), np.sin(ahead)], axis=-1)  # in the tangent space
+    return np.array([translate_ideal(q, point) for q, point in zip(towards, x, strict=True)]).reshape(-1, 3, 2)
+
+
+def cone_borders(x: np.ndarray, ends: np.ndarray) -> list[np.ndarray]:
+    """Borders (195, 2) in the disk of cones at points x (m, 3) with the `ends` (m, 3, 2) of `cone_ends`.
+
+    A border follows a geodesic from the point to the rim, the rim, and the other geodesic back to the point.
+    """
+    borders = []
+    for here, (one, middle, other) in zip(np.asarray(from_hyperboloid(x, "poincare"))[:, None], ends, strict=True):
+        rim = to_complex(middle) * np.exp(1j * np.linspace(-_turn(one, middle), _turn(middle, other), 65))
+        first, last = (poincare_arcs(here, end[None] * INSIDE, 65)[0] for end in (one, other))
+        borders.append(np.concatenate([first, from_complex(rim), last[::-1]]))
+    return borders
+
+
+def _turn(a: np.ndarray, b: np.ndarray) -> float:
+    """The angle from a (2,) to b (2,), counterclockwise, from 0 to 2 pi: seen from inside a cone its rim is nearly a circle."""
+    angle = float(np.angle(to_complex(b) / to_complex(a)))
+    return angle + 2 * np.pi if angle < -1e-12 else angle  # rounding may make 0 negative
+
+
+def to_complex(y: np.ndarray) -> np.ndarray:
     return np.asarray(y[..., 0] + 1j * y[..., 1])
 
 

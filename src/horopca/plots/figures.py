@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from copy import copy
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from .palette import DARK, LIGHT, NO_LABEL, RAMPS, Theme, class_colours, label_texts, value_range
+from .palette import DARK, LIGHT, RAMPS, Theme, class_colours, label_texts, value_range
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,9 +36,29 @@ def new_figure(*, interactive: bool = True) -> Figure:
 
 
 def save_figure(figure: Figure, path: str | Path, *, dpi: float = 160.0) -> None:
-    """Write a figure to a file, cropped to what it shows: PDF with TrueType fonts, SVG with text as text.
+    """Write a figure to a file, cropped to what it shows.
 
-    Publishers require the former, and both can be searched and edited.
+    A PDF has TrueType fonts, as publishers require, and an SVG has text as text, so both can be searched and edited.
+
+    Parameters
+    ----------
+    figure : matplotlib figure
+        Such as ``ax.figure`` of the axes that a plot returns.
+    path : str or Path
+        The ending selects the format, as in matplotlib.
+    dpi : float, default=160
+        Pixels per inch of a bitmap.
+
+    See Also
+    --------
+    plot_plane : returns axes of a figure
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from horopca.plots import plot_plane, save_figure
+    >>> ax = plot_plane([[0.0, 0.0], [0.5, 0.0]])
+    >>> save_figure(ax.figure, f"{mkdtemp()}/disk.svg")
     """
     from matplotlib import rc_context
 
@@ -105,7 +126,7 @@ def draw_lines(ax: Axes, segments: Any, colour: Any, width: float, zorder: float
 class Colouring(NamedTuple):
     """A colour for each point, and a legend or a colour bar for them."""
 
-    points: Any  # (n,) colours, or (n, 4)
+    points: np.ndarray  # (n, 4)
     grey: np.ndarray  # (n,): points without a label or value, below the others
     legend: list[tuple[str, str]]  # text and colour
     bar: tuple[Any, Colormap] | None = None  # the norm and the colour map
@@ -113,37 +134,37 @@ class Colouring(NamedTuple):
 
 def by_label(labels: list[Any] | None, n: int, theme: Theme, palette: Any = None) -> Colouring:
     """Colours of n points by class; a legend lists the most frequent classes, in natural order."""
+    from matplotlib.colors import to_rgba_array
+
     if labels is None:
         colour = theme.classes[0] if palette is None or isinstance(palette, Mapping) else next(iter(palette))
-        return Colouring([colour] * n, np.zeros(n, dtype=bool), [])
+        return Colouring(np.tile(to_rgba_array(colour), (n, 1)), np.zeros(n, dtype=bool), [])
     colours, texts = class_colours(labels, palette, theme.name), label_texts(labels)
     counts = Counter(texts)
     listed = sorted(colours, key=lambda text: -counts[text])[: LEGEND_LINES - 1]
     legend = [(text, colour) for text, colour in colours.items() if text in listed or len(colours) <= LEGEND_LINES]
     if len(legend) < len(colours):
         legend.append((f"and {len(colours) - len(legend)} more classes", "none"))
-    grey = np.array([text == NO_LABEL or colours[text] == theme.other for text in texts], dtype=bool)
-    return Colouring([colours[text] for text in texts], grey, legend)
+    grey = np.array([colours[text] == theme.other for text in texts], dtype=bool)
+    return Colouring(to_rgba_array([colours[text] for text in texts]), grey, legend)
 
 
 def ramp(name: str, theme: Theme) -> Colormap:
-    """A colour map of `RAMPS`."""
+    """A colour map of `RAMPS`; missing values are grey."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list(name, list(RAMPS[name][theme.name]))
+    return LinearSegmentedColormap.from_list(name, list(RAMPS[name][theme.name])).with_extremes(bad=theme.other)
 
 
-def by_value(values: np.ndarray, theme: Theme, scale: str = "linear", limits: tuple[float, float] | None = None) -> Colouring:
-    """Colours of points by value; missing values are grey."""
-    from matplotlib.colors import LogNorm, Normalize, to_rgba
+def by_value(values: np.ndarray, theme: Theme, norm: Any = None) -> Colouring:
+    """Colours of points by value."""
+    from matplotlib.colors import CenteredNorm, Normalize, TwoSlopeNorm
 
-    ends = value_range(values, scale) if limits is None else limits
-    norm = (LogNorm if scale == "log" else Normalize)(*ends, clip=True)
-    colours: Any = ramp("diverging" if scale == "diverging" else "value", theme)
-    missing = ~np.isfinite(values) | (values <= 0 if scale == "log" else False)
-    tints = colours(np.ma.filled(norm(np.where(missing, ends[0], values)), 0.0))
-    tints[missing] = to_rgba(theme.other)
-    return Colouring(tints, missing, [], (norm, colours))
+    known = np.ma.masked_invalid(values)
+    norm = Normalize(*value_range(values)) if norm is None else copy(norm)
+    norm.autoscale_None(known)
+    colours, parts = ramp("diverging" if isinstance(norm, CenteredNorm | TwoSlopeNorm) else "value", theme), norm(known)
+    return Colouring(np.asarray(colours(parts)), np.ma.getmaskarray(parts), [], (norm, colours))
 
 
 # ---------------------------------------------------------------- legends

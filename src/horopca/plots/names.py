@@ -73,12 +73,13 @@ def draw_names(ax: Axes, xy: np.ndarray, names: list[str], weight: np.ndarray, m
 
 
 def _obstacles(ax: Axes, renderer: Any) -> list[np.ndarray]:
-    """Boxes in pixels that no name may overlap: legends, and other axes of the figure that are not behind these."""
+    """Boxes in pixels that no name may overlap: legends, numbers of rings, and other axes that are not behind these."""
     low, high = ax.bbox.get_points() + [[1], [-1]]
     every = (*figure_of(ax).axes, *ax.child_axes)
     beside = [other for other in every if (other.bbox.min > low).any() or (other.bbox.max < high).any()]
     boxes: list[Any] = [other.bbox for other in beside]
     boxes += [other.yaxis.get_tightbbox(renderer) for other in beside if other.axison]  # such as the label of a colour bar
+    boxes += [text.get_window_extent(renderer) for text in ax.texts if text.get_gid() == "ring"]
     boxes += [legend.get_window_extent(renderer) for legend in (other.get_legend() for other in every) if legend is not None]
     return [np.array(box.extents) for box in boxes if box is not None]
 

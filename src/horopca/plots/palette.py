@@ -70,8 +70,8 @@ DARK = Theme("dark", DARK_COLOURS, DARK_OTHER, "#181C22", "#9AA1AB", "#3B424C", 
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a label or number is missing: None, NaN, and other values that are not equal to themselves."""
-    return value is None or bool(value != value)
+    """Whether a label or number is missing: None, NaN, the NA of pandas, and other values that are not equal to themselves."""
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
 def label_texts(labels: Iterable[Any]) -> list[str]:
@@ -122,6 +122,10 @@ def class_colours(labels: Iterable[Any], palette: Any = None, theme: str = "ligh
         Other colours than the package's. Classes that a mapping does not contain are grey.
     theme : {"light", "dark"}
         The background.
+
+    See Also
+    --------
+    plot_plane : uses these colours
 
     Examples
     --------

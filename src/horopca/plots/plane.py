@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._input.arguments import check_choice
 from ..geometry import ModelName, from_hyperboloid, radius
 from .figures import (
     MANY,
@@ -27,9 +26,9 @@ from .figures import (
 )
 from .names import draw_names, importance, names_note
 from .palette import Theme
-from .regions import draw_regions, opacity
-from .validation import PlotData, check_plot_data
-from .views import VIEWS, View, choose_view, draw_grid, mark_view, why_equidistant, why_unreadable
+from .regions import draw_regions
+from .validation import PlaneData
+from .views import VIEWS, View, choose_view, draw_rings, fraction_on_rim, why_equidistant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,28 +40,28 @@ SHORTEST_EDGE = 0.002  # Of many edges, those shorter than this fraction of the 
 COMPANION_AREA = 42.0  # square points: larger than the marks of 1,000 points, which are 14
 
 
-def plot_disk(
+def plot_plane(
     Y: Any,
     labels: Sequence[Any] | None = None,
     *,
+    view: str = "auto",
     names: Sequence[str] | None = None,
     edges: Any = None,
     values: Any = None,
     value_name: str | None = None,
-    limits: tuple[float, float] | None = None,
-    scale: str = "linear",
+    norm: Any = None,
     palette: Any = None,
     centre: int | Any = None,
-    grid: str | None = None,
+    grid: bool = False,
     model: ModelName = "poincare",
     curvature: float = -1.0,
     ax: Axes | None = None,
     size: Any = None,
     title: str | None = None,
-    companions: Any = None,
+    companions: Mapping[str, Any] | None = None,
     regions: Any = None,
 ) -> Axes:
-    """Draw points of the hyperbolic plane in the Poincaré disk.
+    """Draw points of the hyperbolic plane.
 
     Parameters
     ----------
@@ -71,6 +70,10 @@ def plot_disk(
     labels : sequence of n, optional
         A class for each point, in a colour of `class_colours`. The legend lists the 32 most frequent ones in natural order;
         points without a label are grey.
+    view : {"auto", "disk", "klein", "equidistant", "halfplane"}
+        How the plane is drawn: the Poincaré disk, in which angles are true; Klein's disk, in which geodesics are straight;
+        by distance and direction from the centre, with numbered rings; or the upper half-plane. "auto" is the Poincaré disk,
+        or "equidistant" if more than half of the points would be on the rim of the disk; a note says so.
     names : sequence of n, optional
         A text to write beside each point; an empty one writes nothing. Where names would overlap each other or a point, those
         of points near the centre and with many edges are kept, and a note says how many fit.
@@ -80,163 +83,104 @@ def plot_disk(
         Numbers to colour by instead of labels, with a colour bar; NaN where one is missing.
     value_name : str, optional
         The label of the colour bar.
-    limits : (low, high), optional
-        The ends of the colour bar, such as (0, 1) for a fraction. By default the range of the values, without 1 % at each end
-        if that halves the range.
-    scale : {"linear", "log", "diverging"}
-        How numbers become colours; "diverging" has its middle at 0.
+    norm : matplotlib.colors.Normalize, optional
+        How numbers become colours, such as ``Normalize(0, 1)``, ``LogNorm()``, or ``CenteredNorm()`` for diverging colours.
+        By default linear over the range of the values, without 1 % at each end if that halves the range.
     palette : sequence or mapping of "#rrggbb", optional
         Colours of the classes, in order or by class; see `class_colours`.
     centre : int or array (2,), optional
         A row of Y, or a point in the coordinates of Y, to move to the centre.
-    grid : {"polar", "geodesic"}, optional
-        Numbered circles around the centre and rays; or the geodesics that cross the axes at right angles at distances
-        0, 1, 2, ...
-    model, curvature : the coordinates of Y
+    grid : bool
+        Whether to draw numbered circles around the centre and rays. The equidistant view always has them.
+    model, curvature : str and float
+        The coordinates of Y.
     ax : matplotlib axes, optional
         By default those of a new figure.
     size : float or array (n,), optional
-        Areas of the marks in square points. By default they depend on n, and are smaller towards the rim.
+        Areas of the marks in square points. By default they depend on n, and are smaller towards a rim.
     title : str, optional
-    companions : mapping of names to points (2,), or array (m, 2), optional
+        The title of the plot.
+    companions : mapping of names to points (2,), optional
         Points to draw on top as diamonds, in the coordinates of Y: a root, prototypes, anchors of classes. Their names have
         priority.
-    regions : result of `horopca.metrics.bootstrap`, or array (n, m, 2), optional
-        A region around each point, or its border as m points in the coordinates of Y. The larger the region, the paler its
-        point; regions as large as the plot are omitted, and a note says how many.
+    regions : result of `horopca.metrics.bootstrap`, optional
+        A confidence region around each point. The larger the region, the paler its point; regions wider than the spread of
+        the points are omitted, and a note says how many.
 
     Returns
     -------
     matplotlib axes
-        Nothing is shown or saved: ``ax.figure.savefig("disk.png")`` does that. From 50,000 points on the plot shows how many
+        Nothing is shown or saved: ``ax.figure.savefig("plane.png")`` does that. From 50,000 points on the plot shows how many
         there are in each pixel, in the mean of their colours.
 
+    See Also
+    --------
+    plot_ball : three dimensions
+    horopca.explore : an interactive page
+
     Examples
     --------
-    >>> ax = plot_disk([[0.0, 0.0], [0.5, 0.0], [0.0, 0.9]], ["root", "leaf", "leaf"], edges=[[0, 1], [0, 2]])
+    >>> ax = plot_plane([[0.0, 0.0], [0.5, 0.0], [0.0, 0.9]], ["root", "leaf", "leaf"], edges=[[0, 1], [0, 2]])
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['leaf', 'root']
-    """
-    points = {"names": names, "edges": edges, "values": values, "centre": centre, "grid": grid, "size": size}
-    points |= {"limits": limits, "scale": scale, "palette": palette, "model": model, "curvature": curvature}
-    points |= {"companions": companions, "regions": regions}
-    return plot_plane(Y, labels, view="disk", ax=ax, value_name=value_name, title=title, **points)
-
-
-def plot_plane(
-    Y: Any,
-    labels: Sequence[Any] | None = None,
-    *,
-    view: str = "auto",
-    ax: Axes | None = None,
-    value_name: str | None = None,
-    title: str | None = None,
-    **points: Any,
-) -> Axes:
-    """Draw points of the hyperbolic plane in the most readable view. Other arguments as for `plot_disk`.
-
-    Parameters
-    ----------
-    Y, labels, value_name, ax, title, and more
-        As for `plot_disk`.
-    view : {"auto", "disk", "klein", "equidistant", "halfplane"}
-        "auto" is the Poincaré disk, or the equidistant one if more than half of the points would be on the rim of the former;
-        a note says so.
-
-    Examples
-    --------
-    >>> deep = [[9.0, 0.0], [0.0, 10.0], [-11.0, 0.0]]
-    >>> ax = plot_plane(deep, model="tangent")
+    >>> ax = plot_plane([[9.0, 0.0], [0.0, 10.0], [-11.0, 0.0]], model="tangent")
     >>> ax.texts[-1].get_text()
     'by distance from the centre: 100% of the points would lie on the rim of the Poincaré disk'
     """
-    data = check_plot_data(Y, labels, **points)
-    check_choice("view", view, ("auto", *VIEWS))
-    chosen = choose_view(data.x) if view == "auto" else view
-    note = why_equidistant(data.x) if chosen != "disk" and view == "auto" else ""
-    return draw_plane(chosen, data, new_figure().subplots() if ax is None else ax, value_name, title, note)
+    points: dict[str, Any] = {"names": names, "edges": edges, "values": values, "value_name": value_name, "norm": norm}
+    points |= {"palette": palette, "centre": centre, "grid": grid, "model": model, "curvature": curvature}
+    data = PlaneData(Y, labels, view, size=size, title=title, companions=companions, regions=regions, **points)
+    return draw_plane(data, new_figure().subplots() if ax is None else ax)
 
 
-def plot_klein(Y: Any, labels: Sequence[Any] | None = None, **options: Any) -> Axes:
-    """Draw points of the hyperbolic plane in Klein's disk, where geodesics are straight. Arguments as for `plot_disk`.
+def draw_plane(data: PlaneData, ax: Axes, everything: np.ndarray | None = None, note_lines: int = 0) -> Axes:
+    """Draw validated points, with a note below them, for which at least `note_lines` lines are reserved.
 
-    >>> ax = plot_klein([[0.0, 0.0], [0.5, 0.0]], edges=[[0, 1]])    # Y still is in the Poincaré disk
-    >>> sorted(ax.collections[-1].get_offsets().data.round(3).tolist())
-    [[0.0, 0.0], [0.8, 0.0]]
+    The view and its frame are those of `everything` (n, 3): for a picture of a film, the points of all pictures.
     """
-    return plot_plane(Y, labels, view="klein", **options)
-
-
-def plot_equidistant(Y: Any, labels: Sequence[Any] | None = None, **options: Any) -> Axes:
-    """Draw points of the hyperbolic plane by their distance and direction from the centre. Arguments as for `plot_disk`.
-
-    Rings are numbered with the distance. Far points, which the Poincaré disk shows on its rim, are at their distances here.
-    The plane continues outside the circle.
-
-    >>> ax = plot_equidistant([[0.0, 0.0], [0.5, 0.0]])
-    >>> sorted(ax.collections[-1].get_offsets().data.round(3).tolist())
-    [[0.0, 0.0], [1.099, 0.0]]
-    """
-    return plot_plane(Y, labels, view="equidistant", **options)
-
-
-def plot_halfplane(Y: Any, labels: Sequence[Any] | None = None, **options: Any) -> Axes:
-    """Draw points of the hyperbolic plane in the upper half-plane. Arguments as for `plot_disk`.
-
-    >>> ax = plot_halfplane([[0.0, 0.0], [0.0, 0.5]])
-    >>> sorted(ax.collections[-1].get_offsets().data.round(3).tolist())
-    [[0.0, 1.0], [0.0, 3.0]]
-    """
-    return plot_plane(Y, labels, view="halfplane", **options)
-
-
-# ---------------------------------------------------------------- drawing
-
-
-def draw_plane(
-    name: str, data: PlotData, ax: Axes, value_name: str | None, title: str | None, note: str = "", note_lines: int = 0
-) -> Axes:
-    """Draw points in a view, with a note below them, for which at least `note_lines` lines are reserved."""
-    view, n, theme = VIEWS[name], len(data.x), theme_of(ax)
-    xy, beside, margin = (np.asarray(from_hyperboloid(x, view.model)) for x in (data.x, data.companions, data.margin))
-    if data.values is None:
-        colouring = by_label(data.labels, n, theme, data.palette)
-    else:
-        colouring = by_value(data.values, theme, data.scale, data.limits)
-    size = view.frame(ax, np.concatenate([xy, beside, margin]), theme)
+    n, theme = len(data.x), theme_of(ax)
+    everything = np.concatenate([data.x, data.diamonds]) if everything is None else everything
+    name = choose_view(everything) if data.view == "auto" else data.view
+    view = VIEWS[name]
+    xy, beside, margin = (np.asarray(from_hyperboloid(x, view.model)) for x in (data.x, data.diamonds, everything))
+    colours = by_label(data.labels, n, theme, data.palette) if data.values is None else by_value(data.values, theme, data.norm)
+    size = view.frame(ax, margin, theme)
     if data.grid or view.ringed:
-        draw_grid(ax, data.grid or "polar", view, size, data.unit, theme)
-    notes = [note, why_unreadable(view, data.x, xy, size)]
+        draw_rings(ax, view, size, data.unit, theme)
+    notes = [why_equidistant(data.x) if data.view == "auto" and view.ringed else "", _rim_note(view, data.x)]
     if data.edges is not None:
         notes.append(_draw_edges(ax, xy, data.edges, view, size, theme))
-    if n >= CROWD:
-        _draw_crowd(ax, xy, colouring)
-    areas, alpha = _mark_areas(ax, data, view), None
+    areas = _mark_areas(ax, data, view)
     if data.regions is not None and n:
-        alpha = opacity(data.regions)
-        notes.append(draw_regions(ax, data.regions, view, size, _rgba(colouring), alpha))
+        notes.append(draw_regions(ax, data.regions, view, size, colours.points))
     if n < CROWD:
-        _draw_points(ax, xy, colouring, areas, theme, alpha)
+        _draw_points(ax, xy, colours, areas, theme, data.regions.opacity() if data.regions is not None and n else 1.0)
+    else:
+        _draw_crowd(ax, xy, colours)
     diamond = COMPANION_AREA * proportion(ax) ** 2
     if len(beside):
         style: dict[str, Any] = {"edgecolors": theme.halo, "linewidths": 0.9 * proportion(ax), "gid": "companions"}
         ax.scatter(beside[:, 0], beside[:, 1], marker="D", c=theme.ink, s=diamond, zorder=3.8, clip_on=False, **style)
-    if title:
-        ax.set_title(plain(title, 200), fontsize=text_size(ax, 11))
-    names = [*(data.names or [""] * n), *data.companion_names]
-    corner = _draw_note(
-        ax, "; ".join(filter(None, notes)), f"; {names_note(len(names), len(names))}" if any(names) else "", note_lines, theme
-    )
-    mark_view(corner, name, data.centre)
-    if colouring.legend:
-        draw_legend(ax, colouring.legend)
+    if data.title:
+        ax.set_title(plain(data.title, 200), fontsize=text_size(ax, 11))
+    names = [*map(str, data.names or [""] * n), *data.companions]
+    more = names_note(len(names), len(names)) if any(names) else ""
+    note = _draw_note(ax, "; ".join(filter(None, notes)), more, note_lines, theme)
+    vars(note)["horopca"] = name, data.centre  # for `axes_in_view`; removed when the axes are cleared
+    if colours.legend:
+        draw_legend(ax, colours.legend)
     if any(names):
         weight = np.concatenate([importance(radius(data.x), data.edges), np.full(len(beside), np.inf)])
         marks = np.concatenate([areas, np.full(len(beside), diamond)])
-        draw_names(ax, np.concatenate([xy, beside]), names, weight, marks, corner)
-    if colouring.bar:  # last: it takes space from the axes, whose size determines all others
-        draw_colour_bar(ax, colouring.bar, value_name)
+        draw_names(ax, np.concatenate([xy, beside]), names, weight, marks, note)
+    if colours.bar:  # last: it takes space from the axes, whose size determines all others
+        draw_colour_bar(ax, colours.bar, data.value_name)
     return ax
+
+
+def _rim_note(view: View, x: np.ndarray) -> str:
+    low = fraction_on_rim(x) if view.rim else 0
+    return f'{low:.0%} of the points lie on the rim to the eye: view="equidistant" shows them' if low > 0.5 else ""
 
 
 def _draw_note(ax: Axes, text: str, more: str, lines: int, theme: Theme) -> Text:
@@ -253,52 +197,33 @@ def _draw_note(ax: Axes, text: str, more: str, lines: int, theme: Theme) -> Text
     return ax.text(0, -0.005, wrapped(ax, text, 6), zorder=5, gid="note", in_layout=False, **style)
 
 
-def _mark_areas(ax: Axes, data: PlotData, view: View) -> np.ndarray:
-    """Areas of the marks in square points, by default smaller towards a boundary, where points are closer to each other."""
+def _mark_areas(ax: Axes, data: PlaneData, view: View) -> np.ndarray:
+    """Areas of the marks in square points, by default smaller towards a rim, where points are closer to each other."""
     n = len(data.x)
     if data.size is not None:
         return np.broadcast_to(np.asarray(data.size, dtype=np.float64), (n,))
-    near = 1 / np.cosh(radius(data.x) / 2) ** 2 if view.shrinks else np.full(n, 0.6)
+    near = 1 / np.cosh(radius(data.x) / 2) ** 2 if view.rim else np.full(n, 0.6)
     return np.asarray(mark_area(n) * (0.3 + 0.7 * near) * proportion(ax) ** 2)
 
 
-def _rgba(colouring: Colouring) -> np.ndarray:
-    from matplotlib.colors import to_rgba_array
-
-    return np.asarray(to_rgba_array(colouring.points))
-
-
-def _draw_points(
-    ax: Axes, xy: np.ndarray, colouring: Colouring, areas: np.ndarray, theme: Theme, alpha: np.ndarray | None
-) -> None:
+def _draw_points(ax: Axes, xy: np.ndarray, colours: Colouring, areas: np.ndarray, theme: Theme, alpha: Any) -> None:
     """Draw marks in a random order, always the same: in the order of rows, the last class would hide the first."""
     n = len(xy)
     order = np.random.default_rng(0).permutation(n)
-    order = order[np.argsort(~colouring.grey[order], kind="stable")]  # grey below
-    few = n <= 1000
-    strength: Any = 1 if few else 0.7
-    ax.scatter(
-        xy[order, 0],
-        xy[order, 1],
-        c=[colouring.points[i] for i in order],
-        s=areas[order],
-        alpha=strength if alpha is None else strength * alpha[order],
-        linewidths=0.5 * proportion(ax) if few else 0,
-        edgecolors=theme.halo,
-        rasterized=n > MANY,
-        zorder=3,
-        clip_on=False,
-    )
+    order = order[np.argsort(~colours.grey[order], kind="stable")]  # grey below
+    shades, few = colours.points[order], n <= 1000
+    shades[:, 3] = (1 if few else 0.7) * np.broadcast_to(alpha, n)[order]
+    style: dict[str, Any] = {"edgecolors": theme.halo, "linewidths": 0.5 * proportion(ax) if few else 0}
+    ax.scatter(xy[order, 0], xy[order, 1], s=areas[order], c=shades, rasterized=n > MANY, zorder=3, clip_on=False, **style)
 
 
-def _draw_crowd(ax: Axes, xy: np.ndarray, colouring: Colouring) -> None:
+def _draw_crowd(ax: Axes, xy: np.ndarray, colours: Colouring) -> None:
     """Draw an image: in each bin the mean colour of its points, the more opaque the more there are."""
     low, high = np.transpose([ax.get_xlim(), ax.get_ylim()])
     column, row = np.floor((xy - low) / (high - low) * BINS).astype(np.int64).clip(0, BINS - 1).T
     bins = row * BINS + column
     count = np.bincount(bins, minlength=BINS * BINS)
-    colours = _rgba(colouring)[:, :3]
-    means = [np.bincount(bins, part, BINS * BINS) / np.maximum(count, 1) for part in colours.T]
+    means = [np.bincount(bins, part, BINS * BINS) / np.maximum(count, 1) for part in colours.points[:, :3].T]
     strength = np.where(count > 0, 0.25 + 0.75 * np.log1p(count) / np.log1p(count.max()), 0)
     image = np.stack([*means, strength], axis=-1).reshape(BINS, BINS, 4).clip(0, 1)
     extent = (low[0], high[0], low[1], high[1])

@@ -1,4 +1,4 @@
-"""The views of the hyperbolic plane. A view is one row of `VIEWS`: its coordinates, frame, rings and geodesics."""
+"""The views of the hyperbolic plane. A view is one row of `VIEWS`: its coordinates, geodesics, frame and rings."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..geometry import ModelName, from_hyperboloid, origin, radius, to_hyperboloid
-from .curves import Arcs, circular_arcs, equidistant_arcs, poincare_arcs
+from .curves import Arcs, equidistant_arcs, halfplane_arcs, klein_arcs, poincare_arcs
 from .figures import draw_lines, new_figure, proportion, text_size, theme_of
 from .palette import Theme
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 RIM = 5.3  # Beyond this radius points of the Poincaré disk are within 1 % of its rim, and look as if they were on it.
@@ -29,10 +28,8 @@ class View(NamedTuple):
     arcs: Arcs  # geodesics between points of the view
     frame: Callable[[Axes, np.ndarray, Theme], float]  # draws the boundary, sets limits for points xy, returns the radius
     ring: Callable[[np.ndarray], np.ndarray]  # the radius in the plot of a hyperbolic radius
-    shrinks: bool = False  # whether marks are smaller towards the boundary
+    rim: bool = False  # whether far points accumulate at a rim: marks are smaller there, and a note says so if most do
     ringed: bool = False  # whether rings are always drawn, because the plot has no other scale
-    boundary: str | None = "the rim"  # where far points accumulate
-    low: Callable[[np.ndarray, np.ndarray, float], np.ndarray] = lambda x, xy, size: radius(x) > RIM  # which points do
 
 
 def _disk_frame(ax: Axes, xy: np.ndarray, theme: Theme) -> float:
@@ -64,52 +61,12 @@ def _halfplane_frame(ax: Axes, xy: np.ndarray, theme: Theme) -> float:
     return top
 
 
-# Geodesics of the disk and of the half-plane are circles that meet the boundary at right angles; Klein's are straight.
 VIEWS = {
-    "disk": View("the Poincaré disk", "poincare", poincare_arcs, _disk_frame, lambda r: np.tanh(r / 2), shrinks=True),
-    "klein": View(
-        "Klein's disk",
-        "klein",
-        circular_arcs(lambda a, b: np.zeros(np.broadcast_shapes(a.shape, b.shape))),
-        _disk_frame,
-        np.tanh,
-        shrinks=True,
-    ),
-    "equidistant": View(
-        "the equidistant disk", "tangent", equidistant_arcs, _equidistant_frame, lambda r: r, ringed=True, boundary=None
-    ),
-    "halfplane": View(
-        "the half-plane",
-        "halfspace",
-        circular_arcs(lambda a, b: np.arctan2(a.real - b.real, a.imag + b.imag)),
-        _halfplane_frame,
-        lambda r: np.exp(np.minimum(r, 700)),
-        boundary="the boundary",
-        low=lambda x, xy, size: xy[:, 1] < 0.01 * size,
-    ),
+    "disk": View("the Poincaré disk", "poincare", poincare_arcs, _disk_frame, lambda r: np.tanh(r / 2), rim=True),
+    "klein": View("Klein's disk", "klein", klein_arcs, _disk_frame, np.tanh, rim=True),
+    "equidistant": View("the equidistant disk", "tangent", equidistant_arcs, _equidistant_frame, lambda r: r, ringed=True),
+    "halfplane": View("the half-plane", "halfspace", halfplane_arcs, _halfplane_frame, lambda r: np.exp(np.minimum(r, 700))),
 }
-
-
-def geodesic_arcs(a: Any, b: Any, n_points: int = 33, *, model: ModelName = "poincare") -> np.ndarray:
-    """Geodesics from each a (m, 2) to each b (m, 2), as polylines (m, n_points, 2) with nearly equal steps in the plot.
-
-    Parameters
-    ----------
-    a, b : arrays (m, 2)
-        Points of the unit disk (``model="poincare"`` or ``"klein"``), of the half-plane, height last, or of the
-        equidistant disk (``"tangent"``).
-    n_points : int
-    model : {"poincare", "klein", "halfspace", "tangent"}
-
-    Examples
-    --------
-    >>> geodesic_arcs([[0.5, 0.0]], [[-0.5, 0.0]], 3).round(6) + 0.0
-    array([[[ 0.5,  0. ],
-            [ 0. ,  0. ],
-            [-0.5,  0. ]]])
-    """
-    arcs = {view.model: view.arcs for view in VIEWS.values()}[model]
-    return arcs(np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64), n_points)
 
 
 # ---------------------------------------------------------------- which view
@@ -134,45 +91,28 @@ def why_equidistant(x: np.ndarray) -> str:
     return f"by distance from the centre: {fraction_on_rim(x):.0%} of the points would lie on the rim of the Poincaré disk"
 
 
-def why_unreadable(view: View, x: np.ndarray, xy: np.ndarray, size: float) -> str:
-    """A note if most points look as if they were on the boundary of the view; otherwise empty."""
-    if view.boundary is None or not len(x):
-        return ""
-    low = float(np.mean(view.low(x, xy, size)))
-    return f'{low:.0%} of the points lie on {view.boundary} to the eye: view="equidistant" shows them' if low > 0.5 else ""
-
-
-def mark_view(artist: Artist, name: str, centre: np.ndarray) -> None:
-    """Store the view of some axes and its centre (3,) in one of their artists, which is removed when they are cleared."""
-    vars(artist)["horopca"] = name, centre
-
-
-def view_on(ax: Axes) -> tuple[str, np.ndarray]:
-    """The name of the view that was last drawn on the axes, and its centre (3,); by default the disk around the origin."""
-    marks = [vars(artist)["horopca"] for artist in ax.get_children() if "horopca" in vars(artist)]
-    return marks[-1] if marks else ("disk", origin(2))
-
-
 def axes_in_view(ax: Axes | None, disk_only: str | None = None) -> tuple[Axes, View, np.ndarray]:
-    """The axes, by default new ones with a disk, their view and its centre (3,).
+    """The axes, by default new ones with a disk, their view and its centre (3,), as `plot_plane` left them there.
 
     Raises ValueError if they show another view than the Poincaré disk and `disk_only` is the name of a function that
     draws there only.
     """
     ax = new_figure().subplots() if ax is None else ax
     if not hasattr(ax, "patches"):
-        raise ValueError(f"ax must be matplotlib axes, such as plot_disk returns, but is {ax!r}.")
-    name, centre = view_on(ax)
+        raise ValueError(f"ax must be matplotlib axes, such as plot_plane returns, but is {ax!r}.")
+    marks = [vars(artist)["horopca"] for artist in ax.get_children() if "horopca" in vars(artist)]
+    name, centre = marks[-1] if marks else ("disk", origin(2))
     if disk_only and name != "disk":
         raise ValueError(
-            f"{disk_only} draws in the Poincaré disk, but ax shows {VIEWS[name].title}. Pass the axes of plot_disk."
+            f"{disk_only} draws in the Poincaré disk, but ax shows {VIEWS[name].title}. "
+            'Pass the axes of plot_plane(..., view="disk").'
         )
     if name == "disk" and not ax.patches:
         VIEWS["disk"].frame(ax, np.empty((0, 2)), theme_of(ax))
     return ax, VIEWS[name], centre
 
 
-# ---------------------------------------------------------------- grids
+# ---------------------------------------------------------------- rings
 
 
 def ring_radii(view: View, size: float, unit: float) -> np.ndarray:
@@ -192,42 +132,22 @@ def ring_radii(view: View, size: float, unit: float) -> np.ndarray:
     return np.empty(0)
 
 
-def draw_grid(ax: Axes, kind: str, view: View, size: float, unit: float, theme: Theme) -> None:
-    """Draw numbered rings and rays around the centre, or geodesics across the axes."""
-    if kind == "geodesic":
-        return draw_lines(ax, geodesic_grid(view.model), theme.grid, 0.6)
+def draw_rings(ax: Axes, view: View, size: float, unit: float, theme: Theme) -> None:
+    """Draw numbered circles around the centre, and twelve rays."""
+    angle, turns = np.linspace(0, 2 * np.pi, 181), np.arange(12) * np.pi / 6
+    reach = [0, size] if view.model == "tangent" else np.linspace(0, 20, 100)  # 4e-9 from the rim
     radii = ring_radii(view, size, unit)
-    circles = rings(view.model, radii / unit)
-    draw_lines(ax, [*circles, *rays(view.model, size)], theme.grid, 0.6)
+    circles = [_from_polar(r / unit, angle, view.model) for r in radii]
+    draw_lines(ax, [*circles, *(_from_polar(np.asarray(reach), turn, view.model) for turn in turns)], theme.grid, 0.6)
     style: dict[str, Any] = {"fontsize": text_size(ax, 6), "color": theme.edge, "ha": "center", "va": "center"}
-    box = {"facecolor": theme.disk, "edgecolor": "none", "pad": 0.6, "alpha": 0.8}
+    style["bbox"] = {"facecolor": theme.disk, "edgecolor": "none", "pad": 0.6, "alpha": 0.8}
     for r, circle in zip(radii, circles, strict=True):
         top = circle[circle[:, 1].argmax()]
-        ax.text(float(top[0]), float(top[1]), f"{r:g}", bbox=box, zorder=3.5, gid="ring", clip_on=True, **style)
-    return None
+        ax.text(float(top[0]), float(top[1]), f"{r:g}", zorder=3.5, gid="ring", clip_on=True, **style)
 
 
-def rings(model: ModelName, radii: np.ndarray) -> list[np.ndarray]:
-    """Circles (181, 2) of hyperbolic radii around the centre, in the coordinates of a model."""
-    angle = np.linspace(0, 2 * np.pi, 181)
-    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    return [_from_tangent(r * circle, model) for r in radii]
-
-
-def rays(model: ModelName, size: float) -> list[np.ndarray]:
-    """Twelve rays from the centre, to the boundary or to the frame."""
-    turns = np.arange(12) * np.pi / 6
-    ends = np.stack([np.cos(turns), np.sin(turns)], axis=1)
-    reach = size * np.linspace(0, 1, 2) if model == "tangent" else np.linspace(0, 20, 100)  # 4e-9 from the rim
-    return [_from_tangent(reach[:, None] * end, model) for end in ends]
-
-
-def geodesic_grid(model: ModelName) -> list[np.ndarray]:
-    """The geodesics that cross the axes at right angles at distances 0, 1, 2, ..."""
-    ends = np.array([[np.tanh(k), 1 / np.cosh(k)] for k in range(-6, 7)]) * (1 - 1e-9)  # ideal points of the upper half
-    arcs = poincare_arcs(ends, ends * [1, -1], 129)
-    return [np.asarray(from_hyperboloid(to_hyperboloid(curve), model)) for curve in [*arcs, *arcs[..., ::-1]]]
-
-
-def _from_tangent(curve: np.ndarray, model: ModelName) -> np.ndarray:
-    return np.asarray(from_hyperboloid(to_hyperboloid(curve, "tangent"), model))
+def _from_polar(r: Any, angle: Any, model: ModelName) -> np.ndarray:
+    """The points (m, 2) of the plane at distances r from the centre in directions `angle`, in the coordinates of a model."""
+    return np.asarray(
+        from_hyperboloid(to_hyperboloid(np.stack([r * np.cos(angle), r * np.sin(angle)], axis=1), "tangent"), model)
+    )

@@ -1,13 +1,12 @@
 """Spines, and the horospherical projection onto them in closed form."""
 
 from .horospherical import horospherical_projection, slide, unslide
-from .spines import Spine, ideal_points, nested_ideal_points, spine_basis, spine_from_basis, spine_from_ideal_points
+from .spines import Spine, ideal_points, spine_basis, spine_from_basis, spine_from_ideal_points
 
 __all__ = [
     "Spine",
     "horospherical_projection",
     "ideal_points",
-    "nested_ideal_points",
     "slide",
     "spine_basis",
     "spine_from_basis",

@@ -35,7 +35,31 @@ class Spine(NamedTuple):
 
 
 def spine_from_basis(A: np.ndarray, stretch: float = 1.0) -> Spine:
-    """The spine spanned by the rows of A, shape (K, d+1)."""
+    """The spine spanned by given vectors.
+
+    Parameters
+    ----------
+    A : array of shape (K, d + 1)
+        Linearly independent vectors of R^{1,d}, time first.
+    stretch : float, default=1.0
+        The stretch of the spine.
+
+    Returns
+    -------
+    Spine
+
+    See Also
+    --------
+    spine_basis : the inverse
+    spine_from_ideal_points : from unit vectors
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.projections import spine_from_basis
+    >>> spine_from_basis(np.array([[1.0, 1.0, 0.0]])).kappa  # a light-like vector: one ideal point
+    0.0
+    """
     v0, w, U = split_basis(A)
     size = float(np.linalg.norm(w))
     n = w / size if size > 1e-15 else _perpendicular(U, A.shape[1] - 1)
@@ -43,8 +67,25 @@ def spine_from_basis(A: np.ndarray, stretch: float = 1.0) -> Spine:
 
 
 def spine_from_ideal_points(q: np.ndarray) -> Spine:
-    """The spine of K ideal points, rows of q (K, d), none in the hull of the others.
+    """The spine of K ideal points.
 
+    Parameters
+    ----------
+    q : array of shape (K, d)
+        Unit vectors. Raises ValueError if one of the ideal points lies in the hull of the others.
+
+    Returns
+    -------
+    Spine
+
+    See Also
+    --------
+    ideal_points : the inverse, up to the choice of K ideal points with the same span
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.projections import spine_from_ideal_points
     >>> spine = spine_from_ideal_points(np.array([[0.6, 0.8], [0.6, -0.8]]))
     >>> spine.n, round(spine.kappa, 6)
     (array([1., 0.]), 0.25)
@@ -97,7 +138,29 @@ def _perpendicular(U: np.ndarray, d: int) -> np.ndarray:
 
 
 def spine_basis(spine: Spine) -> np.ndarray:
-    """A basis of the spine as rows (K, d+1): the pole, then (0, u_j)."""
+    """A basis of a spine.
+
+    Parameters
+    ----------
+    spine : Spine
+        The subspace.
+
+    Returns
+    -------
+    array of shape (K, d + 1)
+        Rows: (1, n) + kappa (1, -n), and (0, u) for each row u of U.
+
+    See Also
+    --------
+    spine_from_basis : the inverse
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.projections import spine_basis, spine_from_ideal_points
+    >>> spine_basis(spine_from_ideal_points(np.array([[1.0, 0.0]])))
+    array([[1., 1., 0.]])
+    """
     n, kappa, U, _ = spine
     V = np.zeros((len(U) + 1, len(n) + 1))
     V[0, 0], V[0, 1:], V[1:, 1:] = 1 + kappa, (1 - kappa) * n, U
@@ -105,7 +168,31 @@ def spine_basis(spine: Spine) -> np.ndarray:
 
 
 def ideal_points(spine: Spine) -> np.ndarray | None:
-    """K ideal points (K, d) that span the spine, a regular simplex; None beyond infinity (kappa < 0)."""
+    """K ideal points that span a spine, as a regular simplex.
+
+    Parameters
+    ----------
+    spine : Spine
+        The subspace.
+
+    Returns
+    -------
+    array of shape (K, d), or None
+        Unit vectors; None if kappa < 0, where no ideal points span the spine.
+
+    See Also
+    --------
+    spine_from_ideal_points : the inverse
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.projections import ideal_points, spine_from_ideal_points
+    >>> q = ideal_points(spine_from_ideal_points(np.array([[0.6, 0.8], [0.6, -0.8]])))
+    >>> np.abs(q).round(6)
+    array([[0.6, 0.8],
+           [0.6, 0.8]])
+    """
     n, kappa, U, _ = spine
     if kappa < 0:
         return None

@@ -69,6 +69,12 @@ function newApp(data) {
     app.stale = null;
   };
 
+  /** The card is never over the panel above it. */
+  const card = $("card"), head = $("head");
+  function fitCard() {
+    card.style.maxHeight = innerWidth >= 1024 ? `${Math.max(60, innerHeight - head.getBoundingClientRect().bottom - 28)}px` : "";
+  }
+
   app.resize = () => {
     const width = innerWidth, height = innerHeight, dpr = Math.min(2, devicePixelRatio || 1);
     for (const canvas of [plane, ink]) [canvas.width, canvas.height] = [Math.round(width * dpr), Math.round(height * dpr)];
@@ -76,13 +82,14 @@ function newApp(data) {
     const left = wide ? box("head").right : 0, right = beside ? width - box("legend").left : 0;
     const side = wide && width - left - right < 0.55 * height ? Math.max(0, width - left) : 0; // narrow: under the legend
     const top = wide ? 0 : box("head").bottom, bottom = height - box("tools").top;
-    $("card").style.maxHeight = wide ? `${Math.max(60, height - box("head").bottom - 28)}px` : ""; // never over the buttons above it
+    fitCard();
     const free = { x: left, y: top, width: side || width - left - right, height: height - top - bottom };
     const plain = Math.max(40, Math.min(free.width, free.height) / 2 - (wide ? 16 : 8));
     const { open } = MODELS[app.model], radius = plain * fitOf(MODELS[app.model], data.reach);
     app.frame = { width, height, dpr, free, plain, radius, zoom: app.zoom, scale: radius * app.zoom, model: app.model,
       open: Boolean(open), reach: data.reach,
-      taken: beside && !wide ? [[width - right - 118, height - 176, width - right - 8, height - 66]] : [], // the overview's place
+      taken: wide ? [[width / 2 - 220, height - 98, width / 2 + 220, height - 60]] // the note, and otherwise the overview
+        : beside ? [[width - right - 118, height - 176, width - right - 8, height - 66]] : [],
       cx: free.x + free.width / 2, cy: free.y + (wide ? free.height / 2 : Math.min(free.height / 2, plain + 20)) };
     app.draw();
   };
@@ -227,6 +234,7 @@ function newApp(data) {
    * Back button then uses the page's list. */
   function writeAddress(how) {
     app.trail[app.visit] = writeHash(app);
+    if (data.pane !== null) parent.postMessage({ horopca: "address", hash: app.trail[app.visit] }, "*");
     try {
       history[how]({ visit: app.visit }, "", app.trail[app.visit] || location.pathname + location.search);
       return true;
@@ -282,9 +290,10 @@ function newApp(data) {
   listenToPointers(app, ink);
   listenToKeys(app, ink);
   listenToPrinter(app);
-  app.restore(location.hash);
+  app.restore(firstState());
   linkPanes(app);
   addEventListener("resize", app.resize);
+  new ResizeObserver(fitCard).observe(head);
   addEventListener("popstate", ({ state }) => app.goTo(state?.visit ?? app.visit, location.hash));
   dark.addEventListener("change", () => { if (!app.chosenTheme) app.setTheme(null); });
   app.finish = painter.finish;

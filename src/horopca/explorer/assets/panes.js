@@ -1,21 +1,34 @@
 // Side by side: a pane for each picture, the same page in an iframe. What is pointed at, pinned, selected, coloured, filtered and
 // flown to in one of them is so in all.
 
-const PANE = "horopca-pane-"; // and the number of its picture: the name of its window
+const PANE = "horopca-pane-"; // the name of its window: this, the number of its picture, and the state in the address
 
 /** The number of the picture that this window is the pane of; null if it is not a pane. */
-const paneNumber = () => (window.name.startsWith(PANE) && window !== parent ? Number(window.name.slice(PANE.length)) : null);
+const paneNumber = () => (window.name.startsWith(PANE) && window !== parent ? parseInt(window.name.slice(PANE.length), 10) : null);
+
+/** The state that the page starts from: in a pane, what the page around it passes on. */
+const firstState = () => (paneNumber() === null ? location.hash : window.name.replace(/^[^#]*/, ""));
+
+function decoded(text) {
+  try { return decodeURIComponent(text); } catch { return ""; }
+}
 
 /** Fill the page with panes, and pass messages between them and to a notebook around the page. */
 function openPanes({ titles }) {
   const whole = `<!DOCTYPE html>${document.documentElement.outerHTML}`;
   document.body.classList.add("side");
-  const frames = titles.map((title, k) => h("iframe", { name: PANE + k, title, srcdoc: whole, allow: "clipboard-write" }));
+  const states = location.hash.slice(1).split("/").map(decoded);
+  const frames = titles.map((title, k) => h("iframe", { name: `${PANE}${k}${states[k] || ""}`, title, srcdoc: whole, allow: "clipboard-write" }));
   document.body.append(...frames);
   const ready = new Set();
   addEventListener("message", ({ source, data }) => {
     const inside = frames.some(({ contentWindow }) => contentWindow === source);
     if (inside && data?.horopca === "ready") ready.add(source);
+    if (inside && data?.horopca === "address") {
+      states[frames.findIndex(({ contentWindow }) => contentWindow === source)] = String(data.hash);
+      try { history.replaceState(null, "", `#${frames.map((_, k) => encodeURIComponent(states[k] || "")).join("/")}`); } catch { /* in a notebook */ }
+      return;
+    }
     if (inside && data?.horopca === "selection") parent !== window && parent.postMessage(data, "*");
     else for (const { contentWindow } of frames) if (contentWindow !== source && (inside || source === parent)) contentWindow.postMessage(data, "*");
   });

@@ -50,9 +50,10 @@ function project(scene, data, view, model, frame, shown) {
     size[i] = out ? 0 : open ? 0.45 : 2 / (1 + t); // the scale here, for now
     if (size[i] > 0.15) near++;
   }
+  scene.crowded = Boolean(data.subtrees) && near > MOST_BRANCHES;
   const least = 2.2 * Math.min(1, (1e5 / near) ** 0.25); // of millions, smaller specks
   const grow = Math.min(6.5, Math.max(least, 15 / near ** 0.2)) * Math.min(2, Math.max(1, frame.zoom ** 0.3));
-  const ownSize = data.sizes ? (i) => data.sizes[i] : data.subtrees && near > MOST_BRANCHES ? (i) => 0.5 + scene.weight[i] : () => 1;
+  const ownSize = data.sizes ? (i) => data.sizes[i] : scene.crowded ? (i) => 0.5 + scene.weight[i] : () => 1;
   for (let i = 0; i < data.n; i++) if (size[i] > 0) size[i] = grow * (0.13 + 0.87 * size[i]) * ownSize(i);
 }
 
@@ -199,6 +200,7 @@ function placeNames(app, context, fast) {
 }
 
 const CELL = [84, 22]; // pixels: about the size of a name
+const CLADE = 1e-3; // of the nodes of a large tree: smaller subtrees have their names in closer views
 
 /** Points to name, the most important first, each with its score: the best of every cell of the screen. */
 function candidates({ scene, data, frame, litRows }) {
@@ -206,6 +208,7 @@ function candidates({ scene, data, frame, litRows }) {
   for (let i = 0; i < data.n; i++) {
     if (size[i] === 0 || !data.names[i] || (lit && !lit[i])) continue;
     scene.wanted++;
+    if (scene.crowded && data.subtrees[i] < CLADE * data.n && !lit) continue;
     const t = Math.sqrt(1 + x[i] * x[i] + y[i] * y[i]), near = frame.open ? 1 / (1 + Math.log(t) / 6) : 2 / (1 + t);
     if (near * frame.zoom < 0.02 && !lit) continue;
     const score = near * (0.35 + 0.65 * weight[i]) * (named.has(i) ? 1.25 : 1);

@@ -1,0 +1,242 @@
+"""Generated data: trees without points, trees drawn in the ball, and mixtures of wrapped normal distributions."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._input.arguments import check_choice, check_count, check_number, seeded_generator
+from ..geometry import from_hyperboloid, origin, to_hyperboloid, translate, translate_to_origin
+
+LARGEST = 10_000_000  # nodes: an array of 80 MB
+FARTHEST_DRAWN = 30.0  # Largest radius of points, at which coordinates of the ball still have a few digits.
+
+
+class RootedTree(NamedTuple):
+    """A tree with its root in row 0 and every parent before its children."""
+
+    parent: np.ndarray  #: (n,) row of each node's parent, -1 for the root
+
+    @property
+    def edges(self) -> np.ndarray:
+        """Pairs (parent, child) of rows, shape (n-1, 2)."""
+        return np.stack([self.parent[1:], np.arange(1, len(self.parent))], axis=1)
+
+
+def balanced_tree(branching: int = 3, depth: int = 3) -> RootedTree:
+    """The tree in which every node has `branching` children, down to `depth`.
+
+    Parameters
+    ----------
+    branching, depth : int
+        The tree has 1 + branching + ... + branching**depth nodes.
+
+    See Also
+    --------
+    random_tree : random shapes
+
+    Examples
+    --------
+    >>> balanced_tree(branching=2, depth=2).parent
+    array([-1,  0,  0,  1,  1,  2,  2])
+    """
+    branching, depth = check_count("branching", branching, 1), check_count("depth", depth, 0)
+    n, level = 1, 0
+    while level < depth and n <= LARGEST:
+        level, n = level + 1, n * branching + 1
+    if n > LARGEST:
+        raise ValueError(f"branching={branching} and depth={depth} make more than {LARGEST:,} nodes. Take smaller ones.")
+    return RootedTree((np.arange(n) - 1) // branching)
+
+
+def random_tree(n_nodes: int, *, kind: str = "uniform", random_state: Any = None) -> RootedTree:
+    """A random tree.
+
+    Parameters
+    ----------
+    n_nodes : int
+        The number of nodes.
+    kind : {"uniform", "recursive", "preferential"}
+        "uniform": every tree on n labelled nodes with equal probability (depth of the order of sqrt n). "recursive":
+        each node joins a node drawn from those before it (depth of the order of log n). "preferential": drawn in
+        proportion to one more than their numbers of children, which makes a few large hubs.
+    random_state : int, RandomState, Generator or None
+        Seeds the random choices.
+
+    See Also
+    --------
+    balanced_tree : every inner node has the same number of children
+
+    Examples
+    --------
+    >>> random_tree(6, random_state=0).parent.tolist()
+    [-1, 0, 1, 2, 1, 1]
+    """
+    check_choice("kind", kind, KINDS)
+    n = check_count("n_nodes", n_nodes, 1, LARGEST)
+    return RootedTree(KINDS[kind](n, seeded_generator(random_state)))
+
+
+def _recursive(n: int, rng: np.random.Generator) -> np.ndarray:
+    return np.append(-1, (rng.random(n - 1) * np.arange(1, n)).astype(np.int64))
+
+
+def _preferential(n: int, rng: np.random.Generator) -> np.ndarray:
+    parent, tickets = np.full(n, -1), np.zeros(2 * n, dtype=np.int64)  # a ticket for each node and for each child of it
+    for child in range(1, n):
+        parent[child] = tickets[rng.integers(2 * child - 1)]
+        tickets[2 * child - 1 : 2 * child + 1] = parent[child], child
+    return parent
+
+
+def _uniform(n: int, rng: np.random.Generator) -> np.ndarray:
+    # Aldous (1990): node i joins the smaller of a random node and the node before it
+    return np.append(-1, np.minimum(rng.integers(n, size=n - 1), np.arange(n - 1)))
+
+
+KINDS = {"uniform": _uniform, "recursive": _recursive, "preferential": _preferential}
+
+
+class Hierarchy(NamedTuple):
+    """A tree drawn in the Poincaré ball."""
+
+    points: np.ndarray  #: (n, d), the root first and at the centre
+    parent: np.ndarray  #: (n,) row of each point's parent, -1 for the root
+    labels: list[str]  #: n, the branch of the root that each point belongs to
+
+    @property
+    def edges(self) -> np.ndarray:
+        """Pairs (parent, child) of rows, shape (n-1, 2)."""
+        return RootedTree(self.parent).edges
+
+
+def make_hierarchy(
+    branching: int = 3,
+    depth: int = 4,
+    n_features: int = 10,
+    *,
+    step: float = 1.0,
+    spread: float = 1.5,
+    random_state: Any = None,
+) -> Hierarchy:
+    """A random tree in hyperbolic space: every point has `branching` children at distance `step`, `depth` times.
+
+    Parameters
+    ----------
+    branching, depth : int
+        The tree has 1 + branching + ... + branching**depth points.
+    n_features : int
+        Dimension of the ball, at least 2.
+    step : float
+        Distance of a child from its parent.
+    spread : float
+        A child leaves its parent in the direction away from its grandparent, plus `spread` times a random unit
+        vector: 0 draws a star of straight rays, a large value a cloud.
+    random_state : int, RandomState, Generator or None
+        Seed of the directions.
+
+    Returns
+    -------
+    Hierarchy
+        ``points`` (n, n_features), ``parent`` (n,), ``labels`` (n), and ``edges`` (n-1, 2).
+
+    See Also
+    --------
+    make_hierarchical_normals : clusters around the nodes of a tree
+
+    Examples
+    --------
+    >>> tree = make_hierarchy(branching=2, depth=3, n_features=5, random_state=0)
+    >>> tree.points.shape, tree.parent[:7].tolist()
+    ((15, 5), [-1, 0, 0, 1, 1, 2, 2])
+    >>> sorted(set(tree.labels))
+    ['branch 1', 'branch 2', 'root']
+    """
+    check_count("depth", depth, 1)
+    check_count("n_features", n_features, 2)
+    check_number("step", step, "a positive distance", above=0)
+    check_number("spread", spread, "0 or more", least=0)
+    if step * depth > FARTHEST_DRAWN:
+        raise ValueError(
+            f"step * depth must be at most {FARTHEST_DRAWN:g}, beyond which points round to the boundary, but is "
+            f"{step * depth:g}."
+        )
+    rng, parent = seeded_generator(random_state), balanced_tree(branching, depth).parent
+    n = len(parent)
+    branch = np.arange(n)  # of the root: 1, 2, ... at depth 1, inherited below
+    x = np.tile(origin(n_features), (n, 1))
+    for p in range(parent[-1] + 1):
+        children = slice(p * branching + 1, (p + 1) * branching + 1)
+        # seen from the parent: away from the grandparent, and from the root anywhere
+        ahead = -_unit(translate_to_origin(x[parent[p]], x[p])[1:]) if p else np.zeros(n_features)
+        noise = _unit(rng.standard_normal((branching, n_features)))
+        v = step * _unit(ahead + spread * noise if p else noise)
+        x[children] = translate(to_hyperboloid(v, "tangent"), x[p])
+        branch[children] = branch[p] if p else branch[children]
+    labels = [f"branch {b}" if b else "root" for b in branch]
+    return Hierarchy(from_hyperboloid(x, "poincare"), parent, labels)
+
+
+def _unit(v: np.ndarray) -> np.ndarray:
+    return np.asarray(v / np.linalg.norm(v, axis=-1, keepdims=True))
+
+
+class Clusters(NamedTuple):
+    """Points of the Poincaré ball around some centres."""
+
+    points: np.ndarray  #: (n, d)
+    labels: np.ndarray  #: (n,) row of each point's centre
+    centres: np.ndarray  #: (m, d)
+
+
+def make_hierarchical_normals(
+    n_samples: int = 500,
+    n_features: int = 10,
+    *,
+    branching: int = 3,
+    depth: int = 2,
+    step: float = 2.0,
+    scale: float = 0.3,
+    random_state: Any = None,
+) -> Clusters:
+    """A mixture of wrapped normal distributions whose centres are the nodes of a random tree, with equal shares.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        Number of points and dimension of the ball, at least 2.
+    branching, depth, step : int, int, float
+        Of the tree: see `make_hierarchy`. Row i of ``centres`` is the parent of rows i * branching + 1 ...
+    scale : float
+        Standard deviation of the normal distributions along every axis.
+    random_state : int, RandomState, Generator or None
+        Seeds the random choices.
+
+    Returns
+    -------
+    Clusters
+        ``points`` (n, n_features), ``labels`` (n,), ``centres`` (m, n_features).
+
+    See Also
+    --------
+    make_hierarchy : the nodes of a tree only
+
+    Examples
+    --------
+    >>> make_hierarchical_normals(40, 4, random_state=0).centres.shape
+    (13, 4)
+    """
+    n, d = check_count("n_samples", n_samples, 1), check_count("n_features", n_features, 2)
+    check_number("scale", scale, "a positive number", above=0)
+    if step * depth + scale * (np.sqrt(d) + 6) > FARTHEST_DRAWN:
+        raise ValueError(
+            f"Centres at distance {step * depth:g} with scale {scale:g} in {d} dimensions put points beyond radius "
+            f"{FARTHEST_DRAWN:g}, where they round to the boundary of the ball. Use smaller ones."
+        )
+    rng = seeded_generator(random_state)
+    tree = make_hierarchy(branching, depth, d, step=step, random_state=rng)
+    labels = np.arange(n) % len(tree.points)
+    v = scale * rng.standard_normal((n, d))  # normal tangent vectors at the origin, carried to the centres
+    x = translate(to_hyperboloid(v, "tangent"), to_hyperboloid(tree.points)[labels])
+    return Clusters(from_hyperboloid(x, "poincare"), labels, tree.points)

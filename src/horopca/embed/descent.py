@@ -1,0 +1,287 @@
+"""Points settled on target distances: stochastic gradient descent on the average distortion, in each point's own frame.
+
+Points of the ball are carried as (z, δ) with δ = 1 - |z|^2. The frame of z is that of the origin carried there along the
+ray: in the ball, the coordinates times δ. A move by the tangent vector ξ takes z to z ⊕ tanh(|ξ|/2) ξ/|ξ|. Steps are
+therefore hyperbolic lengths, and mean the same at the root of a tree and at its leaves.
+
+With q = |z - z'|^2 / (δ δ') the distance is d = 2 asinh(sqrt q), and its gradient in the frame of z is minus the unit vector
+towards z',
+
+    (δ (z' - z) - |z - z'|^2 z) / (δ δ' sqrt(q (1 + q))),
+
+so the gradients of many pairs are a few matrix products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ..geometry import lift
+from ..geometry.hyperboloid import distance_blocks
+from .graphs import Graph, shortest_paths
+
+MOST_NODES = 2048  # Up to this size all pairs have targets (32 MB).
+TARGET_PAIRS = 1 << 22  # Above it, about this many pairs have targets.
+WIDTH = 128  # Rows and columns of a block of pairs, whose arrays then stay in a core's cache.
+COINCIDENT = 1e-12  # This is added to sinh^2(d/2): two points that coincide count as 2e-6 apart.
+CANCELLED = 1e-11  # A Gram matrix gives a smaller square of a difference, of numbers below 1, to fewer than four digits.
+MOMENTUM, MEMORY = 0.9, 0.99  # Adam's usual averages, with a shorter memory of squares: the objective changes on the way.
+SCALE_STEP = 0.2  # Step of the log of the scale, relative to those of the points: it must not run ahead of them.
+FLAT_AFTER = 0.9  # Extra dimensions are gone after this part of the steps; the rest settles in the dimensions that stay.
+NEIGHBOURS, NARROW = 10, 0.2  # A neighbour's weight falls by 1/e over this fraction of the distance of the tenth neighbour.
+
+
+# ---------------------------------------------------------------- points of the ball
+
+
+class Ball(NamedTuple):
+    """Points z (n, d) of the ball and δ (n,) = 1 - |z|^2, precise where the difference would round to 0."""
+
+    z: np.ndarray
+    delta: np.ndarray
+
+    @classmethod
+    def of(cls, x: np.ndarray) -> Ball:
+        """From the hyperboloid, (n, d+1)."""
+        return cls(x[:, 1:] / (1 + x[:, :1]), 2 / (1 + x[:, 0]))
+
+    def hyperboloid(self) -> np.ndarray:
+        return lift(2 * self.z / self.delta[:, None])
+
+    def moved(self, xi: np.ndarray) -> Ball:
+        """The points after moves xi (n, d)."""
+        z, delta = self
+        size = np.linalg.norm(xi, axis=1)
+        tanh = np.tanh(size / 2)
+        y = xi * np.where(size > 0, tanh / np.where(size > 0, size, 1.0), 0.5)[:, None]
+        zy, yy = np.sum(z * y, axis=1), tanh * tanh
+        D = np.maximum(1 + 2 * zy + (1 - delta) * yy, (1 - tanh) ** 2)  # a lower bound that rounding may violate
+        new = ((1 + 2 * zy + yy)[:, None] * z + delta[:, None] * y) / D[:, None]
+        return Ball(new, delta / np.cosh(size / 2) ** 2 / D)
+
+    def within(self, far: float) -> Ball:
+        """The points, those beyond radius `far` brought back to it along their rays."""
+        least = 1 / np.cosh(far / 2) ** 2  # 1 - |z|^2 there
+        beyond = self.delta < least
+        if not beyond.any():
+            return self
+        size = np.linalg.norm(self.z, axis=1, keepdims=True)
+        back = np.where(beyond[:, None], np.tanh(far / 2) / np.where(size > 0, size, 1.0), 1.0)
+        return Ball(self.z * back, np.where(beyond, least, self.delta))
+
+    def flattened(self, d: int, fraction: float) -> Ball:
+        """The points with a fraction of their height over the first d dimensions removed; all of it leaves d dimensions."""
+        z = self.z.copy()
+        lost = (1 - (1 - fraction) ** 2) * np.sum(z[:, d:] ** 2, axis=1)
+        z[:, d:] *= 1 - fraction
+        return Ball(z if fraction < 1 else np.ascontiguousarray(z[:, :d]), self.delta + lost)
+
+
+# ---------------------------------------------------------------- target distances
+
+
+class Fit(NamedTuple):
+    """How well points keep distances: a scale, and the average distortion at it."""
+
+    scale: float
+    distortion: float
+
+
+class Targets(NamedTuple):
+    """Distances (m, n) from the first m of the shuffled nodes to all n: of all, or of a random sample."""
+
+    distances: np.ndarray
+    order: np.ndarray  # (n,) the node in each position
+
+    @classmethod
+    def of(cls, graph: Graph, rng: np.random.Generator, least_sources: int = 64) -> Targets:
+        """From the distances in a graph: given ones, or lengths of shortest paths."""
+        n, order = graph.size, rng.permutation(graph.size)
+        sources = order[: n if n <= MOST_NODES else max(least_sources, TARGET_PAIRS // n)]
+        if graph.distances is not None:
+            return cls(graph.distances[sources[:, None], order], order)
+        return cls(shortest_paths(graph.adjacency, sources)[:, order], order)
+
+    def thinned(self, count: int) -> Targets:
+        """About `count` of the pairs: those of fewer sources. All pairs if there are fewer than that."""
+        m, n = self.distances.shape
+        return self if m * n <= count else Targets(self.distances[: max(2, count // n)], self.order)
+
+    def fit(self, x: np.ndarray, scale: float | None = None) -> Fit:
+        """The average distortion, the mean of |d / (scale * target) - 1|, of points x (n, d+1) in this order.
+
+        The scale is the best one if it is not given."""
+        ratios = np.concatenate(list(self._ratios(x)))
+        return best_fit(ratios) if scale is None else Fit(scale, float(np.mean(np.abs(ratios / scale - 1))))
+
+    def _ratios(self, x: np.ndarray) -> Iterator[np.ndarray]:
+        """Hyperbolic distance / target distance, in blocks, of all pairs once."""
+        m, n = self.distances.shape
+        for rows, block in distance_blocks(x[:m], x):
+            d = self.distances[rows]
+            counted = d > 0
+            if m == n:
+                counted &= np.arange(n) > np.arange(n)[rows, None]
+            yield block[counted] / d[counted]
+
+
+def best_fit(ratios: np.ndarray) -> Fit:
+    """The scale that minimises the mean of |ratios / scale - 1|: a median of the ratios weighted by themselves."""
+    order = np.sort(ratios)[::-1]
+    below = np.cumsum(order)
+    scale = float(order[np.searchsorted(below, below[-1] / 2)])
+    return Fit(scale, float(np.mean(np.abs(ratios / scale - 1)))) if scale > 0 else Fit(1.0, 1.0)
+
+
+# ---------------------------------------------------------------- descent
+
+
+class Schedule(NamedTuple):
+    """A descent: its number of steps, the first and the last step size, the first and the last softness."""
+
+    steps: int
+    rates: tuple[float, float]
+    softness: tuple[float, float]
+
+
+SETTLING = Schedule(500, (0.05, 1e-4), (0.03, 1e-3))  # For points that are near their final positions already.
+
+
+class Adam:
+    """Adam with one step size for each row."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.mean, self.square, self.count = np.zeros(shape), np.zeros((shape[0], 1)), 0
+
+    def step(self, gradient: np.ndarray) -> np.ndarray:
+        d = gradient.shape[1]  # which may have become smaller
+        self.count += 1
+        self.mean = MOMENTUM * self.mean[:, :d] + (1 - MOMENTUM) * gradient
+        self.square = MEMORY * self.square + (1 - MEMORY) * np.mean(gradient * gradient, axis=1, keepdims=True)
+        root = np.sqrt(self.square / (1 - MEMORY**self.count))
+        step = -self.mean / (1 - MOMENTUM**self.count)
+        return np.divide(step, root, out=np.zeros_like(step), where=root > 0)
+
+
+class Descent:
+    """Descents of points on target distances (m, n), from the points 0 .. m-1 to the points first .. first+n-1.
+
+    A step uses the pairs of one block of rows for every block of columns, chosen at random: a sample that contains every
+    point. Large steps on samples carry points past each other, which an optimiser that sees all pairs at once cannot do.
+    `DistortionEmbedding` and `refine` descend within a largest radius, `TreeEmbedding` within the cones of a layout, and
+    `transform` with the points before `first` fixed. Zero distances are unknown ones.
+    """
+
+    def __init__(
+        self,
+        distances: np.ndarray,
+        rng: np.random.Generator,
+        constrain: Callable[[Ball], Ball],
+        *,
+        fixed_scale: bool = False,
+        first: int = 0,
+        neighbor_weight: float = 0.0,
+    ) -> None:
+        self.rng, self.constrain, self.fixed_scale, self.first = rng, constrain, fixed_scale, first
+        self.neighbor_weight = neighbor_weight
+        # single precision of the ratios of distances is enough for a descent
+        self.inverse = np.divide(
+            1.0, distances, out=np.zeros(distances.shape, np.float32), where=distances > 0, casting="same_kind"
+        )
+        self.rows, self.columns = (_blocks(size) for size in distances.shape)
+        k = NEIGHBOURS * distances.shape[0] // distances.shape[1]
+        self.widths = NARROW * np.partition(distances, min(k, len(distances) - 1), axis=0)[k] if neighbor_weight else None
+
+    def run(self, points: Ball, scale: float, plan: Schedule, d: int | None = None) -> Ball:
+        """The points after a descent in which the scale is learnt, unless fixed; flattened to d dimensions on the way."""
+        log_scale, d = np.log(scale), d or points.z.shape[1]
+        mover, scaler = Adam(points.z.shape), Adam((1, 1))
+        for k in range(1, plan.steps + 1):
+            progress = k / plan.steps
+            rate = plan.rates[0] + progress * (plan.rates[1] - plan.rates[0])
+            softness = plan.softness[0] * (plan.softness[1] / plan.softness[0]) ** progress
+            gradient, slope = self.gradient(points, log_scale, softness)
+            step = rate * mover.step(gradient)
+            step[: self.first] = 0
+            points = points.moved(step)
+            if not self.fixed_scale:
+                log_scale += SCALE_STEP * rate * float(scaler.step(np.array([[slope]]))[0, 0])
+            if points.z.shape[1] > d:
+                left = 1 - progress / FLAT_AFTER  # the fraction that is removed rises to 1
+                flat = min(1.0, 3 * (1 - left) / left / (FLAT_AFTER * plan.steps)) if left > 0 else 1.0
+                points = points.flattened(d, flat)
+            points = self.constrain(points)
+        return points
+
+    def gradient(self, points: Ball, log_scale: float, softness: float) -> tuple[np.ndarray, float]:
+        """The gradient, in the frames of the points and in the log of the scale, of the sum over a sample of pairs of
+        sqrt(e^2 + softness^2), e = d / (scale * target) - 1, and of `neighbor_weight` times the loss of neighbours."""
+        z, delta = points
+        d, high, (left, right) = z.shape[1], 1 / delta, factors(z)
+        shrink, shift = float(np.exp(-log_scale)), int(self.rng.integers(len(self.rows)))
+        slope_scale, gradient = 0.0, np.zeros_like(z)
+        for j, block in enumerate(self.columns):
+            rows, columns = self.rows[(j + shift) % len(self.rows)], slice(block.start + self.first, block.stop + self.first)
+            inverse = self.inverse[rows, block]
+            square = squared_differences(left[rows], right[columns])
+            far = np.multiply.outer(high[rows], high[columns])
+            q = (square * far).astype(inverse.dtype) + np.float32(COINCIDENT)
+            root = np.sqrt(q)
+            ratio = np.arcsinh(root) * inverse * np.float32(2 * shrink)  # 1 + e
+            slope = ratio - 1
+            slope /= np.sqrt(slope * slope + np.float32(softness * softness))
+            if self.widths is not None:
+                slope += self.neighbor_weight * _neighbour_slope(ratio, inverse, self.widths[block])
+            slope_scale -= float(np.vdot(slope, ratio))
+            slope *= inverse / (root * np.sqrt(1 + q))
+            far *= slope
+            square *= far
+            for here, there, pull, turn in (
+                (rows, columns, far, square.sum(axis=1)),
+                (columns, rows, far.T, square.sum(axis=0)),
+            ):
+                towards = pull @ right[there]  # the sums of pull z', of pull, and one more
+                off = towards[:, :d] - towards[:, d, None] * z[here]
+                gradient[here] -= delta[here, None] * off - turn[:, None] * z[here]
+        return gradient * shrink, slope_scale
+
+
+def _neighbour_slope(ratio: np.ndarray, inverse: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """The derivative in the ratio d / (scale * target) of a cross entropy for each column, times the number of rows.
+
+    The rows of a column have probabilities that fall with the distance, as exp(-distance / width); those of the target
+    distances are the wanted ones, those of the points' distances / scale the actual ones."""
+    known = inverse > 0
+    target = 1 / (np.where(known, inverse, 1) * widths.astype(inverse.dtype))
+    wanted, actual = (_softmax(np.where(known, -u, -np.inf)) for u in (target, ratio * target))
+    return np.asarray(len(ratio) * (wanted - actual) * target)
+
+
+def _softmax(u: np.ndarray) -> np.ndarray:
+    weight = np.exp(u - np.maximum(u.max(axis=0), -1e30))
+    return np.asarray(weight / np.maximum(weight.sum(axis=0), 1e-30))
+
+
+def _blocks(size: int) -> list[slice]:
+    ends = np.linspace(0, size, -(-size // WIDTH) + 1).astype(int).tolist()
+    return [slice(start, stop) for start, stop in pairwise(ends)]
+
+
+def factors(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Arrays (n, d+2) whose products left . right' are |z - z'|^2; right begins with z and 1."""
+    sizes, ones = np.einsum("nd,nd->n", z, z)[:, None], np.ones((len(z), 1))
+    return np.hstack([-2 * z, sizes, ones]), np.hstack([z, ones, sizes])
+
+
+def squared_differences(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """|z - z'|^2 of all pairs from a product of `factors`, and again from differences where the product has cancelled."""
+    square: np.ndarray = left @ right.T
+    if square.min() < CANCELLED:
+        i, j = np.nonzero(square < CANCELLED)
+        gap = left[i, :-2] / -2 - right[j, :-2]
+        square[i, j] = np.einsum("nd,nd->n", gap, gap)
+    return square

@@ -1,0 +1,223 @@
+"""Directions: tangent vectors, ideal points, their Busemann functions (coordinates) and horospheres.
+
+A tangent vector at x is a vector v of R^{1,d}, shape (..., d+1), with <x, v> = 0. Its components are large where x is far out,
+so that at radius r it is known to 1e-16 e^r. An ideal point is a unit vector q, shape (..., d): a point of the boundary of the
+ball, the light-like direction (1, q).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._arrays import Array, array_namespace, dot, is_numpy, unit
+from .hyperboloid import gap, inner, light_cone, radius
+from .isometries import translate
+from .models import FLAT, to_hyperboloid
+
+FARTHEST_TANGENT = 1e8  # The largest t = cosh(radius) of a point with tangent vectors: they have eight digits there.
+
+
+def exp(x: Array, v: Array) -> Array:
+    """The exponential map: the point at distance norm(v) from x in the direction of v.
+
+    Parameters
+    ----------
+    x : array of shape (..., d + 1)
+        Points of the hyperboloid.
+    v : array of shape (..., d + 1)
+        Tangent vectors at x: ``inner(x, v)`` is 0.
+
+    Returns
+    -------
+    array of shape (..., d + 1)
+
+    See Also
+    --------
+    log : the inverse
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import exp, origin, radius
+    >>> round(float(radius(exp(origin(2), np.array([0.0, 3.0, 4.0])))), 6)
+    5.0
+    """
+    _check_reach(x)
+    t, s, w = x[..., :1], x[..., 1:], v[..., 1:]
+    # v translated to the origin, from its space part alone: <v, v> would lose twice as many digits
+    return translate(to_hyperboloid(w - dot(w, s)[..., None] / (t * (1 + t)) * s, "tangent"), x)
+
+
+def log(x: Array, y: Array) -> Array:
+    """The logarithm: the tangent vector at x that leads to y, so that ``exp(x, log(x, y))`` is y.
+
+    Parameters
+    ----------
+    x, y : arrays of shape (..., d + 1)
+        Points of the hyperboloid.
+
+    Returns
+    -------
+    array of shape (..., d + 1)
+        Its length is the distance of x and y.
+
+    See Also
+    --------
+    exp : the inverse
+    transport : moves tangent vectors to another point
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import exp, log, origin
+    >>> y = exp(origin(2), np.array([0.0, 3.0, 4.0]))
+    >>> log(origin(2), y).round(6) + 0.0
+    array([0., 3., 4.])
+    """
+    _check_reach(x)
+    xp = array_namespace(x, y)
+    u = gap(x, y)
+    flat = u < FLAT
+    safe = xp.where(flat, xp.ones_like(u), u)
+    sinh = xp.sqrt(safe) * xp.sqrt(1 + safe / 4)
+    ratio = xp.where(flat, 1 - u / 6, 2 * xp.asinh(xp.sqrt(safe) / 2) / sinh)
+    # y - cosh(d) x, written with the small numbers y - x and cosh(d) - 1
+    return ratio[..., None] * ((y - x) - (u / 2)[..., None] * x)
+
+
+def transport(x: Array, y: Array, v: Array) -> Array:
+    """Parallel transport of tangent vectors along geodesics.
+
+    Parameters
+    ----------
+    x, y : arrays of shape (..., d + 1)
+        Points of the hyperboloid: from x to y.
+    v : array of shape (..., d + 1)
+        Tangent vectors at x.
+
+    Returns
+    -------
+    array of shape (..., d + 1)
+        Tangent vectors at y.
+
+    See Also
+    --------
+    log : tangent vectors between points
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import inner, origin, to_hyperboloid, transport
+    >>> v = transport(origin(2), to_hyperboloid(np.array([0.5, 0.0])), np.array([0.0, 3.0, 4.0]))
+    >>> round(float(np.sqrt(inner(v, v))), 6)  # lengths are preserved
+    5.0
+    """
+    _check_reach(x, y)
+    return v + (inner(y, v) / (2 + gap(x, y) / 2))[..., None] * (x + y)
+
+
+def _check_reach(*points: Array) -> None:
+    """Raise ValueError if points are too far out for tangent vectors. NumPy alone: a check on a device would wait for it."""
+    for x in filter(is_numpy, points):
+        if (x[..., 0] > FARTHEST_TANGENT).any():
+            raise ValueError(
+                f"Tangent vectors need points within radius {np.arccosh(FARTHEST_TANGENT):.3g} of the origin, but one is at "
+                f"radius {float(radius(x).max()):.3g}. Move the points with translate_to_origin."
+            )
+
+
+def ideal_endpoint(x: Array, v: Array) -> Array:
+    """The ideal point at the end of a geodesic ray.
+
+    Parameters
+    ----------
+    x : array of shape (..., d + 1)
+        Points of the hyperboloid, where the rays begin.
+    v : array of shape (..., d + 1)
+        Tangent vectors at x.
+
+    Returns
+    -------
+    array of shape (..., d)
+        Unit vectors.
+
+    See Also
+    --------
+    busemann : the coordinate that an ideal point defines
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import ideal_endpoint, origin
+    >>> ideal_endpoint(origin(2), np.array([0.0, 3.0, 4.0]))
+    array([0.6, 0.8])
+    """
+    xp = array_namespace(x, v)
+    forward = x + v / xp.sqrt(inner(v, v))[..., None]
+    return unit(forward[..., 1:])
+
+
+def busemann(x: Array, q: Array) -> Array:
+    """The Busemann function of an ideal point: 0 at the origin, falling towards the ideal point.
+
+    Parameters
+    ----------
+    x : array of shape (..., d + 1)
+        Points of the hyperboloid.
+    q : array of shape (..., d)
+        Ideal points, unit vectors.
+
+    Returns
+    -------
+    array of shape (...)
+
+    See Also
+    --------
+    horosphere : the level sets
+    horopca.projections.horospherical_projection : keeps the Busemann functions of K ideal points
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import busemann, to_hyperboloid
+    >>> x = to_hyperboloid(np.array([[0.0, 0.0], [0.5, 0.0]]))
+    >>> busemann(x, np.array([1.0, 0.0])).round(6)  # in the ball, log(|q - z|^2 / (1 - |z|^2))
+    array([ 0.      , -1.098612])
+    """
+    xp = array_namespace(x, q)
+    return xp.log(light_cone(x, q)[0])
+
+
+def horosphere(q: Array, x: Array) -> tuple[Array, Array]:
+    """The horosphere centred at an ideal point and through a point, a sphere in the Poincaré ball.
+
+    Parameters
+    ----------
+    q : array of shape (..., d)
+        Ideal points, unit vectors.
+    x : array of shape (..., d + 1)
+        Points of the hyperboloid.
+
+    Returns
+    -------
+    centre : array of shape (..., d)
+        The Euclidean centre in the Poincaré ball.
+    radius : array of shape (...)
+        The Euclidean radius.
+
+    See Also
+    --------
+    busemann : constant on a horosphere
+    horopca.plots.plot_horocycles : draws them in the disk
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from horopca.geometry import horosphere, origin
+    >>> horosphere(np.array([1.0, 0.0]), origin(2))
+    (array([0.5, 0. ]), np.float64(0.5))
+    """
+    level: Any = light_cone(x, q)[0]
+    return q / (1 + level)[..., None], level / (1 + level)

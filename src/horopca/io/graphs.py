@@ -1,0 +1,278 @@
+"""Graphs in files: lists of edges, trees and ontologies recognised by their content, and sparse matrices."""
+
+from __future__ import annotations
+
+import csv
+import re
+import warnings
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array
+from scipy.sparse.csgraph import breadth_first_order
+
+from .arrays import read_members
+from .files import Budget, EdgeList, FormatError, as_text, existing, format_errors, printable
+from .subprocess_reader import in_subprocess
+from .text import beginning, ending, number, open_bytes, open_lines
+from .trees import read_newick, read_xml_tree
+
+COMMENTS = ("#", "%")
+HEADERS = {"source", "target", "from", "to", "id1", "id2", "u", "v", "node1", "node2", "child", "parent", "start", "end"}
+ATTRIBUTES = re.compile(r"\{(?:'weight': ([^,{}]+))?\}$")  # networkx.write_edgelist appends this to an edge.
+NODE = 160  # Bytes of a node: its name, and its entry in a dictionary.
+
+# A file is of the first format whose pattern its beginning matches; without a match, of the format of its ending.
+CONTENTS = (
+    ("newick", re.compile(r"\s*(\[[^\]]*\]\s*)*\(")),
+    ("newick", re.compile(r"\s*#NEXUS", re.IGNORECASE)),
+    ("ontology", re.compile(r"\s*<.{0,2000}?(?:<rdf:RDF|<Ontology)", re.DOTALL)),
+    ("xml tree", re.compile(r"\s*<")),
+    ("ontology", re.compile(r'\s*\{\s*"(graphs|meta|@context)"')),
+    ("ontology", re.compile(r"(!.*\s+)*(format-version:|\[Term\])")),
+)
+ENDINGS = {
+    **dict.fromkeys((".nwk", ".newick", ".tree", ".tre", ".nhx", ".nex", ".nexus", ".treefile", ".contree", ".nw"), "newick"),
+    **dict.fromkeys((".xml", ".phyloxml", ".nexml"), "xml tree"),
+    **dict.fromkeys((".obo", ".owl"), "ontology"),
+}
+TREES = tuple(ENDINGS)  # Endings of files that hold a tree or an ontology.
+
+# The class of SciPy for the format of a sparse matrix, and the names of its indices where they are not those of csr.
+SPARSE = {"csr": csr_array, "csc": csc_array, "bsr": bsr_array, "dia": dia_array, "coo": coo_array}
+INDICES = {"dia": ("offsets",), "coo": ("row", "col")}
+NO_MATRIX = "is damaged, or holds no sparse matrix written by scipy.sparse.save_npz"
+ROOT = "root"  # The node that joins several top terms of an ontology.
+
+read_ontology = in_subprocess("graphs", "read_terms", "pronto", "an ontology", "trees")
+
+
+def load_edges(path: str | Path, *, root: str | None = None, relations: Sequence[str] = ("is_a",)) -> EdgeList:
+    """Read a graph, a tree or an ontology.
+
+    The content of the file decides, not its name:
+
+    - **Newick** and **Nexus** trees, and with Biopython **PhyloXML**. Edges lead from a child to its parent. The
+      first tree is read. A missing branch length becomes the mean of the others, a length of zero or below a thousandth
+      of the mean. Names are those of the file; nodes without a name are called "inner 1", "leaf 1", and so on.
+    - With pronto, ontologies in **OBO**, **OWL** (RDF/XML) or **OBO Graphs** JSON, without obsolete terms. Several
+      top terms are joined under one node called "root".
+    - **Edge lists**: two names on each line, and a length if edges have lengths. Separators are tabs, commas or blanks,
+      the first of these that the first line contains. Lines that begin with ``#`` or ``%`` are comments, and a header such as
+      "source,target,weight" is recognised.
+
+    Text may be compressed (``.gz``). What was left out or replaced is in ``notes`` and raised as warnings.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    root : str, optional
+        Only this node of a tree or an ontology and its descendants, by its name or its code.
+    relations : sequence of str, default=("is_a",)
+        Relations of an ontology that lead from a term to its parents, such as ``("is_a", "part_of")``.
+
+    Returns
+    -------
+    EdgeList
+        ``names``, ``edges`` (m, 2), ``weights`` (m,) or None, ``codes`` of the terms of an ontology or None, ``notes``.
+
+    See Also
+    --------
+    load : points
+    horopca.embed.DistortionEmbedding : from a graph to points
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "cats.edges"
+    >>> _ = path.write_text("feline cat\\nfeline lion\\n")
+    >>> graph = load_edges(path)
+    >>> graph.names, graph.edges.tolist()
+    (['feline', 'cat', 'lion'], [[0, 1], [0, 2]])
+    """
+    path = existing(path)
+    kind = kind_of_content(path) or ENDINGS.get(ending(path))
+    found = read_ontology(path, list(relations)) if kind == "ontology" else _READERS[kind](path)
+    if root is not None:
+        found = _below(found, root, path)
+    for note in found.notes:
+        warnings.warn(printable(f"{path}: {note}"), stacklevel=2)
+    return found
+
+
+def kind_of_content(path: Path) -> str | None:
+    """The kind of tree or ontology that the beginning of a file is of; None for other files."""
+    head = beginning(path) if path.is_file() else ""  # a pipe cannot be read twice
+    return next((kind for kind, pattern in CONTENTS if pattern.match(head)), None)
+
+
+def _read_edges(path: Path) -> EdgeList:
+    budget = Budget(path)
+    position: dict[str, int] = {}
+    ends, weights = array("q"), array("d")
+    for line, one, other, weight in _edges(path, budget):
+        if len(weights) != (len(ends) // 2 if weight is not None else 0):
+            have, earlier = ("has no weight", "have") if weights else ("has a weight", "have none")
+            raise FormatError(f"{path}, line {line}: this edge {have}, but those before it {earlier}.")
+        for name in (one, other):
+            if name not in position:
+                budget.claim(NODE + 4 * len(name))
+                position[name] = len(position)
+            ends.append(position[name])
+        budget.claim(24)
+        if weight is not None:
+            weights.append(weight)
+    if not ends:
+        raise FormatError(f"{path} holds no edges: expected two names, and perhaps a weight, on each line.")
+    names, edges = _numeric_order(list(position), np.frombuffer(ends, dtype=np.int64).reshape(-1, 2))
+    return EdgeList(names, edges, np.frombuffer(weights) if weights else None)
+
+
+_READERS: dict[str | None, Callable[[Path], EdgeList]] = {
+    "newick": read_newick,
+    "xml tree": read_xml_tree,
+    None: _read_edges,
+}
+
+
+def _below(graph: EdgeList, root: str, path: Path) -> EdgeList:
+    """A node and its descendants: the edges lead from children to parents."""
+    known = [*graph.names, *(graph.codes or [])]
+    if root not in known:
+        raise ValueError(f"root must be the name of a node of {path}, but {root!r} is not.")
+    n, (child, parent) = len(graph.names), graph.edges.T
+    downwards = csr_array((np.ones(len(child), dtype=bool), (parent, child)), shape=(n, n))
+    here = np.sort(breadth_first_order(downwards, known.index(root) % n, return_predecessors=False))
+    kept = np.isin(np.arange(n), here)
+    rank, inside = np.cumsum(kept) - 1, kept[child] & kept[parent]
+    return graph._replace(
+        names=[graph.names[i] for i in here],
+        edges=rank[graph.edges[inside]],
+        weights=None if graph.weights is None else graph.weights[inside],
+        codes=None if graph.codes is None else [graph.codes[i] for i in here],
+    )
+
+
+# ---------------------------------------------------------------- lists of edges
+
+
+def _edges(path: Path, budget: Budget) -> Iterator[tuple[int, str, str, float | None]]:
+    """Line number, two names and the weight, if there is one, of each edge."""
+    with open_lines(path, budget) as lines:
+        body = ((k, text) for k, line in enumerate(lines, 1) if (text := line.strip()) and text[0] not in COMMENTS)
+        first = next(body, None)
+        if first is None:
+            return
+        delimiter = next((mark for mark in ("\t", ",") if mark in first[1]), None)
+        header = {field.strip(' "').lower() for field in first[1].split(delimiter)[:2]} <= HEADERS
+        for k, text in body if header else chain([first], body):
+            yield (k, *_edge(text, delimiter, f"{path}, line {k}"))
+
+
+def _edge(text: str, delimiter: str | None, where: str) -> tuple[str, str, float | None]:
+    attributes = ATTRIBUTES.search(text) if text.endswith("}") else None
+    bare = text[: attributes.start()].rstrip(f" {delimiter or ''}") if attributes else text
+    try:
+        fields = _fields(bare, delimiter)
+    except csv.Error:
+        raise FormatError(f"{where}: its quotation marks do not match: {text[:60]!r}.") from None
+    fields += [attributes[1]] if attributes and attributes[1] else []
+    if len(fields) not in (2, 3):
+        raise FormatError(f"{where}: expected two names, and perhaps a weight, but found {len(fields)}: {text[:60]!r}.")
+    if not (fields[0] and fields[1]):
+        raise FormatError(f"{where}: a name is missing: {text[:60]!r}.")
+    return fields[0], fields[1], _weight(fields[2], where) if len(fields) == 3 else None
+
+
+def _fields(text: str, delimiter: str | None) -> list[str]:
+    """The values on a line; in a file with commas they may be quoted."""
+    if delimiter != "," or '"' not in text:
+        return [field.strip() for field in text.split(delimiter)]
+    return [field.strip() for field in next(csv.reader([text], delimiter=delimiter, skipinitialspace=True, strict=True))]
+
+
+def _weight(field: str, where: str) -> float:
+    try:
+        weight = number(field)
+    except ValueError:
+        raise FormatError(f"{where}: the weight {field[:40]!r} is not a number.") from None
+    if not 0 < weight < np.inf:
+        raise FormatError(f"{where}: a weight is a length and must be a positive number, but is {field[:40]}.")
+    return weight
+
+
+def _numeric_order(names: list[str], edges: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """Integers in increasing order (row i is node i where they are 0, 1, 2, ...); other names in the order of the file."""
+    if not all(name.isascii() and name.removeprefix("-").isdigit() and len(name) < 19 for name in names):
+        return names, edges
+    order = np.argsort([int(name) for name in names], kind="stable")
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[order] = np.arange(len(names))
+    return [names[i] for i in order], rank[edges]
+
+
+# ---------------------------------------------------------------- sparse matrices
+
+
+def load_adjacency(path: Path) -> coo_array:
+    """The sparse matrix that `scipy.sparse.save_npz` wrote. Every index is checked, and nothing is unpickled."""
+    path = existing(path)
+    members = read_members(path, NO_MATRIX)
+    with format_errors(path, NO_MATRIX, ValueError, KeyError, TypeError, IndexError, OverflowError):
+        kind = as_text(members["format"].item())
+        rows, columns = (int(side) for side in members["shape"])
+        Budget(path).claim(64 * max(rows, columns))  # bytes of a graph with this many nodes
+        data, indices = members["data"], tuple(members[name] for name in INDICES.get(kind, ("indices", "indptr")))
+        if data.dtype.kind not in "fiub" or any(index.dtype.kind not in "iu" for index in indices):
+            raise TypeError("The data are not numbers, or the indices not integers.")
+        matrix = SPARSE[kind]((data, indices) if kind == "coo" else (data, *indices), shape=(rows, columns))
+        if hasattr(matrix, "indptr"):  # a wrong index would be followed in memory, and SciPy checks few of an empty matrix
+            matrix.check_format(full_check=True)
+            if (matrix.indptr[1:] < matrix.indptr[:-1]).any():
+                raise ValueError("The rows end before they begin.")
+        return coo_array(matrix)
+
+
+# ---------------------------------------------------------------- ontologies
+
+
+def read_terms(path: Path, relations: list[str]) -> EdgeList:
+    """The terms of an ontology and their parents by some relations, without obsolete terms; in the separate process."""
+    pronto: Any = import_module("pronto")
+    with open_bytes(path) as file:
+        ontology = pronto.Ontology(file, import_depth=0, threads=1)  # other files and addresses are not read
+    terms = [term for term in ontology.terms() if not term.obsolete]
+    position = {term.id: i for i, term in enumerate(terms)}
+    pairs = ((i, position.get(parent.id)) for i, term in enumerate(terms) for parent in _parents(term, relations))
+    try:
+        edges = list(dict.fromkeys((i, parent) for i, parent in pairs if parent is not None and parent != i))
+    except KeyError as error:
+        raise FormatError(f"{path} has no [Typedef] of the relation {error}, so that only is_a can be read.") from error
+    if not edges:
+        raise FormatError(f"{path} holds no terms that are related by {' or '.join(relations)}.")
+    codes = [as_text(term.id) for term in terms]
+    named = [as_text(term.name or term.id) for term in terms]
+    counts = Counter(named)
+    names = [name if counts[name] == 1 else f"{name} ({code})" for name, code in zip(named, codes, strict=True)]
+    below = {child for child, _ in edges}
+    tops = [i for i in range(len(terms)) if i not in below]
+    if len(tops) < 2:
+        return EdgeList(names, np.array(edges), None, codes)
+    root = next(name for name in (ROOT, *(f"{ROOT} ({k})" for k in range(2, len(names) + 3))) if name not in counts)
+    edges += [(top, len(names)) for top in tops]
+    note = f"its {len(tops)} top terms are joined under a node called {root!r}; root= selects one of them."
+    return EdgeList([*names, root], np.array(edges), None, [*codes, ""], [note])
+
+
+def _parents(term: Any, relations: list[str]) -> list[Any]:
+    """The terms that a term is related to: "is_a" is the hierarchy itself, others are relationships."""
+    above = list(term.superclasses(distance=1, with_self=False)) if "is_a" in relations else []
+    related = term.relationships if set(relations) != {"is_a"} else {}
+    return above + [parent for relation, found in related.items() if relation.id in relations for parent in found]

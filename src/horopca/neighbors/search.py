@@ -1,0 +1,255 @@
+"""Exact neighbours: two searches propose candidates, by comparison with all points or by shells, and a selection decides.
+
+A search may propose too many candidates, never too few. Their distances are computed by one formula, and ties are broken by
+row number. Therefore both algorithms return the same neighbours.
+
+Shells are points of similar radius, each with a k-d tree of directions. In polar coordinates (rho, u), 4 sinh^2(d/2) =
+4 sinh^2((rho - rho')/2) + r r' |u - u'|^2 with r = sinh rho. The radii of a shell bound both terms below, so that all
+neighbours within a limit are within a known distance of u on the sphere. Near the origin, where directions say little, the
+innermost shell has a tree of the points s = r u themselves: 4 sinh^2(d/2) >= |s - s'|^2 (1 - v^2) with v = (r + r') / (t + t').
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from itertools import chain, pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from array_api_compat import device, is_numpy_array, is_torch_array
+from scipy.spatial import cKDTree
+
+from ..geometry._arrays import array_namespace, from_numpy, to_numpy
+from ..geometry._points import CHUNK_ROWS, Chunk, row_slices
+from ..geometry.hyperboloid import polar, polar_gap, squared_differences
+
+SLACK = 1 + 1e-12  # Candidates whose squared distance is within rounding of the limit are considered as well.
+PAIR_ELEMENTS = 1 << 22  # Coordinates of candidates that are compared at a time: 32 MB.
+HOST_ELEMENTS, DEVICE_ELEMENTS = 1 << 18, 1 << 26  # Pairs at a time: in a core's cache, and enough to keep a device busy.
+PRECISE = 1e-3  # An error of cosh d above this leaves too many candidates: directions are then compared instead.
+CROWDED = 8  # If more than this many candidates for each neighbour are left, the limit is lowered first.
+CORE = 1.0  # The radius of the innermost shell: in it, v is at most tanh 1, and the bound 0.65 of the distance.
+WIDTH = 0.5  # The width of the other shells: in each, the bound is at least 0.78 of the distance on the sphere.
+QUERIES = 512  # Queries of shells at a time: their candidates fit into memory even if all points of a shell are candidates.
+MANY_PAIRS = 1 << 20  # Candidates that are collected before the best are selected.
+WIDER = 1 + 1e-9  # The trees compute distances with rounding errors of their own.
+
+Pairs = tuple[np.ndarray, np.ndarray]  # queries and rows
+
+
+class Polar(NamedTuple):
+    """Points (t, r u) of the hyperboloid with their directions u, arrays of one library."""
+
+    t: Any  # (n,)
+    r: Any  # (n,)
+    u: Any  # (n, d)
+
+    def take(self, indices: Any) -> Polar:
+        """The points at some indices."""
+        xp: Any = array_namespace(self.t)
+        return Polar(xp.take(self.t, indices), xp.take(self.r, indices), xp.take(self.u, indices, axis=0))
+
+
+class Selection:
+    """The k nearest data points (all if k is None) within a distance of each of m queries, among the candidates so far.
+
+    Flat arrays, sorted by query, distance and row. `limits` (m,) are what a candidate's gap, 4 sinh^2(d/2), must not exceed;
+    `considered` counts the candidates.
+    """
+
+    def __init__(self, m: int, k: int | None, reach: float = math.inf) -> None:
+        self.k, self.reach, self.considered = k, reach, 0
+        self.limits = np.full(m, (4 * math.sinh(reach / 2) ** 2 if reach < 1400 else math.inf) * SLACK)
+        self.query, self.row, self.distance = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+
+    def add(self, queries: Polar, data: Polar, query: Any, row: Any, start: int = 0) -> None:
+        """Consider the pairs (query, row) of rows of `queries` and `data`; `start` is the number of the first row of data."""
+        self.considered += query.shape[0]
+        distance = _distances(queries, data, query, row)
+        near = distance <= self.reach
+        query, row = (np.asarray(to_numpy(part), dtype=np.int64)[near] for part in (query, row))
+        query, row = np.concatenate([self.query, query]), np.concatenate([self.row, row + start])
+        distance = np.concatenate([self.distance, distance[near]])
+        order = np.lexsort((row, distance, query))
+        self.query, self.row, self.distance = query[order], row[order], distance[order]
+        if self.k is not None:
+            self._keep_nearest(self.k)
+
+    def _keep_nearest(self, k: int) -> None:
+        first = np.searchsorted(self.query, np.arange(len(self.limits) + 1))
+        kept = np.arange(len(self.query)) - first[self.query] < k
+        full = np.flatnonzero(np.diff(first) >= k)
+        worst = self.distance[first[full] + k - 1]
+        with np.errstate(over="ignore"):
+            self.limits[full] = np.minimum(self.limits[full], 4 * np.sinh(worst / 2) ** 2 * SLACK)
+        self.query, self.row, self.distance = self.query[kept], self.row[kept], self.distance[kept]
+
+
+def _distances(queries: Polar, data: Polar, query: Any, row: Any) -> np.ndarray:
+    """The distances of pairs, on the host."""
+    xp: Any = array_namespace(data.t)
+    found = [np.empty(0)]
+    for part in row_slices(query.shape[0], max(1, PAIR_ELEMENTS // data.u.shape[1])):
+        a, b = queries.take(query[part]), data.take(row[part])
+        turn = a.u - b.u
+        gap = polar_gap(a.t, a.r, b.t, b.r, xp.vecdot(turn, turn))
+        found.append(to_numpy(2 * xp.asinh(xp.sqrt(gap) / 2)))
+    return np.concatenate(found)
+
+
+# ---------------------------------------------------------------- comparison with all points
+
+
+def search_all(
+    x: Any, chunks: Iterable[Chunk], selections: list[Selection], run: Callable[[Callable[[int], None], int], None]
+) -> None:
+    """Find the neighbours of queries x (m, d+1) among all points.
+
+    `selections` are those of consecutive blocks of queries; ``run(function, count)`` calls function(0), ..., in any order.
+    """
+    edges = np.cumsum([0, *(len(selection.limits) for selection in selections)])
+    queries = [(x[a:b, :], Polar(*polar(x[a:b, :]))) for a, b in pairwise(edges)]
+    for chunk in chunks:
+        points, first = chunk.points(), chunk.start
+        n = points.shape[0]
+        for part in row_slices(n, CHUNK_ROWS if str(device(points)) == "cpu" else n):
+            y = points[part, :]
+            data, longest = Polar(*polar(y)), float(array_namespace(y).max(y[:, 0]))
+
+            def compare(i: int, y: Any = y, data: Polar = data, longest: float = longest, at: int = first + part.start) -> None:
+                x, at_query = queries[i]
+                gaps, slack = _gaps(x, at_query, y, data, longest)
+                _propose(selections[i], gaps, slack, at_query, data, at)
+
+            run(compare, len(selections))
+
+
+def queries_at_a_time(x: Any, n: int) -> int:
+    """How many queries, like the rows of x, are compared with n points at a time."""
+    host = str(device(x)) == "cpu"
+    return max(1, HOST_ELEMENTS // min(n, CHUNK_ROWS) if host else DEVICE_ELEMENTS // n)
+
+
+def _gaps(x: Any, polar: Polar, y: Any, data: Polar, longest: float) -> tuple[Any, Any]:
+    """4 sinh^2(d/2) of all pairs (m, n), and a bound (m, 1) of its rounding error."""
+    # The product 2 (cosh d - 1) = 2 (t t' - s.s' - 1) is fastest; its error is that of a sum of d+2 terms of size t t'.
+    error = 4 * (x.shape[1] + 2) * float(np.finfo(float).eps) * longest * polar.t[:, None]
+    if bool(array_namespace(x).max(error) <= PRECISE):
+        xp: Any = array_namespace(x)
+        signs = xp.ones_like(x[0, :])
+        signs[0] = -1.0
+        return (-2 * signs * x) @ y.T - 2, error
+    turn = squared_differences(polar.u, data.u)  # of far points, whose time hides small distances
+    return polar_gap(polar.t[:, None], polar.r[:, None], data.t[None, :], data.r[None, :], turn), 0 * error
+
+
+def _propose(selection: Selection, gaps: Any, slack: Any, queries: Polar, data: Polar, start: int) -> None:
+    """Add the pairs whose gap may be within the limits."""
+    xp: Any = array_namespace(gaps)
+    limits = from_numpy(selection.limits[:, None], gaps) + slack
+    near, k = gaps <= limits, selection.k
+    if k is not None and k < gaps.shape[1] and int(xp.count_nonzero(near)) > CROWDED * k * gaps.shape[0]:
+        near = gaps <= xp.minimum(limits, _kth_smallest(gaps, k) * (1 + 1e-12) + 2 * slack)
+    (found,) = xp.nonzero(xp.reshape(near, (-1,)))  # four times as fast as in two dimensions
+    if found.shape[0]:
+        selection.add(queries, data, found // gaps.shape[1], found % gaps.shape[1], start)
+
+
+def _kth_smallest(a: Any, k: int) -> Any:
+    """The k-th smallest number of each row, (m, 1)."""
+    if is_numpy_array(a):
+        return np.partition(a, k - 1, axis=1)[:, k - 1 : k]
+    if is_torch_array(a):
+        return a.kthvalue(k, dim=1, keepdim=True).values
+    return array_namespace(a).sort(a, axis=1)[:, k - 1 : k]
+
+
+# ---------------------------------------------------------------- shells
+
+
+class Shell(NamedTuple):
+    """Data points of similar radius: their rows, the smallest and largest length r, and a tree of directions or points."""
+
+    rows: np.ndarray
+    low: float
+    high: float
+    tree: Any
+    core: bool
+
+    def keys(self, queries: Polar) -> np.ndarray:
+        """What the tree is searched for."""
+        return np.asarray(queries.r[:, None] * queries.u if self.core else queries.u)
+
+    def least_gap(self, queries: Polar) -> np.ndarray:
+        """A lower bound (m,) of 4 sinh^2(d/2) to the points of the shell."""
+        nearest = np.clip(queries.r, self.low, self.high)
+        return np.asarray(polar_gap(queries.t, queries.r, np.sqrt(1 + nearest**2), nearest, np.zeros_like(nearest)))
+
+    def reach(self, queries: Polar, limits: np.ndarray) -> np.ndarray:
+        """The distances (m,) in the tree within which all points lie whose gap is within the limits."""
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            if self.core:
+                v = (queries.r + self.high) / (queries.t + np.sqrt(1 + self.high**2))
+                rounding = 1e-15 * (queries.r + self.high)  # of s = r u
+                return np.asarray(np.sqrt(limits / ((1 - v) * (1 + v))) * WIDER + rounding)
+            left = np.maximum(limits - self.least_gap(queries) / WIDER, 0)
+            return np.asarray(np.minimum(np.sqrt(left / (queries.r * self.low)), 2.0) * WIDER)  # the sphere has diameter 2
+
+
+class Shells:
+    """All data points x (n, d+1) in shells."""
+
+    def __init__(self, x: np.ndarray) -> None:
+        self.data = Polar(*polar(x))
+        number = np.ceil((np.arcsinh(self.data.r) - CORE).clip(0) / WIDTH)
+        order = np.argsort(number, kind="stable")
+        _, starts = np.unique(number[order], return_index=True)
+        self.shells = [self._shell(rows) for rows in np.split(order, starts[1:])]
+
+    def _shell(self, rows: np.ndarray) -> Shell:
+        low, high = float(self.data.r[rows].min()), float(self.data.r[rows].max())
+        core = high <= np.sinh(CORE)
+        keys = self.data.u[rows] * self.data.r[rows, None] if core else self.data.u[rows]
+        return Shell(rows, low, high, cKDTree(keys), core)
+
+    def search(self, queries: Polar, selection: Selection) -> None:
+        """Find the neighbours of some queries."""
+        if selection.k is not None:
+            self._lower_limits(queries, selection)
+        pairs: list[Pairs] = []
+        for shell in self.shells:
+            near = np.flatnonzero(shell.least_gap(queries) / WIDER <= selection.limits)
+            if near.size:
+                reach = shell.reach(queries.take(near), selection.limits[near])
+                found = shell.tree.query_ball_point(shell.keys(queries.take(near)), reach, return_sorted=False)
+                counts = np.fromiter(map(len, found), np.int64, len(found))
+                rows = np.fromiter(chain.from_iterable(found), np.int64, int(counts.sum()))
+                pairs.append((np.repeat(near, counts), shell.rows[rows]))
+            if sum(len(rows) for _, rows in pairs) > MANY_PAIRS:
+                pairs = self._add(selection, queries, pairs)
+        self._add(selection, queries, pairs)
+
+    def _lower_limits(self, queries: Polar, selection: Selection) -> None:
+        """Lower the limits by the points nearest in direction, in the nearest three shells or more if they have too few."""
+        first, k = Selection(len(selection.limits), selection.k), selection.k or 0
+        order = np.argsort([shell.least_gap(queries) for shell in self.shells], axis=0, kind="stable")
+        pairs: list[Pairs] = []
+        for depth, numbers in enumerate(order):
+            wanting = np.isinf(first.limits)
+            for number in np.unique(numbers[wanting]):
+                shell, some = self.shells[number], np.flatnonzero((numbers == number) & wanting)
+                count = min(k, len(shell.rows))
+                found = shell.tree.query(shell.keys(queries.take(some)), np.arange(1, count + 1))[1]
+                pairs.append((np.repeat(some, count), shell.rows[found.ravel()]))
+            if depth >= 2:
+                pairs = self._add(first, queries, pairs)
+        self._add(first, queries, pairs)
+        selection.limits = first.limits
+
+    def _add(self, selection: Selection, queries: Polar, pairs: list[Pairs]) -> list[Pairs]:
+        """Add all pairs of queries and rows to a selection; an empty list is left."""
+        if pairs:
+            query, row = (np.concatenate(part) for part in zip(*pairs, strict=True))
+            selection.add(queries, self.data, query, row)
+        return []

@@ -1,0 +1,421 @@
+"""Laws, limits, references and contracts that all reductions share."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.model_selection import GridSearchCV
+
+from clouds import rotation, spread
+from horopca import (
+    BSA,
+    PGA,
+    EuclideanPCA,
+    HalfSpaceProjection,
+    HoroPCA,
+    HyperbolicMDS,
+    RadialPCA,
+    TangentPCA,
+    geometry,
+    metrics,
+)
+from horopca.datasets import make_hierarchy
+from horopca.geometry import distance, from_hyperboloid, geodesic_projection, lift, pairwise_distance, to_hyperboloid
+from horopca.geometry._arrays import to_numpy
+from horopca.metrics.comparison import METHODS, make
+from horopca.statistics import frechet_mean
+
+QUICK = {"HoroPCA": {"n_init": 2}, "PGA": {"n_init": 2}, "BSA": {"n_init": 2}, "HalfSpaceProjection": {"n_draws": 5}}
+ALL = [name for name in METHODS if name not in ("horopca-distortion", "horopca-stretch")]
+LINEAR = [name for name in ALL if "noise" not in name]
+ISOMETRIC = [name for name in LINEAR if name not in ("radial", "halfspace")]  # projections, which lengthen no distance
+
+
+def reduction(name, K=2, **options):
+    """A method of the comparison, in a hurry."""
+    estimator = make(name, K, random_state=0)
+    quick = {key: value for key, value in QUICK.get(METHODS[name].estimator, {}).items() if key not in options}
+    return estimator.set_params(**quick, **options)
+
+
+@pytest.fixture(scope="module")
+def X():
+    return make_hierarchy(branching=3, depth=3, n_features=5, random_state=0).points
+
+
+# ---- laws
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_frame_is_canonical(X, name):
+    Y = reduction(name).fit_transform(X)
+    v = from_hyperboloid(to_hyperboloid(Y), "tangent")
+    assert np.allclose(v.mean(axis=0), 0, atol=1e-9)  # the Fréchet mean: where the logarithms add up to nothing
+    second = v.T @ v / len(v)
+    assert abs(second[0, 1]) < 1e-9 * second[0, 0]
+    assert second[0, 0] >= second[1, 1]
+    assert np.all(np.sum(v**3, axis=0) > 0)
+
+
+@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize("far", [1.0, 6.0])
+def test_the_answer_moves_with_the_data(X, name, far):
+    x = to_hyperboloid(X)
+    m = lift(np.sinh(far) * np.eye(1, X.shape[1])[0])
+    moved = geometry.translate(lift(x[:, 1:] @ rotation(X.shape[1]).T), m)
+    here, there = (pairwise_distance(reduction(name, model="lorentz", n_components=2).fit_transform(p)) for p in (x, moved))
+    # e^12 of the digits are lost by moving the data 6 away; a search ends where a step gains less than 1e-8
+    assert np.allclose(here, there, atol=2e-3 if name in ("pga", "bsa") else 1e-7)
+
+
+@pytest.mark.parametrize("name", ["horopca", "horopca-free", "pga", "bsa", "hmds"])
+def test_projections_lengthen_no_distance(X, name):
+    before, after = (pairwise_distance(to_hyperboloid(P)) for P in (X, reduction(name).fit_transform(X)))
+    assert np.all(after <= before * (1 + 1e-9) + 1e-9)
+
+
+@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize("K", [1, 3, 5])
+def test_every_number_of_components(X, name, K):
+    estimator = reduction(name, K).fit(X)
+    Y = estimator.transform(X)
+    assert Y.shape == (len(X), K)
+    back = estimator.inverse_transform(Y)
+    assert np.allclose(estimator.transform(back), Y, atol=1e-8)
+    ratio = estimator.explained_variance_ratio_
+    assert ratio.shape == (K,) == (estimator.n_components_,)
+    assert estimator.explained_variance_.sum() == pytest.approx(metrics.pair_variance(Y), rel=1e-8)
+    assert estimator.total_variance_ == pytest.approx(metrics.pair_variance(X), rel=1e-8)
+    assert np.allclose(ratio * estimator.total_variance_, estimator.explained_variance_)
+    if name in ISOMETRIC:
+        assert metrics.pair_variance(back) == pytest.approx(metrics.pair_variance(Y), rel=1e-8)
+        assert np.all(ratio >= -1e-12) and 0 < ratio[0] and ratio.sum() <= 1 + 1e-12
+    if K == X.shape[1] and name in ISOMETRIC:  # nothing was left out
+        assert metrics.average_distortion(X, Y) < 1e-9
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_refused_refit_changes_nothing(X, name):
+    estimator = reduction(name).fit(X)
+    before, Y = dict(vars(estimator)), estimator.transform(X)
+    wrong = {"model": "klein", "curvature": -4.0, "n_components": 99}
+    estimator.set_params(**wrong)
+    with pytest.raises(ValueError, match=r"n_components must be .* but is 99"):
+        estimator.fit(X / 2)
+    assert vars(estimator) == {**before, **wrong}
+    assert np.array_equal(estimator.transform(X), Y)
+
+
+def test_half_spaces_look_towards_a_point_of_the_data_and_the_best_draw_is_taken(X):
+    seen = geometry.translate_to_origin(to_hyperboloid(X), frechet_mean(to_hyperboloid(X)).point)[:, 1:]
+    towards = seen / np.linalg.norm(seen, axis=1, keepdims=True)
+    few, more = (HalfSpaceProjection(n_draws=n, random_state=0).fit(X) for n in (2, 16))
+    for estimator in (few, more):
+        assert np.max(towards @ estimator.components_[0]) > 1 - 1e-6  # the mean of rows is found to a tolerance
+    assert more.distortion_ < few.distortion_  # the first draws are the same: these are compared on all pairs
+    assert abs(metrics.average_distortion(X, more.transform(X)) - more.distortion_) < 0.02  # on 2^13 pairs
+
+
+@pytest.mark.parametrize("name", ISOMETRIC)
+def test_components_by_the_variance_that_they_keep(X, name):
+    every = reduction(name, None).fit(X)
+    assert every.n_components_ == X.shape[1] == every.transform(X).shape[1]
+    for share in (0.9,):
+        estimator = reduction(name, share).fit(X)
+        K = estimator.n_components_
+        assert estimator.transform(X).shape == (len(X), K)
+        assert estimator.explained_variance_ratio_.sum() >= share or K == X.shape[1]
+        if K > 1:
+            assert reduction(name, K - 1).fit(X).explained_variance_ratio_.sum() < share
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_model_of_the_fit_stays_that_of_transform(X, name):
+    estimator = reduction(name).fit(X)
+    Y = estimator.transform(X)
+    estimator.set_params(model="tangent", curvature=-4.0)
+    assert np.array_equal(estimator.transform(X), Y)
+    assert np.allclose(estimator.transform(estimator.inverse_transform(Y)), Y, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if "random_state" in reduction(name).get_params()])
+def test_every_kind_of_random_state(X, name):
+    seed = reduction(name, random_state=7).fit_transform(X)
+    assert np.array_equal(reduction(name, random_state=np.random.RandomState(7)).fit_transform(X), seed)
+    twice = [reduction(name, random_state=np.random.default_rng(7)).fit_transform(X) for _ in range(2)]
+    assert np.array_equal(*twice)
+    with pytest.raises(ValueError, match=r"random_state must be a whole number .* but is 'dice'"):
+        reduction(name, random_state="dice").fit(X)
+
+
+@pytest.mark.parametrize("options", [{}, {"strategy": "greedy"}, {"objective": "residual"}, {"base_noise": 0.3}])
+def test_pga_reports_what_it_does(X, options):
+    pga = PGA(3, n_init=3, random_state=0, **options).fit(X)
+    images = to_hyperboloid(pga.inverse_transform(pga.transform(X)))
+    assert pga.unexplained_variance_[-1] == pytest.approx(np.mean(distance(to_hyperboloid(X), images) ** 2))
+    assert np.allclose(pga.components_ @ pga.components_.T, np.eye(3), atol=1e-9)
+    assert np.allclose(pga.base_point_, pga.mean_, atol=1e-12) == ("base_noise" not in options)
+
+
+@pytest.mark.parametrize("options", [{}, {"strategy": "last"}, {"base_point": "mean"}])
+def test_bsa_reports_what_it_does(X, options):
+    bsa = BSA(3, n_init=3, random_state=0, **options).fit(X)
+    x = to_hyperboloid(X)
+    r = to_hyperboloid(bsa.reference_points_)
+    for k in (1, 2, 3):  # the reference points span the submanifolds
+        unexplained = np.mean(distance(x, geodesic_projection(x, geometry.geodesic_hull(r[: k + 1]))) ** 2)
+        assert bsa.unexplained_variance_[k - 1] == pytest.approx(unexplained, rel=1e-6)
+    back = bsa.inverse_transform(bsa.transform(X))
+    assert bsa.unexplained_variance_[-1] == pytest.approx(metrics.unexplained_variance(X, back))
+    if options.get("base_point"):
+        assert np.allclose(bsa.reference_points_[0], bsa.mean_, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_score_is_of_what_the_fit_was_for(X, name):
+    """One definition for all: what the images of the fit's own points keep, or fail to, as the estimator reports it."""
+    estimator = reduction(name).fit(X)
+    Y = estimator.transform(X)
+    expected = {
+        "variance": metrics.pair_variance(Y),
+        "distortion": -metrics.average_distortion(X, Y),
+        "residual": -metrics.unexplained_variance(X, estimator.inverse_transform(Y)),
+    }[estimator.objective_]
+    assert estimator.score(X) == pytest.approx(expected, rel=1e-9)
+    assert isinstance(estimator.score(torch.tensor(X)), float)
+    if estimator.objective_ == "variance":
+        assert estimator.score(X) == pytest.approx(estimator.explained_variance_.sum())
+    if hasattr(estimator, "unexplained_variance_") and estimator.objective_ == "residual":
+        assert estimator.score(X) == pytest.approx(-estimator.unexplained_variance_[-1])
+    scaled = clone(estimator).set_params(curvature=-0.25).fit(2 * X)  # the same points in a unit half as long
+    if "noise" not in name:
+        assert scaled.score(2 * X) == pytest.approx((1 if estimator.objective_ == "distortion" else 4) * expected, rel=1e-6)
+
+
+def test_radial_pca_keeps_every_distance_from_the_mean(X):
+    pca = RadialPCA(2).fit(X)
+    middle = to_hyperboloid(pca.transform(pca.mean_[None]))
+    radii = distance(to_hyperboloid(X), to_hyperboloid(pca.mean_))
+    assert np.allclose(distance(to_hyperboloid(pca.transform(X)), middle), radii, atol=1e-9)
+    v = geometry.translate_to_origin(to_hyperboloid(X), to_hyperboloid(pca.mean_))[:, 1:]
+    u = v / np.linalg.norm(v, axis=1, keepdims=True)
+    theirs = PCA(2).fit(u).transform(u)  # scikit-learn's, of the directions
+    theirs *= np.sinh(radii)[:, None] / np.linalg.norm(theirs, axis=1, keepdims=True)
+    assert np.allclose(pairwise_distance(lift(theirs)), pairwise_distance(to_hyperboloid(pca.transform(X))), atol=1e-8)
+
+
+def test_each_objective_is_best_at_its_own(X):
+    wide, near = (PGA(2, objective=o, random_state=0).fit(X) for o in ("variance", "residual"))
+    assert spread(wide, X) >= spread(near, X) * (1 - 1e-6)
+    assert near.unexplained_variance_[-1] <= wide.unexplained_variance_[-1] * (1 + 1e-6)
+    flag, last = (BSA(2, strategy=s, random_state=0).fit(X) for s in ("flag", "last"))
+    assert flag.unexplained_variance_.sum() <= last.unexplained_variance_.sum() * (1 + 1e-6)
+    assert last.unexplained_variance_[-1] <= flag.unexplained_variance_[-1] * (1 + 1e-6)
+    joint, greedy = (PGA(2, strategy=s, random_state=0).fit(X) for s in ("joint", "greedy"))
+    assert spread(joint, X) >= spread(greedy, X) * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("K", [1, 2])
+def test_bsa_through_the_mean_is_the_residual_of_pga(X, K):
+    through = BSA(K, strategy="last", base_point="mean", random_state=0).fit(X)
+    pga = PGA(K, objective="residual", random_state=0).fit(X)
+    free = BSA(K, strategy="last", random_state=0).fit(X)
+    assert through.unexplained_variance_[-1] == pytest.approx(pga.unexplained_variance_[-1], rel=1e-6)
+    assert free.unexplained_variance_[-1] <= through.unexplained_variance_[-1] * (1 + 1e-9)
+
+
+# ---- limits
+
+
+def spread_of(estimator, K, d, scale):
+    """Directions (K, d) of the submanifold of a reduction fitted in the tangent model, near its middle."""
+    ends = estimator.inverse_transform(scale * np.concatenate([np.eye(K), np.zeros((1, K))]))
+    return np.linalg.qr((ends[:-1] - ends[-1]).T)[0].T
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        EuclideanPCA(),
+        TangentPCA(),
+        PGA(random_state=0),
+        PGA(strategy="greedy", random_state=0),
+        PGA(objective="residual", random_state=0),
+        BSA(random_state=0),
+        BSA(strategy="last", random_state=0),
+        HyperbolicMDS(),
+    ],
+)
+def test_shrunk_to_a_point_it_is_scikit_learns_pca(estimator):
+    v = np.random.default_rng(0).standard_normal((200, 4)) * [4, 3, 2, 1] + 1
+    pca = PCA(2).fit(v)
+    angles, errors = [], []
+    for scale in (1e-1, 1e-2):
+        estimator.set_params(model="tangent").fit(scale * v)
+        cosines = np.linalg.svd(pca.components_ @ spread_of(estimator, 2, 4, scale).T, compute_uv=False)
+        angles.append(np.arccos(np.clip(cosines[-1], -1, 1)))
+        images = estimator.transform(scale * v) / scale, pca.transform(v)
+        lengths = [np.linalg.norm(P[:, None] - P[None], axis=2) for P in images]
+        errors.append(np.abs(lengths[0] - lengths[1]).max())
+    assert angles[0] < 0.4
+    assert angles[1] < angles[0] / 10 + 1e-4  # the error falls with the square of the scale, to that of the search
+    assert errors[1] < errors[0] / 5 + 1e-3
+
+
+# ---- references
+
+
+def test_euclidean_pca_is_scikit_learns_in_the_ball(X):
+    pca = EuclideanPCA(2).fit(X)
+    ball = from_hyperboloid(geometry.translate_to_origin(to_hyperboloid(X), to_hyperboloid(pca.mean_)))
+    flat = ball @ np.linalg.svd(ball)[2][:2].T
+    assert np.allclose(pairwise_distance(to_hyperboloid(flat)), pairwise_distance(to_hyperboloid(pca.transform(X))), atol=1e-9)
+
+
+def test_tangent_pca_is_scikit_learns_at_the_mean(X):
+    pca = TangentPCA(3).fit(X)
+    v = from_hyperboloid(geometry.translate_to_origin(to_hyperboloid(X), to_hyperboloid(pca.mean_)), "tangent")
+    theirs = PCA(3).fit(v)
+    assert np.allclose(np.abs(theirs.components_ @ pca.components_.T), np.eye(3), atol=1e-7)
+    small = TangentPCA(3, model="tangent").fit(1e-4 * v)  # there a pair variance is twice a variance
+    assert np.allclose(small.explained_variance_, 2e-8 * theirs.explained_variance_ * (len(X) - 1) / len(X), rtol=1e-6)
+
+
+# ---- models, curvatures, dtypes, libraries
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_model_and_curvature_gives_the_same_picture(X, name):
+    poincare = reduction(name).fit_transform(X)
+    for model in ("lorentz", "klein", "halfspace", "tangent"):
+        theirs = from_hyperboloid(to_hyperboloid(X), model) * (1 if model == "halfspace" else 2)
+        options = {"model": model, "curvature": -0.25}
+        if "noise" in name:  # in units of length, of which there are twice as many
+            options["base_noise"] = 2 * METHODS[name].options["base_noise"]
+        Y = reduction(name, **options).fit_transform(theirs)
+        assert Y.shape == (len(X), 3 if model == "lorentz" else 2)
+        images = from_hyperboloid(to_hyperboloid(Y / (1 if model == "halfspace" else 2), model))
+        assert np.allclose(images, poincare, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_dtypes_and_array_libraries_come_back_out(X, name, xp):
+    P = xp.asarray(X.astype(np.float32))
+    estimator, reference = reduction(name).fit(P), reduction(name).fit(X.astype(np.float32))
+    Y = estimator.transform(P)
+    assert type(Y) is type(P) and Y.dtype == P.dtype
+    assert np.allclose(to_numpy(Y), reference.transform(X.astype(np.float32)), atol=2e-3)
+    back = estimator.inverse_transform(Y)
+    assert type(back) is type(P) and back.shape == P.shape
+    assert np.linalg.norm(to_numpy(Y), axis=1).max() < 1
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_citizens_of_scikit_learn(X, name):
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    frame = pd.DataFrame(frozen, columns=[f"x{i}" for i in range(X.shape[1])])
+    estimator = reduction(name).set_output(transform="pandas").fit(frame)
+    out = estimator.transform(frame)
+    assert list(out.columns) == [f"{METHODS[name].estimator.lower()}{i}" for i in range(2)]
+    again = reduction(name).fit(frozen)
+    assert np.allclose(again.transform(frozen), out, atol=1e-5)  # a data frame is summed in another order
+    assert np.array_equal(pickle.loads(pickle.dumps(again)).transform(frozen), again.transform(frozen))
+    assert clone(again).get_params() == again.get_params()
+    assert np.array_equal(frozen, X)
+    assert again.transform(torch.tensor(X, requires_grad=True)).requires_grad
+
+
+def test_scores_choose_in_a_grid_search(X):
+    for estimator in (HoroPCA(n_init=1, spine="free"), PGA(n_init=1, random_state=0), TangentPCA(), HyperbolicMDS()):
+        assert GridSearchCV(estimator, {"n_components": [1, 3]}, cv=2).fit(X).best_params_ == {"n_components": 3}
+
+
+# ---- data of every kind
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_degenerate_data(X, name):
+    doubled = np.concatenate([X, X, X[:5]])
+    assert np.all(np.isfinite(reduction(name).fit_transform(doubled)))
+    same = np.full((6, 3), 0.3)
+    if "noise" not in name:
+        assert np.allclose(reduction(name).fit_transform(same), 0, atol=1e-6)
+    few = np.random.default_rng(0).uniform(-0.4, 0.4, size=(3, 4))
+    Y = reduction(name).fit_transform(few)
+    assert np.all(np.isfinite(Y))
+    if name in ("bsa", "hmds"):
+        assert metrics.average_distortion(few, Y) < 1e-3  # three points span a plane
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_points_near_the_boundary_and_beyond_it(name):
+    rng = np.random.default_rng(0)
+    u = rng.standard_normal((60, 4))
+    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    Y = reduction(name).fit_transform((1 - 1e-5) * u)
+    assert np.all(np.isfinite(Y)) and np.linalg.norm(Y, axis=1).max() < 1
+    for reach in (20, 100):
+        far = lift(np.sinh(rng.uniform(5, reach, size=(60, 1))) * u)
+        assert np.all(np.isfinite(reduction(name, model="lorentz").fit_transform(far)))
+
+
+# ---- wrong input
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_wrong_components_and_points_are_refused(X, name):
+    for K, sentence in ((0, "from 1 to 5"), (6, "from 1 to 5 .*but is 6"), (1.5, "whole number")):
+        with pytest.raises(ValueError, match=sentence):
+            reduction(name, K).fit(X)
+    with pytest.raises(ValueError, match="n_components must be at most the number of points, but is 4 for n_samples = 3"):
+        reduction(name, 4).fit(X[:3])
+    with pytest.raises(ValueError, match="inside the unit ball"):
+        reduction(name).fit(X * 2)
+    with pytest.raises(ValueError, match="model must be one of"):
+        reduction(name, model="sphere").fit(X)
+    with pytest.raises(ValueError, match="curvature must be a negative number"):
+        reduction(name, curvature=1).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "sentence"),
+    [
+        (PGA(strategy="flag"), "strategy must be one of 'joint', 'greedy', but is 'flag'"),
+        (PGA(objective="beauty"), "objective must be one of 'variance', 'residual'"),
+        (PGA(base_point=None), "BSA needs no base point"),
+        (PGA(base_point="median"), "base_point must be 'mean' or a point"),
+        (PGA(base_point=[0.1, 0.2]), r"base_point must be one point .*shape \(5,\), but has shape \(2,\)"),
+        (PGA(base_point=[2.0, 0, 0, 0, 0]), "base_point must lie inside the unit ball"),
+        (PGA(base_noise=-1), "base_noise must be a standard deviation >= 0, but is -1"),
+        (PGA(n_init=0), "n_init must be"),
+        (PGA(max_iter=0), "max_iter must be"),
+        (PGA(tol=0), "tol must be a positive number"),
+        (PGA(tol=None), "tol must be a positive number, but is None"),
+        (BSA(base_noise="a"), "base_noise must be a standard deviation >= 0, but is 'a'"),
+        (HalfSpaceProjection(n_draws=0), "n_draws must be a whole number of at least 1, but is 0"),
+        (TangentPCA(1.0), "a fraction of the variance between 0 and 1, or None for all, but is 1.0"),
+        (BSA(strategy="joint"), "strategy must be one of 'flag', 'last'"),
+        (BSA(base_noise=0.1), "there is no base point to add it to. Pass base_point='mean'"),
+    ],
+)
+def test_wrong_options_are_refused_in_a_sentence(X, estimator, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        estimator.fit(X)
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_the_inverse_reads_what_transform_gives(name):
+    """Far from the mean, farther than validation allows from the origin."""
+    rng = np.random.default_rng(0)
+    u = np.concatenate([rng.normal(0, 0.01, (40, 3)) + [1, 0, 0], [[-1, 0, 0]]])
+    x = lift(np.sinh(170.0) * u / np.linalg.norm(u, axis=1, keepdims=True))
+    estimator = reduction(name, model="lorentz").fit(x[:-1])
+    Y = estimator.transform(x)
+    assert np.isfinite(Y).all() and np.isfinite(estimator.inverse_transform(Y)).all()
