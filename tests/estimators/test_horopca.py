@@ -179,7 +179,7 @@ def test_ideal_points_are_there_whenever_the_spine_is_ideal():
 def test_equal_points_far_out_are_their_own_mean(far):
     x = np.repeat(geometry.lift(np.sinh(far) * np.array([[1, 2, 3, 4]]) / np.sqrt(30)), 5, axis=0)
     pca = HoroPCA(model="lorentz", **QUICK).fit(x)
-    assert np.allclose(pca.mean_, x[0], rtol=1e-12)
+    assert np.allclose(pca.mean_, x[0], rtol=1e-10)  # Newton's steps end below 1e-12 of the first distance, here about 100
     assert np.allclose(pca.transform(x), geometry.origin(2), atol=1e-6)
 
 
