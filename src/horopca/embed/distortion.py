@@ -62,7 +62,7 @@ class DistortionEmbedding(GraphEmbedding):
         Number of random clouds beside Sarkar's construction; "auto" is 2, or 4 for at most 500 nodes, and 1 in ten
         dimensions and more.
     max_iter : int, default=10000
-        Largest number of steps that improve the best result.
+        Largest number of steps of each stage: the descents from the starts, and those that improve the best result.
     tol : float, default=0.02
         The search has converged when 500 further steps improve the distortion by less than this fraction.
     largest_component : bool, default=False
@@ -150,12 +150,12 @@ class DistortionEmbedding(GraphEmbedding):
         if starts is None:
             starts = 1 if d >= OPEN_DIMENSIONS else 2 if graph.size > FEW_NODES else 4
         with one_blas_thread():
-            search = Search(targets, coordinates, far, None if scale is None else scale * unit, rng, self._log)
+            search = Search(targets, coordinates, far, None if scale is None else scale * unit, rng, self.max_iter, self._log)
             length = search.scale or best_scale(lambda s: construct(tree, d, s, far), tree, targets, coordinates, far)
             x = construct(tree, d, min(length, 2 * BALL_HOLDS / float(tree.depth.max())), far)
             start = search.candidate(x[targets.order])
             candidates = [start, search.after(SETTLING, start), *(search.from_cloud(d) for _ in range(starts))]
-            best, ending = search.settled(min(candidates, key=distortion_of), self.max_iter, self.tol)
+            best, ending = search.settled(min(candidates, key=distortion_of), self.tol)
             if weight > 0:
                 search.descent = search.make_descent(neighbor_weight=weight)
                 best = search.after(SETTLING, best)
@@ -248,9 +248,11 @@ class Search:
         far: float,
         scale: float | None,
         rng: np.random.Generator,
+        max_iter: int,
         log: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self.targets, self.coordinates, self.far, self.scale, self.rng, self.log = targets, coordinates, far, scale, rng, log
+        self.targets, self.coordinates, self.far, self.scale = targets, coordinates, far, scale
+        self.rng, self.max_iter, self.log = rng, max_iter, log
         self.descent = self.make_descent()
 
     def make_descent(self, neighbor_weight: float = 0.0) -> Descent:
@@ -263,6 +265,7 @@ class Search:
 
     def after(self, plan: Schedule, start: Candidate, d: int | None = None) -> Candidate:
         """The points after a descent, which may flatten them to d dimensions."""
+        plan = plan._replace(steps=min(plan.steps, self.max_iter))
         end = self.candidate(self.descent.run(Ball.of(start.x), start.fit.scale, plan, d).hyperboloid())
         self.log(f"distortion {start.fit.distortion:.4f} to {end.fit.distortion:.4f} at scale {end.fit.scale:.4g}")
         return end
@@ -277,14 +280,13 @@ class Search:
             start = self.after(FLATTENING, self.candidate(lift(x[:, 1:] @ axes.T)), d)
         return self.after(DESCENT, start)
 
-    def settled(self, best: Candidate, max_iter: int, tol: float) -> tuple[Candidate, Ending]:
+    def settled(self, best: Candidate, tol: float) -> tuple[Candidate, Ending]:
         """The points after further descents, until one improves the distortion by less than a fraction tol."""
         steps, converged = 0, False
         size = min(1.0, best.fit.scale * float(self.targets.distances.mean()))  # small for a nearly flat embedding
-        while steps < max_iter and not converged:
-            plan = SETTLING._replace(
-                steps=min(SETTLING.steps, max_iter - steps), rates=(SETTLING.rates[0] * size, SETTLING.rates[1] * size)
-            )
+        while steps < self.max_iter and not converged:
+            rates = (SETTLING.rates[0] * size, SETTLING.rates[1] * size)
+            plan = SETTLING._replace(steps=min(SETTLING.steps, self.max_iter - steps), rates=rates)
             found = self.after(plan, best)
             steps += plan.steps
             converged = plan.steps == SETTLING.steps and found.fit.distortion >= (1 - tol) * best.fit.distortion

@@ -136,7 +136,7 @@ def _search(
     the frames of the points, as `Descent` takes them, leave the order of the branches around the origin as it is, and with it
     most false neighbours.
     """
-    search = Search(targets, coordinates, BALL_HOLDS, 1.0, rng)
+    search = Search(targets, coordinates, BALL_HOLDS, 1.0, rng, max_iter)
     rate = RATE * min(1.0, float(targets.distances.mean()))  # steps on nearly flat points are shorter
     v, steps = np.asarray(from_hyperboloid(y, "tangent")), min(STEPS, max_iter)
     mover = Adam(v.shape)
@@ -149,4 +149,4 @@ def _search(
         across = (gradient - along) * np.where(r > 0, np.sinh(r) / np.maximum(r, 1e-300), 1.0)
         v += rate * 0.01 ** (k / steps) * mover.step(along + across)
     candidates = [search.candidate(x) for x in (y, np.asarray(to_hyperboloid(v, "tangent")))]
-    return search.settled(min(candidates, key=distortion_of), max_iter, tol)[0].x
+    return search.settled(min(candidates, key=distortion_of), tol)[0].x
