@@ -42,7 +42,7 @@ def reduce(
     n_components : int, default=2
         The dimension of the result.
     key_added : str, default="X_horopca"
-        The array of ``adata.obsm`` for the result. ``adata.uns[key_added]``, without the prefix "X_", holds its "params",
+        The array of ``adata.obsm`` for the result. ``adata.uns[key_added]``, without the prefix "X_", has its "params",
         and the "variance_ratio" if the estimator has one.
     estimator : estimator or None, default=None
         The reduction, such as ``TangentPCA(2)``; None is ``HoroPCA(n_components, **options)``.

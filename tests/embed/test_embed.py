@@ -107,8 +107,8 @@ def test_warns_about_loops_and_leaves_them_out(graph):
         (nx.Graph([(1, "1")]), "different names, but two are written '1'"),
         ([-1, 2, 3, 1], "is among its own ancestors"),
         ({"a": "b", "b": "a"}, "no cycles, but '[ab]' is among its own ancestors"),
-        ([-1, 7], "-1 to 1, but holds 7 at 1"),
-        (["feline", "cat"], "-1 to 1, but holds 'feline' at 0"),
+        ([-1, 7], "-1 to 1, but has 7 at 1"),
+        (["feline", "cat"], "-1 to 1, but has 'feline' at 0"),
         ([(0, 1), (1, 2, 3, 4)], "but is of type list"),
         ({"a": ["b", "c"]}, r"to its parent, but 'a' leads to several nodes. Pass pairs"),
         (weighted((0, 1, 1e-300), (1, 2, 1.0)), "between 1e-100 and 1e\\+100, but 0 - 1 has 1e-300"),
@@ -185,7 +185,7 @@ def test_the_seed_determines_the_points_and_models_agree(estimator):
     if isinstance(estimator, DistortionEmbedding):  # whose search sees the rounding of the model
         assert np.isclose(lorentz.distortion_, first.distortion_, rtol=0.2)
         assert np.isclose(wide.distance_scale_, 2 * first.distance_scale_, rtol=0.1)
-    elif not isinstance(estimator, SarkarEmbedding):  # whose scale depends on what the model holds
+    elif not isinstance(estimator, SarkarEmbedding):  # whose scale depends on the largest radius of the model
         assert np.allclose(pairwise_distance(lift(lorentz.embedding_[:, 1:])), D, atol=1e-4 * D.max())
         assert np.allclose(wide.embedding_ / 2, first.embedding_, atol=1e-6)
 
@@ -292,7 +292,7 @@ def test_every_edge_has_its_length(d, model):
     x = to_hyperboloid(sarkar.embedding_, model)
     assert np.allclose(radius(x[rows[0]]), 0)
     for u, v, w in graph.edges(data="weight"):
-        # a coordinate of the ball holds a point at radius r to about eps e^r
+        # coordinates of the ball are precise to about eps e^r at radius r
         assert np.isclose(distance(x[rows[u]], x[rows[v]]), 0.7 * w, atol=1e-14 * np.exp(radius(x).max()) + 1e-9)
 
 
@@ -327,7 +327,7 @@ def test_the_unit_of_lengths_changes_the_scale_alone(unit):
     edges = random_tree(30, random_state=0).edges.tolist()
     first = SarkarEmbedding(2).fit(weighted(*((u, v, 1.0) for u, v in edges)))
     other = SarkarEmbedding(2).fit(weighted(*((u, v, unit) for u, v in edges)))
-    # at the best scale rounding in the ball begins to tell: 3% more or less of it are as good
+    # near the best scale, rounding in the ball matters: scales within 3 % are as good
     assert np.isclose(other.scale_ * unit, first.scale_, rtol=0.03)
     assert np.isclose(other.distortion_, first.distortion_, rtol=0.03)
 
@@ -521,8 +521,8 @@ def test_the_gradient_of_a_batch_equals_autograd():
     loss, gradient = _batch(ball.z, ball.delta, 4, known)
     z = torch.tensor(ball.z, requires_grad=True)
     d = lambda a, b: torch.acosh(1 + 2 * ((a - b) ** 2).sum(-1) / ((1 - (a**2).sum(-1)) * (1 - (b**2).sum(-1))))
-    near, apart = d(z[:4], z[4:8]), d(z[:4, None], z[None, 8:])
-    total = torch.exp(-near) + torch.where(torch.tensor(known), 0.0, torch.exp(-apart)).sum(1)
+    near, far = d(z[:4], z[4:8]), d(z[:4, None], z[None, 8:])
+    total = torch.exp(-near) + torch.where(torch.tensor(known), 0.0, torch.exp(-far)).sum(1)
     expected = (near + torch.log(total)).sum()
     expected.backward()
     assert np.isclose(loss, expected.item(), rtol=1e-6)

@@ -59,7 +59,7 @@ def klein(z, model):
 def crossings(X, edges, model="poincare"):
     """The number of pairs of edges that have a point in common other than a common end, by exact arithmetic.
 
-    Geodesics are straight in the Klein model. Floating point with a bound of its error settles the pairs that are clear.
+    Geodesics are straight in the Klein model. Floating point with a bound of its error decides the clear pairs.
     """
     K = np.array([[float(v) for v in klein(z, model)] for z in X])
     a, b = K[edges[:, 0]], K[edges[:, 1]]
@@ -68,8 +68,8 @@ def crossings(X, edges, model="poincare"):
         return (q[..., 0] - p[..., 0]) * (r[..., 1] - p[..., 1]) - (q[..., 1] - p[..., 1]) * (r[..., 0] - p[..., 0])
 
     s, t = sides(a[:, None], b[:, None], a[None]), sides(a[:, None], b[:, None], b[None])
-    apart = ((s > 4e-15) & (t > 4e-15)) | ((s < -4e-15) & (t < -4e-15))  # both ends of an edge on one side of another's line
-    unclear = ~(apart | apart.T)
+    separate = ((s > 4e-15) & (t > 4e-15)) | ((s < -4e-15) & (t < -4e-15))  # both ends of an edge on one side of another's line
+    unclear = ~(separate | separate.T)
     exact = [klein(z, model) for z in X]
     pairs = np.argwhere(np.triu(unclear, 1))
     return sum(_meet(*(exact[k] for k in (*edges[i], *edges[j])), edges[i], edges[j]) for i, j in pairs)

@@ -17,7 +17,7 @@ from ..estimators.fitting import check_climb
 from ..geometry import ModelName, lift, pairwise_distance
 from ..statistics import principal_axes
 from .base import REACH, GraphEmbedding, rounded
-from .descent import SETTLING, TARGET_PAIRS, Ball, Descent, Fit, Schedule, Targets
+from .descent import FINE_TUNING, TARGET_PAIRS, Ball, Descent, Schedule, Targets
 from .graphs import as_graph
 from .sarkar import best_scale, construct, spanning_tree
 
@@ -30,7 +30,7 @@ DESCENT = Schedule(1500, (0.1, 1e-3), (0.1, 3e-3))  # a random start, or what wa
 LARGEST_RATIO = 1e5  # Distances closer than 1e-6 round together in the search, and none is beyond twice the largest radius.
 NEW_STARTS = 4  # Of each kind, for a new node. Twelve with as many random ones reduce the distortion by less than 1 %.
 SCORED = 256  # Starts are compared by their distances to this many known nodes, which leaves an error of a few percent.
-BALL_HOLDS = REACH["poincare"].held  # The search runs in the ball for every model.
+LARGEST_IN_BALL = REACH["poincare"].held  # The search runs in the ball for every model.
 
 
 class DistortionEmbedding(GraphEmbedding):
@@ -50,7 +50,7 @@ class DistortionEmbedding(GraphEmbedding):
         Hyperbolic distance per graph distance, in the space of the estimator's curvature; "auto" learns it.
     max_radius : "auto", float or None, default="auto"
         Largest distance of a point from the origin, at curvature -1. "auto" is 12 (6 in the Klein model), which a picture
-        and float32 can show; None is the largest that float64 coordinates of the model can hold.
+        and float32 can show; None is the largest for float64 coordinates of the model.
     model : str, default="poincare"
         Coordinates of the embedding.
     curvature : float, default=-1.0
@@ -135,7 +135,7 @@ class DistortionEmbedding(GraphEmbedding):
         starts = None if self.n_init == "auto" else check_count("n_init", self.n_init, 0)
         check_climb(self)
         weight = check_number("neighbor_weight", self.neighbor_weight, "a number of at least 0", least=0)
-        far, scale = min(self._far(), BALL_HOLDS), self._scale(coordinates)
+        far, scale = min(self._far(), LARGEST_IN_BALL), self._scale(coordinates)
         graph, rng = as_graph(graph, largest_component=self.largest_component), check_generator(self.random_state)
         targets = Targets.of(graph, rng, least_sources=max(64, 4 * d))
         tree, unit = spanning_tree(graph, targets), float(targets.distances.mean())
@@ -144,7 +144,7 @@ class DistortionEmbedding(GraphEmbedding):
                 f"scale must give the nodes a mean distance between {1 / LARGEST_RATIO:g} and {LARGEST_RATIO:g}, but is "
                 f"{self.scale!r}, which gives {scale * unit:.3g}. Use scale='auto'."
             )
-        # the mean distance is the unit of length, so that single precision holds every ratio
+        # the mean distance is the unit of length, so that single precision is enough for every ratio
         targets = targets._replace(distances=targets.distances / unit)
         tree = tree._replace(length=tree.length / unit, depth=tree.depth / unit)
         if starts is None:
@@ -152,17 +152,17 @@ class DistortionEmbedding(GraphEmbedding):
         with one_blas_thread():
             search = Search(targets, coordinates, far, None if scale is None else scale * unit, rng, self.max_iter, self._log)
             length = search.scale or best_scale(lambda s: construct(tree, d, s, far), tree, targets, coordinates, far)
-            x = construct(tree, d, min(length, 2 * BALL_HOLDS / float(tree.depth.max())), far)
+            x = construct(tree, d, min(length, 2 * LARGEST_IN_BALL / float(tree.depth.max())), far)
             start = search.candidate(x[targets.order])
-            candidates = [start, search.after(SETTLING, start), *(search.from_cloud(d) for _ in range(starts))]
-            best, ending = search.settled(min(candidates, key=distortion_of), self.tol)
+            best = best_of(start, search.after(FINE_TUNING, start), *(search.from_cloud(d) for _ in range(starts)))
+            best, ending = search.fine_tuned(best, self.tol)
             if weight > 0:
                 search.descent = search.make_descent(neighbor_weight=weight)
-                best = search.after(SETTLING, best)
+                best = search.after(FINE_TUNING, best)
         x = best.x[np.argsort(targets.order)]
         self.names_, self.embedding_ = graph.names, coordinates.from_hyperboloid(x, x.dtype)
-        self.distance_scale_ = (best.fit.scale / unit if scale is None else scale) / coordinates.scale
-        self.distortion_ = best.fit.distortion
+        self.distance_scale_ = (best.scale / unit if scale is None else scale) / coordinates.scale
+        self.distortion_ = best.distortion
         return ending._replace(remedy=f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}).")
 
     def transform(self, distances: Any) -> np.ndarray:
@@ -181,7 +181,7 @@ class DistortionEmbedding(GraphEmbedding):
         """
         check_is_fitted(self)
         coordinates, rng = check_coordinates(self.model, self.curvature), check_generator(self.random_state)
-        known, far = coordinates.to_hyperboloid(self.embedding_), min(self._far(), BALL_HOLDS)
+        known, far = coordinates.to_hyperboloid(self.embedding_), min(self._far(), LARGEST_IN_BALL)
         D = _check_new(distances, len(known)) * self.distance_scale_ * coordinates.scale
         batches = gen_batches(len(D), max(1, TARGET_PAIRS // (2 * NEW_STARTS * len(known))))  # bounds the memory
         with one_blas_thread():
@@ -228,14 +228,15 @@ def _check_new(distances: Any, n: int) -> np.ndarray:
 
 
 class Candidate(NamedTuple):
-    """Points (n, d+1) during the search, and how well they fit as rounded to the user's coordinates."""
+    """Points (n, d+1) during the search, with their best scale and distortion as rounded to the user's coordinates."""
 
     x: np.ndarray
-    fit: Fit
+    scale: float
+    distortion: float
 
 
-def distortion_of(candidate: Candidate) -> float:
-    return candidate.fit.distortion
+def best_of(*candidates: Candidate) -> Candidate:
+    return min(candidates, key=lambda candidate: candidate.distortion)
 
 
 class Search:
@@ -261,13 +262,13 @@ class Search:
         return Descent(distances, self.rng, limit, fixed_scale=fixed, neighbor_weight=neighbor_weight)
 
     def candidate(self, x: np.ndarray) -> Candidate:
-        return Candidate(x, self.targets.fit(rounded(x, self.coordinates), self.scale))
+        return Candidate(x, *self.targets.fit(rounded(x, self.coordinates), self.scale))
 
     def after(self, plan: Schedule, start: Candidate, d: int | None = None) -> Candidate:
         """The points after a descent, which may flatten them to d dimensions."""
         plan = plan._replace(steps=min(plan.steps, self.max_iter))
-        end = self.candidate(self.descent.run(Ball.of(start.x), start.fit.scale, plan, d).hyperboloid())
-        self.log(f"distortion {start.fit.distortion:.4f} to {end.fit.distortion:.4f} at scale {end.fit.scale:.4g}")
+        end = self.candidate(self.descent.run(Ball.of(start.x), start.scale, plan, d).hyperboloid())
+        self.log(f"distortion {start.distortion:.4f} to {end.distortion:.4f} at scale {end.scale:.4g}")
         return end
 
     def from_cloud(self, d: int) -> Candidate:
@@ -280,15 +281,15 @@ class Search:
             start = self.after(FLATTENING, self.candidate(lift(x[:, 1:] @ axes.T)), d)
         return self.after(DESCENT, start)
 
-    def settled(self, best: Candidate, tol: float) -> tuple[Candidate, Ending]:
+    def fine_tuned(self, best: Candidate, tol: float) -> tuple[Candidate, Ending]:
         """The points after further descents, until one improves the distortion by less than a fraction tol."""
         steps, converged = 0, False
-        size = min(1.0, best.fit.scale * float(self.targets.distances.mean()))  # small for a nearly flat embedding
+        size = min(1.0, best.scale * float(self.targets.distances.mean()))  # small for a nearly flat embedding
         while steps < self.max_iter and not converged:
-            rates = (SETTLING.rates[0] * size, SETTLING.rates[1] * size)
-            plan = SETTLING._replace(steps=min(SETTLING.steps, self.max_iter - steps), rates=rates)
+            rates = (FINE_TUNING.rates[0] * size, FINE_TUNING.rates[1] * size)
+            plan = FINE_TUNING._replace(steps=min(FINE_TUNING.steps, self.max_iter - steps), rates=rates)
             found = self.after(plan, best)
             steps += plan.steps
-            converged = plan.steps == SETTLING.steps and found.fit.distortion >= (1 - tol) * best.fit.distortion
-            best = min(best, found, key=distortion_of)
+            converged = plan.steps == FINE_TUNING.steps and found.distortion >= (1 - tol) * best.distortion
+            best = best_of(best, found)
         return best, Ending(steps, converged, "converged" if converged else f"stopped after {steps} steps")

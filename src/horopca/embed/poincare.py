@@ -1,4 +1,4 @@
-"""Poincaré embeddings: related nodes near each other, others apart."""
+"""Poincaré embeddings: related nodes are near each other, and other nodes are not."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class PoincareEmbedding(GraphEmbedding):
         Relations in a batch.
     max_radius : "auto", float or None, default="auto"
         Largest distance of a point from the origin, at curvature -1. "auto" is 12 (6 in the Klein model), which a picture
-        and float32 can show; None is the largest that float64 coordinates of the model can hold.
+        and float32 can show; None is the largest for float64 coordinates of the model.
     model : str, default="poincare"
         Coordinates of the embedding.
     curvature : float, default=-1.0
@@ -75,7 +75,7 @@ class PoincareEmbedding(GraphEmbedding):
     See Also
     --------
     DistortionEmbedding : keeps the distances along the edges.
-    reconstruction : how well the points tell who is related to whom.
+    reconstruction : how well distances separate related nodes from others.
 
     Examples
     --------
@@ -218,18 +218,18 @@ def _batch(z: np.ndarray, delta: np.ndarray, m: int, known: np.ndarray) -> tuple
     zu, zv, zw = z[:m], z[m : 2 * m], z[2 * m :]
     du, dv, dw = delta[:m], delta[m : 2 * m], delta[2 * m :]
     turn = zv - zu
-    near, apart = np.sum(turn * turn, axis=1), cdist(zu, zw, "sqeuclidean")
+    near, far = np.sum(turn * turn, axis=1), cdist(zu, zw, "sqeuclidean")
     d_near, slope_near = _distance(near, du * dv)
-    d_apart, slope_apart = _distance(apart, np.multiply.outer(du, dw))
-    rival = np.exp(-d_apart)
+    d_far, slope_far = _distance(far, np.multiply.outer(du, dw))
+    rival = np.exp(-d_far)
     rival[known] = 0.0
     own = np.exp(-d_near)
     total = own + rival.sum(axis=1)
     # gradients of the loss d_near + log(total) in the distances, times those of the distances (see `horopca.embed.descent`)
     draw = (1 - own / total) * slope_near
-    push = -rival / total[:, None] * slope_apart
+    push = -rival / total[:, None] * slope_far
     gradient = np.empty_like(z)
-    toward, away = push * apart, push.T
+    toward, away = push * far, push.T
     gradient[:m] = -du[:, None] * (push @ zw - push.sum(axis=1)[:, None] * zu) + toward.sum(axis=1)[:, None] * zu
     gradient[:m] -= draw[:, None] * (du[:, None] * turn - near[:, None] * zu)
     gradient[m : 2 * m] = draw[:, None] * (dv[:, None] * turn + near[:, None] * zv)
@@ -279,7 +279,7 @@ def reconstruction(
     model, curvature : str and float
         The coordinates of X.
     random_state : int, RandomState, Generator or None
-        Seeds the sample of 16384 nodes that stand for all where more have relations.
+        Seeds the sample of 16384 nodes that is ranked if more nodes have relations.
 
     Returns
     -------
