@@ -27,12 +27,12 @@ SHARPNESS = (3.0, 30.0)  # Of the repulsion, first and last; at a large one only
 
 
 class SarkarEmbedding(GraphEmbedding):
-    """Sarkar's combinatorial embedding of a tree, or of a graph through a spanning tree.
+    """Sarkar's combinatorial embedding of a tree [1]_, or of a graph through a spanning tree [2]_.
 
     The root is at the origin, and the children of every node at distance `scale` times the length of their edge from it, in
     directions spread as evenly as the dimension allows, one of which is that of the parent. At a large scale the distances
     between points tend to `scale` times those in the tree. The scale is limited by `max_radius` and by float64: the ball
-    holds points up to radius 34, and in every model two points that part at a larger radius cannot be told apart. Other
+    holds points up to radius 34, and in every model branches that separate at a larger radius cannot be distinguished. Other
     graphs are embedded through a spanning tree.
 
     Parameters
@@ -53,7 +53,7 @@ class SarkarEmbedding(GraphEmbedding):
     root : node or None, default=None
         The node at the origin; None: the middle of a longest path.
     largest_component : bool, default=False
-        Embed the largest component of a graph that is not connected, instead of refusing it.
+        Embed the largest component of a graph that is not connected, instead of raising an error.
     random_state : int, RandomState instance, Generator or None, default=None
         Seeds the sample of pairs on which distortion is measured, above 2048 nodes.
     verbose : int, default=0
@@ -76,6 +76,13 @@ class SarkarEmbedding(GraphEmbedding):
     --------
     DistortionEmbedding : a search, with less distortion in more time.
     PoincareEmbedding : a hierarchy from its relations, where distances do not matter.
+
+    References
+    ----------
+    .. [1] Sarkar, R. (2011). Low distortion Delaunay embedding of trees in hyperbolic plane. International Symposium on Graph
+       Drawing.
+    .. [2] Sala, F., De Sa, C., Gu, A., and Ré, C. (2018). Representation tradeoffs for hyperbolic embeddings. Proceedings of
+       the 35th International Conference on Machine Learning.
 
     Examples
     --------

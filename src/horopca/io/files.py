@@ -220,9 +220,15 @@ def memory_limit(nbytes: float) -> Iterator[None]:
 
     Examples
     --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
     >>> from horopca.io import load, memory_limit
-    >>> with memory_limit(64e9):  # doctest: +SKIP
-    ...     table = load("packed.npz")
+    >>> path = Path(tempfile.mkdtemp()) / "packed.npz"
+    >>> np.savez_compressed(path, np.zeros((100, 5)))
+    >>> with memory_limit(64e9):
+    ...     load(path).X.shape
+    (100, 5)
     """
     if not nbytes > 0:
         raise ValueError(f"nbytes must be a number of bytes above 0, but is {nbytes!r}.")
