@@ -342,7 +342,7 @@ def needs_table(results: Results) -> str:
     for name, need in NEEDS.items():
         found = [figures(own, graph, name)[0] for graph in paper.GRAPHS]
         rows.append([need, PLAIN.get(name, SYSTEMS[name].title), *(short(d.mean()) if len(d) else ABSENT for d in found)])
-    return table(["you want", "use", *paper.GRAPHS], rows)
+    return table(["you want", "use", *paper.GRAPHS], rows, left=2)
 
 
 REDUCTION = Experiment(
