@@ -66,6 +66,7 @@ def run(path: Path) -> None:
 
 def main(pages: list[str]) -> None:
     warnings.simplefilter("error")
+    warnings.filterwarnings("ignore", ".torch.jit.script. is deprecated")  # by geoopt, when it is imported
     for path in SOURCES:
         if path.stem in pages or (not pages and any(kind == "code" for kind, _ in parts(path))):
             print(f"# {path.name}", flush=True)
