@@ -11,7 +11,8 @@ import pytest
 from reproduction.cells import data
 from scipy.io import savemat
 
-from horopca.datasets import balanced_tree, fetching, make_hierarchy, random_tree
+from horopca.datasets import balanced_tree, make_hierarchy, random_tree
+from reproduction import fetching
 
 
 def make_data(folder: Path) -> None:
@@ -85,12 +86,8 @@ def small_data(generated, use_data) -> Path:
 
 @pytest.fixture
 def no_data(monkeypatch, tmp_path) -> Iterator[None]:
-    def unreachable(name, digest, folder):
-        raise OSError(f"{name} could not be fetched (ConnectionError). Put it into {folder}.")
-
     forget()
-    (tmp_path / "empty").mkdir()
     monkeypatch.setenv("HOROPCA_DATA", str(tmp_path / "empty"))
-    monkeypatch.setattr(fetching, "_retrieved", unreachable)
+    monkeypatch.setattr(fetching, "HOMES", {folder: f"http://127.0.0.1:9/{folder}/" for folder in fetching.HOMES})
     yield
     forget()

@@ -1,6 +1,5 @@
-"""Data to try things on: generated, bundled, and fetched on demand."""
+"""Example data: generated, and WordNet's mammals."""
 
-from .fetching import fetch, fetch_embedding, fetch_graph, fetch_network
 from .generated import (
     Clusters,
     Hierarchy,
@@ -18,10 +17,6 @@ __all__ = [
     "Mammals",
     "RootedTree",
     "balanced_tree",
-    "fetch",
-    "fetch_embedding",
-    "fetch_graph",
-    "fetch_network",
     "load_mammals",
     "make_hierarchical_normals",
     "make_hierarchy",

@@ -179,7 +179,7 @@ def _from_parents(parents: Iterable[Any]) -> Relations:
     allowed = range(-1, len(parents))
     for child, parent in enumerate(parents):
         if parent not in allowed:
-            raise ValueError(f"graph, as a list of parents, must hold -1 to {allowed[-1]}, but holds {parent!r} at {child}.")
+            raise ValueError(f"graph, as a list of parents, must contain -1 to {allowed[-1]}, but has {parent!r} at {child}.")
     found = _from_pairs(((child, int(p)) for child, p in enumerate(parents) if p != -1), range(len(parents)))
     sorted_nodes(found.edges, found.names)
     return found
