@@ -15,10 +15,10 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs signals and limit
 
 
 def test_faults_leave_the_old_file_or_the_new_one():
-    tallies, findings = fuzz(cases=3, seed=0)
+    tallies, findings = fuzz(cases=2, seed=0)
     assert not findings, "\n".join(map(str, findings))
-    assert all(tally.tried == tally.read + tally.errors == 3 for tally in tallies.values())
-    assert sum(tally.errors for tally in tallies.values()) > 10
+    assert all(tally.tried == tally.read + tally.errors == 2 for tally in tallies.values())
+    assert sum(tally.errors for name, tally in tallies.items() if "full disk" in name) > 5
 
 
 @pytest.fixture

@@ -126,9 +126,7 @@ GRAPHS = (
     GraphFormat(
         in_subprocess("graphs", "read_terms", "pronto", "an ontology", "trees"),
         (".obo", ".owl"),
-        re.compile(
-            r'\s*<(?s:.{0,2000}?)(?:<rdf:RDF|<Ontology)|\s*\{\s*"(?:graphs|meta|@context)"|(?:!.*\n\s*)*(?:format-version:|\[Term\])'
-        ),
+        re.compile(r'\s*<(?s:.{0,2000}?)(?:<rdf:RDF|<Ontology)|\s*\{\s*"(?:graphs|meta|@context)"|format-version:|\[Term\]'),
     ),
     GraphFormat(lambda path, _: read_xml_tree(path), (".xml", ".phyloxml", ".nexml"), re.compile(r"\s*<")),
 )
