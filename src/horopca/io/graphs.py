@@ -100,8 +100,8 @@ def load_edges(path: str | Path, *, root: str | None = None, relations: Sequence
     path = existing(path)
     kind = kind_of_content(path) or ENDINGS.get(ending(path))
     found = read_ontology(path, list(relations)) if kind == "ontology" else _READERS[kind](path)
-    if root is not None:
-        found = _below(found, root, path)
+    if root is not None:  # the notes on an ontology are about its top terms
+        found = _below(found._replace(notes=()) if kind == "ontology" else found, root, path)
     for note in found.notes:
         warnings.warn(printable(f"{path}: {note}"), stacklevel=2)
     return found
