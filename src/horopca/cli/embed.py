@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import rich_click as click
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from .. import embed as embeddings
 from ..embed.graphs import Relations, as_relations, is_matrix
@@ -158,12 +157,6 @@ def read_graph(path: Path, root: str | None = None, relations: Sequence[str] = (
     return as_relations(found)
 
 
-def is_tree(graph: Relations) -> bool:
-    n, unique = len(graph.names), np.unique(np.sort(graph.edges, axis=1), axis=0)
-    adjacency = csr_array((np.ones(len(unique)), tuple(unique.T)), shape=(n, n))
-    return len(unique) == n - 1 and bool(connected_components(adjacency, directed=False)[0] == 1)
-
-
 def describe_nodes(graph: Relations, nodes: list[Any], reading: Reading) -> Description:
     """What is known about the embedded nodes. Their clades are a column."""
     names = [str(name) for name in nodes]
@@ -194,6 +187,8 @@ def make_embedding(method: str, dimensions: int | None, settings: tuple[str, ...
 
 
 def fit_embedding(estimator: Any, relations: Relations, graph: Path) -> Any:
+    if relations.distances is not None and estimator.__class__ is embeddings.PoincareEmbedding:
+        raise click.UsageError(f"--method poincare embeds relations, but {graph} holds distances: use --method distortion.")
     with progress_bar(f"Embedding {len(relations.names):,} nodes of {graph.name}", estimator):
         return estimator.fit(relations)
 

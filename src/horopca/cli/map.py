@@ -7,13 +7,14 @@ from typing import Any
 
 import rich_click as click
 
+from ..embed.graphs import as_graph
 from ..explorer import explore
 from ..explorer.edges import root_of_tree
 from ..geometry import from_hyperboloid, to_hyperboloid
 from ..metrics.comparison import make
 from ..statistics import frechet_mean
 from .console import common, print_rows, progress_bar, report, seconds
-from .embed import describe_nodes, edges_of, embed_options, figures, fit_embedding, is_tree, make_embedding, read_graph
+from .embed import describe_nodes, edges_of, embed_options, figures, fit_embedding, make_embedding, read_graph
 from .files import PAGES, Reading, figure_for, save_figure, write_files
 from .options import command, metadata_options, names_option, points_argument, writes
 from .reduce import PICTURED
@@ -79,7 +80,9 @@ def map(
     """
     figure, title, seed = figure_for(plot), title or graph.stem, common().seed
     source = read_graph(graph, root, relations)
-    method = method or ("tree" if dimensions in (None, 2) and is_tree(source) else "distortion")
+    method = method or (
+        "tree" if dimensions in (None, 2) and as_graph(source, largest_component=True).is_tree else "distortion"
+    )
     estimator = make_embedding(method, dimensions, settings, random_state=seed, max_radius=RADIUS)
     fitted = fit_embedding(estimator, source, graph)
     X, (edges, lengths) = fitted.embedding_, edges_of(source, fitted.names_)
@@ -87,14 +90,13 @@ def map(
     original: dict[str, Any] = {"original": lengths}
     if source.distances is not None:
         original, with_edges = {"original": fitted.distance_scale_ * source.distances, "metric": "precomputed"}, False
-    shown = edges if with_edges else None
     reducer: Any = None if X.shape[1] == 2 else make(PICTURED, 2, random_state=seed)
     with progress_bar(f"Reducing {len(X):,} points to the plane", reducer) as bar:
         Y = X if reducer is None else reducer.fit_transform(X)
         bar.update(0, 1, f"Drawing {len(X):,} points")
         centre = from_hyperboloid(frechet_mean(to_hyperboloid(Y)).point, "poincare") if top is None else top
-        page = explore(Y, **about.page_arguments(), **original, edges=shown, root=top, title=title)
-        about.draw(figure, Y, shown, title=title, names=names, centre=centre)
+        page = explore(Y, **about.page_arguments(), **original, edges=edges if with_edges else None, root=top, title=title)
+        about.draw(figure, Y, edges, title=title, names=names, with_edges=with_edges, centre=centre)
         write_files((output, page.save), (plot, save_figure(figure)))
     found, time = figures(fitted), seconds()
     summary = {"graph": graph, "output": output, "plot": plot, "n_nodes": len(X), "method": method, "n_dimensions": X.shape[1]}

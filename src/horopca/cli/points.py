@@ -41,12 +41,21 @@ class Description(NamedTuple):
         column = None if self.colour is None else self.columns[self.colour]
         return None if column is None or isinstance(column, np.ndarray) else [text or None for text in column]
 
-    def draw(self, figure: Any, Y: Any, edges: np.ndarray | None = None, *, names: str = NAMES[0], **options: Any) -> None:
+    def draw(
+        self,
+        figure: Any,
+        Y: Any,
+        edges: np.ndarray | None = None,
+        *,
+        names: str = NAMES[0],
+        with_edges: bool = True,
+        **options: Any,
+    ) -> None:
         """Draw points of the plane with their colours, and with the names that `names` of ``--names`` selects."""
         numbers = self.colour is not None and self.labels is None
         colours = {"values": self.columns[str(self.colour)], "value_name": self.colour} if numbers else {"labels": self.labels}
         options = {"palette": self.palette, "names": self._drawn_names(names, edges), **colours, **options}
-        plots.plot_plane(Y, edges=edges, ax=figure.subplots(), **options)
+        plots.plot_plane(Y, edges=edges if with_edges else None, ax=figure.subplots(), **options)
 
     def _drawn_names(self, which: str, edges: np.ndarray | None) -> list[str] | None:
         if self.names is None or which == "none" or (which == "auto" and self.cells):
