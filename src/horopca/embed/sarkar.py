@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from .._input.arguments import check_count, check_generator
 from .._input.coordinates import LARGEST_RADIUS, Coordinates
-from ..geometry import ModelName, from_hyperboloid, origin, radius, to_hyperboloid, translate
+from ..geometry import MODELS, ModelName, origin, radius, to_hyperboloid, translate
 from .base import GraphEmbedding, rounded
 from .descent import Ball, Targets, best_fit
 from .graphs import Graph, Tree, as_graph, centre, rooted, shortest_paths
@@ -210,7 +210,8 @@ def construct(tree: Tree, d: int, scale: float, far: float = np.inf) -> np.ndarr
             v = _reflected(v, np.stack([directions[0] for directions in around]) @ turn, back[parent])
         step = scale * tree.length[children, None] * v
         x[children] = translate(to_hyperboloid(step, "tangent"), x[parent])
-        back[children] = -_gyrated(from_hyperboloid(x[parent]), np.tanh(np.linalg.norm(step, axis=1) / 2)[:, None] * v, v)
+        here = MODELS["poincare"].from_hyperboloid(x[parent])
+        back[children] = -_gyrated(here, np.tanh(np.linalg.norm(step, axis=1) / 2)[:, None] * v, v)
     return x if far == np.inf else Ball.of(x).within(far).hyperboloid()
 
 
