@@ -20,7 +20,6 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from reproduction.fetching import fetch_graph
 from reproduction.paper import EMBEDDING
 from rich.console import Console
 from rich.table import Table
@@ -28,7 +27,7 @@ from scipy.sparse import csr_array
 from sklearn.decomposition import PCA
 from sklearn.neighbors import kneighbors_graph
 
-from horopca.datasets import load_mammals, make_hierarchical_normals, random_tree
+from horopca.datasets import fetch_graph, load_mammals, make_hierarchical_normals, random_tree
 from horopca.embed import DistortionEmbedding, PoincareEmbedding, SarkarEmbedding, reconstruction
 from horopca.embed.descent import best_fit
 from horopca.embed.graphs import as_graph, shortest_paths

@@ -12,9 +12,10 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from reproduction.fetching import NETWORKS, VERSIONS, fetch_network
 
 from horopca import HyperbolicSVC
+from horopca.datasets import fetch_network
+from horopca.datasets.fetching import NETWORKS, VERSIONS
 
 
 def main() -> None:

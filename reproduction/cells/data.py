@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from horopca.datasets import fetch_embedding, fetch_graph, fetch_network
+from horopca.datasets.fetching import Network
 from horopca.embed.graphs import Graph, as_graph
 
-from ..fetching import Network, fetch_embedding, fetch_graph, fetch_network
 from ..paper import GRAPHS
 
 

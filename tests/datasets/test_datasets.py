@@ -1,12 +1,21 @@
-"""Distances and shapes of generated data, and the bundled mammals."""
+"""Data: distances and shapes of generated data, the bundled mammals, and downloads."""
 
+import hashlib
+import http.server
+import sys
+import threading
 from importlib.resources import files
 
 import numpy as np
 import pytest
+from scipy.io import savemat
 
 from horopca.datasets import (
     balanced_tree,
+    fetch_embedding,
+    fetch_graph,
+    fetch_network,
+    fetching,
     load_mammals,
     make_hierarchical_normals,
     make_hierarchy,
@@ -23,7 +32,7 @@ def test_every_child_is_one_step_from_its_parent(branching, depth, d, step):
     n = sum(branching**level for level in range(depth + 1))
     assert tree.points.shape == (n, d) and tree.parent.shape == (n,) and len(tree.labels) == n
     x = to_hyperboloid(tree.points)
-    # coordinates of the ball are precise to about eps e^r at radius r
+    # a ball coordinate at radius r holds the point to about eps e^r
     assert np.allclose(distance(x[1:], x[tree.parent[1:]]), step, rtol=0, atol=1e-14 * np.exp(step * depth) + 1e-12)
     assert radius(x).max() <= step * depth * (1 + 1e-9)
 
@@ -120,7 +129,7 @@ def test_hierarchical_normals_are_normal_seen_from_the_nodes_of_a_tree():
 
 
 @pytest.mark.parametrize(
-    ("function", "options", "message"),
+    ("function", "options", "sentence"),
     [
         (balanced_tree, {"branching": 0}, "branching must be a whole number of at least 1"),
         (balanced_tree, {"depth": -1}, "depth must be"),
@@ -137,8 +146,8 @@ def test_hierarchical_normals_are_normal_seen_from_the_nodes_of_a_tree():
         (make_hierarchical_normals, {"step": 20.0}, "round to the boundary"),
     ],
 )
-def test_rejects_impossible_data(function, options, message):
-    with pytest.raises(ValueError, match=message):
+def test_rejects_impossible_data(function, options, sentence):
+    with pytest.raises(ValueError, match=sentence):
         function(**options)
 
 
@@ -172,3 +181,100 @@ def test_the_mammals_embedding_is_the_one_described():
 def test_the_licence_of_wordnet_comes_with_the_mammals():
     text = (files("horopca") / "datasets" / "data" / "mammals" / "LICENSE").read_text()
     assert "WordNet 3.0 Copyright 2006 by Princeton University" in text and "ALL copies" in text
+
+
+# ---------------------------------------------------------------- fetched
+
+
+EDGES = b"0 1\n0 2\n"
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A server of our own instead of the public home, a cache of our own, and a registry that knows our file."""
+    pooch = pytest.importorskip("pooch", reason="pooch, which fetches, is not installed")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "smalltree.edges").write_bytes(EDGES)
+    asked = []
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *arguments):
+            super().__init__(*arguments, directory=str(tmp_path / "home"))
+
+        def log_message(self, *_):
+            asked.append(self.path)
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setitem(fetching.HOMES, "graphs", f"http://127.0.0.1:{server.server_port}/")
+    monkeypatch.setattr(pooch, "os_cache", lambda name: tmp_path / "cache" / name)
+    monkeypatch.setattr(fetching, "registry", lambda: {"graphs/smalltree.edges": hashlib.sha256(EDGES).hexdigest()})
+    monkeypatch.delenv("HOROPCA_DATA", raising=False)
+    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(variable, raising=False)
+    yield tmp_path / "home", asked
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_file_is_fetched_once(home):
+    for _ in range(2):
+        graph = fetch_graph("smalltree")
+        assert graph.names == ["0", "1", "2"] and graph.edges.tolist() == [[0, 1], [0, 2]]
+    assert len(home[1]) == 1
+
+
+def test_a_corrupt_download_is_deleted(home, tmp_path):
+    (home[0] / "smalltree.edges").write_bytes(b"0 1\n")
+    with pytest.raises(ValueError, match="another SHA-256 than the original, and was deleted"):
+        fetch_graph("smalltree")
+    assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+
+
+def test_a_corrupt_cache_is_fetched_again(home, tmp_path):
+    fetch_graph("smalltree")
+    path = tmp_path / "cache" / "horopca" / "graphs" / "smalltree.edges"
+    path.write_bytes(b"0 7\n")
+    assert fetch_graph("smalltree").names == ["0", "1", "2"] and path.read_bytes() == EDGES
+
+
+def test_the_folder_can_be_chosen_and_filled_by_hand(home, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOROPCA_DATA", str(tmp_path / "mine"))
+    monkeypatch.setitem(fetching.HOMES, "graphs", "http://127.0.0.1:9/")
+    with pytest.raises(OSError, match=r"put the file from http://127.0.0.1:9/smalltree.edges into \$HOROPCA_DATA/graphs/"):
+        fetch_graph("smalltree")
+    (tmp_path / "mine" / "graphs").mkdir(parents=True, exist_ok=True)
+    (tmp_path / "mine" / "graphs" / "smalltree.edges").write_bytes(EDGES)
+    assert fetch_graph("smalltree").names == ["0", "1", "2"] and not home[1]
+
+
+def test_the_registry_knows_every_file_that_is_offered():
+    names = {f"graphs/{name}.edges" for name in fetching.GRAPHS}
+    names |= {f"embeddings/{name}_{d}_poincare.npy" for name in fetching.GRAPHS for d in fetching.DIMENSIONS}
+    names |= {f"realnet/{name}_data_{k}.mat" for name in fetching.NETWORKS for k in fetching.VERSIONS}
+    assert names == set(fetching.registry())
+    assert all(len(digest) == 64 and int(digest, 16) for digest in fetching.registry().values())
+
+
+def test_networks_are_read_with_their_labels(tmp_path, monkeypatch):
+    content = {"A": np.eye(3), "B": np.full((3, 2), 0.1), "label": np.array([[1], [2], [1]]), "R": np.eye(3)}
+    savemat(tmp_path / "net.mat", content)
+    monkeypatch.setattr(fetching, "_fetched", lambda name: tmp_path / "net.mat")
+    network = fetch_network("polbooks", 5)
+    assert network.points.shape == (3, 2) and network.labels == ["1", "2", "1"] and np.array_equal(network.adjacency, np.eye(3))
+
+
+def test_the_error_without_pooch_says_what_to_install(monkeypatch):
+    monkeypatch.delenv("HOROPCA_DATA", raising=False)
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(ImportError, match=r"pip install pooch.*put the file from https://"):
+        fetch_embedding("smalltree")
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [(fetch_graph, ["no"]), (fetch_embedding, ["smalltree", 3]), (fetch_network, ["polbooks", 9])],
+)
+def test_rejects_unknown_data(function, arguments):
+    with pytest.raises(ValueError, match="must be"):
+        function(*arguments)

@@ -11,8 +11,7 @@ import pytest
 from reproduction.cells import data
 from scipy.io import savemat
 
-from horopca.datasets import balanced_tree, make_hierarchy, random_tree
-from reproduction import fetching
+from horopca.datasets import balanced_tree, fetching, make_hierarchy, random_tree
 
 
 def make_data(folder: Path) -> None:

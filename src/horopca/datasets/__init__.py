@@ -1,5 +1,6 @@
-"""Example data: generated, and WordNet's mammals."""
+"""Data to try things on: generated, bundled, and fetched on demand."""
 
+from .fetching import fetch_embedding, fetch_graph, fetch_network
 from .generated import (
     Clusters,
     Hierarchy,
@@ -17,6 +18,9 @@ __all__ = [
     "Mammals",
     "RootedTree",
     "balanced_tree",
+    "fetch_embedding",
+    "fetch_graph",
+    "fetch_network",
     "load_mammals",
     "make_hierarchical_normals",
     "make_hierarchy",

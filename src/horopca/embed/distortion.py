@@ -37,7 +37,7 @@ class DistortionEmbedding(GraphEmbedding):
     """Points whose hyperbolic distances are those of the graph, up to a learnt scale, as closely as possible.
 
     Minimises the average distortion, the mean over pairs of ``|d / (scale * graph distance) - 1|``, over the points and the
-    scale (Gu, Sala, Gunel and Ré, 2019): by Adam on samples of the pairs, on a smooth form of the objective that is
+    scale [1]_: by Adam on samples of the pairs, on a smooth form of the objective that is
     sharpened on the way. Every point moves in its own frame, so steps mean the same at every radius. One start is Sarkar's
     construction at its best scale. The others are random clouds, which unfold in ten dimensions and are flattened if
     `n_components` is smaller. The best result is improved further until it has converged.
@@ -92,6 +92,11 @@ class DistortionEmbedding(GraphEmbedding):
     SarkarEmbedding : a construction for trees, at once.
     PoincareEmbedding : a hierarchy from its relations, where distances do not matter.
     horopca.HoroPCA : from many dimensions to a picture.
+
+    References
+    ----------
+    .. [1] Gu, A., Sala, F., Gunel, B., and Ré, C. (2019). Learning mixed-curvature representations in product spaces.
+       International Conference on Learning Representations.
 
     Examples
     --------

@@ -28,7 +28,7 @@ MOST_RANKED = 1 << 14  # Of more nodes with relations, a sample of this size is 
 
 
 class PoincareEmbedding(GraphEmbedding):
-    """Embedding of a hierarchy by its relations, after Nickel and Kiela (2017).
+    """Embedding of a hierarchy by its relations [1]_.
 
     For every relation (u, v), "u is a v", the point of v is drawn to that of u, and points of nodes that u has no
     relation with are pushed away: stochastic gradient ascent of ``log(exp(-d(u, v)) / sum over w of exp(-d(u, w)))`` with w
@@ -79,6 +79,11 @@ class PoincareEmbedding(GraphEmbedding):
     --------
     DistortionEmbedding : keeps the distances along the edges.
     reconstruction : how well distances separate related nodes from others.
+
+    References
+    ----------
+    .. [1] Nickel, M., and Kiela, D. (2017). Poincaré embeddings for learning hierarchical representations. Advances in Neural
+       Information Processing Systems 30.
 
     Examples
     --------

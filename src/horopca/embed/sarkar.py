@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from .._input.arguments import check_count, check_generator
 from .._input.coordinates import LARGEST_RADIUS, Coordinates
-from ..geometry import ModelName, from_hyperboloid, origin, radius, to_hyperboloid, translate
+from ..geometry import MODELS, ModelName, origin, radius, to_hyperboloid, translate
 from .base import GraphEmbedding, rounded
 from .descent import Ball, Targets, best_fit
 from .graphs import Graph, Tree, as_graph, centre, rooted, shortest_paths
@@ -27,7 +27,7 @@ SHARPNESS = (3.0, 30.0)  # Of the repulsion, first and last; at a large one only
 
 
 class SarkarEmbedding(GraphEmbedding):
-    """Sarkar's combinatorial embedding of a tree, or of a graph through a spanning tree.
+    """Sarkar's combinatorial embedding of a tree [1]_, or of a graph through a spanning tree [2]_.
 
     The root is at the origin, and the children of every node at distance `scale` times the length of their edge from it, in
     directions spread as evenly as the dimension allows, one of which is that of the parent. At a large scale the distances
@@ -76,6 +76,13 @@ class SarkarEmbedding(GraphEmbedding):
     --------
     DistortionEmbedding : a search, with less distortion in more time.
     PoincareEmbedding : a hierarchy from its relations, where distances do not matter.
+
+    References
+    ----------
+    .. [1] Sarkar, R. (2011). Low distortion Delaunay embedding of trees in hyperbolic plane. International Symposium on Graph
+       Drawing.
+    .. [2] Sala, F., De Sa, C., Gu, A., and Ré, C. (2018). Representation tradeoffs for hyperbolic embeddings. Proceedings of
+       the 35th International Conference on Machine Learning.
 
     Examples
     --------
@@ -203,7 +210,8 @@ def construct(tree: Tree, d: int, scale: float, far: float = np.inf) -> np.ndarr
             v = _reflected(v, np.stack([directions[0] for directions in around]) @ turn, back[parent])
         step = scale * tree.length[children, None] * v
         x[children] = translate(to_hyperboloid(step, "tangent"), x[parent])
-        back[children] = -_gyrated(from_hyperboloid(x[parent]), np.tanh(np.linalg.norm(step, axis=1) / 2)[:, None] * v, v)
+        here = MODELS["poincare"].from_hyperboloid(x[parent])
+        back[children] = -_gyrated(here, np.tanh(np.linalg.norm(step, axis=1) / 2)[:, None] * v, v)
     return x if far == np.inf else Ball.of(x).within(far).hyperboloid()
 
 

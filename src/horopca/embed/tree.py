@@ -36,10 +36,10 @@ SPACING = 0.05  # A node's largest radius is smaller than its children's by this
 class TreeEmbedding(GraphEmbedding):
     """Crossing-free layout of a tree in the hyperbolic plane, with distances as in the tree as far as that allows.
 
-    The layout starts at the root. Every node divides the angle that is left to it among its children, in the order in which
-    the tree has them, by their numbers of leaves, and puts them at distances in proportion to the lengths of their edges. The
-    points then move to reduce the average distortion, as in `DistortionEmbedding`, and never leave the cones of their
-    angles, which is why edges, drawn as geodesics, do not cross.
+    The layout starts at the root. Every node divides its angle among its children, in their order in the tree and by their
+    numbers of leaves [1]_, and puts them at distances in proportion to the lengths of their edges. The points then move to
+    reduce the average distortion, as in `DistortionEmbedding`. They never leave the cones of their angles, so edges, drawn as
+    geodesics, do not cross.
 
     Parameters
     ----------
@@ -76,6 +76,11 @@ class TreeEmbedding(GraphEmbedding):
     --------
     DistortionEmbedding : any graph, any dimension; its edges cross.
     SarkarEmbedding : a construction in any dimension.
+
+    References
+    ----------
+    .. [1] Lamping, J., Rao, R., and Pirolli, P. (1995). A focus+context technique based on hyperbolic geometry for
+       visualizing large hierarchies. Proceedings of the SIGCHI Conference on Human Factors in Computing Systems.
 
     Examples
     --------
