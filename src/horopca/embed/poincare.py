@@ -165,7 +165,7 @@ class PoincareEmbedding(GraphEmbedding):
         """
         check_is_fitted(self)
         coordinates, rng = check_coordinates(self.model, self.curvature), check_generator(self.random_state)
-        found, n_known = as_relations(relations), len(self.names_)
+        found, n_known = as_relations(relations, reverse_trees=False), len(self.names_)
         row = {name: k for k, name in enumerate(dict.fromkeys([*self.names_, *found.names]))}
         edges = np.array([row[name] for name in found.names])[found.edges]
         edges = np.concatenate([self.pairs_, edges, *([] if found.directed else [edges[:, ::-1]])])
