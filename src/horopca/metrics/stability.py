@@ -44,7 +44,7 @@ READABLE, COARSE = 0.9, 0.5  # From these values of `stability`, a picture can b
 
 
 class Stability(NamedTuple):
-    """The stability of a fit and of every point of its picture."""
+    """The stability of a fit and of every point of its picture; returned by `bootstrap`."""
 
     #: (n_samples, n_components), the picture: ``model.transform(X)``
     images: np.ndarray
