@@ -36,12 +36,16 @@ reproduce: .venv/.ready-dev  ## recompute the tables and figures of the paper
 	$(BIN)/python -m reproduction run all --jobs 2 --out results
 	$(BIN)/python -m reproduction publish --out results
 
-# The site, in build/docs/index.html. The code of the pages and the gallery is run, warnings are errors, and every link is checked.
-# `make test` runs the examples of the docstrings. One thread, because the examples are small.
+# The site, in build/docs/index.html. The code of the pages and the gallery is run, the pictures are drawn (except the screenshots of
+# docs/make_screenshots.py), warnings are errors, and every link is checked. `make test` runs the examples of the docstrings. One
+# thread, because the examples are small.
+ONE_THREAD = OMP_NUM_THREADS=1 MPLBACKEND=agg
 docs: .venv/.ready-docs  ## build the site in build/docs, and run the code of its pages and of examples/
 	rm -rf docs/api build/docs
-	OMP_NUM_THREADS=1 MPLBACKEND=agg $(BIN)/python docs/run_pages.py
-	OMP_NUM_THREADS=1 MPLBACKEND=agg $(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
+	$(ONE_THREAD) $(BIN)/horopca demo --force --output docs/images/demo.png
+	for script in idea comparison plots; do $(ONE_THREAD) $(BIN)/python docs/make_$$script.py || exit 1; done
+	$(ONE_THREAD) $(BIN)/python docs/run_pages.py
+	$(ONE_THREAD) $(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
 	$(BIN)/python docs/check_site.py build/docs
 
 lint: .venv/.ready-dev  ## check style, spelling and types
