@@ -39,7 +39,9 @@ FIELDS = {
 
 
 def test_a_row_for_every_method_and_dimension_ready_for_a_data_frame():
-    table = compare(TREE.points, [1, 2], FAST)
+    steps = []
+    table = compare(TREE.points, [1, 2], FAST, progress=lambda *step: steps.append(step))
+    assert steps == [(k + 1, len(table)) for k in range(len(table))]
     assert isinstance(table, pd.DataFrame)
     assert set(table.columns) == FIELDS
     assert list(zip(table["n_components"], table["method"], strict=True)) == [(K, name) for K in (1, 2) for name in FAST]

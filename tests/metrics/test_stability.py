@@ -45,7 +45,9 @@ def same(a, b):
 def test_the_result_does_not_depend_on_the_number_of_jobs(backend, fitted):
     X = planted()
     model = fitted(X)
-    alone = bootstrap(model, X, n_resamples=10)
+    steps = []
+    alone = bootstrap(model, X, n_resamples=10, progress=lambda *step: steps.append(step))
+    assert steps == [(k, 10) for k in range(1, 11)]
     with joblib.parallel_config(backend=backend):
         assert same(alone, bootstrap(model, X, n_resamples=10, n_jobs=2))
 

@@ -37,7 +37,7 @@ class FormatError(ValueError):
 
 
 class Table(NamedTuple):
-    """The points in a file, with their names and labels."""
+    """The points in a file, with their names and labels; returned by `load`."""
 
     X: np.ndarray  #: (n, d), float64, float32 or float16
     labels: list[str] | None = None  #: n classes, which rows may share; without classes, the names of the rows
@@ -52,7 +52,7 @@ class Table(NamedTuple):
 
 
 class EdgeList(NamedTuple):
-    """The graph, tree or ontology in a file."""
+    """The graph, tree or ontology in a file; returned by `load_edges`."""
 
     names: list[str]  #: n names; sorted if all are integers, otherwise in the order of the file
     edges: np.ndarray  #: (m, 2) positions in `names`; in a tree or an ontology from a child to its parent

@@ -120,6 +120,7 @@ def compare(
     model: ModelName = "poincare",
     curvature: float = -1.0,
     random_state: int = 0,
+    progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Any:
     """Reduce points by several methods and measure what each keeps.
 
@@ -138,6 +139,8 @@ def compare(
     random_state : int, default=0
         Seeds every method. With more than four million pairs, it also seeds the samples of pairs, and of points whose
         neighbours are compared.
+    progress : callable
+        Called as ``progress(done, total)`` with the numbers of reductions.
 
     Returns
     -------
@@ -163,7 +166,12 @@ def compare(
     3
     """
     rows = reductions(X, n_components, methods, model=model, curvature=curvature, random_state=random_state)
-    records = [row.record for row in rows]
+    n_counts = len(n_components) if isinstance(n_components, Sequence) else 1
+    total = n_counts * len(default_methods() if methods is None else methods)
+    records = []
+    for row in rows:
+        records.append(row.record)
+        progress(len(records), total)
     if find_spec("pandas") is None:
         return records
     import pandas

@@ -26,7 +26,7 @@ WITHIN = 2.0  # Standard errors by which a distortion may exceed the least insid
 
 
 class CurvatureFit(NamedTuple):
-    """The curvature that fits distances best."""
+    """The curvature that fits distances best; returned by `fit_curvature`."""
 
     curvature: float  #: the one with the least distortion
     distortion: float  #: average distortion there

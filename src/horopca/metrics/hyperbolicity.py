@@ -26,7 +26,7 @@ NEARLY_FLAT = 0.06
 
 
 class Hyperbolicity(NamedTuple):
-    """Gromov's delta of a metric space."""
+    """Gromov's delta of a metric space; returned by `delta_hyperbolicity`."""
 
     delta: float  #: delta, or a lower bound of it if not `exact`
     upper: float  #: an upper bound; equal to `delta` if `exact`, infinite if nothing is known
@@ -167,7 +167,7 @@ def _delta(D: np.ndarray, graph: coo_array | None, max_quadruples: int) -> tuple
 
 
 class Flatness(NamedTuple):
-    """How far points are from flat."""
+    """How far points are from flat; returned by `flatness`."""
 
     median_radius: float  #: the median distance from the Fréchet mean, at curvature -1
     tangent_distortion: float  #: the average distortion of distances between tangent vectors at the mean
