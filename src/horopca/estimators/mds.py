@@ -47,12 +47,12 @@ def _has_points(estimator: HyperbolicMDS) -> bool:
 
 
 class HyperbolicMDS(LinearReduction):
-    """Multidimensional scaling in hyperbolic space: the spectrum of the matrix of -cosh(distance).
+    """Multidimensional scaling in hyperbolic space: the spectrum of the matrix of -cosh(distance) [1]_.
 
     On the hyperboloid -cosh d(x, y) is the Minkowski product of x and y, so the eigenvectors of the K largest eigenvalues
-    are coordinates. From points they are a linear map of the points: with the points moved such that sum t s = 0,
-    the K principal components of their space parts s, which also takes new points. That is a projection of HoroPCA's free
-    family: it lengthens no distance.
+    are coordinates. Computed from points (t, s), moved such that sum t s = 0, they are the K
+    principal components of the space parts s, a linear map that also applies to new points. It is a projection of HoroPCA's
+    free family, so it lengthens no distance.
 
     Parameters
     ----------
@@ -92,8 +92,13 @@ class HyperbolicMDS(LinearReduction):
 
     See Also
     --------
-    HoroPCA : a projection, which keeps or shortens each distance and goes on to new points.
+    HoroPCA : optimises the projection by a search.
     horopca.embed.DistortionEmbedding : points from a graph, by the distances along its edges.
+
+    References
+    ----------
+    .. [1] Sala, F., De Sa, C., Gu, A., and Ré, C. (2018). Representation tradeoffs for hyperbolic embeddings. Proceedings of
+       the 35th International Conference on Machine Learning.
 
     Examples
     --------

@@ -31,7 +31,7 @@ SIDE_BY_SIDE = 1 << 20  # Searches times points that are worked on together: som
 
 
 class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
-    """Support vector machine in hyperbolic space: hyperplanes of the largest margin (Cho et al. 2019).
+    """Support vector machine in hyperbolic space: hyperplanes of the largest margin [1]_.
 
     A hyperplane is the set of points x of the hyperboloid with <w, x> = 0 in the Minkowski form. For two classes, y = +-1,
     w minimises
@@ -83,6 +83,11 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
     The corner of the hinge is rounded over 1e-4. The search starts from the hyperplane of a Euclidean support vector
     machine in the Klein ball, where hyperplanes are flat, and from hyperplanes across the first principal axes. For
     a class that no hyperplane cuts off, <w, w> = 0 is often best: level sets of the decision function are then horospheres.
+
+    References
+    ----------
+    .. [1] Cho, H., DeMeo, B., Peng, J., and Berger, B. (2019). Large-margin classification in hyperbolic space. Proceedings
+       of the 22nd International Conference on Artificial Intelligence and Statistics.
 
     Examples
     --------
