@@ -51,9 +51,15 @@ def _closeness(softness: float) -> Profile:
     nothing = float(np.sqrt(1 + softness**2))
 
     def profile(a: Array, c: Array, h: Array, inverse: Array) -> tuple[Array, Array]:
-        off = 2 * h * inverse - 1
-        size = array_namespace(h).sqrt(off * off + softness**2)
-        return nothing - size, -off / size * inverse / (a * c)
+        off = h * inverse
+        off *= 2
+        off -= 1
+        size = off * off
+        size += softness**2
+        size = array_namespace(h).sqrt(size)
+        off *= inverse
+        off /= size * a * c
+        return nothing - size, -off
 
     return profile
 
@@ -86,7 +92,7 @@ OBJECTIVES = {
     "distortion": ObjectiveRow(lambda *_: _ratio, 2.0, distances=True, rugged=True),
     "stretch": ObjectiveRow(lambda _, soft: _closeness(soft), distances=True, stretched=True, rugged=True),
     "frechet": ObjectiveRow(None),
-    "robust": ObjectiveRow(lambda sample, _: _bounded(sample.reach), centre=frechet_median),
+    "robust": ObjectiveRow(lambda sample, _: _bounded(sample.reach), rugged=True, centre=frechet_median),
 }
 
 

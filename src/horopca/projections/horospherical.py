@@ -172,7 +172,8 @@ class Slide(NamedTuple):
         size = 1 + xp.sum(b * b, axis=0)
         square = c * c - 4 * self.kappa * size
         error = self.error() * chunk.t
-        lost = ~((error < xp.abs(c)) & (error < 1) & (square > 1e-6 * c * c))
+        # r is as accurate as the larger of c and R; where kappa < 0 that is R, and c may vanish
+        lost = ~((error * error < xp.maximum(c * c, square)) & (error < 1) & (square > 1e-6 * c * c))
         # what is lost is replaced before the root is taken of it, and not after: its gradient would be NaN times 0
         c, size, square = (xp.where(lost, xp.ones_like(c), a) for a in (c, size, square))
         return c, b, lower(c, xp.sqrt(square), self.kappa, size), lost
