@@ -64,10 +64,6 @@ class Round(NamedTuple):
     softness: float = SHARPEST
     tol: float = ROUND_TOL
 
-    @property
-    def early(self) -> bool:
-        return self.softness > 0.01
-
 
 class SearchOptions(NamedTuple):
     """How hard to search."""
@@ -117,8 +113,8 @@ def halving(
 
 def _sines(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Sums (S, T) of sin^2 of the principal angles between the spans of bases (S, K, m) and (T, K, m)."""
-    P, Q = (np.linalg.qr(np.swapaxes(X, 1, 2))[0] for X in (A, B))
-    products = np.swapaxes(P, 1, 2).reshape(-1, A.shape[2]) @ np.swapaxes(Q, 0, 1).reshape(B.shape[2], -1)
+    P, Q = (np.linalg.qr(X.mT)[0] for X in (A, B))
+    products = P.mT.reshape(-1, A.shape[2]) @ np.swapaxes(Q, 0, 1).reshape(B.shape[2], -1)
     return A.shape[1] - (products**2).reshape(len(A), A.shape[1], len(B), A.shape[1]).sum(axis=(1, 3))
 
 
@@ -144,10 +140,9 @@ class Search(NamedTuple):
 
     def over(self, round: Round) -> Objective:
         """The objective of a round; in early rounds the pair variance stands for the Fréchet variance."""
-        part = self.sample.head(min(round.rows, self.sample.size))
-        name = "variance" if round.early and self.objective == "frechet" else self.objective
-        pairs = some_pairs(part.size, round.shifts, self.rng)
-        return objective_over(part, name, pairs, round.softness, precise=not round.early)
+        part, early = self.sample.head(min(round.rows, self.sample.size)), round.softness > 0.01
+        name = "variance" if early and self.objective == "frechet" else self.objective
+        return objective_over(part, name, some_pairs(part.size, round.shifts, self.rng), round.softness, precise=not early)
 
     def rounds(self, n: int) -> tuple[list[Round], list[Round]]:
         """Early rounds, with a few steps of n starts and more of the better ones, and the last rounds."""
@@ -188,8 +183,7 @@ class Search(NamedTuple):
             return lambda points: maximise(objective, points, max_iter=round.iterations, tol=round.tol)
 
         def orthonormal(bases: np.ndarray) -> np.ndarray:
-            Q = np.linalg.qr(np.swapaxes(bases[:, :, :d], 1, 2))[0]
-            return np.concatenate([np.swapaxes(Q, 1, 2), bases[:, :, d:]], axis=2)
+            return np.concatenate([np.linalg.qr(bases[:, :, :d].mT)[0].mT, bases[:, :, d:]], axis=2)
 
         soft, sharp = climb(Round(0, size, shifts, 15, 0.03)), climb(Round(0, size, shifts, 20, 0.01))
         best = sharp(soft(orthonormal(bases[:HOP_ASCENTS])).points)
