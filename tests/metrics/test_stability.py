@@ -102,7 +102,7 @@ def test_points_on_a_geodesic_do_not_move():
 
 
 def test_what_is_planted_is_stable_and_what_is_not_is_not():
-    clear, vague = planted(80, noise=0.1), planted(80, noise=1.0)
+    clear, vague = planted(50, noise=0.1), planted(50, noise=1.0)
     found = [bootstrap(horo(X), X, n_resamples=10) for X in (clear, vague)]
     assert found[0].spread.mean() < found[1].spread.mean() / 3 and found[0].stability > 0.95 > found[1].stability
     assert found[1].angle_bounds[0] > 30 and "not stable" in found[1].conclusion

@@ -14,6 +14,7 @@ from .._input.coordinates import Coordinates
 from .._input.rows import check_rows
 from ..geometry import distance, pairwise_distance
 from ..geometry.hyperboloid import BLOCK_ELEMENTS
+from ..metrics.distances import best_scale
 from ..metrics.neighbours import EXACT_POINTS, TIE, neighbour_ranks, trust_of_ranks
 from ..neighbors.estimator import nearest_neighbours
 from ..statistics import standard_error
@@ -229,11 +230,7 @@ def average_change(before: Rows, y: np.ndarray, free_scale: bool) -> tuple[float
     ratios = np.concatenate([_ratios(before, y, some[start : start + step]) for start in range(0, len(some), step)])
     if not ratios.size:
         return None, 1.0
-    scale = 1.0
-    if free_scale and ratios.max() > 0:  # the sum of |r t - 1| over t is least at the median of 1 / r with weights r
-        order = np.sort(ratios)
-        middle = int(np.searchsorted(np.cumsum(order), order.sum() / 2))
-        scale = float(order[middle])
+    scale = best_scale(ratios) if free_scale else 1.0
     return float(np.mean(np.abs(ratios / scale - 1))), scale
 
 
