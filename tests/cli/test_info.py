@@ -50,6 +50,16 @@ def test_a_curvature_that_the_file_holds(tmp_path):
     refused(run("info", path, "--curvature", "bias"), "the name of one in")
 
 
+def test_arrays_to_choose_from_are_listed(tmp_path):
+    path = tmp_path / "net.npz"
+    np.savez(path, text=TREE.points, image=TREE.points, c=0.5)
+    said = " ".join(run("info", path).stdout.split())
+    assert "arrays text 40×5, image 40×5, c = 0.5 points in one of text, image: pass --key" in said
+    assert json.loads(run("info", path, "--json").stdout)["keys"] == ["text", "image"]
+    refused(run("info", path, "--key", "words"), "has no array 'words'")
+    refused(run("reduce", path), "say which array to read with --key")
+
+
 @pytest.mark.parametrize(("size", "verdict"), [(0.01, "nearly flat, tangent PCA"), (1.0, "curved, HoroPCA")])
 def test_info_says_whether_points_are_curved(tmp_path, size, verdict):
     for name in ("points.npy", "points.tsv"):
