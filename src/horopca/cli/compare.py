@@ -10,7 +10,7 @@ from rich.text import Text
 
 from .. import plots
 from .._input.coordinates import check_coordinates
-from ..geometry import from_hyperboloid
+from ..geometry import MODELS
 from ..metrics import frechet_variance
 from ..metrics.comparison import ALL_METHODS, Reduction, default_methods, reductions
 from .console import common, print_table, progress_bar, report
@@ -78,7 +78,7 @@ def compare(
     found = watched_reductions(points.X, n_components, methods or default_methods(), random_state=seed, **coordinates)
     if figure is not None:
         disks, space = [row for row in found if row.record["n_components"] == 2], check_coordinates(**coordinates)
-        images = {row.record["title"]: from_hyperboloid(space.to_hyperboloid(row.Y), "poincare") for row in disks}
+        images = {row.record["title"]: MODELS["poincare"].from_hyperboloid(space.to_hyperboloid(row.Y)) for row in disks}
         captions = [f"distortion {row.record['distortion']:.3f}" for row in disks]
         colours: dict[str, Any] = {"labels": about.labels, "palette": about.palette}
         plots.plot_comparison(images, **colours, captions=captions, view=view, figure=figure)

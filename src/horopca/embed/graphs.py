@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 
 from ..io import EdgeList, load, load_edges
 from ..io.files import Budget, existing
-from ..io.graphs import COMMENTS, kind_of_content, load_adjacency
+from ..io.graphs import COMMENTS, graph_format, load_adjacency
 from ..io.reading import PACKABLE, READABLE
 from ..io.text import ending, open_lines
 
@@ -132,7 +132,7 @@ def is_matrix(path: str | Path) -> bool:
     path = existing(path)
     if ending(path) not in PACKABLE:
         return ending(path) in READABLE
-    if kind_of_content(path) is not None:
+    if graph_format(path) is not None:
         return False
     with open_lines(path, Budget(path)) as lines:
         first = next((line for line in lines if line.strip() and line[0] not in COMMENTS), "").strip()
@@ -197,7 +197,7 @@ def _from_parents(parents: Iterable[Any]) -> Relations:
     allowed = range(-1, len(parents))
     for child, parent in enumerate(parents):
         if parent not in allowed:
-            raise ValueError(f"graph, as a list of parents, must hold -1 to {allowed[-1]}, but holds {parent!r} at {child}.")
+            raise ValueError(f"graph, as a list of parents, must contain -1 to {allowed[-1]}, but has {parent!r} at {child}.")
     found = _from_pairs(((child, int(p)) for child, p in enumerate(parents) if p != -1), range(len(parents)))
     sorted_nodes(found.edges, found.names)
     return found
