@@ -32,8 +32,9 @@ _allowed: ContextVar[int | None] = ContextVar("_allowed", default=None)
 class FormatError(ValueError):
     """A file cannot be read. Control characters in the message, such as those of a hostile array name, are escaped."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, keys: Iterable[str] = ()) -> None:
         super().__init__(printable(message))
+        self.keys = list(keys)  # if the file holds several arrays, and which one to read must be said
 
 
 class Table(NamedTuple):
@@ -155,7 +156,7 @@ def choose(arrays: Mapping[str, Any], key: str | None, path: Path, what: str, no
         if choice in arrays:
             return arrays[choice]
     found = [f"{name} {tuple(array.shape)}" if hasattr(array, "shape") else name for name, array in arrays.items()]
-    raise FormatError(f"{path} holds {listed(found, f'no {what}')}{note}: say which {what} to read with key=.")
+    raise FormatError(f"{path} holds {listed(found, f'no {what}')}{note}: say which {what} to read with key=.", arrays)
 
 
 def as_text(value: Any) -> str:
