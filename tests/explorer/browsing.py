@@ -7,6 +7,7 @@ HOROPCA_BROWSER=required.
 import io
 import os
 import shutil
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -138,6 +139,12 @@ def pixel(page, x, y):
     from PIL import Image
 
     return np.array(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))[round(y), round(x)]
+
+
+def edge_paths(svg):
+    """The paths of the edges in a saved drawing: those in the colour of the first."""
+    paths = [element.attrib for element in ElementTree.parse(svg).getroot().iter() if element.tag.endswith("}path")]
+    return [path["d"] for path in paths if path["stroke"] == paths[0]["stroke"]]
 
 
 def find(page, text):

@@ -11,16 +11,17 @@ from horopca.explorer import explore
 from .browsing import CAT, FELINES, LABELS, NAMES, Y, find, save, state, until
 
 # elements and attributes that every program draws: no filters, no paint-order, no dominant-baseline, no CSS
+LINES = {"stroke", "stroke-opacity", "stroke-width"}
 DRAWN = {
     "svg": {"viewBox", "width", "height", "font-family"},
     "title": set(),
     "clipPath": {"id"},
-    "g": {"clip-path", "fill-opacity", "transform"},
-    "rect": {"x", "y", "width", "height", "fill"},
-    "circle": {"cx", "cy", "r", "fill", "stroke", "stroke-opacity"},
-    "path": {"d", "fill", "stroke", "stroke-opacity", "stroke-width"},
+    "g": {"clip-path"},
+    "rect": {"x", "y", "width", "height", "fill", "fill-opacity"},
+    "circle": {"cx", "cy", "r", "fill", "fill-opacity", *LINES},
+    "path": {"d", "fill", *LINES},
     "text": {
-        "x", "y", "font-size", "font-weight", "fill", "stroke", "stroke-width", "stroke-linejoin", "text-anchor", "aria-hidden",
+        "x", "y", "font-size", "font-weight", "fill", "fill-opacity", "stroke-linejoin", "text-anchor", "aria-hidden", *LINES,
     },
 }  # fmt: skip
 

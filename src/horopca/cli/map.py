@@ -9,8 +9,10 @@ import rich_click as click
 
 from ..explorer import explore
 from ..explorer.edges import root_of_tree
+from ..geometry import from_hyperboloid, to_hyperboloid
 from ..metrics import average_distortion
 from ..metrics.comparison import make, report_pairs
+from ..plots.views import choose_centre
 from .console import common, print_rows, progress_bar, report, seconds
 from .embed import describe_nodes, edges_of, embed_options, figures, fit_embedding, is_tree, make_embedding, read_graph
 from .files import PAGES, Reading, figure_for, save_figure, write_files
@@ -90,8 +92,10 @@ def map(
         distortion: Any = average_distortion(X, Y, n_pairs=report_pairs(len(X)), random_state=seed)
         bar.update(0, 1, f"Drawing {len(X):,} points")
         shown, written = edges if with_edges else None, drawn_names(about.names, names, edges)
-        page = explore(Y, **page_columns(about), names=about.names, edges=shown, original=lengths, root=top, title=title)
-        about.draw(figure, Y, shown, title=title, names=written, centre=top)
+        root = None if with_edges else top  # explore finds it in the edges
+        page = explore(Y, **page_columns(about), names=about.names, edges=shown, original=lengths, root=root, title=title)
+        centre = None if top is None else from_hyperboloid(choose_centre(to_hyperboloid(Y), top), "poincare")
+        about.draw(figure, Y, shown, title=title, names=written, centre=centre)
         write_files((output, page.save), (plot, save_figure(figure)))
     found, time = figures(fitted), seconds()
     summary = {"graph": graph, "output": output, "plot": plot, "n_nodes": len(X), "method": method, "n_dimensions": X.shape[1]}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._input.coordinates import Coordinates
-from ..plots.palette import SCALES, class_colours, is_missing, label_texts, value_range
+from ..plots.palette import NO_LABEL, SCALES, class_colours, is_missing, label_texts, value_range
 from ..plots.validation import check_plane, check_same_rows, one_per_point
 
 Header = dict[str, Any]
@@ -67,7 +67,7 @@ def columns_of(values: Any, usual: str) -> dict[str, Any]:
 
 def add_labels(header: Header, arrays: Arrays, labels: Any, n: int, palette: Any) -> None:
     """Add classes in the natural order of their names, with colours for a light and a dark page, and a code for each point."""
-    header["labelings"] = []
+    header["labelings"], header["unlabelled"] = [], NO_LABEL
     class_colours([], palette)  # a palette without labels is checked too
     for k, (name, column) in enumerate({} if labels is None else columns_of(labels, "Class").items()):
         texts = label_texts(one_per_point(column, "labels", n) or [])

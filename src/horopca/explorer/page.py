@@ -23,8 +23,7 @@ from ..io import atomic_output
 from ..metrics import Stability
 from ..plots.palette import COLOURS, DARK_COLOURS, DARK_OTHER, OTHER, RAMPS
 from ..plots.validation import check_edges
-from ..plots.views import choose_view, why_equidistant
-from ..statistics import frechet_mean
+from ..plots.views import choose_centre, choose_view, why_equidistant
 from .columns import Arrays, add_frames, add_labels, add_numbers, add_texts, check_frames, ranges_of
 from .edges import root_of_tree, subtree_sizes
 from .original import add_original
@@ -167,7 +166,8 @@ def explore(
     palette : sequence or mapping of "#rrggbb", optional
         Colours of the classes; see `horopca.plots.class_colours`.
     root : int, optional
-        The row that the page starts from. By default, the root of the tree of the edges, or the Fréchet mean.
+        The row that the page starts from. By default, the root of the tree of the edges; or the Fréchet mean, if there is no
+        tree or if most of it would lie on the rim.
     title : str
         The heading of the page.
     titles : sequence, optional
@@ -257,9 +257,8 @@ def _add_view(header: dict[str, Any], homes: list[np.ndarray], frames: list[np.n
 
 
 def _home(y: np.ndarray, top: int | None, root: int | None) -> np.ndarray:
-    """The point that the page starts from: the row `root`, the `top` of a tree, or the mean."""
-    root = top if root is None else check_count("root", root, 0, len(y) - 1, " (a row of Y)")
-    return np.asarray(frechet_mean(y).point if root is None else y[root])
+    """The point that the page starts from: the row `root`, or the usual centre of a tree with the root `top`, or of points."""
+    return choose_centre(y, top) if root is None else np.asarray(y[check_count("root", root, 0, len(y) - 1, " (a row of Y)")])
 
 
 # ---------------------------------------------------------------- the file
