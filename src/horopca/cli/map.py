@@ -92,8 +92,8 @@ def map(
         distortion: Any = average_distortion(X, Y, n_pairs=report_pairs(len(X)), random_state=seed)
         bar.update(0, 1, f"Drawing {len(X):,} points")
         shown, written = edges if with_edges else None, drawn_names(about.names, names, edges)
-        root = None if with_edges else top  # explore finds it in the edges
-        page = explore(Y, **page_columns(about), names=about.names, edges=shown, original=lengths, root=root, title=title)
+        start = None if with_edges else top  # explore finds it in the edges
+        page = explore(Y, **page_columns(about), names=about.names, edges=shown, original=lengths, root=start, title=title)
         centre = None if top is None else from_hyperboloid(choose_centre(to_hyperboloid(Y), top), "poincare")
         about.draw(figure, Y, shown, title=title, names=written, centre=centre)
         write_files((output, page.save), (plot, save_figure(figure)))
