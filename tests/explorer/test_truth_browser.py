@@ -31,8 +31,9 @@ def shares(before, after, k):
 
 
 def card(page):
-    rows = page.inner_text("#card dl").split("\n")
-    return dict(zip(rows[::2], rows[1::2], strict=True))
+    """What is written beside each word on the card."""
+    terms = "[...document.querySelectorAll('#card dt')].map((e) => [e.firstChild.textContent, e.nextSibling.textContent])"
+    return dict(page.evaluate(terms))
 
 
 # ---------------------------------------------------------------- the original is a graph
@@ -52,6 +53,7 @@ def test_a_graph_is_compared_with_the_picture_as_a_graph(visit_page):
         assert page.locator("#card .there .changed").count() == round(K * lost[i])
         first = [float(row.split("\n")[-1].split(" → ")[0]) for row in page.locator("#card .there li").all_inner_texts()]
         assert first == sorted(np.delete(graph[i], i))[:K]
+    assert "near in the graph, but not here" in page.inner_text("#card")
     assert "Nearest in the graph" in page.inner_text("#card") and "graph → picture" in page.inner_text("#total")
     page.select_option("#colour", "false")
     assert "in the graph" in page.inner_text("#scale") and "original" not in page.inner_text("#scale")
