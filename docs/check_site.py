@@ -5,6 +5,7 @@ python docs/check_site.py build/docs
 
 from __future__ import annotations
 
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -39,6 +40,8 @@ def faults(folder: Path) -> list[str]:
     for path, page in pages.items():
         said = path.relative_to(folder.resolve())
         found += [f"{said} loads {address} from a network." for address in page.loads if urlsplit(address).netloc]
+        if "gallery" in said.parts and re.search(r"\b\w*Warning: ", path.read_text(encoding="utf-8")):
+            found.append(f"{said} shows a warning.")
         for address in [*page.links, *page.loads]:
             parts = urlsplit(address)
             if parts.scheme or parts.netloc:

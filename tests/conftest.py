@@ -43,16 +43,6 @@ def xp(request):
 
 
 @pytest.fixture
-def short_descents(monkeypatch):
-    """DistortionEmbedding with a tenth of its steps, for tests that do not depend on how good the points are."""
-    from horopca.embed import distortion
-
-    for name in ("OPENING", "FLATTENING", "DESCENT", "SETTLING"):
-        plan = getattr(distortion, name)
-        monkeypatch.setattr(distortion, name, plan._replace(steps=plan.steps // 10))
-
-
-@pytest.fixture
 def small_blocks(monkeypatch):
     """Files of a few kilobytes, such as that of `blocks`, count as large and are read in eight blocks."""
     monkeypatch.setattr("horopca.io.arrays.BLOCK_BYTES", 128 * 6 * 8)

@@ -17,7 +17,7 @@ from .running import refused, run
 def test_info_in_words(points):
     result = run("info", points)
     assert result.exit_code == 0
-    for words in ("40", "5, float64", "poincare, klein, lorentz-space, tangent", "poincare or lorentz-space", "clipped"):
+    for words in ("40", "5, float64", "poincare, klein, lorentz-space, tangent", "poincare or lorentz-space"):
         assert words in result.stdout
 
 
@@ -29,6 +29,12 @@ def test_info_in_json(tmp_path):
     assert found["model"] == "lorentz" and found["curvature"] == pytest.approx(-0.25)
     assert found["n_rows"] == 40 and found["n_nonfinite"] == 1 and found["n_labels"] == 4
     assert found["radius"]["lorentz"]["1.0"] == pytest.approx(2 * radius(to_hyperboloid(np.delete(TREE.points, 7, 0))).max())
+
+
+def test_columns_of_a_table_are_named(tmp_path):
+    (tmp_path / "words.csv").write_text("word,x1,x2,count,topic\na,0.1,0.2,17,b\nc,0.3,0.1,4,b\nd,0.2,0.1,3,e\n")
+    said = " ".join(run("info", tmp_path / "words.csv").stdout.split())
+    assert "columns 3, float64: x1, x2, count names yes classes 2" in said
 
 
 def test_a_curvature_that_the_file_holds(tmp_path):
@@ -58,10 +64,10 @@ def test_info_says_which_balls_could_hold_the_rows(tmp_path):
 
 def test_rows_beyond_every_model(tmp_path):
     said = " ".join(run("info", save(tmp_path / "far.npy", 1e4 * (TREE.points - 1))).stdout.split())
-    assert "could be lorentz-space evidence norms from" in said and "too long for tangent vectors" in said
-    assert "as tangent holds the rows only at a curvature between -" in said
+    assert "fits lorentz-space evidence norms from" in said and "too long for tangent vectors" in said
+    assert "as tangent holds the rows at curvatures between -" in said
     said = " ".join(run("info", save(tmp_path / "beyond.npy", 1e200 * (TREE.points - 1))).stdout.split())
-    assert "could be in no model at curvature -1" in said and "model none" in said and "radius" not in said
+    assert "fits no model at curvature -1" in said and "model none" in said and "radius" not in said
     assert "as a ball holds them at no curvature" in said and "as tangent holds them at no curvature" in said
 
 
@@ -92,7 +98,7 @@ def test_a_file_is_never_in_memory_as_a_whole(tmp_path):
 
 def test_vectors_of_a_euclidean_model_are_called_that(tmp_path):
     path = save(tmp_path / "words.npy", 100 * (TREE.points - 0.5))
-    assert "these look like vectors of a Euclidean model" in " ".join(run("info", path).stdout.split())
+    assert "model none: these look like Euclidean vectors" in " ".join(run("info", path).stdout.split())
     refused(run("reduce", path), "vectors of a Euclidean model (word2vec, X_pca) are for sklearn")
 
 
@@ -102,7 +108,8 @@ def test_a_model_that_the_file_or_an_option_states_is_used(tmp_path, name):
     found = json.loads(run("info", path, "--json").stdout)
     assert (found["model"], found["curvature"]) == ("klein", -4) and list(found["radius"]) == ["klein"]
     assert found["radius"]["klein"]["1.0"] == pytest.approx(radius(to_hyperboloid(TREE.points, "klein")).max() / 2)
-    assert "--model klein --curvature -4" in run("info", path).stdout
+    printed = run("info", path).stdout
+    assert "--model klein --curvature -4" in printed and "evidence" not in printed
     refused(run("info", path, "--model", "poincare"), "--model poincare contradicts the file")
     bare = save(tmp_path / "bare.csv", TREE.points)
     assert json.loads(run("info", bare, "--model", "tangent", "--json").stdout)["model"] == "tangent"

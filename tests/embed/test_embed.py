@@ -1,4 +1,4 @@
-"""Embeddings of graphs: what is read, the laws of the constructions, exact gradients, figures on trees."""
+"""Embeddings of graphs: accepted inputs, laws of the constructions, gradients, and distortion on trees."""
 
 import networkx as nx
 import numpy as np
@@ -14,16 +14,13 @@ from horopca.embed import DistortionEmbedding, PoincareEmbedding, SarkarEmbeddin
 from horopca.embed.descent import Ball, Descent, Targets, best_fit, factors, squared_differences
 from horopca.embed.graphs import as_graph, as_relations, centre, rooted, shortest_paths
 from horopca.embed.poincare import _batch, closure_of
-from horopca.embed.sarkar import _gyrated, construct, spread_directions
+from horopca.embed.sarkar import construct, spread_directions
 from horopca.geometry import distance, lift, pairwise_distance, radius, to_hyperboloid, translate, translate_to_origin
 from horopca.io import EdgeList
 
 TREE = balanced_tree(3, 3)
-ALL = [
-    SarkarEmbedding(3),
-    DistortionEmbedding(3, n_init=0),
-    PoincareEmbedding(3, epochs=20, burn_in=5),
-]
+QUICK = {"n_init": 0, "tol": 1.0, "random_state": 0}  # one descent from Sarkar's construction, for tests of other things
+ALL = [SarkarEmbedding(3), DistortionEmbedding(3, **QUICK), PoincareEmbedding(3, epochs=20, burn_in=5)]
 
 
 def names_of(estimators):
@@ -40,7 +37,7 @@ def graph_distances(source):
     return shortest_paths(as_graph(source).adjacency)
 
 
-# ---------------------------------------------------------------- graphs as they come
+# ---------------------------------------------------------------- accepted inputs
 
 
 def test_every_input_describes_the_same_graph(tmp_path):
@@ -65,7 +62,6 @@ def test_every_input_describes_the_same_graph(tmp_path):
 
 def test_names_may_be_anything_and_keep_their_order():
     graph = nx.Graph([("b", ("a", 1)), (("a", 1), 3.5), (3.5, frozenset("x"))])
-    assert as_graph(graph).names == ["b", ("a", 1), 3.5, frozenset("x")]
     assert SarkarEmbedding(2).fit(graph).names_ == ["b", ("a", 1), 3.5, frozenset("x")]
 
 
@@ -75,60 +71,47 @@ def test_an_array_of_two_edges_is_no_adjacency_matrix():
     assert as_relations(np.array([[0, 1], [1, 0]])).names == [0, 1]
 
 
-def test_similarities_are_not_taken_for_lengths_in_silence():
+def test_warns_about_similarities():
     connectivities = csr_array(np.array([[0, 1, 0.2], [1, 0, 0.5], [0.2, 0.5, 0]]))
     with pytest.warns(UserWarning, match=r"like similarities, .* pass adata\.obsp\['distances'\]"):
         as_relations(connectivities)
 
 
 def test_weights_are_lengths_and_an_edge_given_twice_counts_once():
-    graph = nx.DiGraph()
-    graph.add_weighted_edges_from([(0, 1, 2.0), (1, 0, 2.0), (1, 2, 0.5), (0, 2, 9.0)])
+    graph = weighted((0, 1, 2.0), (1, 0, 2.0), (1, 2, 0.5), (0, 2, 9.0))
     assert np.array_equal(graph_distances(graph), [[0, 2, 2.5], [2, 0, 0.5], [2.5, 0.5, 0]])
 
 
 @pytest.mark.parametrize(
     "graph",
     [
-        nx.Graph([(0, 1), (1, 1), (1, 2)]),
-        [(0, 1), (1, 1), (1, 2)],
         EdgeList([0, 1, 2], np.array([(0, 1), (1, 1), (1, 2)])),
         csr_array(([1.0, 1.0, 1.0], ([0, 1, 1], [1, 1, 2])), shape=(3, 3)),
     ],
 )
-def test_nodes_joined_to_themselves_are_left_out_and_told(graph):
+def test_warns_about_loops_and_leaves_them_out(graph):
     with pytest.warns(UserWarning, match=r"joins 1 node\(s\) to themselves, e\.g\. 1: this is left out"):
         assert as_relations(graph).edges.tolist() == [[0, 1], [1, 2]]
 
 
 @pytest.mark.parametrize(
-    ("graph", "sentence"),
+    ("graph", "message"),
     [
-        (nx.Graph(), "at least one edge, but has 0 node"),
         (nx.empty_graph(3), "at least one edge, but has 3 node"),
-        ([], "at least one edge"),
         ([-1], "at least one edge"),
         (nx.Graph([(0, 1), (2, 3)]), r"has 2 components, the largest with 2 of 4 nodes \(no path leads from 0 to 2\)"),
-        ([-1, 0, -1, 2], "connected"),
         (weighted((0, 1, -1.0)), "between 1e-100 and .*, but 0 - 1 has -1"),
-        (weighted((0, 1, 0.0)), "0 - 1 has 0"),
         (weighted((0, 1, float("nan"))), "0 - 1 has nan"),
-        (weighted((0, 1, float("inf"))), "but 0 - 1 has inf"),
         (weighted((0, 1, "long")), "numbers as the weights"),
         (weighted((0, 1, 1.0), (1, 0, 2.0)), "one weight, but 0 - 1 comes with 1 and with 2"),
         (nx.Graph([(1, "1")]), "different names, but two are written '1'"),
-        ([1, 0], "is among its own ancestors"),
         ([-1, 2, 3, 1], "is among its own ancestors"),
         ({"a": "b", "b": "a"}, "no cycles, but '[ab]' is among its own ancestors"),
-        ([-1, 7], "-1 to 1, but holds 7 at 1"),
-        ([-1, 0.5], "-1 to 1, but holds 0.5 at 1"),
-        (["feline", "cat"], "-1 to 1, but holds 'feline' at 0"),
-        ([float("nan"), 0], "-1 to 1, but holds nan at 0"),
+        ([-1, 7], "-1 to 1, but has 7 at 1"),
+        (["feline", "cat"], "-1 to 1, but has 'feline' at 0"),
         ([(0, 1), (1, 2, 3, 4)], "but is of type list"),
-        ([(0, 1, "far")], "numbers as the weights"),
         ({"a": ["b", "c"]}, r"to its parent, but 'a' leads to several nodes. Pass pairs"),
         (weighted((0, 1, 1e-300), (1, 2, 1.0)), "between 1e-100 and 1e\\+100, but 0 - 1 has 1e-300"),
-        (weighted((0, 1, 1.0), (1, 2, 1e300)), "between 1e-100 and 1e\\+100, but 1 - 2 has 1e\\+300"),
         (csr_array(np.ones((2, 3))), "square"),
         (csr_array(np.array([[0, 1j], [1j, 0]])), "complex128"),
         (3, "but is of type int"),
@@ -136,12 +119,12 @@ def test_nodes_joined_to_themselves_are_left_out_and_told(graph):
         (np.zeros((3, 3, 3)), "type ndarray. Trees of other libraries"),
     ],
 )
-def test_graphs_that_cannot_be_embedded_are_refused(graph, sentence):
-    with pytest.raises(ValueError, match=sentence):
+def test_rejects_invalid_graphs(graph, message):
+    with pytest.raises(ValueError, match=message):
         as_graph(graph)
 
 
-def test_a_file_that_is_no_sparse_matrix_is_refused(tmp_path):
+def test_rejects_files_without_a_sparse_matrix(tmp_path):
     np.savez(tmp_path / "points.npz", X=np.eye(3))
     (tmp_path / "broken.npz").write_bytes(b"PK but no more")
     for name in ("points.npz", "broken.npz"):
@@ -151,12 +134,7 @@ def test_a_file_that_is_no_sparse_matrix_is_refused(tmp_path):
         as_graph(tmp_path / "absent.npz")
 
 
-def test_the_largest_component_keeps_its_names():
-    graph = as_graph(nx.Graph([("x", "y"), ("a", "b"), ("b", "c")]), largest_component=True)
-    assert graph.names == ["a", "b", "c"] and graph.adjacency.nnz == 4
-
-
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_centre_of_a_tree_has_the_least_depth(seed):
     rng = np.random.default_rng(seed)
     graph = as_graph(weighted(*((u, v, rng.uniform(0.1, 2)) for u, v in random_tree(40, random_state=seed).edges.tolist())))
@@ -178,26 +156,24 @@ def test_edges_read_child_first():
     assert as_relations([("a", "b"), ("b", "c")]).edges.tolist() == [[0, 1], [1, 2]]  # a path may go either way
 
 
-def test_dense_matrices_are_lengths_or_distances(short_descents):
+def test_dense_matrices_are_lengths_or_distances():
     ring = nx.to_numpy_array(nx.cycle_graph(6))
     assert np.array_equal(as_graph(ring).adjacency.toarray(), ring) and as_graph(ring).distances is None
     rng = np.random.default_rng(0)
     D = pdist(rng.standard_normal((12, 3)))
     given_distances = as_graph(squareform(D))
     assert np.array_equal(given_distances.distances, squareform(D))
-    found = DistortionEmbedding(3, random_state=0, n_init=1).fit(squareform(D**2))  # no metric: not shortest paths
+    found = DistortionEmbedding(3, **QUICK).fit(squareform(D**2))  # no metric: not shortest paths
     E = pairwise_distance(to_hyperboloid(found.embedding_))
     D2 = found.distance_scale_ * squareform(D**2)
     assert np.isclose(metrics.average_distortion(D2, E, metric="precomputed"), found.distortion_)
 
 
-# ---------------------------------------------------------------- what all embeddings promise
+# ---------------------------------------------------------------- all embeddings
 
 
 @pytest.mark.parametrize("estimator", ALL, ids=names_of(ALL))
-def test_the_seed_decides_and_models_agree(estimator, short_descents):
-    if isinstance(estimator, DistortionEmbedding):
-        estimator = clone(estimator).set_params(n_init=1)  # a cloud is drawn
+def test_the_seed_determines_the_points_and_models_agree(estimator):
     first, lorentz, wide = (
         clone(estimator).set_params(random_state=0, **options).fit(TREE.parent)
         for options in ({}, {"model": "lorentz"}, {"curvature": -0.25})
@@ -209,49 +185,46 @@ def test_the_seed_decides_and_models_agree(estimator, short_descents):
     if isinstance(estimator, DistortionEmbedding):  # whose search sees the rounding of the model
         assert np.isclose(lorentz.distortion_, first.distortion_, rtol=0.2)
         assert np.isclose(wide.distance_scale_, 2 * first.distance_scale_, rtol=0.1)
-    elif not isinstance(estimator, SarkarEmbedding):  # whose scale depends on what the model holds
+    elif not isinstance(estimator, SarkarEmbedding):  # whose scale depends on the largest radius of the model
         assert np.allclose(pairwise_distance(lift(lorentz.embedding_[:, 1:])), D, atol=1e-4 * D.max())
         assert np.allclose(wide.embedding_ / 2, first.embedding_, atol=1e-6)
 
 
 @pytest.mark.parametrize("estimator", ALL, ids=names_of(ALL))
 @pytest.mark.parametrize(
-    ("options", "sentence"),
+    ("options", "message"),
     [
         ({"n_components": 1}, "n_components must be a whole number of at least 2"),
         ({"model": "sphere"}, "model must be one of"),
         ({"curvature": 1.0}, "curvature must be"),
         ({"scale": -1.0}, "scale must be 'auto' or a positive number"),
-        ({"scale": "large"}, "scale must be 'auto'"),
         ({"scale": None}, "scale must be 'auto'"),
         ({"root": 99}, "root must be a node of graph, but 99 is not"),
         ({"tol": 0.0}, "tol must be"),
-        ({"tol": "small"}, "tol must be"),
         ({"n_init": -1}, "n_init must be"),
         ({"epochs": 0}, "epochs must be"),
         ({"learning_rate": float("nan")}, "learning_rate must be"),
-        ({"learning_rate": None}, "learning_rate must be"),
     ],
 )
-def test_impossible_options_are_refused(estimator, options, sentence):
+def test_rejects_invalid_options(estimator, options, message):
     if not options.keys() <= estimator.get_params().keys():
         return
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(ValueError, match=message):
         clone(estimator).set_params(**options).fit(TREE.parent)
 
 
 @pytest.mark.parametrize("estimator", [e for e in ALL if hasattr(e, "largest_component")], ids=lambda e: type(e).__name__)
-def test_disconnected_graphs_need_leave(estimator):
+def test_rejects_disconnected_graphs_by_default(estimator):
     two = nx.Graph([(0, 1), ("a", "b"), ("b", "c"), ("c", "d")])
     with pytest.raises(ValueError, match=r"pass largest_component=True\."):
         clone(estimator).fit(two)
     assert clone(estimator).set_params(largest_component=True, random_state=0).fit(two).names_ == list("abcd")
 
 
-def test_progress_is_told_on_stderr(capsys):
+def test_verbose_prints_on_stderr(capsys):
     SarkarEmbedding(2, verbose=1).fit(TREE.parent)
-    told = capsys.readouterr()
-    assert told.out == "" and told.err.startswith("SarkarEmbedding: scale")
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.startswith("SarkarEmbedding: scale")
 
 
 # ---------------------------------------------------------------- directions
@@ -273,10 +246,6 @@ def test_more_directions_keep_the_best_known_angle(count, d, degrees):
     assert np.allclose(np.linalg.norm(V, axis=1), 1)
     cosines = V @ V.T - 2 * np.eye(count)
     assert np.degrees(np.arccos(cosines.max())) > degrees - 0.01
-
-
-def test_many_directions_are_found_at_once():
-    assert spread_directions(5000, 10).shape == (5000, 10)
 
 
 # ---------------------------------------------------------------- Sarkar
@@ -307,14 +276,13 @@ def sarkar_longhand(tree, d, tau):
 
 
 @pytest.mark.parametrize("d", [2, 3, 10])
-def test_the_construction_is_sarkar_s(d):
+def test_the_construction_equals_sarkar_node_by_node(d):
     graph = as_graph(random_tree(60, kind="preferential", random_state=3).parent)
     tree = rooted(graph.adjacency, centre(graph.adjacency))
     assert np.allclose(construct(tree, d, 0.8), sarkar_longhand(tree, d, 0.8), rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("model", ["poincare", "lorentz", "tangent"])
-@pytest.mark.parametrize("d", [2, 7])
+@pytest.mark.parametrize(("d", "model"), [(2, "poincare"), (7, "lorentz")])
 def test_every_edge_has_its_length(d, model):
     rng = np.random.default_rng(0)
     graph = nx.Graph()
@@ -324,16 +292,8 @@ def test_every_edge_has_its_length(d, model):
     x = to_hyperboloid(sarkar.embedding_, model)
     assert np.allclose(radius(x[rows[0]]), 0)
     for u, v, w in graph.edges(data="weight"):
-        # a coordinate of the ball holds a point at radius r to about eps e^r
+        # coordinates of the ball are precise to about eps e^r at radius r
         assert np.isclose(distance(x[rows[u]], x[rows[v]]), 0.7 * w, atol=1e-14 * np.exp(radius(x).max()) + 1e-9)
-
-
-def test_siblings_and_parent_are_evenly_spread_around_a_node():
-    sarkar = SarkarEmbedding(2, scale=1.5, root=0).fit(TREE.parent)
-    x = to_hyperboloid(sarkar.embedding_)
-    around = translate_to_origin(x[[0, 4, 5, 6]], x[1])[:, 1:]  # node 1: its parent and its children
-    angles = np.sort(np.arctan2(*around.T))
-    assert np.allclose(np.diff(angles), np.pi / 2)
 
 
 def test_distances_tend_to_those_of_the_tree():
@@ -345,8 +305,8 @@ def test_distances_tend_to_those_of_the_tree():
     assert errors[0] > 1.8 * errors[1] > 3.4 * errors[2] and errors[2] < 0.01
 
 
-def test_the_distortion_reported_is_the_one_measured(short_descents):
-    for estimator in (SarkarEmbedding(2), DistortionEmbedding(2, n_init=0)):
+def test_the_distortion_reported_is_the_one_measured():
+    for estimator in (SarkarEmbedding(2), DistortionEmbedding(2, **QUICK)):
         estimator.fit(TREE.parent)
         D = estimator.distance_scale_ * graph_distances(TREE.parent)
         E = pairwise_distance(to_hyperboloid(estimator.embedding_))
@@ -362,39 +322,28 @@ def test_no_other_scale_is_better():
     assert best.distortion_ < min(others) and best.distortion_ < 0.0121
 
 
-@pytest.mark.parametrize("unit", [1e-100, 1e20, 1e100])
+@pytest.mark.parametrize("unit", [1e-100, 1e100])
 def test_the_unit_of_lengths_changes_the_scale_alone(unit):
     edges = random_tree(30, random_state=0).edges.tolist()
     first = SarkarEmbedding(2).fit(weighted(*((u, v, 1.0) for u, v in edges)))
     other = SarkarEmbedding(2).fit(weighted(*((u, v, unit) for u, v in edges)))
-    # at the best scale rounding in the ball begins to tell: 3% more or less of it are as good
+    # near the best scale, rounding in the ball matters: scales within 3 % are as good
     assert np.isclose(other.scale_ * unit, first.scale_, rtol=0.03)
     assert np.isclose(other.distortion_, first.distortion_, rtol=0.03)
 
 
-def test_scales_are_compared_on_some_of_the_pairs():
-    every = Targets.of(as_graph(random_tree(60, random_state=0).parent), np.random.default_rng(0))
-    some = every.thinned(600)
-    assert every.thinned(3600) is every and some.distances.shape == (10, 60)
-    assert np.array_equal(
-        some.distances, graph_distances(random_tree(60, random_state=0).parent)[some.order[:10]][:, some.order]
-    )
-
-
-def test_what_is_farther_than_allowed_is_refused():
+def test_rejects_scales_beyond_the_largest_radius():
     assert SarkarEmbedding(3, scale=16.0, model="lorentz", max_radius=None).fit(TREE.parent).distortion_ < 0.005
     with pytest.raises(ValueError, match=r"radius 47.\d*, but max_radius is 34 in the model 'poincare'"):
         SarkarEmbedding(3, scale=16.0, max_radius=None).fit(TREE.parent)
-    with pytest.raises(ValueError, match="max_radius is 175 in the model 'lorentz'"):
-        SarkarEmbedding(2, scale=5.0, model="lorentz", max_radius=None).fit(nx.path_graph(200))
     with pytest.raises(ValueError, match=r"scale 1.5 puts .* at radius 150, but max_radius is 12 .* at most about 0.12"):
         SarkarEmbedding(2, scale=1.5, curvature=-4.0).fit(nx.path_graph(101))
 
 
-@pytest.mark.parametrize("model", ["poincare", "klein", "lorentz"])
+@pytest.mark.parametrize("model", ["poincare", "klein"])
 @pytest.mark.parametrize("estimator", ALL, ids=names_of(ALL))
-def test_no_point_lies_beyond_the_largest_radius(estimator, model, short_descents):
-    """By default single precision tells every point from the boundary, and any two points that differ."""
+def test_no_point_lies_beyond_the_largest_radius(estimator, model):
+    """By default single precision distinguishes every point from the boundary and from every other point."""
     deep = balanced_tree(2, 5).parent
     fitted = clone(estimator).set_params(model=model, random_state=0).fit(deep)
     single = to_hyperboloid(fitted.embedding_.astype(np.float32).astype(np.float64), model)
@@ -407,20 +356,12 @@ def test_no_point_lies_beyond_the_largest_radius(estimator, model, short_descent
         assert near.distortion_ > fitted.distortion_ > free.distortion_
 
 
-def test_a_scale_that_was_asked_for_is_kept():
-    found = DistortionEmbedding(3, scale=0.5, random_state=0, n_init=1).fit(TREE.parent)
+def test_the_scale_can_be_fixed():
+    found = DistortionEmbedding(3, scale=0.5, **QUICK).fit(TREE.parent)
     assert found.distance_scale_ == 0.5
     D, E = graph_distances(TREE.parent), pairwise_distance(to_hyperboloid(found.embedding_))
     assert np.isclose(metrics.average_distortion(0.5 * D, E, metric="precomputed"), found.distortion_)
     assert found.distortion_ < 0.1
-
-
-def test_a_larger_scale_spreads_points_wider():
-    sizes = [
-        radius(to_hyperboloid(PoincareEmbedding(3, scale=scale, epochs=100, random_state=0).fit_transform(TREE.parent))).mean()
-        for scale in (0.5, 1.0, 2.0)
-    ]
-    assert sizes[0] < sizes[1] < sizes[2]
 
 
 def test_graphs_with_circles_are_embedded_through_a_spanning_tree():
@@ -435,21 +376,8 @@ def test_graphs_with_circles_are_embedded_through_a_spanning_tree():
 # ---------------------------------------------------------------- frames and gradients
 
 
-def mobius(a, b):
-    ab, aa, bb = np.sum(a * b, -1, keepdims=True), np.sum(a * a, -1, keepdims=True), np.sum(b * b, -1, keepdims=True)
-    return ((1 + 2 * ab + bb) * a + (1 - aa) * b) / (1 + 2 * ab + aa * bb)
-
-
 def cloud(n, d, size=1.0, seed=0):
     return to_hyperboloid(size * np.random.default_rng(seed).standard_normal((n, d)), "tangent")
-
-
-def test_gyration_is_the_defect_of_mobius_addition():
-    a, b, v = (Ball.of(cloud(20, 3, seed=k)).z for k in range(3))
-    turned = _gyrated(a, b, v)
-    assert np.allclose(mobius(-mobius(a, b), mobius(a, mobius(b, v))), turned)
-    assert np.allclose(np.linalg.norm(turned, axis=1), np.linalg.norm(v, axis=1))
-    assert np.allclose(_gyrated(b, a, turned), v)
 
 
 def test_a_move_is_as_long_as_its_vector_at_any_radius():
@@ -462,8 +390,8 @@ def test_a_move_is_as_long_as_its_vector_at_any_radius():
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.2])
-@pytest.mark.parametrize("sources", [40, 13])
-def test_the_gradient_is_autograd_s(sources, weight):
+@pytest.mark.parametrize("sources", [13])
+def test_the_gradient_equals_autograd(sources, weight):
     """Of the distortion and of the loss of neighbours, in the frames of the points and in the log of the scale."""
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(0)
@@ -486,36 +414,12 @@ def test_the_gradient_is_autograd_s(sources, weight):
     assert np.isclose(slope, log_scale.grad.item(), rtol=1e-3)
 
 
-def test_points_are_brought_back_along_their_rays():
-    points = Ball.of(cloud(40, 3))
-    x, inside = points.hyperboloid(), points.within(1.5)
-    assert 5 < np.sum(radius(x) > 1.5) < 35 and points.within(9.0) is points
-    assert np.allclose(radius(inside.hyperboloid()), np.minimum(radius(x), 1.5))
-    assert np.allclose(
-        inside.z / np.linalg.norm(inside.z, axis=1)[:, None], points.z / np.linalg.norm(points.z, axis=1)[:, None]
-    )
-
-
-def test_the_fit_is_the_distortion():
-    x, chosen = cloud(40, 3), Targets.of(as_graph(TREE.parent), np.random.default_rng(0))
-    fit = chosen.fit(x)
-    E, D = pairwise_distance(x), graph_distances(TREE.parent)[chosen.order][:, chosen.order]
-    assert np.isclose(metrics.average_distortion(fit.scale * D, E, metric="precomputed"), fit.distortion)
-
-
 def test_differences_of_close_points_do_not_cancel():
     rng = np.random.default_rng(0)
     z = rng.standard_normal((30, 3)) / 3
     near = z + np.geomspace(1e-9, 1e-3, 30)[:, None] * rng.standard_normal((30, 3))
     exact = np.sum((z[:, None] - near[None]) ** 2, axis=-1)
     assert np.allclose(squared_differences(factors(z)[0], factors(near)[1]), exact, rtol=1e-4, atol=0)
-
-
-def test_flattened_points_lose_height_alone():
-    points = Ball.of(cloud(20, 5))
-    z, delta = points.flattened(2, 0.3)
-    assert np.array_equal(z[:, :2], points.z[:, :2]) and np.allclose(z[:, 2:], 0.7 * points.z[:, 2:])
-    assert np.allclose(delta, 1 - np.sum(z * z, axis=1))
 
 
 def test_the_best_scale_is_the_best():
@@ -531,12 +435,12 @@ def test_the_best_scale_is_the_best():
 
 def test_a_tree_is_embedded_better_than_by_sarkar():
     for d, most in ((2, 0.0075), (10, 0.003)):  # Sarkar's 0.0098 and 0.0034
-        found = DistortionEmbedding(d, max_radius=None, n_init=1, random_state=0).fit(TREE.parent)
+        found = DistortionEmbedding(d, max_radius=None, n_init=0, random_state=0).fit(TREE.parent)
         assert found.converged_ and found.distortion_ < most
 
 
-def test_circles_find_their_scale():
-    """A circle has no tree: it lies best near the flat plane, where a regular polygon has distortion 0.1 or so."""
+def test_a_circle_is_embedded_as_well_as_a_flat_polygon():
+    """The best points of a circle are nearly flat: a regular polygon, with a distortion of about 0.1."""
     ring = nx.cycle_graph(20)
     found = DistortionEmbedding(2, n_init=1, random_state=0).fit(ring)
     angle = 2 * np.pi * np.arange(20) / 20
@@ -549,11 +453,11 @@ def test_circles_find_their_scale():
 
 def test_a_search_that_leads_to_infinity_stays_finite():
     """Of a complete graph all distances are equal, and the farther out the points, the more equal theirs."""
-    embedding = DistortionEmbedding(3, max_radius=None, n_init=1, random_state=0).fit(nx.complete_graph(20))
+    embedding = DistortionEmbedding(3, max_radius=None, n_init=0, random_state=0).fit(nx.complete_graph(20))
     assert embedding.distortion_ < 0.02 and np.isfinite(embedding.embedding_).all()
 
 
-@pytest.mark.parametrize(("n", "kind", "orders"), [(2, "uniform", 0), (19, "preferential", 2), (33, "recursive", 6)])
+@pytest.mark.parametrize(("n", "kind", "orders"), [(2, "uniform", 0), (33, "recursive", 6)])
 def test_more_dimensions_and_more_steps_are_never_worse(n, kind, orders):
     """On trees with lengths over up to six orders of magnitude, within the noise of the samples of pairs."""
     rng = np.random.default_rng(n)
@@ -568,25 +472,22 @@ def test_more_dimensions_and_more_steps_are_never_worse(n, kind, orders):
 
 def test_converged_means_that_a_longer_search_finds_little_more():
     tree = random_tree(60, random_state=0).parent
-    for d in (2, 10):
-        first, longer = (DistortionEmbedding(d, tol=tol, n_init=0, random_state=0).fit(tree) for tol in (0.02, 3e-3))
-        assert first.converged_ and longer.distortion_ <= first.distortion_ < 1.1 * longer.distortion_
+    first, longer = (DistortionEmbedding(2, tol=tol, n_init=0, random_state=0).fit(tree) for tol in (0.02, 3e-3))
+    assert first.converged_ and longer.distortion_ <= first.distortion_ < 1.1 * longer.distortion_
 
 
 def test_binary_trees_are_not_kept_in_a_plane():
     """Three directions around a node lie in a plane: ten dimensions must not be two of them."""
-    binary = nx.balanced_tree(2, 6)
-    graph = as_graph(binary)
+    graph = as_graph(nx.balanced_tree(2, 6))
     x = construct(rooted(graph.adjacency, centre(graph.adjacency)), 10, 0.5)
     shares = np.linalg.svd(x[:, 1:], compute_uv=False)
     assert shares[9] > 1e-3 * shares[0]  # in a plane the third is rounding already
-    flat, wide = (DistortionEmbedding(d, n_init=0, random_state=0).fit(binary).distortion_ for d in (2, 10))
-    assert wide < 0.8 * flat
 
 
 def test_large_graphs_are_embedded_from_a_sample_of_pairs():
     star = nx.full_rary_tree(50, 2200)
-    found = DistortionEmbedding(2, n_init=0, tol=0.5, random_state=0).fit(star)
+    with pytest.warns(ConvergenceWarning):
+        found = DistortionEmbedding(2, n_init=0, max_iter=20, random_state=0).fit(star)
     some = np.random.default_rng(0).choice(2200, 200, replace=False)
     D = shortest_paths(as_graph(star).adjacency, some)[:, some]
     E = pairwise_distance(to_hyperboloid(found.embedding_[some]))
@@ -596,13 +497,13 @@ def test_large_graphs_are_embedded_from_a_sample_of_pairs():
 
 def test_a_weight_of_neighbours_keeps_more_of_them():
     D = pairwise_distance(to_hyperboloid(make_hierarchical_normals(117, 10, random_state=1).points))
-    near, plain = (DistortionEmbedding(2, neighbor_weight=w, n_init=1, random_state=0).fit(D) for w in (0.3, 0.0))
+    near, plain = (DistortionEmbedding(2, neighbor_weight=w, **QUICK).fit(D) for w in (0.3, 0.0))
     E, F = (pairwise_distance(to_hyperboloid(found.embedding_)) for found in (near, plain))
     kept = [metrics.neighbours_kept(D, each, metric="precomputed") for each in (E, F)]
     assert kept[0] > kept[1] and near.distortion_ > plain.distortion_
 
 
-def test_it_says_when_it_has_not_converged():
+def test_warns_if_it_has_not_converged():
     with pytest.warns(ConvergenceWarning, match=r"stopped after 1 steps without converging. Raise max_iter \(now 1\)"):
         found = DistortionEmbedding(2, n_init=0, max_iter=1, random_state=0).fit(nx.karate_club_graph())
     assert not found.converged_ and found.n_iter_ == 1
@@ -611,7 +512,7 @@ def test_it_says_when_it_has_not_converged():
 # ---------------------------------------------------------------- Poincaré embeddings
 
 
-def test_the_gradient_of_a_batch_is_autograd_s():
+def test_the_gradient_of_a_batch_equals_autograd():
     torch = pytest.importorskip("torch")
     x = cloud(11, 3, 0.7)
     ball = Ball.of(x)
@@ -620,8 +521,8 @@ def test_the_gradient_of_a_batch_is_autograd_s():
     loss, gradient = _batch(ball.z, ball.delta, 4, known)
     z = torch.tensor(ball.z, requires_grad=True)
     d = lambda a, b: torch.acosh(1 + 2 * ((a - b) ** 2).sum(-1) / ((1 - (a**2).sum(-1)) * (1 - (b**2).sum(-1))))
-    near, apart = d(z[:4], z[4:8]), d(z[:4, None], z[None, 8:])
-    total = torch.exp(-near) + torch.where(torch.tensor(known), 0.0, torch.exp(-apart)).sum(1)
+    near, far = d(z[:4], z[4:8]), d(z[:4, None], z[None, 8:])
+    total = torch.exp(-near) + torch.where(torch.tensor(known), 0.0, torch.exp(-far)).sum(1)
     expected = (near + torch.log(total)).sum()
     expected.backward()
     assert np.isclose(loss, expected.item(), rtol=1e-6)
@@ -629,24 +530,21 @@ def test_the_gradient_of_a_batch_is_autograd_s():
 
 
 def test_a_hierarchy_is_learnt():
-    found = PoincareEmbedding(5, closure=True, epochs=150, learning_rate=0.1, random_state=0).fit(balanced_tree(3, 4).parent)
-    assert len(found.pairs_) == 3 * 1 + 9 * 2 + 27 * 3 + 81 * 4
+    found = PoincareEmbedding(5, closure=True, epochs=150, learning_rate=0.1, random_state=0).fit(TREE.parent)
+    assert len(found.pairs_) == 3 * 1 + 9 * 2 + 27 * 3
     assert found.mean_rank_ < 1.2 and found.map_ > 0.95 and found.loss_ < 0.5
     r = radius(to_hyperboloid(found.embedding_))
-    assert r[0] < r[1:4].mean() < r[4:13].mean() < r[40:].mean()  # the root inside, the leaves outside
+    assert r[0] < r[1:4].mean() < r[4:13].mean() < r[13:].mean()  # the root inside, the leaves outside
 
 
 def test_relations_of_an_undirected_graph_go_both_ways():
     found = PoincareEmbedding(2, epochs=2, burn_in=1, random_state=0).fit(nx.Graph([("a", "b"), ("b", "c")]))
     assert found.pairs_.tolist() == [[0, 1], [1, 0], [1, 2], [2, 1]]
-
-
-def test_an_undirected_graph_has_no_closure():
     with pytest.raises(ValueError, match="closure=True needs directed edges"):
         PoincareEmbedding(2, closure=True).fit(nx.path_graph(4))
 
 
-def test_the_closure_is_networkx_s():
+def test_the_closure_equals_that_of_networkx():
     dag = nx.gn_graph(60, seed=1)
     dag.add_edge(50, 3)
     found = closure_of(np.array(dag.edges), list(dag.nodes))
@@ -655,7 +553,7 @@ def test_the_closure_is_networkx_s():
         PoincareEmbedding(2, closure=True).fit(nx.DiGraph([(0, 1), (1, 2), (2, 3), (3, 1)]))
 
 
-def test_ranks_and_precision_are_counted_right():
+def test_ranks_and_precision_equal_those_counted_one_by_one():
     rng = np.random.default_rng(0)
     x, related = cloud(30, 3), rng.integers(30, size=(80, 2))
     related = related[related[:, 0] != related[:, 1]]
@@ -676,14 +574,9 @@ def test_ranks_and_precision_are_counted_right():
 
 
 @pytest.mark.parametrize(
-    ("related", "sentence"),
+    ("related", "message"),
     [([[0, 9]], "from 0 to 2, but run from 0 to 9"), ([0, 1], r"shape \(m, 2\)"), ([[0.5, 1]], "whole numbers"), ([], "shape")],
 )
-def test_relations_that_cannot_be_ranked_are_refused(related, sentence):
-    with pytest.raises(ValueError, match=sentence):
+def test_rejects_relations_that_cannot_be_ranked(related, message):
+    with pytest.raises(ValueError, match=message):
         reconstruction(np.zeros((3, 2)), related)
-
-
-def test_points_that_are_not_finite_have_no_ranks():
-    with pytest.raises(ValueError, match="NaN"):
-        reconstruction(np.full((3, 2), np.nan), [[0, 1]])

@@ -357,6 +357,8 @@ SLOW = {  # a few hundred kilobytes each, which quadratic readers needed a minut
     + b"\n",
     "words.csv": b"\n".join([b",".join(b"w%d" % j for j in range(40_000)) + b",0.5"] * 2),
     "escape.edges": b"a b " + b"{" * 300_000,
+    "comments.obo": b"!x \n" * 100,  # a regular expression with two ways to match each line needed 2^100 steps
+    "comments.csv": b"!x \n" * 100,
 }
 HUGE = {  # some 8 MB each, of which a reader that keeps an object for every token makes gigabytes
     "a.nex": b"#NEXUS\nbegin trees;\ntranslate " + MILLIONS + b"z z;\ntree a = (1,2);\nend;",

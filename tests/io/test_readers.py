@@ -234,8 +234,10 @@ def test_what_else_a_file_holds_is_listed(tmp_path, torch):
 
 def test_parameters_of_geoopt_are_read(tmp_path, torch):
     geoopt = pytest.importorskip("geoopt")
-    torch.save({"w": geoopt.ManifoldParameter(torch.tensor(X), manifold=geoopt.PoincareBall())}, tmp_path / "a.pt")
-    assert np.array_equal(load(tmp_path / "a.pt").X, X)
+    for manifold, model in ((geoopt.PoincareBall(c=2.0), "poincare"), (geoopt.Lorentz(k=0.5), "lorentz")):
+        torch.save({"w": geoopt.ManifoldParameter(torch.tensor(X), manifold=manifold)}, tmp_path / "a.pt")
+        table = load(tmp_path / "a.pt")
+        assert np.array_equal(table.X, X) and table.model == model and np.isclose(table.curvature, -2.0, rtol=1e-6)
 
 
 def test_broken_checkpoints(tmp_path, torch):

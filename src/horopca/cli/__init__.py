@@ -46,7 +46,8 @@ class Commands(click.RichGroup):
         return super().main(*args, **kwargs)
 
     def invoke(self, ctx: Context) -> Any:
-        with report_errors(ctx.ensure_object(State)):
+        ctx.ensure_object(State)  # of this context and those of the commands
+        with report_errors():
             return super().invoke(ctx)
 
 

@@ -12,13 +12,13 @@ from rich.text import Text
 from .. import plots
 from .._input.coordinates import check_coordinates
 from ..datasets import make_hierarchy
-from ..geometry import from_hyperboloid
+from ..geometry import MODELS
 from ..io import Table
 from ..metrics import frechet_variance
 from ..metrics.comparison import ALL_METHODS, Reduction, default_methods, reductions
 from .console import common, print_table, progress_bar, report
 from .files import Reading, figure_for, save_figure, write_files
-from .options import command, list_of, picture_reading_options, points_argument, positive_integer, writes
+from .options import command, list_of, picture_reading_options, points_argument, positive_integer, view_option, writes
 from .points import Description, read_described
 
 # Columns of the table: the heading, the format of a value, and what is smallest for the best record. The best variance is that
@@ -54,10 +54,11 @@ FEW_NEIGHBOURS = 0.1  # A picture that keeps fewer of the nearest neighbours tha
     metavar="NAME,NAME",
     help=f"Methods to compare, of {', '.join(ALL_METHODS)}.  [default: all but {', '.join(OTHERS)}]",
 )
-@writes("--plot", help="Picture with a disk for each method: .png, .pdf or .svg. Needs 2 in -k.")
+@writes("--plot", help="Picture with a panel for each method: .png, .pdf or .svg. Needs 2 in -k.")
+@view_option()
 @picture_reading_options
 def compare(
-    input: Path | None, n_components: list[int], methods: list[str] | None, plot: Path | None, reading: Reading
+    input: Path | None, n_components: list[int], methods: list[str] | None, plot: Path | None, view: str, reading: Reading
 ) -> None:
     """Reduce the points in INPUT by every method, and show what each keeps.
 
@@ -69,20 +70,21 @@ def compare(
     Examples:
       horopca compare vectors.npy
       horopca compare vectors.npy -k 1,2,3 --methods horopca,tpca,hmds
-      horopca compare vectors.npy --plot disks.png --metadata classes.txt
+      horopca compare vectors.npy --plot panels.png --view equidistant --metadata classes.txt
       horopca compare vectors.npy --json | jq '.results[].distortion'
     """
     seed, figure = common().seed, figure_for(plot)
     if plot is not None and 2 not in n_components:
-        raise click.UsageError(f"--plot draws disks and needs 2 in -k, but -k is {', '.join(map(str, n_components))}.")
+        raise click.UsageError(f"--plot draws the plane and needs 2 in -k, but -k is {', '.join(map(str, n_components))}.")
     points, about, edges = _points(input, reading, seed)
     coordinates = reading.coordinates(points.model, points.curvature)
     found = watched_reductions(points.X, n_components, methods or default_methods(), random_state=seed, **coordinates)
     if figure is not None:
         disks, space = [row for row in found if row.record["n_components"] == 2], check_coordinates(**coordinates)
-        images = {row.record["title"]: from_hyperboloid(space.to_hyperboloid(row.Y), "poincare") for row in disks}
+        images = {row.record["title"]: MODELS["poincare"].from_hyperboloid(space.to_hyperboloid(row.Y)) for row in disks}
         captions = [f"distortion {row.record['distortion']:.3f}" for row in disks]
-        plots.plot_comparison(images, about.labels, edges=edges, captions=captions, figure=figure)
+        colours: dict[str, Any] = {"labels": about.labels, "palette": about.palette}
+        plots.plot_comparison(images, **colours, edges=edges, captions=captions, view=view, figure=figure)
         write_files((plot, save_figure(figure)))
     records, (n, columns) = [row.record for row in found], points.X.shape
     given = {"input": input, **coordinates, "seed": seed, "plot": plot}
@@ -133,7 +135,7 @@ def few_neighbours(kept: float | None) -> str | None:
     if kept is None or not kept < FEW_NEIGHBOURS:
         return None
     return (
-        f"At most {kept:.1%} of the nearest neighbours are kept: do not read neighbourhoods off such pictures. `horopca "
-        "components` says how many dimensions the data supports (-k 10 keeps more). Where points lie near the origin, tangent "
-        "PCA (--method tpca) shows as much, and UMAP on hyperbolic distances keeps neighbours better."
+        f"Only {kept:.1%} of the nearest neighbours are kept: do not read neighbourhoods off such a picture. More components "
+        "keep more (-k 10); `horopca components` says how many the data supports. Of points near the origin, tangent PCA "
+        "(--method tpca) keeps as much. UMAP on hyperbolic distances keeps more neighbours in a plane."
     )

@@ -102,4 +102,4 @@ def _print_curve(curve: ComponentCurve, title: str) -> None:
         style = "bold" if number == curve.chosen else ""
         rows.append([Text(cell, style=style) for cell in (str(number), *cells, f"{curve.added[k]:.1%}", chance)])
     headings = ["k", *(heading for heading, _ in FIGURES.values()), "adds", "by chance"]
-    print_table(title, headings, rows, below=with_options(curve.sentence, {"max_components": "--components"}))
+    print_table(title, headings, rows, below=with_options(curve.sentence))

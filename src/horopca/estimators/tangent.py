@@ -11,11 +11,11 @@ from .linear import LinearReduction, leading_axes
 
 
 class TangentPCA(LinearReduction):
-    """Principal component analysis in the tangent space at the Fréchet mean.
+    """Principal component analysis in the tangent space at the Fréchet mean [1]_.
 
-    Every point x becomes the tangent vector at the mean that leads to it, of length d(mean, x); these vectors go through
-    PCA, and their projections lead back into hyperbolic space. Distances from the mean along the components are
-    kept; distances between points far from the mean are not.
+    Every point x becomes the tangent vector at the mean that leads to it, of length d(mean, x). PCA reduces these vectors, and
+    the exponential map takes the result back to hyperbolic space. Distances from the mean along the components are kept;
+    distances between points far from the mean are not.
 
     Parameters
     ----------
@@ -43,8 +43,13 @@ class TangentPCA(LinearReduction):
     See Also
     --------
     HoroPCA : projects along horospheres, which keeps distances better.
-    RadialPCA : the same directions, with every point's distance from the mean kept.
+    RadialPCA : PCA of the directions alone, which keeps every distance from the mean.
     PGA : projects to geodesic submanifolds, of which this is the approximation.
+
+    References
+    ----------
+    .. [1] Fletcher, P. T., Lu, C., Pizer, S. M., and Joshi, S. (2004). Principal geodesic analysis for the study of nonlinear
+       statistics of shape. IEEE Transactions on Medical Imaging 23(8).
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -14,7 +14,7 @@ from .._input.coordinates import Coordinates
 from .._input.rows import check_rows
 from ..geometry import distance, pairwise_distance
 from ..geometry.hyperboloid import BLOCK_ELEMENTS
-from ..metrics.neighbours import EXACT_POINTS, point_measures
+from ..metrics.neighbours import EXACT_POINTS, TIE, neighbour_ranks, trust_of_ranks
 from ..neighbors.estimator import nearest_neighbours
 from ..statistics import standard_error
 from .columns import Arrays, Header, is_several
@@ -24,7 +24,6 @@ STORED_NUMBERS = 150_000  # coordinates of the original in one page, needed to r
 EXACT_NODES = 1 << 11  # nodes of a graph up to which ranks of all are counted: all shortest paths take two seconds
 SAMPLED = 512  # points whose ranks are counted where there are more than these, or than EXACT_POINTS without a graph
 PAIRS = 1 << 22  # pairs that the average distortion is measured on: a second for points, two for a graph of 20,000 nodes
-TIE = 1 + 1e-12  # distances that differ by less are equal: the same distance rounds differently in two formulas
 
 # A measure: its name, whether high values are the good ones, and what it is.
 MEASURES = {
@@ -44,11 +43,14 @@ MEASURES = {
 }
 
 
+Distances: TypeAlias = Callable[[np.ndarray], np.ndarray]  # from some of n points to all: indices (m,) to distances (m, n)
+
+
 class Original(NamedTuple):
     """The distances before the reduction."""
 
     word: str  # "original" or "graph", as the page calls it
-    rows: Callable[[np.ndarray], np.ndarray]  # distances (m, n) from some of the n points to all
+    rows: Distances
     points: np.ndarray | None = None  # (n, d+1), where the original is points
     graph: csr_array | None = None  # (n, n), where it is a graph
     unit: float = 1.0  # of its distances, in the user's units
@@ -79,7 +81,7 @@ def add_original(
         header["graph_scale"] = scale / coordinates.scale
         _add_edge_length(header, arrays, before.graph)
     found = {"false": added.mean(axis=1), "lost": lost.mean(axis=1), "distortion": local_distortion(away, scale * far)}
-    found |= rank_measures(before.rows, y, k, EXACT_POINTS if before.graph is None else EXACT_NODES)
+    found |= rank_measures(before.rows, y, here, there, EXACT_POINTS if before.graph is None else EXACT_NODES)
     _add_measures(header, arrays, found, k, n)
     _add_coordinates(header, arrays, before)
     if total is not None:
@@ -189,12 +191,18 @@ def _paths(graph: csr_array, rows: np.ndarray, k: int, limit: float) -> np.ndarr
     return d
 
 
-def rank_measures(before: Callable[[np.ndarray], np.ndarray], y: np.ndarray, k: int, exact: int) -> dict[str, np.ndarray]:
-    """Trustworthiness and continuity of each point, or of a sample where there are more than `exact` points."""
+def rank_measures(
+    before: Callable[[np.ndarray], np.ndarray], y: np.ndarray, here: np.ndarray, there: np.ndarray, exact: int
+) -> dict[str, np.ndarray]:
+    """Trustworthiness and continuity of each point, or of a sample where there are more than `exact` points.
+
+    `here` and `there` (n, k) are the nearest neighbours in the picture y (n, 3) and in the original.
+    """
     n = len(y)
     some = np.arange(n) if n <= exact else np.random.default_rng(0).choice(n, SAMPLED, replace=False)
-    found = point_measures(before, lambda points: pairwise_distance(y[points], y), some, k)
-    return {name: found[name] for name in ("trust", "continuity")}
+    trust = neighbour_ranks(before, some, here[some], n)
+    continuity = neighbour_ranks(lambda points: pairwise_distance(y[points], y), some, there[some], n)
+    return {"trust": trust_of_ranks(trust, n), "continuity": trust_of_ranks(continuity, n)}
 
 
 def local_distortion(away: np.ndarray, distances: np.ndarray) -> np.ndarray:
@@ -205,9 +213,7 @@ def local_distortion(away: np.ndarray, distances: np.ndarray) -> np.ndarray:
     return np.where(count > 0, change.sum(axis=1) / np.maximum(count, 1), np.nan)
 
 
-def average_change(
-    before: Callable[[np.ndarray], np.ndarray], y: np.ndarray, free_scale: bool
-) -> tuple[float | None, float, float]:
+def average_change(before: Distances, y: np.ndarray, free_scale: bool) -> tuple[float | None, float, float]:
     """Mean over pairs of |d' / (s d) - 1|, its standard error (0 for all pairs), and s.
 
     s is the best scale if `free_scale`, as the unit of a graph is arbitrary, and 1 otherwise. The mean is None without pairs.

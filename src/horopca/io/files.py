@@ -7,6 +7,7 @@ allocate. Ordinary files need far less; a small file that claims to be huge, or 
 from __future__ import annotations
 
 import errno
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -23,7 +24,7 @@ LABEL_NAMES = CLASS_HEADERS | NAME_HEADERS
 PREFERRED = ("X", "embeddings", "model.lt.weight", "lt.weight", "weight")  # Usual names of the points among other arrays.
 FLOOR = 1 << 28  # Bytes that any file may take.
 FACTOR = 16  # A larger file may take this multiple of its size: text of short words needs about 10.
-WORD = 80  # Bytes of a string in a list, without its characters.
+POINTER = 8  # Bytes of an entry of a list.
 SHARED_WORDS = 1 << 16  # The first words of a file are stored once each: classes repeat, names do not.
 _allowed: ContextVar[int | None] = ContextVar("_allowed", default=None)
 
@@ -220,9 +221,15 @@ def memory_limit(nbytes: float) -> Iterator[None]:
 
     Examples
     --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
     >>> from horopca.io import load, memory_limit
-    >>> with memory_limit(64e9):  # doctest: +SKIP
-    ...     table = load("packed.npz")
+    >>> path = Path(tempfile.mkdtemp()) / "packed.npz"
+    >>> np.savez_compressed(path, np.zeros((100, 5)))
+    >>> with memory_limit(64e9):
+    ...     load(path).X.shape
+    (100, 5)
     """
     if not nbytes > 0:
         raise ValueError(f"nbytes must be a number of bytes above 0, but is {nbytes!r}.")
@@ -256,11 +263,11 @@ class Budget:
         """The text, counted; equal short texts share one string."""
         known = self._words.get(text)
         if known is None:
-            self.claim(WORD + 4 * len(text))
+            self.claim(POINTER + sys.getsizeof(text))
             if len(self._words) < SHARED_WORDS:
                 self._words[text] = text
             return text
-        self.claim(8)  # a pointer
+        self.claim(POINTER)
         return known
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..geometry import busemann, from_hyperboloid, geodesic, to_hyperboloid
+from ..geometry import MODELS, busemann, from_hyperboloid, geodesic, to_hyperboloid
 from ..geometry.isometries import translate_ideal
 
 Arcs: TypeAlias = Callable[[np.ndarray, np.ndarray, int], np.ndarray]  # ends (m, 2) and (m, 2), n_points, to (m, n_points, 2)
@@ -68,7 +68,7 @@ def cone_borders(x: np.ndarray, ends: np.ndarray) -> list[np.ndarray]:
     A border follows a geodesic from the point to the rim, the rim, and the other geodesic back to the point.
     """
     borders = []
-    for here, (one, middle, other) in zip(np.asarray(from_hyperboloid(x, "poincare"))[:, None], ends, strict=True):
+    for here, (one, middle, other) in zip(np.asarray(MODELS["poincare"].from_hyperboloid(x))[:, None], ends, strict=True):
         rim = to_complex(middle) * np.exp(1j * np.linspace(-_turn(one, middle), _turn(middle, other), 65))
         first, last = (poincare_arcs(here, end[None] * INSIDE, 65)[0] for end in (one, other))
         borders.append(np.concatenate([first, from_complex(rim), last[::-1]]))

@@ -8,8 +8,8 @@ import numpy as np
 
 from .._input.arguments import check_number
 from ..geometry import (
+    MODELS,
     ModelName,
-    from_hyperboloid,
     horosphere,
     origin,
     radius,
@@ -58,7 +58,7 @@ def plot_geodesics(a: Any, b: Any, *, colour: str = COLOURS[0], ax: Axes | None 
     if a.shape != b.shape:
         raise ValueError(f"a and b must have the same number of rows, but have {len(a)} and {len(b)}.")
     ax, view, centre = axes_in_view(ax)
-    a, b = (np.asarray(from_hyperboloid(translate_to_origin(points, centre), view.model)) for points in (a, b))
+    a, b = (np.asarray(MODELS[view.model].from_hyperboloid(translate_to_origin(points, centre))) for points in (a, b))
     draw_lines(ax, view.arcs(a, b, 33), colour, 1.2, zorder=2)
     return ax
 
@@ -145,9 +145,9 @@ def plot_projection(x: Any, q: Any, *, base: Any = (0.0, 0.0), ax: Axes | None =
     toward = translate_ideal_to_origin(end, b)
 
     def back(curves: np.ndarray) -> np.ndarray:
-        return np.asarray(from_hyperboloid(translate(to_hyperboloid(curves), b), "poincare"))
+        return np.asarray(MODELS["poincare"].from_hyperboloid(translate(to_hyperboloid(curves), b)))
 
-    arcs = back(horocycle_arcs(from_hyperboloid(translate_to_origin(points, b), "poincare"), toward))
+    arcs = back(horocycle_arcs(MODELS["poincare"].from_hyperboloid(translate_to_origin(points, b)), toward))
     line = back(np.linspace(-1, 1, 401)[:, None] * toward * (1 - 1e-9))
     theme, area = theme_of(ax), proportion(ax) ** 2
     draw_lines(ax, [line], theme.rim, 1.4, zorder=2)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..geometry import ModelName, from_hyperboloid, origin, radius, to_hyperboloid, translate_to_origin
+from ..geometry import MODELS, ModelName, origin, radius, to_hyperboloid, translate_to_origin
 from ..statistics import frechet_mean
 from .curves import Arcs, equidistant_arcs, halfplane_arcs, klein_arcs, poincare_arcs
 from .figures import draw_lines, new_figure, proportion, text_size, theme_of
@@ -160,6 +160,5 @@ def draw_rings(ax: Axes, view: View, size: float, unit: float, theme: Theme) -> 
 
 def _from_polar(r: Any, angle: Any, model: ModelName) -> np.ndarray:
     """The points (m, 2) of the plane at distances r from the centre in directions `angle`, in the coordinates of a model."""
-    return np.asarray(
-        from_hyperboloid(to_hyperboloid(np.stack([r * np.cos(angle), r * np.sin(angle)], axis=1), "tangent"), model)
-    )
+    x = to_hyperboloid(np.stack([r * np.cos(angle), r * np.sin(angle)], axis=1), "tangent")
+    return np.asarray(MODELS[model].from_hyperboloid(x))
