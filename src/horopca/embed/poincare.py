@@ -267,7 +267,7 @@ def closure_of(pairs: np.ndarray, names: list[Any]) -> np.ndarray:
 
 
 class Reconstruction(NamedTuple):
-    """How well distances separate related nodes from others."""
+    """How well distances separate related nodes from others; returned by `reconstruction`."""
 
     mean_rank: float  #: of a related node among the unrelated ones and itself, 1 at best
     mean_average_precision: float  #: 1 at best
