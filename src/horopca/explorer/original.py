@@ -14,6 +14,7 @@ from .._input.coordinates import Coordinates
 from .._input.rows import check_rows
 from ..geometry import distance, pairwise_distance
 from ..geometry.hyperboloid import BLOCK_ELEMENTS
+from ..metrics.distances import best_scale
 from ..metrics.neighbours import EXACT_POINTS, TIE, neighbour_ranks, trust_of_ranks
 from ..neighbors.estimator import nearest_neighbours
 from ..statistics import standard_error
@@ -230,12 +231,10 @@ def average_change(before: Distances, y: np.ndarray, free_scale: bool) -> tuple[
         d, e = before(rows)[:, others], pairwise_distance(y[rows], y[others])
         counted = np.isfinite(d) & (d > 0)
         ratios[start : start + step] = np.where(counted, e / np.where(counted, d, 1.0), np.nan)
-    order = np.sort(ratios[np.isfinite(ratios)])
-    if not order.size:
+    measured = ratios[np.isfinite(ratios)]
+    if not measured.size:
         return None, 0.0, 1.0
-    scale = 1.0
-    if free_scale and order[-1] > 0:  # the sum of |r t - 1| over t is least at the median of 1 / r with weights r
-        scale = float(order[int(np.searchsorted(np.cumsum(order), order.sum() / 2))])
+    scale = best_scale(measured) if free_scale else 1.0
     change = np.ma.masked_invalid(np.abs(ratios / scale - 1))
     error = 0.0 if len(some) == n else standard_error(change.mean(axis=1).compressed().tolist())
     return float(change.mean()), error, scale
