@@ -35,6 +35,7 @@ DTYPES |= {f"I{8 * size}": f"<i{size}" for size in (1, 2, 4, 8)}
 SAFETENSORS_ERRORS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)  # of a wrong header
 MOST_AXES = 64  # NumPy's own limit.
 BLOCK_BYTES = 1 << 25  # The size of a block of the input: large enough that a disk reads it at full speed.
+TAKEN_ROWS = 1 << 10  # Single rows that are read through one mapping, because each brings about 64 KB into memory.
 LONGEST_HEADER = 1 << 26  # Bytes; the format's own limit is a little higher.
 JSON = 32  # Bytes in memory per byte of JSON: "{}," makes a dictionary.
 
@@ -128,6 +129,10 @@ class Source(NamedTuple):
         if X.shape != self.shape or X.dtype != self.dtype:
             raise ValueError(f"{self.path} has changed while it was read. Run it again.")
         return np.array(X[start:stop:step])
+
+    def take(self, indices: np.ndarray) -> np.ndarray:
+        parts = [indices[start : start + TAKEN_ROWS] for start in range(0, len(indices), TAKEN_ROWS)]
+        return np.concatenate([np.array(map_npy(self.path)[part]) for part in parts])
 
     def fingerprint(self) -> list[Any]:
         """What differs for another file, or after a change: the system sets the time of the last change itself."""
