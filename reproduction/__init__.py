@@ -7,7 +7,7 @@
 | `items`        | everything else in the paper, a row each: where it is implemented, tested and reproduced        |
 | `experiments`  | a file for each table or figure: its cells, and the text and pictures of their results          |
 | `cells`        | the computations, pure functions; `cells.systems` has a row for every system that is measured   |
-| `results.json` | the results, committed; docs/reproduction*.md are made from it                           |
+| `results.json` | the committed results, from which docs/reproduction*.md are generated                           |
 
 Finished cells are files in a folder, so that an interrupted reproduction can be resumed.
 """

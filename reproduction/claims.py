@@ -1,6 +1,6 @@
-"""The paper's own claims, in its words and order: each a row, with the check that judges it for one system at a time.
+"""The claims of the paper in its own words and order, one row each, with the check that judges it for one system.
 
-The three systems of the columns: the paper's method as its equation defines it, as its published code has it, and ours.
+The columns are three systems: the method that the paper's equation defines, the one that its published code implements, and ours.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ COLUMNS = {"as written (the equation, greedy)": WRITTEN, "as coded (orthonormal)
 
 
 class Claim(NamedTuple):
-    """A claim: where it stands, its words, and the check: (results, system) -> verdict; or (results, "") if of no system."""
+    """A claim: its place, its words, and the check (results, system) -> verdict. `system` is "" if the claim is about none."""
 
     place: str
     words: str
@@ -75,7 +75,7 @@ CLAIMS = (
     Claim("§5.3", "it allows practitioners to remove noise and decorrelate the data", decorrelates, False),
     Claim("Caption of Table 3", "We report classification accuracy averaged over 5 embedding configurations", is_accuracy, False),
     Claim("§5.3", "HoroPCA whitening improves downstream classification on all datasets compared to eSVM and hSVM or tPCA and PGA whitening", whitening_wins("average precision", (*NO_WHITENING, "tangent PCA + eSVM", "PGA + eSVM"))),
-    Claim("§5.3, by accuracy", "(the same, read as the caption has it)", whitening_wins("accuracy", (*NO_WHITENING, "tangent PCA + eSVM", "PGA + eSVM"))),
+    Claim("§5.3, by accuracy", "(the same claim, measured by accuracy as in the caption)", whitening_wins("accuracy", (*NO_WHITENING, "tangent PCA + eSVM", "PGA + eSVM"))),
     Claim("§5.4", "we can see some hierarchical patterns such as “feline hypernym of cat” or “cat hypernym of burmese cat”. These patterns are harder to visualize for other methods", felines),
     Claim("§5.4, Figures 4, 8", "PGA (average distortion: 0.534)", mammals_by("pga"), False),
     Claim("Figure 8", "PCA (average distortion: 0.942)", mammals_by("pca"), False),
@@ -101,7 +101,7 @@ def claims_text(results: Results) -> str:
 
 
 def verdicts(results: Results) -> str:
-    """How many of the claims hold, for the method as the paper defines it, as its code has it, and for ours."""
+    """How many of the claims hold, for the method as the paper defines it, as its code implements it, and for ours."""
     found = [[claim.check(results, system)[0] for claim in CLAIMS if claim.of_system] for system in COLUMNS.values()]
     rows = "\n".join(f"| {word} | {' | '.join(str(column.count(word)) for column in found)} |" for word in WORDS)
     alone = [claim.check(results, "")[0] for claim in CLAIMS if not claim.of_system]
@@ -116,7 +116,7 @@ def _cell(verdict: Verdict) -> str:
 
 
 HEAD = (
-    "Each in its own words and place, judged for the paper's method as its equation (5) defines it, for the method as its published code has it, "
-    "and for ours. The baselines that they are judged against are the paper's, *computed rightly* (the pages of the tables show how far print is from that); "
-    "figures are those of the four data sets in turn, or of the three networks."
+    "Every claim of the paper in its own words, judged for three variants: the method that equation (5) of the paper defines, the method that its "
+    "published code implements, and ours. The baselines are those of the paper, *computed correctly*; the pages of the tables compare them with the "
+    "published numbers. Evidence is listed for the four data sets, or the three networks, in the order of the tables."
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,13 @@ class Results:
     def __init__(self, found: Iterable[tuple[Cell, dict[str, Any]]]) -> None:
         self.found = list(found)
 
+    @cached_property
+    def by_function(self) -> dict[str, list[tuple[Cell, dict[str, Any]]]]:
+        groups: dict[str, list[tuple[Cell, dict[str, Any]]]] = {}
+        for cell, result in self.found:
+            groups.setdefault(cell.function, []).append((cell, result))
+        return groups
+
     def __iter__(self) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         """Arguments and results, in the order of the cells."""
         return ((cell.arguments, result) for cell, result in self.found)
@@ -46,8 +54,10 @@ class Results:
         """The results of a function whose arguments have these values."""
         return [
             result
-            for cell, result in self.found
-            if cell.function.endswith(function) and arguments.items() <= cell.arguments.items()
+            for name, found in self.by_function.items()
+            if name.endswith(function)
+            for cell, result in found
+            if arguments.items() <= cell.arguments.items()
         ]
 
     def first(self, function: str, **arguments: Any) -> dict[str, Any] | None:

@@ -97,7 +97,7 @@ def legend(figure: Any, ax: Any, *, today: bool = False) -> None:
         ax.scatter([], [], s=42, color=OURS),
         *([ax.scatter([], [], s=90, marker="|", color=PAPER, linewidths=2)] if today else []),
     ]
-    words = ["in print", "computed here, with its deviation", *(["published code, today"] if today else [])]
+    words = ["in the paper", "computed here, with its deviation", *(["published code, today"] if today else [])]
     figure.legend(handles, words, loc="outside lower center", ncols=3, frameon=False)
 
 

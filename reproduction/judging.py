@@ -1,4 +1,4 @@
-"""What judges the paper's claims: each check looks at the results for one system, and gives a verdict with its evidence."""
+"""The checks of the paper's claims: each one returns a verdict and its evidence for one system."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BASELINES = ("pca", "tpca", "pga", "bsa", "hae", "hmds")  # the paper's, as writ
 NO_WHITENING = ("eSVM", "hSVM")
 WHITENINGS = {WRITTEN: "HoroPCA, greedy", CODED: "HoroPCA, orthonormal", OURS: "BusemannWhitener(4)"}
 
-APART = 0.1  # share of a distance that has to be left for two points to be seen apart
+APART = 0.1  # the fraction of their distance that must remain for two points to look separate
 
 Verdict = tuple[str, str]  # "holds", "holds in part" or "does not", and the evidence
 NOTHING: Verdict = (ABSENT, "")
@@ -39,7 +39,7 @@ def _means(results: Results, system: str, index: int, **fixed: str) -> dict[str,
 
 
 def _against(mine: Mapping[str, float], others: Mapping[str, Mapping[str, float]], sign: int, spared: int) -> Verdict:
-    """Whether mine is less (sign 1) or more (-1) than the best of the others, in all places but a given number."""
+    """Whether mine is less (sign 1) or more (-1) than the best of the others, on all data sets but `spared`."""
     beaten, places = [], [g for g in mine if any(g in o for o in others.values())]
     for g in places:
         best = min((o for o in others if g in others[o]), key=lambda o: sign * others[o][g])
@@ -57,7 +57,7 @@ def _number(value: float) -> str:
 
 
 def outperforms(experiment: str, index: int, spared: int = 0, **fixed: str) -> Callable[[Results, str], Verdict]:
-    """Less distortion (0) or more Fréchet variance (1) than every baseline on every data set, or on all but a given number."""
+    """Less distortion (0) or more Fréchet variance (1) than every baseline on every data set, or on all but `spared`."""
 
     def check(results: Results, system: str) -> Verdict:
         own = results.of(experiment)
@@ -78,24 +78,24 @@ def reduces_by(results: Results, system: str) -> Verdict:
     return graded(
         int(most >= 0.77) + int(real >= 0.77),
         2,
-        f"up to {most:.0%} below BSA computed rightly, {real:.0%} below the best baseline "
-        "(in print 77 % is BSA's .70 to .16 on CS Ph.D.)",
+        f"up to {most:.0%} below BSA computed correctly, {real:.0%} below the best baseline "
+        "(the 77 % of the paper compares .16 with BSA's .70 on CS Ph.D.)",
     )
 
 
 def independent(results: Results, system: str) -> Verdict:
-    """Whether the two ideal points of the maximum stay apart."""
+    """Whether the two ideal points of the maximum are distinct."""
     found = {g: results.of("reduction").values("angle", BY, graph=g, system=system) for g in paper.GRAPHS}
     apart = {g: float(values.min()) for g, values in found.items() if len(values)}
-    text = "least angle " + ", ".join(f"{angle:.3f}°" for angle in apart.values())
+    text = "smallest angle " + ", ".join(f"{angle:.3f}°" for angle in apart.values())
     return graded(sum(angle > 1 for angle in apart.values()), len(apart), text) if apart else NOTHING
 
 
 def greedy_is_best(results: Results, _: str) -> Verdict:
-    """Whether one ideal point after another finds as much pair variance as all at once."""
+    """Whether a greedy search finds as much pair variance as a joint one."""
     most = lambda g, system: results.of("reduction").values("pair_variance", BY, graph=g, system=system).max(initial=0)
     pairs = [(one, both) for g in paper.GRAPHS if (one := most(g, WRITTEN)) and (both := most(g, OURS))]
-    text = "of HoroPCA: pair variance " + ", ".join(f"{one:.2f} greedily to {both:.2f} at once" for one, both in pairs)
+    text = "for HoroPCA the pair variance is " + ", ".join(f"{one:.2f} (greedy) and {both:.2f} (joint)" for one, both in pairs)
     return graded(sum(one >= both * (1 - 1e-4) for one, both in pairs), len(pairs), text) if pairs else NOTHING
 
 
@@ -108,12 +108,14 @@ def pca_is_poor(results: Results, _: str) -> Verdict:
     better = {g: sum(o[g] < mine[g] for o in others) for g in mine}
     text = ", ".join(f"{short(mine[g])} ({count} of 5 baselines are better)" for g, count in better.items())
     return graded(
-        sum(count >= 3 for count in better.values()), 4, text + "; not as poor as print: its .84 to .94 are of rows for columns"
+        sum(count >= 3 for count in better.values()),
+        4,
+        text + "; better than the published .84 to .94, which come from an error (rows for columns)",
     )
 
 
 def second_best(results: Results, _: str) -> Verdict:
-    """Which baseline comes after HoroPCA on each data set, in print and here."""
+    """Which baseline comes after HoroPCA on each data set, in the paper and here."""
     own = results.of("reduction")
     here = {name: _means(own, name, 0) for name in BASELINES}
     if any(len(means) < 4 for means in here.values()):
@@ -123,7 +125,7 @@ def second_best(results: Results, _: str) -> Verdict:
     text = ", ".join(f"{TITLES[found[g]]} {short(here[found[g]][g])}" for g in paper.GRAPHS)
     then = ", ".join(TITLES[printed[g]] for g in paper.GRAPHS)
     same = sum(found[g] == printed[g] for g in paper.GRAPHS)
-    return graded(same, 4, f"second best of the distortions: here {text}; in print {then}")
+    return graded(same, 4, f"second smallest distortion: here {text}; in the paper {then}")
 
 
 def tangent_is_near(results: Results, _: str) -> Verdict:
@@ -132,8 +134,8 @@ def tangent_is_near(results: Results, _: str) -> Verdict:
     one, other = _means(own, "tpca", 0), _means(own, "pga", 0)
     if len(one) < 4 or len(other) < 4:
         return NOTHING
-    text = ", ".join(f"{short(one[g])} to {short(other[g])}" for g in one)
-    return graded(sum(abs(one[g] / other[g] - 1) < 0.1 for g in one), 4, f"distortion {text}: near only where the data is")
+    text = ", ".join(f"{short(one[g])} and {short(other[g])}" for g in one)
+    return graded(sum(abs(one[g] / other[g] - 1) < 0.1 for g in one), 4, f"distortions of tPCA and PGA: {text}")
 
 
 def sizes(results: Results, _: str) -> Verdict:
@@ -147,7 +149,7 @@ def sizes(results: Results, _: str) -> Verdict:
 
 
 def noise_hurts(results: Results, _: str) -> Verdict:
-    """PGA and BSA lose variance and distances when their base point moves."""
+    """How much the distortion of PGA and BSA grows if noise is added to their base point."""
     own, text, wins = results.of("reduction"), [], 0
     for method in ("pga", "bsa"):
         plain, noisy = _means(own, method, 0), _means(own, f"{method}-noise", 0)
@@ -156,7 +158,7 @@ def noise_hurts(results: Results, _: str) -> Verdict:
         rise = {g: noisy[g] - plain[g] for g in plain}
         wins += sum(r > 0 for r in rise.values())
         text.append(f"{method.upper()} {', '.join(f'{r:+.3f}' for r in rise.values())}")
-    return graded(wins, 8, "distortion at σ = 0.5 less that without: " + "; ".join(text))
+    return graded(wins, 8, "increase of the distortion at σ = 0.5: " + "; ".join(text))
 
 
 def gains(results: Results, row: str, judge: str, than: tuple[str, ...]) -> list[float]:
@@ -168,13 +170,13 @@ def gains(results: Results, row: str, judge: str, than: tuple[str, ...]) -> list
 
 
 def whitening_wins(judge: str, than: tuple[str, ...], by: float = 0.0) -> Callable[[Results, str], Verdict]:
-    """A better score than the others' on each network; or, of "by up to", so much better on one."""
+    """A better score than the others on each network; or, with `by`, better by this much on one network."""
 
     def check(results: Results, system: str) -> Verdict:
         found = gains(results, WHITENINGS[system], judge, than)
         if not found:
             return NOTHING
-        text = f"{judge} {', '.join(f'{gain:+.1f}' for gain in found)} over the best of them"
+        text = f"{judge} {', '.join(f'{gain:+.1f}' for gain in found)} compared with the best of them"
         if by:
             return ("holds" if max(found) >= by else "holds in part" if max(found) > 0 else "does not", text)
         return graded(sum(gain > 0 for gain in found), len(found), text)
@@ -183,7 +185,7 @@ def whitening_wins(judge: str, than: tuple[str, ...], by: float = 0.0) -> Callab
 
 
 def decorrelates(results: Results, _: str) -> Verdict:
-    """Whether the two coordinates along HoroPCA's directions say different things."""
+    """Whether the two coordinates along HoroPCA's directions are nearly uncorrelated."""
     own = results.of("whitening")
     networks = [n for n in paper.NETWORKS if own.where("classify", network=n, classifiers="directions")]
     if not networks:
@@ -197,12 +199,12 @@ def decorrelates(results: Results, _: str) -> Verdict:
     return graded(
         apart,
         len(networks),
-        f"the two coordinates have an absolute correlation of {along} (medians), along a random orthonormal pair of {random}",
+        f"the median absolute correlation of the two coordinates is {along}, and {random} along a random orthonormal pair",
     )
 
 
 def is_accuracy(results: Results, _: str) -> Verdict:
-    """Whether the printed eSVM figures are nearest to accuracy among the judges."""
+    """Whether the published eSVM numbers are closest to accuracy among the metrics."""
     own = results.of("whitening")
     if not own.where("classify", network="polbooks", classifiers="baselines"):
         return NOTHING
@@ -214,15 +216,16 @@ def is_accuracy(results: Results, _: str) -> Verdict:
         for judge in ("accuracy", "average precision", "trapezoid area")
     }  # fmt: skip
     nearest = min(away, key=away.__getitem__)
-    text = f"eSVM's figures are on average {', '.join(f'{v:.1f} from {j}' for j, v in away.items())}: they are the {nearest}"
+    gaps = ", ".join(f"{value:.1f} ({judge})" for judge, value in away.items())
+    text = f"the eSVM numbers differ from ours on average by {gaps}: closest is the {nearest}"
     return ("holds" if nearest == "accuracy" else "does not", text)
 
 
 def printed_gains() -> str:
-    """The gains that the paper's own table has over the methods without whitening."""
+    """The gains over the methods without whitening in the table of the paper."""
     last, others = paper.WHITENING["HoroPCA + eSVM"], [paper.WHITENING[name] for name in NO_WHITENING]
     found = [last[k].mean - max(other[k].mean for other in others) for k in range(3)]
-    return f"in print {', '.join(f'{gain:+.1f}' for gain in found)}: 3.9 is polbooks over hSVM alone"
+    return f"in the paper's table {', '.join(f'{gain:+.1f}' for gain in found)}; 3.9 is the gain over hSVM alone on polbooks"
 
 
 def gain_of_the_abstract(results: Results, system: str) -> Verdict:
@@ -231,23 +234,25 @@ def gain_of_the_abstract(results: Results, system: str) -> Verdict:
 
 
 def away(values: np.ndarray, printed: float) -> float:
-    """How many deviations of one more run a printed figure is from these (of half a digit at the least); below: negative."""
+    """The difference of a published number from the mean, in standard deviations of one more run (at least half a digit)."""
     scale = max(float(values.std(ddof=1)) * np.sqrt(1 + 1 / len(values)), 5e-4)
     return (printed - float(values.mean())) / scale
 
 
 def mammals(results: Results, system: str) -> Verdict:
-    """The printed distortion of the mammals, beside those of several trainings."""
+    """The published distortion of the mammals, compared with those of several trainings."""
     found, printed = distortions(results.of("wordnet"), system, False), paper.WORDNET["horopca"]
     if len(found) < 3:
         return NOTHING
     z = away(found, printed)
-    text = f"{spread(found, 3)} over {len(found)} trainings with public settings; print is {abs(z):.1f} deviations "
+    text = (
+        f"{spread(found, 3)} over {len(found)} trainings with public settings; the published number is {abs(z):.1f} deviations "
+    )
     return graded(int(z > -1) + int(z > -2), 2, text + ("below" if z < 0 else "above"))
 
 
 def mammals_by(method: str) -> Callable[[Results, str], Verdict]:
-    """The printed distortion of the mammals by a baseline: computed rightly, and (in part) with the published code's slip."""
+    """The published distortion of the mammals by a baseline, against ours, and ours with the error of the published code."""
 
     def check(results: Results, _: str) -> Verdict:
         own, printed = results.of("wordnet"), paper.WORDNET[method]
@@ -256,30 +261,30 @@ def mammals_by(method: str) -> Callable[[Results, str], Verdict]:
         if len(right) < 3:
             return NOTHING
         holds, near = abs(away(right, printed)) <= 2, len(slipped) > 2 and abs(away(slipped, printed)) <= 2
-        text = f"computed rightly {spread(right, 3)}"
-        text += f"; with the slips of the published code {spread(slipped, 3)}" if len(slipped) else ""
+        text = f"computed correctly {spread(right, 3)}"
+        text += f"; with the errors of the published code {spread(slipped, 3)}" if len(slipped) else ""
         return ("holds" if holds else "holds in part" if near else "does not", text)
 
     return check
 
 
 def felines(results: Results, system: str) -> Verdict:
-    """Whether the image shows feline above cat and cat above burmese cat, apart; and what is left of it by PGA."""
+    """Whether the image shows feline above cat and cat above burmese cat, clearly separated; and the same for PGA."""
     own = results.of("wordnet")
-    told = {name: own.where("reduce_trained", system=name, clip=False) for name in (system, "pga")}
-    if not all(told.values()) or not all("seen" in found for row in told.values() for found in row):
+    shown = {name: own.where("reduce_trained", system=name, clip=False) for name in (system, "pga")}
+    if not all(shown.values()) or not all("seen" in found for row in shown.values() for found in row):
         return NOTHING
-    mean = lambda name, part: float(np.mean([found["seen"][part] for found in told[name]]))
+    mean = lambda name, part: float(np.mean([found["seen"][part] for found in shown[name]]))
     say = lambda name: (
-        f"in order in {sum(found['seen']['in_order'] for found in told[name])} of {len(told[name])} trainings, "
-        f"at {mean(name, 'feline_cat'):.0%} and {mean(name, 'cat_burmese'):.0%} of their distances; "
-        f"{mean(name, 'above'):.0%} of all hypernyms nearer to *mammal* than what they name"
+        f"in order in {sum(found['seen']['in_order'] for found in shown[name])} of {len(shown[name])} trainings, "
+        f"keeping {mean(name, 'feline_cat'):.0%} and {mean(name, 'cat_burmese'):.0%} of the two distances; "
+        f"{mean(name, 'above'):.0%} of all hypernyms are nearer to *mammal* than their hyponyms"
     )
-    shown = [
+    separate = [
         found["seen"]["in_order"] and min(found["seen"]["feline_cat"], found["seen"]["cat_burmese"]) > APART
-        for found in told[system]
+        for found in shown[system]
     ]
-    return graded(sum(shown), len(shown), f"{say(system)} (by PGA {say('pga')})")
+    return graded(sum(separate), len(separate), f"{say(system)} (PGA: {say('pga')})")
 
 
 def curves_win(than: tuple[str, ...]) -> Callable[[Results, str], Verdict]:
@@ -296,8 +301,10 @@ def curves_win(than: tuple[str, ...]) -> Callable[[Results, str], Verdict]:
                 places += 1
                 best = min(rivals, key=rivals.__getitem__)
                 if rivals[best] < values.mean() - 1e-6:
-                    lost.append(f"{graph} {K} ({TITLES.get(best, best)} {short(rivals[best])} to {short(values.mean())})")
-        text = f"at {places - len(lost)} of {places} numbers of components" + (f"; not {', '.join(lost[:4])}" if lost else "")
+                    lost.append(f"{graph} {K} ({TITLES.get(best, best)} {short(rivals[best])}, HoroPCA {short(values.mean())})")
+        text = f"at {places - len(lost)} of {places} numbers of components" + (
+            f"; not at {', '.join(lost[:4])}" if lost else ""
+        )
         return graded(places - len(lost), places, text) if places else NOTHING
 
     return check
@@ -309,19 +316,22 @@ def histogram_wins(results: Results, _: str) -> Verdict:
         return NOTHING
     horo, geo, wins = pairs_of_means(own, DRAWN)
     return graded(
-        int(horo.mean() < geo.mean()), 1, f"{short(horo.mean())} to {short(geo.mean())}, in {wins.mean():.0%} of the directions"
+        int(horo.mean() < geo.mean()),
+        1,
+        f"{short(horo.mean())} (horospherical) and {short(geo.mean())} (geodesic); lower in {wins.mean():.0%} of "
+        "the directions",
     )
 
 
 def theorem(*checks: str, wrong: str = "") -> Callable[[Results, str], Verdict]:
-    """A statement that checks of `cells.theorems` have tried."""
+    """Whether the checks of `cells.theorems` confirm a statement."""
 
     def check(results: Results, _: str) -> Verdict:
         found = [deviation(results, name) for name in checks]
         if None in found:
             return NOTHING
         worst = max(value for value in found if value is not None)
-        text = f"worst deviation {worst:.0e}" if worst >= 0 else f"the tightest instance leaves {-worst:.1%} of room"
+        text = f"worst deviation {worst:.0e}" if worst >= 0 else f"the tightest instance has a margin of {-worst:.1%}"
         return ("holds", text) if worst <= EXACT else ("does not", wrong)
 
     return check

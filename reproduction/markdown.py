@@ -10,15 +10,15 @@ import numpy as np
 ABSENT = "–"
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table, its first column to the left.
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
+    """A Markdown table with the first columns aligned to the left.
 
     >>> print(table(["", "a"], [["x", "1"]]))
     |  | a |
     |---|---:|
     | x | 1 |
     """
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    lines = [header, [*["---"] * left, *["---:"] * (len(header) - left)], *rows]
     return "\n".join(
         "|" + "|".join(cells) + "|" if k == 1 else "| " + " | ".join(cells) + " |" for k, cells in enumerate(lines)
     )

@@ -1,4 +1,4 @@
-"""What is made of the results: a page for each experiment, their pictures, and the tables that other pages show."""
+"""The output of the results: a page for each experiment, its pictures, and tables that other pages show."""
 
 from __future__ import annotations
 
@@ -64,16 +64,16 @@ def linked(section: Section) -> str:
 
 
 def filled(name: str, text: str, results: Results) -> str:
-    """The text of a page of `BLOCKS`, its block written anew."""
+    """The text of a page of `BLOCKS` with its block replaced."""
     mark, end = "<!-- reproduction -->", "<!-- end of reproduction -->"
     if mark not in text or end not in text:
-        raise ValueError(f"{name} must have the lines {mark} and {end} around what is written there, but it lacks them.")
+        raise ValueError(f"{name} must have the lines {mark} and {end} around the generated part, but lacks them.")
     block = f"{mark}\n\n{BLOCKS[name](results)}\n\n{end}"
     return re.sub(f"{re.escape(mark)}.*?{re.escape(end)}", lambda _: block, text, flags=re.DOTALL)
 
 
 def draw(results: Results, names: Iterable[str], folder: Path) -> None:
-    """Draw the pictures of experiments into a folder; one whose points are missing stays as it is."""
+    """Draw the pictures of experiments into a folder, except those whose points are missing."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         for picture in EXPERIMENTS[name].section(results.of(name)).pictures:
@@ -88,11 +88,11 @@ def _draw(picture: Picture, path: Path) -> None:
     with atomic_output(path, force=True) as temporary:
         figure.savefig(temporary, dpi=picture.dots, bbox_inches="tight", facecolor="white")
         if picture.crowded:
-            _thin_out(temporary)
+            _reduce_colours(temporary)
 
 
-def _thin_out(path: Path) -> None:
-    """A PNG of 256 colours, enough for points and lines, a third in size."""
+def _reduce_colours(path: Path) -> None:
+    """Reduce a PNG to 256 colours, enough for points and lines, and a third of its size."""
     from PIL import Image  # which matplotlib brings along
 
     with Image.open(path) as image:
@@ -108,8 +108,9 @@ def _head(records: Sequence[Record]) -> str:
     return (
         "# The paper, reproduced\n\n"
         "*HoroPCA: Hyperbolic Dimensionality Reduction via Horospherical Projections* (Chami, Gu, Nguyen, Ré, ICML 2021). "
-        "These pages recompute every table and figure beside the published one, check every theorem in numbers, judge "
-        "every claim, and list where everything in the paper is implemented, tested and reproduced.\n\n"
+        "These pages compare every table and figure of the paper with our own computation, check every theorem in "
+        "numbers, judge "
+        "every claim, and list where each part of the paper is implemented, tested and reproduced.\n\n"
         "    make reproduce                              # everything; the same command resumes after an interruption\n"
         "    python -m reproduction run reduction        # one table\n"
         "    python -m reproduction table reduction      # print it from the committed results.json\n\n"
@@ -117,9 +118,9 @@ def _head(records: Sequence[Record]) -> str:
         f"two. {_held(records)} They took {hours:.1f} hours of processor time: {by}, on {on}. Data is downloaded when it is "
         "first needed, or read from the folder that HOROPCA_DATA names.\n\n"
         "Numbers are *average distortion / Fréchet variance* unless stated otherwise; ± is the standard deviation over "
-        "runs. *In print* is the number in the paper. *Published code, today* is what the authors' code gives when run "
-        "now, with its fixed seed, changed where torch has removed a function. *As written* is the method that the text of "
-        "the paper defines, computed here."
+        "runs. *In the paper* marks published numbers. *Published code, today* is the result of the authors' code with its "
+        "fixed seed, changed only where torch has removed a function. *As written* is the method that the text of the paper "
+        "defines, computed here."
     )
 
 

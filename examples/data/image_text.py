@@ -35,7 +35,7 @@ kind = np.concatenate([kinds, np.repeat(kinds, 40)])
 # **Reduce both together.** The origin, where the most general text would be, stays in the centre. Texts are few: a
 # weight for each point gives both kinds the same total weight.
 weight = np.concatenate([np.full(5, 1 / 5), np.full(200, 1 / 200)])
-pca = HoroPCA(2, model="lorentz-space", curvature=-c, centre="origin", stretch=True)
+pca = HoroPCA(2, model="lorentz-space", curvature=-c, centre="origin", stretch=True, tol=1e-5)
 Y = pca.fit(X, sample_weight=weight).transform(X)
 
 # %%

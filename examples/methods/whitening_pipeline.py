@@ -2,8 +2,8 @@
 Whitening in a pipeline, with a grid search
 ===========================================
 
-Hyperbolic points as features for any learner: `horopca.BusemannWhitener` in a ``Pipeline``, its parameters chosen by
-``GridSearchCV`` as those of any transformer.
+`horopca.BusemannWhitener` turns hyperbolic points into features for any classifier. In a ``Pipeline``, ``GridSearchCV``
+chooses its parameters like those of any transformer.
 """
 
 import matplotlib.pyplot as plt
@@ -21,19 +21,19 @@ data = make_hierarchical_normals(600, 6, branching=3, depth=2, step=1.2, scale=0
 X, X_test, y, y_test = train_test_split(data.points, data.labels, random_state=0, stratify=data.labels)
 
 # %%
-# How many directions? Twice the dimension is the default; the search decides by cross-validation.
+# How many directions? The default is twice the dimension; here cross-validation chooses the number.
 pipeline = Pipeline([("whiten", BusemannWhitener(random_state=0)), ("svm", LinearSVC(dual=False))])
 grid = {"whiten__n_components": [2, 4, 8, 12], "svm__C": [0.1, 1.0, 10.0]}
 search = GridSearchCV(pipeline, grid, cv=3).fit(X, y)
 print("chosen:", search.best_params_)
 
 # %%
-# Beside it the same machine on the coordinates as they are, and one that is hyperbolic itself.
+# For comparison: the same classifier on the raw coordinates, and a support vector machine in hyperbolic space.
 plain = LinearSVC(dual=False).fit(X, y)
 hyperbolic = HyperbolicSVC().fit(X, y)
 scores = {
-    "coordinates as they are": plain.score(X_test, y_test),
-    "whitened, chosen": search.score(X_test, y_test),
+    "raw coordinates": plain.score(X_test, y_test),
+    "whitened": search.score(X_test, y_test),
     "HyperbolicSVC": hyperbolic.score(X_test, y_test),
 }
 figure, ax = plt.subplots(figsize=(6.5, 2.6), layout="constrained")

@@ -2,8 +2,8 @@
 Exploring
 =========
 
-A picture of the hyperbolic plane shows its middle. `horopca.explore` makes a page in which to fly to any point,
-select, refit to what is selected, and see where not to trust the picture.
+A still picture of the hyperbolic plane shows only its centre in detail. `horopca.explore` makes a page on which you can move
+to any point, select points, refit the picture to a selection, and see where the picture is not reliable.
 """
 
 import numpy as np
@@ -18,19 +18,19 @@ X = mammals.points
 Y = HoroPCA(2, spine="free").fit_transform(X)
 
 # %%
-# A still picture, coloured by trust: the share of false neighbours among the ten nearest of each point. Rings are
+# A still picture, coloured by the fraction of false neighbours among the ten nearest neighbours of each point. Rings show
 # distances from the centre.
 false = metrics.false_neighbours(X, Y)["false"] / 10
 plot_plane(Y, values=false, norm=Normalize(0, 1), edges=mammals.edges, title="false neighbours", view="equidistant")
 
 # %%
-# The page. It is one file, which needs no server and no network: ``.save("mammals.html")`` and mail it.
+# The page is one file that needs no server and no network. ``.save("mammals.html")`` writes it.
 #
-# * Drag and scroll to move; double-click to fly; ``/`` finds a name.
-# * Click on a class in the legend, then *Refit to these*: the picture that is best for these alone.
-# * *Colour* shows false neighbours, trustworthiness, local distortion, and columns of your own.
+# * Drag and scroll to move; double-click on a point to centre it; ``/`` searches for a name.
+# * Click on a class in the legend, then *Refit to these*, for the best picture of this class alone.
+# * *Colour* selects false neighbours, trustworthiness, local distortion, or your own columns.
 depth, above = np.zeros(len(X)), mammals.parent
-while (above >= 0).any():  # from everyone to the parent, until all have come to the root
+while (above >= 0).any():  # one level up in each step, until all are at the root
     depth += above >= 0
     above = np.where(above >= 0, mammals.parent[above], -1)
 about = {"names": mammals.names, "edges": mammals.edges, "original": X, "values": {"depth in the tree": depth}}

@@ -1,8 +1,8 @@
 """
-Dask: rows that are somewhere else
-==================================
+Dask: rows on other machines or disks
+=====================================
 
-A Dask array goes wherever an array goes. Here its chunks are read from a file, by threads of this process; with a
+A Dask array can be passed like any other array. Here threads of this process read its chunks from a file; with a
 ``distributed.Client`` the same lines run on a cluster.
 """
 
@@ -26,19 +26,19 @@ X = da.from_array(np.load(path, mmap_mode="r"), chunks=(10_000, -1))
 X
 
 # %%
-# ``fit`` passes over the chunks now; a sample comes to this process, and nothing else does. ``transform`` is lazy:
-# its answer has the chunks of X, and is computed when it is written or drawn.
+# ``fit`` reads the chunks immediately, and sends only a sample of the rows to this process. ``transform`` is lazy: its result
+# has the chunks of X and is computed when it is written or drawn.
 pca = HoroPCA(2, spine="free", random_state=0).fit(X)
 Y = pca.transform(X)
 Y
 
 # %%
-# The metrics measure on a sample, with a standard error.
+# The metrics are estimated from a sample, with a standard error.
 distortion, error = metrics.average_distortion(X, Y, n_pairs=20_000, return_error=True, random_state=0)
 print(f"average distortion {distortion:.3f} ± {error:.3f}")
 
 # %%
-# The first rows of the answer, coloured by the branch of the tree that they belong to.
+# The first rows of the result, coloured by the branch of the tree that they belong to.
 
 
 def branch(node):

@@ -2,8 +2,8 @@
 A geoopt network, epoch by epoch
 ================================
 
-Points that are being trained, pictured as they go. ``warm_start=True`` keeps one picture turned as the last one was,
-so that what moves on it is what the network has moved.
+Pictures of points in training. With ``warm_start=True`` each picture is aligned with the previous one, so points move only if
+the network has moved them.
 """
 
 import geoopt
@@ -14,7 +14,7 @@ from horopca.datasets import make_hierarchy
 from horopca.plots import plot_comparison
 
 # %%
-# A small Poincaré embedding: parents and children attract each other, all others keep their distance.
+# A small Poincaré embedding: parents and children attract each other, other pairs repel each other.
 torch.manual_seed(0)
 tree = make_hierarchy(3, 4, random_state=0)
 parents = torch.as_tensor(tree.edges)
@@ -35,7 +35,7 @@ def train(steps):
 
 
 # %%
-# ``from_geoopt`` says which model and curvature the points have. The root stays in the middle of every picture.
+# ``from_geoopt`` returns the model and the curvature of the points. The root stays at the centre of every picture.
 X, model, curvature = from_geoopt(points)
 pca = HoroPCA(2, spine="free", model=model, curvature=curvature, warm_start=True)
 images, done = {}, 0

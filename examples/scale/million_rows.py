@@ -2,8 +2,8 @@
 A million rows
 ==============
 
-A fit does not grow with the number of rows as pairs do: the search runs on a sample, and the answer is corrected by a
-pass over all of them. No copy is made of the array.
+The time of a fit grows much less than the number of pairs: the search runs on a sample of the rows, and a few passes over all
+rows compute the mean and the variance. The array is not copied.
 """
 
 import time
@@ -26,13 +26,12 @@ Y = pca.transform(X)
 print(f"fit {fitted - start:.1f} s, transform {time.process_time() - fitted:.2f} s of processor time")
 
 # %%
-# The variance kept is a sum over pairs of rows, estimated with its standard error. Distances are measured on a
-# sample too.
+# The fraction of the variance that is kept is estimated from a sample of pairs, with a standard error.
 kept, error = pca.explained_variance_ratio_.sum(), pca.variance_error_ / pca.total_variance_
-print(f"kept: {100 * kept:.2f} % ± {100 * error:.2f} % of the variance")
+print(f"{100 * kept:.2f} % ± {100 * error:.2f} % of the variance is kept")
 
 # %%
-# From 50,000 points on, a picture shows how many there are in each place. Colours are by depth in the tree: 1, 3, 9
-# and 27 nodes.
+# From 50,000 points on, a picture shows the density of the points. Colours show the depth in the tree, which has 1, 3, 9 and 27
+# nodes at its levels.
 depth = np.array(["root", "depth 1", "depth 2", "depth 3"])[np.searchsorted([0, 3, 12], data.labels)]
 plot_plane(Y, depth, title="a million points")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from horopca import (
@@ -16,7 +17,6 @@ from horopca import (
     TangentPCA,
 )
 
-from ..autoencoder import HyperbolicAutoencoder
 from .orthonormal import OrthonormalHoroPCA
 
 
@@ -24,7 +24,7 @@ class System(NamedTuple):
     """A row of the tables."""
 
     title: str
-    make: Callable[..., Any]  # (n_components, seed, **model) -> an estimator, unfitted
+    make: Callable[..., Any]  # (n_components, seed, **model) -> an estimator, not fitted
     whose: str = "paper"  # "paper": as it is written there; "code": as published code has it; "ours"; "other"
     chance: bool = True  # whether runs differ
     published: str = ""  # its row in the paper's tables, if it has one
@@ -32,6 +32,12 @@ class System(NamedTuple):
 
 def _seeded(kind: Any, **options: Any) -> Callable[..., Any]:
     return lambda K, seed, **model: kind(K, random_state=seed, **options, **model)
+
+
+def _autoencoder(K: int, seed: int, **options: Any) -> Any:
+    from ..autoencoder import HyperbolicAutoencoder  # needs torch
+
+    return HyperbolicAutoencoder(K, random_state=seed, **options)
 
 
 def _plain(kind: Any) -> Callable[..., Any]:
@@ -45,7 +51,7 @@ SYSTEMS = {
     "pga-noise": System("PGA, base off by σ = 0.5", _seeded(PGA, strategy="greedy", base_noise=0.5), published="pga-noise"),
     "bsa": System("BSA", _seeded(BSA), published="bsa"),
     "bsa-noise": System("BSA, base off by σ = 0.5", _seeded(BSA, base_point="mean", base_noise=0.5), published="bsa-noise"),
-    "hae": System("hAE, as described", _seeded(HyperbolicAutoencoder, hidden=(), isometry=0.0), published="hae"),
+    "hae": System("hAE, as described", partial(_autoencoder, hidden=(), isometry=0.0), published="hae"),
     "hmds": System("hMDS", _plain(HyperbolicMDS), chance=False, published="hmds"),
     "greedy": System("HoroPCA, greedy", _seeded(HoroPCA, strategy="greedy"), chance=False, published="horopca"),
     "orthonormal": System("HoroPCA, orthonormal", _seeded(OrthonormalHoroPCA), "code", published="horopca"),
@@ -71,7 +77,7 @@ SYSTEMS = {
     ),
     "radial": System("`RadialPCA()`", _plain(RadialPCA), "other", chance=False),
     "halfspace": System("`HalfSpaceProjection()`, random", _seeded(HalfSpaceProjection), "other"),
-    "hae-ours": System("`HyperbolicAutoencoder()`", _seeded(HyperbolicAutoencoder), "other"),
+    "hae-ours": System("`HyperbolicAutoencoder()`", _autoencoder, "other"),
 }
 
 OURS = tuple(name for name, system in SYSTEMS.items() if system.whose == "ours")

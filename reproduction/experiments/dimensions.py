@@ -12,11 +12,11 @@ from ..markdown import ABSENT, bold, short, table
 from .reduction import BY, runs_held, runs_of
 
 GRAPHS = ("diseases", "CS Ph.D.")
-# the largest number of components of those whose searches take long
+# the largest number of components of the slow methods
 UP_TO = {"bsa": 10, "greedy": 10, "orthonormal": 10, "distortion": 10, "stretch": 10, "pga": 20}
-# the paper's systems, and of ours one of each kind
+# the systems of the paper, and one of each kind of ours
 CHOSEN = ("pca", "tpca", "pga", "bsa", "hae", "hmds", "greedy", "orthonormal", "horopca", "distortion", "stretch", "radial")
-MANY = 10  # components, from which on there is one run: chance has little left to choose, and a run takes long
+MANY = 10  # from this number of components on there is one run: runs hardly differ, and take long
 SLOW = {
     "greedy": 1.5,
     "orthonormal": 0.5,
@@ -65,11 +65,11 @@ def curve(results: Results, graph: str, system: str, quantity: str = "distortion
 def _section(results: Results) -> Section:
     graphs = [g for g in GRAPHS if any(curve(results, g, name) for name in CHOSEN)]
     parts = [
-        f"50-dimensional embeddings reduced to 1 to 50 components; {runs_held(results, BY)}, the bands of the picture being "
-        "the least and the largest of them. (With 50 of 50 nothing has to be lost, which is marked at the foot of the "
-        "picture. With ten components or more there is one run, chance having little left to choose; with more than ten, "
-        "of the methods that search, `HoroPCA()`, PGA (to 20) and the autoencoder alone are computed. The paper shows "
-        "curves and prints no figures.)",
+        f"50-dimensional embeddings reduced to 1 to 50 components; {runs_held(results, BY)}. The bands of the picture extend "
+        "from the smallest to the largest run. With ten components or more there is one run, because runs hardly differ. With "
+        "more than ten, the only methods with a search are `HoroPCA()`, PGA (up to 20) and the autoencoder. With 50 of 50 "
+        "components a method can lose nothing; these points are marked at the bottom of the picture. The paper shows curves "
+        "and prints no numbers.",
         "{dimensions}",
     ]
     for graph in graphs:

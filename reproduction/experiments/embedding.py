@@ -46,7 +46,7 @@ def _section(results: Results) -> Section:
     rows = []
     for published in ("optimised", "Sarkar"):
         printed = paper.EMBEDDING[published]
-        rows.append([f"**{published}**, in print", *(" / ".join(short(v) for v in printed[g]) for g in paper.GRAPHS)])
+        rows.append([f"**{published}**, in the paper", *(" / ".join(short(v) for v in printed[g]) for g in paper.GRAPHS)])
         if published == "optimised":
             for words, quantity in (("its files, at scale 1", "as_is"), ("its files, at the best scale", "distortion")):
                 rows.append([words, *(_files(results, g, quantity) for g in paper.GRAPHS)])
@@ -54,12 +54,12 @@ def _section(results: Results) -> Section:
             [_name(kind), *(_ours(results, kind, g) for g in paper.GRAPHS)] for kind in KINDS if PUBLISHED[kind] == published
         ]
     text = (
-        "Average distortion of graph distances in 2 / 10 / 50 dimensions. Ours, and the second row of the paper's files, "
-        f"are measured at the scale that makes it least; {runs_held(results, 'embedding.embed')}{_widest(results)}.\n\n"
-        + table(["", *paper.GRAPHS], rows)
+        "Average distortion of graph distances in 2 / 10 / 50 dimensions. Our embeddings, and the second row of the paper's "
+        "files, are measured at the scale with the smallest distortion; "
+        f"{runs_held(results, 'embedding.embed')}{_widest(results)}.\n\n" + table(["", *paper.GRAPHS], rows)
     )
     clipped = [g for g in ("phylo tree", "CS Ph.D.") if len(distortions(results, PLAIN, g, 10))]
-    return Section(f"{text}\n\n### What the clip costs\n\n{_clip_text(results, clipped)}" if clipped else text)
+    return Section(f"{text}\n\n### The cost of clipping\n\n{_clip_text(results, clipped)}" if clipped else text)
 
 
 def _name(kind: str) -> str:
@@ -80,7 +80,7 @@ def _ours(results: Results, kind: str, graph: str) -> str:
 def _widest(results: Results) -> str:
     found = [distortions(results, k, g, d) for k in KINDS for g in paper.GRAPHS for d in paper.DIMENSIONS]
     widest = max((float(values.std()) for values in found if len(values) > 1), default=None)
-    return "" if widest is None else f", the largest deviation over runs being {widest:.3f}"
+    return "" if widest is None else f"; the largest standard deviation over runs is {widest:.3f}"
 
 
 def _clip_text(results: Results, graphs: list[str]) -> str:
@@ -96,14 +96,14 @@ def _clip_text(results: Results, graphs: list[str]) -> str:
         "ours, 10 dimensions",
         "nodes beyond norm 1 − 10⁻⁵",
         "the same, clipped there",
-        "optimised under the clip, in print",
+        "optimised with clipping, in the paper",
     ]
     shares = {g: f["clipped"] for g in paper.GRAPHS if (f := results.first("published_file", graph=g, dimension=10))}
     held = ", ".join(f"{share:.0%} of {graph}" for graph, share in shares.items() if share > 0)
     return (
-        "The paper's embeddings were optimised in a ball clipped at norm 1 − 10⁻⁵, radius 12.2, so that no two nodes are "
-        f"more than 24.4 apart; in its files {held} sit on the clip. Where ours reaches beyond it, bringing it back there "
-        "costs what it has won; where it does not, the published figure is that of a search that ended early.\n\n"
+        "The paper's embeddings were optimised in a ball clipped at norm 1 − 10⁻⁵ (radius 12.2), so the distance of two nodes "
+        f"is at most 24.4. In its files, {held} are on the clipping radius. If our embedding extends beyond that radius, "
+        "clipping it removes its advantage; if it does not, the published number comes from a search that ended too early.\n\n"
         + table(head, rows)
     )
 

@@ -23,7 +23,7 @@ def _cells(size: Size) -> list[Cell]:
 
 
 def pairs_of_means(results: Results, sigma: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Over runs the mean distortion of either projection, and the share of directions in which the horospherical is less."""
+    """Mean distortions of both projections, and how often the horospherical one is smaller, for each run."""
     found = [(np.array(f["horospherical"]), np.array(f["geodesic"])) for f in results.where("project_on_lines", sigma=sigma)]
     return tuple(np.array(part) for part in zip(*((h.mean(), g.mean(), np.mean(h < g)) for h, g in found), strict=True))  # type: ignore[return-value]
 
@@ -36,11 +36,11 @@ def _section(results: Results) -> Section:
         rows.append([f"σ = {sigma:g}", spread(horo, 3), spread(geo, 3), f"{wins.mean():.0%}"])
     drawn = results.first("project_on_lines", sigma=DRAWN, run=0) or {"horospherical": [], "geodesic": []}
     text = (
-        f"{paper.HISTOGRAM_POINTS} points of the plane, normal tangent vectors at the origin of standard deviation σ "
-        "carried over by the exponential map, projected on the lines through the origin towards "
-        f"{paper.HISTOGRAM_DIRECTIONS} random ideal points; average distortion, mean ± standard deviation over draws. (The "
-        "paper does not give σ; it shows a histogram and prints no figures.)\n\n"
-        + table(["", "horospherical", "geodesic", "directions in which the horospherical is less"], rows)
+        f"{paper.HISTOGRAM_POINTS} points of the plane (normal tangent vectors at the origin with standard deviation σ, mapped "
+        "by the exponential map) are projected on the geodesics through the origin towards "
+        f"{paper.HISTOGRAM_DIRECTIONS} random ideal points. The table shows the average distortion, as mean ± standard "
+        "deviation over draws. The paper does not state σ; it shows a histogram and prints no numbers.\n\n"
+        + table(["", "horospherical", "geodesic", "directions in which the horospherical one is smaller"], rows)
         + "\n\n{histogram}"
     )
     draw = lambda figure: histograms(figure, {name: np.array(drawn[name]) for name in ("horospherical", "geodesic")})

@@ -17,24 +17,24 @@ PICTURES = (
 )
 TEXT = """**Projections on lines that point the same way.** Black dots are projected on two lines that end in the same point at
 infinity. Euclidean (left): the distances between the images do not depend on the line. Geodesic (middle): they do.
-Horospherical (right): they do not; points slide along horocycles. Below each panel the distance between the two outer images,
-on either line.
+Horospherical (right): they do not; points slide along horocycles. The distance between the two outer images on each line is
+written below each panel.
 
 {lines}
 
 **Geodesics and horocycles of an ideal point.** Segments of the geodesics between two horocycles are equally
-long: those marked all have the length written beside them.
+long: all marked segments have the length written beside them.
 
 {horocycles}
 
-**Two points on one geodesic towards p.** The horospherical projections x′, y′ are as far apart as x and y; the geodesic ones
-are nearer.
+**Two points on one geodesic towards p.** The horospherical projections x′, y′ are as far apart as x and y; the geodesic
+projections are closer together.
 
 {two-projections}
 
 **From three dimensions to two.** The plane of the base point and the ideal points p₁, p₂ (its rim in yellow), the spine between
 them (blue), the two horospheres through x (red), and the circle in which they meet (green), all of whose points have the
-Busemann coordinates of x. It meets the plane in x′, on the side of the base point, which is the image, and in x″.
+Busemann coordinates of x. It meets the plane in two points: x′, on the side of the base point, is the image; x″ is not.
 
 {space}"""
 

@@ -81,7 +81,7 @@ def figures(results: Results, graph: str, system: str, function: str = BY, **fix
 
 
 def system_rows(results: Results, printed: Mapping[str, Any], today: Mapping[str, Any], **fixed: Any) -> list[list[str]]:
-    """The data's variance; for each published row print, the code today, and the systems as written; then ours."""
+    """The variance of the data; for each published row its numbers, those of the code today and of the systems; then ours."""
     have = [name for name in SYSTEMS if results.where(BY, system=name, **fixed)]
     least = {}
     for graph in paper.GRAPHS:
@@ -94,7 +94,7 @@ def system_rows(results: Results, printed: Mapping[str, Any], today: Mapping[str
         key = SYSTEMS[name].published
         if key in printed and key not in shown:
             shown.add(key)
-            rows.append([f"**{TITLES[key]}**, in print", *(both(printed[key].get(g)) for g in paper.GRAPHS)])
+            rows.append([f"**{TITLES[key]}**, in the paper", *(both(printed[key].get(g)) for g in paper.GRAPHS)])
             if key in today:
                 rows.append(["published code, today", *(both(today[key].get(g)) for g in paper.GRAPHS)])
         texts = []
@@ -113,7 +113,7 @@ TITLES = {
 
 
 def runs_held(results: Results, function: str, **fixed: Any) -> str:
-    """How many runs of what depends on chance the results have, in words."""
+    """How many runs of random methods there are, in words."""
     runs: Counter[str] = Counter()
     for arguments, _ in results.of_function(function):
         system = SYSTEMS.get(arguments.get("system", ""))
@@ -128,27 +128,28 @@ def runs_held(results: Results, function: str, **fixed: Any) -> str:
 def _section(results: Results) -> Section:
     parts = [
         "Average distortion (less is better) / Fréchet variance (more is better, up to that of the data); "
-        f"{runs_held(results, BY)}, of what depends on chance, as `HoroPCA` does not; in bold the least distortion. "
-        "*Greedy* is the paper's equation (5), one ideal point after another; *orthonormal* is what its published code "
-        "searches, all ideal points at once and kept orthonormal; `HoroPCA()` searches all at once, freely. hAE *as "
-        "described* is one layer each way and the reconstruction alone, which leaves the scale of the code open; "
-        "`HyperbolicAutoencoder()` has a hidden layer and keeps distances in its loss. Maps that also lengthen distances "
-        "(the autoencoders) can have more variance than the data.",
+        f"{runs_held(results, BY)}, for random methods (`HoroPCA` is not random). The smallest distortion is in bold. "
+        "*Greedy* is equation (5) of the paper: one ideal point after another. *Orthonormal* is what its published code "
+        "optimises: all ideal points together, kept orthonormal. `HoroPCA()` optimises all of them together, without this "
+        "constraint. hAE *as described* has one layer each way and no loss but the reconstruction, which does not determine "
+        "the scale of the code; `HyperbolicAutoencoder()` has a hidden layer, and distances in its loss. Maps that can "
+        "lengthen distances (the autoencoders) can have more variance than the data.",
         table(["", *paper.GRAPHS], system_rows(results, paper.REDUCTION, paper.TODAY)),
-        "`RadialPCA()` (radii kept, the PCA of the directions) and a random projection of the half-space (the best of many) "
-        "are there for scale: maps that may lengthen distances win back what every projection loses.",
+        "`RadialPCA()` (which keeps radii and applies PCA to the directions) and the best of many random projections of the "
+        "half-space are baselines. They can lengthen distances, and so recover some of the length that every projection loses.",
         "{reduction}",
         "{reduction-disks}",
-        "### Where the ideal points go",
+        "### Ideal points that merge",
         _merged(results),
     ]
     if results.where("noisy_base"):
-        parts += ["### The noise at the base point", _noises(results)]
+        parts += ["### Noise at the base point", _noises(results)]
     if results.where("rows_for_columns"):
-        parts += ["### Where the published figures of the baselines come from", _slips(results)]
+        parts += ["### Errors in the published numbers of the baselines", _slips(results)]
     bars = Picture(
         "reduction",
-        "Distortion and Fréchet variance of every system on the four data sets, with print and the published code today",
+        "Distortion and Fréchet variance of every system on the four data sets, as published, by the published "
+        "code today, and here",
         lambda figure: dumbbells(figure, _bars(results)),
         dots=100,
     )
@@ -186,21 +187,19 @@ def _merged(results: Results) -> str:
     return text.replace("\n", " ") + "\n\n" + table(["angle / κ / pair variance", *paper.GRAPHS], rows)
 
 
-MERGED = """The angle between the two ideal points as seen from the mean, κ (0 where they have merged, see
-[method.md](method.md)), and the pair
-variance that all three searches maximise. The paper's remark in §3.1 asks that no ideal point lie in the hull of the
-others; the
-maximum of its objective does not keep to that. Searched freely, the two ideal points run into each other on {merged}: there
-the best projection is the *limit* of the paper's family, which moves points along the horocycles of one ideal point. The
-published code cannot go there, since it keeps the ideal points orthonormal, at 90°; that is why print has {print} on the
-balanced tree, where orthonormal ideal points have {coded} and free ones {ours}."""
+MERGED = """The table shows the angle between the two ideal points as seen from the mean, κ (0 if they have merged, see
+[method.md](method.md)), and the pair variance, which all three searches maximise. A remark in §3.1 of the paper requires that
+no ideal point lies in the hull of the others, but at the maximum of its objective this can fail. Without a constraint, the two
+ideal points merge on {merged}: the best projection there is a *limit* of the paper's family, which moves points along the
+horocycles of one ideal point. The published code cannot reach it, because it keeps the ideal points orthonormal, at 90°. This
+explains the published {print} on the balanced tree, where orthonormal ideal points have {coded} and free ones {ours}."""
 
 
 def _noises(results: Results) -> str:
     rows = []
     for method in ("pga", "bsa"):
         printed = paper.REDUCTION[f"{method}-noise"]
-        rows.append([f"**{method.upper()}-Noise**, in print", *(both(printed[g]) for g in paper.GRAPHS)])
+        rows.append([f"**{method.upper()}-Noise**, in the paper", *(both(printed[g]) for g in paper.GRAPHS)])
         for noise in NOISES:
             texts = []
             for graph in paper.GRAPHS:
@@ -210,10 +209,10 @@ def _noises(results: Results) -> str:
                 texts.append(f"{spread(d)} / {spread(v)}" if len(d) else ABSENT)
             rows.append([f"σ = {noise:g}", *texts])
     return (
-        "The paper adds “Gaussian noise” to the base point and does not say how much. Standard deviations along each axis "
-        "of the tangent space, in units of length:\n\n"
+        "The paper adds “Gaussian noise” to the base point and does not state its standard deviation. Here σ is the standard "
+        "deviation along each axis of the tangent space, in units of length:\n\n"
         + table(["", *paper.GRAPHS], rows)
-        + "\n\nNoise costs what the paper says it costs; no one level gives the printed figures on all four sets."
+        + "\n\nNoise increases the distortion, as the paper says. No σ reproduces the published numbers on all four data sets."
     )
 
 
@@ -241,7 +240,7 @@ def _images(results: Results, graph: str) -> list[tuple[str, np.ndarray]]:
 
 
 def _branches(name: str) -> tuple[list[int] | None, np.ndarray | None]:
-    """For each node the branch it belongs to, and the edges; nothing if the graph is not here."""
+    """The branch of each node, and the edges; None if the graph is missing."""
     try:
         graph = data.graph(name)
     except data.MissingData:
@@ -262,10 +261,10 @@ SLIPS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
 
 
 def _slips(results: Results) -> str:
-    """Print, the code today, and the slip made again, for each baseline whose published figure is not that of the method."""
+    """The published numbers, the code today, and the error reproduced, for each baseline with a wrong published number."""
     rows = []
     for key, slip, function, fixed in SLIPS:
-        rows.append([f"**{TITLES[key]}**, in print", *(both(paper.REDUCTION[key][g]) for g in paper.GRAPHS)])
+        rows.append([f"**{TITLES[key]}**, in the paper", *(both(paper.REDUCTION[key][g]) for g in paper.GRAPHS)])
         rows.append(["published code, today", *(both(paper.TODAY[key].get(g)) for g in paper.GRAPHS)])
         texts = []
         for graph in paper.GRAPHS:
@@ -276,7 +275,7 @@ def _slips(results: Results) -> str:
 
 
 def _rows_text(results: Results) -> str:
-    """Which of the figures of PCA and tangent PCA the slip gives, and how often it would by chance."""
+    """Which numbers of PCA and tangent PCA the error explains, and how often it would by chance."""
     sentences = []
     for method in ("pca", "tpca"):
         found = {g: f for g in paper.GRAPHS if (f := results.first("rows_for_columns", graph=g, method=method))}
@@ -284,31 +283,34 @@ def _rows_text(results: Results) -> str:
             continue
         met = ", ".join(g for g, f in found.items() if f["met"]) or "none"
         chance = ", ".join(f"{f['by_chance']:.0%}" for f in found.values())
-        sentences.append(f"{TITLES[method]}: met to the printed digits on {met}; by chance {chance}")
+        sentences.append(
+            f"{TITLES[method]} agrees in all published digits on {met}; random targets are met in {chance} of the cases"
+        )
     return (
         "* **PCA and tPCA: rows for columns.** The published code takes the first two *rows* of the matrix whose *columns* "
-        "are the eigenvectors. Rows change with the arbitrary signs of the columns (so print and today differ), and the "
-        "table has the nearest of all 512 choices. That is a search, and can succeed by chance: the same search for the "
-        f"figures of random planes succeeds as often as given here, on the four data sets in turn. {'. '.join(sentences)}."
+        "are the eigenvectors. The rows depend on the arbitrary signs of the columns, so the published numbers and those of "
+        "the code today differ. The table shows the closest of all 512 choices of signs. Such a search can succeed by chance, "
+        "so it was repeated with the numbers of random planes as targets, on the four data sets in order. "
+        f"{'. '.join(sentences)}."
     )
 
 
 SLIPS_TEXT = """\
-* **BSA: one dimension too many.** The fitted object has K + 1 = 3 components and is measured in three dimensions; its loss
-takes
-  the product with a projection that has left the hyperboloid, cosh² of the distance for cosh; projections are clipped as
-  those of PGA below. Single starts, so that results vary between runs as the published ones do.
-* **PGA: midpoints clipped.** The geodesic projection is the midpoint of a point and its mirror image, with half of their
-  distance cut off at that of the norm 1 − 10⁻⁵. The printed figures on the balanced tree and on diseases are below what one
-  climb finds, with large deviations: most likely climbs that had not ended; the code today is nearer to ours.
-* **hMDS.** The printed figures on the phylo tree and on CS Ph.D. (.74 and .83) are not those of the published code, which
+* **BSA: one dimension too many.** The fitted object has K + 1 = 3 components and is measured in three dimensions. Its loss uses
+  the product with a projection that is not on the hyperboloid, which is cosh² of the distance instead of cosh. Projections are
+  clipped, as those of PGA below. There is a single start, so results vary between runs, as the published ones do.
+* **PGA: clipped midpoints.** The geodesic projection is computed as the midpoint of a point and its mirror image, but half of
+  their distance is limited to that of norm 1 − 10⁻⁵. The published numbers on the balanced tree and on diseases are lower than
+  those of a single start and have large deviations; most likely these searches had not converged. The code today is closer to
+  ours.
+* **hMDS.** The published numbers on the phylo tree and on CS Ph.D. (.74 and .83) are not those of the published code, which
   gives .16 and .27 today, as ours does.
-* **hAE.** As described (one layer each way between exponential maps) it is a linear map of the tangent space, and the printed
-  figures on the balanced tree and on diseases are those of the right tangent PCA. There is no published code of it."""
+* **hAE.** As described (one layer each way between exponential maps) it is a linear map of the tangent space. The published
+  numbers on the balanced tree and on diseases are those of tangent PCA, computed correctly. Its code is not published."""
 
 
 def readme_table(results: Results) -> str:
-    """The four data sets in print and by ours, for the README."""
+    """The four data sets as published and here, for the README."""
     own = results.of("reduction")
     rows = [["HoroPCA in the paper", *(both(paper.REDUCTION["horopca"][g], std=False) for g in paper.GRAPHS)]]
     for name in ("greedy", "orthonormal", *OURS):
@@ -323,24 +325,24 @@ def readme_table(results: Results) -> str:
 
 NEEDS = {
     "horopca": "the method of the paper; no distance may grow",
-    "free": "as much of the variance as possible; none may grow",
-    "distortion": "distances kept as well as possible, and none may grow",
-    "stretch": "distances kept as well as possible: **pictures**",
-    "tpca": "an answer without a search; points that lie close together",
+    "free": "as much variance as possible; no distance may grow",
+    "distortion": "distances preserved as well as possible; no distance may grow",
+    "stretch": "distances preserved as well as possible: **pictures**",
+    "tpca": "a result without a search, or for points that are close together",
     "radial": "every point at its true distance from the mean",
-    "hmds": "the classical scaling of the distances; or a matrix of distances is all there is",
+    "hmds": "classical scaling, or a reduction of a matrix of distances",
     "pga": "geodesic submanifolds through a base point, as in the literature",
 }
 PLAIN = {"tpca": "`TangentPCA()`", "hmds": "`HyperbolicMDS()`", "pga": '`PGA(strategy="greedy")`'}  # calls of the paper's own
 
 
 def needs_table(results: Results) -> str:
-    """Which method for which need, with what each makes of the four data sets."""
+    """Which method to use for which purpose, with its distortion on the four data sets."""
     own, rows = results.of("reduction"), []
     for name, need in NEEDS.items():
         found = [figures(own, graph, name)[0] for graph in paper.GRAPHS]
         rows.append([need, PLAIN.get(name, SYSTEMS[name].title), *(short(d.mean()) if len(d) else ABSENT for d in found)])
-    return table(["you want", "use", *paper.GRAPHS], rows)
+    return table(["you want", "use", *paper.GRAPHS], rows, left=2)
 
 
 REDUCTION = Experiment(

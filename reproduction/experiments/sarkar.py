@@ -14,12 +14,13 @@ from .reduction import BY, runs_held, system_cells, system_rows
 
 SKIPPED = ("pga-noise", "bsa-noise", "hae", "hae-ours")  # not in the paper's table
 HEADS = {
-    "paper": "### As the paper makes it\n\n"
-    "Scale 3.5, children in random directions, drawn anew for each run, placed by inversions of float64 coordinates in the "
-    "ball. From about depth ten on nodes fall on the rim; norms are brought back to 1 − 10⁻¹⁵ (radius 35.2), and distances "
-    "are measured as what they are, up to 70. Average distortion / Fréchet variance, {runs}.",
-    "lorentz": "### Unsaturated\n\n"
-    '`SarkarEmbedding(10, model="lorentz")`: evenly spread directions, on the hyperboloid, at the scale with the least '
+    "paper": "### As in the paper\n\n"
+    "The scale is 3.5. Children have random directions, drawn anew for each run, and are placed by inversions of float64 "
+    "coordinates in the ball. From about depth ten on, nodes fall on the rim. Norms are limited to 1 − 10⁻¹⁵ "
+    "(radius 35.2), and "
+    "true distances are measured, which are at most 70. Average distortion / Fréchet variance, {runs}.",
+    "lorentz": "### Without saturation\n\n"
+    '`SarkarEmbedding(10, model="lorentz")`: evenly spread directions on the hyperboloid, at the scale with the smallest '
     "distortion of graph distances. The paper has no such table; {runs}.",
 }
 
@@ -47,20 +48,21 @@ def _section(results: Results) -> Section:
             if kind == "paper":
                 theirs = ", ".join(f"{short(d)} / {v} on {g}" for g, (d, v) in paper.SARKAR_TODAY.items())
                 parts.append(
-                    "Random directions make other embeddings than the paper's. On those that the published code makes with "
+                    "Our random directions differ from those of the paper. On the embeddings that the published code makes "
+                    "with "
                     f"its seed, `HoroPCA()` has {theirs}."
                 )
     if results.where("saturated_sarkar"):
-        parts += ["### Two figures that are of no method", _saturation(results)]
+        parts += ["### Two published numbers without meaning", _saturation(results)]
     return Section("\n\n".join(parts))
 
 
 LINES = {
     "nodes at the rim": ("at_rim", "{:.0%}"),
-    "pairs at the largest distance there is, 35.2": ("pairs_at_35", "{:.0%}"),
-    "distortion of graph distances, by these distances": ("embedding_distortion", "{:.3f}"),
-    "distortion of `HoroPCA()`, by these distances, pairs an edge or more apart": ("distortion", "{:.3f}"),
-    "the median of it over pairs": ("median", "{:.4f}"),
+    "pairs at the largest possible distance, 35.2": ("pairs_at_35", "{:.0%}"),
+    "distortion of graph distances, with limited distances": ("embedding_distortion", "{:.3f}"),
+    "distortion of `HoroPCA()`, with limited distances, pairs at least an edge apart": ("distortion", "{:.3f}"),
+    "its median over pairs": ("median", "{:.4f}"),
 }
 
 
@@ -73,12 +75,14 @@ def _saturation(results: Results) -> str:
     largest = (2 * np.arctanh(RIM)) ** 2
     return (
         f"**Phylo tree, .01.** The published code places {outside} of its {nodes} nodes at norm 1 or more, outside the "
-        "ball: its inversions run out of digits. It measures by Moebius addition with norms cut off at 1 − 10⁻¹⁵, where "
-        "nothing is farther than 35.2 from anything (ten edges); between nodes outside, distances are 0/0 made finite by a "
-        "clamp. Most pairs then are at the largest distance there is before and after any map that leaves them at the rim, "
-        "and count as kept perfectly; the printed variance, 1190, is the square of 34.5. It is the figure of no method.\n\n"
-        f"**CS Ph.D., hMDS 1241.34.** That is (2 artanh(1 − 10⁻¹⁵))² = {largest:.2f}: every node at the cut-off.\n\n"
-        "What the cut-off does, measured on our own saturated embedding:\n\n" + table(["", *paper.GRAPHS], rows)
+        "ball, because its inversions lose all digits. It measures distances by Moebius addition with norms limited to "
+        "1 − 10⁻¹⁵, so no distance exceeds 35.2 (ten edges); between nodes outside the ball, distances are 0/0, "
+        "made finite by a "
+        "clamp. Most pairs are then at the largest possible distance, before and after any map that leaves them "
+        "at the rim, and "
+        "count as preserved perfectly. The published variance, 1190, is the square of 34.5. No method is measured by it.\n\n"
+        f"**CS Ph.D., hMDS 1241.34.** This is (2 artanh(1 − 10⁻¹⁵))² = {largest:.2f}: every node is at the limit.\n\n"
+        "The effect of the limit, measured on our own saturated embedding:\n\n" + table(["", *paper.GRAPHS], rows)
     )
 
 

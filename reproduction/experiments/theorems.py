@@ -1,4 +1,4 @@
-"""Every definition and theorem that says something checkable, in numbers."""
+"""Every definition and theorem that can be checked in numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EXACT = 1e-6  # a deviation below is rounding: distances of points at radius 8 l
 
 
 class Statement(NamedTuple):
-    """A statement of the paper: its place, what it says, the check in `cells.theorems`, and what is wrong with it, if anything."""
+    """A statement of the paper: its place, its content, the check in `cells.theorems`, and its error, if it is wrong."""
 
     place: str
     says: str
@@ -87,9 +87,9 @@ def _section(results: Results) -> Section:
         verdict = ABSENT if worst is None else f"**does not hold**: {s.wrong}" if worst > EXACT else "holds"
         rows.append([s.place, s.says, ABSENT if worst is None else f"{worst:.1e}", verdict])
     text = (
-        f"Random instances, {N} points in H^{D} and {K} ideal points (a plane where the statement is about one); the worst of 25. "
-        "For an equation the column is the largest deviation, for an inequality the largest excess: a negative number is how much "
-        "room is left. Each check is a function of `reproduction/cells/theorems.py`, and `tests/reproduction/test_theorems.py` runs all "
+        f"Each statement is checked on 25 random instances with {N} points in H^{D} and {K} ideal points (in a plane if the statement "
+        "is about one). The column *worst* is the largest deviation from an equation, or the largest excess over an inequality; a "
+        "negative number is a margin. Each check is a function of `reproduction/cells/theorems.py`, and `tests/reproduction/test_theorems.py` runs all "
         "of them.\n\n" + table(["", "statement", "worst", ""], rows)
     )
     return Section(text)

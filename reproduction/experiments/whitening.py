@@ -43,7 +43,7 @@ def _cells(size: Size) -> list[Cell]:
 
 
 def scores(results: Results, network: str, row: str, judge: str) -> np.ndarray:
-    """In percent, for each embedding the mean over those of its halvings that all classifiers have seen."""
+    """In percent: for each embedding, the mean over the splits that all classifiers have."""
     kinds = ("baselines", "directions") if row in BASELINES else ("directions", "baselines")
     seen: dict[tuple[int, str], dict[int, dict]] = {(v, kind): {} for v in VERSIONS for kind in kinds}
     for a, result in results.of_function("classify"):
@@ -58,12 +58,12 @@ def scores(results: Results, network: str, row: str, judge: str) -> np.ndarray:
 
 
 def held(results: Results, network: str) -> list[str]:
-    """The rows that there are results of."""
+    """The rows that have results."""
     return [row for row in ROWS if len(scores(results, network, row, "accuracy"))]
 
 
 def network_tables(results: Results) -> str:
-    """A table for each network: every classifier by every judge, beside print."""
+    """A table for each network: every classifier by every metric, with the published numbers."""
     own, tables = results.of("whitening"), []
     for network in paper.NETWORKS:
         if not own.where("classify", network=network):
@@ -74,7 +74,7 @@ def network_tables(results: Results) -> str:
             texts = [bold(spread(scores(own, network, row, j), 1), means[j][row] == max(means[j].values())) for j in JUDGES]
             known = paper.WHITENING.get(PUBLISHED.get(row, row))
             rows.append([LABELS.get(row, row), *texts, printed(known and known[paper.NETWORKS.index(network)], 1)])
-        tables.append(table([f"{network}, %", *JUDGES, "in print"], rows))
+        tables.append(table([f"{network}, %", *JUDGES, "in the paper"], rows))
     return "\n\n".join(tables)
 
 
@@ -89,15 +89,18 @@ def _section(results: Results) -> Section:
     halves = min((len({a["run"] for a, _ in results if a["classifiers"] == kind}) for kind in kinds), default=0)
     versions = len({arguments["version"] for arguments, _ in results})
     parts = [
-        f"{versions} embeddings of each network in the Poincaré disk, {halves} stratified halvings of each; whitening "
-        "learnt and C chosen in the training half alone. In percent, mean ± standard deviation over the embeddings; the "
-        "best of each column in bold. The paper prints one figure; its caption says accuracy, its text average precision, "
-        "and it agrees best with the area under the precision-recall curve in trapezoids, as the code published with the "
-        "data computes it (the argument is in [whitening.md](whitening.md)).",
+        f"{versions} embeddings of each network in the Poincaré disk, and {halves} stratified splits of each into halves. The "
+        "whitening is learnt and C is chosen on the training half alone. Numbers are percentages, mean ± standard "
+        "deviation over "
+        "the embeddings, with the best of each column in bold. The paper prints one number, which its caption "
+        "calls accuracy and "
+        "its text average precision. It agrees best with the area under the precision-recall curve by trapezoids, as computed "
+        "by the code published with the data ([whitening.md](whitening.md) has the argument).",
         network_tables(results),
         *([_degenerate(results, networks)] if all(len(held(results, n)) == len(ROWS) for n in networks) else []),
-        "**PGA.** In the plane two principal geodesics span everything, so that whitening by PGA is whitening by tangent "
-        "PCA; the paper's low figures for PGA have no counterpart.",
+        "**PGA.** Two principal geodesics span the plane, so whitening by PGA is the same as whitening by tangent "
+        "PCA. We could "
+        "not reproduce the paper's low numbers for PGA.",
         "{whitening}",
     ]
     bars = {
@@ -112,23 +115,24 @@ def _section(results: Results) -> Section:
         ]
         for n in networks
     }
-    caption = "Area under the precision-recall curve, in trapezoids, of every classifier, with deviations, beside print"
+    caption = (
+        "Area under the precision-recall curve, by trapezoids, of every classifier, with deviations and the published numbers"
+    )
     return Section("\n\n".join(parts), (Picture("whitening", caption, lambda figure: whitening_bars(figure, bars)),))
 
 
 def _degenerate(results: Results, networks: list[str]) -> str:
-    """What whitening along HoroPCA's own directions comes to."""
+    """The result of whitening along the directions of HoroPCA itself."""
     mean = lambda row: ", ".join(f"{scores(results, n, row, 'average precision').mean():.1f}" for n in networks)
     medians = ", ".join(f"{np.median(correlations(results, n, 'HoroPCA, greedy')):.2f}" for n in networks)
     return (
-        "**Along HoroPCA's directions, as written.** In the plane K = d = 2, and the objective is degenerate: a pair of "
-        "ideal points whose spine has all the data on one side keeps every distance, wherever the pair is. What the search "
-        "returns is often two ideal points close together, whose coordinates say the same thing twice: their absolute "
-        f"correlation has the median {medians} on {', '.join(networks)}. The average precision along them is "
-        f"{mean('HoroPCA, greedy')}; with the two kept orthonormal, as the published code has it, "
-        f"{mean('HoroPCA, orthonormal')}, and along a random orthonormal pair {mean('a random orthonormal pair')}. Directions "
-        f"chosen for what they tell apart (`BusemannWhitener`) have {mean('BusemannWhitener(2)')} with two and "
-        f"{mean('BusemannWhitener(4)')} with four."
+        "**Along HoroPCA's directions, as written.** In the plane K = d = 2, and the objective is degenerate: every pair of "
+        "ideal points whose spine has all the data on one side keeps all distances. The search often returns two ideal points "
+        "that are close together, so their coordinates are redundant: the median of the absolute correlation is "
+        f"{medians} on {', '.join(networks)}. The average precision along them is {mean('HoroPCA, greedy')}. It is "
+        f"{mean('HoroPCA, orthonormal')} if the two are kept orthonormal, as in the published code, and "
+        f"{mean('a random orthonormal pair')} along a random orthonormal pair. `BusemannWhitener`, which chooses informative "
+        f"directions, has {mean('BusemannWhitener(2)')} with two directions and {mean('BusemannWhitener(4)')} with four."
     )
 
 

@@ -54,13 +54,13 @@ def _section(results: Results) -> Section:
     settings = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in PUBLIC.items())
     count = [_trainings_shown(results, clip) for clip in (False, True)]
     parts = [
-        "10-dimensional Poincaré embeddings of WordNet's mammals (1,182 synsets, the closure of their hypernyms), reduced "
-        "to two dimensions: average distortion. The paper does not say how its embedding was trained; *public settings* "
-        f"are those of the script published with Poincaré embeddings ({settings}; trainings: {count[0]}), *clipped* the "
-        "same with norms brought back to 1 − 10⁻⁵ after every epoch, as that script does after every step (trainings: "
-        f"{count[1]}), *bundled* is the one that comes with this package, trained more gently for a better order. The "
-        "farther out an embedding lies, the less a projection along horospheres distorts it.",
-        table(["", "in print", "public settings", "clipped", "bundled"], rows),
+        "Average distortion of 10-dimensional Poincaré embeddings of WordNet's mammals (1,182 synsets, the closure of their "
+        "hypernyms) after reduction to two dimensions. The paper does not say how its embedding was trained. *Public settings* "
+        f"are those of the script published with Poincaré embeddings ({settings}; {count[0]} trainings). *Clipped* is the same "
+        "with norms limited to 1 − 10⁻⁵ after every epoch, as that script does after every step "
+        f"({count[1]} trainings). *Bundled* is the embedding in this package, trained with a smaller learning rate, which "
+        "separates the relations better. The farther out an embedding lies, the less horospherical projections distort it.",
+        table(["", "in the paper", "public settings", "clipped", "bundled"], rows),
         *_trainings(results),
         SHOWN.replace("\n", " "),
         "{wordnet-horopca}",
@@ -88,11 +88,11 @@ def _section(results: Results) -> Section:
     return Section("\n\n".join(parts), pictures)
 
 
-SHOWN = """**What the print shows.** Two disks, by PGA and by HoroPCA, with the synsets as points, the edges of the closure
-as lines
-and a few names; in HoroPCA's *mammal* is in the middle, and the text points at “feline hypernym of cat” and “cat hypernym of
-burmese cat”. Ours, by the same projection (orthonormal): *mammal* moved to the middle, with the closure edges among the named
-synsets; beside it ten felines alone, drawn by their distance from *feline*, so that feline, cat and burmese cat are apart."""
+SHOWN = """**The figure of the paper** shows two disks, by PGA and by HoroPCA, with the synsets as points, the edges of the
+closure as lines, and a few names. In HoroPCA's disk *mammal* is at the centre, and the text mentions “feline hypernym of
+cat” and “cat hypernym of burmese cat”. Our figure uses the same projection (orthonormal), with *mammal* moved to the centre
+and the closure edges among the named synsets. Beside it, ten felines are drawn by their distance from *feline*, which
+separates feline, cat and burmese cat."""
 
 
 def _drawn(results: Results, system: str) -> dict[str, Any] | None:
@@ -103,7 +103,7 @@ def _drawn(results: Results, system: str) -> dict[str, Any] | None:
 
 
 def _trainings_shown(results: Results, clip: bool) -> str:
-    """How many trainings there are reductions of, in figures."""
+    """The number of trainings that were reduced, as text."""
     counts = [len(distortions(results, system, clip)) for system in ORDER]
     return f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else str(max(counts))
 
@@ -120,9 +120,9 @@ def _trainings(results: Results) -> list[str]:
     slips = results.where("slipped_mammals")
     if slips:
         sentences.append(
-            "PGA and BSA, computed rightly, bring most of these points together: they lie far from every plane through the "
-            "mean. With the slips of the published code (see the first table) the distortion is "
-            f"{spread([s['pga'] for s in slips], 3)} for PGA and {spread([s['bsa'] for s in slips], 3)} for BSA; in print "
+            "PGA and BSA, computed correctly, map most of these points close to each other, because they lie far from every "
+            "plane through the mean. With the errors of the published code (see the first table) the distortion is "
+            f"{spread([s['pga'] for s in slips], 3)} for PGA and {spread([s['bsa'] for s in slips], 3)} for BSA; in the paper "
             f"{paper.WORDNET['pga']} and {paper.WORDNET['bsa']}."
         )
     return [" ".join(sentences)]

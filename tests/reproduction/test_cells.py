@@ -16,8 +16,9 @@ from horopca.geometry import busemann, distance, geodesic_hull, geodesic_project
 from reproduction import paper
 
 
-def test_the_search_for_signs_knows_its_chances(small_data, monkeypatch):
-    """A figure made by the slip itself is met; and how often a random plane would be is said beside it."""
+def test_rows_for_columns_are_found_and_the_rate_of_chance_is_reported(monkeypatch):
+    X = make_hierarchy(2, 3, 5, random_state=0).points  # 16 choices of signs, where ten dimensions have 512
+    monkeypatch.setattr(data, "embedding", lambda graph: X)
     monkeypatch.setattr(defects, "CONTROLS", 3)
     cell = Cell("reduction", "x", "defects.rows_for_columns", {"graph": "phylo tree", "method": "tpca"})
     answer = compute(cell)

@@ -59,9 +59,17 @@ def from_geoopt(points: Any, manifold: Any = None) -> ImportedPoints:
 
     Examples
     --------
-    >>> import geoopt, torch                                                            # doctest: +SKIP
-    >>> X, model, curvature = from_geoopt(embedding.weight, geoopt.Lorentz(k=2.0))      # doctest: +SKIP
-    >>> HoroPCA(model=model, curvature=curvature).fit_transform(X)                      # doctest: +SKIP
+    >>> import geoopt, torch
+    >>> from horopca import HoroPCA, from_geoopt
+    >>> torch.manual_seed(0)  # doctest: +ELLIPSIS
+    <torch._C.Generator object at 0x...>
+    >>> manifold = geoopt.Lorentz(k=2.0)
+    >>> points = manifold.random_normal(50, 6)
+    >>> X, model, curvature = from_geoopt(points, manifold)
+    >>> model, curvature
+    ('lorentz', -0.5)
+    >>> HoroPCA(model=model, curvature=curvature).fit_transform(X).shape
+    torch.Size([50, 3])
     """
     manifold = getattr(points, "manifold", None) if manifold is None else manifold
     return _without_manifold(points), *_coordinates_in("geoopt", manifold)
@@ -87,8 +95,14 @@ def from_hypll(points: Any) -> ImportedPoints:
 
     Examples
     --------
-    >>> X, model, curvature = from_hypll(network(batch))           # doctest: +SKIP
-    >>> pca.transform(X)                                           # doctest: +SKIP
+    >>> import torch
+    >>> from horopca import from_hypll
+    >>> from hypll.manifolds.poincare_ball import Curvature, PoincareBall
+    >>> from hypll.tensors import ManifoldTensor
+    >>> ball = PoincareBall(Curvature(1.0, constraining_strategy=lambda c: c))
+    >>> X, model, curvature = from_hypll(ManifoldTensor(torch.zeros(5, 3), manifold=ball))
+    >>> model, curvature
+    ('poincare', -1.0)
     """
     model, curvature = _coordinates_in("hypll", getattr(points, "manifold", None))
     return points.tensor.movedim(points.man_dim, -1), model, curvature

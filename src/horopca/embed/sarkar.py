@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from .._input.arguments import check_count, check_generator
 from .._input.coordinates import LARGEST_RADIUS, Coordinates
-from ..geometry import ModelName, from_hyperboloid, origin, radius, to_hyperboloid, translate
+from ..geometry import MODELS, ModelName, origin, radius, to_hyperboloid, translate
 from .base import GraphEmbedding, rounded
 from .descent import Ball, Targets, best_fit
 from .graphs import Graph, Tree, as_graph, centre, rooted, shortest_paths
@@ -27,12 +27,12 @@ SHARPNESS = (3.0, 30.0)  # Of the repulsion, first and last; at a large one only
 
 
 class SarkarEmbedding(GraphEmbedding):
-    """Sarkar's combinatorial embedding of a tree, or of a graph through a spanning tree.
+    """Sarkar's combinatorial embedding of a tree [1]_, or of a graph through a spanning tree [2]_.
 
     The root is at the origin, and the children of every node at distance `scale` times the length of their edge from it, in
     directions spread as evenly as the dimension allows, one of which is that of the parent. At a large scale the distances
     between points tend to `scale` times those in the tree. The scale is limited by `max_radius` and by float64: the ball
-    holds points up to radius 34, and in every model two points that part at a larger radius cannot be told apart. Other
+    has room up to radius 34, and no model can distinguish points whose paths from the origin separate beyond that. Other
     graphs are embedded through a spanning tree.
 
     Parameters
@@ -44,16 +44,16 @@ class SarkarEmbedding(GraphEmbedding):
         distortion, measured on the coordinates that come out.
     max_radius : "auto", float or None, default="auto"
         Largest distance of a point from the origin, at curvature -1. "auto" is 12 (6 in the Klein model), which a picture
-        and float32 can show; None is the largest that float64 coordinates of the model can hold.
+        and float32 can show; None is the largest for float64 coordinates of the model.
     model : str, default="poincare"
         Coordinates of the embedding. With ``max_radius=None`` the leaves lie farther out in Lorentz coordinates than the
-        ball holds them.
+        ball allows.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     root : node or None, default=None
         The node at the origin; None: the middle of a longest path.
     largest_component : bool, default=False
-        Embed the largest component of a graph that is not connected, instead of refusing it.
+        Embed the largest component of a graph that is not connected, instead of raising an error.
     random_state : int, RandomState instance, Generator or None, default=None
         Seeds the sample of pairs on which distortion is measured, above 2048 nodes.
     verbose : int, default=0
@@ -76,6 +76,13 @@ class SarkarEmbedding(GraphEmbedding):
     --------
     DistortionEmbedding : a search, with less distortion in more time.
     PoincareEmbedding : a hierarchy from its relations, where distances do not matter.
+
+    References
+    ----------
+    .. [1] Sarkar, R. (2011). Low distortion Delaunay embedding of trees in hyperbolic plane. International Symposium on Graph
+       Drawing.
+    .. [2] Sala, F., De Sa, C., Gu, A., and Ré, C. (2018). Representation tradeoffs for hyperbolic embeddings. Proceedings of
+       the 35th International Conference on Machine Learning.
 
     Examples
     --------
@@ -152,9 +159,9 @@ def spanning_tree(graph: Graph, targets: Targets, root: int | None = None) -> Tr
     trees.append(rooted(csr_array(light + light.T), int(central[0])))
 
     def distortion(tree: Tree) -> float:
-        apart = some.distances > 0
-        paths = shortest_paths(tree.adjacency, some.order[: len(apart)])[:, some.order]
-        return best_fit(paths[apart] / some.distances[apart]).distortion
+        counted = some.distances > 0
+        paths = shortest_paths(tree.adjacency, some.order[: len(counted)])[:, some.order]
+        return best_fit(paths[counted] / some.distances[counted]).distortion
 
     return min(trees, key=distortion)
 
@@ -203,7 +210,8 @@ def construct(tree: Tree, d: int, scale: float, far: float = np.inf) -> np.ndarr
             v = _reflected(v, np.stack([directions[0] for directions in around]) @ turn, back[parent])
         step = scale * tree.length[children, None] * v
         x[children] = translate(to_hyperboloid(step, "tangent"), x[parent])
-        back[children] = -_gyrated(from_hyperboloid(x[parent]), np.tanh(np.linalg.norm(step, axis=1) / 2)[:, None] * v, v)
+        here = MODELS["poincare"].from_hyperboloid(x[parent])
+        back[children] = -_gyrated(here, np.tanh(np.linalg.norm(step, axis=1) / 2)[:, None] * v, v)
     return x if far == np.inf else Ball.of(x).within(far).hyperboloid()
 
 
@@ -226,7 +234,7 @@ def _reflected(v: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=512)
 def spread_directions(count: int, d: int) -> np.ndarray:
-    """`count` unit vectors (count, d), d >= 2, well apart. The array is shared: do not write to it.
+    """`count` unit vectors (count, d), d >= 2, far from each other. The array is shared: do not write to it.
 
     A regular polygon in the plane, up to d vectors a regular simplex, more are found by repulsion.
 

@@ -26,7 +26,7 @@ DIRECTION_ROWS = 1 << 13  # Of more points, a random sample of this size is sear
 
 
 class BusemannWhitener(Whitener):
-    """Busemann coordinates along principal directions, as Euclidean features of zero mean and unit variance.
+    """Busemann coordinates along principal directions, as Euclidean features of zero mean and unit variance [1]_.
 
     The Busemann function of an ideal point is the coordinate of a point in that direction, as the dot product with a unit
     vector is in Euclidean space. The directions maximise the generalised variance of the coordinates, the determinant of
@@ -80,6 +80,11 @@ class BusemannWhitener(Whitener):
     TangentWhitener : logarithmic coordinates at the Fréchet mean.
     HyperbolicSVC : classifies the points themselves.
     HoroPCA : directions that preserve distances.
+
+    References
+    ----------
+    .. [1] Chami, I., Gu, A., Nguyen, D., and Ré, C. (2021). HoroPCA: Hyperbolic dimensionality reduction via horospherical
+       projections. Proceedings of the 38th International Conference on Machine Learning.
 
     Examples
     --------

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .._input.coordinates import ModelChoice
-from .._input.rows import Rows
-from .._optimize.result import Ending
 from ..geometry._arrays import Array
-from .fitting import mean_ending, store_mean
-from .linear import LinearReduction, leading_axes
+from .linear import LinearReduction
 
 
 class EuclideanPCA(LinearReduction):
     """Principal component analysis of Poincaré ball coordinates, as if the ball were flat.
 
     The points are moved to their Fréchet mean first, and the components pass through it, so that projections stay in
-    the ball. A baseline: near the boundary, where hyperbolic data lives, the ball's straight lines keep little.
+    the ball. It is a baseline: near the boundary, where most hyperbolic data lies,
+    straight lines of the ball keep little.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class EuclideanPCA(LinearReduction):
         K, the dimension of the image, from 1 to the dimension of the data (and at most the number of points). A float between 0
         and 1 selects the fewest components that keep that fraction of the variance; None keeps all.
     model : str, default="poincare"
-        Coordinates of the input and of the output. The components are those of the ball anyway.
+        Coordinates of the input and of the output. The components are always those of the ball.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
 
@@ -41,7 +41,7 @@ class EuclideanPCA(LinearReduction):
 
     See Also
     --------
-    TangentPCA : PCA of the logarithms at the mean, which knows that the space is curved.
+    TangentPCA : PCA of the logarithms at the mean, which accounts for the curvature.
     HoroPCA : projects along horospheres, which keeps distances better.
 
     Examples
@@ -60,10 +60,9 @@ class EuclideanPCA(LinearReduction):
         self.model = model
         self.curvature = curvature
 
-    def _fit_components(self, rows: Rows, K: int) -> Ending:
-        mean = store_mean(self, rows)
-        self._set(rows, self._mean, leading_axes(rows, self._mean, lambda t: 1 / (1 + t), K)[1])
-        return mean_ending(mean)
+    @staticmethod
+    def _scale(t: Any) -> Any:
+        return 1 / (1 + t)
 
     @staticmethod
     def _factor(t: Array, square: Array, rest: Array) -> Array:

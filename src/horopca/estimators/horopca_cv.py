@@ -23,7 +23,7 @@ def _no_batches(estimator: Any) -> bool:
 
 
 class HoroPCACV(HoroPCA):
-    """`HoroPCA` whose number of components is chosen by cross-validation and comparison with chance.
+    """`HoroPCA` whose number of components is chosen by cross-validation and comparison with chance [1]_.
 
     `fit` computes a `horopca.metrics.component_curve`, uses as many components as its rule chooses, at least one, and fits
     these to all rows. The result is a fitted `HoroPCA`, with its attributes and methods except `partial_fit`;
@@ -52,8 +52,12 @@ class HoroPCACV(HoroPCA):
 
     See Also
     --------
-    HoroPCA : the same with a number of components that is given.
+    HoroPCA : the same with a fixed number of components.
     horopca.metrics.component_curve : what is kept against the number of components.
+
+    References
+    ----------
+    .. [1] Horn, J. L. (1965). A rationale and test for the number of factors in factor analysis. Psychometrika 30(2).
 
     Examples
     --------

@@ -46,7 +46,7 @@ class RadialPCA(LinearReduction):
     --------
     TangentPCA : projects the radii with the directions.
     HoroPCA : chooses the directions that keep the distances between points.
-    HalfSpaceProjection : the other baseline of one line.
+    HalfSpaceProjection : another baseline with a closed form.
 
     Examples
     --------

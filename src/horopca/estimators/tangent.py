@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from .._input.coordinates import ModelChoice
-from .._input.rows import Rows
-from .._optimize.result import Ending
 from ..geometry._arrays import Array, array_namespace
-from .fitting import mean_ending, store_mean
-from .linear import LinearReduction, leading_axes
+from .linear import LinearReduction
 
 
 class TangentPCA(LinearReduction):
-    """Principal component analysis in the tangent space at the Fréchet mean.
+    """Principal component analysis in the tangent space at the Fréchet mean [1]_.
 
-    Every point x becomes the tangent vector at the mean that leads to it, of length d(mean, x); these vectors go through
-    PCA, and their projections lead back into hyperbolic space. Distances from the mean along the components are
-    kept; distances between points far from the mean are not.
+    Every point x becomes the tangent vector at the mean that leads to it, of length d(mean, x). PCA reduces these vectors, and
+    the exponential map takes the result back to hyperbolic space. Distances from the mean along the components are kept;
+    distances between points far from the mean are not.
 
     Parameters
     ----------
@@ -43,8 +40,13 @@ class TangentPCA(LinearReduction):
     See Also
     --------
     HoroPCA : projects along horospheres, which keeps distances better.
-    RadialPCA : the same directions, with every point's distance from the mean kept.
+    RadialPCA : PCA of the directions alone, which keeps every distance from the mean.
     PGA : projects to geodesic submanifolds, of which this is the approximation.
+
+    References
+    ----------
+    .. [1] Fletcher, P. T., Lu, C., Pizer, S. M., and Joshi, S. (2004). Principal geodesic analysis for the study of nonlinear
+       statistics of shape. IEEE Transactions on Medical Imaging 23(8).
 
     Examples
     --------
@@ -62,26 +64,21 @@ class TangentPCA(LinearReduction):
         self.model = model
         self.curvature = curvature
 
-    def _fit_components(self, rows: Rows, K: int) -> Ending:
-        mean = store_mean(self, rows)
-        self._set(rows, self._mean, leading_axes(rows, self._mean, _shrunk, K)[1])
-        return mean_ending(mean)
+    @staticmethod
+    def _scale(t: Array) -> Array:
+        """r / sinh r for points at time t = cosh r."""
+        xp = array_namespace(t)
+        above = xp.where(t > 1, t - 1, xp.zeros_like(t))
+        sinh = xp.sqrt(above) * xp.sqrt(above + 2)
+        near = sinh < 1e-4  # there 1 - r^2 / 6
+        safe = xp.where(near, xp.ones_like(sinh), sinh)
+        return xp.where(near, 1 - above / 3, xp.asinh(safe) / safe)
 
     @staticmethod
     def _factor(t: Array, square: Array, rest: Array) -> Array:
         # b of a tangent vector is b r / sinh r, of length l; the space part of the point that it leads to has length sinh l
         xp = array_namespace(t)
-        shrunk = _shrunk(t)
+        shrunk = TangentPCA._scale(t)
         length = xp.sqrt(square) * shrunk
         safe = xp.where(length > 0, length, xp.ones_like(length))
         return shrunk * xp.where(length > 0, xp.sinh(safe) / safe, xp.ones_like(length))
-
-
-def _shrunk(t: Array) -> Array:
-    """r / sinh r for points at time t = cosh r."""
-    xp = array_namespace(t)
-    above = xp.where(t > 1, t - 1, xp.zeros_like(t))
-    sinh = xp.sqrt(above) * xp.sqrt(above + 2)
-    near = sinh < 1e-4  # there 1 - r^2 / 6
-    safe = xp.where(near, xp.ones_like(sinh), sinh)
-    return xp.where(near, 1 - above / 3, xp.asinh(safe) / safe)

@@ -137,7 +137,7 @@ class Whitener(Transformer):
 
 
 class TangentWhitener(Whitener):
-    """Tangent PCA whitening: logarithmic coordinates at the Fréchet mean along the principal axes, normalised.
+    """Tangent PCA whitening: logarithmic coordinates at the Fréchet mean along the principal axes, normalised [1]_.
 
     After a reduction in a pipeline it whitens the reduced points: ``make_pipeline(PGA(2), TangentWhitener())`` is
     whitening by principal geodesic analysis. The features have zero mean and unit variance and are uncorrelated.
@@ -145,7 +145,7 @@ class TangentWhitener(Whitener):
     Parameters
     ----------
     n_components : int or None, default=None
-        The number of axes, in falling order of variance; None: the dimension of X (or the number of axes along which X
+        The number of axes, in decreasing order of variance; None: the dimension of X (or the number of axes along which X
         varies, if those are fewer).
     model : str, default="poincare"
         Coordinates of the input. "tangent": tangent vectors at the origin.
@@ -171,7 +171,12 @@ class TangentWhitener(Whitener):
 
     See Also
     --------
-    BusemannWhitener : coordinates along ideal points, which no base point enters.
+    BusemannWhitener : coordinates along ideal points, which need no base point.
+
+    References
+    ----------
+    .. [1] Chami, I., Gu, A., Nguyen, D., and Ré, C. (2021). HoroPCA: Hyperbolic dimensionality reduction via horospherical
+       projections. Proceedings of the 38th International Conference on Machine Learning.
 
     Examples
     --------

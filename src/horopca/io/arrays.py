@@ -34,6 +34,7 @@ DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "bfloat16", "BOOL": 
 DTYPES |= {f"I{8 * size}": f"<i{size}" for size in (1, 2, 4, 8)}
 SAFETENSORS_ERRORS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)  # of a wrong header
 MOST_AXES = 64  # NumPy's own limit.
+TAKEN_ROWS = 1 << 10  # Single rows that are read through one mapping, because each brings about 64 KB into memory.
 BLOCK_BYTES = 1 << 25  # The size of a block of the input: large enough that a disk reads it at full speed.
 TAKEN_ROWS = 1 << 10  # Single rows that are read through one mapping, because each brings about 64 KB into memory.
 LONGEST_HEADER = 1 << 26  # Bytes; the format's own limit is a little higher.

@@ -83,8 +83,8 @@ def load_edges(path: str | Path, *, root: str | None = None, relations: Sequence
     path = existing(path)
     known = graph_format(path) or next((known for known in GRAPHS if ending(path) in known.endings), None)
     found: EdgeList = _read_edges(path) if known is None else known.read(path, list(relations))
-    if root is not None:
-        found = _below(found, root, path)
+    if root is not None:  # the notes on an ontology, which has codes, are about its top terms
+        found = _below(found if found.codes is None else found._replace(notes=()), root, path)
     for note in found.notes:
         warnings.warn(printable(f"{path}: {note}"), stacklevel=2)
     return found

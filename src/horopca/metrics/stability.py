@@ -7,7 +7,7 @@ are compared after the isometry that aligns them best (`horopca.geometry.align`)
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ from ..geometry import align, distance, from_hyperboloid, to_hyperboloid, transl
 from ..geometry._arrays import to_numpy
 from ..geometry.isometries import Frame, between
 from ..projections.spines import spine_angle, spine_basis
-from ..statistics import frechet_mean
+from ..statistics import frechet_mean, mean_of_blocks, relative_change
 
 FEWEST = 10  # With fewer refits there is no quantile of 90 %.
 FEW_GROUPS = 10  # With this many groups or fewer, the variance between groups is hardly known.
@@ -40,11 +40,12 @@ CHANGED_PAIRS = 1 << 12  # Pairs whose distances are compared: the error is abou
 SAME_MEAN = 1e-3  # If the means of X and of the fit are farther apart, in standard deviations, X is not the data of the fit.
 REDRAWN = 100  # The largest number of attempts to draw a resample with enough different points.
 STABLE, LOOSE = 15.0, 30.0  # Up to these angles, in degrees, a spine is called stable, or roughly stable.
+STABLE_DISTANCES = 0.1  # Up to this mean relative change, distances are called stable.
 READABLE, COARSE = 0.9, 0.5  # From these values of `stability`, a picture can be read point by point, or in its large parts.
 
 
 class Stability(NamedTuple):
-    """The stability of a fit and of every point of its picture."""
+    """The stability of a fit and of every point of its picture; returned by `bootstrap`."""
 
     #: (n_samples, n_components), the picture: ``model.transform(X)``
     images: np.ndarray
@@ -151,6 +152,7 @@ def bootstrap(
     level: float = 0.9,
     random_state: Any = 0,
     n_jobs: int | None = None,
+    progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Stability:
     """How stable a fitted reduction is: refits to resampled rows, and how much their spines and pictures differ.
 
@@ -177,6 +179,8 @@ def bootstrap(
         Seeds the resamples, and the refits of a model whose own `random_state` is not an integer.
     n_jobs : int or None, default=None
         Jobs of joblib. The result does not depend on it.
+    progress : callable
+        Called as ``progress(done, total)`` with the numbers of refits.
 
     Returns
     -------
@@ -205,6 +209,7 @@ def bootstrap(
         moments += refit.moved[:, :, None] * refit.moved[:, None, :]  # in order, so that sums do not depend on n_jobs
         squares += np.sum(refit.moved**2, axis=1)
         refits.append(refit._replace(moved=np.empty((0, K))))
+        progress(len(refits), n_resamples)
     scale = plan.coordinates.scale
     angles = np.array([refit.angles for refit in refits])
     kappas = np.array([refit.kappa for refit in refits])
@@ -228,7 +233,7 @@ def bootstrap(
     )
     dependent = groups is None and look_dependent(np.asarray(plan.coordinates.to_hyperboloid(plan.X[plan.matched()])))
     drawn = f"{len(plan.groups)} rows" if groups is None else f"{len(plan.groups)} groups of {sum(map(len, plan.groups))} rows"
-    notes = [f"{DEPENDENT}; without it, all of this looks more stable than it is."] if dependent else []
+    notes = [f"{DEPENDENT}, or all of this looks more stable than it is."] if dependent else []
     notes += [f"With {drawn} this is a guess."] if len(plan.groups) <= FEW_GROUPS else []
     return found._replace(conclusion=" ".join([*conclusion(found, drawn, np.sqrt(about) / scale), *notes]))
 
@@ -305,8 +310,7 @@ class _Plan(NamedTuple):
         """The mean relative change of the distances between random pairs of images."""
         a, b = np.random.default_rng(self.seed).integers(len(images), size=(2, CHANGED_PAIRS))
         before, after = distance(self.reference[a], self.reference[b]), distance(images[a], images[b])
-        apart = before > 0
-        return float(np.mean(np.abs(after[apart] / before[apart] - 1))) if apart.any() else 0.0
+        return mean_of_blocks([relative_change(before, after)], sampled=False)[0]
 
     def _angles(self, refit: Any) -> list[float]:
         """Largest angles, in degrees, between nested spines of the fit and of a refit, both seen from the mean of the fit."""
@@ -391,8 +395,9 @@ def conclusion(found: Stability, drawn: str, radius: float) -> Iterator[str]:
     if not readable:
         still = len(found.stable_points())
         yield (
-            f"What is stable: distances in the picture, which change by {found.distance_change:.0%} on average, and "
-            f"{still} of {n} points, which move by less than a tenth of that radius."
+            f"Distances in the picture change by {found.distance_change:.0%} on average"
+            f"{' and are stable' if found.distance_change <= STABLE_DISTANCES else ''}, and {still} of {n} points move by less "
+            "than a tenth of that radius."
         )
     if readable and np.any(found.angle_bounds > LOOSE):
         yield "Angles can be large although the picture is stable, because a spine can slide inside it at little cost."
