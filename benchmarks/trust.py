@@ -50,6 +50,7 @@ class Model(NamedTuple):
     d: int = 5
     size: float = 1.0  # all deviations are multiplied by this
     tails: bool = False  # Student's t with 3 degrees of freedom instead of a normal distribution
+    skewed: bool = False  # exponential coordinates, about their mean, instead of normal ones
     family: int = 1  # points in a family, whose deviation is 0.3 of that of all points
     grouped: bool = False  # whether the families are passed as groups
     runs: int = 50  # simulations
@@ -65,6 +66,8 @@ def planted(model: Model, rng: np.random.Generator) -> Planted:
     members = np.arange(n) // model.family
     if model.family > 1:
         v = rng.standard_normal((n, d))[members] + 0.3 * v
+    if model.skewed:
+        v = rng.exponential(size=(n, d)) - 1
     if model.tails:
         v /= np.sqrt(rng.chisquare(3, (n, 1)) / 3)
     points = translate(to_hyperboloid(model.size * v * deviations @ turn, "tangent"), mean)
@@ -73,13 +76,13 @@ def planted(model: Model, rng: np.random.Generator) -> Planted:
 
 COVERED = {
     "1, t₃ tails": Model(1, d=3, tails=True, runs=200),
+    "1": Model(1, d=3),
+    "1, three times as far out": Model(1, d=3, size=3.0),
+    "1, 30 points": Model(1, n=30, d=3),
+    "1, 30 points in 20 dimensions": Model(1, n=30, d=20, noise=0.2),
+    "1, families of ten": Model(1, d=3, family=10),
     "1, families of ten, with `groups`": Model(1, d=3, family=10, grouped=True),
-    "1, families of ten": Model(1, d=3, family=10, runs=20),
-    "1 component": Model(1, d=3),
-    "1, t₃ tails, in 5 dimensions": Model(1, tails=True),
-    "2 components": Model(2, d=3, runs=20),
-    "1, three times as far out": Model(1, d=3, size=3.0, runs=20),
-    "1, 30 points in 20 dimensions": Model(1, n=30, d=20, noise=0.2, runs=20),
+    "2": Model(2, d=3, runs=20),
 }
 REFITS = 50  # In each simulation.
 
@@ -113,15 +116,18 @@ def print_coverage(most: int = 1000) -> None:
 
 
 SELECTED = {
-    "no direction, families of ten, with `groups`": Model(0, noise=1.0, family=10, grouped=True),
-    "no direction, families of ten": Model(0, noise=1.0, family=10, runs=20),
-    "no direction": Model(0, noise=1.0),
-    "no direction, t₃ tails": Model(0, noise=1.0, tails=True),
+    "none, families of ten, with `groups`": Model(0, noise=1.0, family=10, grouped=True, runs=100),
+    "none": Model(0, noise=1.0),
+    "none, t₃ tails": Model(0, noise=1.0, tails=True),
+    "none, skewed": Model(0, noise=1.0, skewed=True),
+    "none, families of ten": Model(0, noise=1.0, family=10, runs=20),
+    "2, t₃ tails": Model(2, tails=True, runs=20),
+    "2, 30 points in 20 dimensions": Model(2, n=30, d=20, noise=0.2, runs=20),
+    "2, three times as far out": Model(2, size=3.0, runs=20),
     "1": Model(1, runs=20),
     "2": Model(2, runs=20),
     "3": Model(3, runs=20),
     "2, the first three times as wide": Model(2, first=3.0, runs=20),
-    "2, t₃ tails": Model(2, tails=True, runs=20),
 }
 
 
@@ -151,6 +157,7 @@ ROWS: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {
     "log-normal": lambda n, d, rng: np.exp(0.7 * rng.standard_normal((n, d))),
     "t₂ tails": lambda n, d, rng: 0.3 * rng.standard_normal((n, d)) / np.sqrt(rng.chisquare(2, (n, 1)) / 2),
     "four clusters": lambda n, d, rng: 3 * rng.standard_normal((4, d))[rng.integers(4, size=n)] + rng.standard_normal((n, d)),
+    "pairs, 0.1 as wide": lambda n, d, rng: families(n, d, 2, 0.1, rng),
     "families of five, 0.3 as wide": lambda n, d, rng: families(n, d, 5, 0.3, rng),
     "families of ten, 0.1 as wide": lambda n, d, rng: families(n, d, 10, 0.1, rng),
     "families of ten, 0.3 as wide": lambda n, d, rng: families(n, d, 10, 0.3, rng),

@@ -20,7 +20,7 @@ settings.load_profile("horopca")
 LONG = [
     "fuzz/test_cluster.py", "reproduction/test_reproduction.py", "fuzz/test_arrays.py", "fuzz/test_files.py",
     "optimize/test_search.py", "input/test_dask.py", "input/test_scale.py", "explorer/test_claims_browser.py",
-    "explorer/test_explorer_browser.py", "embed/test_embed.py", "estimators/test_layers.py",
+    "explorer/test_explorer_browser.py", "estimators/test_layers.py",
 ]  # fmt: skip
 
 
@@ -40,16 +40,6 @@ def xp(request):
     if not torch.cuda.is_available():
         pytest.skip("needs a CUDA GPU")
     return SimpleNamespace(asarray=partial(torch.asarray, device="cuda"), float32=torch.float32, float64=torch.float64)
-
-
-@pytest.fixture
-def short_descents(monkeypatch):
-    """DistortionEmbedding with a tenth of its steps, for tests that do not depend on how good the points are."""
-    from horopca.embed import distortion
-
-    for name in ("OPENING", "FLATTENING", "DESCENT", "SETTLING"):
-        plan = getattr(distortion, name)
-        monkeypatch.setattr(distortion, name, plan._replace(steps=plan.steps // 10))
 
 
 @pytest.fixture

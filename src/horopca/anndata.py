@@ -42,7 +42,7 @@ def reduce(
     n_components : int, default=2
         The dimension of the result.
     key_added : str, default="X_horopca"
-        The array of ``adata.obsm`` for the result. ``adata.uns[key_added]``, without the prefix "X_", holds its "params",
+        The array of ``adata.obsm`` for the result. ``adata.uns[key_added]``, without the prefix "X_", has its "params",
         and the "variance_ratio" if the estimator has one.
     estimator : estimator or None, default=None
         The reduction, such as ``TangentPCA(2)``; None is ``HoroPCA(n_components, **options)``.
@@ -88,7 +88,8 @@ def map(
 ) -> Page:
     """Embed the neighbour graph of an AnnData object in the hyperbolic plane, and return a page to explore it.
 
-    The lengths of shortest paths in the graph are the target distances of `horopca.embed.DistortionEmbedding`.
+    The lengths of shortest paths in the graph are the target distances of ``DistortionEmbedding(2, neighbor_weight=0.2)``,
+    which keeps more neighbours than the distances alone would.
 
     Parameters
     ----------
@@ -134,7 +135,7 @@ def map(
     if color is not None and color not in adata.obs:
         raise ValueError(f"color must be a column of adata.obs, but {color!r} is not; it has {list(adata.obs)}.")
     lengths = _lengths(adata.obsp[key], key)
-    embedding = DistortionEmbedding(**{"n_components": 2, **options}).fit(lengths)
+    embedding = DistortionEmbedding(**{"n_components": 2, "neighbor_weight": 0.2, **options}).fit(lengths)
     points = np.full((lengths.shape[0], embedding.embedding_.shape[1]), np.nan)
     points[embedding.names_] = embedding.embedding_
     adata.obsm[key_added] = points

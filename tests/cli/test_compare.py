@@ -46,17 +46,14 @@ def test_json_holds_the_records_of_the_library_in_the_order_of_the_options(point
     assert [row | {"seconds": 0} for row in found["results"]] == [pytest.approx(row | {"seconds": 0}) for row in expected]
 
 
-def test_without_a_file_it_compares_on_a_tree():
-    found = json.loads(compared("--methods", "tpca", "--json").stdout)
-    assert found["n_points"] == 121 and found["input"] is None
-
-
 def test_model_and_curvature_and_files_with_classes(tmp_path):
     path = tmp_path / "points.csv"
     pd.DataFrame(2 * to_hyperboloid(TREE.points)).assign(label=TREE.labels).to_csv(path, index=False)
-    result = compared(path, "--model", "lorentz", "--curvature", -0.25, "--methods", "tpca", "--plot", tmp_path / "disks.png")
-    assert result.exit_code == 0, result.output
-    assert (tmp_path / "disks.png").read_bytes().startswith(b"\x89PNG")
+    words = ("--model", "lorentz", "--curvature", -0.25, "--methods", "tpca", "--force", "--plot", tmp_path / "panels.svg")
+    for view, numbers in (("disk", False), ("equidistant", True)):
+        result = compared(path, *words, "--view", view)
+        assert result.exit_code == 0, result.output
+        assert (">2<" in (tmp_path / "panels.svg").read_text()) == numbers  # of the rings
 
 
 def test_wrong_options_are_errors(points, tmp_path):

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array, save_npz
 
@@ -60,6 +61,19 @@ def test_a_sparse_adjacency_is_read(tmp_path):
     assert result.exit_code == 0 and load(tmp_path / "out.tsv").row_names == ["0", "1", "2"]
 
 
+@pytest.mark.parametrize("name", ["d.npy", "d.txt", "d.csv", "named.csv"])
+def test_a_matrix_of_distances_is_read(tmp_path, name):
+    names = [f"s{i}" for i in range(6)]
+    d = np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0))) + 1e-13 * np.triu(np.ones((6, 6)), 1)  # as from rounding
+    np.save(tmp_path / "d.npy", d)
+    np.savetxt(tmp_path / "d.txt", d)
+    np.savetxt(tmp_path / "d.csv", d, delimiter=",")
+    pd.DataFrame(d, names, names).to_csv(tmp_path / "named.csv")
+    result = run("embed", tmp_path / name, "-d", 2, *quick("distortion"), "-o", tmp_path / "out.npz", "--json")
+    assert json.loads(result.stdout)["distortion"] < 0.1, result.output
+    assert load(tmp_path / "out.npz").row_names == (names if name == "named.csv" else [str(i) for i in range(6)])
+
+
 @pytest.mark.parametrize(
     ("text", "words", "message", "code"),
     [
@@ -95,4 +109,4 @@ def test_clades_are_classes_that_stability_takes_as_groups(tmp_path):
 
 
 def test_an_output_is_needed(tree):
-    refused(run("embed", tree), "-o FILE is missing", code=2)
+    refused(run("embed", tree), "Missing option '-o' / '--output'", code=2)

@@ -8,8 +8,7 @@ import pytest
 
 from hierarchies import TREE
 from horopca.geometry import radius, to_hyperboloid
-from horopca.io import describe, load, save
-from horopca.io.description import describe_file
+from horopca.io import load, save
 
 from .running import refused, run
 
@@ -17,7 +16,7 @@ from .running import refused, run
 def test_info_in_words(points):
     result = run("info", points)
     assert result.exit_code == 0
-    for words in ("40", "5, float64", "poincare, klein, lorentz-space, tangent", "poincare or lorentz-space", "clipped"):
+    for words in ("40", "5, float64", "poincare, klein, lorentz-space, tangent", "poincare or lorentz-space"):
         assert words in result.stdout
 
 
@@ -31,6 +30,12 @@ def test_info_in_json(tmp_path):
     assert found["radius"]["lorentz"]["1.0"] == pytest.approx(2 * radius(to_hyperboloid(np.delete(TREE.points, 7, 0))).max())
 
 
+def test_columns_of_a_table_are_named(tmp_path):
+    (tmp_path / "words.csv").write_text("word,x1,x2,count,topic\na,0.1,0.2,17,b\nc,0.3,0.1,4,b\nd,0.2,0.1,3,e\n")
+    said = " ".join(run("info", tmp_path / "words.csv").stdout.split())
+    assert "columns 3, float64: x1, x2, count names yes classes 2" in said
+
+
 def test_a_curvature_that_the_file_holds(tmp_path):
     path = tmp_path / "net.npz"
     np.savez(path, X=0.5 * TREE.points, c=2.0, log=np.log([0.5]), bias=np.zeros((3, 4, 5)))
@@ -42,6 +47,16 @@ def test_a_curvature_that_the_file_holds(tmp_path):
         assert run("reduce", path, "--method", "tpca", "--curvature", key, "-o", out).exit_code == 0
         assert load(out).curvature == pytest.approx(curvature)
     refused(run("info", path, "--curvature", "bias"), "the name of one in")
+
+
+def test_arrays_to_choose_from_are_listed(tmp_path):
+    path = tmp_path / "net.npz"
+    np.savez(path, text=TREE.points, image=TREE.points, c=0.5)
+    said = " ".join(run("info", path).stdout.split())
+    assert "arrays text 40×5, image 40×5, c = 0.5 points in one of text, image: pass --key" in said
+    assert json.loads(run("info", path, "--json").stdout)["keys"] == ["text", "image"]
+    refused(run("info", path, "--key", "words"), "has no array 'words'")
+    refused(run("reduce", path), "say which array to read with --key")
 
 
 @pytest.mark.parametrize(("size", "verdict"), [(0.01, "nearly flat, tangent PCA"), (1.0, "curved, HoroPCA")])
@@ -58,24 +73,23 @@ def test_info_says_which_balls_could_hold_the_rows(tmp_path):
 
 def test_rows_beyond_every_model(tmp_path):
     said = " ".join(run("info", save(tmp_path / "far.npy", 1e4 * (TREE.points - 1))).stdout.split())
-    assert "could be lorentz-space evidence norms from" in said and "too long for tangent vectors" in said
-    assert "as tangent holds the rows only at a curvature between -" in said
+    assert "fits lorentz-space evidence norms from" in said and "too long for tangent vectors" in said
+    assert "as tangent holds the rows at curvatures between -" in said
     said = " ".join(run("info", save(tmp_path / "beyond.npy", 1e200 * (TREE.points - 1))).stdout.split())
-    assert "could be in no model at curvature -1" in said and "model none" in said and "radius" not in said
+    assert "fits no model at curvature -1" in said and "model none" in said and "radius" not in said
     assert "as a ball holds them at no curvature" in said and "as tangent holds them at no curvature" in said
 
 
-def test_a_large_file_is_described_as_a_small_one_is(tmp_path, monkeypatch):
-    X = np.concatenate([TREE.points, TREE.points[:7], np.full((2, 5), 0.4), [[np.nan] * 5]])
-    for matrix in (X, to_hyperboloid(X), 3 * X.astype(np.float32), X + 2):
-        path = save(tmp_path / "x.npy", matrix, force=True)
-        monkeypatch.setattr("horopca.io.description.BLOCK_ELEMENTS", 1 << 20)
-        whole = describe(matrix)
-        monkeypatch.setattr("horopca.io.description.BLOCK_ELEMENTS", 60)
-        assert describe_file(path) == whole and whole.n_duplicates == 8 and whole.n_nonfinite == 1
-        assert json.loads(run("info", path, "--json").stdout)["n_duplicates"] == 8
-    with pytest.raises(ValueError, match="at least one finite row, but none of its 3"):
-        describe(np.full((3, 2), np.nan))
+@pytest.mark.parametrize("as_points", [lambda X: X, to_hyperboloid, lambda X: 3 * X.astype(np.float32), lambda X: X + 2])
+def test_a_file_of_several_blocks_is_described_as_a_whole(tmp_path, as_points):
+    X = np.random.default_rng(0).uniform(-0.2, 0.2, (90_000, 12))
+    X[80_000:80_007], X[85_000:85_002], X[-1] = X[:7], 0.25, np.nan
+    found = json.loads(run("info", save(tmp_path / "x.npy", as_points(X)), "--json").stdout)
+    assert (found["n_rows"], found["n_duplicates"], found["n_nonfinite"]) == (90_000, 8, 1)
+
+
+def test_rejects_a_file_without_finite_rows(tmp_path):
+    refused(run("info", save(tmp_path / "x.npy", np.full((3, 2), np.nan))), "at least one finite row, but none of its 3")
 
 
 def test_a_file_is_never_in_memory_as_a_whole(tmp_path):
@@ -92,7 +106,7 @@ def test_a_file_is_never_in_memory_as_a_whole(tmp_path):
 
 def test_vectors_of_a_euclidean_model_are_called_that(tmp_path):
     path = save(tmp_path / "words.npy", 100 * (TREE.points - 0.5))
-    assert "these look like vectors of a Euclidean model" in " ".join(run("info", path).stdout.split())
+    assert "model none: these look like Euclidean vectors" in " ".join(run("info", path).stdout.split())
     refused(run("reduce", path), "vectors of a Euclidean model (word2vec, X_pca) are for sklearn")
 
 
@@ -102,7 +116,8 @@ def test_a_model_that_the_file_or_an_option_states_is_used(tmp_path, name):
     found = json.loads(run("info", path, "--json").stdout)
     assert (found["model"], found["curvature"]) == ("klein", -4) and list(found["radius"]) == ["klein"]
     assert found["radius"]["klein"]["1.0"] == pytest.approx(radius(to_hyperboloid(TREE.points, "klein")).max() / 2)
-    assert "--model klein --curvature -4" in run("info", path).stdout
+    printed = run("info", path).stdout
+    assert "--model klein --curvature -4" in printed and "evidence" not in printed
     refused(run("info", path, "--model", "poincare"), "--model poincare contradicts the file")
     bare = save(tmp_path / "bare.csv", TREE.points)
     assert json.loads(run("info", bare, "--model", "tangent", "--json").stdout)["model"] == "tangent"
@@ -111,5 +126,4 @@ def test_a_model_that_the_file_or_an_option_states_is_used(tmp_path, name):
 
 def test_errors(tmp_path):
     refused(run("info", tmp_path / "absent.npy"), "There is no file")
-    refused(run("info", save(tmp_path / "nan.npy", np.full((3, 2), np.nan))), "at least one finite row")
     refused(run("info", save(tmp_path / "x.npy", TREE.points), "--key", "X"), "is not one")

@@ -59,6 +59,18 @@ def test_colours_of_an_h5ad_are_drawn(tmp_path):
     assert "#123456" in drawn and "#abcdef" in drawn
 
 
+@pytest.mark.parametrize(("name", "written"), [("cells.h5ad", set()), ("tree.npz", {"cat"})])
+def test_barcodes_and_invented_names_are_not_drawn(tmp_path, name, written):
+    pytest.importorskip("h5py")
+    path = save(tmp_path / name, TREE.points[:4, :2], names=["cat", "inner 1", "inner 2", "leaf 3"])
+    assert run("plot", path, "-o", tmp_path / "a.svg").exit_code == 0
+    assert run("view", path, "-o", tmp_path / "a.html").exit_code == 0
+    drawn = (tmp_path / "a.svg").read_text()
+    assert {text for text in load(path).row_names if f">{text}<" in drawn} == written
+    assert run("plot", path, "-o", tmp_path / "a.svg", "--names", "all", "--force").exit_code == 0
+    assert ">cat<" in (tmp_path / "a.svg").read_text()
+
+
 def test_points_without_a_row_have_no_class(folder):
     (folder / "few.tsv").write_text("id\tkind\nnode 3\tred\nnode 5\tblue\nelsewhere\tgreen\n")
     result = run(*REDUCE, "named.csv", "--metadata", "few.tsv", "--colour-by", "kind")

@@ -11,25 +11,32 @@ from horopca.io import save
 
 from .running import refused, run
 
-NAMES = [f"E{i:02d}" for i in range(40)]
+NAMES = [f"term {i} (E{i:02d})" for i in range(39)] + ["inner 1"]
 
 
-@pytest.mark.parametrize(("name", "row"), [("E07", 7), ("e31", 31), ("4", None), ("7", None)])
-def test_the_nearest_points_and_their_distances(tmp_path, name, row):
+@pytest.fixture
+def named(tmp_path):
     curved = 2 * from_hyperboloid(to_hyperboloid(TREE.points), "lorentz")
-    path = save(tmp_path / "points.npz", curved, names=NAMES, model="lorentz", curvature=-0.25)
-    if row is None:  # a part of several names
-        return refused(run("nearest", path, name), f"names of {path} contain '{name}'")
-    found = json.loads(run("nearest", path, name, "-n", 5, "--json").stdout)
+    return save(tmp_path / "points.npz", curved, names=NAMES, model="lorentz", curvature=-0.25)
+
+
+@pytest.mark.parametrize(("name", "row"), [("term 7 (E07)", 7), ("E31", 31), ("TERM 12", 12), ("inner 1", 39)])
+def test_finds_a_point_by_name_code_or_part(named, name, row):
+    found = json.loads(run("nearest", named, name, "-n", 5, "--json").stdout)
     d = 2 * np.asarray(pairwise_distance(to_hyperboloid(TREE.points)))[row]
-    d[row] = np.inf
+    d[[row, 39]] = np.inf  # a node without a name in its file is not listed
     assert [one["distance"] for one in found["nearest"]] == pytest.approx(np.sort(d)[:5])
     assert all(d[one["row"]] == pytest.approx(one["distance"]) and one["name"] == NAMES[one["row"]] for one in found["nearest"])
-    printed = run("nearest", path, name, "-n", 5).stdout
+    printed = run("nearest", named, name, "-n", 5).stdout
     assert f"Nearest to {NAMES[row]}" in printed and found["nearest"][0]["name"] in printed
 
 
 def test_points_without_names_are_called_by_their_rows(points):
     assert "Nearest to 3" in run("nearest", points, 3).stdout
-    refused(run("nearest", points, "cat"), "has no point called 'cat', because its points have no names")
-    refused(run("nearest", points, 40), "has no point called '40'")
+
+
+def test_rejects_unknown_and_ambiguous_names(named, points, tmp_path):
+    refused(run("nearest", named, "term 3"), "but 10 match 'term 3': term 3 (E03), term 30 (E30)")
+    refused(run("nearest", points, "cat"), "NAME must be the name or the row number (0 to 39) of a point, but is 'cat'")
+    refused(run("nearest", points, 40), "but is '40'")
+    refused(run("nearest", save(tmp_path / "one.npy", TREE.points[:1]), 0), "has no other point with a name")

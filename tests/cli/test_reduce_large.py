@@ -9,15 +9,17 @@ from textwrap import dedent
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from blocks import BLOCK, POINTS, D, N, begun
 from forks import Runner
-from horopca import EuclideanPCA, HoroPCA, HyperbolicMDS, TangentWhitener
+from horopca import EuclideanPCA, HyperbolicMDS, TangentPCA, TangentWhitener
 from horopca.io import load, load_fitted, save, save_fitted
 from horopca.io.streaming import PARTIAL
 
 from .running import refused, run, said
 
+TPCA = ("--method", "tpca")
 pytestmark = pytest.mark.usefixtures("small_blocks")
 
 
@@ -31,9 +33,9 @@ def files(folder):
 
 
 def test_a_large_file_gives_what_a_small_one_gives(tmp_path, points, out, monkeypatch):
-    large = json.loads(run("reduce", points, "-o", out, "--json").stdout)
+    large = json.loads(run("reduce", points, *TPCA, "-o", out, "--json").stdout)
     monkeypatch.setattr("horopca.io.streaming.LARGE", 1 << 30)
-    small = json.loads(run("reduce", points, "-o", tmp_path / "small.npy", "--json").stdout)
+    small = json.loads(run("reduce", points, *TPCA, "-o", tmp_path / "small.npy", "--json").stdout)
     assert np.allclose(np.load(out), np.load(tmp_path / "small.npy"), rtol=0, atol=1e-12)
     assert large["resumed_at"] == 0 and small["resumed_at"] is None and large.keys() == small.keys()
     for key in small.keys() - {"seconds", "output", "resumed_at"}:
@@ -41,11 +43,11 @@ def test_a_large_file_gives_what_a_small_one_gives(tmp_path, points, out, monkey
 
 
 def test_the_command_resumes_and_says_so_on_stderr(points, out):
-    begun(points, out, HoroPCA(2, random_state=0))
-    result = run("reduce", points, "-o", out, "--json")
+    begun(points, out, TangentPCA(2))
+    result = run("reduce", points, *TPCA, "-o", out, "--json")
     assert json.loads(result.stdout)["resumed_at"] == 3 * BLOCK
     assert said(result) == f"Resuming at row 384 of 1,000 with the fit in {out}.partial.npz."
-    assert np.array_equal(np.load(out), HoroPCA(2, random_state=0).fit(POINTS).transform(POINTS))
+    assert np.array_equal(np.load(out), TangentPCA(2).fit(POINTS).transform(POINTS))
 
 
 def test_the_model_of_the_input_and_of_the_output_is_that_of_the_side_file(tmp_path, out):
@@ -62,16 +64,15 @@ def test_the_model_of_the_input_and_of_the_output_is_that_of_the_side_file(tmp_p
 
 
 def test_an_interruption_says_how_to_resume(points, out, monkeypatch):
-    monkeypatch.setattr("horopca.HoroPCA.transform", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    result = run("reduce", points, "-o", out)
+    monkeypatch.setattr("horopca.TangentPCA.transform", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    result = run("reduce", points, *TPCA, "-o", out)
     assert result.exit_code == 130 and not out.exists()
     kept = f"The fit and 0 of 1,000 rows are kept in {out}.partial and out.npy.partial.npz; the same command resumes there."
     assert said(result) == f"Interrupted. {kept}"
     assert sorted(path.name for path in out.parent.glob("out*")) == sorted(f"out.npy{end}" for end in PARTIAL)
 
 
-@pytest.mark.parametrize("fails", ["_summary", "save_fitted", "to_json"])
-def test_an_error_after_the_last_row_publishes_nothing(tmp_path, points, out, monkeypatch, fails):
+def test_an_error_after_the_last_row_publishes_nothing(tmp_path, points, out, monkeypatch):
     """No output has its name then, and the same command resumes after the last row."""
     plot, fit = tmp_path / "plot.svg", tmp_path / "fit.npz"
     command = ("reduce", points, "-o", out, "--plot", plot, "--save-fit", fit, "--method", "tpca", "--json")
@@ -80,7 +81,7 @@ def test_an_error_after_the_last_row_publishes_nothing(tmp_path, points, out, mo
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "somewhere")
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"horopca.cli.reduce.{fails}", full)
+        patch.setattr(Figure, "savefig", full)
         failed = run(*command)
     refused(failed, "No space left on device. The fit and 1,000 of 1,000 rows are kept in")
     assert sorted(files(tmp_path)) == sorted(["points.npy", "out.npy.partial.json", *(f"out.npy{end}" for end in PARTIAL)])
@@ -173,45 +174,37 @@ def test_an_error_while_outputs_are_published_leaves_what_was_there(tmp_path, po
 
 def test_terminated_commands_leave_no_temporary_files(tmp_path, points, runner):
     code = """
-    def hang(estimator, path):
+    from matplotlib.figure import Figure
+    def hang(figure, path, **_):
         path.write_text("half")
         print("here", flush=True)
         time.sleep(600)
-    import importlib
-    importlib.import_module("horopca.cli.reduce").save_fitted = hang
+    Figure.savefig = hang
     main(command.split(), standalone_mode=False)
     """
-    command = f"reduce -q {points} -o {tmp_path}/out.npz --save-fit {tmp_path}/fit.npz --method tpca"
+    command = f"reduce -q {points} -o {tmp_path}/out.npz --plot {tmp_path}/plot.svg --method tpca"
     child = runner.start(dedent(code), command=command)
     assert runner.process.stdout.readline() == "here\n"
     os.kill(child, signal.SIGTERM)
     assert runner.end()[0] == 143 and files(tmp_path) == ["points.npy"]
 
 
-def test_an_output_that_another_process_writes_meanwhile_is_kept(tmp_path, points, out, monkeypatch):
-    plot, fit = tmp_path / "plot.svg", tmp_path / "fit.npz"
-
-    def meanwhile(estimator, path):
-        plot.write_text("precious")
-        return save_fitted(estimator, path)
-
-    monkeypatch.setattr("horopca.cli.reduce.save_fitted", meanwhile)
-    command = ("reduce", points, "-o", out, "--plot", plot, "--save-fit", fit, "--method", "tpca")
-    refused(run(*command), "plot.svg exists already")
-    assert plot.read_text() == "precious" and not out.exists() and not fit.exists()
-
-
-def test_an_input_that_changes_at_the_last_moment_leaves_nothing(tmp_path, points, out, monkeypatch):
-    def meanwhile(estimator, path):
-        os.utime(points, ns=(0, 0))
-        return save_fitted(estimator, path)
-
-    monkeypatch.setattr("horopca.cli.reduce.save_fitted", meanwhile)
-    refused(
-        run("reduce", points, "-o", out, "--save-fit", tmp_path / "fit.npz", "--method", "tpca"),
-        "has changed while it was reduced, so nothing",
-    )
-    assert files(tmp_path) == ["points.npy"]
+@pytest.mark.parametrize(
+    ("meanwhile", "text"),
+    [
+        (lambda folder: (folder / "fit.npz").write_text("precious"), "fit.npz exists already"),
+        (lambda folder: os.utime(folder / "points.npy", ns=(0, 0)), "has changed while it was reduced, so nothing"),
+    ],
+    ids=["output", "input"],
+)
+def test_files_that_another_process_changes_meanwhile_are_kept(tmp_path, points, out, monkeypatch, meanwhile, text):
+    real = Figure.savefig
+    monkeypatch.setattr(Figure, "savefig", lambda *arguments, **options: (meanwhile(tmp_path), real(*arguments, **options)))
+    command = ("reduce", points, "-o", out, "--plot", tmp_path / "plot.svg", "--save-fit", tmp_path / "fit.npz")
+    refused(run(*command, "--method", "tpca"), text)
+    left = [path for path in files(tmp_path) if ".partial" not in path]
+    assert left == (["fit.npz", "points.npy"] if "fit" in text else ["points.npy"])
+    assert "fit" not in text or (tmp_path / "fit.npz").read_text() == "precious"
 
 
 def test_a_large_file_without_output_is_measured_and_drawn(tmp_path, points, monkeypatch):
@@ -230,9 +223,9 @@ def test_a_fit_is_saved_and_applied(tmp_path, points, out, monkeypatch, large):
     fit = tmp_path / "fit.npz"
     if not large:
         monkeypatch.setattr("horopca.io.streaming.LARGE", 1 << 30)
-    first = json.loads(run("reduce", points, "-o", out, "--save-fit", fit, "--model", "klein", "--json").stdout)
+    first = json.loads(run("reduce", points, *TPCA, "-o", out, "--save-fit", fit, "--model", "klein", "--json").stdout)
     assert first["save_fit"] == str(fit) and load_fitted(fit).model == "klein"
-    monkeypatch.setattr("horopca.HoroPCA.fit", lambda *_: pytest.fail("a fit was started"))
+    monkeypatch.setattr("horopca.TangentPCA.fit", lambda *_: pytest.fail("a fit was started"))
     more = save(tmp_path / "more.npy", POINTS[::-1])
     result = run("reduce", more, "-o", tmp_path / "more-out.npy", "--from-fit", fit, "--json")
     assert result.exit_code == 0, result.output

@@ -7,7 +7,7 @@ import pytest
 
 from hierarchies import TREE
 from horopca.embed import PoincareEmbedding
-from horopca.io import load
+from horopca.io import load, save
 from horopca.metrics.comparison import METHODS, make
 
 from .running import refused, run
@@ -68,8 +68,8 @@ def test_embeddings_take_parameters_too(tmp_path, tree):
     refused(run("embed", tree, "-o", tmp_path / "b.npy", "--set", "epochs=3"), "--method distortion has no such", code=2)
 
 
-def test_a_stretch_brings_the_spine_and_the_objective_that_it_needs(points):
-    few = ("--set", "n_init=4", "--json")
+def test_a_stretch_brings_the_spine_and_the_objective_that_it_needs(tmp_path):
+    points, few = save(tmp_path / "points.npy", TREE.points[:15]), ("--set", "n_init=2", "--json")
     alone, named = (
         json.loads(run("reduce", points, *more, *few).stdout)
         for more in (("--set", "stretch=true"), ("--method", "horopca-stretch"))

@@ -41,6 +41,18 @@ def test_groups_and_a_picture(points, tmp_path):
     refused(run("stability", points, *QUICK, "--plot", picture), "exists already")
 
 
+def test_says_when_rows_look_dependent(tmp_path):
+    rng = np.random.default_rng(0)
+    families = np.repeat(rng.normal(size=(8, 3)) / 5, 10, axis=0) + rng.normal(size=(80, 3)) / 100
+    path = save(tmp_path / "families.npy", families)
+    (tmp_path / "groups.txt").write_text("".join(f"family {i // 10}\n" for i in range(80)))
+    few = {"stability": QUICK, "components": ("--method", "tpca", "-k", 1, "--folds", 2, "--copies", 2)}
+    for command, words in few.items():
+        advice = "Pass --groups (the family or subtree of each row)"
+        assert advice in " ".join(run(command, path, *words).stdout.split())
+        assert "Pass --groups" not in run(command, path, *words, "--groups", tmp_path / "groups.txt").stdout
+
+
 def test_jobs_are_whole_fits_of_any_method(points):
     with joblib.parallel_config(backend="threading"):
         two = run("stability", points, *QUICK, "--n-jobs", 2, "--json")

@@ -1,4 +1,4 @@
-"""Data: distances and shapes are what the docstrings say, what is bundled is whole, what is fetched is checked."""
+"""Data: distances and shapes of generated data, the bundled mammals, and downloads."""
 
 import hashlib
 import http.server
@@ -12,7 +12,6 @@ from scipy.io import savemat
 
 from horopca.datasets import (
     balanced_tree,
-    fetch,
     fetch_embedding,
     fetch_graph,
     fetch_network,
@@ -55,7 +54,7 @@ def test_children_head_away_from_the_root():
     assert np.allclose(radius(straight)[7:], 3.0)
 
 
-def test_the_seed_decides():
+def test_the_seed_determines_the_data():
     same, again, other = (make_hierarchy(random_state=seed).points for seed in (0, 0, 1))
     assert np.array_equal(same, again) and not np.allclose(same, other)
     for kind in (np.random.RandomState, np.random.default_rng):
@@ -147,7 +146,7 @@ def test_hierarchical_normals_are_normal_seen_from_the_nodes_of_a_tree():
         (make_hierarchical_normals, {"step": 20.0}, "round to the boundary"),
     ],
 )
-def test_impossible_data_are_refused(function, options, sentence):
+def test_rejects_impossible_data(function, options, sentence):
     with pytest.raises(ValueError, match=sentence):
         function(**options)
 
@@ -219,49 +218,34 @@ def home(tmp_path, monkeypatch):
 
 
 def test_a_file_is_fetched_once(home):
-    assert fetch_graph("smalltree").names == ["0", "1", "2"]
-    assert fetch_graph("smalltree").edges.tolist() == [[0, 1], [0, 2]]
+    for _ in range(2):
+        graph = fetch_graph("smalltree")
+        assert graph.names == ["0", "1", "2"] and graph.edges.tolist() == [[0, 1], [0, 2]]
     assert len(home[1]) == 1
 
 
-def test_a_corrupt_download_is_thrown_away(home, tmp_path):
+def test_a_corrupt_download_is_deleted(home, tmp_path):
     (home[0] / "smalltree.edges").write_bytes(b"0 1\n")
-    with pytest.raises(ValueError, match="another SHA-256 than the file should, and was deleted"):
+    with pytest.raises(ValueError, match="another SHA-256 than the original, and was deleted"):
         fetch_graph("smalltree")
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
 
 
-def test_a_corrupt_cache_is_fetched_anew(home):
-    path = fetch("graphs/smalltree.edges")
+def test_a_corrupt_cache_is_fetched_again(home, tmp_path):
+    fetch_graph("smalltree")
+    path = tmp_path / "cache" / "horopca" / "graphs" / "smalltree.edges"
     path.write_bytes(b"0 7\n")
-    assert fetch_graph("smalltree").names == ["0", "1", "2"]
-    assert path.read_bytes() == EDGES
+    assert fetch_graph("smalltree").names == ["0", "1", "2"] and path.read_bytes() == EDGES
 
 
-def test_without_the_network_the_sentence_says_which_file_to_put_where(home, monkeypatch):
-    monkeypatch.setitem(fetching.HOMES, "graphs", "http://127.0.0.1:9/")
-    with pytest.raises(OSError, match=r"put the file from http://127.0.0.1:9/smalltree.edges into a folder that .*/graphs/"):
-        fetch_graph("smalltree")
-    monkeypatch.setenv("HOROPCA_DATA", "/my/data")
-    with pytest.raises(OSError, match=r"HOROPCA_DATA names /my/data, but there is no such folder"):
-        fetch_graph("smalltree")
-    monkeypatch.setenv("HOROPCA_DATA", "/tmp")
-    with pytest.raises(OSError, match=r"into /tmp/graphs/smalltree.edges"):
-        fetch_graph("smalltree")
-
-
-def test_a_local_folder_comes_first_and_is_checked(home, tmp_path, monkeypatch):
+def test_the_folder_can_be_chosen_and_filled_by_hand(home, tmp_path, monkeypatch):
     monkeypatch.setenv("HOROPCA_DATA", str(tmp_path / "mine"))
-    (tmp_path / "mine" / "graphs").mkdir(parents=True)
-    local = tmp_path / "mine" / "graphs" / "smalltree.edges"
-    local.write_bytes(EDGES)
-    assert fetch("graphs/smalltree.edges") == local and not home[1]
-    local.write_bytes(b"0 7\n")
-    with pytest.raises(ValueError, match="not the file it should be"):
+    monkeypatch.setitem(fetching.HOMES, "graphs", "http://127.0.0.1:9/")
+    with pytest.raises(OSError, match=r"put the file from http://127.0.0.1:9/smalltree.edges into \$HOROPCA_DATA/graphs/"):
         fetch_graph("smalltree")
-    assert local.read_bytes() == b"0 7\n"  # a user's file is not ours to delete
-    local.unlink()
-    assert fetch("graphs/smalltree.edges") != local and len(home[1]) == 1
+    (tmp_path / "mine" / "graphs").mkdir(parents=True, exist_ok=True)
+    (tmp_path / "mine" / "graphs" / "smalltree.edges").write_bytes(EDGES)
+    assert fetch_graph("smalltree").names == ["0", "1", "2"] and not home[1]
 
 
 def test_the_registry_knows_every_file_that_is_offered():
@@ -275,12 +259,12 @@ def test_the_registry_knows_every_file_that_is_offered():
 def test_networks_are_read_with_their_labels(tmp_path, monkeypatch):
     content = {"A": np.eye(3), "B": np.full((3, 2), 0.1), "label": np.array([[1], [2], [1]]), "R": np.eye(3)}
     savemat(tmp_path / "net.mat", content)
-    monkeypatch.setattr(fetching, "fetch", lambda name: tmp_path / "net.mat")
+    monkeypatch.setattr(fetching, "_fetched", lambda name: tmp_path / "net.mat")
     network = fetch_network("polbooks", 5)
     assert network.points.shape == (3, 2) and network.labels == ["1", "2", "1"] and np.array_equal(network.adjacency, np.eye(3))
 
 
-def test_without_pooch_the_sentence_says_what_to_install(monkeypatch):
+def test_the_error_without_pooch_says_what_to_install(monkeypatch):
     monkeypatch.delenv("HOROPCA_DATA", raising=False)
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(ImportError, match=r"pip install pooch.*put the file from https://"):
@@ -289,8 +273,8 @@ def test_without_pooch_the_sentence_says_what_to_install(monkeypatch):
 
 @pytest.mark.parametrize(
     ("function", "arguments"),
-    [(fetch, ["graphs/no"]), (fetch_graph, ["no"]), (fetch_embedding, ["smalltree", 3]), (fetch_network, ["polbooks", 9])],
+    [(fetch_graph, ["no"]), (fetch_embedding, ["smalltree", 3]), (fetch_network, ["polbooks", 9])],
 )
-def test_unknown_data_are_refused(function, arguments):
+def test_rejects_unknown_data(function, arguments):
     with pytest.raises(ValueError, match="must be"):
         function(*arguments)

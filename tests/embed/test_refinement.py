@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from horopca import HoroPCA, refine
+from horopca import HoroPCA, TangentPCA, refine
 from horopca.datasets import load_mammals, make_hierarchy
 from horopca.geometry import distance, from_hyperboloid, to_hyperboloid
 from horopca.metrics import average_distortion, neighbours_kept
@@ -15,12 +15,12 @@ D = distance(to_hyperboloid(X)[:, None], to_hyperboloid(X)[None])
 
 @pytest.fixture(scope="module")
 def refined():
-    return refine(X, Y)
+    return refine(X, Y, max_iter=500)
 
 
 def test_a_refined_picture_has_less_distortion_and_is_the_same_each_time(refined):
     assert average_distortion(X, refined) < 0.8 * average_distortion(X, Y)
-    assert np.array_equal(refine(X, Y), refined)
+    assert np.array_equal(refine(X, Y, max_iter=500), refined)
 
 
 @pytest.mark.parametrize(("kind", "n_components"), [("noise", 3), ("optimum", 2)])
@@ -36,7 +36,7 @@ def test_never_worse_than_the_picture(kind, n_components):
 
 
 def test_distances_stand_for_points(refined):
-    matrix = refine(D, Y, metric="precomputed")
+    matrix = refine(D, Y, metric="precomputed", max_iter=500)
     # the same numbers up to rounding, which a descent of thousands of steps amplifies
     assert average_distortion(X, matrix) == pytest.approx(average_distortion(X, refined), rel=0.05)
 
@@ -45,9 +45,9 @@ def test_coordinates_are_those_of_the_picture(refined):
     def in_lorentz(points):
         return 2 * from_hyperboloid(to_hyperboloid(points), "lorentz")
 
-    found = refine(in_lorentz(X), in_lorentz(Y), model="lorentz", curvature=-0.25)
-    assert found.shape == (len(X), 3)
     options = {"model": "lorentz", "curvature": -0.25}
+    found = refine(in_lorentz(X), in_lorentz(Y), max_iter=500, **options)
+    assert found.shape == (len(X), 3)
     assert average_distortion(in_lorentz(X), found, **options) == pytest.approx(average_distortion(X, refined), rel=0.05)
 
 
@@ -59,11 +59,12 @@ def test_more_points_than_pairs_that_count():
     assert average_distortion(large, refine(large, flat, max_iter=50)) < 0.95 * average_distortion(large, flat)
 
 
-def test_the_mammals():
-    mammals = load_mammals().points
-    start = HoroPCA(2, spine="free", objective="distortion", stretch=True, random_state=0).fit_transform(mammals)
-    found = refine(mammals, start)
-    assert average_distortion(mammals, found) <= 0.045 and neighbours_kept(mammals, found) >= 0.47
+def test_real_points_keep_more_neighbours():
+    some = load_mammals().points[::6]
+    start = TangentPCA(2).fit_transform(some)
+    found = refine(some, start, max_iter=1000)
+    assert average_distortion(some, found) < 0.5 * average_distortion(some, start)
+    assert neighbours_kept(some, found) > neighbours_kept(some, start)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +80,6 @@ def test_the_mammals():
         (X[:2], [[40.0, 0.0], [0.0, 0.0]], {"model": "tangent"}, "Y must lie within distance 34 of the origin"),
     ],
 )
-def test_errors(original, picture, options, message):
+def test_rejects_invalid_input(original, picture, options, message):
     with pytest.raises(ValueError, match=message):
         refine(original, picture, **options)

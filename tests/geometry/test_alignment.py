@@ -164,6 +164,8 @@ def test_errors_of_align():
         align(x, x / 100)
     with pytest.raises(ValueError, match=r"x and y must be points .* shapes \(4, 3\) and \(3, 3\)"):
         align(x, x[:3])
+    with pytest.raises(ValueError, match="x must hold points within radius 175 of the origin"):
+        align(lift(np.sinh(200.0) * np.eye(2)), x[:2])
     with pytest.raises(ValueError, match="weights must be one number for each of the 4 points"):
         align(x, x, np.ones(3))
     for bad in (np.zeros(4), np.array([1.0, -1, 1, 1]), np.array([1.0, np.nan, 1, 1])):

@@ -8,6 +8,7 @@ import pytest
 
 from horopca._optimize.sample import as_sample
 from horopca.geometry import (
+    MODELS,
     busemann,
     distance,
     exp,
@@ -19,6 +20,8 @@ from horopca.geometry import (
     translate_to_origin,
     transport,
 )
+from horopca.geometry import radius as radius_of
+from horopca.geometry._arrays import unit
 from horopca.projections import Spine, horospherical_projection, slide, spine_basis, spine_from_ideal_points
 from horopca.projections.horospherical import project
 from horopca.statistics import frechet_mean
@@ -137,6 +140,47 @@ def test_exp_undoes_log_far_from_the_origin(radius):
     for call in (lambda: exp(far, far), lambda: log(far, x), lambda: transport(x, far, x)):
         with pytest.raises(ValueError, match=r"within radius 19.1 of the origin, but one is at radius 50"):
             call()
+
+
+@pytest.mark.parametrize("radius", [5.0, 9.0, 12.0, 18.0])
+def test_exp_undoes_log_across_the_origin_to_seven_digits_or_raises(radius):
+    x, y = lift(np.sinh(radius) * np.array([[0.6, 0.8], [-0.8, 0.6]]))
+    if radius < 10:
+        assert np.allclose(exp(x, log(x, y)), y, atol=1e-7 * y[0])
+        return
+    outward = log(x, translate(lift(np.sinh(1.0) * unit(x[1:])), x))
+    for call in (lambda: log(x, y), lambda: exp(x, -2 * radius * outward)):
+        with pytest.raises(ValueError, match=rf"at radius {radius:g} leads to points at distance .* fewer than seven digits"):
+            call()
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("radius", [5.0, 17.0, 35.0, 50.0, 300.0])
+def test_model_round_trips_keep_the_radius_or_raise(model, radius):
+    """A ball knows 1 - |z| to 1e-16: e^radius times that is the error in the Poincaré ball, and e^(2 radius) in Klein's."""
+    x = lift(np.sinh(radius) * np.array([[0.6, 0.8], [1.0, 0.0], [0.0, -1.0]]))
+    if radius > MODELS[model].farthest:
+        with pytest.raises(ValueError, match=rf"within radius {MODELS[model].farthest:g} of the origin for model='{model}'"):
+            from_hyperboloid(x, model)
+        return
+    found = to_hyperboloid(from_hyperboloid(x, model), model)
+    error = {"poincare": 1e-15 * np.exp(radius), "klein": 1e-15 * np.exp(2 * radius)}.get(model, 0.0)
+    assert np.allclose(radius_of(found), radius, rtol=1e-13, atol=error)
+    assert np.allclose(unit(found[:, 1:]), unit(x[:, 1:]), atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("model", "row", "message"),
+    [
+        ("poincare", [1.2, 0.0], "inside the unit ball for model='poincare', but has a norm of 1.2"),
+        ("halfspace", [1.0, -2.0], "heights > 0 in its last column, but has -2"),
+        ("tangent", [400.0, 0.0], "within radius 355 of the origin"),
+        ("lorentz-space", [1e160, 0.0], "within radius 355 of the origin"),
+    ],
+)
+def test_rows_that_are_no_points_of_a_model(model, row, message):
+    with pytest.raises(ValueError, match=message):
+        to_hyperboloid(np.array([row, [0.1, 0.1]]), model)
 
 
 @pytest.mark.parametrize("radius", [1e-6, 1.0, 12.0, 30.0])

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from forks import Runner
 from horopca.io import atomic_output, load, save
 
 X = np.zeros((3, 2))
@@ -46,3 +47,34 @@ def test_force_keeps_the_mode_and_replaces_links(tmp_path):
     save(link, X, force=True)
     assert not link.is_symlink() and load(link).X.shape == (3, 2)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.npy", "b.npy"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs fork and signals")
+def test_without_hard_links_outputs_are_completed_after_a_kill(tmp_path):
+    """Killed at the second of two renames: the file that has its name is replaced, unless it has been changed since."""
+    code = """
+from horopca.io.output import OutputSet
+def fail(*_, **__):
+    raise OSError(1, "no hard links")
+def deadly(*arguments):
+    rename(*arguments) if not os.path.exists(folder + "/b.txt") else os.kill(os.getpid(), signal.SIGKILL)
+rename, os.link = os.rename, fail
+os.rename = deadly if text == "first" else rename
+with OutputSet() as outputs:
+    for name in ("a.txt", "b.txt"):
+        outputs.add(f"{folder}/{name}").write_text(text)
+    outputs.publish()
+"""
+    visible = lambda: {path.name: path.read_text() for path in tmp_path.iterdir() if path.name[0] != "."}
+    runner = Runner()
+    try:
+        assert runner.run(code, folder=tmp_path, text="first")[0] == -9 and visible() == {"b.txt": "first"}
+        assert runner.run(code, folder=tmp_path, text="again") == (0, "")
+        assert visible() == {"a.txt": "again", "b.txt": "again"}
+        (tmp_path / "a.txt").unlink(), (tmp_path / "b.txt").unlink()
+        assert runner.run(code, folder=tmp_path, text="first")[0] == -9
+        (tmp_path / "b.txt").write_text("changed")
+        status, message = runner.run(code, folder=tmp_path, text="again")
+        assert status == 1 and "exists already" in message and visible() == {"b.txt": "changed"}
+    finally:
+        runner.close()

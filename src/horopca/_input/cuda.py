@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_cupy_array, is_torch_array
 
-from ..geometry import MODELS
+from ..geometry import MODELS, lift
 from ..geometry._arrays import Array, array_namespace
 from .coordinates import LARGEST_RADIUS
 
@@ -19,15 +19,17 @@ MOST_COLUMNS = 2048  # Up to this many columns the sums of products fit into reg
 TILE = 1024  # Elements of the rows that one program of a pass holds.
 PASS_BYTES = 1 << 28  # Bytes of products that a pass holds.
 
-SURELY_FAR = LARGEST_RADIUS - 1
-SURE = {
-    "poincare": 1 - 1e-12,
-    "klein": 1 - 1e-12,
-    "lorentz": float(np.sinh(SURELY_FAR) ** 2),
-    "lorentz-space": float(np.sinh(SURELY_FAR) ** 2),
-    "tangent": SURELY_FAR**2,
-}
-"""The models with kernels. A row with |X|^2 below this bound is certainly valid; others are validated on the host."""
+SURELY_NEAR = LARGEST_RADIUS - 1  # Rows within this radius are certainly valid; others are validated on the host.
+
+
+@cache
+def _bound(model: str) -> float:
+    """What |X|^2 is below for rows that are certainly points of a model."""
+    row = MODELS[model]
+    if row.domain == "ball":
+        return 1 - 1e-12
+    X = row.from_hyperboloid(lift(np.array([np.sinh(SURELY_NEAR)])))[row.space]
+    return float(X @ X)
 
 
 def usable_for(X: Any, model: str | None = None, K: int = 0) -> bool:
@@ -42,7 +44,7 @@ def usable_for(X: Any, model: str | None = None, K: int = 0) -> bool:
     if not there or model is None:
         return bool(there)
     floating = str(X.dtype).removeprefix("torch.") in ("float32", "float64")
-    return floating and model in SURE and K <= MOST_COMPONENTS and X.shape[1] <= MOST_COLUMNS
+    return floating and MODELS[model].kernel and K <= MOST_COMPONENTS and X.shape[1] <= MOST_COLUMNS
 
 
 @cache
@@ -52,7 +54,7 @@ def _installed(name: str) -> bool:
 
 def rows_outside(X: Array, model: str, scale: float) -> int:
     """The number of rows that are not certainly points of the model, after multiplication by `scale`."""
-    return _pass(as_torch(X), None, model, np.array([scale, SURE[model]]), 0, False) >> 32
+    return _pass(as_torch(X), None, model, np.array([scale, _bound(model)]), 0, False) >> 32
 
 
 def images_of_rows(X: Array, model: str, scale: float, slide: Any) -> tuple[Any, int, int]:
@@ -66,8 +68,8 @@ def images_of_rows(X: Array, model: str, scale: float, slide: Any) -> tuple[Any,
     tensor = as_torch(X)
     K, lorentz = len(slide.vectors), MODELS[model].extra_columns
     Y = torch.empty((tensor.shape[0], K + lorentz), dtype=tensor.dtype, device=tensor.device)
-    most = (1 - 4 * torch.finfo(tensor.dtype).eps) ** 2 if model in ("poincare", "klein") else np.inf
-    parts = [scale, SURE[model], slide.kappa, slide.error(), most], slide.vectors.ravel(), slide.turn[1:].ravel()
+    most = (1 - 4 * torch.finfo(tensor.dtype).eps) ** 2 if MODELS[model].domain == "ball" else np.inf
+    parts = [scale, _bound(model), slide.kappa, slide.error(), most], slide.vectors.ravel(), slide.turn[1:].ravel()
     status = _pass(tensor, Y, model, np.concatenate(parts), K, slide.kappa < 0)
     return as_library_of(X, Y), status & 0xFFFFFFFF, status >> 32
 

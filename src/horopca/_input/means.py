@@ -8,7 +8,7 @@ import numpy as np
 
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry._points import ArrayPoints, Chunk
-from ..geometry.isometries import BOOSTABLE_TIME, boost_to_origin
+from ..geometry.isometries import BOOSTABLE_TIME, boosted_to_origin
 from ..statistics import Mean, exp_from, frechet_mean, newton_terms
 from .rows import Rows
 
@@ -46,7 +46,7 @@ def mean_of_many(rows: Rows, sample: Array, first: Mean | None = None) -> Mean:
             break
         variance = square / total
         last, before = gradient, float(np.linalg.norm(step))
-        gradient = (boost_to_origin(m) @ force)[1:] / total
+        gradient = boosted_to_origin(force, m)[1:] / total
         if before > 0:  # Broyden: what the last step has taught
             change = inverse @ (last - gradient)
             inverse += np.outer(step - change, step @ inverse) / (step @ change)

@@ -83,12 +83,11 @@ def common_options(*, hidden: bool) -> list[click.RichOption]:
 
 
 @contextmanager
-def report_errors(state: State | None = None) -> Iterator[None]:
+def report_errors() -> Iterator[None]:
     """Print errors that a user can correct on one line of stderr, without a traceback, and end the program with status 1.
 
     Ctrl-C ends it with status 130. When nobody reads its output any more, as after ``| head``, it ends silently.
     """
-    state = state or State()
     with warnings.catch_warnings(record=True) as raised, _interruptible(), _terminable():
         warnings.filterwarnings("always", category=UserWarning)
         try:
@@ -99,14 +98,14 @@ def report_errors(state: State | None = None) -> Iterator[None]:
         except BrokenPipeError:
             raise  # click ends the program silently, with status 1
         except OSError as error:
-            _exit(f"{error.filename}: {error.strerror}." if error.filename else error.strerror or str(error), state, error)
+            _exit(f"{error.filename}: {error.strerror}." if error.filename else error.strerror or str(error), error)
         except MemoryError as error:
-            _exit(f"There is not enough memory. {error}".strip(), state, error)
+            _exit(f"There is not enough memory. {error}".strip(), error)
         except (ValueError, ImportError) as error:
-            _exit(str(error) or f"{type(error).__name__}.", state, error)
-        if not state.common.quiet:
+            _exit(str(error) or f"{type(error).__name__}.", error)
+        if not common().quiet:
             for text in _summarise(raised):
-                click.echo(f"Warning: {with_options(text, state.options)}", err=True)
+                click.echo(f"Warning: {with_options(text)}", err=True)
 
 
 @contextmanager
@@ -140,10 +139,9 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _exit(text: str, state: State, error: BaseException) -> NoReturn:
-    text = with_options(" ".join([text, *getattr(error, "__notes__", ())]), state.options)
-    if state.stdin is not None:
-        text = text.replace(str(state.stdin), "standard input")
+def _exit(text: str, error: BaseException) -> NoReturn:
+    text, copy = with_options(" ".join([text, *getattr(error, "__notes__", ())])), state().stdin
+    text = text if copy is None else text.replace(str(copy), "standard input")
     click.echo(f"Error: {text}", err=True)
     raise SystemExit(1)
 
@@ -151,11 +149,12 @@ def _exit(text: str, state: State, error: BaseException) -> NoReturn:
 PARAMETER = re.compile(r"(?<![\w-])(?P<name>[a-z]\w+)(?:(?P<equals>=)(?P<value>'[^']*'|[\w.+-]*\w)?)?(?P<must> must\b)?")
 
 
-def with_options(text: str, options: Mapping[str | None, str]) -> str:
-    """A message of the library that speaks of the command's options: ``model='lorentz'`` becomes ``--model lorentz``.
+def with_options(text: str) -> str:
+    """A message of the library with the options of the command: ``model='lorentz'`` becomes ``--model lorentz``.
 
     A parameter is a name with a value, with "must", or with an underscore.
     """
+    options = state().options
 
     def replace(found: re.Match[str]) -> str:
         name, equals, value, must = found.group("name", "equals", "value", "must")
@@ -219,7 +218,7 @@ def progress_bar(title: str, estimator: Any = None) -> Iterator[Bar]:
     """A progress bar on stderr if that is a terminal; with an estimator that has `verbose`, it shows what that prints."""
     console = Console(file=sys.stderr)
     watched = console.is_terminal and not common().quiet
-    columns = (TextColumn("{task.description}"), BarColumn(), _Count(), TimeElapsedColumn(), TimeRemainingColumn(compact=True))
+    columns = (BarColumn(), _Count(), TimeElapsedColumn(), TimeRemainingColumn(compact=True), TextColumn("{task.description}"))
     with ExitStack() as stack:
         progress = stack.enter_context(Progress(*columns, console=console, transient=True, disable=not watched))
         task = progress.add_task(title, total=None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,12 @@ from typing import Any
 import numpy as np
 import rich_click as click
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from .. import embed as embeddings
-from ..embed.graphs import POINTS, Relations, as_relations
+from ..embed.graphs import Relations, as_relations, is_matrix
 from ..io import FORMATS, load_edges
 from ..io.files import named
 from ..io.fits import how
-from ..io.text import ending
 from .clades import clades
 from .console import common, count, print_rows, progress_bar, report, seconds
 from .files import STDOUT, Reading, write_files
@@ -32,11 +29,10 @@ from .options import (
     set_option,
     writes,
 )
-from .points import Description, describe, point_writer
+from .points import Description, describe, own_names, point_writer
 
 CLADE = "clade"  # The column of classes that are derived from the graph.
 DIMENSIONS = 10  # More add little to what a reduction to the plane can use.
-INVENTED = re.compile(r"(inner|leaf) \d+")  # Readers call nodes without a name so.
 METHODS = {
     "tree": "TreeEmbedding",
     "distortion": "DistortionEmbedding",
@@ -83,6 +79,7 @@ embed_options = combined(
     "-o",
     "--output",
     formats=FORMATS,
+    required=True,
     help="Points to write: .npy, .npz, .csv, .tsv or .h5ad; - is standard output.",
 )
 @combined(metadata_options, model_options)
@@ -93,7 +90,7 @@ def embed(
     settings: tuple[str, ...],
     root: str | None,
     relations: list[str],
-    output: Path | None,
+    output: Path,
     reading: Reading,
 ) -> None:
     """Embed the nodes of GRAPH in hyperbolic space.
@@ -103,6 +100,7 @@ def embed(
       a list of edges     two names on each line and, if edges have lengths, a length; separated by tabs, commas or blanks
       a tree              Newick, Nexus, PhyloXML
       an ontology         OBO, OWL, OBO Graphs (JSON)
+      distances           a symmetric matrix of all distances: .npy, .csv, .tsv or .txt, with or without names
       a sparse matrix     an .npz file of scipy.sparse.save_npz with the lengths of the edges
 
     In a list of edges the child comes first: "cat mammal" reads "a cat is a mammal". The points of a tree or of an ontology
@@ -127,12 +125,9 @@ def embed(
     """
     method = method or "distortion"
     estimator = make_embedding(method, dimensions, settings, random_state=common().seed, **reading.coordinates())
-    if output is None and not common().as_json:
-        raise click.UsageError("-o FILE is missing: where to write the points.")
     relation = read_graph(graph, root, relations)
     fitted = fit_embedding(estimator, relation, graph)
     about, source = describe_nodes(relation, fitted.names_, reading), {"input": str(graph), **how(fitted)}
-    about = about._replace(names=[str(name) for name in fitted.names_])
     write_files((output, point_writer(fitted.embedding_, about, source, output, key=f"X_{fitted.model}")))
     (n, columns), time = fitted.embedding_.shape, seconds()
     summary = {"graph": graph, "output": output, "method": method, "seed": common().seed, "n_nodes": n, "n_columns": columns}
@@ -149,11 +144,10 @@ def embed(
 
 def read_graph(path: Path, root: str | None = None, relations: Sequence[str] = ("is_a",)) -> Relations:
     """The graph in a file, or the part of it that is below `root`. The terms of an ontology are called by name and code."""
-    matrix = ending(path) in {*POINTS, ".npz"}
-    if matrix and root is not None:
-        raise click.UsageError(f"--root needs a file with names of nodes, but {path} is not one.")
     with named(path):
-        if matrix:
+        if is_matrix(path):
+            if root is not None:
+                raise click.UsageError(f"--root is for trees and ontologies, but {path} holds a matrix.")
             return as_relations(path)
         found = load_edges(path, root=root, relations=relations)
     if found.codes is not None:
@@ -162,16 +156,10 @@ def read_graph(path: Path, root: str | None = None, relations: Sequence[str] = (
     return as_relations(found)
 
 
-def is_tree(graph: Relations) -> bool:
-    n, unique = len(graph.names), np.unique(np.sort(graph.edges, axis=1), axis=0)
-    adjacency = csr_array((np.ones(len(unique)), tuple(unique.T)), shape=(n, n))
-    return len(unique) == n - 1 and bool(connected_components(adjacency, directed=False)[0] == 1)
-
-
 def describe_nodes(graph: Relations, nodes: list[Any], reading: Reading) -> Description:
-    """What is known about the embedded nodes. Nodes without a name in the file have none, and clades are a column."""
-    names = ["" if INVENTED.fullmatch(name) else name for name in map(str, nodes)]
-    found = clades(edges_of(graph, nodes)[0], names)
+    """What is known about the embedded nodes. Their clades are a column."""
+    names = [str(name) for name in nodes]
+    found = clades(edges_of(graph, nodes)[0], own_names(names))
     about = describe(names, len(names), {} if found is None else {CLADE: [clade or "" for clade in found]}, reading)
     return about if about.colour or found is None else about._replace(colour=CLADE)
 
@@ -198,6 +186,8 @@ def make_embedding(method: str, dimensions: int | None, settings: tuple[str, ...
 
 
 def fit_embedding(estimator: Any, relations: Relations, graph: Path) -> Any:
+    if relations.distances is not None and estimator.__class__ is embeddings.PoincareEmbedding:
+        raise click.UsageError(f"--method poincare embeds relations, but {graph} holds distances: use --method distortion.")
     with progress_bar(f"Embedding {len(relations.names):,} nodes of {graph.name}", estimator):
         return estimator.fit(relations)
 

@@ -10,8 +10,9 @@ import numpy as np
 from .._input.coordinates import EUCLIDEAN, FLATTEST, LARGEST_RADIUS, NEAR_RIM, check_coordinates
 from .._input.rows import check_rows
 from ..geometry import ModelName, radius
-from ..io.description import Description, describe, describe_file
-from ..io.files import named, printable
+from ..io import Table
+from ..io.description import QUANTILES, Description, describe, describe_file
+from ..io.files import FormatError, listed, named, printable
 from ..io.metadata import read_side_file
 from ..io.streaming import can_stream
 from ..metrics import flatness
@@ -28,9 +29,11 @@ SHOWN = 40  # Arrays and numbers of a checkpoint that are listed.
 @key_option
 @model_options
 def info(input: Path, reading: Reading) -> None:
-    """Say what INPUT holds: its size, the models its rows fit, how far out they lie.
+    """Describe the points in INPUT: their number, the models they fit, how far out they lie.
 
-    A .npy file of floats is read in blocks and may be larger than memory.
+    If the file or --model states the model, distances are those of this model. A checkpoint, .npz or .safetensors file is
+    listed with the names and shapes of its arrays and with its numbers, any of which can be passed to --curvature. A .npy
+    file of floats is read in blocks and may be larger than memory.
 
     \b
     Examples:
@@ -42,113 +45,109 @@ def info(input: Path, reading: Reading) -> None:
     if reading._replace(model=None, curvature=None) == Reading() and can_stream(input):
         with named(input):
             X, found, side = np.load(input, mmap_mode="r"), describe_file(input), read_side_file(input)
-            beside: dict[str, Any] = {"states": {name: side.get(name) for name in ("model", "curvature")}}
+        beside: dict[str, Any] = {"states": {name: side.get(name) for name in ("model", "curvature")}}
     else:
-        table = read(input, reading, allow_nonfinite=True)
-        classes = None if table.labels is None or table.labels == table.row_names else table.labels
-        beside = {"n_labels": len(set(classes or ())), "has_names": table.row_names is not None}
-        words = [name for name, column in table.words.items() if column not in (table.row_names, classes)]
-        beside |= {"words": words, "values": list(table.values), "contents": dict(table.contents)}
-        beside |= {"states": {"model": table.model, "curvature": table.curvature}}
-        X, found = table.X, describe(table.X)
+        try:
+            table = read(input, reading, allow_nonfinite=True)
+        except FormatError as error:
+            if not error.keys or reading.key is not None:
+                raise
+            return _list_arrays(input, error.keys)
+        X, found, beside = table.X, describe(table.X), _beside(table)
     X = X[:: -(-found.n_rows // SAMPLE)]
     X = X[np.isfinite(X).all(axis=1)]
-    if any(value is not None for value in (reading.model, reading.curvature, *beside["states"].values())):
-        found = _in_model(found, X, reading.coordinates(**beside["states"]))
-    beside["flatness"] = _flatness(X, found)
-    summary = {"input": input, **found._asdict(), **beside}
-    report(summary, lambda: print_rows(_in_words(found, beside), title=str(input)))
+    known = any(value is not None for value in (reading.model, reading.curvature, *beside["states"].values()))
+    found = _in_model(found, X, reading.coordinates(**beside["states"])) if known else found
+    # far outside the ball, as the vectors of word2vec are; every file fits "lorentz-space"
+    outside = not known and found.model in (None, "lorentz-space") and not found.fits["poincare"]
+    euclidean = outside and found.largest_norm - 1 > EUCLIDEAN
+    curved = None
+    if len(X) > 1 and found.candidates and not euclidean:
+        curved = flatness(X, model=cast("ModelName", found.candidates[0]), curvature=found.curvature).sentence
+    beside |= {"flatness": curved}
+    rows = {**_rows(found, beside), **_model_rows(found, known, euclidean), "flat or curved": curved}
+    rows |= _outside_rows(found) if outside else {}
+    report({"input": input, **found._asdict(), **beside}, lambda: print_rows(rows, title=str(input)))
 
 
-def _flatness(X: Any, found: Description) -> str | None:
-    """Whether the points are curved enough for hyperbolic methods, in a sentence; None if they are not points."""
-    fitting = [model for model in found.candidates if found.fits[model]]
-    if not fitting or len(X) < 2 or _looks_euclidean(found):
-        return None
-    return flatness(X, model=cast("ModelName", found.model or fitting[0]), curvature=found.curvature).sentence
+def _list_arrays(input: Path, keys: list[str]) -> None:
+    """Report what a file holds if it must be said which array contains the points."""
+    contents = dict(read(input, Reading(key=keys[0]), allow_nonfinite=True).contents)
+    rows = {"arrays": _listed(contents), "points": f"in one of {listed(keys)}: pass --key"}
+    report({"input": input, "keys": keys, "contents": contents}, lambda: print_rows(rows, title=str(input)))
+
+
+def _listed(contents: dict[str, Any]) -> str | None:
+    """The arrays of a file with their shapes, and its numbers."""
+    held = [f"{k} {'×'.join(map(str, v))}" if isinstance(v, list) else f"{k} = {v:g}" for k, v in contents.items()]
+    return printable(", ".join(held[:SHOWN] + [f"and {len(held) - SHOWN} more"] * (len(held) > SHOWN))) or None
+
+
+def _beside(table: Table) -> dict[str, Any]:
+    """What a table holds beside its numbers."""
+    classes = None if table.labels is None or table.labels == table.row_names else table.labels
+    return {
+        "column_names": table.names,
+        "n_labels": len(set(classes or ())),
+        "has_names": table.row_names is not None,
+        "words": [name for name, column in table.words.items() if column not in (table.row_names, classes)],
+        "values": list(table.values),
+        "contents": dict(table.contents),
+        "states": {"model": table.model, "curvature": table.curvature},
+    }
 
 
 def _in_model(found: Description, X: np.ndarray, coordinates: dict[str, Any]) -> Description:
     """The description of points in the model and curvature that the file states or the options give."""
     given = check_coordinates(**coordinates)
     points = np.concatenate([np.asarray(chunk.points()) for chunk in check_rows(X, given).chunks()])
-    quartiles = (0.0, 0.25, 0.5, 0.75, 1.0)
-    radii = dict(zip(quartiles, np.quantile(radius(points) / given.scale, quartiles).tolist(), strict=True))
+    radii = dict(zip(QUANTILES, np.quantile(radius(points) / given.scale, QUANTILES).tolist(), strict=True))
     model = given.model
     return found._replace(model=model, curvature=given.curvature, candidates=(model,), radius={model: radii})
 
 
-def _looks_euclidean(found: Description) -> bool:
-    """Whether rows are far outside the ball, as the vectors of word2vec are, and no model is known."""
-    unsure = found.model in (None, "lorentz-space")  # every file fits lorentz-space
-    return unsure and not found.fits["poincare"] and found.largest_norm - 1 > EUCLIDEAN
-
-
-def _in_words(found: Description, beside: dict[str, Any]) -> dict[str, str]:
-    """The lines of `horopca info`."""
-    classes = beside.get("n_labels", 0)
-    rows = {
+def _rows(found: Description, beside: dict[str, Any]) -> dict[str, str | None]:
+    names = beside.get("column_names")
+    return {
         "rows": f"{found.n_rows:,}",
-        "columns": f"{found.n_columns}, {found.dtype}",
-        "names": "yes" if beside.get("has_names") else "none",
-        "classes": f"{classes:,}" if classes else "none",
-        "other columns": ", ".join([*beside.get("words", ()), *beside.get("values", ())]) or "none",
-        **_stated(beside),
-        "could be": ", ".join(name for name, fit in found.fits.items() if fit) or "in no model at curvature -1",
-        "evidence": found.evidence,
-        "model": _verdict(found),
-        **{f"radius{_as(model, found)}": _quartiles(values) for model, values in found.radius.items()},
-        "flat or curved": beside.get("flatness") or "unknown",
+        "columns": f"{found.n_columns}, {found.dtype}" + (f": {listed(names)}" if names else ""),
+        "names": "yes" if beside.get("has_names") else None,
+        "classes": f"{beside['n_labels']:,}" if beside.get("n_labels") else None,
+        "other columns": listed([*beside.get("words", ()), *beside.get("values", ())], "") or None,
+        "arrays": _listed(beside.get("contents", {})),
         "largest norm": f"{found.largest_norm:.10g}",
-        "clipped": f"{count(found.n_clipped, 'row')} with the largest norm" if found.n_clipped else "no",
-        "duplicates": count(found.n_duplicates, "row"),
-        "NaN or infinite": count(found.n_nonfinite, "row"),
+        "clipped": f"{count(found.n_clipped, 'row')} with the largest norm" if found.n_clipped else None,
+        "duplicates": count(found.n_duplicates, "row") if found.n_duplicates else None,
+        "NaN or infinite": count(found.n_nonfinite, "row") if found.n_nonfinite else None,
     }
-    unsure = found.model in (None, "lorentz-space")  # every file fits lorentz-space
-    if unsure and not found.fits["poincare"]:
-        over = found.largest_norm - 1
-        near = f"some rows are on the rim or up to {over:.2g} outside: --clip 1e-5 moves them inside"
-        rows["as a ball"] = near if over < NEAR_RIM else _holds(1 / found.largest_norm)
-        if _looks_euclidean(found):
-            rows["or Euclidean"] = (
-                "these look like vectors of a Euclidean model (word2vec, X_pca): use sklearn.decomposition.PCA. "
-                "--model tangent treats them as tangent vectors at the origin"
-            )
-    if unsure and not found.fits["tangent"]:
-        rows["as tangent"] = _holds(LARGEST_RADIUS / found.largest_norm)
+
+
+def _model_rows(found: Description, known: bool, euclidean: bool) -> dict[str, str | None]:
+    """The model that is known, or those that the rows fit and the evidence for them; and how far out the rows lie."""
+    curvature = "" if found.curvature == -1 else f" --curvature {found.curvature:.6g}"
+    model = f"--model {found.model}{curvature}"
+    if euclidean:
+        model = "none: these look like Euclidean vectors (word2vec, X_pca). Use sklearn.decomposition.PCA, or --model tangent"
+    elif found.model is None:
+        model = f"{' or '.join(found.candidates)}? The numbers do not say: pass --model" if found.candidates else "none"
+    fitting = ", ".join(name for name, fit in found.fits.items() if fit) or "no model at curvature -1"
+    rows: dict[str, str | None] = {} if known else {"fits": fitting, "evidence": found.evidence}
+    rows["model"] = model
+    for name, values in found.radius.items():
+        quartiles = "  ".join(f"{value:.3g}" for value in values.values())
+        rows["radius" if name == found.model else f"radius as {name}"] = f"{quartiles}   (minimum, quartiles, maximum)"
     return rows
 
 
-def _stated(beside: dict[str, Any]) -> dict[str, str]:
-    """What a file holds beside the points, and the model and the curvature that it states."""
-    contents = [
-        f"{name} {'×'.join(map(str, value))}" if isinstance(value, list) else f"{name} = {value:g}"
-        for name, value in beside.get("contents", {}).items()
-    ]
-    states = [f"{name} {value}" for name, value in beside.get("states", {}).items() if value is not None]
-    shown = contents[:SHOWN] + [f"and {len(contents) - SHOWN} more"] * (len(contents) > SHOWN)
-    return ({"holds": printable(", ".join(shown))} if contents else {}) | ({"states": ", ".join(states)} if states else {})
-
-
-def _verdict(found: Description) -> str:
-    """The options for the model, or the question which of several it is."""
-    if found.model is not None:
-        return f"--model {found.model}" + ("" if found.curvature == -1 else f" --curvature {found.curvature:.6g}")
-    could = " or ".join(found.candidates)
-    return f"{could}? The numbers do not say: pass --model" if could else "none"
-
-
-def _as(model: str, found: Description) -> str:
-    return "" if found.model == model else f" as {model}"
-
-
-def _quartiles(values: dict[float, float]) -> str:
-    return "  ".join(f"{value:.3g}" for value in values.values()) + "   (minimum, quartiles, maximum)"
+def _outside_rows(found: Description) -> dict[str, str | None]:
+    """At which curvatures a model could hold rows that are outside the unit ball."""
+    over = found.largest_norm - 1
+    near = f"some rows are on the rim or up to {over:.2g} outside: --clip 1e-5 moves them inside"
+    tangent = None if found.fits["tangent"] else _holds(LARGEST_RADIUS / found.largest_norm)
+    return {"as a ball": near if over < NEAR_RIM else _holds(1 / found.largest_norm), "as tangent": tangent}
 
 
 def _holds(scale: float) -> str:
     """The curvatures at which a model holds rows that must shrink by `scale` to fit at curvature -1."""
     bound = -(scale**2)
-    return (
-        f"holds the rows only at a curvature between {bound:.4g} and 0" if bound < -FLATTEST else "holds them at no curvature"
-    )
+    return f"holds the rows at curvatures between {bound:.4g} and 0" if bound < -FLATTEST else "holds them at no curvature"

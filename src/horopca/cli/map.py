@@ -7,17 +7,17 @@ from typing import Any
 
 import rich_click as click
 
+from ..embed.graphs import as_graph
 from ..explorer import explore
 from ..explorer.edges import root_of_tree
-from ..metrics import average_distortion
-from ..metrics.comparison import make, report_pairs
+from ..geometry import from_hyperboloid, to_hyperboloid
+from ..metrics.comparison import make
+from ..plots.views import choose_centre
 from .console import common, print_rows, progress_bar, report, seconds
-from .embed import describe_nodes, edges_of, embed_options, figures, fit_embedding, is_tree, make_embedding, read_graph
+from .embed import describe_nodes, edges_of, embed_options, figures, fit_embedding, make_embedding, read_graph
 from .files import PAGES, Reading, figure_for, save_figure, write_files
-from .options import choice, command, metadata_options, points_argument, writes
-from .points import NAMES, drawn_names
+from .options import command, metadata_options, names_option, points_argument, writes
 from .reduce import PICTURED
-from .view import page_columns
 
 RADIUS = 6.0  # A disk shows points up to this radius.
 
@@ -38,7 +38,7 @@ RADIUS = 6.0  # A disk shows points up to this radius.
     help="Picture to draw: .png, .pdf or .svg.  [default: the name of the page with .png]",
 )
 @click.option("--title", help="Heading of both.  [default: the name of GRAPH]")
-@choice("names", NAMES, help="Which names to write on the picture.")
+@names_option
 @click.option("--edges/--no-edges", "with_edges", default=True, help="Whether to draw the edges.  [default: edges]")
 @metadata_options
 def map(
@@ -62,6 +62,7 @@ def map(
       a list of edges     two names on each line and, if edges have lengths, a length; separated by tabs, commas or blanks
       a tree              Newick, Nexus, PhyloXML
       an ontology         OBO, OWL, OBO Graphs (JSON)
+      distances           a symmetric matrix of all distances: .npy, .csv, .tsv or .txt, with or without names
       a sparse matrix     an .npz file of scipy.sparse.save_npz with the lengths of the edges
 
     A tree is laid out in the plane without crossings. Other graphs are embedded in 10 dimensions and reduced to the plane, as
@@ -79,31 +80,31 @@ def map(
     """
     figure, title, seed = figure_for(plot), title or graph.stem, common().seed
     source = read_graph(graph, root, relations)
-    method = method or ("tree" if dimensions in (None, 2) and is_tree(source) else "distortion")
+    method = method or (
+        "tree" if dimensions in (None, 2) and as_graph(source, largest_component=True).is_tree else "distortion"
+    )
     estimator = make_embedding(method, dimensions, settings, random_state=seed, max_radius=RADIUS)
     fitted = fit_embedding(estimator, source, graph)
     X, (edges, lengths) = fitted.embedding_, edges_of(source, fitted.names_)
     about, top = describe_nodes(source, fitted.names_, reading), root_of_tree(edges, len(X))
-    reducer: Any = make(PICTURED, 2, random_state=seed)
+    original: dict[str, Any] = {"original": lengths}
+    if source.distances is not None:
+        original, with_edges = {"original": fitted.distance_scale_ * source.distances, "metric": "precomputed"}, False
+    reducer: Any = None if X.shape[1] == 2 else make(PICTURED, 2, random_state=seed)
     with progress_bar(f"Reducing {len(X):,} points to the plane", reducer) as bar:
-        Y = X if X.shape[1] == 2 else reducer.fit_transform(X)
-        distortion: Any = average_distortion(X, Y, n_pairs=report_pairs(len(X)), random_state=seed)
+        Y = X if reducer is None else reducer.fit_transform(X)
         bar.update(0, 1, f"Drawing {len(X):,} points")
-        shown, written = edges if with_edges else None, drawn_names(about.names, names, edges)
-        page = explore(Y, **page_columns(about), names=about.names, edges=shown, original=lengths, root=top, title=title)
-        about.draw(figure, Y, shown, title=title, names=written, centre=top)
+        centre = from_hyperboloid(choose_centre(to_hyperboloid(Y), top), "poincare")
+        start = None if with_edges else top  # explore finds it in the edges
+        page = explore(Y, **about.page_arguments(), **original, edges=edges if with_edges else None, root=start, title=title)
+        about.draw(figure, Y, edges, title=title, names=names, with_edges=with_edges, centre=centre)
         write_files((output, page.save), (plot, save_figure(figure)))
     found, time = figures(fitted), seconds()
     summary = {"graph": graph, "output": output, "plot": plot, "n_nodes": len(X), "method": method, "n_dimensions": X.shape[1]}
     summary |= {"seed": seed, **{f"embedding_{name.replace(' ', '_')}": value for name, value in found.items()}}
-    summary |= {"reduction_distortion": distortion, "distortion": page.distortion, "seconds": time}
-    rows: dict[str, Any] = {
-        "nodes": f"{len(X):,}",
-        "method": method,
-        **{f"embedding, {name}": f"{value:.4g}" for name, value in found.items()},
-    }
-    rows["reduction, distortion"] = f"{distortion:.4f}"
-    if page.distortion is not None:
-        rows["graph to plane, distortion"] = f"{page.distortion:.4f}"
+    summary |= {"distortion": page.distortion, "seconds": time}
+    rows: dict[str, Any] = {"nodes": f"{len(X):,}", "method": method if reducer is None else f"{method}, then {PICTURED}"}
+    rows |= {f"embedding, {name}": f"{value:.4g}" for name, value in found.items() if reducer is not None}
+    rows["distortion"] = None if page.distortion is None else f"{page.distortion:.4g}, from the graph to the picture"
     rows |= {"metadata": about.note, "time": f"{time:.2f} s", "page in": output, "drawn in": plot}
     report(summary, lambda: print_rows(rows))

@@ -10,6 +10,7 @@ from ..neighbors import HyperbolicNeighbors
 from .console import print_table, report
 from .files import Reading, read
 from .options import command, points_argument, reading_options
+from .points import own_names, row_of
 
 
 @command
@@ -21,7 +22,7 @@ def nearest(points: Path, name: str, neighbours: int, reading: Reading) -> None:
     """Print the points of POINTS that are nearest to the one called NAME, with their distances.
 
     POINTS is a file with one point per row, such as `horopca embed` writes. NAME is a name, a code, a part of a name that
-    only one point has, or the number of a row, from 0.
+    only one point has, or the number of a row, from 0. Nodes without a name in their file are not printed.
 
     \b
     Examples:
@@ -30,26 +31,15 @@ def nearest(points: Path, name: str, neighbours: int, reading: Reading) -> None:
       horopca nearest vectors.npy 17 --json
     """
     table = read(points, reading)
-    n, row = len(table.X), _find(name, table.row_names, len(table.X), points)
-    search = HyperbolicNeighbors(min(neighbours + 1, n), **reading.coordinates(table.model, table.curvature)).fit(table.X)
-    distances, rows = (array[0] for array in search.kneighbors(table.X[row : row + 1]))  # the point itself among them
-    names = table.row_names or [str(i) for i in range(n)]
-    others = [(int(i), float(d)) for i, d in zip(rows, distances, strict=True) if i != row][:neighbours]
-    found = [{"row": i, "name": names[i], "distance": d} for i, d in others]
-    cells = [[names[i], f"{d:.4g}"] for i, d in others]
-    summary = {"points": points, "row": row, "name": names[row], "nearest": found}
+    X, names = table.X, table.row_names or [str(i) for i in range(len(table.X))]
+    row = row_of(name, table.row_names, len(X), "NAME")
+    others = [i for i, own in enumerate(own_names(names)) if own and i != row]
+    if not others:
+        raise ValueError(f"{points} has no other point with a name.")
+    k, coordinates = min(neighbours, len(others)), reading.coordinates(table.model, table.curvature)
+    distances, found = HyperbolicNeighbors(k, **coordinates).fit(X[others]).kneighbors(X[[row]])
+    nearest = [(others[i], float(d)) for i, d in zip(found[0], distances[0], strict=True)]
+    summary = {"points": points, "row": row, "name": names[row]}
+    summary["nearest"] = [{"row": i, "name": names[i], "distance": d} for i, d in nearest]
+    cells = [[names[i], f"{d:.4g}"] for i, d in nearest]
     report(summary, lambda: print_table(f"Nearest to {names[row]}", ["name", "distance"], cells))
-
-
-def _find(name: str, names: list[str] | None, n: int, path: Path) -> int:
-    if names is not None and name in names:
-        return names.index(name)
-    near = [i for i, other in enumerate(names or ()) if name.lower() in other.lower()]
-    if len(near) == 1:
-        return near[0]
-    if name.isdecimal() and int(name) < n and not near:
-        return int(name)
-    if near:
-        some = ", ".join((names or [])[i] for i in near[:10])
-        raise ValueError(f"{len(near)} names of {path} contain {name!r}: {some}{', ...' if len(near) > 10 else ''}. Pass one.")
-    raise ValueError(f"{path} has no point called {name!r}" + ("." if names else ", because its points have no names."))

@@ -14,8 +14,10 @@ from click import Context
 from .. import estimators
 from ..io.output import check_output
 from ..metrics.comparison import METHODS, make
+from ..plots.views import VIEWS
 from .console import common_options, print_rows
 from .files import MODELS, PICTURES, InputFile, OutputFile, Reading, check_files
+from .points import NAMES
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -82,13 +84,17 @@ def components(value: str) -> int | float | str:
 # ---------------------------------------------------------------- decorators
 
 
-def points_argument(name: str = "input", *, required: bool = True) -> Decorator:
-    return click.argument(name, type=InputFile(), required=required)
+def points_argument(name: str = "input") -> Decorator:
+    return click.argument(name, type=InputFile())
 
 
 def choice(name: str, values: Sequence[str], help: str) -> Decorator:
     """An option with a few values, the first of them the default."""
     return click.option(f"--{name}", type=click.Choice(values), default=values[0], show_default=True, help=help)
+
+
+def view_option(*more: str) -> Decorator:
+    return choice("view", ("auto", *VIEWS, *more), help="auto: the disk, or by distance if most points would lie on its rim.")
 
 
 def reads(*names: str, help: str) -> Decorator:
@@ -101,9 +107,12 @@ def writes(
     formats: Sequence[str] = PICTURES,
     default: tuple[str, str] | None = None,
     check: Callable[..., object] = check_output,
+    initial: str | None = None,
+    required: bool = False,
 ) -> Decorator:
-    """A file to write. Its default has the name of another parameter's file, with another ending."""
-    return click.option(*names, type=OutputFile(formats, check, default), metavar="FILE", help=help)
+    """A file to write. Its default is `initial`, or has the name of another parameter's file, with another ending."""
+    kind, shown = OutputFile(formats, check, default), initial is not None
+    return click.option(*names, type=kind, default=initial, show_default=shown, metavar="FILE", help=help, required=required)
 
 
 def combined(*options: Decorator) -> Decorator:
@@ -151,12 +160,14 @@ picture_reading_options = combined(metadata_options, reading_options)
 palette_option = click.option(
     "--palette", type=list_of(str), metavar="COLOURS", help="Colours of the classes, such as '#0072B2,#E69F00'."
 )
+names_option = choice("names", NAMES, help="Which names to write; auto: all, except those of the cells of an .h5ad file.")
 edges_option = reads("--edges", help="Edges to draw, two nodes on each line: names, or row numbers from 0.")
 groups_option = click.option(
     "--groups",
     type=InputFile(),
     metavar="FILE|COLUMN",
-    help="Groups of rows that belong together, such as clades: a column of INPUT, or a file with one on each line.",
+    help="Rows that depend on each other: a column of INPUT (class: the clades that `embed` writes), or a file with the group "
+    "of each row on a line.",
 )
 jobs_option = click.option("--n-jobs", type=int, help="Fits at a time; -1: one per core.")
 folds_option = click.option(

@@ -8,22 +8,26 @@ from typing import Any
 import rich_click as click
 
 from .. import plots
-from ..plots.views import VIEWS
 from .console import print_rows, report
-from .files import PICTURES, Reading, figure_for, save_figure, write_files
-from .options import choice, command, edges_option, palette_option, picture_reading_options, points_argument, writes
-from .points import NAMES, drawn_names, read_described, read_edges, row_of
+from .files import Reading, figure_for, save_figure, write_files
+from .options import (
+    command,
+    edges_option,
+    names_option,
+    palette_option,
+    picture_reading_options,
+    points_argument,
+    view_option,
+    writes,
+)
+from .points import read_described, read_edges, row_of
 
 
 @command
 @points_argument("points")
 @edges_option
-@choice("names", ("auto", *NAMES), help="Which names to write; auto: all, except those of the cells of an .h5ad file.")
-@choice(
-    "view",
-    ("auto", *VIEWS, "ball"),
-    help="auto: the disk, or by distance if most points would lie on its rim; ball: three dimensions.",
-)
+@names_option
+@view_option("ball")
 @click.option("--centre", metavar="NAME", help="Name or row number of the point to put at the centre.")
 @palette_option
 @click.option("--title", help="Heading of the picture.")
@@ -56,8 +60,6 @@ def plot(
       horopca plot words.tsv --edges tree.tsv --centre cat --names leaves
       horopca plot plane.csv --metadata about.tsv --colour-by size --view klein
     """
-    if points.suffix.lower() in PICTURES:
-        raise click.UsageError(f"POINTS must be a file with one point per row, but {points} is a picture.")
     if view == "ball" and centre:
         raise click.UsageError("--centre is for the plane: --view ball has none.")
     figure = figure_for(output)
@@ -68,9 +70,8 @@ def plot(
     if view == "ball":
         plots.plot_ball(table.X, about.labels, edges=pairs, ax=figure.add_subplot(projection="3d"), **options)
     else:
-        names = ("none" if points.suffix.lower() == ".h5ad" else "all") if names == "auto" else names
-        options |= {"names": drawn_names(about.names, names, pairs), "centre": row_of(centre, about.names, "--centre")}
-        about.draw(figure, table.X, pairs, view=view, **options)
+        options["centre"] = None if centre is None else row_of(centre, about.names, len(table.X), "--centre")
+        about.draw(figure, table.X, pairs, view=view, names=names, **options)
     write_files((output, save_figure(figure)))
     rows = {"points": f"{len(table.X):,}", "metadata": about.note, "drawn in": output}
     report({"points": points, "n_points": len(table.X), "output": output}, lambda: print_rows(rows))

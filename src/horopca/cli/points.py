@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +18,9 @@ from ..io.text import ending, is_number, open_lines
 from ..plots.palette import COLOURS
 from .files import Reading, Writer, read
 
+FEW = 0.5  # A column of texts of which more than this share differ is shown with its point; others are classes.
+INVENTED = re.compile(r"(inner|leaf) \d+")  # `load_edges` calls nodes without a name so.
+NAMES = ("auto", "all", "leaves", "none")
 Column = list[str] | np.ndarray  # classes, "" where one is missing; or numbers, NaN where one is missing
 
 
@@ -29,6 +33,7 @@ class Description(NamedTuple):
     note: str | None = None  # how many points a table of metadata describes
     palette: Mapping[str, str] | None = None  # colours of the classes, if the file has them
     others: Sequence[str] = ()  # further columns of --colour-by
+    cells: bool = False  # whether the names are barcodes of cells
 
     @property
     def labels(self) -> list[str | None] | None:
@@ -36,13 +41,51 @@ class Description(NamedTuple):
         column = None if self.colour is None else self.columns[self.colour]
         return None if column is None or isinstance(column, np.ndarray) else [text or None for text in column]
 
-    def draw(self, figure: Any, Y: Any, edges: np.ndarray | None = None, **options: Any) -> None:
-        """Draw points of the plane with their names and colours."""
+    def draw(
+        self,
+        figure: Any,
+        Y: Any,
+        edges: np.ndarray | None = None,
+        *,
+        names: str = NAMES[0],
+        with_edges: bool = True,
+        **options: Any,
+    ) -> None:
+        """Draw points of the plane with their colours, and with the names that `names` of ``--names`` selects."""
         numbers = self.colour is not None and self.labels is None
         colours = {"values": self.columns[str(self.colour)], "value_name": self.colour} if numbers else {"labels": self.labels}
-        plots.plot_plane(
-            Y, **{"names": self.names, "palette": self.palette, **colours, **options}, edges=edges, ax=figure.subplots()
-        )
+        options = {"palette": self.palette, "names": self._drawn_names(names, edges), **colours, **options}
+        plots.plot_plane(Y, edges=edges if with_edges else None, ax=figure.subplots(), **options)
+
+    def _drawn_names(self, which: str, edges: np.ndarray | None) -> list[str] | None:
+        if self.names is None or which == "none" or (which == "auto" and self.cells):
+            return None
+        names = own_names(self.names)
+        if which != "leaves" or edges is None:
+            return names
+        degrees = np.bincount(edges.ravel(), minlength=len(names))
+        return [name if degree < 2 else "" for name, degree in zip(names, degrees, strict=True)]
+
+    def page_arguments(self) -> dict[str, Any]:
+        """Names and columns as arguments of `explore`, the column to colour by first: classes, numbers, and texts."""
+        order = sorted(self.columns, key=lambda name: name != self.colour)
+        numbers = {name: self.columns[name] for name in order if isinstance(self.columns[name], np.ndarray)}
+        words = {name: [text or None for text in self.columns[name]] for name in order if name not in numbers}
+        texts = {name: column for name, column in words.items() if name != self.colour and len(set(column)) > FEW * len(column)}
+        labels: Any = {name: column for name, column in words.items() if name not in texts}
+        details = {name: [text or "" for text in column] for name, column in texts.items()}
+        if self.cells and self.names is not None:  # to be searched, but not to be written on the page
+            details["cell"] = self.names
+        if len(labels) == 1 and not details and not numbers:
+            (labels,) = labels.values()
+        names = None if self.names is None or self.cells else own_names(self.names)
+        found = {"names": names, "labels": labels, "values": numbers, "details": details}
+        return {name: value for name, value in found.items() if value}
+
+
+def own_names(names: Sequence[str]) -> list[str]:
+    """The names, with "" for nodes that have none in their file."""
+    return ["" if INVENTED.fullmatch(name) else name for name in names]
 
 
 OWN_LABELS = "class"  # The classes in a file of points, whose column may have no name.
@@ -61,7 +104,8 @@ def read_described(path: Path, reading: Reading, *columns: object) -> tuple[Tabl
     if found.colour is None and classes is not None and len(set(classes)) < len(classes):
         found = found._replace(colour=OWN_LABELS)
     own_name = next((name for name, words in table.words.items() if words == classes), None)
-    return table, found._replace(palette=table.colours.get((own_name if found.colour == OWN_LABELS else found.colour) or ""))
+    palette = table.colours.get((own_name if found.colour == OWN_LABELS else found.colour) or "")
+    return table, found._replace(palette=palette, cells=ending(path) == ".h5ad")
 
 
 def describe(names: list[str] | None, n: int, own: Mapping[str, Column], reading: Reading) -> Description:
@@ -163,28 +207,19 @@ def read_edges(path: Path | None, names: list[str] | None) -> np.ndarray | None:
         return load_row_edges(path, names)
 
 
-def row_of(name: str | None, names: list[str] | None, option: str) -> int | None:
-    """The row of a point by its name or its number."""
-    if name is None:
-        return None
-    if names is not None and name in names:
-        return names.index(name)
-    if not name.isdecimal():
-        raise ValueError(f"{option} must be the name or the row number of a point, but is {name!r}.")
+def row_of(name: str, names: Sequence[str] | None, n: int, option: str) -> int:
+    """The row of one of n points by its name, its code in brackets, a part of its name, or its number."""
+    part = name.lower()
+    for fits in (lambda other: other == name, lambda other: other.endswith(f"({name})"), lambda other: part in other.lower()):
+        found = [i for i, other in enumerate(names or ()) if fits(other)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            some = listed((names or ())[i] for i in found)
+            raise ValueError(f"{option} must be the name of one point, but {len(found):,} match {name!r}: {some}.")
+    if not name.isdecimal() or int(name) >= n:
+        raise ValueError(f"{option} must be the name or the row number (0 to {n - 1:,}) of a point, but is {name!r}.")
     return int(name)
-
-
-NAMES = ("all", "leaves", "none")
-
-
-def drawn_names(names: Sequence[str] | None, which: str, edges: np.ndarray | None) -> list[str] | None:
-    """The names to write on a picture: all, those of leaves (nodes with one edge), or none."""
-    if names is None or which == "none":
-        return None
-    if which == "all" or edges is None:
-        return list(names)
-    degrees = np.bincount(edges.ravel(), minlength=len(names))
-    return [name if degree < 2 else "" for name, degree in zip(names, degrees, strict=True)]
 
 
 def point_writer(Y: Any, about: Description, source: dict[str, Any], output: Path | None, **h5ad: Any) -> Writer:

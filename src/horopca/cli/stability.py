@@ -9,7 +9,7 @@ import numpy as np
 import rich_click as click
 
 from ..metrics.stability import bootstrap
-from .console import common, print_rows, progress_bar, report
+from .console import common, print_rows, progress_bar, report, with_options
 from .files import Reading, figure_for, save_figure, write_files
 from .options import (
     USUAL,
@@ -49,7 +49,7 @@ def stability(
     reading: Reading,
     **options: Any,
 ) -> None:
-    """Say how stable a reduction of the points in INPUT is.
+    """Measure how stable a reduction of the points in INPUT is.
 
     The reduction is fitted again to resampled rows. The spread of the refits shows how certain the components are, and
     where in the picture each point may lie.
@@ -79,4 +79,4 @@ def stability(
         {"row": i, "name": about.names[i] if about.names else None, "spread": found.spread[i]} for i in least
     ]
     called = ", ".join(about.names[i] if about.names else str(i) for i in least)
-    report(summary, lambda: print_rows({"conclusion": found.conclusion, "least sure": called, "drawn in": plot}))
+    report(summary, lambda: print_rows({"conclusion": with_options(found.conclusion), "least sure": called, "drawn in": plot}))

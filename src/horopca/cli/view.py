@@ -6,16 +6,13 @@ import webbrowser
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import rich_click as click
 
 from ..explorer import explore
 from .console import print_rows, progress_bar, report
 from .files import PAGES, Reading, read, write_files
 from .options import command, edges_option, palette_option, picture_reading_options, points_argument, reads, writes
-from .points import Description, read_described, read_edges, read_lines, row_of
-
-FEW = 0.5  # A column of texts of which more than this share differ is shown with its point; others are classes.
+from .points import read_described, read_edges, read_lines, row_of
 
 
 @command
@@ -47,7 +44,7 @@ def view(
     show: bool,
     reading: Reading,
 ) -> None:
-    """Make a page to explore the points of the plane in POINTS.
+    """Write a page to explore the points of the plane in POINTS.
 
     POINTS is a file with one point per row, as `horopca reduce` writes it. A column of text in it holds names if all are
     different, and classes otherwise. The page is one file and needs no network. It offers all columns of --metadata to
@@ -60,19 +57,19 @@ def view(
       horopca view plane.npy --original vectors.npy          colour by what the reduction distorted
     """
     table, about = read_described(points, reading)
-    n, root_row = len(table.X), row_of(root, about.names, "--root")
+    n = len(table.X)
     options: dict[str, Any] = {
         "palette": palette or about.palette,
-        "root": root_row,
+        "root": None if root is None else row_of(root, about.names, n, "--root"),
         "title": title or points.stem,
-        "names": about.names,
+        "edges": read_edges(edges, about.names),
+        **about.page_arguments(),
     }
     if original is not None:
         options["original"] = read(original).X
     if images is not None:
         files = [line.strip() for line in read_lines(images, n, "picture")]
         options["images"] = [images.parent / file if file else None for file in files]
-    options |= {"edges": read_edges(edges, about.names), **page_columns(about)}
     with progress_bar(f"Making a page of {n:,} points"):
         page = explore(table.X, **options, **reading.coordinates(table.model, table.curvature))
     write_files((output, page.save))
@@ -80,19 +77,3 @@ def view(
     report({"points": points, "n_points": n, "output": output}, lambda: print_rows(rows))
     if show and not webbrowser.open(output.resolve().as_uri()):
         click.echo(f"No browser could be started: open {output} yourself.", err=True)
-
-
-def page_columns(about: Description) -> dict[str, Any]:
-    """The columns as arguments of `explore`, the one to colour by first: classes, numbers, and texts."""
-    order = sorted(about.columns, key=lambda name: name != about.colour)
-    columns = {name: about.columns[name] for name in order}
-    classes = {
-        name: [text or None for text in column] for name, column in columns.items() if not isinstance(column, np.ndarray)
-    }
-    texts = {name: column for name, column in classes.items() if name != about.colour and len(set(column)) > FEW * len(column)}
-    found: dict[str, Any] = {"labels": {name: column for name, column in classes.items() if name not in texts}}
-    found["values"] = {name: column for name, column in columns.items() if isinstance(column, np.ndarray)}
-    found["details"] = {name: [text or "" for text in column] for name, column in texts.items()}
-    if not found["details"] and not found["values"] and len(found["labels"]) == 1:
-        return {"labels": next(iter(found["labels"].values()))}
-    return {name: columns for name, columns in found.items() if columns}

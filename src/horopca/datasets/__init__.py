@@ -1,6 +1,6 @@
-"""Data to try things on: generated, bundled, and fetched on demand."""
+"""Example data: generated, bundled, and downloaded on demand."""
 
-from .fetching import fetch, fetch_embedding, fetch_graph, fetch_network
+from .fetching import fetch_embedding, fetch_graph, fetch_network
 from .generated import (
     Clusters,
     Hierarchy,
@@ -18,7 +18,6 @@ __all__ = [
     "Mammals",
     "RootedTree",
     "balanced_tree",
-    "fetch",
     "fetch_embedding",
     "fetch_graph",
     "fetch_network",

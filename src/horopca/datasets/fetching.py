@@ -1,12 +1,10 @@
-"""Data that is downloaded on first use, checked by SHA-256 and cached.
+"""Data that is downloaded by pooch on first use, and checked by SHA-256 on every use.
 
-Files are looked for in the folder HOROPCA_DATA (an environment variable), then in the cache, then on the network.
+Files are stored in the folder that the environment variable HOROPCA_DATA names, by default in the user's cache.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,61 +41,22 @@ def registry() -> dict[str, str]:
     return {name: digest for digest, name in (line.split() for line in text.splitlines())}
 
 
-def fetch(name: str) -> Path:
-    """The path of a data file on this machine, downloaded if it is not there yet.
-
-    Parameters
-    ----------
-    name : str
-        As in the registry, e.g. "graphs/ca-CSphd.edges".
-
-    Returns
-    -------
-    Path
-        Of a file with the right SHA-256. A file with another one raises ValueError; if it was downloaded, it is deleted.
-
-    See Also
-    --------
-    fetch_graph, fetch_embedding, fetch_network : the contents of the files
-
-    Examples
-    --------
-    >>> from horopca.datasets import fetch
-    >>> fetch("graphs/ca-CSphd.edges").name  # doctest: +SKIP
-    'ca-CSphd.edges'
-    """
-    known = registry()
-    if name not in known:
-        raise ValueError(f"name must be a file of the registry, such as {next(iter(known))!r}, but is {name!r}.")
-    folder = os.environ.get("HOROPCA_DATA")
-    if folder and not Path(folder).is_dir():
-        raise FileNotFoundError(f"HOROPCA_DATA names {folder}, but there is no such folder. Correct it, or unset it.")
-    local = Path(folder or "a folder that HOROPCA_DATA names") / name
-    if not folder or not local.exists():
-        return _retrieved(name, known[name], local)
-    found = hashlib.sha256(local.read_bytes()).hexdigest()
-    if found != known[name]:
-        raise ValueError(
-            f"{local} is not the file it should be: its SHA-256 is {found}, that of the original {known[name]}. "
-            "Replace it, or unset HOROPCA_DATA to fetch the original."
-        )
-    return local
-
-
-def _retrieved(name: str, digest: str, local: Path) -> Path:
-    group, _, base = name.partition("/")
-    url = HOMES[group] + base
-    by_hand = f"Without a network, put the file from {url} into {local}."
+def _fetched(name: str) -> Path:
+    """Path of a file of the registry, downloaded if it is not there yet or not the original."""
+    folder, _, base = name.partition("/")
+    url = HOMES[folder] + base
+    by_hand = f"Without a network, put the file from {url} into $HOROPCA_DATA/{folder}/."
     try:
         import pooch
 
         pooch.get_logger().setLevel("WARNING")
-        return Path(pooch.retrieve(url, f"sha256:{digest}", fname=base, path=pooch.os_cache("horopca") / group))
+        home = pooch.create(pooch.os_cache("horopca"), "", registry=registry(), urls={name: url}, env="HOROPCA_DATA")
+        return Path(home.fetch(name))
     except ImportError as error:
-        raise ImportError(f"{name} is fetched with pooch: pip install pooch. {by_hand}") from error
+        raise ImportError(f"Data sets are read with pooch: pip install pooch. {by_hand}") from error
     except ValueError as error:
-        raise ValueError(f"The download from {url} has another SHA-256 than the file should, and was deleted.") from error
-    except OSError as error:  # requests' exceptions are among them
+        raise ValueError(f"The download from {url} has another SHA-256 than the original, and was deleted.") from error
+    except OSError as error:  # includes the exceptions of requests
         raise OSError(f"{url} could not be fetched ({type(error).__name__}). {by_hand}") from error
 
 
@@ -125,7 +84,7 @@ def fetch_graph(name: str) -> EdgeList:
     1025
     """
     check_choice("name", name, GRAPHS)
-    return load_edges(fetch(f"graphs/{name}.edges"))
+    return load_edges(_fetched(f"graphs/{name}.edges"))
 
 
 def fetch_embedding(name: str, dimension: int = 10) -> np.ndarray:
@@ -156,7 +115,7 @@ def fetch_embedding(name: str, dimension: int = 10) -> np.ndarray:
     check_choice("name", name, GRAPHS)
     if dimension not in DIMENSIONS:
         raise ValueError(f"dimension must be 10 or 50, but is {dimension!r}.")
-    return load(fetch(f"embeddings/{name}_{dimension}_poincare.npy")).X
+    return load(_fetched(f"embeddings/{name}_{dimension}_poincare.npy")).X
 
 
 def fetch_network(name: str, version: int = 1) -> Network:
@@ -186,6 +145,6 @@ def fetch_network(name: str, version: int = 1) -> Network:
     """
     check_choice("name", name, NETWORKS)
     check_count("version", version, VERSIONS[0], VERSIONS[-1])
-    path = fetch(f"realnet/{name}_data_{version}.mat")
+    path = _fetched(f"realnet/{name}_data_{version}.mat")
     table: Any = load(path, key="B")
     return Network(table.X, table.labels, load(path, key="A").X)

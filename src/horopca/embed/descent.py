@@ -1,4 +1,4 @@
-"""Points settled on target distances: stochastic gradient descent on the average distortion, in each point's own frame.
+"""Stochastic gradient descent on the average distortion of target distances, in the frame of each point.
 
 Points of the ball are carried as (z, δ) with δ = 1 - |z|^2. The frame of z is that of the origin carried there along the
 ray: in the ball, the coordinates times δ. A move by the tangent vector ξ takes z to z ⊕ tanh(|ξ|/2) ξ/|ξ|. Steps are
@@ -27,11 +27,11 @@ from .graphs import Graph, shortest_paths
 MOST_NODES = 2048  # Up to this size all pairs have targets (32 MB).
 TARGET_PAIRS = 1 << 22  # Above it, about this many pairs have targets.
 WIDTH = 128  # Rows and columns of a block of pairs, whose arrays then stay in a core's cache.
-COINCIDENT = 1e-12  # This is added to sinh^2(d/2): two points that coincide count as 2e-6 apart.
+COINCIDENT = 1e-12  # This is added to sinh^2(d/2): two points that coincide count as points at distance 2e-6.
 CANCELLED = 1e-11  # A Gram matrix gives a smaller square of a difference, of numbers below 1, to fewer than four digits.
 MOMENTUM, MEMORY = 0.9, 0.99  # Adam's usual averages, with a shorter memory of squares: the objective changes on the way.
 SCALE_STEP = 0.2  # Step of the log of the scale, relative to those of the points: it must not run ahead of them.
-FLAT_AFTER = 0.9  # Extra dimensions are gone after this part of the steps; the rest settles in the dimensions that stay.
+FLAT_AFTER = 0.9  # Extra dimensions are gone after this fraction of the steps; the rest of them reduce the distortion again.
 NEIGHBOURS, NARROW = 10, 0.2  # A neighbour's weight falls by 1/e over this fraction of the distance of the tenth neighbour.
 
 
@@ -148,7 +148,7 @@ class Schedule(NamedTuple):
     softness: tuple[float, float]
 
 
-SETTLING = Schedule(500, (0.05, 1e-4), (0.03, 1e-3))  # For points that are near their final positions already.
+FINE_TUNING = Schedule(500, (0.05, 1e-4), (0.03, 1e-3))  # For points that are near their final positions already.
 
 
 class Adam:

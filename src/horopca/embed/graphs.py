@@ -17,13 +17,12 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from ..io import EdgeList, load_edges
-from ..io.files import existing
-from ..io.graphs import load_adjacency
+from ..io import EdgeList, load, load_edges
+from ..io.files import Budget, existing
+from ..io.graphs import COMMENTS, graph_format, load_adjacency
 from ..io.reading import PACKABLE, READABLE
-from ..io.text import ending
+from ..io.text import ending, open_lines
 
-POINTS = set(READABLE) - {*PACKABLE, ".npz"}  # Files with these endings contain no edges.
 ROUNDING = 1e-9  # Relative difference of two sums of the same lengths in another order, with a wide margin.
 LARGEST_WEIGHT = 1e100  # The square of a weight is a number, too; the smallest is the inverse of this.
 
@@ -79,7 +78,7 @@ class Tree(NamedTuple):
 # ---------------------------------------------------------------- what `fit` accepts
 
 
-def as_relations(source: Any) -> Relations:
+def as_relations(source: Any, *, reverse_trees: bool = True) -> Relations:
     """Edges and names from any of the forms. Raises ValueError for anything else."""
     if isinstance(source, Relations):
         return source
@@ -94,7 +93,7 @@ def as_relations(source: Any) -> Relations:
     _check_relations(found)
     n, edges = len(found.names), found.edges
     above, below = (np.bincount(ends, minlength=n).max() for ends in edges.T)
-    parent_first = found.directed and above > 1 and below <= 1 and len(edges) == n - 1
+    parent_first = reverse_trees and found.directed and above > 1 and below <= 1 and len(edges) == n - 1
     return found._replace(edges=edges[:, ::-1]) if parent_first else found
 
 
@@ -128,14 +127,33 @@ def as_graph(source: Any, *, largest_component: bool = False) -> Graph:
     return Graph(names, adjacency)
 
 
+def is_matrix(path: str | Path) -> bool:
+    """Whether a file holds a matrix: an array, or text with more than two names and a length on its first line."""
+    path = existing(path)
+    if ending(path) not in PACKABLE:
+        return ending(path) in READABLE
+    if graph_format(path) is not None:
+        return False
+    with open_lines(path, Budget(path)) as lines:
+        first = next((line for line in lines if line.strip() and line[0] not in COMMENTS), "").strip()
+    separator = next((mark for mark in "\t," if mark in first), None)
+    return len(first.split(separator)) > 3
+
+
 def _from_file(path: str | Path) -> Relations:
+    if not is_matrix(path):
+        return _from_edge_list(load_edges(path))
     if Path(path).suffix == ".npz":
         return _from_matrix(load_adjacency(Path(path)))
-    if ending(existing(path)) in POINTS:
+    table = load(path)
+    square = table.X.shape[0] == table.X.shape[1] and not table.X.diagonal().any()
+    if not square or not np.allclose(table.X, table.X.T, rtol=ROUNDING, atol=0):
         raise ValueError(
-            f"{path} is a file of points, but a graph was expected: a list of edges, a tree, or an .npz with a sparse matrix."
+            f"{path} must hold a graph (a list of edges, a tree, or a symmetric matrix of distances, 0 on its diagonal), but "
+            f"holds {table.X.shape[0]} rows of {table.X.shape[1]} numbers, like points."
         )
-    return _from_edge_list(load_edges(path))
+    found = _from_matrix(table.X.astype(np.float64))
+    return found._replace(names=table.row_names or table.names or found.names)
 
 
 def _from_edge_list(edges: EdgeList) -> Relations:
@@ -179,7 +197,7 @@ def _from_parents(parents: Iterable[Any]) -> Relations:
     allowed = range(-1, len(parents))
     for child, parent in enumerate(parents):
         if parent not in allowed:
-            raise ValueError(f"graph, as a list of parents, must hold -1 to {allowed[-1]}, but holds {parent!r} at {child}.")
+            raise ValueError(f"graph, as a list of parents, must contain -1 to {allowed[-1]}, but has {parent!r} at {child}.")
     found = _from_pairs(((child, int(p)) for child, p in enumerate(parents) if p != -1), range(len(parents)))
     sorted_nodes(found.edges, found.names)
     return found

@@ -14,7 +14,7 @@ from .._input.threads import one_blas_thread
 from ..geometry import ModelName, from_hyperboloid, pairwise_distance, radius, to_hyperboloid
 from ..geometry._arrays import to_numpy
 from .descent import MOST_NODES, TARGET_PAIRS, Adam, Ball, Targets
-from .distortion import BALL_HOLDS, Search, distortion_of
+from .distortion import LARGEST_IN_BALL, Search, best_of
 
 CHECKED_ROWS = 64  # Above MOST_NODES rows, the distances of this many unseen rows to all decide whether Y improved: 1 % error.
 SOFTNESS = 0.01  # A tenth of the distortions that pictures have: the kinks of |e| are smooth, the objective nearly the same.
@@ -88,9 +88,9 @@ def refine(
     coordinates, rng = check_coordinates(model, curvature), check_generator(random_state)
     Y = to_numpy(Y)
     y = np.asarray(check_rows(Y, coordinates, name="Y", min_rows=2).all())
-    if (far := float(np.max(radius(y)))) > BALL_HOLDS:
+    if (far := float(np.max(radius(y)))) > LARGEST_IN_BALL:
         raise ValueError(
-            f"Y must lie within distance {BALL_HOLDS:g} of the origin (at curvature -1), but reaches {far:.1f}. "
+            f"Y must lie within distance {LARGEST_IN_BALL:g} of the origin (at curvature -1), but reaches {far:.1f}. "
             "Centre it on its Fréchet mean first."
         )
     x = _check_original(X, len(y), coordinates, metric)
@@ -136,7 +136,7 @@ def _search(
     the frames of the points, as `Descent` takes them, leave the order of the branches around the origin as it is, and with it
     most false neighbours.
     """
-    search = Search(targets, coordinates, BALL_HOLDS, 1.0, rng)
+    search = Search(targets, coordinates, LARGEST_IN_BALL, 1.0, rng, max_iter)
     rate = RATE * min(1.0, float(targets.distances.mean()))  # steps on nearly flat points are shorter
     v, steps = np.asarray(from_hyperboloid(y, "tangent")), min(STEPS, max_iter)
     mover = Adam(v.shape)
@@ -148,5 +148,5 @@ def _search(
         # the exponential map keeps radial lengths and multiplies those across by sinh(r) / r
         across = (gradient - along) * np.where(r > 0, np.sinh(r) / np.maximum(r, 1e-300), 1.0)
         v += rate * 0.01 ** (k / steps) * mover.step(along + across)
-    candidates = [search.candidate(x) for x in (y, np.asarray(to_hyperboloid(v, "tangent")))]
-    return search.settled(min(candidates, key=distortion_of), max_iter, tol)[0].x
+    start = best_of(search.candidate(y), search.candidate(np.asarray(to_hyperboloid(v, "tangent"))))
+    return search.fine_tuned(start, tol)[0].x

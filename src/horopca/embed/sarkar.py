@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from .._input.arguments import check_count, check_generator
 from .._input.coordinates import LARGEST_RADIUS, Coordinates
-from ..geometry import ModelName, from_hyperboloid, origin, radius, to_hyperboloid, translate
+from ..geometry import MODELS, ModelName, origin, radius, to_hyperboloid, translate
 from .base import GraphEmbedding, rounded
 from .descent import Ball, Targets, best_fit
 from .graphs import Graph, Tree, as_graph, centre, rooted, shortest_paths
@@ -32,7 +32,7 @@ class SarkarEmbedding(GraphEmbedding):
     The root is at the origin, and the children of every node at distance `scale` times the length of their edge from it, in
     directions spread as evenly as the dimension allows, one of which is that of the parent. At a large scale the distances
     between points tend to `scale` times those in the tree. The scale is limited by `max_radius` and by float64: the ball
-    holds points up to radius 34, and in every model branches that separate at a larger radius cannot be distinguished. Other
+    has room up to radius 34, and no model can distinguish points whose paths from the origin separate beyond that. Other
     graphs are embedded through a spanning tree.
 
     Parameters
@@ -44,10 +44,10 @@ class SarkarEmbedding(GraphEmbedding):
         distortion, measured on the coordinates that come out.
     max_radius : "auto", float or None, default="auto"
         Largest distance of a point from the origin, at curvature -1. "auto" is 12 (6 in the Klein model), which a picture
-        and float32 can show; None is the largest that float64 coordinates of the model can hold.
+        and float32 can show; None is the largest for float64 coordinates of the model.
     model : str, default="poincare"
         Coordinates of the embedding. With ``max_radius=None`` the leaves lie farther out in Lorentz coordinates than the
-        ball holds them.
+        ball allows.
     curvature : float, default=-1.0
         Negative; the ball has radius 1/sqrt(-curvature).
     root : node or None, default=None
@@ -159,9 +159,9 @@ def spanning_tree(graph: Graph, targets: Targets, root: int | None = None) -> Tr
     trees.append(rooted(csr_array(light + light.T), int(central[0])))
 
     def distortion(tree: Tree) -> float:
-        apart = some.distances > 0
-        paths = shortest_paths(tree.adjacency, some.order[: len(apart)])[:, some.order]
-        return best_fit(paths[apart] / some.distances[apart]).distortion
+        counted = some.distances > 0
+        paths = shortest_paths(tree.adjacency, some.order[: len(counted)])[:, some.order]
+        return best_fit(paths[counted] / some.distances[counted]).distortion
 
     return min(trees, key=distortion)
 
@@ -210,7 +210,8 @@ def construct(tree: Tree, d: int, scale: float, far: float = np.inf) -> np.ndarr
             v = _reflected(v, np.stack([directions[0] for directions in around]) @ turn, back[parent])
         step = scale * tree.length[children, None] * v
         x[children] = translate(to_hyperboloid(step, "tangent"), x[parent])
-        back[children] = -_gyrated(from_hyperboloid(x[parent]), np.tanh(np.linalg.norm(step, axis=1) / 2)[:, None] * v, v)
+        here = MODELS["poincare"].from_hyperboloid(x[parent])
+        back[children] = -_gyrated(here, np.tanh(np.linalg.norm(step, axis=1) / 2)[:, None] * v, v)
     return x if far == np.inf else Ball.of(x).within(far).hyperboloid()
 
 
@@ -233,7 +234,7 @@ def _reflected(v: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=512)
 def spread_directions(count: int, d: int) -> np.ndarray:
-    """`count` unit vectors (count, d), d >= 2, well apart. The array is shared: do not write to it.
+    """`count` unit vectors (count, d), d >= 2, far from each other. The array is shared: do not write to it.
 
     A regular polygon in the plane, up to d vectors a regular simplex, more are found by repulsion.
 

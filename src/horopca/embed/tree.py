@@ -17,12 +17,12 @@ from .._input.coordinates import Coordinates
 from .._input.threads import one_blas_thread
 from ..geometry import ModelName
 from .base import GraphEmbedding, Reach, rounded
-from .descent import SETTLING, Ball, Descent, Targets
+from .descent import FINE_TUNING, Ball, Descent, Targets
 from .graphs import Tree, as_graph, centre, rooted
 from .sarkar import best_scale
 
 FARTHEST = 17.0  # Up to this radius float64 coordinates of the disk resolve the margins between edges; Klein's up to 8.5.
-MOST_LEVELS = 20_000  # The layout is restored at most so often that this many levels of the tree are visited: some seconds.
+MOST_LEVELS = 20_000  # Levels of the tree that restorations of the layout may visit in all, which takes some seconds.
 WIDEST = 0.98 * np.pi  # A cone of half a turn is not convex.
 MARGIN = 0.05  # The direction of a node keeps this fraction of its cone from either side.
 LEAST_SHARE = 0.2  # A child keeps at least this fraction of its share of the angle, however its siblings push.
@@ -136,7 +136,7 @@ class TreeEmbedding(GraphEmbedding):
             first = _disk(layout.construct(best_scale(construct, tree, targets, coordinates, far, self._log))[order])
             descent = Descent(targets.distances, rng, constrain)
             scale = targets.fit(first.hyperboloid()).scale
-            end = restored(descent.run(first, scale, SETTLING._replace(steps=steps)))
+            end = restored(descent.run(first, scale, FINE_TUNING._replace(steps=steps)))
         candidates = [points.hyperboloid() for points in (first, end)]
         fits = [targets.fit(rounded(x, coordinates)) for x in candidates]
         best = int(np.argmin([fit.distortion for fit in fits]))

@@ -98,7 +98,7 @@ class ComponentCurve(NamedTuple):
     @property
     def sentence(self) -> str:
         """The conclusion in words."""
-        note = f" {DEPENDENT}; without it, families may be taken for components." if self.dependent else ""
+        note = f" {DEPENDENT}, or families may be taken for components." if self.dependent else ""
         return self._conclusion() + note
 
     def _conclusion(self) -> str:
@@ -334,10 +334,12 @@ def _apart(distances: np.ndarray) -> np.ndarray:
 
 def _figures(before: np.ndarray, after: np.ndarray) -> tuple[float, float, float]:
     """Distortion, share of the variance and of the neighbours kept, of distances (n, m) from some points to others."""
-    total, k = float(np.sum(before**2)), min(NEIGHBOURS, before.shape[1] // 3)
+    if not before.any():  # points closer than float64 can express
+        return 0.0, 1.0, 1.0
+    k = min(NEIGHBOURS, before.shape[1] // 3)
     kept = np.nan
     if k:
         reach = np.partition(before, k - 1, axis=1)[:, k - 1 : k]
         near = np.argpartition(after, k - 1, axis=1)[:, :k]
         kept = float(np.mean(np.take_along_axis(before, near, axis=1) <= reach))  # as `neighbours_kept` has it
-    return float(np.mean(relative_change(before, after))), float(np.sum(after**2)) / total, kept
+    return float(np.mean(relative_change(before, after))), float(np.sum(after**2) / np.sum(before**2)), kept

@@ -17,25 +17,36 @@ from typing import Any
 import numpy as np
 
 from .._input.rows import Rows
+from .._optimize.result import Ending
 from ..geometry import lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, concat_time, dot, from_numpy, to_numpy, with_rows
 from ..geometry._points import Chunk, TranslatedPoints
-from ..geometry.isometries import BOOSTABLE_TIME, Frame, boost_to_origin
+from ..geometry.isometries import BOOSTABLE_TIME, Frame, boosted_to_origin
 from ..statistics import frame_of
 from .base import HyperbolicReduction
-from .fitting import measured_rows, nested_variances, store_variances
+from .fitting import mean_ending, measured_rows, nested_variances, store_mean, store_variances
 
 ROUNDING = 2e-16  # The error of a product, relative to the sum of the sizes of its terms.
 TRUSTED = 1e-9  # If the error of an image may be larger than this, its point is translated first.
 
 
 class LinearReduction(HyperbolicReduction):
-    """Images from K directions at a centre. Subclasses choose the directions and the length of the images."""
+    """Images from K directions at a centre. Subclasses choose the directions by `_scale`, the length of images by `_factor`."""
 
     components_: np.ndarray  # (K, d), orthonormal
     _centre: np.ndarray  # (d+1,)
     _frame: Frame  # of the images
     _mean: np.ndarray  # (d+1,)
+
+    def _fit_components(self, rows: Rows, K: int) -> Ending:
+        mean = store_mean(self, rows)
+        self._set(rows, self._mean, leading_axes(rows, self._mean, self._scale, K)[1])
+        return mean_ending(mean)
+
+    @staticmethod
+    def _scale(t: Any) -> Any:
+        """The factors (n,) of s in the vectors whose principal axes are the components."""
+        raise NotImplementedError
 
     @staticmethod
     def _factor(t: Array, square: Array, rest: Array) -> Array:
@@ -79,7 +90,7 @@ class LinearReduction(HyperbolicReduction):
     def _products(self, chunk: Chunk) -> tuple[Any, Any, Any]:
         """`_coordinates` of a chunk of points, as products with the rows themselves."""
         xp = array_namespace(chunk.t)
-        vectors = _translated_products(self.components_, self._centre)
+        vectors = boosted_to_origin(_with_time(self.components_), self._centre)
         error = ROUNDING * float(np.abs(vectors).sum(axis=1).max()) * chunk.t
         with np.errstate(over="ignore", invalid="ignore"):  # such rows are computed again below
             y = chunk.products(from_numpy(vectors, chunk.t))
@@ -104,15 +115,11 @@ class LinearReduction(HyperbolicReduction):
         return error * t < TRUSTED / 4 * (1 + rest)
 
 
-def _translated_products(components: np.ndarray, centre: np.ndarray) -> np.ndarray:
-    """Vectors (K+1, d+1) whose products with a point are its time and coordinates along components (K, d) at a centre.
-
-    They are the rows of (1, components) times the matrix ``boost_to_origin(centre)``, which is not formed.
-    """
-    time, space, along = centre[0], centre[1:], components @ centre[1:]
-    first = np.concatenate([[time], -space])
-    others = np.column_stack([-along, components + np.outer(along / (1 + time), space)])
-    return np.concatenate([first[None], others])
+def _with_time(components: np.ndarray) -> np.ndarray:
+    """The rows (1, 0) and (0, components) of R^{1,d}, whose products with a point are its time and its coordinates."""
+    rows = np.zeros((len(components) + 1, components.shape[1] + 1))
+    rows[0, 0], rows[1:, 1:] = 1, components
+    return rows
 
 
 def leading_axes(
@@ -144,14 +151,15 @@ def _moments(rows: Rows, centre: np.ndarray, scale: Callable[[Array], Array]) ->
     if centre[0] > BOOSTABLE_TIME:
         first, second = TranslatedPoints(rows, centre).fold(lambda chunk: _sums(chunk.X * scale(chunk.t)[:, None]))
         return first / n, second / n
-    L = boost_to_origin(centre)
+    time = boosted_to_origin(np.eye(1, len(centre)), centre)
 
     def chunk_sums(chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
-        weight = scale(chunk.products(from_numpy(L[:1], chunk.t))[0, :])
+        weight = scale(chunk.products(from_numpy(time, chunk.t))[0, :])
         return _sums(concat_time(weight * chunk.t, chunk.X * (weight * chunk.stretch)[:, None]))
 
     first, second = rows.fold(chunk_sums)
-    return L[1:] @ first / n, L[1:] @ second @ L[1:].T / n
+    second = boosted_to_origin(boosted_to_origin(second, centre).T, centre)
+    return boosted_to_origin(first, centre)[1:] / n, second[1:, 1:] / n
 
 
 def _sums(v: Array) -> tuple[np.ndarray, np.ndarray]:

@@ -18,7 +18,7 @@ from .._optimize.result import Ending
 from ..geometry import lift, translate
 from ..geometry._arrays import Array, array_namespace, concat_time, from_numpy, to_numpy
 from ..geometry._points import Chunk, Points, TranslatedPoints
-from ..geometry.isometries import boost_to_origin
+from ..geometry.isometries import boosted_to_origin
 from ..statistics import frame_of
 from .base import new_fit
 from .fitting import (
@@ -162,7 +162,7 @@ class HyperbolicMDS(LinearReduction):
     def _fit_components(self, rows: Rows, K: int) -> Ending:
         mean = store_mean(self, rows)
         centre, R, reach = _balanced(rows, self._mean)
-        _, sizes, axes = np.linalg.svd(R[:, 1:])
+        _, sizes, axes = np.linalg.svd(R[:, 1:], full_matrices=False)
         self.eigenvalues_ = np.square(sizes[:K] / max(sizes[0], 1e-300))
         self.centre_ = in_model(self, centre)
         self.departure_ = 0.0
@@ -270,7 +270,7 @@ def _balanced(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, fl
     R, reach = _triangle(rows)
     centre, last = _time_like(R), np.inf
     if centre[0] < NEAR:
-        return centre, R @ boost_to_origin(centre), reach
+        return centre, boosted_to_origin(R, centre), reach
     centre = start
     for _ in range(20):
         R, reach = _triangle(TranslatedPoints(rows, centre))
@@ -286,7 +286,7 @@ def _time_like(R: np.ndarray) -> np.ndarray:
     """The point (d+1,) around which sum t s = 0, for points whose triangle is R."""
     step = np.eye(1, R.shape[1])[0]
     for _ in range(50):
-        moved = R @ boost_to_origin(step)
+        moved = boosted_to_origin(R, step)
         u = np.linalg.eigh(moved[:, 1:] @ moved[:, 1:].T - np.outer(moved[:, 0], moved[:, 0]))[1][:, 0]
         f = u @ moved
         k = f[1:] / f[0]  # in the Klein ball
@@ -299,7 +299,7 @@ def _time_like(R: np.ndarray) -> np.ndarray:
 
 
 def _triangle(x: Points) -> tuple[np.ndarray, float]:
-    """R (d+1, d+1), upper triangular, with R^T R the sum of x x^T but for a scale, and the largest radius of x."""
+    """R (m, d+1), m at most d+1, upper triangular, with R^T R the sum of x x^T but for a scale, and the largest radius of x."""
 
     def triangle(chunk: Chunk) -> tuple[float, np.ndarray]:
         peak = float(array_namespace(chunk.t).max(chunk.t))

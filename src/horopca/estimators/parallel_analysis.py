@@ -24,13 +24,10 @@ from .scores import pair_variances, slid
 
 MOST_COPIED = 1 << 11  # Copies are made of at most this many rows: a fit to them takes about a second.
 MEASURED_PAIRS = 1 << 16  # Variances are measured on this many pairs: their error is below a hundredth of a percent.
-# Rows look dependent if their third nearest neighbours are closer than this fraction of what independent rows would have.
-# Samples of 50 independent rows or more differ by less than a quarter: see `python -m benchmarks.trust dependence`.
-CLOSE, THIRD = 0.75, 3
-DEPENDENT = (
-    "Rows look dependent: their neighbours are closer than those of independent rows would be, as in families. Pass groups= "
-    "(the family or subtree of each row)"
-)
+# Rows look dependent if the median distance to their first or third nearest neighbours is below this fraction of what
+# independent rows would have, as in pairs and in larger families. `python -m benchmarks.trust dependence` prints how often.
+CLOSE = {1: 0.5, 3: 0.75}
+DEPENDENT = "Rows look dependent, as in families of similar rows: pass groups= (the family or subtree of each row)"
 
 
 def beside_chance(
@@ -106,19 +103,21 @@ def look_dependent(x: np.ndarray) -> bool:
     random directions. Clusters of independent rows cannot be distinguished from families.
     """
     v = from_hyperboloid(translate_to_origin(x, frechet_mean(x).point), "tangent")
-    v = np.unique(v - v.mean(axis=0), axis=0)
-    if len(v) < 2 * THIRD or v.shape[1] < 2:
+    v = v - v.mean(axis=0)
+    largest = np.abs(v).max()
+    if len(v) < 2 * max(CLOSE) or v.shape[1] < 2 or largest == 0:
         return False
+    v = v / largest
     root = np.linalg.cholesky(_scatter(v))
     sizes = np.linalg.norm(np.linalg.solve(root, v.T), axis=0)
     drawn = np.random.default_rng(0).standard_normal((5, *v.shape))  # five draws, whose mean has half the error of one
-    chance = np.mean([_third((u * (sizes / np.linalg.norm(u, axis=1))[:, None]) @ root.T) for u in drawn])
-    return _third(v) < CLOSE * float(chance)
+    chance = np.mean([_near((u * (sizes / np.linalg.norm(u, axis=1))[:, None]) @ root.T) for u in drawn], axis=0)
+    return bool(np.any(_near(v) < np.array(list(CLOSE.values())) * chance))
 
 
-def _third(v: np.ndarray) -> float:
-    """The median distance of vectors v (n, d) to their third nearest neighbours."""
-    return float(np.median(cKDTree(v).query(v, THIRD + 1)[0][:, THIRD]))
+def _near(v: np.ndarray) -> np.ndarray:
+    """The median distances of vectors v (n, d) to their nearest neighbours of the ranks in CLOSE."""
+    return np.asarray(np.median(cKDTree(v).query(v, [1 + rank for rank in CLOSE])[0], axis=0))
 
 
 def _scatter(v: np.ndarray) -> np.ndarray:

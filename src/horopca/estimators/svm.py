@@ -20,7 +20,7 @@ from .._input.threads import one_blas_thread
 from .._optimize.result import Ending
 from ..geometry import lift, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
-from ..geometry.isometries import boost
+from ..geometry.isometries import boosted
 from ..statistics import frechet_mean, principal_axes
 from .base import HyperbolicEstimator, new_fit
 from .fitting import begin_fit, check_climb, check_weights, ending_after, fitted_coordinates, report_end
@@ -165,7 +165,7 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
             planes.append(largest_margins(framed, sides, cost, starts, max_iter=self.max_iter, tol=self.tol))
         normals, self.loss_, steps, converged = map(np.concatenate, zip(*planes, strict=True))
         self._normals = np.column_stack([normals[:, 0], normals[:, 1:] @ axes])
-        self.coef_ = self._normals @ boost(self._mean)
+        self.coef_ = boosted(self._normals, self._mean)
         status = "converged" if converged.all() else f"stopped after {steps[~converged][0]} iterations"
         remedy = f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}), or lower C (now {self.C:g})."
         return ending_after(mean, Ending(steps, bool(converged.all()), status, remedy))

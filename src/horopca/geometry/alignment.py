@@ -20,14 +20,15 @@ import numpy as np
 
 from ._arrays import Array, array_namespace, dot, from_numpy, to_numpy
 from .hyperboloid import distance, origin
-from .isometries import boost, boost_to_origin, translate, translate_to_origin
+from .isometries import Frame, boosted, translate, translate_to_origin
 from .models import lift
 
 ROUNDS = 3  # How often the closed form is applied, each time to clouds translated by the last result, which restores digits.
 UNSURE = 1e-12  # A singular value below this fraction of the largest is rounding: the orientation is then free.
 LEAST_SQUARES_STEPS = 200  # The largest number of weighted problems for least squares; tens are usual.
-SETTLED = 1e-8  # Least squares have converged if a step lowers the sum by a smaller fraction.
+LEAST_GAIN = 1e-8  # Least squares have converged if a step lowers the sum by a smaller fraction.
 OFF_HYPERBOLOID = 1e-3  # A larger relative error of the time is not rounding, even in float16.
+FARTHEST = 175.0  # The largest radius of a point: the product of the coordinates of two does not overflow.
 
 
 class Alignment(NamedTuple):
@@ -43,7 +44,7 @@ class Alignment(NamedTuple):
 
     def move(self, x: Array) -> Array:
         """Points (n, d+1) under the isometry."""
-        return translate(self._turned(x), from_numpy(self.there, x))
+        return translate(Frame(self.here, self.turn).enter(x), from_numpy(self.there, x))
 
     def back(self, y: Array) -> Array:
         """Points (n, d+1) under its inverse."""
@@ -51,13 +52,7 @@ class Alignment(NamedTuple):
 
     def matrix(self) -> np.ndarray:
         """`move` as a matrix (d+1, d+1) that multiplies columns."""
-        L = boost_to_origin(self.here)
-        L[1:] = self.turn @ L[1:]
-        return np.asarray(boost(self.there) @ L)
-
-    def _turned(self, x: Array) -> Array:
-        seen = translate_to_origin(x, from_numpy(self.here, x))
-        return lift(seen[..., 1:] @ from_numpy(self.turn.T.copy(), x))
+        return boosted(Frame(self.here, self.turn).matrix().T, self.there).T
 
 
 def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool = True, squares: bool = False) -> Alignment:
@@ -66,7 +61,7 @@ def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool
     Parameters
     ----------
     x, y : arrays of shape (n, d + 1)
-        The same number of points of the hyperboloid.
+        The same number of points of the hyperboloid, within radius 175 of the origin.
     weights : array of shape (n,), optional
         Non-negative weights of the pairs; equal by default.
     reflections : bool, default=True
@@ -103,7 +98,7 @@ def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool
     for _ in range(LEAST_SQUARES_STEPS):
         d = distance(found.move(x), y)
         total = float(xp.sum(w * d * d))
-        if not total < before * (1 - SETTLED):
+        if not total < before * (1 - LEAST_GAIN):
             break
         before, best = total, found
         eased = w * (d + tiny) / xp.sinh(d + tiny)
@@ -129,12 +124,18 @@ def _checked(x: Any, y: Any, weights: Any) -> tuple[Array, Array, Array]:
     counted = w > 0
     for name, side in (("x", x), ("y", y)):
         known = xp.where(xp.isfinite(side), side, xp.zeros_like(side))  # a row without its time is off the hyperboloid
-        off = xp.abs(known[:, 0] - lift(known[:, 1:])[:, 0]) > OFF_HYPERBOLOID * xp.abs(known[:, 0])
+        with np.errstate(over="ignore"):  # as far out as that, the time is infinite
+            off = xp.abs(known[:, 0] - lift(known[:, 1:])[:, 0]) > OFF_HYPERBOLOID * xp.abs(known[:, 0])
         bad = np.flatnonzero(to_numpy(counted & (off | ~xp.all(xp.isfinite(side), axis=1))))
         if len(bad):
             raise ValueError(
                 f"{name} must hold points of the hyperboloid, with time² = 1 + |space|² and time first, but row {bad[0]} is "
                 f"{to_numpy(side[int(bad[0]), :])!s:.60}. Convert points of other models with to_hyperboloid."
+            )
+        if bool(xp.any(counted & (known[:, 0] > float(np.cosh(FARTHEST))))):
+            raise ValueError(
+                f"{name} must hold points within radius {FARTHEST:g} of the origin (the range of float64), but one is farther. "
+                "Move the points with translate_to_origin, or leave such points out."
             )
     return x[counted], y[counted], w[counted] / total
 
@@ -162,7 +163,7 @@ def _centroid(x: Array, w: Array) -> np.ndarray:
 
 def _moments(found: Alignment, x: Array, y: Array, w: Array) -> np.ndarray:
     """M = sum w b a^T (d+1, d+1) of the clouds a, b as seen from their centres."""
-    a, b = found._turned(x), translate_to_origin(y, from_numpy(found.there, y))
+    a, b = (translate_to_origin(p, from_numpy(m, p)) for p, m in ((x, found.here), (y, found.there)))
     return to_numpy((w[:, None] * b).T @ a)
 
 

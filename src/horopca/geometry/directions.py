@@ -17,6 +17,7 @@ from .isometries import translate
 from .models import FLAT, to_hyperboloid
 
 FARTHEST_TANGENT = 1e8  # The largest t = cosh(radius) of a point with tangent vectors: they have eight digits there.
+MOST_LOSS = 1e9  # The largest t(x) cosh(d) / t(y), by which the rounding of a vector from x grows in y: seven digits are left.
 
 
 def exp(x: Array, v: Array) -> Array:
@@ -32,6 +33,8 @@ def exp(x: Array, v: Array) -> Array:
     Returns
     -------
     array of shape (..., d + 1)
+        Raises ValueError if fewer than seven digits of a NumPy array would be right: at radius r a tangent vector is known to
+        1e-16 e^r, and the error grows with e^d on the way to a point at distance d.
 
     See Also
     --------
@@ -47,7 +50,10 @@ def exp(x: Array, v: Array) -> Array:
     _check_reach(x)
     t, s, w = x[..., :1], x[..., 1:], v[..., 1:]
     # v translated to the origin, from its space part alone: <v, v> would lose twice as many digits
-    return translate(to_hyperboloid(w - dot(w, s)[..., None] / (t * (1 + t)) * s, "tangent"), x)
+    moved = to_hyperboloid(w - dot(w, s)[..., None] / (t * (1 + t)) * s, "tangent")
+    y = translate(moved, x)
+    _check_loss(x, y, moved[..., 0])
+    return y
 
 
 def log(x: Array, y: Array) -> Array:
@@ -61,7 +67,7 @@ def log(x: Array, y: Array) -> Array:
     Returns
     -------
     array of shape (..., d + 1)
-        Its length is the distance of x and y.
+        Its length is the distance of x and y. Raises ValueError for a NumPy array with which `exp` could not reach y.
 
     See Also
     --------
@@ -79,6 +85,7 @@ def log(x: Array, y: Array) -> Array:
     _check_reach(x)
     xp = array_namespace(x, y)
     u = gap(x, y)
+    _check_loss(x, y, 1 + u / 2)
     flat = u < FLAT
     safe = xp.where(flat, xp.ones_like(u), u)
     sinh = xp.sqrt(safe) * xp.sqrt(1 + safe / 4)
@@ -126,6 +133,17 @@ def _check_reach(*points: Array) -> None:
                 f"Tangent vectors need points within radius {np.arccosh(FARTHEST_TANGENT):.3g} of the origin, but one is at "
                 f"radius {float(radius(x).max()):.3g}. Move the points with translate_to_origin."
             )
+
+
+def _check_loss(x: Array, y: Array, cosh: Array) -> None:
+    """Raise ValueError if rounding keeps a tangent vector at x from leading to y, at the distance d with this cosh(d)."""
+    if is_numpy(x) and (loss := x[..., 0] * cosh / y[..., 0]).max(initial=0) > MOST_LOSS:
+        k = np.unravel_index(loss.argmax(), loss.shape)
+        r, d = (float(np.arccosh(np.broadcast_to(a, loss.shape)[k])) for a in (x[..., 0], cosh))
+        raise ValueError(
+            f"A tangent vector at radius {r:.3g} leads to points at distance {d:.3g}, across the origin, with fewer than seven "
+            "digits. Move the points with translate_to_origin."
+        )
 
 
 def ideal_endpoint(x: Array, v: Array) -> Array:

@@ -143,18 +143,21 @@ def _opposite(m: Array) -> Array:
     return concat_time(m[..., 0], -m[..., 1:])
 
 
-def boost(m: np.ndarray) -> np.ndarray:
-    """The matrix (d+1, d+1), symmetric, of the translation that takes the origin to m (d+1,)."""
-    s = m[1:]
-    L = np.outer(m, m)
-    L[1:, 1:] = np.eye(len(s)) + L[1:, 1:] / (1 + m[0])
-    L[0], L[:, 0] = m, m
-    return L
+def boosted(V: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """Rows V (..., d+1) of R^{1,d} under the translation that takes the origin to m (d+1,): V times its symmetric matrix."""
+    time, space = V[..., 0], V[..., 1:]
+    along = space @ m[1:]
+    return concat_time(time * m[0] + along, space + (time + along / (1 + m[0]))[..., None] * m[1:])
+
+
+def boosted_to_origin(V: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """Rows V (..., d+1) of R^{1,d} under the translation that takes m (d+1,) to the origin."""
+    return boosted(V, _opposite(m))
 
 
 def boost_to_origin(m: np.ndarray) -> np.ndarray:
     """The matrix (d+1, d+1), symmetric, of the translation that takes m (d+1,) to the origin."""
-    return boost(_opposite(m))
+    return boosted_to_origin(np.eye(len(m)), m)
 
 
 class Frame(NamedTuple):
@@ -174,9 +177,9 @@ class Frame(NamedTuple):
 
     def matrix(self) -> np.ndarray:
         """`enter` as a matrix (d+1, d+1)."""
-        L = boost_to_origin(self.mean)
-        L[1:] = self.axes @ L[1:]
-        return L
+        rows = np.eye(len(self.mean))
+        rows[1:, 1:] = self.axes
+        return boosted_to_origin(rows, self.mean)
 
 
 def between(old: Frame, new: Frame) -> np.ndarray:

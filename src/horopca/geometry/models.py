@@ -13,8 +13,8 @@ All at curvature -1. A point of H^d is
 | `tangent`           | v in R^d, a tangent vector at the origin: the point exp_0(v)                              |
 
 The space part s is the primary coordinate. Since t is always computed as sqrt(1 + |s|^2), a point at radius 300 is as accurate
-as one at radius 3. A ball is different: float64 cannot tell a point from the boundary beyond radius 36 in the Poincaré ball and
-beyond radius 18 in the Klein ball.
+as one at radius 3. The coordinates overflow at radius 355. A ball is different: float64 cannot tell a point from the boundary
+beyond radius 36 in the Poincaré ball and beyond radius 18 in the Klein ball.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ._arrays import Array, array_namespace, concat_time, dot, norm
+from ._arrays import Array, array_namespace, concat_time, dot, is_numpy, norm
 
 FLAT = 1e-16  # Below this squared length, cosh and sinh equal the first terms of their series in float64.
 NEAREST_RIM = 2.0**-53  # The spacing of float64 below 1: no point of the open ball has a smaller 1 - |z|^2.
+ON_RIM = 1e-12  # A squared norm this close to 1 is on the boundary, to rounding: the point next to it stands for it.
 
 
 def lift(s: Array) -> Array:
@@ -167,6 +168,8 @@ class Model(NamedTuple):
     time: Literal[0, -1] | None = None  #: the column of the time coordinate
     scaled: bool = True  #: whether curvature scales the coordinates; in the half-space it scales the metric only
     recognised: bool = True  #: whether model="auto" may find it; the Klein ball looks like the Poincaré ball
+    farthest: float = np.inf  #: the radius from which on float64 cannot tell points from the boundary of a ball
+    kernel: bool = False  #: whether `_input/kernels.py` has the formulas of the model, for arrays on a GPU
 
     @property
     def space(self) -> slice:
@@ -195,13 +198,13 @@ ModelName = Literal["poincare", "lorentz", "lorentz-time-last", "klein", "halfsp
 
 #: The models of hyperbolic space, by name. A new model is one row here and one name above.
 MODELS: dict[str, Model] = {
-    "poincare": Model(hyperboloid_to_poincare, _poincare_radial, "ball"),
-    "lorentz": Model(lambda x: x, _lorentz_radial, "hyperboloid", _time_radius(0), time=0),
+    "poincare": Model(hyperboloid_to_poincare, _poincare_radial, "ball", farthest=36.0, kernel=True),
+    "lorentz": Model(lambda x: x, _lorentz_radial, "hyperboloid", _time_radius(0), time=0, kernel=True),
     "lorentz-time-last": Model(_hyperboloid_to_time_last, _lorentz_radial, "hyperboloid", _time_radius(-1), time=-1),
-    "klein": Model(hyperboloid_to_klein, _klein_radial, "ball", recognised=False),
+    "klein": Model(hyperboloid_to_klein, _klein_radial, "ball", farthest=18.0, kernel=True, recognised=False),
     "halfspace": Model(hyperboloid_to_halfspace, None, "halfspace", _halfspace_radius, scaled=False),
-    "lorentz-space": Model(lambda x: x[..., 1:], _lorentz_radial, "space", lambda X: np.arcsinh(row_norms(X))),
-    "tangent": Model(hyperboloid_to_tangent, cosh_and_ratio, "vectors", row_norms),
+    "lorentz-space": Model(lambda x: x[..., 1:], _lorentz_radial, "space", lambda X: np.arcsinh(row_norms(X)), kernel=True),
+    "tangent": Model(hyperboloid_to_tangent, cosh_and_ratio, "vectors", row_norms, kernel=True),
 }
 
 
@@ -211,7 +214,8 @@ def to_hyperboloid(X: Array, model: ModelName = "poincare") -> Array:
     Parameters
     ----------
     X : array of shape (..., n_features)
-        Points of the model at curvature -1.
+        Points of the model at curvature -1. NumPy arrays are checked: ValueError if points are outside a ball, below the
+        half-space or beyond radius 355, where the coordinates overflow.
     model : str, default="poincare"
         A key of `MODELS`.
 
@@ -231,14 +235,25 @@ def to_hyperboloid(X: Array, model: ModelName = "poincare") -> Array:
     >>> to_hyperboloid(np.array([0.5, 0.0]))
     array([1.66666667, 1.33333333, 0.        ])
     """
-    return _model(model).to_hyperboloid(X)
+    row = _model(model)
+    if not is_numpy(X):
+        return row.to_hyperboloid(X)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        size, x = dot(X, X), row.to_hyperboloid(X)
+    if row.domain == "ball" and (size > 1 + ON_RIM).any():
+        raise ValueError(f"X must lie inside the unit ball for model={model!r}, but has a norm of {np.sqrt(size.max()):.6g}.")
+    if row.domain == "halfspace" and (X[..., -1] <= 0).any():
+        raise ValueError(f"X must have heights > 0 in its last column, but has {X[..., -1].min():.6g}.")
+    if not np.isfinite(x).all() and np.isfinite(X).all():
+        raise ValueError(f"X must lie within radius 355 of the origin, where float64 overflows (model={model!r}).")
+    return x
 
 
 def from_hyperboloid(x: Array, model: ModelName = "poincare") -> Array:
     """Points of the hyperboloid in another model of hyperbolic space.
 
-    A ball cannot hold points beyond radius 36 (Poincaré) or 18 (Klein) in float64. They are put on its boundary: use another
-    model for points that far out.
+    A ball cannot hold points beyond radius 36 (Poincaré) or 18 (Klein) in float64. Raises ValueError if a NumPy array has such
+    points; those of other libraries are put on the boundary.
 
     Parameters
     ----------
@@ -263,7 +278,13 @@ def from_hyperboloid(x: Array, model: ModelName = "poincare") -> Array:
     >>> from_hyperboloid(x, "klein"), from_hyperboloid(x, "halfspace")
     (array([0.8, 0. ]), array([0.8, 0.6]))
     """
-    return _model(model).from_hyperboloid(x)
+    row = _model(model)
+    if row.farthest < np.inf and is_numpy(x) and (x[..., 0] > np.cosh(row.farthest)).any():
+        raise ValueError(
+            f"x must lie within radius {row.farthest:g} of the origin for model={model!r}, but has a point at radius "
+            f"{np.arccosh(x[..., 0].max()):.6g}, which float64 cannot tell from the boundary. Use model='lorentz' or 'tangent'."
+        )
+    return row.from_hyperboloid(x)
 
 
 def clip(X: Array, margin: float, *, radius: float = 1.0) -> Array:

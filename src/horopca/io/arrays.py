@@ -6,7 +6,6 @@ import ast
 import io
 import json
 import math
-import re
 import struct
 import sys
 import zipfile
@@ -27,7 +26,6 @@ OBJECTS = "holds Python objects, which could run code and are not read: save an 
 WORDS = ("names", "labels")  # Arrays that are read beside the points.
 HEAD = 1 << 14  # Bytes of the longest header that is read.
 HEADER_ERRORS = (ValueError, TypeError, KeyError, SyntaxError, OverflowError, RecursionError, MemoryError)  # of a literal
-LONG = re.compile(r"(\d)L\b")  # An integer that Python 2 wrote.
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # Other methods allocate memory before their size is known.
 PIECE = 1 << 20  # Bytes that are unpacked at a time.
 # RuntimeError: a member that needs a password, or (NotImplementedError) another method of compression.
@@ -36,8 +34,8 @@ DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "bfloat16", "BOOL": 
 DTYPES |= {f"I{8 * size}": f"<i{size}" for size in (1, 2, 4, 8)}
 SAFETENSORS_ERRORS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)  # of a wrong header
 MOST_AXES = 64  # NumPy's own limit.
-BLOCK_BYTES = 1 << 25  # The size of a block of the input: large enough that a disk reads it at full speed.
 TAKEN_ROWS = 1 << 10  # Single rows that are read through one mapping, because each brings about 64 KB into memory.
+BLOCK_BYTES = 1 << 25  # The size of a block of the input: large enough that a disk reads it at full speed.
 LONGEST_HEADER = 1 << 26  # Bytes; the format's own limit is a little higher.
 JSON = 32  # Bytes in memory per byte of JSON: "{}," makes a dictionary.
 
@@ -64,7 +62,7 @@ def read_header(file: BinaryIO, path: Path) -> Header:
         text = file.read(min(size, HEAD)).decode("utf-8" if version == (3, 0) else "latin1")
         if size > HEAD or "\\" in text:  # an escape, at which Python could warn
             raise ValueError("This is not a header.")
-        fields = ast.literal_eval(LONG.sub(r"\1", text).strip())
+        fields = ast.literal_eval(text.strip())
         header = Header(fields["shape"], bool(fields["fortran_order"]), np.lib.format.descr_to_dtype(fields["descr"]))
         if any(type(k) is not int or k < 0 for k in header.shape) or (not header.dtype.itemsize and 0 not in header.shape):
             raise ValueError("These are not the lengths of an array's axes.")

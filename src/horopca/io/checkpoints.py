@@ -11,7 +11,7 @@ import math
 import pickle
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,6 +23,12 @@ from .subprocess_reader import in_subprocess
 
 TORCH = (2, 6)  # Earlier versions could execute code with weights_only=True (CVE-2025-32434).
 MANIFOLDS = {"poincare": "poincare", "lorentz": "lorentz", "euclidean": "tangent"}
+# geoopt's manifolds: the model, the parameter with the curvature, and the curvature. The ball has an inverse softplus.
+BALL, LORENTZ = "geoopt.manifolds.stereographic.manifold.PoincareBall", "geoopt.manifolds.lorentz.Lorentz"
+GEOOPT: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
+    BALL: ("poincare", "isp_c", lambda value: -np.logaddexp(0 * value, value)),
+    LORENTZ: ("lorentz", "k", lambda value: -1 / value),
+}
 NAMES = ("objects", "labels", "names")
 DEEPEST = 64  # Dictionaries within dictionaries that are searched.
 RECONSTRUCT = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
@@ -69,22 +75,36 @@ class Inert:
 
 
 def read_torch(path: Path, key: str | None) -> Table:
-    """The points of a checkpoint, with the names and the model of one of the Poincaré-embeddings tool."""
+    """The points of a checkpoint, with names, model and curvature if the Poincaré-embeddings tool or geoopt wrote them."""
     content, budget = _loaded(path), Budget(path)
-    found = dict(_tensors(content))
+    items = list(_items(content))
+    found = {name: item for name, _, item in items if hasattr(item, "numel")}
     contents = {name: list(item.shape) if item.numel() != 1 else item.item() for name, item in found.items()}
     matrices = {name: item for name, item in found.items() if item.ndim == 2}
     foreign = f" but an object of {content.name}, which was not executed" if isinstance(content, Inert) else ""
-    X = matrix(_as_array(choose(matrices, key, path, "matrix", foreign), budget), path)
-    contents |= {name: value for name, value in _numbers(content) if name not in contents}
+    chosen = choose(matrices, key, path, "matrix", foreign)
+    X = matrix(_as_array(chosen, budget), path)
+    contents |= {name: float(value) for name, value, _ in items if type(value) in (int, float) and name not in contents}
+    table = Table(X, contents=contents, **_stated(next(value for _, value, item in items if item is chosen)))
     if not isinstance(content, dict):
-        return Table(X, contents=contents)
+        return table
     conf = content.get("conf")
     conf = conf.state if isinstance(conf, Inert) else conf
     manifold = content.get("manifold") or (conf.get("manifold") if isinstance(conf, dict) else None)
-    model = MANIFOLDS.get(manifold) if isinstance(manifold, str) else None
+    model = MANIFOLDS.get(manifold, table.model) if isinstance(manifold, str) else table.model
     words = {name: [as_text(word) for word in content[name]] for name in NAMES if _is_names(content.get(name), len(X))}
-    return Table(X, model=model, words=words, contents=contents)
+    return table._replace(model=model, words=words)
+
+
+def _stated(parameter: Any) -> dict[str, Any]:
+    """The model and the curvature of a parameter of geoopt; nothing for other values."""
+    parts = parameter.args if isinstance(parameter, Inert) else ()
+    manifold = next((part for part in parts if isinstance(part, Inert) and part.name in GEOOPT), None)
+    if manifold is None:
+        return {}
+    model, name, curvature = GEOOPT[manifold.name]
+    stored = manifold.state["_parameters"][name].detach().numpy()[()]
+    return {"model": model, "curvature": float(curvature(stored))}  # as precise as it is stored
 
 
 def _loaded(path: Path) -> Any:
@@ -104,28 +124,20 @@ def _loaded(path: Path) -> Any:
         return torch.load(path, map_location="cpu", weights_only=True, mmap=zipped)
 
 
-def _items(content: Any) -> Iterator[tuple[str, Any]]:
-    """(name, value) of everything in nested dictionaries, names joined by dots; a dictionary is visited once."""
+def _items(content: Any) -> Iterator[tuple[str, Any, Any]]:
+    """(name, value, its tensor) of everything in nested dictionaries, names joined by dots; a dictionary is visited once."""
     waiting: list[tuple[tuple[str, ...], Any]] = [((), content)]
     seen: set[int] = set()
     while waiting:
         name, value = waiting.pop()
-        value = _tensor(value)
-        yield ".".join(name), value
-        value = value.state if isinstance(value, Inert) else value
+        tensor = _tensor(value)
+        yield ".".join(name), value, tensor
+        value = tensor.state if isinstance(tensor, Inert) else tensor
         if isinstance(value, dict) and id(value) not in seen and len(name) < DEEPEST:
             seen.add(id(value))
             waiting += [
                 ((*name, str(part)[:80]), item) for part, item in reversed(value.items()) if isinstance(part, str | int)
             ]
-
-
-def _tensors(content: Any) -> Iterator[tuple[str, Any]]:
-    return ((name, value) for name, value in _items(content) if hasattr(value, "numel"))
-
-
-def _numbers(content: Any) -> Iterator[tuple[str, float]]:
-    return ((name, float(value)) for name, value in _items(content) if type(value) in (int, float))
 
 
 def _tensor(value: Any) -> Any:

@@ -7,6 +7,7 @@ allocate. Ordinary files need far less; a small file that claims to be huge, or 
 from __future__ import annotations
 
 import errno
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -23,7 +24,7 @@ LABEL_NAMES = CLASS_HEADERS | NAME_HEADERS
 PREFERRED = ("X", "embeddings", "model.lt.weight", "lt.weight", "weight")  # Usual names of the points among other arrays.
 FLOOR = 1 << 28  # Bytes that any file may take.
 FACTOR = 16  # A larger file may take this multiple of its size: text of short words needs about 10.
-WORD = 80  # Bytes of a string in a list, without its characters.
+POINTER = 8  # Bytes of an entry of a list.
 SHARED_WORDS = 1 << 16  # The first words of a file are stored once each: classes repeat, names do not.
 _allowed: ContextVar[int | None] = ContextVar("_allowed", default=None)
 
@@ -31,8 +32,9 @@ _allowed: ContextVar[int | None] = ContextVar("_allowed", default=None)
 class FormatError(ValueError):
     """A file cannot be read. Control characters in the message, such as those of a hostile array name, are escaped."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, keys: Iterable[str] = ()) -> None:
         super().__init__(printable(message))
+        self.keys = list(keys)  # if the file holds several arrays, and which one to read must be said
 
 
 class Table(NamedTuple):
@@ -154,7 +156,7 @@ def choose(arrays: Mapping[str, Any], key: str | None, path: Path, what: str, no
         if choice in arrays:
             return arrays[choice]
     found = [f"{name} {tuple(array.shape)}" if hasattr(array, "shape") else name for name, array in arrays.items()]
-    raise FormatError(f"{path} holds {listed(found, f'no {what}')}{note}: say which {what} to read with key=.")
+    raise FormatError(f"{path} holds {listed(found, f'no {what}')}{note}: say which {what} to read with key=.", arrays)
 
 
 def as_text(value: Any) -> str:
@@ -262,11 +264,11 @@ class Budget:
         """The text, counted; equal short texts share one string."""
         known = self._words.get(text)
         if known is None:
-            self.claim(WORD + 4 * len(text))
+            self.claim(POINTER + sys.getsizeof(text))
             if len(self._words) < SHARED_WORDS:
                 self._words[text] = text
             return text
-        self.claim(8)  # a pointer
+        self.claim(POINTER)
         return known
 
 

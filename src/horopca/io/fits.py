@@ -8,7 +8,6 @@ read, classes and named tuples come from tables, and the estimator has to map po
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from copy import copy
 from pathlib import Path
@@ -34,7 +33,7 @@ from ..projections.horospherical import Slide
 from .arrays import read_members
 from .files import Budget, FormatError, as_text, existing, format_errors
 from .metadata import MEMBER
-from .output import atomic_output
+from .output import atomic_output, to_disk
 
 FORMAT = 3  # To be raised when an attribute changes its name or its meaning.
 ESTIMATORS = tuple(
@@ -190,8 +189,7 @@ def write_members(path: Path, members: Mapping[str, Any]) -> None:
     """Write arrays to a new archive, and wait until it is on the disk."""
     with open(path, "xb") as file:  # an existing file or link is an error
         np.savez(file, **members)
-        file.flush()
-        os.fsync(file.fileno())
+        to_disk(file)
 
 
 # ---------------------------------------------------------------- from a file

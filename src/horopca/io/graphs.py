@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import sys
 import warnings
 from array import array
 from collections import Counter
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array
@@ -26,31 +27,13 @@ from .trees import read_newick, read_xml_tree
 COMMENTS = ("#", "%")
 HEADERS = {"source", "target", "from", "to", "id1", "id2", "u", "v", "node1", "node2", "child", "parent", "start", "end"}
 ATTRIBUTES = re.compile(r"\{(?:'weight': ([^,{}]+))?\}$")  # networkx.write_edgelist appends this to an edge.
-NODE = 160  # Bytes of a node: its name, and its entry in a dictionary.
-
-# A file is of the first format whose pattern its beginning matches; without a match, of the format of its ending.
-CONTENTS = (
-    ("newick", re.compile(r"\s*(\[[^\]]*\]\s*)*\(")),
-    ("newick", re.compile(r"\s*#NEXUS", re.IGNORECASE)),
-    ("ontology", re.compile(r"\s*<.{0,2000}?(?:<rdf:RDF|<Ontology)", re.DOTALL)),
-    ("xml tree", re.compile(r"\s*<")),
-    ("ontology", re.compile(r'\s*\{\s*"(graphs|meta|@context)"')),
-    ("ontology", re.compile(r"(!.*\s+)*(format-version:|\[Term\])")),
-)
-ENDINGS = {
-    **dict.fromkeys((".nwk", ".newick", ".tree", ".tre", ".nhx", ".nex", ".nexus", ".treefile", ".contree", ".nw"), "newick"),
-    **dict.fromkeys((".xml", ".phyloxml", ".nexml"), "xml tree"),
-    **dict.fromkeys((".obo", ".owl"), "ontology"),
-}
-TREES = tuple(ENDINGS)  # Endings of files that hold a tree or an ontology.
+NODE = 104  # Bytes of a node without its name: its position, and its entries in a dictionary and a list.
 
 # The class of SciPy for the format of a sparse matrix, and the names of its indices where they are not those of csr.
 SPARSE = {"csr": csr_array, "csc": csc_array, "bsr": bsr_array, "dia": dia_array, "coo": coo_array}
 INDICES = {"dia": ("offsets",), "coo": ("row", "col")}
 NO_MATRIX = "is damaged, or holds no sparse matrix written by scipy.sparse.save_npz"
 ROOT = "root"  # The node that joins several top terms of an ontology.
-
-read_ontology = in_subprocess("graphs", "read_terms", "pronto", "an ontology", "trees")
 
 
 def load_edges(path: str | Path, *, root: str | None = None, relations: Sequence[str] = ("is_a",)) -> EdgeList:
@@ -98,48 +81,13 @@ def load_edges(path: str | Path, *, root: str | None = None, relations: Sequence
     (['feline', 'cat', 'lion'], [[0, 1], [0, 2]])
     """
     path = existing(path)
-    kind = kind_of_content(path) or ENDINGS.get(ending(path))
-    found = read_ontology(path, list(relations)) if kind == "ontology" else _READERS[kind](path)
-    if root is not None:
-        found = _below(found, root, path)
+    known = graph_format(path) or next((known for known in GRAPHS if ending(path) in known.endings), None)
+    found: EdgeList = _read_edges(path) if known is None else known.read(path, list(relations))
+    if root is not None:  # the notes on an ontology, which has codes, are about its top terms
+        found = _below(found if found.codes is None else found._replace(notes=()), root, path)
     for note in found.notes:
         warnings.warn(printable(f"{path}: {note}"), stacklevel=2)
     return found
-
-
-def kind_of_content(path: Path) -> str | None:
-    """The kind of tree or ontology that the beginning of a file is of; None for other files."""
-    head = beginning(path) if path.is_file() else ""  # a pipe cannot be read twice
-    return next((kind for kind, pattern in CONTENTS if pattern.match(head)), None)
-
-
-def _read_edges(path: Path) -> EdgeList:
-    budget = Budget(path)
-    position: dict[str, int] = {}
-    ends, weights = array("q"), array("d")
-    for line, one, other, weight in _edges(path, budget):
-        if len(weights) != (len(ends) // 2 if weight is not None else 0):
-            have, earlier = ("has no weight", "have") if weights else ("has a weight", "have none")
-            raise FormatError(f"{path}, line {line}: this edge {have}, but those before it {earlier}.")
-        for name in (one, other):
-            if name not in position:
-                budget.claim(NODE + 4 * len(name))
-                position[name] = len(position)
-            ends.append(position[name])
-        budget.claim(24)
-        if weight is not None:
-            weights.append(weight)
-    if not ends:
-        raise FormatError(f"{path} holds no edges: expected two names, and perhaps a weight, on each line.")
-    names, edges = _numeric_order(list(position), np.frombuffer(ends, dtype=np.int64).reshape(-1, 2))
-    return EdgeList(names, edges, np.frombuffer(weights) if weights else None)
-
-
-_READERS: dict[str | None, Callable[[Path], EdgeList]] = {
-    "newick": read_newick,
-    "xml tree": read_xml_tree,
-    None: _read_edges,
-}
 
 
 def _below(graph: EdgeList, root: str, path: Path) -> EdgeList:
@@ -160,7 +108,60 @@ def _below(graph: EdgeList, root: str, path: Path) -> EdgeList:
     )
 
 
+class GraphFormat(NamedTuple):
+    """A format of trees or ontologies. The beginning of a file matches its pattern; other content may have its endings."""
+
+    read: Callable[[Path, list[str]], EdgeList]
+    endings: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+# A file is in the first format whose pattern it matches. No pattern can match a text in two ways, which would take forever.
+GRAPHS = (
+    GraphFormat(
+        lambda path, _: read_newick(path),
+        (".nwk", ".newick", ".tree", ".tre", ".nhx", ".nex", ".nexus", ".treefile", ".contree", ".nw"),
+        re.compile(r"\s*(\[[^\]]*\]\s*)*\(|\s*#NEXUS", re.IGNORECASE),
+    ),
+    GraphFormat(
+        in_subprocess("graphs", "read_terms", "pronto", "an ontology", "trees"),
+        (".obo", ".owl"),
+        re.compile(r'\s*<(?s:.{0,2000}?)(?:<rdf:RDF|<Ontology)|\s*\{\s*"(?:graphs|meta|@context)"|format-version:|\[Term\]'),
+    ),
+    GraphFormat(lambda path, _: read_xml_tree(path), (".xml", ".phyloxml", ".nexml"), re.compile(r"\s*<")),
+)
+TREES = tuple(ending for known in GRAPHS for ending in known.endings)  # Endings of files that hold a tree or an ontology.
+
+
+def graph_format(path: Path) -> GraphFormat | None:
+    """The format of trees or ontologies that the beginning of a file is in; None for other files."""
+    head = beginning(path) if path.is_file() else ""  # a pipe cannot be read twice
+    return next((known for known in GRAPHS if known.pattern.match(head)), None)
+
+
 # ---------------------------------------------------------------- lists of edges
+
+
+def _read_edges(path: Path) -> EdgeList:
+    budget = Budget(path)
+    position: dict[str, int] = {}
+    ends, weights = array("q"), array("d")
+    for line, one, other, weight in _edges(path, budget):
+        if len(weights) != (len(ends) // 2 if weight is not None else 0):
+            have, earlier = ("has no weight", "have") if weights else ("has a weight", "have none")
+            raise FormatError(f"{path}, line {line}: this edge {have}, but those before it {earlier}.")
+        for name in (one, other):
+            if name not in position:
+                budget.claim(NODE + sys.getsizeof(name))
+                position[name] = len(position)
+            ends.append(position[name])
+        budget.claim(24)
+        if weight is not None:
+            weights.append(weight)
+    if not ends:
+        raise FormatError(f"{path} holds no edges: expected two names, and perhaps a weight, on each line.")
+    names, edges = _numeric_order(list(position), np.frombuffer(ends, dtype=np.int64).reshape(-1, 2))
+    return EdgeList(names, edges, np.frombuffer(weights) if weights else None)
 
 
 def _edges(path: Path, budget: Budget) -> Iterator[tuple[int, str, str, float | None]]:

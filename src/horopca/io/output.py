@@ -25,6 +25,7 @@ from .text import DELIMITERS
 Metadata = Mapping[str, Any]
 Words = Mapping[str, list[str] | np.ndarray]  # the columns "names" and "labels", and further ones
 WORDS = ("names", "labels")
+MARKER = ".renamed"  # The ending of the marker of a file that was renamed, after its temporary name.
 
 
 def save(
@@ -114,7 +115,8 @@ def _as_column(column: Any, kind: str) -> list[str] | np.ndarray:
 
 def _write_npy(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> None:
     with open(path, "wb") as file:
-        np.save(_Plain(file), X, allow_pickle=False)
+        file.write(_npy_header(X.dtype, X.shape))
+        file.write(np.ascontiguousarray(X).data)  # np.save would lose the reason of an error
 
 
 def _write_npz(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> None:
@@ -123,13 +125,6 @@ def _write_npz(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> N
         if metadata:
             arrays[MEMBER] = np.array(to_json(metadata))
         np.savez(file, X=X, **arrays)
-
-
-class _Plain:
-    """A file that NumPy does not recognise as one: into files NumPy writes by itself, and loses the reason of an error."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self.write = file.write
 
 
 def _write_text(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> None:
@@ -231,8 +226,9 @@ class OutputSet(ExitStack):
     """The outputs of one command, files or folders, which get their names together: all of them or, after an error, none.
 
     `publish` adds the names as hard links, and closing the set removes the temporary names. If the process is killed in
-    between, the files that have both names are known to be unfinished, and the same command may replace them. The output that
-    was added first gets its name last.
+    between, the files that have both names are known to be unfinished, and the same command may replace them. On a file system
+    without hard links, files are renamed, and a marker stands for the temporary name. The output that was added first gets its
+    name last.
     """
 
     def __init__(self, *, force: bool = False) -> None:
@@ -280,6 +276,9 @@ class OutputSet(ExitStack):
             except OSError as error:  # FileExistsError, a folder, or a file system without hard links
                 if os.path.lexists(path):
                     raise exists_error(path) from error
+                if temporary.is_file():
+                    self.callback(_remove, beside(temporary, MARKER))
+                    beside(temporary, MARKER).write_text(_stamp(temporary))
                 temporary.rename(path)
             undo.callback(_remove, path)
         except OSError as error:
@@ -316,17 +315,25 @@ def _remove(path: Path) -> None:
 
 
 def _unfinished(path: Path) -> list[Path]:
-    """The path and the temporary names of a file that has both, because the process that published it was killed."""
+    """The path, and the temporary names or markers of a file that has any, because the process that published it was killed."""
     try:
-        if path.is_symlink() or not path.is_file() or path.stat().st_nlink == 1:
+        if path.is_symlink() or not path.is_file():
             return []
-        pattern = f".{glob.escape(path.stem)}-????????{glob.escape(path.suffix)}"
-        names = [name for name in path.parent.glob(pattern) if name.samefile(path)]
-        with open(path, "rb") as file:
-            lock(file)
+        pattern, folder = f".{glob.escape(path.stem)}-????????{glob.escape(path.suffix)}", path.parent
+        names = [name for name in folder.glob(pattern) if name.samefile(path)]
+        names += [marker for marker in folder.glob(pattern + MARKER) if marker.read_text() == _stamp(path)]
+        if names:
+            with open(path, "rb") as file:
+                lock(file)
     except (FileNotFoundError, BlockingIOError):  # that process is alive
         return []
     return [path, *names] if names else []
+
+
+def _stamp(path: Path) -> str:
+    """What differs for another file with the name of an output, on file systems whose files have no stable numbers."""
+    status = path.stat()
+    return f"{status.st_size} {status.st_mtime_ns}"
 
 
 def lock(file: BinaryIO) -> None:
@@ -372,12 +379,14 @@ def beside(path: Path, suffix: str) -> Path:
 # ---------------------------------------------------------------- a block of rows at a time
 
 
+def _npy_header(dtype: np.dtype, shape: tuple[int, ...]) -> bytes:
+    head, descr = io.BytesIO(), np.lib.format.dtype_to_descr(dtype)
+    np.lib.format.write_array_header_1_0(head, {"descr": descr, "fortran_order": False, "shape": shape})
+    return head.getvalue()
+
+
 def _as_npy(Y: np.ndarray, start: int, n: int) -> bytes:
-    head = io.BytesIO()
-    if start == 0:
-        descr = np.lib.format.dtype_to_descr(Y.dtype)
-        np.lib.format.write_array_header_1_0(head, {"descr": descr, "fortran_order": False, "shape": (n, Y.shape[1])})
-    return head.getvalue() + Y.tobytes()
+    return (b"" if start else _npy_header(Y.dtype, (n, Y.shape[1]))) + Y.tobytes()
 
 
 def _as_text(Y: np.ndarray, start: int, delimiter: str) -> bytes:

@@ -8,7 +8,7 @@ from pathlib import Path
 from .arrays import read_npy, read_npz, read_safetensors
 from .checkpoints import read_checkpoint, read_keyed_vectors
 from .files import FormatError, Table, check_finite, existing, matrix, with_columns
-from .graphs import TREES, kind_of_content
+from .graphs import TREES, graph_format
 from .hdf import read_mat
 from .metadata import check_metadata, read_side_file, with_metadata
 from .subprocess_reader import in_subprocess
@@ -96,7 +96,7 @@ def load(
     """
     path = existing(path)
     suffix = ending(path)
-    if suffix in (*TREES, ".edges") or (suffix in PACKABLE and kind_of_content(path)):
+    if suffix in (*TREES, ".edges") or (suffix in PACKABLE and graph_format(path)):
         raise FormatError(
             f"{path} holds a graph, not points: embed it with horopca.embed (on the command line, horopca embed)."
         )

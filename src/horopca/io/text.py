@@ -17,13 +17,14 @@ from typing import IO, TextIO, cast
 import numpy as np
 
 from .arrays import read_npy
-from .files import LABEL_NAMES, WORD, Budget, FormatError, Table, as_text, existing, format_errors
+from .files import LABEL_NAMES, Budget, FormatError, Table, as_text, existing, format_errors
 
 LONGEST_LINE = 1 << 22  # Characters of a line of a table or an edge list: 100,000 columns.
 LONGEST_NAME = 4096  # Bytes of a name in word2vec's binary format, where only a blank ends it.
 PIECE = 1 << 16  # Characters that are read at a time.
 PEEK = 100  # Lines that are read before the header and the columns of words are recognised.
-SWELL = 4  # Bytes per character of a table: "0," becomes a number of eight bytes.
+COPIES = 4  # Of a whole text: the pieces, the text, its bytes, and wide characters.
+FLOAT = 8  # Bytes of a number.
 UNPACKING_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
@@ -66,7 +67,7 @@ def open_lines(path: Path, budget: Budget) -> Iterator[Iterator[str]]:
             _check_utf8(line, path, number)
             if len(line) == LONGEST_LINE:
                 raise FormatError(f"{path}, line {number}: a line of over {LONGEST_LINE} characters is not read.")
-            budget.claim(SWELL * len(line))
+            budget.claim(len(line))
             yield line
 
     with _open_text(path) as file:
@@ -78,7 +79,7 @@ def read_whole(path: Path, budget: Budget) -> str:
     pieces = []
     with _open_text(path) as file:
         while piece := file.read(PIECE):
-            budget.claim(SWELL * len(piece))
+            budget.claim(COPIES * len(piece))
             pieces.append(piece)
     text = "".join(pieces)
     _check_utf8(text, path, 1)
@@ -184,6 +185,7 @@ def _parse(
             raise FormatError(f"{budget.path}, line {line}: {len(fields)} values, but the first line has {width}.")
         for column, j in zip(columns, words, strict=True):
             column.append(budget.word(fields[j]))
+        budget.claim(FLOAT * len(coordinates))
         try:
             numbers.extend([number(fields[j].strip() or "nan") for j in coordinates])
         except ValueError:
@@ -263,6 +265,7 @@ def read_word2vec_text(path: Path) -> Table:
             fields = line.rsplit(None, d)
             if len(fields) < d:
                 raise FormatError(f"{path}, line {k}: {len(fields)} values, but {d} numbers and a name were expected.")
+            budget.claim(FLOAT * d)
             numbers.extend(_floats(fields[-d:], k, path))
             labels.append(budget.word(fields[0]) if len(fields) > d else "")
     if claim and len(labels) != claim[0]:
@@ -307,14 +310,14 @@ def read_word2vec_binary(path: Path) -> Table:
         n, d = claim
         if not n or not d or len(content) - end < n * (4 * d + 2):  # before any memory is allocated
             raise FormatError(f"{path} is cut short: it says that it holds {n} points of {d} dimensions.")
-        budget.claim(n * (4 * d + WORD))
+        budget.claim(4 * n * d)
         X, labels, at = np.empty((n, d), dtype=np.float32), list[str](), end + 1
         for i in range(n):
             blank = content.find(b" ", at, at + LONGEST_NAME)
             stop = blank + 1 + 4 * d
             if blank < 0 or stop > len(content):
                 raise FormatError(f"{path} is damaged or cut short after {i} of {n} points.")
-            labels.append(as_text(content[at:blank].lstrip(b"\n")))
+            labels.append(budget.word(as_text(content[at:blank].lstrip(b"\n"))))
             X[i] = np.frombuffer(content[blank + 1 : stop], dtype="<f4")
             at = stop
     return Table(X, words={"name": labels})

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,8 +31,8 @@ class Nodes(NamedTuple):
     """The nodes of a tree in any order: names ("" for none), positions of the parents (-1 for the root), lengths or NaN."""
 
     names: list[str]
-    parents: Sequence[int] | np.ndarray
-    lengths: Sequence[float] | np.ndarray
+    parents: array[int]
+    lengths: array[float]
 
 
 def as_edges(nodes: Nodes, where: Path | str, notes: Sequence[str] = ()) -> EdgeList:
@@ -49,6 +49,11 @@ def as_edges(nodes: Nodes, where: Path | str, notes: Sequence[str] = ()) -> Edge
     names, renamed = _unique_names(nodes.names, is_leaf)
     weights, replaced = _positive(np.array(nodes.lengths, dtype=float)[child])
     return EdgeList(names, np.stack([child, parents[child]], axis=1), weights, None, (*notes, *renamed, *replaced))
+
+
+def first_of(trees: int) -> list[str]:
+    """The note on a file with several trees."""
+    return [f"the first of {trees} trees was read."] if trees > 1 else []
 
 
 def _positive(lengths: np.ndarray) -> tuple[np.ndarray | None, list[str]]:
@@ -72,26 +77,23 @@ def _unique_names(names: list[str], is_leaf: np.ndarray) -> tuple[list[str], lis
     leaves_are_numbers = all(name.isdigit() for name, leaf in zip(names, is_leaf, strict=True) if leaf)
     identifiers = leaves_are_numbers and len(set(inner)) == len(inner) and all(name.isdigit() for name in inner)
     supports = {name for name in inner if SUPPORT.fullmatch(name)} if not identifiers else set[str]()
-    counts = Counter(names)
-    taken, seen, unnamed, unique = set(counts), Counter[str](), 0, list[str]()
+    counts, seen, unnamed, unique = Counter(names), Counter[str](), 0, list[str]()
     for name, leaf in zip(names, is_leaf, strict=True):
         if not name or (not leaf and name in supports):
-            new = ""
-            while not new or new in taken:
-                unnamed += 1
-                new = f"{'leaf' if leaf else 'inner'} {unnamed}"
+            kind = "leaf" if leaf else "inner"
+            unnamed = next(k for k in count(unnamed + 1) if f"{kind} {k}" not in counts)
+            unique.append(f"{kind} {unnamed}")
+        elif counts[name] > 1 and seen[name]:
+            seen[name] = next(k for k in count(seen[name] + 1) if f"{name} ({k})" not in counts)
+            unique.append(f"{name} ({seen[name]})")
         else:
-            seen[name] += 1
-            new = name
-            while seen[name] > 1 and new in taken:
-                new = f"{name} ({seen[name]})"
-                seen[name] += new in taken
-        taken.add(new)
-        unique.append(new)
-    repeated = sum(count - 1 for name, count in counts.items() if name and name not in supports)
+            if counts[name] > 1:
+                seen[name] = 1
+            unique.append(name)
+    repeated = sum(times - 1 for name, times in counts.items() if name and name not in supports)
     notes = [f"repeated names: {repeated}, numbered in brackets."] if repeated else []
-    count = sum(name in supports for name in inner)
-    return unique, [*notes, *([f"support values left out: {count}."] if count else [])]
+    left_out = sum(name in supports for name in inner)
+    return unique, [*notes, *([f"support values left out: {left_out}."] if left_out else [])]
 
 
 # ---------------------------------------------------------------- Newick and Nexus
@@ -135,10 +137,8 @@ def read_newick(path: Path) -> EdgeList:
     tokens = _tokens(text, path, annotations)
     is_nexus = text.lstrip()[:6].upper() == "#NEXUS"
     nodes, more = _nexus(tokens, budget) if is_nexus else (_newick(tokens, {}, budget), _count_trees(tokens))
-    notes = [f"the first of {more + 1} trees was read."] if more else []
-    if annotations:
-        notes.append(f"annotations in square brackets left out: {len(annotations)}.")
-    return as_edges(nodes, path, notes)
+    notes = [f"annotations in square brackets left out: {len(annotations)}."] if annotations else []
+    return as_edges(nodes, path, [*first_of(more + 1), *notes])
 
 
 def _nexus(words: Iterator[str], budget: Budget) -> tuple[Nodes, int]:
@@ -195,17 +195,17 @@ def _translation(tokens: Iterator[str], budget: Budget) -> dict[str, str]:
 
 def _count_trees(tokens: Iterator[str]) -> int:
     """The number of further trees: semicolons after an opening parenthesis."""
-    count, inside = 0, False
+    trees, inside = 0, False
     for token in tokens:
         inside = inside or token == "("
-        count += inside and token == ";"
+        trees += inside and token == ";"
         inside = inside and token != ";"
-    return count
+    return trees
 
 
 def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget, opened: bool = False) -> Nodes:
     """The nodes of the tree that the tokens spell, children before their parents, up to its semicolon."""
-    names, parents, lengths = list[str](), array("q"), array("d")
+    nodes = Nodes([], array("q"), array("d"))
     levels = [list[int]() for _ in range(1 + opened)]  # the children so far of every parenthesis that is open
     node, after_colon, words = -1, False, list[str]()
 
@@ -213,16 +213,16 @@ def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget, op
         nonlocal node
         if node < 0:
             budget.claim(NODE)
-            node = len(names)
-            names.append("")
-            parents.append(-1)
-            lengths.append(np.nan)
+            node = len(nodes.names)
+            nodes.names.append("")
+            nodes.parents.append(-1)
+            nodes.lengths.append(np.nan)
         return node
 
     for token in chain(tokens, ";"):
         if token not in "(),:;":
             if after_colon:
-                lengths[current()] = _length(token, budget.path)
+                nodes.lengths[current()] = _length(token, budget.path)
             else:
                 words.append(token.removeprefix("'"))
             after_colon = False
@@ -230,7 +230,7 @@ def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget, op
         if words:
             name = translate.get(words[0], words[0]) if len(words) == 1 else " ".join(words)
             budget.claim(4 * len(name))
-            names[current()] = as_text(name)
+            nodes.names[current()] = as_text(name)
             words = []
         after_colon = token == ":"
         if token == ";":
@@ -248,10 +248,10 @@ def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget, op
             node = -1
             if token == ")":
                 for child in levels.pop():
-                    parents[child] = current()
+                    nodes.parents[child] = current()
     if len(levels) > 1:
         raise FormatError(f"{budget.path} is cut short: {len(levels) - 1} '(' of its tree are not closed.")
-    return Nodes(names, parents, lengths)
+    return nodes
 
 
 def _length(token: str, path: Path) -> float:
@@ -264,22 +264,7 @@ def _length(token: str, path: Path) -> float:
     return length
 
 
-# ---------------------------------------------------------------- trees of other libraries
-
-
-def walk(root: Any, children: Callable[[Any], Any], length: Callable[[Any], Any], name: Callable[[Any], Any]) -> Nodes:
-    """The nodes of a tree object, parents before their children, which stay in their order."""
-    names, parents, lengths = list[str](), array("q"), array("d")
-    waiting = [(root, -1)]
-    while waiting:
-        node, parent = waiting.pop()
-        known = length(node)
-        names.append(as_text(name(node) or ""))
-        parents.append(parent)
-        lengths.append(np.nan if known is None else float(known))
-        waiting += [(child, len(names) - 1) for child in reversed(list(children(node)))]
-    return Nodes(names, parents, lengths)
-
+# ---------------------------------------------------------------- PhyloXML
 
 _read_phyloxml = in_subprocess("trees", "read_phyloxml", "Bio", "a PhyloXML file", "trees")
 
@@ -304,13 +289,18 @@ def read_phyloxml(path: Path) -> EdgeList:
         if tree is None:
             raise FormatError(f"{path} holds no tree.")
         more = sum(1 for _ in trees)
-    supports = sum(clade.confidence is not None for clade in tree.find_clades())
-    notes = [f"the first of {more + 1} trees was read."] if more else []
-    notes += [f"support values left out: {supports}."] if supports else []
-    nodes = walk(tree.root, lambda clade: clade.clades, lambda clade: clade.branch_length, _clade_name)
+    nodes, waiting, supports = Nodes([], array("q"), array("d")), [(tree.root, -1)], 0
+    while waiting:  # parents before their children, which stay in their order
+        clade, parent = waiting.pop()
+        nodes.names.append(as_text(_clade_name(clade) or ""))
+        nodes.parents.append(parent)
+        nodes.lengths.append(np.nan if clade.branch_length is None else float(clade.branch_length))
+        supports += clade.confidence is not None
+        waiting += [(child, len(nodes.names) - 1) for child in reversed(clade.clades)]
     if np.isinf(nodes.lengths).any():
         raise FormatError(f"{path}: the length of a branch must be finite.")
-    return as_edges(nodes, path, notes)
+    notes = [f"support values left out: {supports}."] if supports else []
+    return as_edges(nodes, path, [*first_of(more + 1), *notes])
 
 
 def _clade_name(clade: Any) -> str | None:

@@ -20,7 +20,7 @@ from .._input.rows import check_rows
 from .._input.threads import one_blas_thread
 from ..estimators import PGA, BusemannWhitener, HyperbolicSVC, TangentWhitener
 from ..estimators.svm import check_labels
-from ..geometry import ModelName, from_hyperboloid
+from ..geometry import MODELS, ModelName
 from ..geometry._arrays import to_numpy
 
 __all__ = ["CLASSIFIERS", "METRICS", "compare_classifiers", "macro_average_precision"]
@@ -37,7 +37,7 @@ LORENTZ: Any = {"model": "lorentz"}
 
 #: The classifiers that are compared, by name: the steps before the support vector machine, for K components and a seed.
 CLASSIFIERS: dict[str, Callable[[int | None, int | None], list[Any]]] = {
-    "eSVM": lambda K, seed: [FunctionTransformer(from_hyperboloid, kw_args={"model": "poincare"})],
+    "eSVM": lambda K, seed: [FunctionTransformer(MODELS["poincare"].from_hyperboloid)],
     "hSVM": lambda K, seed: [],
     "tangent PCA + eSVM": lambda K, seed: [TangentWhitener(K, **LORENTZ)],
     "PGA + eSVM": lambda K, seed: [PGA(K, random_state=seed, **LORENTZ), TangentWhitener(**LORENTZ)],

@@ -2,13 +2,15 @@
 
 A reduction makes two kinds of errors: distant points become neighbours (false neighbours, a loss of trustworthiness), and
 neighbours become distant (a loss of continuity). The definitions are those of `sklearn.manifold.trustworthiness` (Venna and
-Kaski), with hyperbolic distances on both sides. Memory is O(n). For many points the mean over a random sample is returned.
+Kaski), with hyperbolic distances on both sides. Nearest neighbours are those of `horopca.neighbors`. Memory is O(n). For many
+points the mean over a random sample is returned.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypedDict, Unpack
+from functools import partial
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from ..geometry import ModelName, pairwise_distance
 from ..geometry._arrays import to_numpy
 from ..geometry._points import row_slices
 from ..geometry.hyperboloid import BLOCK_ELEMENTS
+from ..neighbors.estimator import nearest_neighbours
 from .distances import check_clouds
 
 EXACT_POINTS = 1 << 13  # Up to this many points, the mean over all of them is returned by default: it takes a few seconds.
@@ -176,10 +179,12 @@ def false_neighbours(
     >>> false_neighbours(X, X[[4, 1, 2, 3, 0]], n_neighbors=2)["false"]
     array([1, 1, 0, 0, 1])
     """
-    before, after, n = _distances((X, Y), model, curvature, metric, flat)
-    k = _check_neighbours(n_neighbors, n)
-    found = point_measures(before, after, np.arange(n), k)
-    return {"false": np.rint(k * (1 - found["kept"])).astype(int), **found}
+    before, after = _clouds((X, Y), model, curvature, metric, flat)
+    every, k = np.arange(before.n), _check_neighbours(n_neighbors, before.n)
+    found = _point_measures(before, after, every, k)
+    change = lambda part: _mean_change(before.distances(every[part]), after.distances(every[part]))
+    distortion = _in_blocks(change, before.n, before.n)
+    return {"false": np.rint(k * (1 - found["kept"])).astype(int), **found, "distortion": distortion}
 
 
 def near_measures(
@@ -194,28 +199,44 @@ def near_measures(
     n_points: int | None = None,
     random_state: Any = None,
 ) -> dict[str, float]:
-    """`neighbours_kept`, `trustworthiness` and `continuity` by their names, from the same distances."""
-    before, after, n = _distances((X, Y), model, curvature, metric, flat)
+    """`neighbours_kept`, `trustworthiness` and `continuity` by their names, for the same neighbours."""
+    before, after = _clouds((X, Y), model, curvature, metric, flat)
+    n = before.n
     k = _check_neighbours(n_neighbors, n)
     wanted = max(SAMPLED_POINTS, EXACT_POINTS**2 // n) if n_points is None else check_count("n_points", n_points, 2)
     points = np.arange(n) if wanted >= n else check_generator(random_state).choice(n, size=wanted, replace=False)
-    found = point_measures(before, after, points, k)
+    found = _point_measures(before, after, points, k)
     names = {"neighbours_kept": "kept", "trustworthiness": "trust", "continuity": "continuity"}
     return {name: float(np.mean(found[short])) for name, short in names.items()}
 
 
-def _distances(
-    inputs: tuple[Any, Any], model: ModelName, curvature: float, metric: MetricName, flat: bool
-) -> tuple[DistancesFrom, DistancesFrom, int]:
-    """Validate two arrays of points or of distances. Returns their distances, and the number of rows."""
+class _Cloud(NamedTuple):
+    """The distances of n points, and the points (n, d+1) if they are known."""
+
+    n: int
+    distances: DistancesFrom
+    x: np.ndarray | None = None
+
+    def nearest(self, some: np.ndarray, k: int) -> np.ndarray:
+        """The k nearest neighbours (m, k) of some points (m,)."""
+        if self.x is not None:
+            return nearest_neighbours(self.x, k, some)[0]
+        nearest = lambda part: np.argpartition(_to_others(self.distances, some[part]), k - 1, axis=1)[:, :k]
+        return _in_blocks(nearest, len(some), self.n)
+
+
+def _clouds(inputs: tuple[Any, Any], model: ModelName, curvature: float, metric: MetricName, flat: bool) -> list[_Cloud]:
+    """Validate two arrays of points or of distances."""
     check_choice("metric", metric, METRICS)
     arrays = check_clouds(inputs, check_coordinates(model, curvature), metric, flat=flat)
     if metric == "precomputed":
-        before, after = (lambda some, D=D: D[some] for D in arrays)
-    else:
-        clouds = [(to_numpy(rows.all()), rows.coordinates.scale) for rows in arrays]
-        before, after = (lambda some, x=x, scale=scale: pairwise_distance(x[some], x) / scale for x, scale in clouds)
-    return before, after, arrays[0].shape[0]
+        return [_Cloud(len(D), D.__getitem__) for D in arrays]
+    points = [(to_numpy(rows.all()), rows.coordinates.scale) for rows in arrays]
+    return [_Cloud(len(x), partial(_distances_from, x, scale), x) for x, scale in points]
+
+
+def _distances_from(x: np.ndarray, scale: float, some: np.ndarray) -> np.ndarray:
+    return np.asarray(pairwise_distance(x[some], x) / scale)
 
 
 def _check_neighbours(k: Any, n: int) -> int:
@@ -224,37 +245,48 @@ def _check_neighbours(k: Any, n: int) -> int:
     return check_count("n_neighbors", k, 1, (n - 1) // 2, f" (fewer than half of the {n} points)")
 
 
-def point_measures(before: DistancesFrom, after: DistancesFrom, points: np.ndarray, k: int) -> dict[str, np.ndarray]:
-    """The measures of `false_neighbours` for some points, from blocks of distances that fit into a core's cache."""
-    n = before(points[:1]).shape[1]
-    blocks = []
-    for rows in row_slices(len(points), max(1, BLOCK_ELEMENTS // n)):
-        some = points[rows]
-        d, e = before(some), after(some)
-        d[np.arange(len(some)), some] = e[np.arange(len(some)), some] = np.inf  # no point is its own neighbour
-        blocks.append(_block_measures(d, e, k))
-    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
-
-
-def _block_measures(d: np.ndarray, e: np.ndarray, k: int) -> dict[str, np.ndarray]:
-    """Measures of m points from their distances (m, n) before and after, infinite to themselves."""
-    near, drawn = (np.argpartition(distances, k - 1, axis=1)[:, :k] for distances in (d, e))  # k nearest
-    found = np.take_along_axis(d, drawn, axis=1)
-    reach = np.take_along_axis(d, near, axis=1).max(axis=1, keepdims=True)
-    apart = np.isfinite(d) & (d > 0)
-    ratios = np.where(apart, e, 0.0) / np.where(apart, d, 1.0)
+def _point_measures(before: _Cloud, after: _Cloud, some: np.ndarray, k: int) -> dict[str, np.ndarray]:
+    """The measures of neighbours of some points (m,)."""
+    added = neighbour_ranks(before.distances, some, after.nearest(some, k), before.n)
+    lost = neighbour_ranks(after.distances, some, before.nearest(some, k), before.n)
     return {
-        "kept": np.mean(found <= reach * TIE, axis=1),
-        "trust": _trust(d, found),
-        "continuity": _trust(e, np.take_along_axis(e, near, axis=1)),
-        "distortion": np.abs(ratios - apart).sum(axis=1) / np.maximum(apart.sum(axis=1), 1),
+        "kept": np.mean(added <= k, axis=1),
+        "trust": trust_of_ranks(added, before.n),
+        "continuity": trust_of_ranks(lost, before.n),
     }
 
 
-def _trust(d: np.ndarray, found: np.ndarray) -> np.ndarray:
-    """Contributions (m,) to trustworthiness, by the ranks in d (m, n) of k points at the distances `found` (m, k)."""
-    n, k = d.shape[1], found.shape[1]
-    # points at the same distance share the lowest rank
-    d = d * TIE
-    ranks = np.stack([1 + np.count_nonzero(d < found[:, j, None], axis=1) for j in range(k)])
-    return np.asarray(1 - np.maximum(ranks - k, 0).sum(axis=0) * 2 / (k * (2 * n - 3 * k - 1)))
+def neighbour_ranks(distances: DistancesFrom, some: np.ndarray, found: np.ndarray, n: int) -> np.ndarray:
+    """The ranks (m, k) of points `found` (m, k) among the neighbours of some of n points (m,); equal distances share a rank."""
+
+    def ranks(part: slice) -> np.ndarray:
+        d = _to_others(distances, some[part])
+        reached, d = np.take_along_axis(d, found[part], axis=1), d * TIE
+        return np.stack([1 + np.count_nonzero(d < reach[:, None], axis=1) for reach in reached.T], axis=1)
+
+    return _in_blocks(ranks, len(some), n)
+
+
+def trust_of_ranks(ranks: np.ndarray, n: int) -> np.ndarray:
+    """Contributions (m,) to trustworthiness of points whose k neighbours have the ranks (m, k) among n points."""
+    k = ranks.shape[1]
+    return np.asarray(1 - np.maximum(ranks - k, 0).sum(axis=1) * 2 / (k * (2 * n - 3 * k - 1)))
+
+
+def _mean_change(d: np.ndarray, e: np.ndarray) -> np.ndarray:
+    """The mean (m,) of |e - d| / d over the distances d > 0 of each row (m, n)."""
+    apart = d > 0
+    ratios = np.where(apart, e, 0.0) / np.where(apart, d, 1.0)
+    return np.asarray(np.abs(ratios - apart).sum(axis=1) / np.maximum(apart.sum(axis=1), 1))
+
+
+def _to_others(distances: DistancesFrom, some: np.ndarray) -> np.ndarray:
+    """Distances (m, n) of some points, infinite to themselves: no point is its own neighbour."""
+    d = distances(some)
+    d[np.arange(len(some)), some] = np.inf
+    return d
+
+
+def _in_blocks(function: Callable[[slice], np.ndarray], m: int, n: int) -> np.ndarray:
+    """A function of m points, a slice of them at a time: their distances to all n points then fit into a core's cache."""
+    return np.concatenate([function(part) for part in row_slices(m, max(1, BLOCK_ELEMENTS // n))])

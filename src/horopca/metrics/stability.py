@@ -31,7 +31,7 @@ from ..geometry import align, distance, from_hyperboloid, to_hyperboloid, transl
 from ..geometry._arrays import to_numpy
 from ..geometry.isometries import Frame, between
 from ..projections.spines import spine_angle, spine_basis
-from ..statistics import frechet_mean
+from ..statistics import frechet_mean, mean_of_blocks, relative_change
 
 FEWEST = 10  # With fewer refits there is no quantile of 90 %.
 FEW_GROUPS = 10  # With this many groups or fewer, the variance between groups is hardly known.
@@ -40,6 +40,7 @@ CHANGED_PAIRS = 1 << 12  # Pairs whose distances are compared: the error is abou
 SAME_MEAN = 1e-3  # If the means of X and of the fit are farther apart, in standard deviations, X is not the data of the fit.
 REDRAWN = 100  # The largest number of attempts to draw a resample with enough different points.
 STABLE, LOOSE = 15.0, 30.0  # Up to these angles, in degrees, a spine is called stable, or roughly stable.
+STABLE_DISTANCES = 0.1  # Up to this mean relative change, distances are called stable.
 READABLE, COARSE = 0.9, 0.5  # From these values of `stability`, a picture can be read point by point, or in its large parts.
 
 
@@ -232,7 +233,7 @@ def bootstrap(
     )
     dependent = groups is None and look_dependent(np.asarray(plan.coordinates.to_hyperboloid(plan.X[plan.matched()])))
     drawn = f"{len(plan.groups)} rows" if groups is None else f"{len(plan.groups)} groups of {sum(map(len, plan.groups))} rows"
-    notes = [f"{DEPENDENT}; without it, all of this looks more stable than it is."] if dependent else []
+    notes = [f"{DEPENDENT}, or all of this looks more stable than it is."] if dependent else []
     notes += [f"With {drawn} this is a guess."] if len(plan.groups) <= FEW_GROUPS else []
     return found._replace(conclusion=" ".join([*conclusion(found, drawn, np.sqrt(about) / scale), *notes]))
 
@@ -309,8 +310,7 @@ class _Plan(NamedTuple):
         """The mean relative change of the distances between random pairs of images."""
         a, b = np.random.default_rng(self.seed).integers(len(images), size=(2, CHANGED_PAIRS))
         before, after = distance(self.reference[a], self.reference[b]), distance(images[a], images[b])
-        apart = before > 0
-        return float(np.mean(np.abs(after[apart] / before[apart] - 1))) if apart.any() else 0.0
+        return mean_of_blocks([relative_change(before, after)], sampled=False)[0]
 
     def _angles(self, refit: Any) -> list[float]:
         """Largest angles, in degrees, between nested spines of the fit and of a refit, both seen from the mean of the fit."""
@@ -395,8 +395,9 @@ def conclusion(found: Stability, drawn: str, radius: float) -> Iterator[str]:
     if not readable:
         still = len(found.stable_points())
         yield (
-            f"What is stable: distances in the picture, which change by {found.distance_change:.0%} on average, and "
-            f"{still} of {n} points, which move by less than a tenth of that radius."
+            f"Distances in the picture change by {found.distance_change:.0%} on average"
+            f"{' and are stable' if found.distance_change <= STABLE_DISTANCES else ''}, and {still} of {n} points move by less "
+            "than a tenth of that radius."
         )
     if readable and np.any(found.angle_bounds > LOOSE):
         yield "Angles can be large although the picture is stable, because a spine can slide inside it at little cost."

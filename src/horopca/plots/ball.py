@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..geometry import ModelName, from_hyperboloid, geodesic
+from ..geometry import MODELS, ModelName, geodesic
 from .figures import MANY, by_label, draw_legend, mark_area, new_figure, proportion, text_size, theme_of
 from .palette import Theme
 from .validation import check_edges, check_plane, one_per_point
@@ -59,7 +59,7 @@ def plot_ball(
     _draw_sphere(ax, theme)
     if pairs is not None and len(pairs):
         _draw_edges(ax, x, pairs, theme)
-    z, colouring = np.asarray(from_hyperboloid(x, "poincare")), by_label(classes, len(x), theme, palette)
+    z, colouring = np.asarray(MODELS["poincare"].from_hyperboloid(x)), by_label(classes, len(x), theme, palette)
     area = mark_area(len(z)) * proportion(ax) ** 2 if size is None else size
     ax.scatter(*z.T, c=colouring.points, s=area, depthshade=True, linewidths=0, rasterized=len(z) > MANY)
     if colouring.legend:
@@ -84,5 +84,5 @@ def _draw_edges(ax: Axes3D, x: np.ndarray, edges: np.ndarray, theme: Theme) -> N
     from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
     a, b = x[edges[:, 0], None], x[edges[:, 1], None]
-    arcs = from_hyperboloid(geodesic(a, b, np.linspace(0, 1, 25)[None, :]), "poincare")
+    arcs = MODELS["poincare"].from_hyperboloid(geodesic(a, b, np.linspace(0, 1, 25)[None, :]))
     ax.add_collection3d(Line3DCollection(list(arcs), colors=theme.edge, linewidths=0.6 * proportion(ax)))

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..geometry import busemann, from_hyperboloid, geodesic, to_hyperboloid
+from ..geometry import MODELS, busemann, from_hyperboloid, geodesic, to_hyperboloid
 from ..geometry.isometries import translate_ideal
 
 Arcs: TypeAlias = Callable[[np.ndarray, np.ndarray, int], np.ndarray]  # ends (m, 2) and (m, 2), n_points, to (m, n_points, 2)
@@ -40,18 +40,6 @@ def equidistant_arcs(a: np.ndarray, b: np.ndarray, n_points: int) -> np.ndarray:
     return np.asarray(from_hyperboloid(geodesic(x, y, np.linspace(0, 1, 2 * n_points - 1)[None]), "tangent"))
 
 
-def geodesic_lines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Whole geodesics of the Poincaré disk, from rim to rim, through each a (m, 2) and b (m, 2): (m, 129, 2)."""
-    k_a, k_b = (from_hyperboloid(to_hyperboloid(y), "klein") for y in (a, b))
-    # A geodesic is a chord of Klein's disk: k_a + s (k_b - k_a) is on the circle at the roots of a quadratic in s.
-    d = k_b - k_a
-    A, B, C = np.sum(d * d, axis=1), np.sum(k_a * d, axis=1), np.sum(k_a * k_a, axis=1) - 1
-    root = np.sqrt(B * B - A * C)
-    ends = [k_a + ((sign * root - B) / A)[:, None] * d for sign in (-1, 1)]
-    first, last = (end / np.linalg.norm(end, axis=1, keepdims=True) * INSIDE for end in ends)
-    return poincare_arcs(first, last, 129)
-
-
 def horocycle_arcs(x: Any, q: Any) -> np.ndarray:
     """Arcs (m, 65, 2) of the horocycles at the ideal point q (2,), from points x (m, 2) of the disk to the diameter of q.
 
@@ -80,7 +68,7 @@ def cone_borders(x: np.ndarray, ends: np.ndarray) -> list[np.ndarray]:
     A border follows a geodesic from the point to the rim, the rim, and the other geodesic back to the point.
     """
     borders = []
-    for here, (one, middle, other) in zip(np.asarray(from_hyperboloid(x, "poincare"))[:, None], ends, strict=True):
+    for here, (one, middle, other) in zip(np.asarray(MODELS["poincare"].from_hyperboloid(x))[:, None], ends, strict=True):
         rim = to_complex(middle) * np.exp(1j * np.linspace(-_turn(one, middle), _turn(middle, other), 65))
         first, last = (poincare_arcs(here, end[None] * INSIDE, 65)[0] for end in (one, other))
         borders.append(np.concatenate([first, from_complex(rim), last[::-1]]))

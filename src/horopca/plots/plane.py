@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..geometry import ModelName, from_hyperboloid, radius
+from ..geometry import MODELS, ModelName, radius
 from .figures import (
     MANY,
     Colouring,
@@ -142,7 +142,7 @@ def draw_plane(data: PlaneData, ax: Axes, everything: np.ndarray | None = None, 
     everything = np.concatenate([data.x, data.diamonds]) if everything is None else everything
     name = choose_view(everything) if data.view == "auto" else data.view
     view = VIEWS[name]
-    xy, beside, margin = (np.asarray(from_hyperboloid(x, view.model)) for x in (data.x, data.diamonds, everything))
+    xy, beside, margin = (np.asarray(MODELS[view.model].from_hyperboloid(x)) for x in (data.x, data.diamonds, everything))
     colours = by_label(data.labels, n, theme, data.palette) if data.values is None else by_value(data.values, theme, data.norm)
     size = view.frame(ax, margin, theme)
     if data.grid or view.ringed:

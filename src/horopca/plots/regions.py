@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..geometry import from_hyperboloid, to_hyperboloid, translate, translate_to_origin
+from ..geometry import MODELS, to_hyperboloid, translate, translate_to_origin
 from ..statistics import frechet_mean, variance_about
 from .figures import MANY, proportion
 
@@ -49,7 +49,7 @@ class Regions(NamedTuple):
     def _at(self, i: int, angle: np.ndarray, view: View) -> np.ndarray:
         u = np.stack([np.cos(angle), np.sin(angle)], axis=1)
         border = translate(to_hyperboloid(u @ self.axes[i].T, "tangent"), self.x[i])
-        return np.asarray(from_hyperboloid(translate_to_origin(border, self.centre), view.model))
+        return np.asarray(MODELS[view.model].from_hyperboloid(translate_to_origin(border, self.centre)))
 
 
 def draw_regions(ax: Axes, regions: Regions, view: View, size: float, colours: np.ndarray) -> str:
