@@ -98,8 +98,8 @@ def quality(X: np.ndarray, table: Table) -> None:
     from horopca.estimators import horopca_fit
 
     plain = HoroPCA(2, random_state=0).fit(X)
-    pairs = 8 * horopca_fit.SAMPLE_PAIRS
-    with patch.object(horopca_fit, "search_rows", lambda _: len(X)), patch.object(horopca_fit, "SAMPLE_PAIRS", pairs):
+    pairs = 8 * horopca_fit.LAST_PAIRS
+    with patch.object(horopca_fit, "search_rows", lambda _: len(X)), patch.object(horopca_fit, "LAST_PAIRS", pairs):
         hard = HoroPCA(2, n_init=72, random_state=1).fit(X)
     reached, best = (metrics.pair_variance(p.transform(X), n_pairs=PAIRS, random_state=0) for p in (plain, hard))
     table.add_row("HoroPCA", "variance short of a fit with all rows, 8 times the pairs, 3 times the starts", "",

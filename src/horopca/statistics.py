@@ -50,7 +50,7 @@ class Status(Enum):
 
 
 class Mean(NamedTuple):
-    """A Fréchet mean or geometric median, and how the search for it ended."""
+    """A Fréchet mean or geometric median, and how the search for it ended; returned by `frechet_mean` and `frechet_median`."""
 
     point: Any  #: (d+1,), in the array library of the points, float64
     variance: float  #: mean squared distance to it

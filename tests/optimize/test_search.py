@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from clouds import cloud, rotation
 from horopca import HoroPCA, HyperbolicMDS, TangentPCA, geometry
 from horopca._optimize.families import random_starts, spectral_basis
+from horopca._optimize.lbfgs import maximise
 from horopca._optimize.objectives import objective_over
 from horopca._optimize.sample import all_pairs, as_sample
 from horopca.datasets import make_hierarchy
+from horopca.estimators.horopca_fit import centred_sample
 from horopca.geometry import from_hyperboloid, to_hyperboloid, translate_to_origin
 from horopca.metrics import average_distortion, frechet_variance, pair_variance
 from horopca.projections import spine_from_basis
@@ -139,6 +141,34 @@ def test_starts_are_spines_of_every_kind():
     starts = random_starts(sample, 2, 60, rng)
     kappas = np.array([spine_from_basis(basis).kappa for basis in starts])
     assert (kappas > 1e-6).sum() > 10 and (kappas < -1e-6).sum() > 10
+
+
+# ---------------------------------------------------------------- points without structure
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("normal", {"n_components": 1}),
+        ("heavy tails", {}),
+        ("normal", {"objective": "distortion"}),
+        ("heavy tails", {"objective": "robust"}),
+    ],
+    ids=["K = 1", "variance", "distortion", "robust"],
+)
+def test_no_random_start_leads_higher(kind, options):
+    """Ascents on all pairs from random subspaces and from spans of data directions, without screening or rounds."""
+    x = to_hyperboloid(drawn(kind, 50, 6), "tangent")
+    name, K = options.get("objective", "variance"), options.get("n_components", 2)
+    sample, rng = centred_sample(x, name)[2], np.random.default_rng(0)
+    light = np.pad(sample.directions()[rng.integers(50, size=(30, K))], ((0, 0), (0, 0), (1, 0)), constant_values=1.0)
+    starts = np.concatenate([rng.standard_normal((30, K, 13)), light])
+    objective = objective_over(sample, name, all_pairs(50))
+    best = maximise(objective, starts, max_iter=200, tol=1e-8).values.max()
+    fit = HoroPCA(spine="free", model="lorentz", random_state=0, **options).fit(x)
+    found = objective(fit._nested_bases.bases[-1][None], gradient=False)[0][0]
+    lost = (best - found) / (1 - best if name == "distortion" else best)
+    assert lost <= 1e-3
 
 
 # ---------------------------------------------------------------- more rows

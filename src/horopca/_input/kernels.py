@@ -147,7 +147,7 @@ def images_kernel(
         r = 0.5 * (c + root)
         if BEYOND:
             r = tl.where(c >= 0.0, r, -2.0 * kappa * size * _reciprocal(root + tl.abs(c)))
-        fine = inside & (error * t < tl.abs(c)) & (error * t < 1.0) & (under > 1e-6 * c * c)
+        fine = inside & (error * t * (error * t) < tl.maximum(c * c, under)) & (error * t < 1.0) & (under > 1e-6 * c * c)
         high = size * _reciprocal(r)
         image, total = (), t * 0.0
         turn = vectors + K * (D + 1)

@@ -32,10 +32,10 @@ class Directions(NamedTuple):
 def busemann_columns(sample: Sample, q: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
     """Busemann coordinates (..., n, m) of a sample along ideal points q (..., m, d), and the pullback to gradients in q."""
     s, floor = sample.columns[1:, :].T, sample.floor[:, None]
-    level = sample.columns[0, :, None] - s @ np.swapaxes(q, -1, -2)
+    level = sample.columns[0, :, None] - s @ q.mT
     lowest = level <= floor  # q is in the direction of the point, to within rounding: nothing is lower
     level = np.where(lowest, floor, level)
-    return np.log(level), lambda G: -np.swapaxes(np.where(lowest, 0, G / level), -1, -2) @ s
+    return np.log(level), lambda G: -np.where(lowest, 0, G / level).mT @ s
 
 
 def generalised_variance(sample: Sample, given: np.ndarray) -> Batched:
@@ -54,7 +54,7 @@ def generalised_variance(sample: Sample, given: np.ndarray) -> Batched:
         new = np.abs(np.diagonal(R, axis1=1, axis2=2))
         zero = ~new.all(axis=1)
         R = np.where(zero[:, None, None], np.eye(theta.shape[1]), R)
-        G = pullback(2 * np.swapaxes(np.linalg.solve(R, np.swapaxes(Q, 1, 2)), 1, 2))  # d log det(F^T F) / dF = 2 F (F^T F)^-1
+        G = pullback(2 * np.linalg.solve(R, Q.mT).mT)  # d log det(F^T F) / dF = 2 F (F^T F)^-1
         values = 2 * np.sum(np.log(np.where(zero[:, None], 1.0, new)), axis=1) - theta.shape[1] * np.log(n)
         G = np.where(zero[:, None, None], 0.0, (G - np.sum(G * q, axis=2, keepdims=True) * q) / size)
         return np.where(zero, -np.inf, values), G

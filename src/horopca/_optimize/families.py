@@ -53,18 +53,18 @@ class IdealSpines(NamedTuple):
 
     def basis(self, theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
         P, M = theta[..., :1, :], theta[..., 1:, :]
-        Q, R = np.linalg.qr(_transposed(M))
-        U = _transposed(Q)
+        Q, R = np.linalg.qr(M.mT)
+        U = Q.mT
         outside = P - (P @ Q) @ U
-        fold = 1 + outside @ _transposed(outside)
+        fold = 1 + outside @ outside.mT
         A = np.zeros((*theta.shape[:-1], theta.shape[-1] + 1))
         A[..., 0, 0], A[..., :1, 1:], A[..., 1:, 1:] = 1, 2 * outside / fold, U
 
         def pullback(G: np.ndarray) -> np.ndarray:
             g_p, g_U = G[..., :1, 1:], G[..., 1:, 1:]
-            g_out = 2 * g_p / fold - 4 * (g_p @ _transposed(outside)) * outside / fold**2
+            g_out = 2 * g_p / fold - 4 * (g_p @ outside.mT) * outside / fold**2
             g_P = g_out - (g_out @ Q) @ U
-            g_U = g_U - (U @ _transposed(P)) @ g_out - (U @ _transposed(g_out)) @ P
+            g_U = g_U - (U @ P.mT) @ g_out - (U @ g_out.mT) @ P
             g_U = g_U - (g_U @ Q) @ U  # turning U in itself changes nothing
             return np.concatenate([g_P, np.linalg.solve(R, g_U)], axis=-2)
 
@@ -124,10 +124,6 @@ def compose(objective: Batched, family: Family) -> Batched:
         return values, pullback(G)
 
     return composed
-
-
-def _transposed(a: np.ndarray) -> np.ndarray:
-    return np.swapaxes(a, -1, -2)
 
 
 # ---------------------------------------------------------------- where a search begins

@@ -40,11 +40,8 @@ class Ascents(NamedTuple):
 
     def best(self, keep: int | None = None) -> Ascents:
         """The best `keep` ascents, best first; all of them by default."""
-        return self.take(np.argsort(-self.values, kind="stable")[:keep])
-
-    def take(self, which: np.ndarray) -> Ascents:
-        """Some of the ascents."""
-        return Ascents(*(part[which] for part in self))
+        order = np.argsort(-self.values, kind="stable")[:keep]
+        return Ascents(*(part[order] for part in self))
 
 
 def maximise(objective: Batched, starts: np.ndarray, *, max_iter: int, tol: float, memory: int = MEMORY) -> Ascents:

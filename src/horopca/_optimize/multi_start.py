@@ -33,20 +33,20 @@ Progress = Callable[[int, int, float], None]  # (number of the round, ascents in
 
 CANDIDATES = 8  # Starts that are evaluated for each one that is climbed from: an evaluation costs a tenth of a climb.
 LEAST_PAIRS = 1 << 12  # Pairs in every round: below that their noise decides which ascents go on.
-MORE_PAIRS = 1 << 14  # Pairs in the last round but one: four times as many take 1.6 times as long, for 0.003 % (CS Ph.D.).
 FEW_ROWS = 1 << 9  # Up to this many points all pairs cost little, and more ascents reach the last round.
 ROUND_TOL = 1e-7  # Tolerance of all rounds but the last, whose optima are only near those of more pairs.
 MANY_AXES = 64  # In more dimensions all rounds but the last two use the first principal axes only, this many of them
 AXES_PER_COMPONENT = 4  # or this many for each component.
 MANY_COMPONENTS = 8  # For more components a quarter of the starts: their optima differ by less (figures at K = 50).
 SINGLE_STARTS = 24  # Times the starts, for a single component on few points: without, random points (100 x 20) lose 1 %.
-DIRECTIONS = 1 << 12  # Data directions that are evaluated for a single component.
 STRETCHES = (1.5, 2.2)  # Stretches of the starts, in turn: those of the paper's data lie between 1.3 and 2.6.
 EQUAL = 1e-3  # Two optima whose values differ by a smaller fraction are reported as equally good,
 DIFFERENT = 0.1  # if the angle between their spines is larger than this.
 SAME = 0.02  # Ascents whose spines are nearer than this angle lead to one optimum.
 MERGED = 1e-7  # Below this kappa the ideal points of a spine count as one.
-RUGGED_ROWS = 1 << 12  # Up to this many points the distortion is searched from more starts, and with a stretch ascents hop:
+SOME_ROWS = 1 << 12
+"""Points that stand for all where it is enough to be near: their directions are starts, the search is centred at their mean.
+Up to this many, objectives with many optima are searched from more starts, and with a stretch ascents hop:"""
 HOP_ASCENTS = 8  # this many of the best (four find the same on three of four data sets, and 0.8 % less on CS Ph.D.),
 HOP_LENGTHS = 3 * (1.0, 0.3, 0.1)  # at these lengths in turn. Five, with twice the jumps, lose 0.5 % on CS Ph.D. (four seeds).
 
@@ -63,10 +63,6 @@ class Round(NamedTuple):
     iterations: int
     softness: float = SHARPEST
     tol: float = ROUND_TOL
-
-    @property
-    def early(self) -> bool:
-        return self.softness > 0.01
 
 
 class SearchOptions(NamedTuple):
@@ -117,8 +113,8 @@ def halving(
 
 def _sines(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Sums (S, T) of sin^2 of the principal angles between the spans of bases (S, K, m) and (T, K, m)."""
-    P, Q = (np.linalg.qr(np.swapaxes(X, 1, 2))[0] for X in (A, B))
-    products = np.swapaxes(P, 1, 2).reshape(-1, A.shape[2]) @ np.swapaxes(Q, 0, 1).reshape(B.shape[2], -1)
+    P, Q = (np.linalg.qr(X.mT)[0] for X in (A, B))
+    products = P.mT.reshape(-1, A.shape[2]) @ np.swapaxes(Q, 0, 1).reshape(B.shape[2], -1)
     return A.shape[1] - (products**2).reshape(len(A), A.shape[1], len(B), A.shape[1]).sum(axis=(1, 3))
 
 
@@ -144,17 +140,17 @@ class Search(NamedTuple):
 
     def over(self, round: Round) -> Objective:
         """The objective of a round; in early rounds the pair variance stands for the Fréchet variance."""
-        part = self.sample.head(min(round.rows, self.sample.size))
-        name = "variance" if round.early and self.objective == "frechet" else self.objective
-        pairs = some_pairs(part.size, round.shifts, self.rng)
-        return objective_over(part, name, pairs, round.softness, precise=not round.early)
+        part, early = self.sample.head(min(round.rows, self.sample.size)), round.softness > 0.01
+        name = "variance" if early and self.objective == "frechet" else self.objective
+        return objective_over(part, name, some_pairs(part.size, round.shifts, self.rng), round.softness, precise=not early)
 
     def rounds(self, n: int) -> tuple[list[Round], list[Round]]:
         """Early rounds, with a few steps of n starts and more of the better ones, and the last rounds."""
         size, options, rugged = self.sample.size, self.options, OBJECTIVES[self.objective].rugged
         shifts, few, rows = max(8, LEAST_PAIRS // size), size <= FEW_ROWS, min(size, 1 << 13)
         finalists = max(3, n // (3 if few and rugged else 6))
-        more = min(max(options.shifts, LEAST_PAIRS // size), max(8, MORE_PAIRS // rows))
+        # four times as many pairs in the third round take 1.6 times as long, for 0.003 % (CS Ph.D.)
+        more = min(max(options.shifts, LEAST_PAIRS // size), max(8, 4 * LEAST_PAIRS // rows))
         last = max(1, finalists // 3) if few else 3 if self.hops() else 1
         return (
             [Round(n, 1024 if rugged else 512, shifts, 10, 0.1), Round(max(2, n // 3), 2048, shifts, 36, 0.03)],
@@ -170,38 +166,35 @@ class Search(NamedTuple):
 
     def hops(self) -> bool:
         """Whether ascents hop (see `hopped`)."""
-        return OBJECTIVES[self.objective].stretched and self.sample.size <= RUGGED_ROWS
+        return OBJECTIVES[self.objective].stretched and self.sample.size <= SOME_ROWS
 
     def hopped(self, bases: np.ndarray) -> np.ndarray:
         """Bases that the best ascents reach by basin hopping, best first.
 
-        Each ascent makes some random jumps of every length in turn, climbs again, and keeps the highest. A stretch makes a kink
-        at every pair: there are better optima than those that starts lead to.
+        Each ascent makes some random jumps of every length in turn and climbs from them again, the last part from the best of
+        them only, and moves there if that is higher. A stretch makes a kink at every pair: there are better optima than those
+        that starts lead to.
         """
-        d = self.sample.dimension + 1
-        size = self.sample.size
+        d, size = self.sample.dimension + 1, self.sample.size
         shifts, jumps = max(8, 2 * LEAST_PAIRS // size), max(2, FEW_ROWS // size)
-        rounds = [Round(0, size, shifts, 15, 0.03), Round(0, size, shifts, 20, 0.01)]
-        objectives = [self.over(round) for round in rounds]
 
-        def land(bases: np.ndarray) -> Ascents:
-            Q = np.linalg.qr(np.swapaxes(bases[:, :, :d], 1, 2))[0]
-            points = np.concatenate([np.swapaxes(Q, 1, 2), bases[:, :, d:]], axis=2)
-            for round, objective in zip(rounds, objectives, strict=True):
-                found = maximise(objective, points, max_iter=round.iterations, tol=round.tol)
-                points = found.points
-            return found
+        def climb(round: Round) -> Callable[[np.ndarray], Ascents]:
+            objective = self.over(round)
+            return lambda points: maximise(objective, points, max_iter=round.iterations, tol=round.tol)
 
-        best = land(bases[:HOP_ASCENTS])
+        def orthonormal(bases: np.ndarray) -> np.ndarray:
+            return np.concatenate([np.linalg.qr(bases[:, :, :d].mT)[0].mT, bases[:, :, d:]], axis=2)
+
+        soft, sharp = climb(Round(0, size, shifts, 15, 0.03)), climb(Round(0, size, shifts, 20, 0.01))
+        best = sharp(soft(orthonormal(bases[:HOP_ASCENTS])).points)
         for length in HOP_LENGTHS:
             ahead = np.repeat(best.points, jumps, axis=0)
             ahead = ahead + length * (self.rng.random(ahead.shape) < 0.5) * self.rng.standard_normal(ahead.shape)
-            ends = land(ahead)
-            values = np.column_stack([best.values, ends.values.reshape(-1, jumps)])
-            points = np.concatenate([best.points[:, None], ends.points.reshape(-1, jumps, *bases.shape[1:])], axis=1)
-            top = values.argmax(axis=1)
-            every = np.arange(len(top))
-            best = best._replace(points=points[every, top], values=values[every, top])
+            landed = soft(orthonormal(ahead))
+            first = np.arange(0, len(ahead), jumps)
+            ends = sharp(landed.points[first + landed.values.reshape(-1, jumps).argmax(axis=1)])
+            higher = ends.values > best.values
+            best.points[higher], best.values[higher] = ends.points[higher], ends.values[higher]
         return best.best().points
 
 
@@ -214,7 +207,7 @@ def search_spine(search: Search, K: int, free: bool, warm: np.ndarray) -> tuple[
     n = search.options.n_init if K <= MANY_COMPONENTS else max(2, search.options.n_init // 4)
     m = min(d, max(MANY_AXES, AXES_PER_COMPONENT * K))
     coarse = search if m == d else search._replace(sample=sample.along(np.eye(d, m)))
-    starts = [spectral_starts(coarse.sample, K), random_starts(coarse.sample.head(4096), K, CANDIDATES * n, search.rng)]
+    starts = [spectral_starts(coarse.sample, K), random_starts(coarse.sample.head(SOME_ROWS), K, CANDIDATES * n, search.rng)]
     candidates = np.concatenate(starts)
     if stretched:
         candidates = _with_stretches(candidates)
@@ -248,7 +241,7 @@ def search_joint(sample: Sample, K: int, spine: str, objective: str, options: Se
     warm = np.zeros((0, K, sample.dimension + 1 + stretched)) if options.warm is None else options.warm[-1][None]
     basis, ends, several = search_spine(Search(sample, objective, options, rng), K, free, warm)
     inside = basis[:, : sample.dimension + 1]
-    flag = _flag_inside(sample.head(4096 if K <= MANY_COMPONENTS else FEW_ROWS), inside, objective, options, rng, free)
+    flag = _flag_inside(sample.head(SOME_ROWS if K <= MANY_COMPONENTS else FEW_ROWS), inside, objective, options, rng, free)
     return Flag([*flag, basis], float(ends.values[0]), int(ends.n_iter[0]), ends.status[0], several)
 
 
@@ -275,7 +268,7 @@ def search_greedy(sample: Sample, K: int, spine: str, objective: str, options: S
 
 def _additions(search: Search, given: np.ndarray, free: bool, n: int) -> np.ndarray:
     """Parameters in `one_more` of the most promising vectors to add to a spine: directions of points, exact and perturbed."""
-    few = search.sample.head(DIRECTIONS if len(given) == 0 else DIRECTIONS // 4)
+    few = search.sample.head(SOME_ROWS if len(given) == 0 else SOME_ROWS // 4)
     perturbed = some_directions(few, (2 * n, 1), search.rng, perturbed=True)[:, 0]
     vectors = light_like(np.concatenate([few.directions(), perturbed]))
     if free:

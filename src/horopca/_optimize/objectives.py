@@ -51,9 +51,15 @@ def _closeness(softness: float) -> Profile:
     nothing = float(np.sqrt(1 + softness**2))
 
     def profile(a: Array, c: Array, h: Array, inverse: Array) -> tuple[Array, Array]:
-        off = 2 * h * inverse - 1
-        size = array_namespace(h).sqrt(off * off + softness**2)
-        return nothing - size, -off / size * inverse / (a * c)
+        off = h * inverse
+        off *= 2
+        off -= 1
+        size = off * off
+        size += softness**2
+        size = array_namespace(h).sqrt(size)
+        off *= inverse
+        off /= size * a * c
+        return nothing - size, -off
 
     return profile
 
@@ -86,7 +92,7 @@ OBJECTIVES = {
     "distortion": ObjectiveRow(lambda *_: _ratio, 2.0, distances=True, rugged=True),
     "stretch": ObjectiveRow(lambda _, soft: _closeness(soft), distances=True, stretched=True, rugged=True),
     "frechet": ObjectiveRow(None),
-    "robust": ObjectiveRow(lambda sample, _: _bounded(sample.reach), centre=frechet_median),
+    "robust": ObjectiveRow(lambda sample, _: _bounded(sample.reach), rugged=True, centre=frechet_median),
 }
 
 
@@ -116,18 +122,17 @@ def objective_over(sample: Sample, name: str, pairs: Pairs, softness: float = SH
             value, slopes = mean_over_pairs(y, r, weights, profile, gradient)
             return row.factor * value, None if slopes is None else row.factor * slopes
 
-    def part(A: np.ndarray, gradient: bool) -> tuple[np.ndarray, np.ndarray]:
-        d = sample.dimension + 1
-        log_stretch = A[:, :, d:].sum(axis=(1, 2)) if row.stretched else None
-        y, r, pullback = project(sample.columns, sample.floor, A[:, :, :d], log_stretch, precise=precise)
-        values, slopes = images(y, r, gradient)
-        return to_numpy(values), pullback(slopes) if gradient else np.zeros_like(A)
-
     def objective(A: np.ndarray, gradient: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        values, G, d = np.zeros(len(A)), np.zeros(A.shape), sample.dimension + 1
         step = max(1, (BLOCK if on_host else DEVICE_BLOCK) // (sample.size * A.shape[1]))
         with np.errstate(all="ignore"):
-            parts = [part(A[i : i + step], gradient) for i in range(0, len(A), step)]
-        values, G = (np.concatenate(both) for both in zip(*parts, strict=True))
+            for some in (slice(i, i + step) for i in range(0, len(A), step)):
+                log_stretch = A[some, :, d:].sum(axis=(1, 2)) if row.stretched else None
+                y, r, pullback = project(sample.columns, sample.floor, A[some, :, :d], log_stretch, precise=precise)
+                value, slopes = images(y, r, gradient)
+                values[some] = to_numpy(value)
+                if gradient:
+                    G[some] = pullback(slopes)
         return np.where(np.isfinite(values), values, -np.inf), G
 
     return objective

@@ -77,7 +77,7 @@ def _mean_of_block(sample: Sample, A: np.ndarray, profile: Profile, gradient: bo
     along, b = n @ s, U @ s
     h, H = np.maximum(t - along, sample.floor), np.maximum(t + along, sample.floor)
     L = (kappa * H - h) / root
-    across = s - n[:, :, None] * along[:, None] - np.swapaxes(U, 1, 2) @ b
+    across = s - n[:, :, None] * along[:, None] - U.mT @ b
     q = L * L + np.sum(across * across, axis=1)
     values, slopes = profile(q, np.sum(b * b, axis=1), t)
     if not gradient:
@@ -85,12 +85,12 @@ def _mean_of_block(sample: Sample, A: np.ndarray, profile: Profile, gradient: bo
     inside = np.concatenate([((h + kappa * H) / root**2)[:, None], b], axis=1)  # coordinates in the basis V
     time, space = (kappa - 1) * L / root, across + n[:, :, None] * ((1 + kappa) * L / root)[:, None]  # J rest
     outside = np.concatenate([time[:, None], space], axis=1)
-    G = (inside * (-2 * slopes / sample.size)[:, None]) @ np.swapaxes(outside, 1, 2)
+    G = (inside * (-2 * slopes / sample.size)[:, None]) @ outside.mT
     V = np.concatenate([np.concatenate([1 + kappa, (1 - kappa) * n], axis=1)[:, None], V[:, 1:]], axis=1)
     # A = M V, and only the span counts, so dV = M^{-1} dA; pinv: A may become dependent during an ascent
-    change = A @ np.swapaxes(V / np.sum(V * V, axis=2, keepdims=True), 1, 2)
+    change = A @ (V / np.sum(V * V, axis=2, keepdims=True)).mT
     finite = np.isfinite(change).all(axis=(1, 2))[:, None, None]
-    return values.mean(axis=1), np.swapaxes(np.linalg.pinv(np.where(finite, change, 0.0)), 1, 2) @ G
+    return values.mean(axis=1), np.linalg.pinv(np.where(finite, change, 0.0)).mT @ G
 
 
 def submanifold_objective(sample: Sample, name: str) -> Objective:

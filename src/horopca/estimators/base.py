@@ -148,10 +148,7 @@ class HyperbolicReduction(Transformer):
     n_components: Any  # int, float in (0, 1) or None
     objective: str = "variance"  # for methods without a choice
     explained_variance_ratio_: np.ndarray
-
-    def _fit_components(self, rows: Rows, K: int) -> Ending:
-        """Learn K components from points."""
-        raise NotImplementedError
+    _fit_components: Callable[..., Ending]  # (rows, K): learn K components; further options are those that `fit` passes on
 
     @abstractmethod
     def _project(self, x: Array) -> Array:
@@ -168,12 +165,9 @@ class HyperbolicReduction(Transformer):
         """Whether the map can increase distances, so that a fraction of the variance is not defined."""
         return False
 
-    def _chosen_objective(self) -> str:
-        """What the fit optimises."""
+    def _check_parameters(self) -> str:
+        """Validate the options of the method, and return what the fit optimises."""
         return self.objective
-
-    def _check_parameters(self) -> None:
-        """Validate the options of the method."""
 
     @one_blas_thread()
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -195,10 +189,9 @@ class HyperbolicReduction(Transformer):
         report_end(self, ending)
         return self
 
-    def _learn_rows(self, rows: Rows, fit_components: Callable[[Rows, int], Ending] | None = None) -> Ending:
-        """Learn the number of components, if it is to be chosen, and the components."""
-        fit_components = fit_components or self._fit_components
-        self._check_parameters()
+    def _learn_rows(self, rows: Rows, **options: Any) -> Ending:
+        """Learn the number of components, if it is to be chosen, and the components, with options of `_fit_components`."""
+        objective = self._check_parameters()
         n, d = rows.shape[0], rows.shape[1] - 1
         K = check_components(self.n_components, d, n)
         if self._lengthens() and isinstance(K, float):
@@ -209,14 +202,14 @@ class HyperbolicReduction(Transformer):
         endings = []
 
         def learn(K: int) -> float:
-            endings.append(fit_components(rows, K))
+            endings.append(self._fit_components(rows, K, **options))
             return float(self.explained_variance_ratio_.sum())
 
         if isinstance(K, int):
-            endings.append(fit_components(rows, K))
+            learn(K)
         else:
             K = fewest_components(learn, min(d, n), K)
-        self.n_components_, self.objective_ = K, self._chosen_objective()
+        self.n_components_, self.objective_ = K, objective
         self._n_features_out = rows.coordinates.columns(K)
         return endings[-1]
 

@@ -129,9 +129,9 @@ class BSA(GeodesicReduction):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
+    def _check_parameters(self) -> str:
         check_choice("strategy", self.strategy, ("flag", "last"))
-        super()._check_parameters()
+        return super()._check_parameters()
 
     def _search(self, sample: Sample, K: int, options: SearchOptions, rng: np.random.Generator) -> Flag:
         return search_bsa(sample, K, self.base_point is not None, self.strategy == "last", options, rng)

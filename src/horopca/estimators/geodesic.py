@@ -64,7 +64,7 @@ class GeodesicReduction(LinearReduction):
     def _keep(self, points: np.ndarray) -> None:
         """Store other attributes, from points (K+1, d+1) of which the first k+1 span the k-dimensional submanifold."""
 
-    def _check_parameters(self) -> None:
+    def _check_parameters(self) -> str:
         check_climb(self)
         check_starts(self.n_init, HULL_STARTS)
         check_number("base_noise", self.base_noise, "a standard deviation >= 0", least=0)
@@ -72,6 +72,7 @@ class GeodesicReduction(LinearReduction):
             raise ValueError(
                 f"base_noise is {self.base_noise!r}, but there is no base point to add it to. Pass base_point='mean'."
             )
+        return super()._check_parameters()
 
     def _check_base(self, rng: np.random.Generator) -> np.ndarray:
         """The base point (d+1,) on the hyperboloid, with its noise."""

@@ -101,8 +101,9 @@ class HalfSpaceProjection(LinearReduction):
         self.curvature = curvature
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
+    def _check_parameters(self) -> str:
         check_count("n_draws", self.n_draws, 1)
+        return super()._check_parameters()
 
     def _lengthens(self) -> bool:
         return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from copy import copy
 from typing import Any, Literal, Self, overload
 
 import numpy as np
@@ -25,16 +25,14 @@ from .base import AnArray, HyperbolicReduction, new_fit, restore_on_error
 from .fitting import (
     begin_fit,
     check_components,
-    check_point,
     check_weights,
     fitted_coordinates,
     in_model,
     keeps_graph,
-    log_rounds,
     report_end,
     store_variances,
 )
-from .horopca_fit import LEAST_SEARCH_ROWS, Chosen, Previous, SpineName, check_search, choose_rows, learn_components
+from .horopca_fit import LEAST_SEARCH_ROWS, Chosen, SpineName, check_search, choose_rows, learn_components
 
 RESERVOIR_ROWS = LEAST_SEARCH_ROWS  # Points of a stream that `partial_fit` keeps.
 
@@ -78,11 +76,11 @@ class HoroPCA(HyperbolicReduction):
         slowly moving points change slowly.
     n_init : "auto" or int, default="auto"
         The number of starting points, the most promising of eight times as many. "auto" means 16, and up to 64 for fewer than a
-        thousand points; 96 for up to four thousand points if the objective is the distortion.
+        thousand points; 96 for up to four thousand points if the objective is the distortion or the robust one.
     pairs : "auto", "all" or int, default="auto"
         The number of pairs per point in the last round of the search. "auto" uses all pairs of up to 2048 points and about a
-        million pairs of more, on a random sample of 65536 points if there are more (fewer in more than 128 dimensions, at least
-        16384). "all" uses every pair of all points, which is slow.
+        million pairs of more; if there are more than 65536 points (fewer in more than 128 dimensions, at least 16384), a
+        quarter of a million pairs of a random sample of as many. "all" uses every pair of all points, which is slow.
     max_iter : int, default=500
         The largest number of iterations of the last round.
     tol : "auto" or float, default="auto"
@@ -206,10 +204,7 @@ class HoroPCA(HyperbolicReduction):
     def _lengthens(self) -> bool:
         return bool(self.stretch)
 
-    def _check_parameters(self) -> None:
-        check_search(self)
-
-    def _chosen_objective(self) -> str:
+    def _check_parameters(self) -> str:
         return check_search(self)[1]
 
     @one_blas_thread()
@@ -231,23 +226,25 @@ class HoroPCA(HyperbolicReduction):
         -------
         self
         """
-        previous = Previous.of(self) if self.warm_start else None
+        previous = self._previous() if self.warm_start else None
         with new_fit(self):
+            self.__dict__.pop("_reservoir", None)
             rows = begin_fit(self, X)
             rows.weights = None if sample_weight is None else check_weights(sample_weight, rows.shape[0])
-            ending = self._learn_rows(rows, partial(self._fit_components, previous=previous))
+            ending = self._learn_rows(rows, previous=previous)
         report_end(self, ending)
         return self
 
-    def _fit_components(self, rows: Rows, K: int, previous: Previous | None = None) -> Ending:
-        self.__dict__.pop("_reservoir", None)
-        n, rng = rows.shape[0], check_generator(self.random_state)
+    def _fit_components(self, rows: Rows, K: int, previous: Self | None = None) -> Ending:
+        rng = check_generator(self.random_state)
         chosen = choose_rows(rows, self.pairs == "all", rng)
-        if chosen.rows is None:
-            rng = np.random.default_rng(0)
-        ending = self._learn(chosen, chosen.x.shape[0] if chosen.rows is None else n, K, rng, previous)
-        self.n_samples_seen_ = n
+        ending = self._learn(chosen, K, np.random.default_rng(0) if chosen.rows is None else rng, previous)
+        self.n_samples_seen_ = rows.shape[0]
         return ending
+
+    def _previous(self) -> Self | None:
+        """The estimator as it is fitted now, for the next fit to begin with."""
+        return copy(self) if hasattr(self, "_nested_bases") else None
 
     @one_blas_thread()
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -289,7 +286,7 @@ class HoroPCA(HyperbolicReduction):
                 "Call fit to begin anew."
             )
         rows = check_rows(X, coordinates, estimator=self, reset=not begun, min_rows=1)
-        self._check_parameters()
+        objective = self._check_parameters()
         K = check_components(self.n_components, rows.shape[1] - 1, RESERVOIR_ROWS)
         if not isinstance(K, int):
             raise ValueError(f"n_components must be a whole number or None for partial_fit, but is {self.n_components!r}.")
@@ -301,30 +298,21 @@ class HoroPCA(HyperbolicReduction):
                 self.__dict__.pop(name, None)
         new, ending = self._reservoir.after(rows, RESERVOIR_ROWS), None
         m, rng = len(new.points), np.random.default_rng(0)
-        fresh = not hasattr(self, "_nested_bases") or (K, check_search(self)[1]) != (self.n_components_, self.objective_)
+        fresh = not hasattr(self, "_nested_bases") or (K, objective) != (self.n_components_, self.objective_)
         if m >= max(2, K) and (new.changed > np.sqrt(m) or fresh):
-            ending = self._learn(Chosen(new.points, None), new.seen, K, rng, Previous.of(self))
-            self.n_components_, self._n_features_out, self.objective_ = K, coordinates.columns(K), check_search(self)[1]
+            ending = self._learn(Chosen(new.seen, new.points), K, rng, self._previous())
+            self.n_components_, self._n_features_out, self.objective_ = K, coordinates.columns(K), objective
             new = new._replace(changed=0)
         self._reservoir, self.n_samples_seen_ = new, new.seen
         return ending
 
-    def _learn(self, chosen: Chosen, seen: int, K: int, rng: np.random.Generator, previous: Previous | None = None) -> Ending:
+    def _learn(self, chosen: Chosen, K: int, rng: np.random.Generator, previous: Self | None) -> Ending:
         """Learn K components from points, and store them."""
-        learnt = learn_components(
-            chosen,
-            K,
-            estimator=self,
-            rng=rng,
-            progress=log_rounds(self),
-            seen=seen,
-            previous=previous,
-            centre=check_point(self, "centre", ("mean", "origin")),
-        )
+        learnt = learn_components(self, chosen, K, rng, previous)
         scale, directions = fitted_coordinates(self).scale, learnt.directions
         self._nested_bases = learnt.found
         self._mean, self._directions = learnt.mean, directions
-        self.mean_, self.n_samples_seen_ = in_model(self, learnt.mean), seen
+        self.mean_ = in_model(self, learnt.mean)
         self.nested_spines_, self.spine_ = learnt.spines, learnt.spines[-1]
         self.stretch_, self.stretch_bound_ = learnt.stretch, 2 * float(np.log(learnt.stretch)) / scale
         self.ideal_points_ = None if directions is None else translate_ideal(directions, learnt.mean)

@@ -126,12 +126,12 @@ class PGA(GeodesicReduction):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
+    def _check_parameters(self) -> str:
         check_choice("strategy", self.strategy, ("joint", "greedy"))
         check_choice("objective", self.objective, ("variance", "residual"))
         if self.base_point is None:
             raise ValueError("base_point must be 'mean' or a point in the model of X, but is None. BSA needs no base point.")
-        super()._check_parameters()
+        return super()._check_parameters()
 
     def _search(self, sample: Sample, K: int, options: SearchOptions, rng: np.random.Generator) -> Flag:
         return search_pga(sample, K, self.objective, self.strategy == "greedy", options, rng)

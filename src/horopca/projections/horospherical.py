@@ -158,24 +158,19 @@ class Slide(NamedTuple):
         """Images (n, K+1) on the hyperboloid of H^K, and which of them are not to be trusted."""
         xp = array_namespace(chunk.t)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # of points that are then not to be trusted
-            c, b, r, lost = self._kept(chunk)
-        b = xp.where(lost[None, :], xp.zeros_like(b), b)
+            y = chunk.products(from_numpy(self.vectors, chunk.t))
+            c, b = y[0, :], y[1:, :]
+            size = 1 + xp.sum(b * b, axis=0)
+            square = c * c - 4 * self.kappa * size
+            error = self.error() * chunk.t
+            # r is as accurate as the larger of c and R; where kappa < 0 that is R, and c may vanish
+            lost = ~((error * error < xp.maximum(c * c, square)) & (error < 1) & (square > 1e-6 * c * c))
+        # what is lost is replaced before the root is taken of it, and not after: its gradient would be NaN times 0
+        c, size, square = (xp.where(lost, xp.ones_like(c), a) for a in (c, size, square))
+        b, r = xp.where(lost[None, :], xp.zeros_like(b), b), lower(c, xp.sqrt(square), self.kappa, size)
         high = (1 + xp.sum(b * b, axis=0)) / r
         image = xp.concat([((high + r) / 2)[None, :], b, ((high - r) / 2)[None, :]], axis=0)
         return lift((from_numpy(self.turn[1:], c) @ image).T), lost
-
-    def _kept(self, chunk: Chunk) -> tuple[Any, Any, Any, Any]:
-        """c (n,), b (K-1, n) and r (n,) of points, and which of them have lost their digits."""
-        y = chunk.products(from_numpy(self.vectors, chunk.t))
-        xp = array_namespace(y)
-        c, b = y[0, :], y[1:, :]
-        size = 1 + xp.sum(b * b, axis=0)
-        square = c * c - 4 * self.kappa * size
-        error = self.error() * chunk.t
-        lost = ~((error < xp.abs(c)) & (error < 1) & (square > 1e-6 * c * c))
-        # what is lost is replaced before the root is taken of it, and not after: its gradient would be NaN times 0
-        c, size, square = (xp.where(lost, xp.ones_like(c), a) for a in (c, size, square))
-        return c, b, lower(c, xp.sqrt(square), self.kappa, size), lost
 
 
 def horospherical_projection(x: Array, q: np.ndarray, base: np.ndarray | None = None) -> Array:
@@ -274,9 +269,9 @@ def project(
         gathered = to_numpy(xp.reshape(xp.reshape(slopes, (S * K, n)) @ columns.T, V.shape))
         G = scale_host[:, None, None] * gathered + 2 * F @ V
         G[:, :, 0] *= -1
-        change = bases @ np.swapaxes(V, 1, 2)
+        change = bases @ V.mT
         finite = np.isfinite(change).all(axis=(1, 2)) & np.isfinite(G).all(axis=(1, 2))
-        G = np.swapaxes(_inverses(np.where(finite[:, None, None], change, np.eye(K))), 1, 2) @ G
+        G = _inverses(np.where(finite[:, None, None], change, np.eye(K))).mT @ G
         if log_stretch is None:
             return np.asarray(G)
         slope = np.trace(gamma, axis1=1, axis2=2)
