@@ -6,52 +6,56 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --edi
 
 .PHONY: demo help test lowest bench fuzz reproduce docs lint release-check clean
 
-demo: .venv/.ready-demo  ## a tree, reduced and drawn
+demo: .venv/.ready-demo  ## reduce the mammals of WordNet to the plane, and draw them
 	$(BIN)/horopca demo --force
 
-help:  ## this list
+help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # One process more than there are cores, because some tests wait for browsers and other processes; one thread in each. Bytecode is
 # written, because the processes that tests start use it too.
 PYTEST = OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(1)/python -m pytest -n $$($(PYTHON) -c 'import os; print(os.cpu_count() + 1)') --dist worksteal
-test: .venv/.ready-dev  ## the tests; ARGS='-k map' selects some
+test: .venv/.ready-dev  ## run the tests; ARGS='-k map' selects some
 	$(call PYTEST,$(BIN)) $(ARGS)
 
 # With the lowest versions that pyproject.toml allows. inner.txt ignores the warnings of scikit-learn 1.6 and array-api-compat 1.9 with
 # the newest pytest and torch.
-lowest: .venv-lowest/.ready  ## the tests of the core, with the lowest versions of the dependencies
+lowest: .venv-lowest/.ready  ## run the tests of the core with the lowest versions of the dependencies
 	$(call PYTEST,.venv-lowest/bin) @tests/inner.txt
 
-bench: .venv/.ready-dev  ## the benchmarks
+bench: .venv/.ready-dev  ## run the benchmarks
 	$(BIN)/python -m benchmarks
 
 # Fuzzing: odd arrays and damaged files of every format, and a table of the outcomes. MINUTES is the duration.
 MINUTES ?= 5
-fuzz: .venv/.ready-dev  ## random arrays and damaged files, for MINUTES=5
+fuzz: .venv/.ready-dev  ## test with random arrays and damaged files, for MINUTES=5
 	PYTHONPATH=tests $(BIN)/python -m fuzz --minutes $(MINUTES)
 
-# The paper's tables and figures, computed again; the same command resumes where it was interrupted.
-reproduce: .venv/.ready-dev  ## the paper's tables and figures, computed again
+# The tables and figures of the paper; after an interruption the same command resumes.
+reproduce: .venv/.ready-dev  ## recompute the tables and figures of the paper
 	$(BIN)/python -m reproduction run all --jobs 2 --out results
 	$(BIN)/python -m reproduction publish --out results
 
-# The site, in build/docs/index.html. Warnings are errors, the gallery and the tutorials are run, and every link is checked. `make test`
-# runs the examples of the docstrings. One thread, because the examples are small.
-docs: .venv/.ready-docs  ## the site, in build/docs: pages, API reference, and the gallery of examples/, which is run
+# The site, in build/docs/index.html. The code of the pages and the gallery is run, the pictures are drawn (except the screenshots of
+# docs/make_screenshots.py), warnings are errors, and every link is checked. `make test` runs the examples of the docstrings. One
+# thread, because the examples are small.
+ONE_THREAD = OMP_NUM_THREADS=1 MPLBACKEND=agg
+docs: .venv/.ready-docs  ## build the site in build/docs, and run the code of its pages and of examples/
 	rm -rf docs/api build/docs
-	OMP_NUM_THREADS=1 MPLBACKEND=agg $(BIN)/python docs/run_pages.py
-	OMP_NUM_THREADS=1 MPLBACKEND=agg $(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
+	$(ONE_THREAD) $(BIN)/horopca demo --force --output docs/images/demo.png
+	for script in idea comparison plots; do $(ONE_THREAD) $(BIN)/python docs/make_$$script.py || exit 1; done
+	$(ONE_THREAD) $(BIN)/python docs/run_pages.py
+	$(ONE_THREAD) $(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
 	$(BIN)/python docs/check_site.py build/docs
 
-lint: .venv/.ready-dev  ## the linter, the spelling and the types
+lint: .venv/.ready-dev  ## check style, spelling and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/basedpyright --level error --pythonpath $(BIN)/python tests/typed_script.py
 
-release-check: .venv-release/.ready  ## the checks of a release; its files are in dist/
+release-check: .venv-release/.ready  ## build a release in dist/ and check it
 	.ci/release-check $(<D)/bin
 
 clean:  ## remove everything that these targets create

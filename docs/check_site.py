@@ -1,4 +1,4 @@
-"""Every link and picture of the built pages leads to something, and no page loads anything from a network.
+"""Check the built pages: links and images exist, nothing is loaded from a network, and the gallery shows no warnings.
 
 python docs/check_site.py build/docs
 """
@@ -11,50 +11,57 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-ASKS = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "src", "video": "src"}  # loaded with the page
+LOADED = {
+    "script": "src",
+    "img": "src",
+    "iframe": "src",
+    "link": "href",
+    "source": "src",
+    "video": "src",
+}  # loaded with the page
 
 
 class Page(HTMLParser):
-    """What a page links to, what it loads, and the places in it that can be linked to."""
+    """The links of a page, the files it loads, and its anchors."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.links: list[str] = []
         self.loads: list[str] = []
-        self.places: set[str] = set()
+        self.anchors: set[str] = set()
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
-        self.places |= {given.get("id", ""), given.get("name", "")}
+        self.anchors |= {given.get("id", ""), given.get("name", "")}
         if tag == "a" and "href" in given:
             self.links.append(given["href"])
-        elif tag in ASKS and ASKS[tag] in given:
-            self.loads.append(given[ASKS[tag]])
+        elif tag in LOADED and LOADED[tag] in given:
+            self.loads.append(given[LOADED[tag]])
 
 
-def faults(folder: Path) -> list[str]:
-    """What is wrong with the pages of a folder, a sentence each."""
+def errors(folder: Path) -> list[str]:
+    """The errors in the pages of a folder, as sentences."""
     pages = {path.resolve(): Page(path) for path in sorted(folder.rglob("*.html")) if "_static" not in path.parts}
     found = []
     for path, page in pages.items():
-        said = path.relative_to(folder.resolve())
-        found += [f"{said} loads {address} from a network." for address in page.loads if urlsplit(address).netloc]
-        if "gallery" in said.parts and re.search(r"\b\w*Warning: ", path.read_text(encoding="utf-8")):
-            found.append(f"{said} shows a warning.")
+        name = path.relative_to(folder.resolve())
+        found += [f"{name} loads {address} from a network." for address in page.loads if urlsplit(address).netloc]
+        if "gallery" in name.parts and re.search(r"\b\w*Warning: ", path.read_text(encoding="utf-8")):
+            found.append(f"{name} shows a warning.")
         for address in [*page.links, *page.loads]:
             parts = urlsplit(address)
             if parts.scheme or parts.netloc:
                 continue
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             if not target.exists():
-                found.append(f"{said} leads to {address}, which is not there.")
-            elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].places:
-                found.append(f"{said} leads to {address}, but there is no such place on that page.")
+                found.append(f"{name} links to {address}, which does not exist.")
+            elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].anchors:
+                found.append(f"{name} links to {address}, but that page has no such anchor.")
     return found
 
 
 if __name__ == "__main__":
-    wrong = faults(Path(sys.argv[1]))
-    print("\n".join(wrong) or "Every link leads somewhere, and nothing is loaded from a network.")
-    sys.exit(bool(wrong))
+    found = errors(Path(sys.argv[1]))
+    print("\n".join(found) or "All links work, and nothing is loaded from a network.")
+    sys.exit(bool(found))

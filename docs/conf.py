@@ -1,4 +1,4 @@
-"""How Sphinx builds these pages: ``make docs``. Nothing is fetched, and the pages load from the disk without a server."""
+"""Configuration of Sphinx (``make docs``). Nothing is downloaded, and the pages work from disk without a server."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ extensions = [
 ]
 exclude_patterns = ["_templates", "api/generated/*.inc"]
 templates_path = ["_templates"]
-smartquotes = False  # what stands in quotation marks is copied and pasted
+smartquotes = False  # text in quotation marks is copied and pasted
 default_role = "autolink"  # `name` in a docstring is a link where it names something, and emphasis otherwise
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", r"(numpy|scipy|sklearn|torch)\..*")]  # their documentation is elsewhere
 
-# Markdown, as a code host shows it too
+# Markdown that a code host can show too
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_dmath_double_inline = True
 html_math_renderer = "mathml"  # by math-core when the site is built: the pages need neither JavaScript nor a network
@@ -51,7 +51,7 @@ myst_links_external_new_tab = False
 
 # the reference
 autosummary_generate = True
-autodoc_typehints = "none"  # the types stand beside each parameter, in words
+autodoc_typehints = "none"  # docstrings describe the types
 autodoc_preserve_defaults = True
 numpydoc_show_class_members = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
@@ -86,7 +86,7 @@ sphinx_gallery_conf: dict[str, Any] = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
     "abort_on_example_error": True,
-    "capture_repr": ("_repr_html_",),  # tables and pages, and not what a plot returns
+    "capture_repr": ("_repr_html_",),  # tables and pages, not the axes that a plot returns
     "download_all_examples": False,
     "write_computation_times": False,
     "min_reported_time": 5,
@@ -100,8 +100,8 @@ html_title = "horopca"
 html_static_path = ["_static", str(files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf")]  # the font of the formulas
 html_css_files = ["site.css"]
 html_show_sourcelink = False
-html_sidebars: dict[str, list[str]] = {"index": [], "idea": []}  # pages without others below them
-html_show_search_summary = False  # a page from the disk may not read others
+html_sidebars: dict[str, list[str]] = {"index": [], "idea": []}  # pages without subpages
+html_show_search_summary = False  # a page on disk cannot read others
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "navbar_align": "left",
@@ -114,15 +114,15 @@ html_theme_options = {
 }
 
 
-def elsewhere(app: Any, env: Any, node: Any, content: Any) -> Any:
-    """A link to what is on the page of another module, such as `HoroPCA` in the words of `horopca.anndata`."""
+def link_to_other_module(app: Any, env: Any, node: Any, content: Any) -> Any:
+    """Resolve a link to a name of another module, such as `HoroPCA` in the docstrings of `horopca.anndata`."""
     target = node.get("reftarget", "")
     found = next((name for name in PUBLIC if name.endswith(f".{target}")), None) if node.get("refdomain") == "py" else None
     return found and env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, "obj", found, node, content)
 
 
-def plain(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
-    """Names that end in an underscore, and bars around a length, are text in docstrings, and no links or substitutions."""
+def escape_docstring(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Escape names that end in an underscore and bars, which reStructuredText would take for links and substitutions."""
     for number, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...")):
             parts = line.split("`")
@@ -131,20 +131,20 @@ def plain(app: Any, what: str, name: str, value: Any, options: Any, lines: list[
 
 
 def included_pages() -> dict[str, str]:
-    """The files outside this folder that a page here consists of, and the page."""
+    """Files outside this folder that a page includes, and the name of the page."""
     texts = {page.name: page.read_text(encoding="utf-8") for page in HERE.glob("*.md")}
     found = {name: re.match(r"```{include} (\S+)", text) for name, text in texts.items()}
     return {match.group(1): name for name, match in found.items() if match}
 
 
-def linked_here(app: Any, page: str, source: list[str]) -> None:
-    """Links lead to such a file itself, which a code host shows, and on the site to its page."""
+def link_to_included_pages(app: Any, page: str, source: list[str]) -> None:
+    """Replace links to included files, which work on a code host, by links to their pages."""
     for path, name in included_pages().items():
         source[0] = source[0].replace(f"]({path}", f"]({name}")
 
 
 def write_explorer(path: Path) -> None:
-    """The page that "The idea" shows in a frame."""
+    """The page that docs/idea.md shows in a frame."""
     mammals = load_mammals()
     Y = HoroPCA(2, spine="free", objective="distortion", stretch=True).fit_transform(mammals.points)
     about = {"names": mammals.names, "edges": mammals.edges, "original": mammals.points}
@@ -167,6 +167,6 @@ def setup(app: Any) -> None:
     write_pages(HERE / "api")
     if not (page := HERE / "_static" / "mammals.html").exists():
         write_explorer(page)
-    app.connect("source-read", linked_here)
-    app.connect("missing-reference", elsewhere)
-    app.connect("autodoc-process-docstring", plain, priority=900)  # after numpydoc's
+    app.connect("source-read", link_to_included_pages)
+    app.connect("missing-reference", link_to_other_module)
+    app.connect("autodoc-process-docstring", escape_docstring, priority=900)  # after numpydoc

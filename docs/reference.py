@@ -1,4 +1,4 @@
-"""The pages of the API reference, made from the package's own lists of public names: its `__all__` and those of its modules."""
+"""Write the pages of the API reference from the `__all__` of the package and its modules."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-# every module with public names, and the heading of its page
+# modules with public names, and the titles of their pages
 MODULES = {
     "horopca": "Methods",
     "horopca.neighbors": "Nearest neighbours",
-    "horopca.metrics": "Figures of merit",
-    "horopca.metrics.comparison": "Methods side by side",
-    "horopca.metrics.classification": "Classifiers side by side",
+    "horopca.metrics": "Metrics",
+    "horopca.metrics.comparison": "Comparison of methods",
+    "horopca.metrics.classification": "Comparison of classifiers",
     "horopca.plots": "Plots",
     "horopca.explorer": "The explorer",
     "horopca.embed": "Embeddings of graphs and trees",
@@ -31,7 +31,7 @@ MODULES = {
 
 
 def public_names() -> dict[str, list[str]]:
-    """The names of every page by module. What two modules export is on the first one's page."""
+    """The names on the page of each module. A name that two modules export is on the page of the first."""
     seen: set[int] = set()
     found = {}
     for module_name in MODULES:
@@ -44,7 +44,7 @@ def public_names() -> dict[str, list[str]]:
 
 
 def write_pages(folder: Path) -> None:
-    """Write a page for each module, if it has changed: what has not is not read again by Sphinx."""
+    """Write a page for each module if it has changed, because Sphinx reads changed pages again."""
     folder.mkdir(parents=True, exist_ok=True)
     pages = {module_name: _page(module_name, names) for module_name, names in public_names().items()} | {"index": _index()}
     for name, lines in pages.items():
@@ -55,12 +55,12 @@ def write_pages(folder: Path) -> None:
 
 def _index() -> list[str]:
     title = "API reference"
-    said = "Every public name, and no other. What begins with an underscore, or is on no page here, may change without notice."
+    text = "All public names. Names that are not listed here may change without notice."
     return [
         title,
         "=" * len(title),
         "",
-        said,
+        text,
         "",
         ".. toctree::",
         "   :maxdepth: 1",
@@ -71,11 +71,11 @@ def _index() -> list[str]:
 
 
 def _page(module_name: str, names: list[str]) -> list[str]:
-    """The page of a module: what it says of itself, and its names, by the file that they are in where that has several."""
+    """The page of a module: its docstring and its names, grouped by file if a file has several."""
     module = import_module(module_name)
     title = f"{MODULES[module_name]}: ``{module_name}``"
-    said = inspect.cleandoc(module.__doc__ or "") if module_name != "horopca" else ""
-    lines = [title, "=" * len(title), "", f".. module:: {module_name}", "", said.partition(">>>")[0], ""]
+    text = inspect.cleandoc(module.__doc__ or "") if module_name != "horopca" else ""
+    lines = [title, "=" * len(title), "", f".. module:: {module_name}", "", text.partition(">>>")[0], ""]
     files = _files(module)
     groups = defaultdict(list)
     for name in names:

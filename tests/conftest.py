@@ -20,7 +20,7 @@ settings.load_profile("horopca")
 LONG = [
     "fuzz/test_cluster.py", "reproduction/test_reproduction.py", "fuzz/test_arrays.py", "fuzz/test_files.py",
     "optimize/test_search.py", "input/test_dask.py", "input/test_scale.py", "explorer/test_claims_browser.py",
-    "explorer/test_explorer_browser.py", "embed/test_embed.py", "estimators/test_layers.py",
+    "explorer/test_explorer_browser.py", "estimators/test_layers.py",
 ]  # fmt: skip
 
 

@@ -42,9 +42,10 @@ def _names() -> Iterator[tuple[str, str]]:
 
 
 def _members(owner: type) -> list[str]:
-    """The public methods and properties of a class that the package defines, without the fields of a tuple."""
+    """The public methods and properties of a class that the package defines, without constants and the fields of a tuple."""
     ours = [cls for cls in owner.__mro__ if cls.__module__.startswith("horopca.")]
     names = {name for cls in ours for name in vars(cls) if not name.startswith("_") and name not in getattr(cls, "_fields", ())}
+    names = {name for name in names if not isinstance(inspect.getattr_static(owner, name), str | bool)}
     return sorted(name for name in names if not name.endswith("_request"))  # scikit-learn writes these into classes
 
 
@@ -52,7 +53,8 @@ def _options() -> Iterator[tuple[str, str]]:
     for name in ("", *COMMANDS):  # the program itself, then its commands
         command = getattr(import_module(f"horopca.cli.{name}"), name) if name else main_command
         for option in (one for one in command.params if isinstance(one, Option) and not one.hidden):
-            yield from ((f"$ {f'horopca {name}'.strip()} {word}", "") for word in [*option.opts, *option.secondary_opts])
+            first, *others = sorted([*option.opts, *option.secondary_opts], key=len, reverse=True)
+            yield f"$ {f'horopca {name}'.strip()} {first}", ", ".join(f"{word}=" for word in others)
 
 
 def parameters(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""The files of a release say of it what pyproject.toml and the package say."""
+"""The files of a release agree with pyproject.toml and the package."""
 
 import re
 import tomllib
@@ -13,15 +13,25 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 RECIPE = (ROOT / "recipe" / "recipe.yaml").read_text(encoding="utf-8")
 
 
-def test_the_version_stands_once():
+def test_the_version_is_defined_once():
     assert "version" in PYPROJECT["project"]["dynamic"] and "version" not in PYPROJECT["project"]
     assert PYPROJECT["tool"]["hatch"]["version"]["path"] == "src/horopca/__init__.py"
     assert re.fullmatch(r"\d+\.\d+\.\d+", horopca.__version__)
 
 
 @pytest.mark.parametrize("page, line", [("CITATION.cff", r"^version: (.+)$"), ("recipe/recipe.yaml", r'^  version: "(.+)"$')])
-def test_the_version_is_quoted_right(page, line):
+def test_other_files_have_the_same_version(page, line):
     assert re.findall(line, (ROOT / page).read_text(encoding="utf-8"), flags=re.MULTILINE) == [horopca.__version__]
+
+
+def test_links_of_the_long_description_are_absolute():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for rule in PYPROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
+        text = re.sub(rule["pattern"], rule["replacement"], text)
+    targets = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(targets) > 20 and all(target.startswith("https://") for target in targets)
+    images = re.findall(r"!\[[^]]*\]\(([^)]+)\)", text)
+    assert images and all(image.startswith("https://raw.") for image in images)
 
 
 def test_the_recipe_needs_what_the_package_needs():
@@ -31,13 +41,13 @@ def test_the_recipe_needs_what_the_package_needs():
     assert f'python_min: "{PYPROJECT["project"]["requires-python"].removeprefix(">=")}"' in RECIPE
 
 
-def test_pythons_that_are_tried_are_those_that_are_claimed():
-    """Those with a classifier are in the matrix of the hosted tests, the lowest of them the lowest that is allowed."""
+def test_every_claimed_python_is_tested():
+    """The matrix of the hosted tests has every Python with a classifier, and starts with the lowest one that is allowed."""
     claimed = re.findall(r"Python :: (3\.\d+)", " ".join(PYPROJECT["project"]["classifiers"]))
     workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8")
     (matrix,) = re.findall(r"^ +python: \[(.+)\]$", workflow, flags=re.MULTILINE)
-    tried = matrix.replace('"', "").split(", ")
-    assert set(claimed) <= set(tried) and f">={tried[0]}" == PYPROJECT["project"]["requires-python"]
+    tested = matrix.replace('"', "").split(", ")
+    assert set(claimed) <= set(tested) and f">={tested[0]}" == PYPROJECT["project"]["requires-python"]
 
 
 def test_workflows_pin_every_action_by_digest():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import inspect
 import re
 import sys
@@ -99,10 +100,17 @@ def sections(value: object) -> dict[str, str]:
     return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
 
 
+# examples that cannot run here: they download data, or hyperbolix needs Python 3.12
+NOT_RUN = {"from_hyperbolix", "fetch", "fetch_embedding", "fetch_graph", "fetch_network"}
+
+
 @pytest.mark.parametrize("name", sorted(CALLED.keys() - TYPES.keys()))
-def test_a_public_name_has_an_example_and_says_what_its_parameters_are(name):
+def test_public_names_have_an_example_that_runs_and_describe_their_parameters(name):
     found = sections(CALLED[name])
     assert ">>> " in found.get("Examples", "") and found.get("See Also"), "no example, or no See Also"
+    examples = doctest.DocTestParser().get_examples(found["Examples"])
+    run = [one for one in examples if doctest.SKIP not in one.options and not re.match("(from|import) ", one.source)]
+    assert run or name.rpartition(".")[2] in NOT_RUN, "no example runs"
     entries = re.findall(r"^(\S[^\n]*?)(?: : [^\n]*)?\n +\S", found.get("Parameters", ""), flags=re.MULTILINE)
     described = {parameter.strip("* ") for entry in entries for parameter in entry.split(",")}
     parameters = inspect.signature(CALLED[name]).parameters.values()
@@ -114,7 +122,12 @@ def test_a_public_name_has_an_example_and_says_what_its_parameters_are(name):
 def test_every_field_of_a_result_is_described(name):
     text = inspect.getsource(TYPES[name])
     missing = [field for field in TYPES[name]._fields if not re.search(rf"#: [^\n]*\n +{field}: |\n +{field}: [^\n]*#: ", text)]
-    assert not missing and len(inspect.getdoc(TYPES[name]) or "") > 10
+    text = inspect.getdoc(TYPES[name]) or ""
+    assert not missing and len(text) > 10
+    maker = re.search(r"`(?:\w+\.)*(\w+)`", text)
+    assert maker and ">>> " in (inspect.getdoc(getattr(import_module(name.rpartition(".")[0]), maker.group(1))) or ""), (
+        "the docstring of a result must name the function that returns it, which has an example"
+    )
 
 
 ESTIMATORS = [getattr(horopca, name) for name in horopca.__all__ if hasattr(getattr(horopca, name), "get_params")]
@@ -134,3 +147,7 @@ def test_every_parameter_of_an_estimator_has_its_default_and_its_meaning(estimat
         elsewhere = meaning.startswith("As for ") or (kind.endswith("optional") and parameter.default is None)
         assert elsewhere or ast.literal_eval(default.group(1)) == parameter.default, f"default of {name}"
     assert "See Also" in text
+    assert "References\n---" in text or estimator.__name__ in WITHOUT_REFERENCES
+
+
+WITHOUT_REFERENCES = {"EuclideanPCA", "RadialPCA"}  # baselines that no paper describes

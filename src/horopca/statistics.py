@@ -34,7 +34,7 @@ FRAME_ROWS = 1 << 15  # A canonical frame is computed from at most this many ima
 
 
 class Mean(NamedTuple):
-    """A Fréchet mean or geometric median, and how the search for it ended."""
+    """A Fréchet mean or geometric median, and how the search for it ended; returned by `frechet_mean` and `frechet_median`."""
 
     point: Any  #: (d+1,), in the array library of the points, float64
     variance: float  #: mean squared distance to it

@@ -46,11 +46,6 @@ def test_json_holds_the_records_of_the_library_in_the_order_of_the_options(point
     assert [row | {"seconds": 0} for row in found["results"]] == [pytest.approx(row | {"seconds": 0}) for row in expected]
 
 
-def test_without_a_file_it_compares_on_a_tree():
-    found = json.loads(compared("--methods", "tpca", "--json").stdout)
-    assert found["n_points"] == 121 and found["input"] is None
-
-
 def test_model_and_curvature_and_files_with_classes(tmp_path):
     path = tmp_path / "points.csv"
     pd.DataFrame(2 * to_hyperboloid(TREE.points)).assign(label=TREE.labels).to_csv(path, index=False)

@@ -109,4 +109,4 @@ def test_clades_are_classes_that_stability_takes_as_groups(tmp_path):
 
 
 def test_an_output_is_needed(tree):
-    refused(run("embed", tree), "-o FILE is missing", code=2)
+    refused(run("embed", tree), "Missing option '-o' / '--output'", code=2)

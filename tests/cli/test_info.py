@@ -8,8 +8,7 @@ import pytest
 
 from hierarchies import TREE
 from horopca.geometry import radius, to_hyperboloid
-from horopca.io import describe, load, save
-from horopca.io.description import describe_file
+from horopca.io import load, save
 
 from .running import refused, run
 
@@ -50,6 +49,16 @@ def test_a_curvature_that_the_file_holds(tmp_path):
     refused(run("info", path, "--curvature", "bias"), "the name of one in")
 
 
+def test_arrays_to_choose_from_are_listed(tmp_path):
+    path = tmp_path / "net.npz"
+    np.savez(path, text=TREE.points, image=TREE.points, c=0.5)
+    said = " ".join(run("info", path).stdout.split())
+    assert "arrays text 40×5, image 40×5, c = 0.5 points in one of text, image: pass --key" in said
+    assert json.loads(run("info", path, "--json").stdout)["keys"] == ["text", "image"]
+    refused(run("info", path, "--key", "words"), "has no array 'words'")
+    refused(run("reduce", path), "say which array to read with --key")
+
+
 @pytest.mark.parametrize(("size", "verdict"), [(0.01, "nearly flat, tangent PCA"), (1.0, "curved, HoroPCA")])
 def test_info_says_whether_points_are_curved(tmp_path, size, verdict):
     for name in ("points.npy", "points.tsv"):
@@ -71,17 +80,16 @@ def test_rows_beyond_every_model(tmp_path):
     assert "as a ball holds them at no curvature" in said and "as tangent holds them at no curvature" in said
 
 
-def test_a_large_file_is_described_as_a_small_one_is(tmp_path, monkeypatch):
-    X = np.concatenate([TREE.points, TREE.points[:7], np.full((2, 5), 0.4), [[np.nan] * 5]])
-    for matrix in (X, to_hyperboloid(X), 3 * X.astype(np.float32), X + 2):
-        path = save(tmp_path / "x.npy", matrix, force=True)
-        monkeypatch.setattr("horopca.io.description.BLOCK_ELEMENTS", 1 << 20)
-        whole = describe(matrix)
-        monkeypatch.setattr("horopca.io.description.BLOCK_ELEMENTS", 60)
-        assert describe_file(path) == whole and whole.n_duplicates == 8 and whole.n_nonfinite == 1
-        assert json.loads(run("info", path, "--json").stdout)["n_duplicates"] == 8
-    with pytest.raises(ValueError, match="at least one finite row, but none of its 3"):
-        describe(np.full((3, 2), np.nan))
+@pytest.mark.parametrize("as_points", [lambda X: X, to_hyperboloid, lambda X: 3 * X.astype(np.float32), lambda X: X + 2])
+def test_a_file_of_several_blocks_is_described_as_a_whole(tmp_path, as_points):
+    X = np.random.default_rng(0).uniform(-0.2, 0.2, (90_000, 12))
+    X[80_000:80_007], X[85_000:85_002], X[-1] = X[:7], 0.25, np.nan
+    found = json.loads(run("info", save(tmp_path / "x.npy", as_points(X)), "--json").stdout)
+    assert (found["n_rows"], found["n_duplicates"], found["n_nonfinite"]) == (90_000, 8, 1)
+
+
+def test_rejects_a_file_without_finite_rows(tmp_path):
+    refused(run("info", save(tmp_path / "x.npy", np.full((3, 2), np.nan))), "at least one finite row, but none of its 3")
 
 
 def test_a_file_is_never_in_memory_as_a_whole(tmp_path):
@@ -118,5 +126,4 @@ def test_a_model_that_the_file_or_an_option_states_is_used(tmp_path, name):
 
 def test_errors(tmp_path):
     refused(run("info", tmp_path / "absent.npy"), "There is no file")
-    refused(run("info", save(tmp_path / "nan.npy", np.full((3, 2), np.nan))), "at least one finite row")
     refused(run("info", save(tmp_path / "x.npy", TREE.points), "--key", "X"), "is not one")

@@ -36,7 +36,7 @@ def test_points_without_names_are_called_by_their_rows(points):
 
 
 def test_rejects_unknown_and_ambiguous_names(named, points, tmp_path):
-    refused(run("nearest", named, "term 3"), f"10 points of {named} match 'term 3': term 3 (E03), term 30 (E30)")
-    refused(run("nearest", points, "cat"), "has no point called 'cat'; it has 0, 1, 2, ...")
-    refused(run("nearest", points, 40), "has no point called '40'")
+    refused(run("nearest", named, "term 3"), "but 10 match 'term 3': term 3 (E03), term 30 (E30)")
+    refused(run("nearest", points, "cat"), "NAME must be the name or the row number (0 to 39) of a point, but is 'cat'")
+    refused(run("nearest", points, 40), "but is '40'")
     refused(run("nearest", save(tmp_path / "one.npy", TREE.points[:1]), 0), "has no other point with a name")

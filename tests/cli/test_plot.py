@@ -53,7 +53,7 @@ def test_names_are_written(folder):
         (["plane.npy", "--view", "ball"], "points of the ball", 1),
         (["plane.npy", "-o", "picture.gif"], "must end in .png", 1),
         (["plane.npy", "--centre", "cat"], "--centre must be the name or the row number", 1),
-        (["plane.npy", "--centre", "77"], "--centre must be a row of Y", 1),
+        (["plane.npy", "--centre", "77"], "but is '77'", 1),
         (["absent.npy"], "There is no file", 1),
         (["ball.npy", "--view", "ball", "--centre", 3], "is for the plane", 2),
     ],

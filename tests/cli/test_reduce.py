@@ -89,9 +89,8 @@ def test_neighbours_that_are_kept(tmp_path, points):
 
 def test_figures_of_many_points_are_those_of_a_sample(tmp_path):
     path = save(tmp_path / "many.npz", np.random.default_rng(0).normal(size=(20_000, 3)) / 10)
-    found = summary(path, *TPCA)
-    assert found["n_measured"] == 1 << 14 < found["n_points"] and 0 < found["distortion_error"] < 0.01
-    assert "in a sample of 16,384 points" in " ".join(run("reduce", path, *TPCA).stdout.split())
+    printed = " ".join(run("reduce", path, *TPCA).stdout.split())
+    assert "in a sample of 16,384 points" in printed and " ± 0.00" in printed
     assert run("reduce", path, *TPCA, "--quiet").output == ""
 
 

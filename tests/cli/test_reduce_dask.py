@@ -5,6 +5,7 @@ import dask.array as da
 import numpy as np
 import pytest
 from distributed import LocalCluster
+from matplotlib.figure import Figure
 
 from clouds import cloud
 from horopca import TangentPCA
@@ -33,7 +34,7 @@ def test_reduce_on_a_cluster(store, tmp_path, monkeypatch):
         np.testing.assert_allclose(open_store(tmp_path / "out.zarr").compute(), estimator.transform(X), atol=1e-8)
         assert run(*at, "--from-fit", fit, "-o", tmp_path / "again.zarr").exit_code == 0
         with monkeypatch.context() as patch:  # all or nothing, here too
-            patch.setattr("horopca.cli.reduce.save_fitted", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+            patch.setattr(Figure, "savefig", lambda *_, **__: (_ for _ in ()).throw(OSError(28, "No space left")))
             outputs = ("--save-fit", tmp_path / "b.npz", "--plot", tmp_path / "b.png", "-o", tmp_path / "b.zarr")
             failed = run(*at, "--method", "tpca", *outputs)
         assert failed.exit_code == 1 and "No space left" in said(failed)

@@ -81,7 +81,7 @@ def test_open_starts_a_browser(folder, monkeypatch, there):
         (["deep.npy"], "or horopca reduce on the command line, reduces"),
         (["plane.npy", "-o", "page.pdf"], "must end in .html"),
         (["plane.npy", "-o", "no/page.html"], "there is no folder no"),
-        (["plane.npy", "--root", "cat"], "--root must be the name or the row number of a point, but is 'cat'"),
+        (["plane.npy", "--root", "cat"], "--root must be the name or the row number (0 to "),
         (["plane.npy", "--images", "images.txt"], "absent.png"),
         (["plane.npy", "--images", "short.txt"], "must hold one picture for each of the"),
         (["plane.npy", "--palette", "red"], "palette must"),

@@ -102,6 +102,9 @@ def test_new_leaves_of_a_hierarchy_are_near_their_parents():
         for name, i in ((name, refitted.names_.index(name)) for name in new)
     ]
     assert np.mean(ranks) <= 1.2 * np.mean(again) + 1
+    two_parents = [("new", "n14"), ("new", "n17")]  # a tree if it were reversed
+    known = [("n4", "n1"), ("n5", "n1")]
+    assert np.array_equal(part.transform(two_parents), part.transform([*two_parents, *known]))
     with pytest.raises(ValueError, match="'b' is joined to none"):
         part.transform([("a", "n0"), ("b", "c")])
 

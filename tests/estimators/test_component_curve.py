@@ -12,7 +12,7 @@ from horopca import HoroPCA, HoroPCACV, TangentPCA, metrics
 from horopca.estimators import component_curve as selection
 from horopca.estimators import parallel_analysis
 from horopca.estimators.folds import make_folds
-from horopca.estimators.parallel_analysis import without_direction
+from horopca.estimators.parallel_analysis import look_dependent, without_direction
 from horopca.estimators.scores import slid
 from horopca.geometry import from_hyperboloid, pairwise_distance, radius, to_hyperboloid
 from horopca.metrics import component_curve
@@ -35,7 +35,7 @@ def ball(v: np.ndarray) -> np.ndarray:
     return from_hyperboloid(to_hyperboloid(v, "tangent"))
 
 
-X = ball(planted(60, 4, 2))
+X = ball(planted(60, 4, 2))  # fits are from one start where the optimum does not matter
 
 
 @pytest.fixture(scope="module")
@@ -54,13 +54,13 @@ def test_a_planted_number_of_components_is_found(curve):
 
 
 def test_points_without_a_direction_have_none():
-    found = component_curve(ball(planted(60, 4, 0, noise=1.0)), 2, estimator=QUICKLY, cv=2, copies=9)
-    assert found.chosen == 0 and found.null.shape == (9, 1) and "shows no direction that is theirs" in found.sentence
+    found = component_curve(ball(planted(60, 4, 0, noise=1.0)), 2, estimator=QUICKLY, cv=2, copies=5)
+    assert found.chosen == 0 and found.null.shape == (5, 1) and "shows no direction that is theirs" in found.sentence
 
 
 def test_the_last_dimension_is_not_compared():
-    assert component_curve(X[:, :2], cv=2, copies=1).null.shape == (1, 1)
-    line = component_curve(X[:, :1], cv=2, copies=1)
+    assert component_curve(X[:, :2], estimator=QUICKLY, cv=2, copies=1).null.shape == (1, 1)
+    line = component_curve(X[:, :1], estimator=QUICKLY, cv=2, copies=1)
     assert line.chosen == 1 and line.null.shape == (1, 0) and "there is nothing to choose" in line.sentence
 
 
@@ -96,12 +96,10 @@ def test_copies_of_a_group_are_rotated_together():
 
 def test_families_are_not_taken_for_components():
     v, groups = families(100, 5, 10, 1)
-    options = {"estimator": HoroPCA(model="tangent", n_init=1), "cv": 2, "copies": 9}
-    without = component_curve(v, 2, **options)
-    assert (
-        without.chosen > 0 and without.dependent and "Rows look dependent" in without.sentence and "groups=" in without.sentence
-    )
-    grouped = component_curve(v, 2, groups=groups, **options)
+    options = {"estimator": HoroPCA(model="tangent", n_init=1), "cv": 2, "copies": 5}
+    without = component_curve(v, 1, **options)
+    assert without.chosen == 1 and without.dependent and "Rows look dependent" in without.sentence
+    grouped = component_curve(v, 1, groups=groups, **options)
     assert grouped.chosen == 0 and not grouped.dependent and "groups=" not in grouped.sentence
 
 
@@ -119,11 +117,11 @@ def test_the_figures_are_those_of_the_metrics_on_the_unseen_rows(curve):
 
 def test_all_dimensions_keep_all_and_more_components_keep_more():
     for options in ({"strategy": "greedy"}, {"spine": "free"}, {}):
-        found = component_curve(X, estimator=HoroPCA(n_init=2, **options), **QUICK)
+        found = component_curve(X[:40, :3], estimator=HoroPCA(n_init=1, **options), **QUICK)
         assert np.all(np.diff(found.variance.mean) > 0) and np.all(np.diff(found.distortion.mean) < 0), options
         if options.get("strategy") == "greedy":  # whose last component is found by a climb
             continue
-        assert found.n_components.tolist() == [1, 2, 3, 4]
+        assert found.n_components.tolist() == [1, 2, 3]
         for held, best in ((found.distortion, 0), (found.variance, 1), (found.neighbours, 1)):
             assert np.allclose([held.mean[-1], held.across.mean(axis=0)[-1]], best, atol=1e-9)
 
@@ -131,13 +129,11 @@ def test_all_dimensions_keep_all_and_more_components_keep_more():
 @pytest.mark.parametrize("objective", ["variance", "robust"])
 def test_folds_are_fitted_as_the_estimator_fits_them(objective):
     far = np.vstack([X, 0.9999 * np.eye(4)[[3, 3, 3]]])  # three points that pull the mean and the variance aside
-    estimator, part = HoroPCA(objective=objective, n_init=2), KFold(2, shuffle=True, random_state=0)
+    estimator, part = HoroPCA(objective=objective, n_init=1), KFold(2, shuffle=True, random_state=0)
     found = component_curve(far, 2, estimator=estimator, **{**QUICK, "cv": part})
     for fold, (seen, unseen) in enumerate(part.split(far)):
-        for k in (1, 2):
-            Z = HoroPCA(k, objective=objective, n_init=2).fit(far[seen]).transform(far[unseen])
-            expected = metrics.average_distortion(far[unseen], Z)
-            assert found.distortion.among[fold, k - 1] == pytest.approx(expected, rel=1e-6), (fold, k)
+        Z = HoroPCA(2, objective=objective, n_init=1).fit(far[seen]).transform(far[unseen])
+        assert found.distortion.among[fold, 1] == pytest.approx(metrics.average_distortion(far[unseen], Z), rel=1e-6)
 
 
 def test_nothing_depends_on_the_jobs():
@@ -195,8 +191,8 @@ def test_the_fewest_within_one_error_of_the_best(curve):
 
 
 def test_a_chosen_fit_is_that_of_horopca_with_as_many_components():
-    chosen = HoroPCACV(2, cv=2, copies=4, n_init=2).fit(X)
-    plain = HoroPCA(2, random_state=0, n_init=2).fit(X)
+    chosen = HoroPCACV(2, cv=2, copies=2, n_init=1).fit(X)
+    plain = HoroPCA(2, random_state=0, n_init=1).fit(X)
     assert chosen.n_components_ == chosen.n_components == chosen.curve_.chosen == 2
     assert np.array_equal(chosen.transform(X), plain.transform(X))
     assert "There may be more: raise max_components." in chosen.curve_.sentence
@@ -227,7 +223,7 @@ def test_one_component_of_points_without_a_direction_is_warned_of():
         assert HoroPCACV(1, cv=2, copies=9, n_init=1).fit(ball(planted(40, 3, 0, noise=1.0))).n_components_ == 1
 
 
-# ---- refusals
+# ---- errors and warnings
 
 
 def test_the_comparison_with_chance_says_that_it_is_not_robust():
@@ -255,13 +251,13 @@ def test_the_comparison_with_chance_says_that_it_is_not_robust():
         ({"estimator": HoroPCA(spine="loose")}, "spine must be"),
     ],
 )
-def test_wrong_options_are_refused_in_sentences(options, sentence):
+def test_rejects_invalid_options(options, sentence):
     with pytest.raises(ValueError) as refusal:
         component_curve(X, **options)
     assert sentence in str(refusal.value)
 
 
-def test_wrong_points_are_refused_in_sentences():
+def test_rejects_unsuitable_points():
     with pytest.raises(ValueError, match="must be at most the number of different rows, 3, but is 5"):
         component_curve(np.tile(X[:3], (20, 1)))
     with pytest.raises(ValueError, match="cv must be at most the number of different rows, 3, but is 5"):
@@ -283,5 +279,18 @@ def test_wrong_points_are_refused_in_sentences():
 
 
 def test_few_points_have_no_neighbours_to_count():
-    found = component_curve(X[:6], 1, **QUICK)
+    found = component_curve(X[:6], 1, estimator=QUICKLY, **QUICK)
     assert np.isnan(found.neighbours.mean).all() and np.isfinite(found.distortion.mean).all()
+
+
+def test_points_closer_than_float64_can_express_keep_everything():
+    found = component_curve(1e-310 * planted(12, 3, 2), 1, estimator=HoroPCA(model="tangent", n_init=1), **QUICK)
+    assert found.distortion.mean == 0 and found.variance.mean == 1
+
+
+@pytest.mark.parametrize(("size", "width"), [(2, 0.05), (4, 0.0), (10, 0.2)])
+def test_similar_rows_look_dependent(size, width):
+    rng = np.random.default_rng(0)
+    v = np.repeat(rng.standard_normal((100 // size, 5)), size, axis=0) + width * rng.standard_normal((100, 5))
+    assert look_dependent(to_hyperboloid(v, "tangent"))
+    assert not look_dependent(to_hyperboloid(rng.standard_normal((100, 5)), "tangent"))

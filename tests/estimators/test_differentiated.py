@@ -1,4 +1,4 @@
-"""A tensor that asks for gradients keeps them through every estimator that maps points, with the numbers of any other array."""
+"""Every estimator that maps points propagates the gradients of tensors."""
 
 import numpy as np
 import pytest
@@ -67,7 +67,7 @@ def test_in_every_model_and_precision(model):
         whole[:, space] = part
         return fit.transform(whole)
 
-    if model in ("lorentz", "lorentz-time-last"):  # a step off the hyperboloid is refused: the Jacobian from the formula
+    if model in ("lorentz", "lorentz-time-last"):  # a step off the hyperboloid is an error: compare Jacobians
         bare = ESTIMATORS["HoroPCA"](model="lorentz-space", curvature=-0.4).fit(X_there[:, space])
         direct, through = (
             torch.autograd.functional.jacobian(lambda p, f=f, m=m: f(p)[:, geometry.MODELS[m].space], points[:, space])

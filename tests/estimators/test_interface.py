@@ -24,7 +24,7 @@ from horopca.metrics import pair_variance
 
 TREE = make_hierarchy(branching=3, depth=3, n_features=4, random_state=0)
 CLASSES = np.arange(len(TREE.points)) % 2
-HURRIED = {"n_init": 2, "n_draws": 3, "random_state": 0, "max_components": 1, "cv": 2, "rule": "one_se", "copies": 0}
+QUICK = {"n_init": 2, "n_draws": 3, "random_state": 0, "max_components": 1, "cv": 2, "rule": "one_se", "copies": 0}
 
 
 def parameters(name):
@@ -32,8 +32,8 @@ def parameters(name):
 
 
 def fitted(name, **options):
-    """An estimator of the list, fitted in a hurry to a data frame, whose columns have names."""
-    quick = {key: value for key, value in HURRIED.items() if key in parameters(name)}
+    """An estimator of the list, fitted to a data frame with options that make it quick."""
+    quick = {key: value for key, value in QUICK.items() if key in parameters(name)}
     columns = [f"x{k}" for k in range(TREE.points.shape[1])]
     return getattr(estimators, name)(**quick, **options).fit(pd.DataFrame(TREE.points, columns=columns), TREE.labels)
 
@@ -73,7 +73,7 @@ OTHER = {
 def test_a_refit_leaves_nothing_of_the_fit_before(name, first):
     """Points, then a matrix of distances; probabilities, then none; and so on, in both orders."""
     kind, known = getattr(estimators, name), parameters(name)
-    quick = {key: value for key, value in HURRIED.items() if key in known}
+    quick = {key: value for key, value in QUICK.items() if key in known}
     other = {key: value for key, value in OTHER.items() if key in known}
     if "stretch" in other:
         other |= {"spine": "free", "objective": "distortion", "strategy": "joint", "tol": 1e-3}
@@ -87,6 +87,25 @@ def test_a_refit_leaves_nothing_of_the_fit_before(name, first):
     fresh = kind(**options[1]).fit(X[1], CLASSES)
     assert vars(again).keys() == vars(fresh).keys()
     assert [key for key in vars(fresh) if pickle.dumps(vars(again)[key]) != pickle.dumps(vars(fresh)[key])] == []
+
+
+@pytest.mark.parametrize("name", estimators.__all__)
+def test_a_fit_that_fails_changes_nothing(name):
+    found = fitted(name)
+    wrong = {key: -1 for key in ("n_components", "C", "max_components") if key in parameters(name)}
+    wrong |= {"model": "klein", "curvature": -4.0}
+    before = dict(vars(found))
+    with pytest.raises(ValueError, match=r"(n_components|C|max_components) must be .* but is -1"):
+        found.set_params(**wrong).fit(TREE.points / 4, TREE.labels)
+    assert vars(found) == {**before, **wrong}
+
+
+@pytest.mark.parametrize("name", estimators.__all__)
+@pytest.mark.parametrize(("option", "value"), [("model", "disk"), ("curvature", 1.0), ("max_iter", 0), ("tol", -1.0)])
+def test_errors_of_options_that_estimators_share(name, option, value):
+    if option in parameters(name):
+        with pytest.raises(ValueError, match=rf"{option} must be .* but is {value!r}"):
+            fitted(name, **{option: value})
 
 
 @pytest.mark.parametrize("name", estimators.__all__)

@@ -249,7 +249,7 @@ def test_batches_of_any_shape_and_memory():
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "sentence"),
+    ("call", "error", "message"),
     [
         (lambda: HoroProjection(4, 5), ValueError, r"components must be a whole number from 1 to 4 \(dim is 4\), but is 5"),
         (lambda: HoroProjection(4, 2, "auto"), ValueError, "model must be one of"),
@@ -263,8 +263,8 @@ def test_batches_of_any_shape_and_memory():
         (lambda: HoroProjection.from_fit(TangentPCA(2).fit(TREE)), ValueError, "must be a fitted HoroPCA, but is a TangentPCA"),
     ],
 )
-def test_errors(call, error, sentence):
-    with pytest.raises(error, match=sentence):
+def test_errors(call, error, message):
+    with pytest.raises(error, match=message):
         call()
 
 

@@ -73,7 +73,7 @@ def test_mds_says_how_far_distances_are_from_hyperbolic():
     assert "fit no hyperbolic space" in ring.status_
 
 
-def test_mds_warns_where_far_points_drown_the_others():
+def test_mds_warns_if_rounding_hides_components():
     x = cloud(30, 3, seed=9)
     x[0] = lift(np.sinh(150.0) * np.eye(1, 3)[0])
     with pytest.warns(UserWarning, match="only 1 of the 3 components are accurate"):
@@ -90,15 +90,15 @@ def test_mds_curvature_of_distances():
 
 
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    ("change", "message"),
     [
         (lambda D: D[:4], r"X must be a square matrix of distances .*shape \(4, 6\)"),
         (lambda D: np.where(np.eye(6) > 0, np.nan, D), "NaN"),
         (lambda D: 1000 * D, "X must hold distances of at most 350"),
     ],
 )
-def test_wrong_distances_are_refused(change, sentence):
-    with pytest.raises(ValueError, match=sentence):
+def test_errors_of_distances(change, message):
+    with pytest.raises(ValueError, match=message):
         HyperbolicMDS(2, metric="precomputed").fit(change(distances_of(cloud(6, 2, seed=11))))
 
 
@@ -106,9 +106,9 @@ def test_mds_says_what_distances_cannot_do():
     D = distances_of(cloud(6, 2, seed=12))
     mds = HyperbolicMDS(2, metric="precomputed").fit(D)
     assert not hasattr(mds, "inverse_transform")
-    with pytest.raises(AttributeError) as refusal:
+    with pytest.raises(AttributeError) as error:
         mds.inverse_transform(np.zeros((2, 2)))
-    assert "knows distances only" in str(refusal.value.__cause__)
+    assert "knows distances only" in str(error.value.__cause__)
     with pytest.raises(ValueError, match="5 features, but HyperbolicMDS is expecting 6"):
         mds.transform(D[:, :5])
     with pytest.raises(ValueError, match="metric must be one of 'hyperbolic', 'precomputed'"):

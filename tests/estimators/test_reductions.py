@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from sklearn.base import clone
@@ -32,13 +29,12 @@ from horopca.metrics.comparison import METHODS, make
 from horopca.statistics import frechet_mean
 
 QUICK = {"HoroPCA": {"n_init": 2}, "PGA": {"n_init": 2}, "BSA": {"n_init": 2}, "HalfSpaceProjection": {"n_draws": 5}}
-ALL = [name for name in METHODS if name not in ("horopca-distortion", "horopca-stretch")]
-LINEAR = [name for name in ALL if "noise" not in name]
-ISOMETRIC = [name for name in LINEAR if name not in ("radial", "halfspace")]  # projections, which lengthen no distance
+ALL = [name for name in METHODS if name not in ("horopca-distortion", "horopca-stretch", "pga-noise", "bsa-noise")]
+ISOMETRIC = [name for name in ALL if name not in ("radial", "halfspace")]  # projections, which lengthen no distance
 
 
 def reduction(name, K=2, **options):
-    """A method of the comparison, in a hurry."""
+    """A method of the comparison, with options that make it quick."""
     estimator = make(name, K, random_state=0)
     quick = {key: value for key, value in QUICK.get(METHODS[name].estimator, {}).items() if key not in options}
     return estimator.set_params(**quick, **options)
@@ -63,11 +59,10 @@ def test_the_frame_is_canonical(X, name):
     assert np.all(np.sum(v**3, axis=0) > 0)
 
 
-@pytest.mark.parametrize("name", LINEAR)
-@pytest.mark.parametrize("far", [1.0, 6.0])
-def test_the_answer_moves_with_the_data(X, name, far):
+@pytest.mark.parametrize("name", ALL)
+def test_the_answer_moves_with_the_data(X, name):
     x = to_hyperboloid(X)
-    m = lift(np.sinh(far) * np.eye(1, X.shape[1])[0])
+    m = lift(np.sinh(6.0) * np.eye(1, X.shape[1])[0])
     moved = geometry.translate(lift(x[:, 1:] @ rotation(X.shape[1]).T), m)
     here, there = (pairwise_distance(reduction(name, model="lorentz", n_components=2).fit_transform(p)) for p in (x, moved))
     # e^12 of the digits are lost by moving the data 6 away; a search ends where a step gains less than 1e-8
@@ -80,8 +75,8 @@ def test_projections_lengthen_no_distance(X, name):
     assert np.all(after <= before * (1 + 1e-9) + 1e-9)
 
 
-@pytest.mark.parametrize("name", LINEAR)
-@pytest.mark.parametrize("K", [1, 3, 5])
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("K", [1, 5])
 def test_every_number_of_components(X, name, K):
     estimator = reduction(name, K).fit(X)
     Y = estimator.transform(X)
@@ -100,18 +95,6 @@ def test_every_number_of_components(X, name, K):
         assert metrics.average_distortion(X, Y) < 1e-9
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_a_refused_refit_changes_nothing(X, name):
-    estimator = reduction(name).fit(X)
-    before, Y = dict(vars(estimator)), estimator.transform(X)
-    wrong = {"model": "klein", "curvature": -4.0, "n_components": 99}
-    estimator.set_params(**wrong)
-    with pytest.raises(ValueError, match=r"n_components must be .* but is 99"):
-        estimator.fit(X / 2)
-    assert vars(estimator) == {**before, **wrong}
-    assert np.array_equal(estimator.transform(X), Y)
-
-
 def test_half_spaces_look_towards_a_point_of_the_data_and_the_best_draw_is_taken(X):
     seen = geometry.translate_to_origin(to_hyperboloid(X), frechet_mean(to_hyperboloid(X)).point)[:, 1:]
     towards = seen / np.linalg.norm(seen, axis=1, keepdims=True)
@@ -126,13 +109,12 @@ def test_half_spaces_look_towards_a_point_of_the_data_and_the_best_draw_is_taken
 def test_components_by_the_variance_that_they_keep(X, name):
     every = reduction(name, None).fit(X)
     assert every.n_components_ == X.shape[1] == every.transform(X).shape[1]
-    for share in (0.9,):
-        estimator = reduction(name, share).fit(X)
-        K = estimator.n_components_
-        assert estimator.transform(X).shape == (len(X), K)
-        assert estimator.explained_variance_ratio_.sum() >= share or K == X.shape[1]
-        if K > 1:
-            assert reduction(name, K - 1).fit(X).explained_variance_ratio_.sum() < share
+    estimator = reduction(name, 0.9).fit(X)
+    K = estimator.n_components_
+    assert estimator.transform(X).shape == (len(X), K)
+    assert estimator.explained_variance_ratio_.sum() >= 0.9 or K == X.shape[1]
+    if K > 1:
+        assert reduction(name, K - 1).fit(X).explained_variance_ratio_.sum() < 0.9
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -144,7 +126,7 @@ def test_the_model_of_the_fit_stays_that_of_transform(X, name):
     assert np.allclose(estimator.transform(estimator.inverse_transform(Y)), Y, atol=1e-8)
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if "random_state" in reduction(name).get_params()])
+@pytest.mark.parametrize("name", ["horopca", "pga", "halfspace"])
 def test_every_kind_of_random_state(X, name):
     seed = reduction(name, random_state=7).fit_transform(X)
     assert np.array_equal(reduction(name, random_state=np.random.RandomState(7)).fit_transform(X), seed)
@@ -179,7 +161,7 @@ def test_bsa_reports_what_it_does(X, options):
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_score_is_of_what_the_fit_was_for(X, name):
-    """One definition for all: what the images of the fit's own points keep, or fail to, as the estimator reports it."""
+    """The score has the same definition for all estimators."""
     estimator = reduction(name).fit(X)
     Y = estimator.transform(X)
     expected = {
@@ -194,8 +176,7 @@ def test_a_score_is_of_what_the_fit_was_for(X, name):
     if hasattr(estimator, "unexplained_variance_") and estimator.objective_ == "residual":
         assert estimator.score(X) == pytest.approx(-estimator.unexplained_variance_[-1])
     scaled = clone(estimator).set_params(curvature=-0.25).fit(2 * X)  # the same points in a unit half as long
-    if "noise" not in name:
-        assert scaled.score(2 * X) == pytest.approx((1 if estimator.objective_ == "distortion" else 4) * expected, rel=1e-6)
+    assert scaled.score(2 * X) == pytest.approx((1 if estimator.objective_ == "distortion" else 4) * expected, rel=1e-6)
 
 
 def test_radial_pca_keeps_every_distance_from_the_mean(X):
@@ -244,11 +225,9 @@ def spread_of(estimator, K, d, scale):
     [
         EuclideanPCA(),
         TangentPCA(),
-        PGA(random_state=0),
-        PGA(strategy="greedy", random_state=0),
-        PGA(objective="residual", random_state=0),
-        BSA(random_state=0),
-        BSA(strategy="last", random_state=0),
+        PGA(n_init=2, random_state=0),
+        PGA(n_init=2, objective="residual", random_state=0),
+        BSA(n_init=2, random_state=0),
         HyperbolicMDS(),
     ],
 )
@@ -293,12 +272,9 @@ def test_tangent_pca_is_scikit_learns_at_the_mean(X):
 @pytest.mark.parametrize("name", ALL)
 def test_every_model_and_curvature_gives_the_same_picture(X, name):
     poincare = reduction(name).fit_transform(X)
-    for model in ("lorentz", "klein", "halfspace", "tangent"):
+    for model in ("lorentz", "halfspace"):
         theirs = from_hyperboloid(to_hyperboloid(X), model) * (1 if model == "halfspace" else 2)
-        options = {"model": model, "curvature": -0.25}
-        if "noise" in name:  # in units of length, of which there are twice as many
-            options["base_noise"] = 2 * METHODS[name].options["base_noise"]
-        Y = reduction(name, **options).fit_transform(theirs)
+        Y = reduction(name, model=model, curvature=-0.25).fit_transform(theirs)
         assert Y.shape == (len(X), 3 if model == "lorentz" else 2)
         images = from_hyperboloid(to_hyperboloid(Y / (1 if model == "halfspace" else 2), model))
         assert np.allclose(images, poincare, atol=1e-4)
@@ -316,24 +292,8 @@ def test_dtypes_and_array_libraries_come_back_out(X, name, xp):
     assert np.linalg.norm(to_numpy(Y), axis=1).max() < 1
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_citizens_of_scikit_learn(X, name):
-    frozen = X.copy()
-    frozen.flags.writeable = False
-    frame = pd.DataFrame(frozen, columns=[f"x{i}" for i in range(X.shape[1])])
-    estimator = reduction(name).set_output(transform="pandas").fit(frame)
-    out = estimator.transform(frame)
-    assert list(out.columns) == [f"{METHODS[name].estimator.lower()}{i}" for i in range(2)]
-    again = reduction(name).fit(frozen)
-    assert np.allclose(again.transform(frozen), out, atol=1e-5)  # a data frame is summed in another order
-    assert np.array_equal(pickle.loads(pickle.dumps(again)).transform(frozen), again.transform(frozen))
-    assert clone(again).get_params() == again.get_params()
-    assert np.array_equal(frozen, X)
-    assert again.transform(torch.tensor(X, requires_grad=True)).requires_grad
-
-
 def test_scores_choose_in_a_grid_search(X):
-    for estimator in (HoroPCA(n_init=1, spine="free"), PGA(n_init=1, random_state=0), TangentPCA(), HyperbolicMDS()):
+    for estimator in (HoroPCA(n_init=1, random_state=0), TangentPCA()):
         assert GridSearchCV(estimator, {"n_components": [1, 3]}, cv=2).fit(X).best_params_ == {"n_components": 3}
 
 
@@ -345,8 +305,7 @@ def test_degenerate_data(X, name):
     doubled = np.concatenate([X, X, X[:5]])
     assert np.all(np.isfinite(reduction(name).fit_transform(doubled)))
     same = np.full((6, 3), 0.3)
-    if "noise" not in name:
-        assert np.allclose(reduction(name).fit_transform(same), 0, atol=1e-6)
+    assert np.allclose(reduction(name).fit_transform(same), 0, atol=1e-6)
     few = np.random.default_rng(0).uniform(-0.4, 0.4, size=(3, 4))
     Y = reduction(name).fit_transform(few)
     assert np.all(np.isfinite(Y))
@@ -354,7 +313,7 @@ def test_degenerate_data(X, name):
         assert metrics.average_distortion(few, Y) < 1e-3  # three points span a plane
 
 
-@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize("name", ALL)
 def test_points_near_the_boundary_and_beyond_it(name):
     rng = np.random.default_rng(0)
     u = rng.standard_normal((60, 4))
@@ -370,9 +329,9 @@ def test_points_near_the_boundary_and_beyond_it(name):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_wrong_components_and_points_are_refused(X, name):
-    for K, sentence in ((0, "from 1 to 5"), (6, "from 1 to 5 .*but is 6"), (1.5, "whole number")):
-        with pytest.raises(ValueError, match=sentence):
+def test_errors_of_components_and_points(X, name):
+    for K, message in ((0, "from 1 to 5"), (6, "from 1 to 5 .*but is 6"), (1.5, "whole number")):
+        with pytest.raises(ValueError, match=message):
             reduction(name, K).fit(X)
     with pytest.raises(ValueError, match="n_components must be at most the number of points, but is 4 for n_samples = 3"):
         reduction(name, 4).fit(X[:3])
@@ -385,7 +344,7 @@ def test_wrong_components_and_points_are_refused(X, name):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "sentence"),
+    ("estimator", "message"),
     [
         (PGA(strategy="flag"), "strategy must be one of 'joint', 'greedy', but is 'flag'"),
         (PGA(objective="beauty"), "objective must be one of 'variance', 'residual'"),
@@ -405,12 +364,12 @@ def test_wrong_components_and_points_are_refused(X, name):
         (BSA(base_noise=0.1), "there is no base point to add it to. Pass base_point='mean'"),
     ],
 )
-def test_wrong_options_are_refused_in_a_sentence(X, estimator, sentence):
-    with pytest.raises(ValueError, match=sentence):
+def test_errors_of_options(X, estimator, message):
+    with pytest.raises(ValueError, match=message):
         estimator.fit(X)
 
 
-@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize("name", ALL)
 def test_the_inverse_reads_what_transform_gives(name):
     """Far from the mean, farther than validation allows from the origin."""
     rng = np.random.default_rng(0)

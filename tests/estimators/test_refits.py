@@ -29,8 +29,8 @@ def moved(amount, seed=1):
 def test_points_that_move_a_little_move_a_little_in_the_picture():
     """Of images that are symmetric to the eye the canonical frame flips at the least change."""
     even = np.vstack([X[:20], -X[:20]])
-    noise = 1e-6 * np.random.default_rng(0).standard_normal((4, *even.shape))
-    options = {"spine": "free", "centre": "origin"}
+    noise = 1e-6 * np.random.default_rng(0).standard_normal((3, *even.shape))
+    options = {"spine": "free", "centre": "origin", "n_init": 1}
     free = [HoroPCA(2, **options).fit_transform(even + part) for part in noise]
     film = HoroPCA(2, warm_start=True, **options)
     kept = [film.fit_transform(even + part) for part in noise]
@@ -40,7 +40,7 @@ def test_points_that_move_a_little_move_a_little_in_the_picture():
 
 
 def test_pictures_on_fewer_components_are_turned_too_whatever_the_rows():
-    pca = HoroPCA(3, warm_start=True, strategy="greedy", n_init=2)
+    pca = HoroPCA(3, warm_start=True, strategy="greedy", n_init=1)
     first, few = pca.fit_transform(X), pca.transform(X, n_components=2)
     pca.fit(moved(1e-6)[::-1])
     # the optimum moves with the points, and a climb ends so near to it
@@ -61,15 +61,16 @@ def test_a_warm_search_begins_where_the_last_one_ended():
 
 def test_another_question_is_begun_anew():
     """More components, fewer dimensions: the picture is as of a first fit where there is none to follow."""
-    pca = HoroPCA(2, warm_start=True).fit(X)
-    np.testing.assert_allclose(pca.set_params(n_components=3).fit_transform(X), HoroPCA(3).fit_transform(X), atol=1e-4)
-    low = X[:, :3]
-    np.testing.assert_allclose(pca.fit_transform(low), HoroPCA(3).fit_transform(low), atol=1e-12)
+    few, fresh = X[:30], HoroPCA(3, n_init=1)
+    pca = HoroPCA(2, warm_start=True, n_init=1).fit(few)
+    np.testing.assert_allclose(pca.set_params(n_components=3).fit_transform(few), fresh.fit_transform(few), atol=1e-4)
+    low = few[:, :3]
+    np.testing.assert_allclose(pca.fit_transform(low), fresh.fit_transform(low), atol=1e-12)
 
 
 def test_a_kept_fit_goes_on(tmp_path):
     centre = np.array([0.1, 0.0, 0.0, 0.2])
-    pca = HoroPCA(2, warm_start=True, centre=centre).fit(FLIPPED)
+    pca = HoroPCA(2, warm_start=True, centre=centre, n_init=1).fit(FLIPPED)
     again = load_fitted(save_fitted(pca, tmp_path / "fit.npz"))
     np.testing.assert_array_equal(again.fit_transform(X), pca.fit_transform(X))
 
@@ -94,7 +95,7 @@ def test_a_frame_is_turned_by_the_best_of_all_isometries_about_its_origin(K):
 # ---------------------------------------------------------------- the centre
 
 
-STRETCHED = {"spine": "free", "objective": "distortion", "stretch": True, "n_init": 1}
+STRETCHED = {"spine": "free", "objective": "distortion", "stretch": True}
 
 
 @pytest.mark.parametrize(
@@ -102,12 +103,12 @@ STRETCHED = {"spine": "free", "objective": "distortion", "stretch": True, "n_ini
 )
 def test_the_centre_is_in_the_middle_and_nothing_else_changes(model, curvature, options):
     coordinates = check_coordinates(model, curvature)
-    points, origin = (coordinates.from_hyperboloid(x, x.dtype) for x in (to_hyperboloid(X[:20]), np.eye(1, 5)))
-    here = {"model": model, "curvature": curvature, **options}
-    usual = HoroPCA(3, **here).fit(points)
+    points, origin = (coordinates.from_hyperboloid(x, x.dtype) for x in (to_hyperboloid(X[:12]), np.eye(1, 5)))
+    here = {"model": model, "curvature": curvature, "n_init": 1, **options}
+    usual = HoroPCA(2, **here).fit(points)
     for centre, place in (("origin", origin), (points[7], points[7:8])):
-        pca = HoroPCA(3, centre=centre, **here).fit(points)
-        for k in (1, 2, 3):
+        pca = HoroPCA(2, centre=centre, **here).fit(points)
+        for k in (1, 2):
             assert radius(coordinates.to_hyperboloid(pca.transform(place, n_components=k))) < 1e-7
         a, b = (pairwise_distance(coordinates.to_hyperboloid(fit.transform(points))) for fit in (pca, usual))
         np.testing.assert_allclose(a, b, atol=1e-7)
@@ -129,15 +130,12 @@ def test_the_centre_is_in_the_middle_and_nothing_else_changes(model, curvature, 
         ),
     ],
 )
-def test_wrong_options_are_refused_in_a_sentence(options, sentence):
+def test_rejects_invalid_options(options, sentence):
     with pytest.raises(ValueError, match=sentence):
         HoroPCA(**options).fit(X)
 
 
 # ---------------------------------------------------------------- weights
-
-
-STRETCHED = {"spine": "free", "objective": "distortion", "stretch": True}
 
 
 def same_fit(one, other):
@@ -160,7 +158,7 @@ def same_fit(one, other):
 )
 def test_a_weight_is_a_number_of_copies(options):
     some, weights = X[:20], np.random.default_rng(0).integers(0, 5, size=20)
-    weighted, copied = (HoroPCA(n_init=2, random_state=0, tol=1e-4).set_params(**options) for _ in range(2))
+    weighted, copied = (HoroPCA(n_init=1, random_state=0, tol=1e-3).set_params(**options) for _ in range(2))
     assert same_fit(weighted.fit(some, sample_weight=0.3 * weights), copied.fit(np.repeat(some, weights, axis=0)))
     assert weighted.n_samples_seen_ == 20
 
@@ -182,7 +180,7 @@ def test_weights_count_in_proportion():
 def test_a_weight_of_zero_leaves_a_point_out():
     weights = np.random.default_rng(0).uniform(size=60)
     weights[:20] = 0
-    pca, away = HoroPCA(2, n_init=2).fit(X, sample_weight=weights), HoroPCA(2, n_init=2).fit(X[20:], sample_weight=weights[20:])
+    pca, away = HoroPCA(2, n_init=1).fit(X, sample_weight=weights), HoroPCA(2, n_init=1).fit(X[20:], sample_weight=weights[20:])
     assert same_fit(pca, away)
 
 
@@ -201,15 +199,15 @@ def test_a_weight_of_zero_leaves_a_point_out():
         (np.eye(60)[7], "sample_weight must be positive for at least two points, but is zero for all but one of them."),
     ],
 )
-def test_wrong_weights_are_refused(weights, sentence):
+def test_rejects_invalid_weights(weights, sentence):
     with pytest.raises(ValueError, match=sentence):
         HoroPCA(2).fit(X, sample_weight=weights)
 
 
 def test_weights_go_with_every_array_library(xp):
     weights = np.random.default_rng(0).integers(1, 4, size=60)
-    there = HoroPCA(2).fit(xp.asarray(X), sample_weight=xp.asarray(1.0 * weights))
-    np.testing.assert_allclose(there.transform(X), HoroPCA(2).fit(X, sample_weight=weights).transform(X), atol=1e-9)
+    there = HoroPCA(2, n_init=1).fit(xp.asarray(X), sample_weight=xp.asarray(1.0 * weights))
+    np.testing.assert_allclose(there.transform(X), HoroPCA(2, n_init=1).fit(X, sample_weight=weights).transform(X), atol=1e-9)
 
 
 def test_weights_go_with_dask():
@@ -217,7 +215,7 @@ def test_weights_go_with_dask():
     da = pytest.importorskip("dask.array")
     weights = np.random.default_rng(0).integers(1, 4, size=60)
     weights[17:34] = 0
-    fit = HoroPCA(2, n_init=2, random_state=0)
+    fit = HoroPCA(2, n_init=1, random_state=0)
     there = clone(fit).fit(da.from_array(X, chunks=(17, 4)), sample_weight=weights)
     np.testing.assert_allclose(there.transform(X), fit.fit(X, sample_weight=weights).transform(X), atol=1e-6)
     outside = np.r_[[[2.0, 0, 0, 0]], X[1:]]

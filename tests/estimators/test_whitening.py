@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
-import pandas as pd
 import pytest
 import torch
-from sklearn.base import clone
 from sklearn.decomposition import PCA
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
 from clouds import cloud, directions, rotation, turned
@@ -185,16 +180,12 @@ def test_pga_in_the_plane_is_the_whole_plane():
 # ---- contracts
 
 
-def test_dtype_library_frames_and_pickling(whitener):
+def test_dtype_and_array_library(whitener):
     fitted = whitener().fit(TREE.points)
     F = fitted.transform(TREE.points)
     assert fitted.transform(TREE.points.astype(np.float32)).dtype == np.float32
     tensor = fitted.transform(torch.tensor(TREE.points))
     assert isinstance(tensor, torch.Tensor) and np.allclose(tensor.numpy(), F, atol=1e-12)
-    assert np.array_equal(pickle.loads(pickle.dumps(fitted)).transform(TREE.points), F)
-    frame = pd.DataFrame(TREE.points, columns=["a", "b", "c"])
-    named = clone(fitted).set_output(transform="pandas").fit_transform(frame)
-    assert list(named.columns) == list(clone(fitted).fit(frame).get_feature_names_out())
     torched = whitener().fit(torch.tensor(TREE.points, dtype=torch.float32))
     assert np.allclose(torched.transform(torch.tensor(TREE.points)).numpy(), F, atol=1e-3)
 
@@ -209,24 +200,20 @@ def test_the_default_falls_back_to_what_there_is():
 
 
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    ("change", "message"),
     [
         ({"n_components": 0}, "n_components must be a whole number"),
         ({"n_components": 40}, r"from 1 to 39 or None \(X has 40 rows\), but is 40"),
         ({"strategy": "best"}, "strategy must be one of 'joint', 'greedy', but is 'best'"),
         ({"n_init": 0}, "n_init must be a whole number of at least 1"),
-        ({"max_iter": 0}, "max_iter must be"),
-        ({"tol": -1}, "tol must be a positive number"),
-        ({"model": "disk"}, "model must be one of"),
-        ({"curvature": 1}, "curvature must be a negative number"),
     ],
 )
-def test_wrong_options_are_refused(change, sentence):
-    with pytest.raises(ValueError, match=sentence):
+def test_errors_of_options(change, message):
+    with pytest.raises(ValueError, match=message):
         BusemannWhitener(**change).fit(TREE.points)
 
 
-def test_data_without_variance_is_refused(whitener):
+def test_errors_of_data_without_variance(whitener):
     with pytest.raises(ValueError, match="X must hold points that differ, but all its rows are one point"):
         whitener().fit(np.full((5, 3), 0.3))
     few = np.repeat(TREE.points[:3], 5, axis=0)
@@ -236,18 +223,3 @@ def test_data_without_variance_is_refused(whitener):
         whitener(2).fit(TREE.points).inverse_transform(np.zeros((4, 3)))
     with pytest.raises(ValueError, match=r"from 1 to 3 or None \(the dimension of X is 3\), but is 4"):
         TangentWhitener(4).fit(TREE.points)
-
-
-def test_a_search_cut_short_says_so():
-    with pytest.warns(ConvergenceWarning, match=r"stopped at max_iter without converging. Raise max_iter \(now 1\)"):
-        whitener = BusemannWhitener(max_iter=1, tol=1e-12, random_state=0).fit(TREE.points)
-    assert not whitener.converged_ and "stopped" in whitener.status_
-
-
-def test_a_refused_refit_changes_nothing():
-    whitener = TangentWhitener(2).fit(TREE.points)
-    features = whitener.transform(TREE.points)
-    whitener.set_params(model="klein", n_components=99)
-    with pytest.raises(ValueError, match="n_components must be"):
-        whitener.fit(TREE.points / 2)
-    assert np.array_equal(whitener.transform(TREE.points), features)

@@ -5,8 +5,10 @@ HOROPCA_BROWSER=required.
 """
 
 import io
+import itertools
 import os
 import shutil
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -21,6 +23,10 @@ if not REQUIRED:
     if BROWSER is None:
         pytest.skip("there is no chromium here", allow_module_level=True)
 
+# A clock that goes on by a tenth of a second with every frame, whatever the machine is doing.
+CLOCK = """performance.now = () => 0; const ask = requestAnimationFrame; let now = 0;
+window.requestAnimationFrame = (act) => ask(() => act(now += 100));
+const wait = setTimeout; window.setTimeout = (act, length) => wait(act, length / 100);"""
 IN_BOTH = pytest.mark.parametrize("visit", ["chromium", "firefox"], indirect=True)  # the behaviours that matter most
 # Without the pages that chromium itself keeps ready behind every tab, and processes for tabs to come: half of all that it does.
 # (The switch replaces what playwright says with it, of which the pictures need PaintHolding.)
@@ -47,7 +53,7 @@ class Tabs:
     """
 
     def __init__(self, browser):
-        self.browser, self.plain, self.spare = browser, [], []
+        self.browser, self.plain, self.spare, self.count = browser, [], [], itertools.count()
 
     def take(self, width, height, script=None, **options):
         size, plain = {"width": width, "height": height}, not (script or options)
@@ -67,7 +73,6 @@ class Tabs:
         if page not in self.plain:
             page.context.close()
         else:
-            page.goto("about:blank")
             page.mouse.move(0, 0)
             self.spare.append(page)
 
@@ -112,6 +117,11 @@ def screen(page, i):
     return np.array(page.evaluate(f"horopca.screen({i})"))
 
 
+def all_places(page):
+    """Where all points are on the screen."""
+    return np.array(page.evaluate("Array.from({ length: horopca.n }, (_, i) => horopca.screen(i))"))
+
+
 def shown(page):
     """All points as the page shows them, on the hyperboloid."""
     return lift(np.array(page.evaluate("Array.from({ length: horopca.n }, (_, i) => horopca.shown(i))")))
@@ -137,7 +147,14 @@ def drag(page, start, end, steps=6):
 def pixel(page, x, y):
     from PIL import Image
 
-    return np.array(Image.open(io.BytesIO(page.screenshot())).convert("RGB"))[round(y), round(x)]
+    one = page.screenshot(clip={"x": round(x), "y": round(y), "width": 1, "height": 1})
+    return np.array(Image.open(io.BytesIO(one)).convert("RGB"))[0, 0]
+
+
+def edge_paths(svg):
+    """The paths of the edges in a saved drawing: those in the colour of the first."""
+    paths = [element.attrib for element in ElementTree.parse(svg).getroot().iter() if element.tag.endswith("}path")]
+    return [path["d"] for path in paths if path["stroke"] == paths[0]["stroke"]]
 
 
 def find(page, text):

@@ -121,6 +121,7 @@ def visit_chromium(tabs, pages):
 
     def open_page(name, width=1280, height=800, hash="", script=None, expected=None, **options):
         page = tabs.take(width, height, script, **options)
+        address = f"{name if '://' in name else pages(name)}?{next(tabs.count)}{hash}"  # with another hash alone it would stay
         hears = {
             "pageerror": lambda error: wrong.append(str(error)),
             "console": lambda message: message.type == "error" and not expected and wrong.append(message.text),
@@ -129,7 +130,7 @@ def visit_chromium(tabs, pages):
         for event, hear in hears.items():
             page.on(event, hear)
         taken.append((page, hears))
-        page.goto((name if "://" in name else pages(name)) + hash)
+        page.goto(address)
         until(page, "'horopca' in window")
         settle(page)
         return page

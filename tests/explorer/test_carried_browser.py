@@ -1,6 +1,8 @@
 """What leaves the page: drawings that every program shows, and the selection in a notebook. In a real browser."""
 
 import json
+import re
+from html import escape
 from importlib.resources import files
 from xml.etree import ElementTree
 
@@ -8,19 +10,20 @@ import pytest
 
 from horopca.explorer import explore
 
-from .browsing import CAT, FELINES, LABELS, NAMES, Y, find, save, state, until
+from .browsing import CAT, FELINES, LABELS, NAMES, ORIGINAL, Y, find, save, state, until
 
 # elements and attributes that every program draws: no filters, no paint-order, no dominant-baseline, no CSS
+LINES = {"stroke", "stroke-opacity", "stroke-width"}
 DRAWN = {
     "svg": {"viewBox", "width", "height", "font-family"},
     "title": set(),
     "clipPath": {"id"},
-    "g": {"clip-path", "fill-opacity", "transform"},
-    "rect": {"x", "y", "width", "height", "fill"},
-    "circle": {"cx", "cy", "r", "fill", "stroke", "stroke-opacity"},
-    "path": {"d", "fill", "stroke", "stroke-opacity", "stroke-width"},
+    "g": {"clip-path"},
+    "rect": {"x", "y", "width", "height", "fill", "fill-opacity"},
+    "circle": {"cx", "cy", "r", "fill", "fill-opacity", *LINES},
+    "path": {"d", "fill", *LINES},
     "text": {
-        "x", "y", "font-size", "font-weight", "fill", "stroke", "stroke-width", "stroke-linejoin", "text-anchor", "aria-hidden",
+        "x", "y", "font-size", "font-weight", "fill", "fill-opacity", "stroke-linejoin", "text-anchor", "aria-hidden", *LINES,
     },
 }  # fmt: skip
 
@@ -99,20 +102,74 @@ def test_an_iframe_in_a_notebook_leaves_the_wheel_to_it_and_exchanges_selections
     page.close()
 
 
-def test_a_converted_notebook_shows_the_page_without_a_kernel_or_a_network(browser, tmp_path):
-    """The page is the saved output of a cell, and `jupyter nbconvert --to html` converts the notebook."""
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Opens a page of HTML with nothing but a recorded network; returns its page, and the addresses that were asked for."""
+    context, asked = browser.new_context(reduced_motion="reduce"), []
+
+    def answer(route):
+        asked.append(route.request.url)
+        route.fulfill(body="")
+
+    context.route(lambda url: not url.startswith("file:"), answer)
+
+    def open_html(text):
+        (tmp_path / "page.html").write_text(text, encoding="utf-8")
+        page = context.new_page()
+        page.goto((tmp_path / "page.html").as_uri())
+        return page, asked
+
+    yield open_html
+    context.close()
+
+
+def test_a_converted_notebook_shows_the_page_without_a_kernel_or_a_network(opened):
+    """The page is the saved output of a cell, as IPython formats it; `jupyter nbconvert --to html` converts the notebook."""
     nbconvert, nbformat = pytest.importorskip("nbconvert"), pytest.importorskip("nbformat.v4")
-    shown = explore(Y, LABELS, names=NAMES)
-    output = nbformat.new_output("execute_result", {"text/html": shown._repr_html_(), "text/plain": repr(shown)})
-    notebook = nbformat.new_notebook(cells=[nbformat.new_code_cell("page", outputs=[output])])
-    (tmp_path / "notebook.html").write_text(nbconvert.HTMLExporter().from_notebook_node(notebook)[0], encoding="utf-8")
-    context = browser.new_context(offline=True)
-    page = context.new_page()
-    page.goto((tmp_path / "notebook.html").as_uri(), wait_until="commit")
-    page.wait_for_selector("iframe")
+    formatters = pytest.importorskip("IPython.core.formatters")
+    shown = explore(Y, LABELS, names=NAMES, details=[f"https://example.org/{i}" for i in range(len(Y))])
+    bundle, _ = formatters.DisplayFormatter().format(shown)
+    notebook = lambda bundle: nbformat.new_notebook(
+        cells=[nbformat.new_code_cell("page", outputs=[nbformat.new_output("execute_result", bundle)])]
+    )
+    convert = lambda notebook: nbconvert.HTMLExporter().from_notebook_node(notebook)[0]
+    data = re.search(r'id="data">([^<]*)<', shown.html)[1]
+    assert set(bundle) == {"text/html", "text/plain"} and json.dumps(notebook(bundle)).count(data) == 1  # stored once
+    page, asked = opened(convert(notebook(bundle)))
     (frame,) = page.frames[1:]
     until(frame, "'horopca' in window && !horopca.state().flying")
     assert frame.evaluate("horopca.n") == len(Y) and frame.locator("#legend").is_visible() and state(frame)["names"]
     frame.evaluate(f"horopca.flyTo({CAT})")
     until(frame, f"horopca.state().pin === {CAT}")
-    context.close()
+    for_the_page = set(asked)
+    with page.expect_popup() as link:
+        frame.click("#card a")
+    link.value.wait_for_url(f"https://example.org/{CAT}")
+    asked.clear()
+    opened(convert(notebook({"text/plain": "nothing"})))
+    assert for_the_page == set(asked)  # nbconvert's own: MathJax, for a notebook without the page too
+
+
+# What VS Code allows in the output of a notebook, which is a webview. Workers from blobs are not allowed.
+VS_CODE = (
+    "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src https: http: data:; "
+    "font-src https:; connect-src https: ws:; child-src https: data:"
+)
+
+
+def test_an_iframe_under_the_policy_of_another_page(opened):
+    """Colab and VS Code show outputs in a sandboxed iframe, in which the iframe of the page is."""
+    shown = explore(Y, LABELS, original=ORIGINAL)._repr_html_()
+    output = f'<meta http-equiv="Content-Security-Policy" content="{VS_CODE}">{shown}'
+    outer, asked = opened(
+        f'<iframe width="1200" height="700" sandbox="allow-scripts allow-popups" srcdoc="{escape(output)}"></iframe>'
+    )
+    until(outer, "frames.length === 1")
+    outer.wait_for_function("frames[0].length === 1")
+    frame = outer.frames[2]
+    until(frame, "'horopca' in window && !horopca.state().flying")
+    assert frame.evaluate("horopca.n") == len(Y)
+    frame.evaluate(f"horopca.select({FELINES})")
+    frame.click("#refit")
+    until(frame, "document.getElementById('refitted') || document.getElementById('no-better')")
+    assert asked == []

@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
 
 import horopca
 from horopca.explorer import explore
@@ -108,6 +109,12 @@ def test_the_page_starts_at_the_root_of_a_tree_or_at_the_mean():
     for edges in (None, EDGES[1:], np.r_[EDGES, [[5, 6]]], EDGES[:, ::-1]):  # none, two trees, a cycle, upside down
         assert np.allclose(start(edges=edges), mean)
     assert start(edges=EDGES, root=7) == moved[7, 1:].tolist()
+    line, joined = np.c_[[-5, 0, 1, 2, 3, 4, 5], np.zeros(7)], np.c_[np.arange(6), np.arange(1, 7)]  # the root is one end
+    found = held(explore(line, edges=joined, model="tangent"))
+    assert np.allclose(found["home"], [np.sinh(10 / 7), 0]) and found["model"] == "poincare"
+    assert np.allclose(
+        held(explore(30 * line, edges=joined, model="tangent"))["home"], [-np.sinh(150), 0]
+    )  # deep from anywhere
 
 
 # ---------------------------------------------------------------- several pictures
@@ -300,7 +307,12 @@ def test_of_many_points_ranks_are_those_of_a_sample_and_what_is_not_stored_is_li
     assert "false" in found and "trust" not in found and found["omitted"] == ["no refit: the original is a graph"]
     note = next(about["note"] for about in found["measures"] if about["key"] == "trust")
     assert re.search(r"On average [\d.]+% ± [\d.]+% \(of 512 points\)", note)
-    wide = held(explore(flat[:1600], original=np.c_[flat[:1600], np.zeros((1600, 98))]))
+    total, error = (float(part) / 100 for part in re.search(r"picture: ([\d.]+)% ± ([\d.]+)%", found["total"]).groups())
+    ratio = pairwise_distance(to_hyperboloid(flat))[np.triu_indices(n, 1)]
+    ratio /= shortest_path(graph, directed=False, unweighted=True)[np.triu_indices(n, 1)]
+    exact = min(np.mean(np.abs(ratio / scale - 1)) for scale in np.quantile(ratio, np.linspace(0.2, 0.8, 61)))
+    assert 0.0005 < error < 0.02 and abs(total - exact) < 4 * error
+    wide = held(explore(flat[:300], original=np.c_[flat[:300], np.zeros((300, 499))]))
     assert "original" not in wide and wide["omitted"] == ["no refit: the original has more than 150,000 numbers"]
 
 
@@ -329,8 +341,8 @@ def test_explore_is_public_and_loads_nothing_optional_nor_do_plots():
         (Y, {"labels": ["a"]}, f"labels must have one entry per point, but has 1 for {len(Y)} points"),
         (Y, {"names": ["a", "b"]}, "names must have one entry per point, but has 2"),
         (Y, {"edges": [[0, len(Y)]]}, f"edges must join rows 0 to {len(Y) - 1} of Y, but 1 of 1 do not .* 0 and {len(Y)}"),
-        (Y, {"values": [1.0]}, r"'Value' has shape \(1,\)"),
-        (Y, {"values": {"kind": LABELS}}, "'kind' contains something else"),
+        (Y, {"values": [1.0]}, rf"values 'Value' must have one number for each of {len(Y)} points, but has shape \(1,\)"),
+        (Y, {"values": {"kind": LABELS}}, "values 'kind' must be numbers, but contains something else"),
         (Y, {"original": Y[:3]}, "original must have one row .* but has 3"),
         (Y, {"original": Y, "n_neighbors": 0}, "n_neighbors must be a whole number"),
         (Y, {"root": len(Y)}, "root must be a whole number from 0"),

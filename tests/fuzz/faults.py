@@ -22,7 +22,6 @@ from fuzz.tally import Finding, Tally, counted
 POINTS = np.random.default_rng(0).uniform(-0.3, 0.3, (3000, 5))
 SMALL = "arrays.BLOCK_BYTES, streaming.LARGE = 1 << 13, 1000"  # a file of a few kilobytes is read in blocks
 OLD = b"the file that was there before"
-SECONDS = 0.3  # Processes are killed within this time, in which most of them end.
 WRITERS = {
     "reduce_file .npy": "reduce_file(points, out, TangentPCA(2), force=True)",
     "reduce_file .csv": "reduce_file(points, out, TangentPCA(2), force=True)",
@@ -51,7 +50,7 @@ def fuzz(*, seconds: float | None = None, cases: int | None = None, seed: int = 
                 name = f"{writer}, {fault}"
                 with tempfile.TemporaryDirectory() as folder:
                     case = Random(f"{seed} {number} {name}")
-                    outcome, message = tried(runner, Path(folder), writer, fault, complete[writer], case)
+                    outcome, message = tried(runner, Path(folder), writer, fault, *complete[writer], case)
                 tallies[name] = tallies[name].after(outcome, 0)
                 if outcome == "unexpected":
                     findings.append(Finding(name, number, outcome, message))
@@ -60,12 +59,13 @@ def fuzz(*, seconds: float | None = None, cases: int | None = None, seed: int = 
     return tallies, findings
 
 
-def _complete(runner: Runner, writer: str) -> bytes:
-    """What a call without a fault writes."""
+def _complete(runner: Runner, writer: str) -> tuple[bytes, float]:
+    """What a call without a fault writes, and the seconds that it takes."""
     with tempfile.TemporaryDirectory() as folder:
         points, out = _files(Path(folder), writer)
+        start = time.monotonic()
         assert runner.run(WRITERS[writer], points=points, out=out) == (0, "")
-        return out.read_bytes()
+        return out.read_bytes(), time.monotonic() - start
 
 
 def _files(folder: Path, writer: str) -> tuple[Path, Path]:
@@ -76,13 +76,15 @@ def _files(folder: Path, writer: str) -> tuple[Path, Path]:
     return points, out
 
 
-def tried(runner: Runner, folder: Path, writer: str, fault: str, complete: bytes, random: Random) -> tuple[str, str]:
+def tried(
+    runner: Runner, folder: Path, writer: str, fault: str, complete: bytes, seconds: float, random: Random
+) -> tuple[str, str]:
     """Whether the output was written ("read") or not ("raised"), or "unexpected" and what was wrong."""
     points, out = _files(folder, writer)
     code, content = WRITERS[writer], points.read_bytes()
     if fault == "killed":
         child = runner.start(code, points=points, out=out)
-        time.sleep(random.uniform(0, SECONDS))
+        time.sleep(random.uniform(0, seconds))
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
         status, message = runner.end()

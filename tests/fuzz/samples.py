@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import struct
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,13 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fuzz.contents import MAT73, safetensors, tensor_entry
+
 X = np.random.default_rng(0).uniform(-0.5, 0.5, (7, 3))
 SLOW = 8
 NAMES = ["cat", "lion", "été", "burmese cat", "x/y", "7", 'q"uote']
 
 
-_HEADER = b'{"__metadata__":{"format":"pt"},"w":{"dtype":"F64","shape":[7,3],"data_offsets":[0,168]}}'
-SAFETENSORS = len(_HEADER).to_bytes(8, "little") + _HEADER + X.tobytes()
+SAFETENSORS = safetensors({"__metadata__": {"format": "pt"}, "w": tensor_entry(shape=(7, 3), offsets=(0, 168))}, X.tobytes())
 NEWICK = b"((cat:1,lion:2)felines:0.5,(dog:1.5,wolf_grey:0)95:,'sea cow':3)root;"
 NEXUS = b"#NEXUS\nBegin trees;\n translate 1 cat, 2 lion;\n tree a = ((1,2),dog);\nEnd;\n"
 PHYLOXML = b"""<?xml version="1.0"?><phyloxml xmlns="http://www.phyloxml.org"><phylogeny rooted="true"><clade>
@@ -100,7 +100,7 @@ def _mat73(path: Path) -> None:
     with h5py.File(path, "w", userblock_size=512) as file:
         file["X"], file["label"] = X.T, np.arange(7.0)[None]
     with open(path, "r+b") as raw:
-        raw.write(b"MATLAB 7.3 MAT-file".ljust(116) + struct.pack("<QHH", 0, 0x0200, 0x4D49))
+        raw.write(MAT73)
 
 
 def _h5ad(path: Path) -> None:

@@ -6,20 +6,17 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from fuzz.arrays import SUBJECTS, Subject, fuzz, strict, tried
 from fuzz.tally import as_table
-from horopca import EuclideanPCA, TangentPCA
-from horopca.io import describe, load, save
+from horopca.io import load, save
 
 FLOATS = st.sampled_from([np.float32, np.float64])
 ANY = st.floats(width=32, allow_nan=False, allow_infinity=False)
-INSIDE = st.floats(-0.5625, 0.5625, width=32, allow_subnormal=True)  # three such coordinates lie inside the unit ball
-ODD = st.floats() | st.sampled_from([1e154, 1e200, -1.7e308, np.nan, np.inf, -np.inf])  # whatever float64 holds
-WORDS = st.text(st.characters(exclude_characters="\0\r\n", exclude_categories=["Cs"]), min_size=1, max_size=8)
+WORDS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]) | st.sampled_from("\r\n\t ,\"'"), max_size=8)
 
 
 @pytest.fixture(scope="module")
@@ -33,33 +30,10 @@ def folder(tmp_path_factory):
 )
 def test_what_is_saved_comes_back(folder, X, data):
     suffix = data.draw(st.sampled_from([".npy", ".npz", ".csv", ".tsv"]))
-    labels = data.draw(st.none() if suffix == ".npy" else st.none() | st.lists(WORDS, min_size=len(X), max_size=len(X)))
+    labels = data.draw(st.none() | st.lists(WORDS, min_size=len(X), max_size=len(X)))
     table = load(save(folder / f"points{suffix}", X, labels, force=True))
     assert np.array_equal(table.X.astype(X.dtype), X)
     assert table.labels == labels
-
-
-@settings(max_examples=20)
-@given(X=FLOATS.flatmap(lambda dtype: arrays(dtype, st.tuples(st.integers(2, 8), st.integers(1, 3)), elements=INSIDE)))
-@pytest.mark.parametrize("method", [TangentPCA, EuclideanPCA])
-def test_points_of_the_ball_have_finite_images(method, X):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        Y = method(1).fit(X).transform(X)
-    assert Y.shape == (len(X), 1) and Y.dtype == X.dtype and np.isfinite(Y).all() and (np.abs(Y) < 1).all()
-
-
-@settings(max_examples=30)
-@given(X=arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 4)), elements=ODD))
-def test_whatever_is_no_point_is_a_sentence(X):
-    fit = TangentPCA(1).fit(np.random.default_rng(0).uniform(-0.4, 0.4, (9, 3)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for function in (fit.transform, lambda X: describe(X).curvature):
-            try:
-                assert np.isfinite(function(X)).all()
-            except ValueError as error:
-                assert str(error)[-1] in ".?"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the limit of time is of POSIX")

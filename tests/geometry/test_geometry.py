@@ -12,7 +12,6 @@ from clouds import cloud, directions
 from horopca import geometry as geo
 from horopca.geometry import MODELS, from_hyperboloid, lift, to_hyperboloid
 from horopca.geometry._arrays import to_numpy
-from horopca.geometry.hyperboloid import distance_blocks
 from horopca.geometry.isometries import translate_ideal, translate_ideal_to_origin
 
 points = arrays(float, (2, 3), elements=st.floats(-30, 30)).map(lift)
@@ -43,13 +42,7 @@ def test_clipped_rows_are_inside_and_the_others_as_they_were(dtype, radius):
     size = np.linalg.norm(clipped.astype(float), axis=1)[40:]
     assert (size < radius).all() and (size > radius * (1 - 8 * max(1e-5, np.finfo(dtype).eps))).all()
     axis, least = radius * np.eye(2, dtype=dtype), 1 - 4 * np.finfo(dtype).eps
-    assert np.array_equal(geo.clip(axis, 0.0, radius=radius), least * axis)  # whatever the margin
-
-
-@pytest.mark.parametrize("model", ["lorentz", "halfspace", "tangent"])
-def test_models_without_a_boundary_at_large_radii(model):
-    x = cloud(50, 3, radius=300, seed=4)
-    assert np.allclose(to_hyperboloid(from_hyperboloid(x, model), model), x, rtol=1e-10)
+    assert np.array_equal(geo.clip(axis, 0.0, radius=radius), least * axis)  # a margin of at least four units
 
 
 def test_models_agree_on_a_known_point():
@@ -169,12 +162,6 @@ def test_pairwise_distance_is_distance_of_pairs():
     # the squares of a pair are added up in another order: a few units in the last place
     assert np.allclose(geo.pairwise_distance(x, y), geo.distance(x[:, None], y[None]), rtol=2e-15)
     assert np.array_equal(geo.pairwise_distance(x).diagonal(), np.zeros(40))
-
-
-def test_blocks_of_distances_are_larger_on_a_device():
-    torch = pytest.importorskip("torch")
-    x = torch.zeros(2048, 4, dtype=torch.float64)
-    assert len(list(distance_blocks(x))) == 64 and len(list(distance_blocks(x.to("meta")))) == 1
 
 
 def test_busemann_is_the_limit_of_distances():

@@ -15,12 +15,11 @@ from horopca.datasets import make_hierarchy
 from horopca.geometry.isometries import boost_to_origin
 from horopca.projections import spine_from_basis, spine_from_ideal_points
 from horopca.projections.horospherical import Slide
-from horopca.statistics import frechet_mean
 from horopca.torch import HoroProjection
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
 
-KERNEL_MODELS = ("poincare", "klein", "lorentz", "lorentz-space", "tangent")
+KERNEL_MODELS = [name for name, model in geometry.MODELS.items() if model.kernel]
 
 
 @pytest.fixture(scope="module")
@@ -67,16 +66,6 @@ def test_same_answers_on_the_device(X, to_device, options):
         assert found.device == there.device
         assert np.allclose(on_host(found), expected, atol=1e-8)
     assert away.score(there) == pytest.approx(here.score(X), rel=1e-8)
-
-
-@pytest.mark.parametrize("to_device", LIBRARIES)
-def test_means_and_metrics_on_the_device(X, to_device):
-    there = to_device(X)
-    mean = frechet_mean(geometry.to_hyperboloid(there))
-    assert mean.point.device == there.device
-    assert mean.variance == pytest.approx(frechet_mean(geometry.to_hyperboloid(X)).variance, rel=1e-8)
-    assert metrics.pair_variance(there) == pytest.approx(metrics.pair_variance(X), rel=1e-8)
-    assert metrics.average_distortion(there, there[:, :3]) == pytest.approx(metrics.average_distortion(X, X[:, :3]), rel=1e-8)
 
 
 @pytest.mark.parametrize("objective", ["variance", "distortion"])
@@ -219,16 +208,6 @@ def test_rows_near_the_boundary_are_projected_as_on_the_host(model, dtype):
         assert np.linalg.norm(there, axis=1).max() < 1
 
 
-@pytest.mark.parametrize("to_device", LIBRARIES)
-@pytest.mark.parametrize("model", geometry.MODELS)
-def test_models_at_other_curvatures(model, to_device):
-    x = cloud(200, 4)
-    X = Coordinates(model, -0.3).from_hyperboloid(x, np.float64)
-    pca = HoroPCA(random_state=0, n_init=2, model=model, curvature=-0.3).fit(X)
-    there = to_device(X)
-    assert np.allclose(on_host(pca.transform(there)), pca.transform(X), atol=1e-12)
-
-
 BAD = {
     "poincare": lambda X: X / np.linalg.norm(X, axis=1, keepdims=True) * 1.2,
     "klein": lambda X: X / np.linalg.norm(X, axis=1, keepdims=True),
@@ -295,7 +274,7 @@ def test_a_layer_on_the_device_is_that_of_the_host(X):
     assert found[1][0] == pytest.approx(found[0][0], rel=1e-10)
     for a, b in zip(found[0][1:], found[1][1:], strict=True):
         assert torch.allclose(a, b, atol=1e-8)
-    with pytest.raises(ValueError, match="X is on cpu, but the layer on cuda:0: move one of them"):
+    with pytest.raises(ValueError, match=r"X is on cpu, but the layer is on cuda:0\. Move one of them"):
         there(torch.asarray(X))
     there.load_state_dict(here.state_dict())
     assert there.basis.is_cuda and torch.equal(there.cpu()(torch.asarray(X)), here(torch.asarray(X)))

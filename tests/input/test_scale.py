@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from clouds import cloud, clusters
-from horopca import BSA, PGA, EuclideanPCA, HoroPCA, HyperbolicMDS, TangentPCA, metrics
+from horopca import PGA, HoroPCA, HyperbolicMDS, TangentPCA, metrics
 from horopca._input.coordinates import Coordinates
 from horopca.geometry import MODELS, distance, lift, to_hyperboloid, translate
 from horopca.geometry.isometries import Frame, between, boost_to_origin
@@ -69,18 +69,9 @@ def test_points_for_which_products_cancel_are_projected_too():
 # ---------------------------------------------------------------- fits of more rows than are searched
 
 
-OPTIONS = [
-    {},
-    {"spine": "free"},
-    {"strategy": "greedy"},
-    {"n_components": 1},
-    {"objective": "distortion"},
-]
-
-
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", [{}, {"spine": "free", "objective": "distortion"}, {"n_components": 1}], ids=str)
 def test_a_sample_finds_nearly_what_a_search_of_all_rows_finds(monkeypatch, options):
-    X = clusters(2400, 5, ordered=True)
+    X = clusters(1600, 4, ordered=True)
     best = HoroPCA(random_state=0, n_init=2, **options).fit(X)
     small_search(monkeypatch, 800)
     found = HoroPCA(random_state=0, n_init=2, **options).fit(X)
@@ -90,26 +81,29 @@ def test_a_sample_finds_nearly_what_a_search_of_all_rows_finds(monkeypatch, opti
     assert 0 < found.variance_error_ < 0.04 * found.explained_variance_.sum()
 
 
-@pytest.mark.parametrize("estimator", [HoroPCA(random_state=0, n_init=4), TangentPCA(), EuclideanPCA(), HyperbolicMDS(),
-                                       PGA(random_state=0, n_init=2), BSA(random_state=0, n_init=2)])  # fmt: skip
+@pytest.mark.parametrize(
+    "estimator", [HoroPCA(random_state=0, n_init=1), TangentPCA(), HyperbolicMDS(), PGA(random_state=0, n_init=1)]
+)
 def test_a_mapped_file_gives_the_result_of_an_array(monkeypatch, tmp_path, estimator):
-    small_search(monkeypatch, 500)
-    X = clusters(3000, 4).astype(np.float32)
+    small_search(monkeypatch, 300)
+    X = clusters(1000, 4).astype(np.float32)
     np.save(tmp_path / "x.npy", X)
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
     assert np.array_equal(clone(estimator).fit(mapped).transform(mapped), clone(estimator).fit(X).transform(X))
 
 
 def test_neither_fit_nor_transform_copies_the_data():
-    X, sample = clusters(150_000, 32), (1 << 16) * 33 * 8
+    X = clusters(100_000, 16)
+    pca = HoroPCA(random_state=0, n_init=1).fit(X[:200])
     tracemalloc.start()
-    pca = HoroPCA(random_state=0, n_init=2).fit(X)
-    fit = tracemalloc.get_traced_memory()[1]
-    tracemalloc.reset_peak()
-    pca.transform(X)
-    transform = tracemalloc.get_traced_memory()[1]
+    for call in (pca.transform, TangentPCA(2).fit):
+        peaks = []
+        for rows in (X[:50_000], X):  # some chunks each, whose size does not depend on that of the array
+            tracemalloc.reset_peak()
+            call(rows)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        assert peaks[1] - peaks[0] < 0.5 * X[50_000:].nbytes
     tracemalloc.stop()
-    assert fit < 7 * sample and transform < 0.6 * X.nbytes
 
 
 # ---------------------------------------------------------------- streams
@@ -117,8 +111,8 @@ def test_neither_fit_nor_transform_copies_the_data():
 
 @pytest.mark.parametrize("stream", [True, False])
 def test_the_standard_error_of_a_variance_is_that_of_many_samples(stream, monkeypatch):
-    X, off = clusters(2000, 3), []
-    small_search(monkeypatch, 250)
+    X, off = clusters(1000, 3), []
+    small_search(monkeypatch, 125)
     for seed in range(10):
         fit = HoroPCA(1, random_state=seed, n_init=1)
         fit = fit.partial_fit(X) if stream else fit.fit(X)
@@ -126,18 +120,15 @@ def test_the_standard_error_of_a_variance_is_that_of_many_samples(stream, monkey
     assert 0.5 < np.sqrt(np.mean(np.square(off))) < 2
 
 
-KEPT = {"spine": "free", "objective": "distortion"}
-
-
-@pytest.mark.parametrize("options", [{}, {"spine": "free"}, {"n_components": 1}, KEPT], ids=str)
+@pytest.mark.parametrize("options", [{}, {"spine": "free", "objective": "distortion"}], ids=str)
 def test_batches_in_any_order_give_the_answer_of_fit(monkeypatch, options):
-    small_search(monkeypatch, 800)
-    X = clusters(3000, 4, ordered=True)
+    small_search(monkeypatch, 600)
+    X = clusters(1800, 4, ordered=True)
     fit = HoroPCA(random_state=0, n_init=1, **options).fit(X)
     stream = HoroPCA(random_state=0, n_init=1, **options)
     for batch in np.array_split(X, 3):
         stream.partial_fit(batch)
-    assert stream.n_samples_seen_ == 3000
+    assert stream.n_samples_seen_ == 1800
     error = 4 * np.hypot(fit.variance_error_, stream.variance_error_)
     if options.get("objective") == "distortion":
         assert abs(stream.score(X) / fit.score(X) - 1) < 0.02
@@ -148,7 +139,7 @@ def test_batches_in_any_order_give_the_answer_of_fit(monkeypatch, options):
 
 def test_a_stream_begins_with_one_point_and_ends_with_fit():
     X = clusters(60, 3)
-    pca = HoroPCA(random_state=0, n_init=2).partial_fit(X[:1])
+    pca = HoroPCA(random_state=0, n_init=1).partial_fit(X[:1])
     with pytest.raises(Exception, match="not fitted"):
         pca.transform(X)
     pca.partial_fit(X[1:])
@@ -172,33 +163,23 @@ def test_invalid_batches_leave_the_stream_unchanged():
     assert pca.n_samples_seen_ == 60 and np.array_equal(pca.transform(X), before)
 
 
-@pytest.mark.parametrize("n_pairs", [20_000, None])
-def test_metrics_of_sampled_pairs_have_an_honest_error(n_pairs):
-    X = clusters(2000, 4, ordered=True)
-    Y = TangentPCA(2).fit_transform(X)
-    exact = metrics.average_distortion(X, Y, n_pairs=2000 * 1999 // 2, return_error=True)
-    assert exact[1] == 0
-    value, error = metrics.average_distortion(X, Y, n_pairs=n_pairs, return_error=True, random_state=0)
-    assert error < 0.05 * value and abs(value - exact[0]) <= 5 * error
-
-
 def test_results_do_not_depend_on_the_number_of_threads(monkeypatch):
-    small_search(monkeypatch, 1000)
+    small_search(monkeypatch, 500)
     monkeypatch.setattr("horopca._input.rows.LARGE_ELEMENTS", 1 << 10)
     monkeypatch.setattr("horopca._input.rows.CHUNK_ELEMENTS", 1 << 12)
-    X = clusters(4000, 5)
-    fits = [HoroPCA(random_state=0, n_init=2, n_jobs=jobs).fit(X) for jobs in (1, 2, 3)]
+    X = clusters(2000, 4)
+    fits = [HoroPCA(random_state=0, n_init=1, n_jobs=jobs).fit(X) for jobs in (1, 2, 3)]
     assert all(np.array_equal(fits[0].transform(X), fit.transform(X)) for fit in fits[1:])
 
 
 # ---------------------------------------------------------------- far from the origin, and far apart
 
 
-@pytest.mark.parametrize("radius", [0.0, 8.0, 17.0])
-@pytest.mark.parametrize("options", [{}, {"n_components": 1}, {"spine": "free"}], ids=str)
+@pytest.mark.parametrize("radius", [8.0, 17.0])
+@pytest.mark.parametrize("options", [{}, {"spine": "free"}], ids=str)
 def test_large_data_far_from_the_origin_is_fitted_as_well(monkeypatch, radius, options):
-    small_search(monkeypatch, 600)
-    centred = to_hyperboloid(clusters(2000, 4))
+    small_search(monkeypatch, 400)
+    centred = to_hyperboloid(clusters(1000, 4))
     far = translate(centred, lift(np.sinh(radius) * np.array([0.6, 0.0, 0.8, 0.0])))
     fits = [HoroPCA(model="lorentz", random_state=0, n_init=2, **options).fit(x) for x in (centred, far)]
     assert np.isclose(fits[1].total_variance_, fits[0].total_variance_, rtol=1e-6)
@@ -218,22 +199,13 @@ def test_frames_are_exchanged_without_loss(radius):
     assert np.allclose(x @ L.T, new.enter(old.leave(x)), rtol=1e-9, atol=1e-9 * np.abs(x).max())
 
 
-def test_points_hundreds_apart_have_a_variance(monkeypatch):
-    monkeypatch.setattr("horopca.estimators.scores.EXACT_ROWS", 100)
-    rng = np.random.default_rng(0)
-    v = rng.standard_normal((300, 3))
-    v *= rng.uniform(140, 174, size=(300, 1)) / np.linalg.norm(v, axis=1, keepdims=True)
-    fit = HoroPCA(model="tangent", random_state=0, n_init=2).fit(v)
-    assert np.isclose(fit.total_variance_, metrics.pair_variance(v, model="tangent"), rtol=0.05)
-
-
 # ---------------------------------------------------------------- streams with changed parameters
 
 
 @pytest.mark.parametrize("strategy", ["joint", "greedy"])
 def test_components_may_change_between_batches(strategy):
     X = clusters(200, 4)
-    pca = HoroPCA(2, strategy=strategy, random_state=0, n_init=2).partial_fit(X[:100])
+    pca = HoroPCA(2, strategy=strategy, random_state=0, n_init=1).partial_fit(X[:100])
     for K in (3, 1):
         pca.set_params(n_components=K).partial_fit(X[100:])
         assert pca.transform(X).shape == (200, K) and len(pca.explained_variance_) == K
@@ -247,7 +219,7 @@ def test_a_stream_keeps_to_its_model():
         pca.set_params(model="poincare", curvature=np.array([-2.0])).partial_fit(0.5 * clusters(60, 3))
 
 
-@pytest.mark.parametrize("n_jobs", [0, 2.5, "all", True])
+@pytest.mark.parametrize("n_jobs", [0, "all"])
 def test_invalid_numbers_of_threads(n_jobs):
     with pytest.raises(ValueError, match="n_jobs must be None"):
         HoroPCA(n_jobs=n_jobs).fit(clusters(20, 3))

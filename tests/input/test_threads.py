@@ -11,15 +11,13 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from horopca import BusemannWhitener, EuclideanPCA, HoroPCA, HyperbolicMDS, TangentPCA, TangentWhitener
+from horopca import BusemannWhitener, HoroPCA, HyperbolicMDS, TangentPCA, TangentWhitener
 from horopca._input.threads import allowed_threads, one_blas_thread
 from horopca.geometry import from_hyperboloid, to_hyperboloid
 
 ESTIMATORS = [
     HoroPCA(2, n_init=1, max_iter=10, random_state=0),
-    HoroPCA(2, spine="free", objective="distortion", n_init=1, max_iter=10, random_state=0),
     TangentPCA(3),
-    EuclideanPCA(3),
     HyperbolicMDS(3),
     TangentWhitener(3),
     BusemannWhitener(2, n_init=1, random_state=0),
@@ -39,7 +37,7 @@ def three_threads():
 
 
 def test_fits_in_threads_are_identical_to_serial_fits(three_threads):
-    X = from_hyperboloid(to_hyperboloid(0.3 * np.random.default_rng(0).standard_normal((600, 40)), "tangent"))
+    X = from_hyperboloid(to_hyperboloid(0.3 * np.random.default_rng(0).standard_normal((200, 20)), "tangent"))
 
     def images(estimator):
         return estimator.fit(X).transform(X)

@@ -228,7 +228,7 @@ def test_tolerance_of_the_hyperboloid():
 
 @pytest.mark.parametrize("curvature", [-1.0, -0.25, -0.01])
 def test_space_components_that_include_the_time(curvature):
-    """Eight rows on the hyperboloid, where it can be told from its cone, are not there by chance."""
+    """Eight rows on the hyperboloid, far enough from its cone, are not there by chance."""
     coordinates, radius = Coordinates("lorentz-space", curvature), 1 / np.sqrt(-curvature)
     for d in (1, 3):
         x = radius * cloud(8, d, radius=4.0)

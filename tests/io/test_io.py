@@ -1,12 +1,11 @@
 """Files: what is read comes back, what cannot be read raises an error, what is written is complete."""
 
-import io
 import pickle
-import zipfile
 
 import numpy as np
 import pytest
 
+from fuzz.contents import npy, zipped
 from horopca.io import atomic_output, load, load_labels, save
 
 X = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 3))
@@ -29,14 +28,6 @@ def test_what_is_saved_comes_back_exactly(tmp_path, suffix, dtype):
     assert np.array_equal(table.X.astype(dtype), X.astype(dtype))
     assert table.labels is None
     assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.parametrize("suffix", [".npz", ".csv", ".tsv"])
-@pytest.mark.parametrize("labels", [LABELS, [0, 1, 0, 1, 0, 1]])
-def test_labels_come_back(tmp_path, suffix, labels):
-    table = load(save(tmp_path / f"points{suffix}", X, labels))
-    assert table.labels == [str(label) for label in labels]
-    assert np.array_equal(table.X, X)
 
 
 def test_float32_stays_float32_and_integers_become_floats(tmp_path):
@@ -125,52 +116,9 @@ def test_columns_are_what_they_are_told_to_be(tmp_path):
             load(path, **told)
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".csv", ".tsv", ".h5ad"])
-def test_names_and_classes_are_kept_apart(tmp_path, suffix):
-    if suffix == ".h5ad":
-        pytest.importorskip("h5py")
-    names = [f"row {i}" for i in range(6)]
-    table = load(save(tmp_path / f"both{suffix}", X, LABELS, names=names))
-    assert np.array_equal(table.X, X) and table.row_names == names and table.labels == LABELS
-    table = load(save(tmp_path / f"names{suffix}", X, names=names))
-    assert table.row_names == names and table.labels == names
-    with pytest.raises(ValueError, match="names must have one entry per row, but has 2 for 6 rows"):
-        save(tmp_path / f"few{suffix}", X, names=["a", "b"])
-
-
 def test_one_row_is_a_table(tmp_path):
     assert load(write(tmp_path / "one.csv", ".1,.2\n")).X.shape == (1, 2)
     assert load(write(tmp_path / "label.tsv", "cat\t.1\t.2\n")).labels == ["cat"]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "is empty"),
-        ("\n\n", "is empty"),
-        ("x,y\n", "no rows of numbers"),
-        ("a\nb\n", "no rows of numbers"),
-        (".1;.2\n.3;.4\n", "separated by commas"),
-        ("x,y\n.1,.2\n.3\n", "line 3: 1 values, but the first line has 2"),
-        (".1,.2\n.3,.4,.5\n", "line 2: 3 values"),
-        (".1,.2,.3\n.1,oops,.3\n", "line 2: 'oops' is not a number"),
-        (".1,oops,.3\n.1,.2,.3\n", "line 1: 'oops' is not a number"),
-        ("name,class\na,b\nc,d\n", "no rows of numbers"),
-        ("id,class\n1,2\n3,4\n", "words and no coordinates"),
-        (".1,.2\n.3,nan\n", "the first is row 1"),
-        (".1,.2\n.3,\n", "missing value"),
-        (".1,.2\n" + "3" * 5_000_000, "line of over"),
-        ('.1,"' + "2,\n" * 200_000, "field larger than"),
-        (b"\xff\xfe\x00\x01", "not text in UTF-8"),
-        ("((a:1,b:2):3,c:4);", "holds a graph, not points"),
-        (b"\x00\x00\x00\n\x00", "no rows of numbers"),
-    ],
-)
-def test_text_that_is_no_table_raises_an_error(tmp_path, text, message):
-    path = write(tmp_path / "points.csv", text)
-    with pytest.raises(ValueError, match=message) as error:
-        load(path)
-    assert str(path) in str(error.value)
 
 
 # ---------------------------------------------------------------- NumPy files
@@ -181,43 +129,6 @@ class Trap:
 
     def __reduce__(self):
         return (pytest.fail, ("a file was unpickled",))
-
-
-def npy(array, **options):
-    file = io.BytesIO()
-    np.save(file, array, **options)
-    return file.getvalue()
-
-
-def header(text):
-    text = text.ljust(117) + "\n"
-    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "is empty"),
-        (pickle.dumps(Trap()), "damaged"),
-        (npy(np.array([Trap()], dtype=object), allow_pickle=True), "Python objects"),
-        (npy(X)[:-8], "damaged, cut short"),
-        (npy(X)[:20], "damaged, cut short"),
-        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 10)}"), "cut short"),
-        (header("{'descr': '<f8', 'fortran_order': False, 'shape': (-3, 10)}"), "damaged"),
-        (header("((((((("), "damaged"),
-        (npy(X[0]), r"shape \(3,\)"),
-        (npy(X[:0]), "no points"),
-        (npy(X + 1j), "dtype complex128"),
-        (npy(np.array([["a", "b"]])), "real numbers"),
-        (npy(np.zeros((2, 2), dtype=[("x", "f8")])), "real numbers"),
-        (npy(np.where(X == X[4], np.inf, X)), "1 of 6 rows have .* first is row 4"),
-    ],
-)
-def test_hostile_and_broken_npy_files_raise_errors(tmp_path, content, message):
-    path = write(tmp_path / "points.npy", content)
-    with pytest.raises(ValueError, match=message) as error:
-        load(path)
-    assert str(path) in str(error.value)
 
 
 def test_nonfinite_rows_can_be_let_through(tmp_path):
@@ -250,13 +161,10 @@ def test_broken_and_hostile_npz_files_raise_errors(tmp_path):
     np.savez(path, X=X, labels=np.array([Trap()] * 6, dtype=object))
     with pytest.raises(ValueError, match="must hold words or numbers in 'labels'"):
         load(path)
-    for content in (b"", b"not a zip", path.read_bytes()[:100], npy(X)):
-        with pytest.raises(ValueError, match="damaged"):
-            load(write(path, content))
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("X.npy", pickle.dumps(Trap()))
     with pytest.raises(ValueError, match="damaged"):
-        load(path)
+        load(write(path, path.read_bytes()[:100]))
+    with pytest.raises(ValueError, match="damaged"):
+        load(zipped(path, {"X.npy": pickle.dumps(Trap())}))
 
 
 def test_labels_that_a_data_frame_kept_as_objects_come_back(tmp_path):
@@ -265,17 +173,21 @@ def test_labels_that_a_data_frame_kept_as_objects_come_back(tmp_path):
         assert load(tmp_path / "points.npz").labels == [str(label) for label in labels]
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".csv", ".tsv"])
-def test_labels_that_are_no_text_are_escaped_and_read_back(tmp_path, suffix):
-    labels = ["a", b"caf\xe9", "lone \udc80", "nul \0", "line\nbreak", "tab\tand, comma"]
-    table = load(save(tmp_path / f"points{suffix}", X, labels))
-    assert table.labels == ["a", "caf\\xe9", "lone \\udc80", "nul \\0", "line\nbreak", "tab\tand, comma"]
-
-
-@pytest.mark.parametrize("suffix", [".npz", ".csv", ".tsv", ".h5ad"])
-def test_labels_with_line_breaks_and_outer_blanks_read_back(tmp_path, suffix):
-    labels = ["a\nb", " leading", "trailing ", "c\rd", "e\r\nf", "g"]
-    assert load(save(tmp_path / f"points{suffix}", X, labels)).labels == labels
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".csv", ".tsv", ".h5ad"])
+def test_labels_and_names_round_trip(tmp_path, suffix):
+    names = ["b, with comma", 'q"uote', "é", "3", "tab\tand", "line\nbreak"]
+    for labels in (LABELS, [0, 1, 0, 1, 0, 1], ["a\nb", " leading", "trailing ", "c\rd", "e\r\nf", "g"]):
+        table = load(save(tmp_path / f"points{suffix}", X, labels, names=names, force=True))
+        assert table.row_names == names and table.labels == [str(label) for label in labels]
+        assert np.array_equal(table.X, X)
+    table = load(save(tmp_path / f"points{suffix}", X, names=names, force=True))
+    assert table.row_names == names and table.labels == names
+    labels = ["a", b"caf\xe9", "lone \udc80", "nul \0", "g", "g"]  # what UTF-8 cannot encode is escaped
+    assert load(save(tmp_path / f"points{suffix}", X, labels, force=True)).labels == [
+        "a", "caf\\xe9", "lone \\udc80", "nul \\0", "g", "g",
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="names must have one entry per row, but has 2 for 6 rows"):
+        save(tmp_path / f"few{suffix}", X, names=["a", "b"])
 
 
 def test_absent_and_unknown_files(tmp_path):

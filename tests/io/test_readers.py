@@ -1,7 +1,5 @@
 """Readers of other tools' files: what the real tool wrote comes back, hostile files raise errors and execute nothing."""
 
-import io
-import json
 import os
 import pickle
 import struct
@@ -11,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
+from fuzz.contents import MAT73, safetensors, tensor_entry
 from horopca.io import load, load_edges
 
 X = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 3))
@@ -86,7 +85,6 @@ def test_files_of_numpy_savetxt_keep_their_first_column(tmp_path):
         assert np.array_equal(load(tmp_path / "a.txt").X, values) and load(tmp_path / "a.txt").labels is None
     table = load(write(tmp_path / "nodes.txt", "7 0.1 0.2\n9 0.3 0.4\n"))  # identifiers of nodes
     assert table.labels == ["7", "9"] and table.X.shape == (2, 2)
-    raises(write(tmp_path / "a.txt", "a 0_1 2\na 0_1 2\nb 1 x\n"), "line 3: the last 1 values must be numbers")
 
 
 def test_text_vectors_with_blanks_in_names_and_without_a_first_line(tmp_path):
@@ -95,42 +93,6 @@ def test_text_vectors_with_blanks_in_names_and_without_a_first_line(tmp_path):
     assert table.labels == ["burmese cat", "sea cow"] and np.array_equal(table.X, [[0.1, -0.2], [0.3, 0.4]])
     table = load(write(tmp_path / "b.txt", "2 2\n0.1 0.2\n0.3 0.4\n"))
     assert table.labels is None and np.array_equal(table.X, [[0.1, 0.2], [0.3, 0.4]])
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "is empty"),
-        ("cat\n", "a name and its numbers"),
-        ("3 2\ncat .1 .2\ndog .3 .4\n", "holds 3 points, but it holds 2"),
-        ("2 2\ncat .1 .2\ndog .3\n", "line 3: the last 2 values must be numbers"),
-        ("2 2\ncat .1 .2\n.3\n", "line 3: 1 values"),
-        ("2 2\ncat .1 oops\n", "line 2: the last 2 values must be numbers"),
-        ("cat .1 nan\n", "row 0"),
-        ("cat " + "1" * (1 << 23), "line 1: a line of over"),
-        (b"\xff\xfe", "UTF-8"),
-    ],
-)
-def test_text_that_is_no_word2vec_raises_an_error(tmp_path, content, message):
-    raises(write(tmp_path / "words.txt", content), message)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "is empty"),
-        (b"\x00" * 100, "does not begin"),
-        (b"words of all kinds", "does not begin"),
-        (b"1000000000000 300\n" + b"a" * 50, "cut short"),
-        (b"-1 3\n", "does not begin"),
-        (b"0 3\n", "cut short"),
-        (b"2 1\ncat \x00\x00\x00\x00dog \x00\x00", "cut short"),
-        (b"1 1\n" + b"a" * 9000, "damaged"),
-        (pickle.dumps([1]), "does not begin"),
-    ],
-)
-def test_binary_that_is_no_word2vec_raises_an_error(tmp_path, content, message):
-    raises(write(tmp_path / "words.bin", content), message)
 
 
 # ---------------------------------------------------------------- checkpoints of torch
@@ -226,9 +188,8 @@ def test_what_else_a_file_holds_is_listed(tmp_path, torch):
     assert load(tmp_path / "a.pth").contents == {"curv": 0.5, "net.X": [6, 3], "net.bias": [3], "epoch": 7.0}
     np.savez(tmp_path / "a.npz", X=X, c=2.0, names=np.array(NAMES))
     assert load(tmp_path / "a.npz").contents == {"X": [6, 3], "c": 2.0, "names": [6]}
-    entries = {"w": {"dtype": "F64", "shape": [6, 3], "data_offsets": [8, 152]}}
-    entries["c"] = {"dtype": "F64", "shape": [], "data_offsets": [0, 8]}
-    path = safetensors(tmp_path / "a.safetensors", entries, struct.pack("<d", 0.25) + X.tobytes())
+    entries = {"w": tensor_entry(offsets=(8, 152)), "c": tensor_entry(shape=(), offsets=(0, 8))}
+    path = write(tmp_path / "a.safetensors", safetensors(entries, struct.pack("<d", 0.25) + X.tobytes()))
     assert load(path).contents == {"w": [6, 3], "c": 0.25}
 
 
@@ -270,46 +231,19 @@ def test_knotted_checkpoints_neither_hang_nor_overflow(tmp_path, torch):
 # ---------------------------------------------------------------- safetensors
 
 
-def safetensors(path, header, content=b""):
-    text = json.dumps(header).encode() if isinstance(header, dict) else header
-    return write(path, len(text).to_bytes(8, "little") + text + content)
-
-
 @pytest.mark.parametrize(("kind", "dtype"), [("F64", "<f8"), ("F32", "<f4"), ("F16", "<f2"), ("I64", "<i8")])
 def test_safetensors_come_back(tmp_path, kind, dtype):
     values = (100 * X).astype(dtype)
-    entry = {"dtype": kind, "shape": [6, 3], "data_offsets": [8, 8 + values.nbytes]}
-    header = {"__metadata__": {"format": "pt"}, "bias": {"dtype": "F64", "shape": [1], "data_offsets": [0, 8]}, "weight": entry}
-    assert np.array_equal(load(safetensors(tmp_path / "a.safetensors", header, bytes(8) + values.tobytes())).X, values)
+    entries = {"bias": tensor_entry(shape=[1], offsets=(0, 8)), "weight": tensor_entry(kind, offsets=(8, 8 + values.nbytes))}
+    content = safetensors({"__metadata__": {"format": "pt"}, **entries}, bytes(8) + values.tobytes())
+    assert np.array_equal(load(write(tmp_path / "a.safetensors", content)).X, values)
 
 
 def test_bfloat16_is_the_upper_half_of_a_float32(tmp_path):
     upper = X.astype("<f4").view("<u4") >> 16
-    entry = {"dtype": "BF16", "shape": [6, 3], "data_offsets": [0, 36]}
-    found = load(safetensors(tmp_path / "a.safetensors", {"w": entry}, upper.astype("<u2").tobytes())).X
+    content = safetensors({"w": tensor_entry("BF16", offsets=(0, 36))}, upper.astype("<u2").tobytes())
+    found = load(write(tmp_path / "a.safetensors", content)).X
     assert found.dtype == np.float32 and np.allclose(found, X, rtol=2**-7, atol=0)
-
-
-@pytest.mark.parametrize(
-    ("header", "words"),
-    [
-        ({"w": {"dtype": "F64", "shape": [6, 3], "data_offsets": [0, 10**12]}}, "damaged"),
-        ({"w": {"dtype": "F64", "shape": [10**9, 10**9], "data_offsets": [0, 144]}}, "damaged"),
-        ({"w": {"dtype": "F64", "shape": [-6, -3], "data_offsets": [0, 144]}}, "damaged"),
-        ({"w": {"dtype": "F64", "shape": [6, 3], "data_offsets": [-8, 136]}}, "damaged"),
-        ({"w": {"dtype": "F8_E4M3", "shape": [6, 3], "data_offsets": [0, 18]}}, "'F8_E4M3', which are not read"),
-        ({"w": {"dtype": ["F64"], "shape": [6, 3], "data_offsets": [0, 144]}}, "damaged"),
-        ({"w": {"shape": [6, 3]}}, "damaged"),
-        ({"w": 3}, "damaged"),
-        ({}, "holds no matrix"),
-        (b"[" * 100_000, "damaged"),
-        (b"no json", "damaged"),
-    ],
-)
-def test_safetensors_that_are_none_raise_errors(tmp_path, header, words):
-    raises(safetensors(tmp_path / "a.safetensors", header, bytes(144)), words)
-    raises(write(tmp_path / "b.safetensors", b"\xff" * 20), "damaged")
-    raises(write(tmp_path / "c.safetensors", b""), "damaged")
 
 
 # ---------------------------------------------------------------- MATLAB, AnnData, Parquet
@@ -331,7 +265,7 @@ def test_the_new_format_of_matlab_comes_back(tmp_path):
     with h5py.File(tmp_path / "net.mat", "w", userblock_size=512) as file:
         file["X"] = X.T  # MATLAB writes columns first
     with open(tmp_path / "net.mat", "r+b") as raw:
-        raw.write(b"MATLAB 7.3 MAT-file".ljust(116) + struct.pack("<QHH", 0, 0x0200, 0x4D49))
+        raw.write(MAT73)
     assert np.array_equal(load(tmp_path / "net.mat").X, X)
 
 
@@ -380,13 +314,6 @@ def test_a_container_damaged_inside_raises_an_error_by_name(tmp_path):
         middle = len(content) // 2
         content[middle : middle + 2000] = b"\xff" * 2000
         raises(write(tmp_path / name, bytes(content)), f"{name} is damaged")
-
-
-def test_an_h5ad_without_obsm_raises_an_error(tmp_path):
-    h5py = pytest.importorskip("h5py", reason="h5py, which reads these files, is not installed")
-    with h5py.File(tmp_path / "a.h5ad", "w") as file:
-        file["X"] = X
-    raises(tmp_path / "a.h5ad", "holds no array of obsm")
 
 
 def test_parquet_comes_back(tmp_path):
@@ -466,50 +393,3 @@ def test_edge_lists_of_networkx_come_back(tmp_path):
     }
     nx.write_edgelist(nx.path_graph(3), tmp_path / "path.edges")  # an empty dictionary behind each edge
     assert load_edges(tmp_path / "path.edges").weights is None
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "holds no edges"),
-        ("# nothing\n", "holds no edges"),
-        ("a b\nc\n", "line 2: expected two names.* found 1: 'c'"),
-        ("a b\nc d 1 2\n", "line 2: expected two names.* found 4: 'c d 1 2'"),
-        ("a,b\n,c\n", "line 2: a name is missing"),
-        ("a b 1\nb c -2\n", "line 2: a weight is a length and must be a positive number, but is -2"),
-        ("a b 1\nb c 0\n", "line 2: a weight is a length"),
-        ("a b 1\nb c nan\n", "line 2: a weight is a length"),
-        ("a b 1\nb c inf\n", "line 2: a weight is a length"),
-        ("a b 1\nb c x\n", "line 2: the weight 'x' is not a number"),
-        ("a b 1\nb c\n", "line 2: this edge has no weight"),
-        ("a b\nb c 1\n", "line 2: this edge has a weight"),
-        ("a b\n" + "x" * (1 << 23), "line 2: a line of over"),
-        (b"\xff\xfe\x00", "line 1: .*UTF-8"),
-        (b"a b\n" * 5000 + b"caf\xe9 b\na b\n", "line 5001: .*UTF-8"),
-        ('a,b\n"b,c\n', "line 2: its quotation marks do not match"),
-    ],
-)
-def test_text_that_is_no_edge_list_raises_an_error_with_its_line(tmp_path, text, message):
-    path = write(tmp_path / "graph.edges", text)
-    with pytest.raises(ValueError, match=message) as error:
-        load_edges(path)
-    assert str(path) in str(error.value)
-
-
-def test_an_endless_line_is_not_swallowed(tmp_path):
-    """Two gigabytes on one line: refused after a few megabytes, in a sparse file that holds no disk."""
-    with open(tmp_path / "endless.edges", "wb") as file:
-        file.truncate(2 << 30)
-    import tracemalloc
-
-    tracemalloc.start()
-    with pytest.raises(ValueError, match="line 1: a line of over"):
-        load_edges(tmp_path / "endless.edges")
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 100e6
-
-
-def test_bytes_io_is_no_file():
-    with pytest.raises(TypeError):
-        load(io.BytesIO(b""))

@@ -8,7 +8,7 @@ import pytest
 
 from fuzz.samples import NEWICK, OBO, OWL, PHYLOXML
 from horopca.embed import SarkarEmbedding
-from horopca.io import load_edges, memory_limit
+from horopca.io import load_edges
 
 NEXUS = """#NEXUS
     [a comment; with (marks)]
@@ -181,55 +181,7 @@ def test_a_phylogeny_is_embedded_from_its_file(tmp_path):
 PHYLO = "<phyloxml xmlns='http://www.phyloxml.org'><phylogeny>{}</phylogeny></phyloxml>"
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "words"),
-    [
-        ("a.nwk", "", "no tree"),
-        ("a.nwk", "a;", "no tree"),
-        ("a.nwk", "((a,b);", "cut short: 1 '('"),
-        ("a.nwk", "(a,b));", "outside of all parentheses"),
-        ("a.nwk", "a,b;", "outside of all parentheses"),
-        ("a.nwk", "(a(b,c));", "'(' follows a node"),
-        ("a.nwk", "(a:x,b);", "'x' of a branch is not a number"),
-        ("a.nwk", "(a:0_1,b);", "'0_1' of a branch is not a number"),
-        ("a.nwk", "(a:inf,b);", "must be finite"),
-        ("a.nwk", "('a,b);", "is not closed"),
-        ("a.nwk", "(a[,b);", "is not closed"),
-        ("a.nwk", b"\xff(a,b);", "UTF-8"),
-        ("a.nex", "#NEXUS\nbegin taxa; end;", "without a block TREES"),
-        ("a.nex", "#NEXUS\nbegin trees; end;", "without a tree"),
-        ("a.nex", "#NEXUS\nbegin trees; translate 1 a", "without a tree"),
-        ("a.xml", "", "not a PhyloXML file"),
-        ("a.xml", "<phyloxml><phylogeny><clade>", "not a PhyloXML file"),
-        ("a.xml", "<?xml version='1.0' encoding='no-such'?><phyloxml/>", "not a PhyloXML file"),
-        ("a.xml", "<phyloxml/>", "no tree"),
-        ("a.nexml", "<nex:nexml version='0.9'/>", "is a NeXML file, which is not read: convert it"),
-        ("a.xml", "<!DOCTYPE x [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]><x>&b;</x>", "DOCTYPE"),
-        ("a.xml", "<!DOCTYPE x SYSTEM 'file:///etc/passwd'><x/>", "DOCTYPE"),
-        ("a.xml", PHYLO.format("<clade branch_length='x'/>"), "could not convert string to float: 'x'"),
-        ("a.xml", PHYLO.format("<clade><clade branch_length='inf'/></clade>"), "must be finite"),
-        ("a.obo", "", "not an ontology"),
-        ("a.obo", "[Term]\nid: a\n", "no terms"),
-        ("a.obo", "[Term]\nid: a:1\nis_a: b:9 ! elsewhere\n", "a.obo"),
-        ("a.nwk.gz", b"not packed", "cannot be unpacked"),
-        ("a.nwk.gz", gzip.compress(NEWICK, mtime=0)[:-12], "cannot be unpacked"),
-        ("a.xml.gz", gzip.compress(PHYLOXML, mtime=0)[:-12], "not a PhyloXML file"),
-    ],
-)
-def test_errors_of_trees(tmp_path, name, content, words):
-    with pytest.raises(ValueError, match=words.replace("(", r"\(")) as error:
-        graph(tmp_path / name, content)
-    assert str(tmp_path / name) in str(error.value)
-
-
 def test_deep_trees(tmp_path):
     assert len(graph(tmp_path / "a.nwk", "(" * 20_000 + "a" + ")" * 20_000 + ";").edges) == 20_000
     clades = "<clade>" * 2000 + "</clade>" * 2000
     assert len(graph(tmp_path / "a.xml", PHYLO.format(clades)).edges) == 1999
-
-
-def test_compressed_trees_that_expand(tmp_path):
-    with memory_limit(1e6):
-        for name, content in (("a.nwk", b"(a,b)" * 200_000), ("a.edges", b"a b\n" * 300_000)):
-            with pytest.raises(ValueError, match="in memory"):
-                graph(tmp_path / f"{name}.gz", gzip.compress(content, mtime=0))

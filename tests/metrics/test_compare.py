@@ -39,7 +39,9 @@ FIELDS = {
 
 
 def test_a_row_for_every_method_and_dimension_ready_for_a_data_frame():
-    table = compare(TREE.points, [1, 2], FAST)
+    steps = []
+    table = compare(TREE.points, [1, 2], FAST, progress=lambda *step: steps.append(step))
+    assert steps == [(k + 1, len(table)) for k in range(len(table))]
     assert isinstance(table, pd.DataFrame)
     assert set(table.columns) == FIELDS
     assert list(zip(table["n_components"], table["method"], strict=True)) == [(K, name) for K in (1, 2) for name in FAST]
@@ -54,15 +56,13 @@ def test_a_row_for_every_method_and_dimension_ready_for_a_data_frame():
     assert row["distortion_error"] == 0 and row["seconds"] > 0 and row["converged"]
 
 
-def test_every_usual_method_is_compared_and_every_reduction_has_a_row():
-    table = compare(TREE.points, 2)
-    assert list(table["method"]) == default_methods() == [*(name for name, m in METHODS.items() if m.usual), "mds"]
-    assert "horopca-stretch" in default_methods()  # which the README advises
+def test_every_reduction_has_a_method_and_flat_methods_are_always_compared():
+    assert default_methods() == [*(name for name, m in METHODS.items() if m.usual), "mds"]
+    assert {"horopca-stretch", "tpca", "mds"} <= set(default_methods())
     reductions = {name for name in estimators.__all__ if issubclass(getattr(estimators, name), HyperbolicReduction)}
     assert {method.estimator for method in METHODS.values()} == reductions - {"HoroPCACV"}
-    kept = dict(zip(table["method"], table["distortion"], strict=True))
-    assert kept["horopca"] < kept["tpca"] < kept["bsa"]
-    assert kept["horopca-free"] < kept["pga"]
+    table = compare(TREE.points[:20], 2, ["horopca", "tpca", "bsa"])
+    assert (np.diff(table["distortion"]) > 0).all()
 
 
 def test_euclidean_mds_is_that_of_the_true_distances():
@@ -103,7 +103,7 @@ def test_models_and_curvatures_change_the_units_only():
 
 
 def test_large_samples_are_measured_on_a_sample_of_pairs():
-    X = np.random.default_rng(0).standard_normal((4000, 3))
+    X = np.random.default_rng(0).standard_normal((2900, 3))  # more than four million pairs
     row = compare(X, 2, ["tpca"], model="tangent").iloc[0]
     Y = TangentPCA(2, model="tangent").fit_transform(X)
     assert 0 < row["distortion_error"] < 0.01
@@ -127,9 +127,9 @@ def test_invalid_arguments_raise_before_anything_is_fitted(monkeypatch):
 
 
 def test_a_disk_for_each_and_one_legend_for_all():
-    images = {f"method {i}": TangentPCA(2).fit_transform(TREE.points) for i in range(5)}
-    figure = plot_comparison(images, TREE.labels, edges=TREE.edges, captions=[f"{i} %" for i in range(5)])
-    assert [ax.get_title() for ax in figure.axes] == [f"method {i}\n{i} %" for i in range(5)]
+    images = {f"method {i}": TangentPCA(2).fit_transform(TREE.points) for i in range(3)}
+    figure = plot_comparison(images, TREE.labels, edges=TREE.edges, captions=[f"{i} %" for i in range(3)])
+    assert [ax.get_title() for ax in figure.axes] == [f"method {i}\n{i} %" for i in range(3)]
     assert all(ax.get_legend() is None for ax in figure.axes)
     assert {text.get_text() for text in figure.legends[0].get_texts()} == set(TREE.labels)
     for ax, Y in zip(figure.axes, images.values(), strict=True):

@@ -72,7 +72,7 @@ def test_a_sample_and_a_limit_give_bounds():
 
 @pytest.mark.parametrize("curvature", [-1.0, -0.05])
 def test_the_curvature_of_a_plane_is_found(curvature):
-    D = pairwise_distance(cloud(60, 2, radius=5)) / np.sqrt(-curvature)
+    D = pairwise_distance(cloud(40, 2, radius=5)) / np.sqrt(-curvature)
     found = fit_curvature(D, 2, metric="precomputed")
     low, high = found.interval
     assert low <= curvature <= high
@@ -82,14 +82,15 @@ def test_the_curvature_of_a_plane_is_found(curvature):
 
 
 def test_flat_data_is_recognised():
-    found = fit_curvature(euclidean(rng.standard_normal((60, 2))), 2, metric="precomputed")
+    found = fit_curvature(euclidean(rng.standard_normal((40, 2))), 2, metric="precomputed")
     assert found.euclidean < 1e-3 and found.interval[1] > found.curvatures[0] and "no better than" in found.sentence
 
 
 def test_a_graph_and_a_sample():
     tree = nx.to_scipy_sparse_array(nx.balanced_tree(3, 3), dtype=float)
-    assert fit_curvature(tree, 2).distortion < 0.5 * fit_curvature(tree, 2).euclidean
-    first, second = (fit_curvature(tree, 2, n_points=20, random_state=0) for _ in range(2))
+    found = fit_curvature(tree, 2)
+    assert found.distortion < 0.5 * found.euclidean
+    first, second = (fit_curvature(tree, 2, n_points=12, random_state=0) for _ in range(2))
     assert first.curvature == second.curvature and first.distortion == second.distortion
 
 

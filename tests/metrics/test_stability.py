@@ -45,7 +45,9 @@ def same(a, b):
 def test_the_result_does_not_depend_on_the_number_of_jobs(backend, fitted):
     X = planted()
     model = fitted(X)
-    alone = bootstrap(model, X, n_resamples=10)
+    steps = []
+    alone = bootstrap(model, X, n_resamples=10, progress=lambda *step: steps.append(step))
+    assert steps == [(k, 10) for k in range(1, 11)]
     with joblib.parallel_config(backend=backend):
         assert same(alone, bootstrap(model, X, n_resamples=10, n_jobs=2))
 
@@ -100,7 +102,7 @@ def test_points_on_a_geodesic_do_not_move():
 
 
 def test_what_is_planted_is_stable_and_what_is_not_is_not():
-    clear, vague = planted(80, noise=0.1), planted(80, noise=1.0)
+    clear, vague = planted(50, noise=0.1), planted(50, noise=1.0)
     found = [bootstrap(horo(X), X, n_resamples=10) for X in (clear, vague)]
     assert found[0].spread.mean() < found[1].spread.mean() / 3 and found[0].stability > 0.95 > found[1].stability
     assert found[1].angle_bounds[0] > 30 and "not stable" in found[1].conclusion

@@ -290,7 +290,7 @@ def test_the_legend_of_a_comparison_is_inside_the_figure():
         (Y, {"labels": ["a"]}, "labels must have one entry per point, but has 1 for 40"),
         (Y, {"labels": ["a"] * 40, "values": np.zeros(40)}, "pass one of them"),
         (Y, {"names": ["a"]}, "names must have one entry"),
-        (Y, {"values": [1.0]}, "values must have one entry per point"),
+        (Y, {"values": [1.0]}, "values must have one number for each of 40 points"),
         (Y, {"edges": [[0, 40]]}, "the first joins 0 and 40"),
         (Y, {"edges": [[-1, 0]]}, "the first joins -1 and 0"),
         (Y, {"edges": [0, 1]}, "pairs of row numbers"),

@@ -28,7 +28,7 @@ coordinate, or the product of two, does not overflow."""
 FARTHEST_IMAGE = 2 * LARGEST_RADIUS  # The largest radius of an image, which is seen from the mean.
 HYPERBOLOID_SLACK = 1e-4  # Tolerance of t^2 - |s|^2, relative to t^2. Six digits are enough, since only the space part is used.
 CERTAIN_ROWS = 8  # This many rows are not on the hyperboloid by chance,
-TELLING_TIME = 30.0  # if their t is below this. Farther out rounding hides the difference from the light cone.
+LARGEST_CERTAIN_TIME = 30.0  # if their t is below this. Farther out rounding hides the difference from the light cone.
 NEAR_RIM = 0.01  # Relative to the radius: points this close outside the ball are there by rounding. float16 has three digits.
 EUCLIDEAN = 10.0  # Rows of a ball this many times too small for them are not points of a ball.
 
@@ -277,7 +277,7 @@ def _check_space(X: Array, coordinates: Coordinates, start: int, name: str) -> N
 
 def _surely_on_hyperboloid(x: np.ndarray, coordinates: Coordinates, rounding: float) -> bool:
     """Whether rows (t, s) are on the hyperboloid, and enough of them where neither chance nor rounding explains it."""
-    near = np.abs(x[:, 0]) * coordinates.scale < TELLING_TIME
+    near = np.abs(x[:, 0]) * coordinates.scale < LARGEST_CERTAIN_TIME
     if x.shape[1] < 2 or int(near.sum()) < CERTAIN_ROWS:
         return False
     parts = (x[:CERTAIN_ROWS], x)  # a few rows are enough to reject most arrays

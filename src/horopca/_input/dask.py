@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import reduce
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import uuid4
 
 import cloudpickle
@@ -121,7 +121,7 @@ class DaskRows(Rows):
 
     def _pass(self, function: Callable[..., T], combine: Callable[[T, T], T], *several: DaskRows) -> T:
         """The combined values of function(chunk of each array)."""
-        work = _node(Pass(function, combine, tuple((rows.coordinates, rows.unchecked) for rows in several)))
+        work = _node((function, combine, tuple((rows.coordinates, rows.unchecked) for rows in several)))
         blocks = zip(*(rows.blocks for rows in several), strict=True)
         filled = [(start, block) for start, block, n in zip(self.starts[:-1], blocks, self.X.chunks[0], strict=True) if n]
         parts = [delayed(_process, pure=False)(work, start, *block) for start, block in filled]
@@ -136,14 +136,6 @@ class DaskRows(Rows):
     def _compute(self, tasks: Any) -> tuple[Any, ...]:
         with one_blas_thread(), dask.config.set(SETTINGS):
             return compute(*tasks, traverse=False)
-
-
-class Pass(NamedTuple):
-    """A pass over several arrays: its function, how results are combined, and how each array is converted and validated."""
-
-    function: Callable[..., Any]
-    combine: Callable[[Any, Any], Any]
-    arrays: tuple[tuple[Coordinates, Check | None], ...]
 
 
 def _node(value: Any) -> Delayed:
@@ -162,15 +154,17 @@ def _chunks(block: Array, coordinates: Coordinates, check: Check | None, start: 
         yield coordinates.chunk(block[rows, :], start + rows.start)
 
 
-def _process(work: Pass, start: int, *blocks: Array) -> Any:
+def _process(work: tuple[Any, ...], start: int, *blocks: Array) -> Any:
     """The combined results of a chunk of each array, a few thousand rows at a time."""
+    arrays: tuple[tuple[Coordinates, Check | None], ...]
+    function, combine, arrays = work
     slices = list(chunk_slices(blocks[0]))
-    several = (_chunks(block, *array, int(start), slices) for block, array in zip(blocks, work.arrays, strict=True))
-    return reduce(work.combine, (work.function(*chunks) for chunks in zip(*several, strict=True)))
+    several = (_chunks(block, *how, int(start), slices) for block, how in zip(blocks, arrays, strict=True))
+    return reduce(combine, (function(*chunks) for chunks in zip(*several, strict=True)))
 
 
-def _combine(work: Pass, *parts: Any) -> Any:
-    return reduce(work.combine, parts)
+def _combine(work: tuple[Any, ...], *parts: Any) -> Any:
+    return reduce(work[1], parts)
 
 
 def _take(block: Array, indices: np.ndarray, start: int, check: Check | None) -> np.ndarray:

@@ -75,7 +75,7 @@ def main(ctx: Context, max_memory: float | None) -> None:
     horopca demo                                   see it work
     horopca map tree.nwk                           from a tree or a graph to a page and a picture
     horopca embed tree.nwk -o vectors.npz          from a graph to points
-    horopca info vectors.npy                       what a file holds
+    horopca info vectors.npy                       what a file contains
     horopca reduce vectors.npy -o plane.npy        reduce to 2 dimensions
     horopca reduce vectors.npy --plot disk.png     ... and draw the points
     horopca view plane.npy --open                  explore the points in a browser

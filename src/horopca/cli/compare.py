@@ -5,21 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import rich_click as click
 from rich.text import Text
 
 from .. import plots
 from .._input.coordinates import check_coordinates
-from ..datasets import make_hierarchy
 from ..geometry import MODELS
-from ..io import Table
 from ..metrics import frechet_variance
 from ..metrics.comparison import ALL_METHODS, Reduction, default_methods, reductions
 from .console import common, print_table, progress_bar, report
 from .files import Reading, figure_for, save_figure, write_files
 from .options import command, list_of, picture_reading_options, points_argument, positive_integer, view_option, writes
-from .points import Description, read_described
+from .points import read_described
 
 # Columns of the table: the heading, the format of a value, and what is smallest for the best record. The best variance is that
 # of the points: a map that lengthens distances may have more.
@@ -37,7 +34,7 @@ FEW_NEIGHBOURS = 0.1  # A picture that keeps fewer of the nearest neighbours tha
 
 
 @command
-@points_argument(required=False)
+@points_argument()
 @click.option(
     "-k",
     "--components",
@@ -58,13 +55,13 @@ FEW_NEIGHBOURS = 0.1  # A picture that keeps fewer of the nearest neighbours tha
 @view_option()
 @picture_reading_options
 def compare(
-    input: Path | None, n_components: list[int], methods: list[str] | None, plot: Path | None, view: str, reading: Reading
+    input: Path, n_components: list[int], methods: list[str] | None, plot: Path | None, view: str, reading: Reading
 ) -> None:
     """Reduce the points in INPUT by every method, and show what each keeps.
 
-    INPUT is a file with one point per row, as for `horopca reduce`; without it, a random tree in 10 dimensions is used. The
-    table shows the average distortion of distances, the Fréchet variance of the images, the fraction of the pair variance
-    and of the ten nearest neighbours that is kept, and the time of the fit. The best of each is bold.
+    INPUT is a file with one point per row, as for `horopca reduce`. The table shows the average distortion of distances, the
+    Fréchet variance of the images, the fractions of the pair variance and of the ten nearest neighbours that are kept, and
+    the time of the fit. The best of each is bold.
 
     \b
     Examples:
@@ -76,7 +73,7 @@ def compare(
     seed, figure = common().seed, figure_for(plot)
     if plot is not None and 2 not in n_components:
         raise click.UsageError(f"--plot draws the plane and needs 2 in -k, but -k is {', '.join(map(str, n_components))}.")
-    points, about, edges = _points(input, reading, seed)
+    points, about = read_described(input, reading)
     coordinates = reading.coordinates(points.model, points.curvature)
     found = watched_reductions(points.X, n_components, methods or default_methods(), random_state=seed, **coordinates)
     if figure is not None:
@@ -84,7 +81,7 @@ def compare(
         images = {row.record["title"]: MODELS["poincare"].from_hyperboloid(space.to_hyperboloid(row.Y)) for row in disks}
         captions = [f"distortion {row.record['distortion']:.3f}" for row in disks]
         colours: dict[str, Any] = {"labels": about.labels, "palette": about.palette}
-        plots.plot_comparison(images, **colours, edges=edges, captions=captions, view=view, figure=figure)
+        plots.plot_comparison(images, **colours, captions=captions, view=view, figure=figure)
         write_files((plot, save_figure(figure)))
     records, (n, columns) = [row.record for row in found], points.X.shape
     given = {"input": input, **coordinates, "seed": seed, "plot": plot}
@@ -94,13 +91,6 @@ def compare(
             records, f"{n:,} points, {columns} columns, Fréchet variance {frechet_variance(points.X, **coordinates):.2f}"
         ),
     )
-
-
-def _points(input: Path | None, reading: Reading, seed: int) -> tuple[Table, Description, np.ndarray | None]:
-    if input is None:
-        tree = make_hierarchy(random_state=seed)
-        return Table(tree.points), Description(columns={"branch": tree.labels}, colour="branch"), tree.edges
-    return *read_described(input, reading), None
 
 
 def watched_reductions(X: Any, counts: list[int], methods: list[str], **settings: Any) -> list[Reduction]:

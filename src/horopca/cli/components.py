@@ -51,7 +51,7 @@ FIGURES = {
 def components(
     input: Path, groups: Path | None, plot: Path | None, method: str | None, settings: Any, reading: Reading, **options: Any
 ) -> None:
-    """Say how many components the points in INPUT support.
+    """Estimate how many components the points in INPUT support.
 
     For 1, 2, ... components the table shows the average distortion of distances and the fractions of the variance and of
     the nearest neighbours that are kept. All are measured on rows that the fit has not seen, with standard errors over the

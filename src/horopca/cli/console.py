@@ -218,7 +218,7 @@ def progress_bar(title: str, estimator: Any = None) -> Iterator[Bar]:
     """A progress bar on stderr if that is a terminal; with an estimator that has `verbose`, it shows what that prints."""
     console = Console(file=sys.stderr)
     watched = console.is_terminal and not common().quiet
-    columns = (TextColumn("{task.description}"), BarColumn(), _Count(), TimeElapsedColumn(), TimeRemainingColumn(compact=True))
+    columns = (BarColumn(), _Count(), TimeElapsedColumn(), TimeRemainingColumn(compact=True), TextColumn("{task.description}"))
     with ExitStack() as stack:
         progress = stack.enter_context(Progress(*columns, console=console, transient=True, disable=not watched))
         task = progress.add_task(title, total=None)

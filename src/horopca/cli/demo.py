@@ -10,22 +10,14 @@ from ..datasets import load_mammals
 from ..metrics.comparison import default_methods
 from .compare import print_records, watched_reductions
 from .console import common, report
-from .files import PICTURES, OutputFile, figure_for, save_figure, write_files
-from .options import command, list_of
+from .files import figure_for, save_figure, write_files
+from .options import command, list_of, writes
 from .points import Description
 from .reduce import PICTURED
 
 
 @command
-@click.option(
-    "-o",
-    "--output",
-    type=OutputFile(PICTURES),
-    default="horopca-demo.png",
-    show_default=True,
-    metavar="FILE",
-    help="Picture to draw: .png, .pdf or .svg.",
-)
+@writes("-o", "--output", initial="horopca-demo.png", help="Picture to draw: .png, .pdf or .svg.")
 @click.option(
     "--methods",
     type=list_of(click.Choice(default_methods())),

@@ -79,6 +79,7 @@ embed_options = combined(
     "-o",
     "--output",
     formats=FORMATS,
+    required=True,
     help="Points to write: .npy, .npz, .csv, .tsv or .h5ad; - is standard output.",
 )
 @combined(metadata_options, model_options)
@@ -89,7 +90,7 @@ def embed(
     settings: tuple[str, ...],
     root: str | None,
     relations: list[str],
-    output: Path | None,
+    output: Path,
     reading: Reading,
 ) -> None:
     """Embed the nodes of GRAPH in hyperbolic space.
@@ -124,8 +125,6 @@ def embed(
     """
     method = method or "distortion"
     estimator = make_embedding(method, dimensions, settings, random_state=common().seed, **reading.coordinates())
-    if output is None and not common().as_json:
-        raise click.UsageError("-o FILE is missing: where to write the points.")
     relation = read_graph(graph, root, relations)
     fitted = fit_embedding(estimator, relation, graph)
     about, source = describe_nodes(relation, fitted.names_, reading), {"input": str(graph), **how(fitted)}

@@ -12,7 +12,7 @@ from .._input.rows import check_rows
 from ..geometry import ModelName, radius
 from ..io import Table
 from ..io.description import QUANTILES, Description, describe, describe_file
-from ..io.files import listed, named, printable
+from ..io.files import FormatError, listed, named, printable
 from ..io.metadata import read_side_file
 from ..io.streaming import can_stream
 from ..metrics import flatness
@@ -47,7 +47,12 @@ def info(input: Path, reading: Reading) -> None:
             X, found, side = np.load(input, mmap_mode="r"), describe_file(input), read_side_file(input)
         beside: dict[str, Any] = {"states": {name: side.get(name) for name in ("model", "curvature")}}
     else:
-        table = read(input, reading, allow_nonfinite=True)
+        try:
+            table = read(input, reading, allow_nonfinite=True)
+        except FormatError as error:
+            if not error.keys or reading.key is not None:
+                raise
+            return _list_arrays(input, error.keys)
         X, found, beside = table.X, describe(table.X), _beside(table)
     X = X[:: -(-found.n_rows // SAMPLE)]
     X = X[np.isfinite(X).all(axis=1)]
@@ -63,6 +68,19 @@ def info(input: Path, reading: Reading) -> None:
     rows = {**_rows(found, beside), **_model_rows(found, known, euclidean), "flat or curved": curved}
     rows |= _outside_rows(found) if outside else {}
     report({"input": input, **found._asdict(), **beside}, lambda: print_rows(rows, title=str(input)))
+
+
+def _list_arrays(input: Path, keys: list[str]) -> None:
+    """Report what a file holds if it must be said which array contains the points."""
+    contents = dict(read(input, Reading(key=keys[0]), allow_nonfinite=True).contents)
+    rows = {"arrays": _listed(contents), "points": f"in one of {listed(keys)}: pass --key"}
+    report({"input": input, "keys": keys, "contents": contents}, lambda: print_rows(rows, title=str(input)))
+
+
+def _listed(contents: dict[str, Any]) -> str | None:
+    """The arrays of a file with their shapes, and its numbers."""
+    held = [f"{k} {'×'.join(map(str, v))}" if isinstance(v, list) else f"{k} = {v:g}" for k, v in contents.items()]
+    return printable(", ".join(held[:SHOWN] + [f"and {len(held) - SHOWN} more"] * (len(held) > SHOWN))) or None
 
 
 def _beside(table: Table) -> dict[str, Any]:
@@ -89,16 +107,14 @@ def _in_model(found: Description, X: np.ndarray, coordinates: dict[str, Any]) ->
 
 
 def _rows(found: Description, beside: dict[str, Any]) -> dict[str, str | None]:
-    names, contents = beside.get("column_names"), beside.get("contents", {})
-    held = [f"{k} {'×'.join(map(str, v))}" if isinstance(v, list) else f"{k} = {v:g}" for k, v in contents.items()]
-    held = held[:SHOWN] + [f"and {len(held) - SHOWN} more"] * (len(held) > SHOWN)
+    names = beside.get("column_names")
     return {
         "rows": f"{found.n_rows:,}",
         "columns": f"{found.n_columns}, {found.dtype}" + (f": {listed(names)}" if names else ""),
         "names": "yes" if beside.get("has_names") else None,
         "classes": f"{beside['n_labels']:,}" if beside.get("n_labels") else None,
         "other columns": listed([*beside.get("words", ()), *beside.get("values", ())], "") or None,
-        "arrays": printable(", ".join(held)) or None,
+        "arrays": _listed(beside.get("contents", {})),
         "largest norm": f"{found.largest_norm:.10g}",
         "clipped": f"{count(found.n_clipped, 'row')} with the largest norm" if found.n_clipped else None,
         "duplicates": count(found.n_duplicates, "row") if found.n_duplicates else None,

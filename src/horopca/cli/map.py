@@ -12,7 +12,7 @@ from ..explorer import explore
 from ..explorer.edges import root_of_tree
 from ..geometry import from_hyperboloid, to_hyperboloid
 from ..metrics.comparison import make
-from ..statistics import frechet_mean
+from ..plots.views import choose_centre
 from .console import common, print_rows, progress_bar, report, seconds
 from .embed import describe_nodes, edges_of, embed_options, figures, fit_embedding, make_embedding, read_graph
 from .files import PAGES, Reading, figure_for, save_figure, write_files
@@ -94,8 +94,9 @@ def map(
     with progress_bar(f"Reducing {len(X):,} points to the plane", reducer) as bar:
         Y = X if reducer is None else reducer.fit_transform(X)
         bar.update(0, 1, f"Drawing {len(X):,} points")
-        centre = from_hyperboloid(frechet_mean(to_hyperboloid(Y)).point, "poincare") if top is None else top
-        page = explore(Y, **about.page_arguments(), **original, edges=edges if with_edges else None, root=top, title=title)
+        centre = from_hyperboloid(choose_centre(to_hyperboloid(Y), top), "poincare")
+        start = None if with_edges else top  # explore finds it in the edges
+        page = explore(Y, **about.page_arguments(), **original, edges=edges if with_edges else None, root=start, title=title)
         about.draw(figure, Y, edges, title=title, names=names, with_edges=with_edges, centre=centre)
         write_files((output, page.save), (plot, save_figure(figure)))
     found, time = figures(fitted), seconds()

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import rich_click as click
 
-from ..io.files import listed
 from ..neighbors import HyperbolicNeighbors
 from .console import print_table, report
 from .files import Reading, read
 from .options import command, points_argument, reading_options
-from .points import own_names
+from .points import own_names, row_of
 
 
 @command
@@ -33,7 +32,7 @@ def nearest(points: Path, name: str, neighbours: int, reading: Reading) -> None:
     """
     table = read(points, reading)
     X, names = table.X, table.row_names or [str(i) for i in range(len(table.X))]
-    row = _find(name, names, points)
+    row = row_of(name, table.row_names, len(X), "NAME")
     others = [i for i, own in enumerate(own_names(names)) if own and i != row]
     if not others:
         raise ValueError(f"{points} has no other point with a name.")
@@ -44,18 +43,3 @@ def nearest(points: Path, name: str, neighbours: int, reading: Reading) -> None:
     summary["nearest"] = [{"row": i, "name": names[i], "distance": d} for i, d in nearest]
     cells = [[names[i], f"{d:.4g}"] for i, d in nearest]
     report(summary, lambda: print_table(f"Nearest to {names[row]}", ["name", "distance"], cells))
-
-
-def _find(name: str, names: list[str], path: Path) -> int:
-    """The row of a point by its name, by its code in brackets, by a part of its name, or by its number."""
-    part = name.lower()
-    for fits in (lambda other: other == name, lambda other: other.endswith(f"({name})"), lambda other: part in other.lower()):
-        found = [i for i, other in enumerate(names) if fits(other)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            some = listed(names[i] for i in found)
-            raise ValueError(f"{len(found):,} points of {path} match {name!r}: {some}. Pass the name of one.")
-    if name.isdecimal() and int(name) < len(names):
-        return int(name)
-    raise ValueError(f"{path} has no point called {name!r}; it has {listed(names[:3])}, ...")

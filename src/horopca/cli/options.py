@@ -84,8 +84,8 @@ def components(value: str) -> int | float | str:
 # ---------------------------------------------------------------- decorators
 
 
-def points_argument(name: str = "input", *, required: bool = True) -> Decorator:
-    return click.argument(name, type=InputFile(), required=required)
+def points_argument(name: str = "input") -> Decorator:
+    return click.argument(name, type=InputFile())
 
 
 def choice(name: str, values: Sequence[str], help: str) -> Decorator:
@@ -107,9 +107,12 @@ def writes(
     formats: Sequence[str] = PICTURES,
     default: tuple[str, str] | None = None,
     check: Callable[..., object] = check_output,
+    initial: str | None = None,
+    required: bool = False,
 ) -> Decorator:
-    """A file to write. Its default has the name of another parameter's file, with another ending."""
-    return click.option(*names, type=OutputFile(formats, check, default), metavar="FILE", help=help)
+    """A file to write. Its default is `initial`, or has the name of another parameter's file, with another ending."""
+    kind, shown = OutputFile(formats, check, default), initial is not None
+    return click.option(*names, type=kind, default=initial, show_default=shown, metavar="FILE", help=help, required=required)
 
 
 def combined(*options: Decorator) -> Decorator:

@@ -70,7 +70,7 @@ def plot(
     if view == "ball":
         plots.plot_ball(table.X, about.labels, edges=pairs, ax=figure.add_subplot(projection="3d"), **options)
     else:
-        options["centre"] = row_of(centre, about.names, "--centre")
+        options["centre"] = None if centre is None else row_of(centre, about.names, len(table.X), "--centre")
         about.draw(figure, table.X, pairs, view=view, names=names, **options)
     write_files((output, save_figure(figure)))
     rows = {"points": f"{len(table.X):,}", "metadata": about.note, "drawn in": output}

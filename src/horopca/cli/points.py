@@ -207,14 +207,18 @@ def read_edges(path: Path | None, names: list[str] | None) -> np.ndarray | None:
         return load_row_edges(path, names)
 
 
-def row_of(name: str | None, names: list[str] | None, option: str) -> int | None:
-    """The row of a point by its name or its number."""
-    if name is None:
-        return None
-    if names is not None and name in names:
-        return names.index(name)
-    if not name.isdecimal():
-        raise ValueError(f"{option} must be the name or the row number of a point, but is {name!r}.")
+def row_of(name: str, names: Sequence[str] | None, n: int, option: str) -> int:
+    """The row of one of n points by its name, its code in brackets, a part of its name, or its number."""
+    part = name.lower()
+    for fits in (lambda other: other == name, lambda other: other.endswith(f"({name})"), lambda other: part in other.lower()):
+        found = [i for i, other in enumerate(names or ()) if fits(other)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            some = listed((names or ())[i] for i in found)
+            raise ValueError(f"{option} must be the name of one point, but {len(found):,} match {name!r}: {some}.")
+    if not name.isdecimal() or int(name) >= n:
+        raise ValueError(f"{option} must be the name or the row number (0 to {n - 1:,}) of a point, but is {name!r}.")
     return int(name)
 
 

@@ -49,7 +49,7 @@ def stability(
     reading: Reading,
     **options: Any,
 ) -> None:
-    """Say how stable a reduction of the points in INPUT is.
+    """Measure how stable a reduction of the points in INPUT is.
 
     The reduction is fitted again to resampled rows. The spread of the refits shows how certain the components are, and
     where in the picture each point may lie.

@@ -44,7 +44,7 @@ def view(
     show: bool,
     reading: Reading,
 ) -> None:
-    """Make a page to explore the points of the plane in POINTS.
+    """Write a page to explore the points of the plane in POINTS.
 
     POINTS is a file with one point per row, as `horopca reduce` writes it. A column of text in it holds names if all are
     different, and classes otherwise. The page is one file and needs no network. It offers all columns of --metadata to
@@ -57,10 +57,10 @@ def view(
       horopca view plane.npy --original vectors.npy          colour by what the reduction distorted
     """
     table, about = read_described(points, reading)
-    n, root_row = len(table.X), row_of(root, about.names, "--root")
+    n = len(table.X)
     options: dict[str, Any] = {
         "palette": palette or about.palette,
-        "root": root_row,
+        "root": None if root is None else row_of(root, about.names, n, "--root"),
         "title": title or points.stem,
         "edges": read_edges(edges, about.names),
         **about.page_arguments(),

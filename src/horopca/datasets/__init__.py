@@ -1,4 +1,4 @@
-"""Data to try things on: generated, bundled, and fetched on demand."""
+"""Example data: generated, bundled, and downloaded on demand."""
 
 from .fetching import fetch_embedding, fetch_graph, fetch_network
 from .generated import (

@@ -14,7 +14,7 @@ FARTHEST_DRAWN = 30.0  # Largest radius of points, at which coordinates of the b
 
 
 class RootedTree(NamedTuple):
-    """A tree with its root in row 0 and every parent before its children."""
+    """A tree with its root in row 0 and every parent before its children; returned by `random_tree` and `balanced_tree`."""
 
     parent: np.ndarray  #: (n,) row of each node's parent, -1 for the root
 
@@ -99,7 +99,7 @@ KINDS = {"uniform": _uniform, "recursive": _recursive, "preferential": _preferen
 
 
 class Hierarchy(NamedTuple):
-    """A tree drawn in the Poincaré ball."""
+    """A tree drawn in the Poincaré ball; returned by `make_hierarchy`."""
 
     points: np.ndarray  #: (n, d), the root first and at the centre
     parent: np.ndarray  #: (n,) row of each point's parent, -1 for the root
@@ -183,7 +183,7 @@ def _unit(v: np.ndarray) -> np.ndarray:
 
 
 class Clusters(NamedTuple):
-    """Points of the Poincaré ball around some centres."""
+    """Points of the Poincaré ball around some centres; returned by `make_hierarchical_normals`."""
 
     points: np.ndarray  #: (n, d)
     labels: np.ndarray  #: (n,) row of each point's centre

@@ -14,7 +14,10 @@ SPLIT = ("placental.n.01", "carnivore.n.01", "ungulate.n.01")  # Their children 
 
 
 class Mammals(NamedTuple):
-    """1182 kinds of mammals, each a synset of WordNet 3.0 (its licence is in the folder data/mammals of this package)."""
+    """1182 kinds of mammals, each a synset of WordNet 3.0; returned by `load_mammals`.
+
+    The licence of WordNet is in the folder data/mammals of this package.
+    """
 
     points: np.ndarray  #: (n, 10), in the Poincaré ball
     names: list[str]  #: n, to be read: "burmese cat"

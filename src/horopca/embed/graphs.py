@@ -78,7 +78,7 @@ class Tree(NamedTuple):
 # ---------------------------------------------------------------- what `fit` accepts
 
 
-def as_relations(source: Any) -> Relations:
+def as_relations(source: Any, *, reverse_trees: bool = True) -> Relations:
     """Edges and names from any of the forms. Raises ValueError for anything else."""
     if isinstance(source, Relations):
         return source
@@ -93,7 +93,7 @@ def as_relations(source: Any) -> Relations:
     _check_relations(found)
     n, edges = len(found.names), found.edges
     above, below = (np.bincount(ends, minlength=n).max() for ends in edges.T)
-    parent_first = found.directed and above > 1 and below <= 1 and len(edges) == n - 1
+    parent_first = reverse_trees and found.directed and above > 1 and below <= 1 and len(edges) == n - 1
     return found._replace(edges=edges[:, ::-1]) if parent_first else found
 
 

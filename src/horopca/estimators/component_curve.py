@@ -38,7 +38,7 @@ Map = Callable[[np.ndarray], np.ndarray]  # of points (n, d+1) to their images (
 
 
 class HeldOut(NamedTuple):
-    """A figure of merit for 1 .. K components, a row for each fold: measured on rows that its fit has not seen."""
+    """A measure of 1 to K components on unseen rows, one row for each fold; part of the result of `component_curve`."""
 
     among: np.ndarray  #: (folds, K), over pairs of unseen rows
     across: np.ndarray  #: (folds, K), over pairs of an unseen row and a seen one

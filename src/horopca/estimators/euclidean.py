@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .._input.coordinates import ModelChoice
-from .._input.rows import Rows
-from .._optimize.result import Ending
 from ..geometry._arrays import Array
-from .fitting import mean_ending, store_mean
-from .linear import LinearReduction, leading_axes
+from .linear import LinearReduction
 
 
 class EuclideanPCA(LinearReduction):
@@ -61,10 +60,9 @@ class EuclideanPCA(LinearReduction):
         self.model = model
         self.curvature = curvature
 
-    def _fit_components(self, rows: Rows, K: int) -> Ending:
-        mean = store_mean(self, rows)
-        self._set(rows, self._mean, leading_axes(rows, self._mean, lambda t: 1 / (1 + t), K)[1])
-        return mean_ending(mean)
+    @staticmethod
+    def _scale(t: Any) -> Any:
+        return 1 / (1 + t)
 
     @staticmethod
     def _factor(t: Array, square: Array, rest: Array) -> Array:

@@ -17,25 +17,36 @@ from typing import Any
 import numpy as np
 
 from .._input.rows import Rows
+from .._optimize.result import Ending
 from ..geometry import lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, concat_time, dot, from_numpy, to_numpy, with_rows
 from ..geometry._points import Chunk, TranslatedPoints
 from ..geometry.isometries import BOOSTABLE_TIME, Frame, boosted_to_origin
 from ..statistics import frame_of
 from .base import HyperbolicReduction
-from .fitting import measured_rows, nested_variances, store_variances
+from .fitting import mean_ending, measured_rows, nested_variances, store_mean, store_variances
 
 ROUNDING = 2e-16  # The error of a product, relative to the sum of the sizes of its terms.
 TRUSTED = 1e-9  # If the error of an image may be larger than this, its point is translated first.
 
 
 class LinearReduction(HyperbolicReduction):
-    """Images from K directions at a centre. Subclasses choose the directions and the length of the images."""
+    """Images from K directions at a centre. Subclasses choose the directions by `_scale`, the length of images by `_factor`."""
 
     components_: np.ndarray  # (K, d), orthonormal
     _centre: np.ndarray  # (d+1,)
     _frame: Frame  # of the images
     _mean: np.ndarray  # (d+1,)
+
+    def _fit_components(self, rows: Rows, K: int) -> Ending:
+        mean = store_mean(self, rows)
+        self._set(rows, self._mean, leading_axes(rows, self._mean, self._scale, K)[1])
+        return mean_ending(mean)
+
+    @staticmethod
+    def _scale(t: Any) -> Any:
+        """The factors (n,) of s in the vectors whose principal axes are the components."""
+        raise NotImplementedError
 
     @staticmethod
     def _factor(t: Array, square: Array, rest: Array) -> Array:

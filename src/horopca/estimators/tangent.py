@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from .._input.coordinates import ModelChoice
-from .._input.rows import Rows
-from .._optimize.result import Ending
 from ..geometry._arrays import Array, array_namespace
-from .fitting import mean_ending, store_mean
-from .linear import LinearReduction, leading_axes
+from .linear import LinearReduction
 
 
 class TangentPCA(LinearReduction):
@@ -67,26 +64,21 @@ class TangentPCA(LinearReduction):
         self.model = model
         self.curvature = curvature
 
-    def _fit_components(self, rows: Rows, K: int) -> Ending:
-        mean = store_mean(self, rows)
-        self._set(rows, self._mean, leading_axes(rows, self._mean, _shrunk, K)[1])
-        return mean_ending(mean)
+    @staticmethod
+    def _scale(t: Array) -> Array:
+        """r / sinh r for points at time t = cosh r."""
+        xp = array_namespace(t)
+        above = xp.where(t > 1, t - 1, xp.zeros_like(t))
+        sinh = xp.sqrt(above) * xp.sqrt(above + 2)
+        near = sinh < 1e-4  # there 1 - r^2 / 6
+        safe = xp.where(near, xp.ones_like(sinh), sinh)
+        return xp.where(near, 1 - above / 3, xp.asinh(safe) / safe)
 
     @staticmethod
     def _factor(t: Array, square: Array, rest: Array) -> Array:
         # b of a tangent vector is b r / sinh r, of length l; the space part of the point that it leads to has length sinh l
         xp = array_namespace(t)
-        shrunk = _shrunk(t)
+        shrunk = TangentPCA._scale(t)
         length = xp.sqrt(square) * shrunk
         safe = xp.where(length > 0, length, xp.ones_like(length))
         return shrunk * xp.where(length > 0, xp.sinh(safe) / safe, xp.ones_like(length))
-
-
-def _shrunk(t: Array) -> Array:
-    """r / sinh r for points at time t = cosh r."""
-    xp = array_namespace(t)
-    above = xp.where(t > 1, t - 1, xp.zeros_like(t))
-    sinh = xp.sqrt(above) * xp.sqrt(above + 2)
-    near = sinh < 1e-4  # there 1 - r^2 / 6
-    safe = xp.where(near, xp.ones_like(sinh), sinh)
-    return xp.where(near, 1 - above / 3, xp.asinh(safe) / safe)

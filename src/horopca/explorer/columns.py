@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from .._input.coordinates import Coordinates
-from ..plots.palette import SCALES, class_colours, is_missing, label_texts, value_range
-from ..plots.validation import check_plane, check_same_rows, one_per_point
+from ..plots.palette import NO_LABEL, SCALES, class_colours, is_missing, label_texts, value_range
+from ..plots.validation import check_numbers, check_plane, check_same_rows, one_per_point
 
 Header = dict[str, Any]
 Arrays = dict[str, np.ndarray]
@@ -67,7 +67,7 @@ def columns_of(values: Any, usual: str) -> dict[str, Any]:
 
 def add_labels(header: Header, arrays: Arrays, labels: Any, n: int, palette: Any) -> None:
     """Add classes in the natural order of their names, with colours for a light and a dark page, and a code for each point."""
-    header["labelings"] = []
+    header["labelings"], header["unlabelled"] = [], NO_LABEL
     class_colours([], palette)  # a palette without labels is checked too
     for k, (name, column) in enumerate({} if labels is None else columns_of(labels, "Class").items()):
         texts = label_texts(one_per_point(column, "labels", n) or [])
@@ -94,12 +94,12 @@ def add_texts(header: Header, n: int, names: Any, details: Any, images: Any) -> 
 def add_numbers(header: Header, arrays: Arrays, n: int, values: Any, sizes: Any) -> None:
     """Add columns of numbers with the ends of their ramps, and the radii of marks."""
     for k, (name, given) in enumerate({} if values is None else columns_of(values, "Value").items()):
-        column = _numbers(given, name, "values", n)
+        column = check_numbers(given, f"values {name!r}", n)
         header.setdefault("columns", []).append({"name": name, "ranges": ranges_of(column)})
         with np.errstate(over="ignore"):  # beyond float32: shown as missing
             arrays[f"column-{k}"] = column.astype(np.float32)
     if sizes is not None:
-        arrays["sizes"] = _radii(_numbers(sizes, "sizes", "sizes", n))
+        arrays["sizes"] = _radii(check_numbers(sizes, "sizes", n))
 
 
 def ranges_of(values: np.ndarray) -> dict[str, tuple[float, float]]:
@@ -121,16 +121,6 @@ def _radii(areas: np.ndarray) -> np.ndarray:
 
 def _texts(values: Any, what: str, n: int) -> list[str]:
     return ["" if is_missing(value) else str(value) for value in one_per_point(values, what, n) or []]
-
-
-def _numbers(values: Any, name: str, what: str, n: int) -> np.ndarray:
-    try:
-        column = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{what} must be numbers, but {name!r} contains something else.") from None
-    if column.shape != (n,):
-        raise ValueError(f"{what} must have one number for each of {n} points, but {name!r} has shape {column.shape}.")
-    return column
 
 
 def _data_uri(image: Any) -> str:

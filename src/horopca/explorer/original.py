@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -14,6 +14,7 @@ from .._input.coordinates import Coordinates
 from .._input.rows import check_rows
 from ..geometry import distance, pairwise_distance
 from ..geometry.hyperboloid import BLOCK_ELEMENTS
+from ..metrics.distances import best_scale
 from ..metrics.neighbours import EXACT_POINTS, TIE, neighbour_ranks, trust_of_ranks
 from ..neighbors.estimator import nearest_neighbours
 from ..statistics import standard_error
@@ -23,7 +24,7 @@ STORED_NEIGHBOURS = 300_000  # neighbours in one page, so that 100,000 points st
 STORED_NUMBERS = 150_000  # coordinates of the original in one page, needed to refit: 1.5 MB
 EXACT_NODES = 1 << 11  # nodes of a graph up to which ranks of all are counted: all shortest paths take two seconds
 SAMPLED = 512  # points whose ranks are counted where there are more than these, or than EXACT_POINTS without a graph
-PAIRS = 1 << 22  # pairs that the average distortion is measured on: its standard error is then below a thousandth
+PAIRS = 1 << 22  # pairs that the average distortion is measured on: a second for points, two for a graph of 20,000 nodes
 
 # A measure: its name, whether high values are the good ones, and what it is.
 MEASURES = {
@@ -43,24 +44,14 @@ MEASURES = {
 }
 
 
-class Rows:
-    """Distances (m, n) from some of n points to all of them, computed on demand: ``rows[points]``."""
-
-    def __init__(self, n: int, compute: Callable[[np.ndarray], np.ndarray]) -> None:
-        self.n, self.compute = n, compute
-
-    def __len__(self) -> int:
-        return self.n
-
-    def __getitem__(self, points: Any) -> np.ndarray:
-        return self.compute(points)
+Distances: TypeAlias = Callable[[np.ndarray], np.ndarray]  # from some of n points to all: indices (m,) to distances (m, n)
 
 
 class Original(NamedTuple):
     """The distances before the reduction."""
 
     word: str  # "original" or "graph", as the page calls it
-    rows: Rows
+    rows: Distances
     points: np.ndarray | None = None  # (n, d+1), where the original is points
     graph: csr_array | None = None  # (n, n), where it is a graph
     unit: float = 1.0  # of its distances, in the user's units
@@ -86,7 +77,7 @@ def add_original(
         arrays["here"] = here[:, :kept].ravel().astype(np.uint32)
     arrays |= {"added": (added[:, :kept] @ bits).astype(np.uint16), "missing": (lost[:, :kept] @ bits).astype(np.uint16)}
     arrays["spans"] = rounded(far[:, :kept].ravel() * before.unit)
-    total, scale = average_change(before.rows, y, before.graph is not None)
+    total, error, scale = average_change(before.rows, y, before.graph is not None)
     if before.graph is not None:
         header["graph_scale"] = scale / coordinates.scale
         _add_edge_length(header, arrays, before.graph)
@@ -95,7 +86,7 @@ def add_original(
     _add_measures(header, arrays, found, k, n)
     _add_coordinates(header, arrays, before)
     if total is not None:
-        header["total"] = f"Average distortion, {before.word} → picture: {total:.1%}"
+        header["total"] = f"Average distortion, {before.word} → picture: {_percent(total, error)}"
     return total
 
 
@@ -144,7 +135,7 @@ def check_original(original: Any, metric: MetricName, n: int, coordinates: Coord
     if before.shape[0] != n:
         raise ValueError(f"original must have one row for each of the {n} points of Y, but has {before.shape[0]}.")
     x = np.asarray(before.take(np.arange(n)), dtype=np.float64)
-    return Original("original", Rows(n, lambda some: pairwise_distance(x[some], x)), points=x, unit=1 / coordinates.scale)
+    return Original("original", lambda some: pairwise_distance(x[some], x), points=x, unit=1 / coordinates.scale)
 
 
 def _checked_distances(original: Any, n: int, coordinates: Coordinates) -> Original:
@@ -153,11 +144,11 @@ def _checked_distances(original: Any, n: int, coordinates: Coordinates) -> Origi
         raise ValueError(f"original must have one row and one column for each of the {n} points of Y, but has shape {shape}.")
     if not issparse(original):
         distances = check_distances(np.asarray(original, dtype=np.float64), name="original")
-        return Original("original", Rows(n, lambda some: coordinates.scale * distances[some]), unit=1 / coordinates.scale)
+        return Original("original", lambda some: coordinates.scale * distances[some], unit=1 / coordinates.scale)
     graph = csr_array(original, dtype=np.float64)
     if not (np.isfinite(graph.data).all() and (graph.data > 0).all()):
         raise ValueError("original, as a graph, must have finite positive lengths of edges, but has others.")
-    return Original("graph", Rows(n, lambda some: dijkstra(graph, directed=False, indices=some)), graph=graph)
+    return Original("graph", lambda some: dijkstra(graph, directed=False, indices=some), graph=graph)
 
 
 # ---------------------------------------------------------------- neighbours and measures
@@ -171,12 +162,12 @@ def neighbours_before(before: Original, k: int, here: np.ndarray, y: np.ndarray)
     if before.points is not None:
         x = before.points
         return *nearest_neighbours(x, k), np.stack([distance(x, x[column]) for column in here.T], axis=1)
-    n, limit = before.rows.n, 0.0 if before.graph is None else float(np.median(before.graph.data))
+    n, limit = len(y), 0.0 if before.graph is None else float(np.median(before.graph.data))
     there, far, apart = np.empty((n, k), dtype=np.int64), np.empty((n, k)), np.empty((n, k))
     step = max(1, BLOCK_ELEMENTS // n)
     for start in range(0, n, step):
         rows = np.arange(start, min(start + step, n))
-        d = before.rows[rows] if before.graph is None else _paths(before.graph, rows, k, limit)
+        d = before.rows(rows) if before.graph is None else _paths(before.graph, rows, k, limit)
         d[np.arange(len(rows)), rows] = np.inf
         reach = np.partition(d, k - 1, axis=1)[:, k - 1 : k]
         tied = np.isfinite(d) & (np.abs(d - reach) <= (TIE - 1) * reach)
@@ -201,14 +192,16 @@ def _paths(graph: csr_array, rows: np.ndarray, k: int, limit: float) -> np.ndarr
     return d
 
 
-def rank_measures(before: Rows, y: np.ndarray, here: np.ndarray, there: np.ndarray, exact: int) -> dict[str, np.ndarray]:
+def rank_measures(
+    before: Callable[[np.ndarray], np.ndarray], y: np.ndarray, here: np.ndarray, there: np.ndarray, exact: int
+) -> dict[str, np.ndarray]:
     """Trustworthiness and continuity of each point, or of a sample where there are more than `exact` points.
 
     `here` and `there` (n, k) are the nearest neighbours in the picture y (n, 3) and in the original.
     """
     n = len(y)
     some = np.arange(n) if n <= exact else np.random.default_rng(0).choice(n, SAMPLED, replace=False)
-    trust = neighbour_ranks(before.compute, some, here[some], n)
+    trust = neighbour_ranks(before, some, here[some], n)
     continuity = neighbour_ranks(lambda points: pairwise_distance(y[points], y), some, there[some], n)
     return {"trust": trust_of_ranks(trust, n), "continuity": trust_of_ranks(continuity, n)}
 
@@ -221,26 +214,30 @@ def local_distortion(away: np.ndarray, distances: np.ndarray) -> np.ndarray:
     return np.where(count > 0, change.sum(axis=1) / np.maximum(count, 1), np.nan)
 
 
-def average_change(before: Rows, y: np.ndarray, free_scale: bool) -> tuple[float | None, float]:
-    """Mean over pairs of |d' / (s d) - 1|, and s: the best one if `free_scale` (as the unit of a graph is), 1 otherwise."""
-    n = len(y)
-    some = np.random.default_rng(0).permutation(n)[: max(2, PAIRS // n)]
+def average_change(before: Distances, y: np.ndarray, free_scale: bool) -> tuple[float | None, float, float]:
+    """Mean over pairs of |d' / (s d) - 1|, its standard error (0 for all pairs), and s.
+
+    s is the best scale if `free_scale`, as the unit of a graph is arbitrary, and 1 otherwise. The mean is None without pairs.
+    Of many points, pairs of `SAMPLED` points with others are measured: pairs with a common point are not independent, so the
+    error is that of the means of these points.
+    """
+    n, rng = len(y), np.random.default_rng(0)
+    some = np.arange(n) if n * n <= PAIRS else rng.permutation(n)[:SAMPLED]
+    others = np.arange(n) if n * n <= PAIRS else rng.permutation(n)[: PAIRS // SAMPLED]
+    ratios = np.empty((len(some), len(others)))
     step = max(1, BLOCK_ELEMENTS // n)
-    ratios = np.concatenate([_ratios(before, y, some[start : start + step]) for start in range(0, len(some), step)])
-    if not ratios.size:
-        return None, 1.0
-    scale = 1.0
-    if free_scale and ratios.max() > 0:  # the sum of |r t - 1| over t is least at the median of 1 / r with weights r
-        order = np.sort(ratios)
-        middle = int(np.searchsorted(np.cumsum(order), order.sum() / 2))
-        scale = float(order[middle])
-    return float(np.mean(np.abs(ratios / scale - 1))), scale
-
-
-def _ratios(before: Rows, y: np.ndarray, some: np.ndarray) -> np.ndarray:
-    d, e = before[some], pairwise_distance(y[some], y)
-    counted = np.isfinite(d) & (d > 0)
-    return np.asarray(e[counted] / d[counted])
+    for start in range(0, len(some), step):
+        rows = some[start : start + step]
+        d, e = before(rows)[:, others], pairwise_distance(y[rows], y[others])
+        counted = np.isfinite(d) & (d > 0)
+        ratios[start : start + step] = np.where(counted, e / np.where(counted, d, 1.0), np.nan)
+    measured = ratios[np.isfinite(ratios)]
+    if not measured.size:
+        return None, 0.0, 1.0
+    scale = best_scale(measured) if free_scale else 1.0
+    change = np.ma.masked_invalid(np.abs(ratios / scale - 1))
+    error = 0.0 if len(some) == n else standard_error(change.mean(axis=1).compressed().tolist())
+    return float(change.mean()), error, scale
 
 
 def _mean(values: np.ndarray, n: int) -> str:
@@ -248,8 +245,13 @@ def _mean(values: np.ndarray, n: int) -> str:
     known = values[np.isfinite(values)]
     if not known.size:
         return "unknown"
-    error = f" ± {standard_error(known.tolist()):.1%} (of {len(known)} points)" if len(values) < n else ""
-    return f"{known.mean():.1%}{error}"
+    if len(values) == n:
+        return _percent(float(known.mean()), 0.0)
+    return f"{_percent(float(known.mean()), standard_error(known.tolist()))} (of {len(known)} points)"
+
+
+def _percent(value: float, error: float) -> str:
+    return f"{value:.1%} ± {error:.1%}" if error else f"{value:.1%}"
 
 
 def rounded(values: np.ndarray) -> np.ndarray:

@@ -20,11 +20,9 @@ from .._input.arguments import MetricName, check_choice, check_count
 from .._input.coordinates import check_coordinates
 from ..geometry import ModelName, radius, translate_to_origin
 from ..io import atomic_output
-from ..metrics import Stability
 from ..plots.palette import COLOURS, DARK_COLOURS, DARK_OTHER, OTHER, RAMPS
-from ..plots.validation import check_edges
-from ..plots.views import choose_view, why_equidistant
-from ..statistics import frechet_mean
+from ..plots.validation import check_edges, check_regions
+from ..plots.views import choose_centre, choose_view, why_equidistant
 from .columns import Arrays, add_frames, add_labels, add_numbers, add_texts, check_frames, ranges_of
 from .edges import root_of_tree, subtree_sizes
 from .original import add_original
@@ -132,7 +130,7 @@ def explore(
     curvature: float = -1.0,
     n_neighbors: int = 10,
     metric: MetricName = "hyperbolic",
-    regions: Stability | None = None,
+    regions: Any = None,
     layout: Layout = "slider",
 ) -> Page:
     """An HTML page to explore points of the hyperbolic plane: navigate, search, select, compare with the original.
@@ -167,7 +165,8 @@ def explore(
     palette : sequence or mapping of "#rrggbb", optional
         Colours of the classes; see `horopca.plots.class_colours`.
     root : int, optional
-        The row that the page starts from. By default, the root of the tree of the edges, or the Fréchet mean.
+        The row that the page starts from. By default, the root of the tree of the edges; or the Fréchet mean, if there is no
+        tree or if most of it would lie on the rim.
     title : str
         The heading of the page.
     titles : sequence, optional
@@ -228,22 +227,13 @@ def explore(
         if top is not None:
             arrays["subtrees"] = subtree_sizes(pairs, n, top)
     distortion = None if original is None else add_original(header, arrays, original, metric, y, n_neighbors, coordinates)
-    if regions is not None:
-        _add_regions(header, arrays, regions, n)
+    if regions is not None:  # ellipses in the tangent spaces of the points, from which the page computes borders
+        header["level"], arrays["ellipses"] = regions.level, (check_regions(regions, n) * coordinates.scale).ravel()
     homes = [_home(frame if side else y, top, root) for frame in frames]
     _add_view(header, homes, frames)
     if side:
         header |= {"layout": layout, "homes": [home[1:].tolist() for home in homes]}
     return Page(_assemble(title, _pack(header, arrays)), n, distortion)
-
-
-def _add_regions(header: dict[str, Any], arrays: Arrays, regions: Any, n: int) -> None:
-    """Add the ellipses of the regions in the tangent spaces of the points, from which the page computes their borders."""
-    if not isinstance(regions, Stability) or np.shape(regions.covariances) != (n, 2, 2):
-        raise ValueError(
-            f"regions must be the result of horopca.metrics.bootstrap for the {n} points of Y, but is {regions!r:.60}."
-        )
-    header["level"], arrays["ellipses"] = regions.level, (regions.semi_axes() * regions.coordinates.scale).ravel()
 
 
 def _add_view(header: dict[str, Any], homes: list[np.ndarray], frames: list[np.ndarray]) -> None:
@@ -257,9 +247,8 @@ def _add_view(header: dict[str, Any], homes: list[np.ndarray], frames: list[np.n
 
 
 def _home(y: np.ndarray, top: int | None, root: int | None) -> np.ndarray:
-    """The point that the page starts from: the row `root`, the `top` of a tree, or the mean."""
-    root = top if root is None else check_count("root", root, 0, len(y) - 1, " (a row of Y)")
-    return np.asarray(frechet_mean(y).point if root is None else y[root])
+    """The point that the page starts from: the row `root`, or the usual centre of a tree with the root `top`, or of points."""
+    return choose_centre(y, top) if root is None else np.asarray(y[check_count("root", root, 0, len(y) - 1, " (a row of Y)")])
 
 
 # ---------------------------------------------------------------- the file

@@ -26,13 +26,13 @@ from .models import lift
 ROUNDS = 3  # How often the closed form is applied, each time to clouds translated by the last result, which restores digits.
 UNSURE = 1e-12  # A singular value below this fraction of the largest is rounding: the orientation is then free.
 LEAST_SQUARES_STEPS = 200  # The largest number of weighted problems for least squares; tens are usual.
-SETTLED = 1e-8  # Least squares have converged if a step lowers the sum by a smaller fraction.
+LEAST_GAIN = 1e-8  # Least squares have converged if a step lowers the sum by a smaller fraction.
 OFF_HYPERBOLOID = 1e-3  # A larger relative error of the time is not rounding, even in float16.
 FARTHEST = 175.0  # The largest radius of a point: the product of the coordinates of two does not overflow.
 
 
 class Alignment(NamedTuple):
-    """An isometry of H^d that takes the point `here` (d+1,) to `there` (d+1,), with a rotation `turn` (d, d).
+    """An isometry of H^d that takes the point here (d+1,) to there (d+1,), with a rotation turn (d, d); returned by `align`.
 
     The rotation acts on tangent vectors transported to the origin along geodesics, so it is as accurate for clouds far from the
     origin as for those around it.
@@ -98,7 +98,7 @@ def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool
     for _ in range(LEAST_SQUARES_STEPS):
         d = distance(found.move(x), y)
         total = float(xp.sum(w * d * d))
-        if not total < before * (1 - SETTLED):
+        if not total < before * (1 - LEAST_GAIN):
             break
         before, best = total, found
         eased = w * (d + tiny) / xp.sinh(d + tiny)

@@ -32,12 +32,13 @@ _allowed: ContextVar[int | None] = ContextVar("_allowed", default=None)
 class FormatError(ValueError):
     """A file cannot be read. Control characters in the message, such as those of a hostile array name, are escaped."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, keys: Iterable[str] = ()) -> None:
         super().__init__(printable(message))
+        self.keys = list(keys)  # if the file holds several arrays, and which one to read must be said
 
 
 class Table(NamedTuple):
-    """The points in a file, with their names and labels."""
+    """The points in a file, with their names and labels; returned by `load`."""
 
     X: np.ndarray  #: (n, d), float64, float32 or float16
     labels: list[str] | None = None  #: n classes, which rows may share; without classes, the names of the rows
@@ -52,7 +53,7 @@ class Table(NamedTuple):
 
 
 class EdgeList(NamedTuple):
-    """The graph, tree or ontology in a file."""
+    """The graph, tree or ontology in a file; returned by `load_edges`."""
 
     names: list[str]  #: n names; sorted if all are integers, otherwise in the order of the file
     edges: np.ndarray  #: (m, 2) positions in `names`; in a tree or an ontology from a child to its parent
@@ -155,7 +156,7 @@ def choose(arrays: Mapping[str, Any], key: str | None, path: Path, what: str, no
         if choice in arrays:
             return arrays[choice]
     found = [f"{name} {tuple(array.shape)}" if hasattr(array, "shape") else name for name, array in arrays.items()]
-    raise FormatError(f"{path} holds {listed(found, f'no {what}')}{note}: say which {what} to read with key=.")
+    raise FormatError(f"{path} holds {listed(found, f'no {what}')}{note}: say which {what} to read with key=.", arrays)
 
 
 def as_text(value: Any) -> str:

@@ -219,25 +219,19 @@ def read_mat(path: Path, key: str | None) -> Table:
 
 def read_level_5(path: Path, key: str | None) -> Table:
     """The same of a file that SciPy reads; called in the separate process."""
-    from scipy.io import whosmat
+    from scipy.io import loadmat, whosmat
 
-    shapes = {name: shape for name, shape, kind in whosmat(path) if len(shape) == 2 and kind in NUMERIC}
+    variables = whosmat(path)
+    shapes = {name: shape for name, shape, kind in variables if len(shape) == 2 and kind in NUMERIC}
     name = choose({name: name for name in shapes}, key, path, "matrix")
     if min(shapes[name]) < 0:  # which SciPy would take for a length to be found
         raise FormatError(f"{path} is damaged: its matrix {name!r} has the shape {shapes[name]}.")
     Budget(path).claim(8 * int(np.prod(shapes[name], dtype=object)))
-    X = matrix(_dense(_variable(path, name)), path)
-    words = {other: _words(_variable(path, other), len(X)) for other, *_ in whosmat(path) if other.lower() in LABEL_NAMES}
+    labels = [other for other, *_ in variables if other.lower() in LABEL_NAMES]
+    found = loadmat(path, variable_names=[name, *labels])
+    X = matrix(_dense(found[name]), path)
+    words = {other: _words(found[other], len(X)) for other in labels if other in found}
     return Table(X, words={other: column for other, column in words.items() if column is not None})
-
-
-def _variable(path: Path, name: str) -> Any:
-    from scipy.io import loadmat
-
-    found = loadmat(path, variable_names=[name])
-    if name not in found:
-        raise FormatError(f"{path} has no variable {name!r} that can be read.")
-    return found[name]
 
 
 def _dense(value: Any) -> np.ndarray:

@@ -115,7 +115,8 @@ def _as_column(column: Any, kind: str) -> list[str] | np.ndarray:
 
 def _write_npy(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> None:
     with open(path, "wb") as file:
-        np.save(_Plain(file), X, allow_pickle=False)
+        file.write(_npy_header(X.dtype, X.shape))
+        file.write(np.ascontiguousarray(X).data)  # np.save would lose the reason of an error
 
 
 def _write_npz(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> None:
@@ -124,13 +125,6 @@ def _write_npz(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> N
         if metadata:
             arrays[MEMBER] = np.array(to_json(metadata))
         np.savez(file, X=X, **arrays)
-
-
-class _Plain:
-    """A file that NumPy does not recognise as one: into files NumPy writes by itself, and loses the reason of an error."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self.write = file.write
 
 
 def _write_text(path: Path, X: np.ndarray, words: Words, metadata: Metadata) -> None:
@@ -385,12 +379,14 @@ def beside(path: Path, suffix: str) -> Path:
 # ---------------------------------------------------------------- a block of rows at a time
 
 
+def _npy_header(dtype: np.dtype, shape: tuple[int, ...]) -> bytes:
+    head, descr = io.BytesIO(), np.lib.format.dtype_to_descr(dtype)
+    np.lib.format.write_array_header_1_0(head, {"descr": descr, "fortran_order": False, "shape": shape})
+    return head.getvalue()
+
+
 def _as_npy(Y: np.ndarray, start: int, n: int) -> bytes:
-    head = io.BytesIO()
-    if start == 0:
-        descr = np.lib.format.dtype_to_descr(Y.dtype)
-        np.lib.format.write_array_header_1_0(head, {"descr": descr, "fortran_order": False, "shape": (n, Y.shape[1])})
-    return head.getvalue() + Y.tobytes()
+    return (b"" if start else _npy_header(Y.dtype, (n, Y.shape[1]))) + Y.tobytes()
 
 
 def _as_text(Y: np.ndarray, start: int, delimiter: str) -> bytes:

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,9 +68,9 @@ def save_store(path: str | Path, Y: da.Array, *, force: bool = False) -> Path:
 
 def write_store(path: Path, Y: da.Array) -> None:
     """Write a Dask array to a new Zarr store."""
-    da = _dask_array()
+    da = _library("dask.array")
     chunks, complete = (max(Y.chunks[0]), Y.shape[1]), {"write_empty_chunks": True}  # `open_store` rejects missing chunks
-    store = _import_zarr().create_array(str(path), shape=Y.shape, chunks=chunks, dtype=Y.dtype, config=complete)
+    store = _library("zarr").create_array(str(path), shape=Y.shape, chunks=chunks, dtype=Y.dtype, config=complete)
     da.store(da.rechunk(Y, chunks), store, lock=False)
 
 
@@ -90,7 +91,7 @@ def check_store(path: str | Path, *, force: bool = False) -> Path:
 def _open_npy(path: Path) -> Any:
     from dask.delayed import delayed
 
-    X, da = map_npy(path), _dask_array()
+    X, da = map_npy(path), _library("dask.array")
     if X.ndim != 2 or 0 in X.shape or X.dtype.kind not in "fiub":
         raise ValueError(f"{path} must hold one point per row, but its array has shape {X.shape}, {X.dtype}.")
     step = max(1, CHUNK_BYTES // (X.shape[1] * X.dtype.itemsize))
@@ -107,7 +108,7 @@ def _read_rows(path: Path, start: int, stop: int) -> np.ndarray:
 
 
 def _open_zarr(path: Path, key: str | None) -> Any:
-    zarr = _import_zarr()
+    zarr = _library("zarr")
     with _zarr_errors(path):
         found: Any = zarr.open(str(path), mode="r")
         if not hasattr(found, "dtype"):
@@ -122,7 +123,7 @@ def _open_zarr(path: Path, key: str | None) -> Any:
         if found.ndim != 2 or 0 in found.shape:
             raise FormatError(f"{path} must hold one point per row, but its array has shape {found.shape}.")
         rows = _check_chunks(path, found)
-    return _dask_array().from_array(ZarrRows(found, path), chunks=(rows, found.shape[1]))
+    return _library("dask.array").from_array(ZarrRows(found, path), chunks=(rows, found.shape[1]))
 
 
 def _check_chunks(path: Path, array: Any) -> int:
@@ -172,17 +173,8 @@ def _zarr_errors(path: Path) -> Iterator[None]:
         raise FormatError(f"{path} is damaged, or not a Zarr store: {type(error).__name__}: {str(error)[:200]}.") from error
 
 
-def _dask_array() -> Any:
+def _library(name: str) -> Any:
     try:
-        import dask.array
+        return import_module(name)
     except ImportError as error:
-        raise ImportError("Chunked stores need Dask: pip install 'dask[array]'.") from error
-    return dask.array
-
-
-def _import_zarr() -> Any:
-    try:
-        import zarr
-    except ImportError as error:
-        raise ImportError("A Zarr store needs zarr: pip install zarr.") from error
-    return zarr
+        raise ImportError(f"Zarr stores need Dask and Zarr, but {name} is missing: pip install 'horopca[dask]'.") from error

@@ -128,7 +128,7 @@ def _received(content: bytes, mark: str, budget: Budget) -> Any:
     if status is Status.MISSING_LIBRARY:
         raise ImportError(head["message"])
     if status is Status.FORMAT_ERROR:
-        raise FormatError(head["message"])
+        raise FormatError(head["message"], head.get("keys", ()))
     return RESULTS[head["type"]](**head["fields"])
 
 
@@ -153,7 +153,7 @@ def answer(request: dict[str, Any]) -> None:
     except ImportError as error:
         head = _head(Status.MISSING_LIBRARY, message=str(error))
     except FormatError as error:
-        head = _head(Status.FORMAT_ERROR, message=str(error))
+        head = _head(Status.FORMAT_ERROR, message=str(error), keys=error.keys)
     except Exception as error:  # noqa: BLE001  # a library may raise anything for a damaged file
         what = f"{type(error).__name__}: {error}"[:200]
         head = _head(Status.FORMAT_ERROR, message=f"{path} is damaged, cut short, or not {request['kind']} ({what}).")

@@ -19,7 +19,7 @@ from .._input.rows import Rows, check_rows
 from ..estimators.base import HyperbolicReduction
 from ..geometry import ModelName, pairwise_distance, to_hyperboloid
 from ..neighbors import to_umap
-from .distances import average_distortion, frechet_variance, pair_variance
+from .distances import average_distortion, best_scale, frechet_variance, pair_variance
 from .euclidean import classical_mds, triangulated
 from .neighbours import near_measures
 
@@ -120,6 +120,7 @@ def compare(
     model: ModelName = "poincare",
     curvature: float = -1.0,
     random_state: int = 0,
+    progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Any:
     """Reduce points by several methods and measure what each keeps.
 
@@ -138,6 +139,8 @@ def compare(
     random_state : int, default=0
         Seeds every method. With more than four million pairs, it also seeds the samples of pairs, and of points whose
         neighbours are compared.
+    progress : callable
+        Called as ``progress(done, total)`` with the numbers of reductions.
 
     Returns
     -------
@@ -163,7 +166,12 @@ def compare(
     3
     """
     rows = reductions(X, n_components, methods, model=model, curvature=curvature, random_state=random_state)
-    records = [row.record for row in rows]
+    n_counts = len(n_components) if isinstance(n_components, Sequence) else 1
+    total = n_counts * len(default_methods() if methods is None else methods)
+    records = []
+    for row in rows:
+        records.append(row.record)
+        progress(len(records), total)
     if find_spec("pandas") is None:
         return records
     import pandas
@@ -222,10 +230,7 @@ def _best_scale(rows: Rows, Y: np.ndarray) -> float:
     some = np.arange(0, len(Y), -(-len(Y) // 1024))
     d = pairwise_distance(rows.take(some)) / rows.coordinates.scale
     e = np.linalg.norm(Y[some][:, None] - Y[some][None], axis=-1)
-    ratios = np.sort((e[d > 0] / d[d > 0]).ravel())
-    # the mean of |s r - 1| over ratios r is least where s is the median of 1 / r with weights r
-    middle = int(np.searchsorted(np.cumsum(ratios), ratios.sum() / 2))
-    return 1 / float(ratios[middle]) if ratios.size and ratios[middle] > 0 else 1.0
+    return 1 / best_scale(e[d > 0] / d[d > 0])
 
 
 def _measure(X: Any, Y: Any, total: tuple[float, float], sampling: dict[str, Any]) -> dict[str, float]:

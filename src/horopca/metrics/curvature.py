@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from .._input.arguments import METRICS, MetricName, check_choice, check_count, check_generator
+from .._input.arguments import MetricName, check_count
 from .._input.threads import one_blas_thread
 from ..geometry import ModelName, pairwise_distance, to_hyperboloid
 from ..geometry.hyperboloid import squared_differences
@@ -26,7 +26,7 @@ WITHIN = 2.0  # Standard errors by which a distortion may exceed the least insid
 
 
 class CurvatureFit(NamedTuple):
-    """The curvature that fits distances best."""
+    """The curvature that fits distances best; returned by `fit_curvature`."""
 
     curvature: float  #: the one with the least distortion
     distortion: float  #: average distortion there
@@ -97,12 +97,9 @@ def fit_curvature(
     >>> bool(found.distortion < found.euclidean)
     True
     """
-    check_choice("metric", metric, METRICS)
-    D, rng = distances_of(X, model, curvature, metric)[0], check_generator(random_state)
+    most = check_count("n_points", n_points, 4)
+    D = distances_of(X, model, curvature, metric, most, random_state)[0]
     K = check_count("n_components", n_components, 1, len(D) - 1, f" (there are {len(D)} points)")
-    if check_count("n_points", n_points, 4) < len(D):
-        some = np.sort(rng.choice(len(D), n_points, replace=False))
-        D = D[np.ix_(some, some)]
     unit = float(np.median(D[D > 0])) if (D > 0).any() else 0.0
     if unit == 0:
         raise ValueError("X must contain two different points, but all distances are 0.")

@@ -343,3 +343,10 @@ def _mean(pairs: _Pairs, function: Callable[..., np.ndarray]) -> tuple[float, fl
             "Remove rows of X that nearly coincide."
         )
     return value, error if value else 0.0  # a value of 0: all points coincide
+
+
+def best_scale(ratios: np.ndarray) -> float:
+    """The scale s > 0 at which the mean of |ratio / s - 1| is least: a median of the ratios, weighted by themselves."""
+    order = np.sort(ratios)
+    middle = np.searchsorted(np.cumsum(order), order.sum() / 2)
+    return float(order[middle]) if order.size and order[middle] > 0 else 1.0

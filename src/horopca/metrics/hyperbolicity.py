@@ -15,7 +15,7 @@ from .._input.coordinates import check_coordinates
 from .._input.rows import check_rows
 from ..geometry import ModelName, pairwise_distance, radius, translate_to_origin
 from ..geometry.models import hyperboloid_to_tangent
-from ..statistics import frechet_mean
+from ..statistics import frechet_mean, mean_of_blocks, relative_change
 
 ROUNDING = 1e-9  # Relative to the diameter: distances that differ by less are equal.
 FEW = 16  # Points that are tried before geodesics between the others are looked for.
@@ -26,7 +26,7 @@ NEARLY_FLAT = 0.06
 
 
 class Hyperbolicity(NamedTuple):
-    """Gromov's delta of a metric space."""
+    """Gromov's delta of a metric space; returned by `delta_hyperbolicity`."""
 
     delta: float  #: delta, or a lower bound of it if not `exact`
     upper: float  #: an upper bound; equal to `delta` if `exact`, infinite if nothing is known
@@ -95,21 +95,28 @@ def delta_hyperbolicity(
     >>> found.delta, found.diameter, found.relative, found.exact
     (2.0, 4.0, 1.0, True)
     """
-    check_choice("metric", metric, METRICS)
     most = check_count("max_quadruples", max_quadruples, 1)
-    D, bound = distances_of(X, model, curvature, metric)
-    n, rng = len(D), check_generator(random_state)
-    sampled = n_points is not None and check_count("n_points", n_points, 4) < n
-    if sampled:
-        some = np.sort(rng.choice(n, size=n_points, replace=False))
-        D = D[np.ix_(some, some)]
+    wanted = None if n_points is None else check_count("n_points", n_points, 4)
+    D, bound, sampled = distances_of(X, model, curvature, metric, wanted, random_state)
     delta, upper = _delta(D, None if sampled or not issparse(X) else coo_array(X), most)
     upper = max(delta, min(bound, np.inf if sampled else upper))
     return Hyperbolicity(delta, float(upper), float(D.max(initial=0.0)), bool(delta == upper), len(D))
 
 
-def distances_of(X: Any, model: ModelName, curvature: float, metric: MetricName) -> tuple[np.ndarray, float]:
-    """Validate X; all distances and an upper bound of delta."""
+def distances_of(
+    X: Any, model: ModelName, curvature: float, metric: MetricName, n_points: int | None, random_state: Any
+) -> tuple[np.ndarray, float, bool]:
+    """Validate X. Returns distances of at most `n_points` random points, a bound of delta, and whether they are a sample."""
+    check_choice("metric", metric, METRICS)
+    D, bound = _all_distances(X, model, curvature, metric)
+    if n_points is None or n_points >= len(D):
+        return D, bound, False
+    some = np.sort(check_generator(random_state).choice(len(D), size=n_points, replace=False))
+    return D[np.ix_(some, some)], bound, True
+
+
+def _all_distances(X: Any, model: ModelName, curvature: float, metric: MetricName) -> tuple[np.ndarray, float]:
+    """The distances of a graph, a matrix or points, and an upper bound of delta."""
     if issparse(X):
         graph = csr_array(X, dtype=np.float64)
         if graph.shape[0] != graph.shape[1] or not (np.isfinite(graph.data).all() and (graph.data >= 0).all()):
@@ -167,7 +174,7 @@ def _delta(D: np.ndarray, graph: coo_array | None, max_quadruples: int) -> tuple
 
 
 class Flatness(NamedTuple):
-    """How far points are from flat."""
+    """How far points are from flat; returned by `flatness`."""
 
     median_radius: float  #: the median distance from the Fréchet mean, at curvature -1
     tangent_distortion: float  #: the average distortion of distances between tangent vectors at the mean
@@ -208,8 +215,7 @@ def flatness(X: Any, *, model: ModelName = "poincare", curvature: float = -1.0) 
     y = translate_to_origin(x, frechet_mean(x).point)
     v = hyperboloid_to_tangent(y)
     pairs = np.triu_indices(len(x), 1)
-    d, e = pairwise_distance(y)[pairs], pdist(v)
-    off = float(np.mean(np.abs(e[d > 0] / d[d > 0] - 1))) if (d > 0).any() else 0.0
+    off = mean_of_blocks([relative_change(pairwise_distance(y)[pairs], pdist(v))], sampled=False)[0]
     middle = float(np.median(radius(y)))
     verdict = (
         "nearly flat, tangent PCA keeps as much as HoroPCA"

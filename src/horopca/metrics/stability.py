@@ -7,7 +7,7 @@ are compared after the isometry that aligns them best (`horopca.geometry.align`)
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -45,7 +45,7 @@ READABLE, COARSE = 0.9, 0.5  # From these values of `stability`, a picture can b
 
 
 class Stability(NamedTuple):
-    """The stability of a fit and of every point of its picture."""
+    """The stability of a fit and of every point of its picture; returned by `bootstrap`."""
 
     #: (n_samples, n_components), the picture: ``model.transform(X)``
     images: np.ndarray
@@ -152,6 +152,7 @@ def bootstrap(
     level: float = 0.9,
     random_state: Any = 0,
     n_jobs: int | None = None,
+    progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Stability:
     """How stable a fitted reduction is: refits to resampled rows, and how much their spines and pictures differ.
 
@@ -178,6 +179,8 @@ def bootstrap(
         Seeds the resamples, and the refits of a model whose own `random_state` is not an integer.
     n_jobs : int or None, default=None
         Jobs of joblib. The result does not depend on it.
+    progress : callable
+        Called as ``progress(done, total)`` with the numbers of refits.
 
     Returns
     -------
@@ -206,6 +209,7 @@ def bootstrap(
         moments += refit.moved[:, :, None] * refit.moved[:, None, :]  # in order, so that sums do not depend on n_jobs
         squares += np.sum(refit.moved**2, axis=1)
         refits.append(refit._replace(moved=np.empty((0, K))))
+        progress(len(refits), n_resamples)
     scale = plan.coordinates.scale
     angles = np.array([refit.angles for refit in refits])
     kappas = np.array([refit.kappa for refit in refits])

@@ -40,18 +40,6 @@ def equidistant_arcs(a: np.ndarray, b: np.ndarray, n_points: int) -> np.ndarray:
     return np.asarray(from_hyperboloid(geodesic(x, y, np.linspace(0, 1, 2 * n_points - 1)[None]), "tangent"))
 
 
-def geodesic_lines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Whole geodesics of the Poincaré disk, from rim to rim, through each a (m, 2) and b (m, 2): (m, 129, 2)."""
-    k_a, k_b = (MODELS["klein"].from_hyperboloid(to_hyperboloid(y)) for y in (a, b))
-    # A geodesic is a chord of Klein's disk: k_a + s (k_b - k_a) is on the circle at the roots of a quadratic in s.
-    d = k_b - k_a
-    A, B, C = np.sum(d * d, axis=1), np.sum(k_a * d, axis=1), np.sum(k_a * k_a, axis=1) - 1
-    root = np.sqrt(B * B - A * C)
-    ends = [k_a + ((sign * root - B) / A)[:, None] * d for sign in (-1, 1)]
-    first, last = (end / np.linalg.norm(end, axis=1, keepdims=True) * INSIDE for end in ends)
-    return poincare_arcs(first, last, 129)
-
-
 def horocycle_arcs(x: Any, q: Any) -> np.ndarray:
     """Arcs (m, 65, 2) of the horocycles at the ideal point q (2,), from points x (m, 2) of the disk to the diameter of q.
 

@@ -18,10 +18,10 @@ from ..geometry import (
     translate_to_origin,
 )
 from ..geometry.isometries import translate_ideal, translate_ideal_to_origin
-from .curves import cone_borders, cone_ends, geodesic_lines, horocycle_arcs
+from .curves import cone_borders, cone_ends, horocycle_arcs
 from .figures import draw_lines, proportion, theme_of
 from .palette import COLOURS
-from .validation import check_plane, one_per_point
+from .validation import check_numbers, check_plane
 from .views import axes_in_view
 
 if TYPE_CHECKING:
@@ -31,15 +31,13 @@ LEVELS = (-2.0, -1.0, 0.0, 1.0, 2.0)
 AT_ROOT = 1e-12  # A point is the root if its distance to it is below this fraction of its coordinates: that is rounding.
 
 
-def plot_geodesics(a: Any, b: Any, *, extended: bool = False, colour: str = COLOURS[0], ax: Axes | None = None) -> Axes:
+def plot_geodesics(a: Any, b: Any, *, colour: str = COLOURS[0], ax: Axes | None = None) -> Axes:
     """Draw the geodesics from each a to each b, in the Poincaré disk or in the view on `ax`.
 
     Parameters
     ----------
     a, b : arrays (m, 2)
         Points of the unit disk.
-    extended : bool
-        Whether to draw whole geodesics, from rim to rim, instead of segments; in the Poincaré disk only.
     colour : str
         Of the lines.
     ax : matplotlib axes, optional
@@ -59,12 +57,9 @@ def plot_geodesics(a: Any, b: Any, *, extended: bool = False, colour: str = COLO
     a, b = (check_plane(points) for points in (a, b))
     if a.shape != b.shape:
         raise ValueError(f"a and b must have the same number of rows, but have {len(a)} and {len(b)}.")
-    if extended and (a == b).all(axis=1).any():
-        row = int((a == b).all(axis=1).argmax())
-        raise ValueError(f"a and b must be different points if extended=True, but row {row} of both is the same point.")
-    ax, view, centre = axes_in_view(ax, "plot_geodesics(extended=True)" if extended else None)
+    ax, view, centre = axes_in_view(ax)
     a, b = (np.asarray(MODELS[view.model].from_hyperboloid(translate_to_origin(points, centre))) for points in (a, b))
-    draw_lines(ax, geodesic_lines(a, b) if extended else view.arcs(a, b, 33), colour, 1.2, zorder=2)
+    draw_lines(ax, view.arcs(a, b, 33), colour, 1.2, zorder=2)
     return ax
 
 
@@ -219,7 +214,7 @@ def plot_cones(
     with np.errstate(divide="ignore", over="ignore"):
         psi = np.arcsin(np.minimum(2 * K / np.sinh(radius(seen)), 1))
     if angles is not None:
-        psi = np.asarray(one_per_point(angles, "angles", len(x)), dtype=np.float64)
+        psi = check_numbers(angles, "angles", len(x))
     if not ((psi >= 0) & (psi <= np.pi)).all():
         raise ValueError(f"angles must be half-apertures between 0 and pi, in radians, but are {angles!r}.")
     ax, _, centre = axes_in_view(ax, "plot_cones")

@@ -49,14 +49,15 @@ class PlaneData:
             raise ValueError("labels and values both colour the points: pass one of them.")
         self.labels, self.names = one_per_point(self.labels, "labels", n), one_per_point(self.names, "names", n)
         self.edges = None if self.edges is None else check_edges(self.edges, n)
-        self.values = _numbers(self.values, "values", n)
-        self.size = _numbers(self.size, "size", n) if np.ndim(self.size) else self.size
+        self.values = None if self.values is None else check_numbers(self.values, "values", n)
+        self.size = check_numbers(self.size, "size", n) if np.ndim(self.size) else self.size
         if not isinstance(self.companions or {}, Mapping):
             raise ValueError(f"companions must be a mapping of names to points, but is {self.companions!r:.80}.")
         self.companions = {str(name): to_numpy(y) for name, y in (self.companions or {}).items()}
         diamonds = self._points(list(self.companions.values()), "companions") if self.companions else np.empty((0, 3))
         self.centre = self._centre(x)
-        self.regions = None if self.regions is None else self._regions(x)
+        if self.regions is not None:
+            self.regions = Regions(x, check_regions(self.regions, n) / self.unit, self.centre, float(self.regions.level))
         self.x, self.diamonds = (np.asarray(translate_to_origin(points, self.centre)) for points in (x, diamonds))
 
     @property
@@ -75,15 +76,6 @@ class PlaneData:
         if not isinstance(self.centre, int | np.integer) or not 0 <= self.centre < len(x):
             raise ValueError(f"centre must be a row of Y, 0 to {len(x) - 1}, or a point, but is {self.centre!r}.")
         return np.asarray(x[self.centre])
-
-    def _regions(self, x: np.ndarray) -> Regions:
-        axes = to_numpy(self.regions.semi_axes()) if hasattr(self.regions, "semi_axes") else None
-        if axes is None or axes.shape != (len(x), 2, 2):
-            raise ValueError(
-                f"regions must be the result of horopca.metrics.bootstrap for the {len(x)} rows of Y, "
-                f"but is {self.regions!r:.60}."
-            )
-        return Regions(x, axes / self.unit, self.centre, float(self.regions.level))
 
 
 def check_plane(Y: Any, model: ModelName = "poincare", curvature: float = -1.0, d: int = 2, name: str = "Y") -> np.ndarray:
@@ -135,6 +127,22 @@ def check_edges(edges: Any, n: int) -> np.ndarray:
     return np.asarray(edges, dtype=np.int64)
 
 
-def _numbers(values: Any, name: str, n: int) -> np.ndarray | None:
-    entries = one_per_point(values, name, n)
-    return None if entries is None else np.asarray(entries, dtype=np.float64)
+def check_numbers(values: Any, name: str, n: int) -> np.ndarray:
+    """Validate a number for each of n points, and return them as floats (n,)."""
+    try:
+        numbers = np.asarray(to_numpy(values), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers, but contains something else.") from None
+    if numbers.shape != (n,):
+        raise ValueError(f"{name} must have one number for each of {n} points, but has shape {numbers.shape}.")
+    return numbers
+
+
+def check_regions(regions: Any, n: int) -> np.ndarray:
+    """Validate the result of `bootstrap` for n points, and return the semi-axes (n, 2, 2) of its regions."""
+    axes = to_numpy(regions.semi_axes()) if hasattr(regions, "semi_axes") else None
+    if axes is None or axes.shape != (n, 2, 2):
+        raise ValueError(
+            f"regions must be the result of horopca.metrics.bootstrap for the {n} rows of Y, but is {regions!r:.60}."
+        )
+    return axes

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..geometry import MODELS, ModelName, origin, radius, to_hyperboloid
+from ..geometry import MODELS, ModelName, origin, radius, to_hyperboloid, translate_to_origin
+from ..statistics import frechet_mean
 from .curves import Arcs, equidistant_arcs, halfplane_arcs, klein_arcs, poincare_arcs
 from .figures import draw_lines, new_figure, proportion, text_size, theme_of
 from .palette import Theme
@@ -89,6 +90,17 @@ def choose_view(x: np.ndarray) -> str:
 def why_equidistant(x: np.ndarray) -> str:
     """The reason why `choose_view` chose the equidistant view for points x (n, 3)."""
     return f"by distance from the centre: {fraction_on_rim(x):.0%} of the points would lie on the rim of the Poincaré disk"
+
+
+def choose_centre(x: np.ndarray, root: int | None) -> np.ndarray:
+    """The point (3,) to centre points x (n, 3) at: the root of a tree, if it has one, or else the Fréchet mean.
+
+    A root at one end of a tree would send most of the other points to the rim. The mean is the centre then too.
+    """
+    mean = np.asarray(frechet_mean(x).point)
+    if root is None or fraction_on_rim(translate_to_origin(x, x[root])) > 0.5 >= fraction_on_rim(translate_to_origin(x, mean)):
+        return mean
+    return np.asarray(x[root])
 
 
 def axes_in_view(ax: Axes | None, disk_only: str | None = None) -> tuple[Axes, View, np.ndarray]:

@@ -21,7 +21,10 @@ from ..geometry.hulls import DEPENDENT, split_basis
 
 
 class Spine(NamedTuple):
-    """A K-dimensional subspace of R^{1,d}, spanned by (1, n) + kappa (1, -n) and (0, U), and a stretch of its coordinates."""
+    """A K-dimensional subspace of R^{1,d}, spanned by (1, n) + kappa (1, -n) and (0, U), and a stretch of its coordinates.
+
+    Returned by `spine_from_ideal_points` and `spine_from_basis`.
+    """
 
     n: np.ndarray  #: (d,), unit
     kappa: float  #: > 0: K ideal points, as the paper has them; 0: these have merged; < 0: the pole lies beyond infinity

@@ -86,6 +86,3 @@ function paintDensity(context, app) {
     context.stroke();
   });
 }
-
-const svgDensity = (app) => contoursOf(app).map((pieces, k) => `<path class="density" d="${pieces.map(([x, y, u, v]) =>
-  `M${short(x)} ${short(y)}L${short(u)} ${short(v)}`).join("")}" fill="none" stroke="${hex(app.theme.ink)}" stroke-opacity="${0.85 - 0.15 * k}"/>`);

@@ -84,12 +84,9 @@ function dragged(view, from, to) {
   return recentred(view, worldPoint(view, grow * cx, grow * cy));
 }
 
-/** 4 sinh^2(d/2) of two points, a sum of squares. */
-function gap(a, b) {
-  const away = a.r - b.r, dx = a.ux - b.ux, dy = a.uy - b.uy;
-  return (2 * away * away) / (1 + timeOf(a.r) * timeOf(b.r) + a.r * b.r) + a.r * b.r * (dx * dx + dy * dy);
-}
-
+/** 4 sinh^2(d/2) of two points with space parts of lengths r and s whose directions differ by (dx, dy): a sum of squares. */
+const gapOf = (r, s, dx, dy) => (2 * (r - s) * (r - s)) / (1 + lengthOf(1, r) * lengthOf(1, s) + r * s) + r * s * (dx * dx + dy * dy);
+const gap = (a, b) => gapOf(a.r, b.r, a.ux - b.ux, a.uy - b.uy);
 const distance = (a, b) => 2 * Math.asinh(Math.sqrt(gap(a, b)) / 2);
 
 /** The point a fraction of the way from a to b. */
@@ -103,12 +100,11 @@ function between(a, b, fraction) {
 /** The k points nearest to point i, nearest first. */
 function nearest(points, i, k) {
   const found = [];
-  const a = pointAt(points, i), t = timeOf(a.r);
+  const a = pointAt(points, i);
   let worst = Infinity;
   for (let j = 0; j < points.n; j++) {
     if (j === i) continue;
-    const r = points.r[j], away = a.r - r, dx = a.ux - points.ux[j], dy = a.uy - points.uy[j];
-    const g = (2 * away * away) / (1 + t * timeOf(r) + a.r * r) + a.r * r * (dx * dx + dy * dy);
+    const g = gapOf(a.r, points.r[j], a.ux - points.ux[j], a.uy - points.uy[j]);
     if (g >= worst) continue;
     let at = found.length;
     while (at > 0 && found[at - 1][1] > g) at--;
@@ -198,8 +194,7 @@ function centreOf(points, rows) {
 function pointsBetween(a, b, fraction) {
   const x = new Float64Array(a.n), y = new Float64Array(a.n), rest = 1 - fraction;
   for (let i = 0; i < a.n; i++) {
-    const ra = a.r[i], rb = b.r[i], away = ra - rb, dx = a.ux[i] - b.ux[i], dy = a.uy[i] - b.uy[i];
-    const g = (2 * away * away) / (1 + timeOf(ra) * timeOf(rb) + ra * rb) + ra * rb * (dx * dx + dy * dy);
+    const ra = a.r[i], rb = b.r[i], g = gapOf(ra, rb, a.ux[i] - b.ux[i], a.uy[i] - b.uy[i]);
     const half = Math.sqrt(g) / 2, time = Math.sqrt(1 + g / 4); // sinh(d / 2) and cosh(d / 2)
     let near = rest * ra, far = fraction * rb;
     if (half > 1e-6) { // the weights are sinh(rest d) / sinh(d) and sinh(fraction d) / sinh(d)
@@ -221,9 +216,8 @@ const lengthOf = (x, y) => { const square = x * x + y * y; return square < Infin
 
 /** sinh(d / 2) of two points of the hyperboloid at distance d, given by their space parts. */
 function halfGap(ax, ay, bx, by) {
-  const ra = lengthOf(ax, ay), rb = lengthOf(bx, by), dx = ra && rb ? ax / ra - bx / rb : 0, dy = ra && rb ? ay / ra - by / rb : 0;
-  const g = (2 * (ra - rb) ** 2) / (1 + lengthOf(1, ra) * lengthOf(1, rb) + ra * rb) + ra * rb * (dx * dx + dy * dy);
-  return Math.sqrt(g) / 2;
+  const ra = lengthOf(ax, ay), rb = lengthOf(bx, by);
+  return Math.sqrt(ra && rb ? gapOf(ra, rb, ax / ra - bx / rb, ay / ra - by / rb) : gapOf(ra, rb, 0, 0)) / 2;
 }
 
 /** The factor from the space part of a point of the hyperboloid to its place in the equidistant disk. */

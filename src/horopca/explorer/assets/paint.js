@@ -1,4 +1,4 @@
-// The picture on a canvas: the page's own, and that of a PNG.
+// The picture: on the page's canvas, in a PNG and in an SVG.
 
 const rgba = ([r, g, b], a = 1) => `rgb(${r} ${g} ${b} / ${a})`;
 
@@ -31,13 +31,9 @@ function paintBackdrop(context, scene, frame, theme) {
   context.fillStyle = rgba(frame.open ? theme.disk : theme.page);
   context.fillRect(0, 0, frame.width, frame.height);
   if (!frame.open) {
-    const inside = context.createRadialGradient(frame.cx, frame.cy, 0, frame.cx, frame.cy, frame.scale);
-    for (const part of [0, 0.25, 0.5, 0.75, 1]) {
-      inside.addColorStop(part, rgba(theme.disk.map((v, k) => v + (theme.rim[k] - v) * part ** 4)));
-    }
     context.beginPath();
     context.arc(frame.cx, frame.cy, frame.scale, 0, 2 * Math.PI);
-    context.fillStyle = inside;
+    context.fillStyle = theme.rim ? shading(context, frame, theme) : rgba(theme.disk);
     context.fill();
     context.strokeStyle = rgba(theme.line);
     context.lineWidth = 1.2;
@@ -50,6 +46,13 @@ function paintBackdrop(context, scene, frame, theme) {
     context.arc(frame.cx, frame.cy, pixels, 0, 2 * Math.PI);
     context.stroke();
   }
+}
+
+/** The colours of the disk, which is darker at its rim. */
+function shading(context, { cx, cy, scale }, { disk, rim }) {
+  const colours = context.createRadialGradient(cx, cy, 0, cx, cy, scale);
+  for (const part of [0, 0.25, 0.5, 0.75, 1]) colours.addColorStop(part, rgba(disk.map((v, k) => v + (rim[k] - v) * part ** 4)));
+  return colours;
 }
 
 function traceArc(context, arc) {
@@ -77,7 +80,7 @@ const CROWD = 2000; // marks from which the small ones are blended into the pixe
 
 /** The points in their order of painting; in a crowd first the specks of those below, then their large marks, then those above. */
 function paintPoints(context, scene, theme, colours) {
-  const { marks, marked, size, below } = scene, large = new Uint32Array(marked), crowded = marked > CROWD;
+  const { marks, marked, size, below } = scene, large = new Uint32Array(marked), crowded = marked > CROWD && context.getImageData; // SVG has no pixels
   for (const [from, to] of [[0, below], [below, marked]]) {
     let count = 0;
     for (let k = from; k < to; k++) if (!crowded || size[marks[k]] >= SPECK) large[count++] = marks[k];

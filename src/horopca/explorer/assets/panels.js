@@ -205,10 +205,12 @@ function fillCard(app) {
   for (const { name, values } of data.columns || []) facts.push([name, digits(values[i]), ""]);
   const measures = new Map(app.isMeasured() ? app.colourings.filter(({ trust, values }) => trust && values).map((one) => [one.key, one]) : []);
   const own = (key) => { const { words, values } = measures.get(key); return `${words} ${percent(values[i])}`; };
+  const plainly = { false: `near here, but not in the ${data.before}`, lost: `near in the ${data.before}, but not here`,
+    distortion: "how much the distances to the nearest changed" };
   for (const [key, exact] of [["false", "trust"], ["lost", "continuity"], ["distortion", ""]]) {
     if (!measures.has(key)) continue;
     const { words, values, note } = measures.get(key), more = measures.has(exact) ? ` ${own(exact)}: ${measures.get(exact).note}` : "";
-    facts.push([words, Number.isFinite(values[i]) ? percent(values[i]) : "–", note + more]);
+    facts.push([words, Number.isFinite(values[i]) ? percent(values[i]) : "–", note + more, plainly[key]]);
   }
   const close = { class: "close", "aria-label": "Unpin", title: "Unpin (Esc)", text: "✕", onclick: () => app.setPin(-1) };
   const coloured = app.colouring.labeling ? css(app.colours[i]) : null;
@@ -217,7 +219,8 @@ function fillCard(app) {
     ...labelsOf(data, i).map(([, label], k) => h("p", { class: "of" }, k === 0 && coloured ? dot(coloured) : null, h("span", { text: label }))),
     data.images && data.images[i] ? h("img", { src: data.images[i], alt: "" }) : null,
     ...(data.details || []).filter(({ texts }) => texts[i]).map(({ name, texts }) => detailRow(name, texts[i])),
-    h("dl", {}, ...facts.flatMap(([what, value, title]) => [h("dt", { text: what, title }), h("dd", { text: value, title })])),
+    h("dl", {}, ...facts.flatMap(([what, value, title, plain]) => [
+      h("dt", { title }, what, plain ? h("small", { text: plain }) : null), h("dd", { text: value, title })])),
     ...neighbourRows(app, mark),
     pinned ? h("button", close) : null,
   ].filter(Boolean));

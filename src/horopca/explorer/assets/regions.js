@@ -102,9 +102,3 @@ function paintRegions(context, app) {
   }
   context.globalAlpha = 1;
 }
-
-const svgRegions = (app) => drawnRegions(app).map(({ i, path }) => {
-  const border = Array.from({ length: path.length / 2 }, (_, k) => `${short(path[2 * k])} ${short(path[2 * k + 1])}`).join("L");
-  const colour = css(app.paint[i]);
-  return `<path class="region" d="M${border}Z" fill="${colour}" fill-opacity="0.15" stroke="${colour}" stroke-opacity="0.8"/>`;
-});

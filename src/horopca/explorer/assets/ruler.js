@@ -32,8 +32,8 @@ function distanceBefore(data, i, j) {
 /** The distance of two rows of space parts, of d numbers each. */
 function distanceOfRows(points, d, i, j) {
   const a = points.subarray(i * d, (i + 1) * d), b = points.subarray(j * d, (j + 1) * d), r = Math.hypot(...a), q = Math.hypot(...b);
-  const turned = r && q ? a.reduce((sum, v, k) => sum + (v / r - b[k] / q) ** 2, 0) : 0;
-  return 2 * Math.asinh(Math.sqrt((2 * (r - q) ** 2) / (1 + timeOf(r) * timeOf(q) + r * q) + r * q * turned) / 2);
+  const turned = r && q ? Math.hypot(...a.map((v, k) => v / r - b[k] / q)) : 0;
+  return 2 * Math.asinh(Math.sqrt(gapOf(r, q, turned, 0)) / 2);
 }
 
 /** The number of edges between two nodes, by breadth-first search; Infinity if there is no path. */

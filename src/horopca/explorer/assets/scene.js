@@ -244,7 +244,7 @@ function placeClassNames(app, context, boxes, taken) {
   for (const { code, text, i, at } of classCentres(app)) {
     if (scene.names.length >= most) break;
     const [x, y] = drawnAt(...lookAtOne(at, view), frame), small = !frame.open && Math.hypot(x - frame.cx, y - frame.cy) > 0.985 * frame.scale;
-    if (hidden.has(code) || taken.has(i) || small) continue;
+    if (hidden.has(code) || taken.has(i) || small || text === data.unlabelled) continue;
     if (putName(scene, { i, text, x, y, off: i < 0 ? -7 : scene.size[i], code }, 14, true, boxes, frame, context) && i >= 0) taken.add(i);
   }
 }

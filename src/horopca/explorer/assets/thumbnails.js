@@ -50,8 +50,3 @@ function paintThumbs(context, app) {
     context.strokeRect(...place);
   }
 }
-
-const svgThumbs = (app) => app.scene.thumbs.filter(({ i }) => imageOf(app, i)).map(({ i, box }) => {
-  const [x, y, w, h] = insideBox(imageOf(app, i), box).map(short);
-  return `<image x="${x}" y="${y}" width="${w}" height="${h}" href="${xml(app.data.images[i])}"/>`;
-});

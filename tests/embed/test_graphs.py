@@ -1,0 +1,149 @@
+"""Graphs in every form that `fit` accepts, and those that it rejects."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.sparse import coo_array, csr_array, save_npz
+from scipy.spatial.distance import pdist, squareform
+
+from horopca import metrics
+from horopca.datasets import random_tree
+from horopca.embed import DistortionEmbedding, SarkarEmbedding
+from horopca.embed.graphs import as_graph, as_relations, centre, rooted, shortest_paths
+from horopca.geometry import pairwise_distance, to_hyperboloid
+from horopca.io import EdgeList
+
+QUICK = {"n_init": 0, "tol": 1.0, "random_state": 0}  # one descent from Sarkar's construction, for tests of other things
+
+
+def graph_distances(source):
+    return shortest_paths(as_graph(source).adjacency)
+
+
+def test_every_input_describes_the_same_graph(tmp_path):
+    parents = [-1, 0, 0, 1, 1]
+    digraph = nx.DiGraph([(child, parent) for child, parent in enumerate(parents) if parent >= 0])
+    ordered = nx.Graph()
+    ordered.add_nodes_from(range(5))
+    ordered.add_edges_from(digraph.edges)
+    (tmp_path / "tree.edges").write_text("1 0\n2 0\n3 1\n4 1\n")
+    sparse = nx.to_scipy_sparse_array(ordered)
+    save_npz(tmp_path / "tree.npz", sparse)
+    expected = sparse.toarray()
+    for source in (parents, np.array(parents), [None, 0, 0, 1, 1], ordered, sparse, coo_array(sparse), tmp_path / "tree.npz"):
+        graph = as_graph(source)
+        assert graph.names == list(range(5)) and np.array_equal(graph.adjacency.toarray(), expected)
+    read = as_graph(str(tmp_path / "tree.edges"))
+    assert read.names == list("01234") and np.array_equal(read.adjacency.toarray(), expected)
+    named = as_graph({"cat": "feline", "lion": "feline", "feline": None})
+    assert named.names == ["cat", "feline", "lion"]
+    assert np.array_equal(named.adjacency.toarray(), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+
+
+def test_names_may_be_anything_and_keep_their_order():
+    graph = nx.Graph([("b", ("a", 1)), (("a", 1), 3.5), (3.5, frozenset("x"))])
+    assert SarkarEmbedding(2).fit(graph).names_ == ["b", ("a", 1), 3.5, frozenset("x")]
+
+
+def test_an_array_of_two_edges_is_no_adjacency_matrix():
+    assert as_relations(np.array([[0, 1], [1, 2]])).names == [0, 1, 2]
+    assert as_relations(np.array([["a", "b"], ["b", "c"]])).names == ["a", "b", "c"]
+    assert as_relations(np.array([[0, 1], [1, 0]])).names == [0, 1]
+
+
+def test_warns_about_similarities():
+    connectivities = csr_array(np.array([[0, 1, 0.2], [1, 0, 0.5], [0.2, 0.5, 0]]))
+    with pytest.warns(UserWarning, match=r"like similarities, .* pass adata\.obsp\['distances'\]"):
+        as_relations(connectivities)
+
+
+def test_weights_are_lengths_and_an_edge_given_twice_counts_once():
+    graph = [(0, 1, 2.0), (1, 0, 2.0), (1, 2, 0.5), (0, 2, 9.0)]
+    assert np.array_equal(graph_distances(graph), [[0, 2, 2.5], [2, 0, 0.5], [2.5, 0.5, 0]])
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        EdgeList([0, 1, 2], np.array([(0, 1), (1, 1), (1, 2)])),
+        csr_array(([1.0, 1.0, 1.0], ([0, 1, 1], [1, 1, 2])), shape=(3, 3)),
+    ],
+)
+def test_warns_about_loops_and_leaves_them_out(graph):
+    with pytest.warns(UserWarning, match=r"joins 1 node\(s\) to themselves, e\.g\. 1: this is left out"):
+        assert as_relations(graph).edges.tolist() == [[0, 1], [1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (nx.empty_graph(3), "at least one edge, but has 3 node"),
+        ([-1], "at least one edge"),
+        (nx.Graph([(0, 1), (2, 3)]), r"has 2 components, the largest with 2 of 4 nodes \(no path leads from 0 to 2\)"),
+        ([(0, 1, -1.0)], "between 1e-100 and .*, but 0 - 1 has -1"),
+        ([(0, 1, float("nan"))], "0 - 1 has nan"),
+        ([(0, 1, "long")], "numbers as the weights"),
+        ([(0, 1, 1.0), (1, 0, 2.0)], "one weight, but 0 - 1 comes with 1 and with 2"),
+        (nx.Graph([(1, "1")]), "different names, but two are written '1'"),
+        ([-1, 2, 3, 1], "is among its own ancestors"),
+        ({"a": "b", "b": "a"}, "no cycles, but '[ab]' is among its own ancestors"),
+        ([-1, 7], "-1 to 1, but has 7 at 1"),
+        (["feline", "cat"], "-1 to 1, but has 'feline' at 0"),
+        ([(0, 1), (1, 2, 3, 4)], "but is of type list"),
+        ({"a": ["b", "c"]}, r"to its parent, but 'a' leads to several nodes. Pass pairs"),
+        ([(0, 1, 1e-300), (1, 2, 1.0)], "between 1e-100 and 1e\\+100, but 0 - 1 has 1e-300"),
+        (csr_array(np.ones((2, 3))), "square"),
+        (csr_array(np.array([[0, 1j], [1j, 0]])), "complex128"),
+        (3, "but is of type int"),
+        (np.zeros((3, 3)), "at least one edge"),
+        (np.zeros((3, 3, 3)), "type ndarray. Trees of other libraries"),
+    ],
+)
+def test_rejects_invalid_graphs(graph, message):
+    with pytest.raises(ValueError, match=message):
+        as_graph(graph)
+
+
+def test_rejects_files_without_a_sparse_matrix(tmp_path):
+    np.savez(tmp_path / "points.npz", X=np.eye(3))
+    (tmp_path / "broken.npz").write_bytes(b"PK but no more")
+    for name in ("points.npz", "broken.npz"):
+        with pytest.raises(ValueError, match="no sparse matrix"):
+            as_graph(tmp_path / name)
+    with pytest.raises(FileNotFoundError):
+        as_graph(tmp_path / "absent.npz")
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_centre_of_a_tree_has_the_least_depth(seed):
+    rng = np.random.default_rng(seed)
+    graph = as_graph([(u, v, rng.uniform(0.1, 2)) for u, v in random_tree(40, random_state=seed).edges.tolist()])
+    D = shortest_paths(graph.adjacency)
+    tree = rooted(graph.adjacency, centre(graph.adjacency))
+    assert np.isclose(tree.depth.max(), D.max(axis=1).min())
+    assert np.allclose(tree.adjacency.toarray(), graph.adjacency.toarray())
+
+
+def test_edges_read_child_first():
+    """Pairs, arrays, mappings and graphs describe the same tree, in either direction."""
+    pairs = [("cat", "feline"), ("lion", "feline"), ("feline", "carnivore"), ("dog", "carnivore")]
+    parent_first = [(v, u) for u, v in pairs]
+    for form in (pairs, parent_first, np.array(pairs), dict(pairs), nx.DiGraph(pairs), nx.DiGraph(parent_first)):
+        found = as_relations(form)
+        assert found.directed
+        assert {(found.names[u], found.names[v]) for u, v in found.edges} == set(pairs)
+    assert as_relations([("a", "b", 2.0), ("c", "b", 0.5)]).weights.tolist() == [2.0, 0.5]
+    assert as_relations([("a", "b"), ("b", "c")]).edges.tolist() == [[0, 1], [1, 2]]  # a path may go either way
+
+
+def test_dense_matrices_are_lengths_or_distances():
+    ring = nx.to_numpy_array(nx.cycle_graph(6))
+    assert np.array_equal(as_graph(ring).adjacency.toarray(), ring) and as_graph(ring).distances is None
+    rng = np.random.default_rng(0)
+    D = pdist(rng.standard_normal((12, 3)))
+    given_distances = as_graph(squareform(D))
+    assert np.array_equal(given_distances.distances, squareform(D))
+    found = DistortionEmbedding(3, **QUICK).fit(squareform(D**2))  # no metric: not shortest paths
+    E = pairwise_distance(to_hyperboloid(found.embedding_))
+    D2 = found.distance_scale_ * squareform(D**2)
+    assert np.isclose(metrics.average_distortion(D2, E, metric="precomputed"), found.distortion_)

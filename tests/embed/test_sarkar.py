@@ -1,0 +1,121 @@
+"""Sarkar's construction: directions, lengths, scales and errors."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from horopca.datasets import balanced_tree, random_tree
+from horopca.embed import SarkarEmbedding
+from horopca.embed.graphs import as_graph, centre, rooted
+from horopca.embed.sarkar import construct, spread_directions
+from horopca.geometry import distance, radius, to_hyperboloid, translate, translate_to_origin
+
+TREE = balanced_tree(3, 3)
+
+
+@pytest.mark.parametrize(("count", "d"), [(1, 3), (2, 5), (4, 3), (6, 10), (11, 10)])
+def test_few_directions_are_a_regular_simplex(count, d):
+    cosines = spread_directions(count, d) @ spread_directions(count, d).T
+    expected = np.where(np.eye(count) > 0, 1.0, -1 / max(count - 1, 1))
+    assert np.allclose(cosines, expected, atol=1e-3)  # repulsion ends there; up to d directions are exact
+
+
+@pytest.mark.parametrize(
+    ("count", "d", "degrees"), [(5, 2, 72), (5, 3, 90), (6, 3, 90), (15, 10, 89.8), (12, 3, 63.43), (24, 4, 57)]
+)
+def test_more_directions_keep_the_best_known_angle(count, d, degrees):
+    """90 degrees up to 2d directions (Rankin); the icosahedron for 12 in space; near the 24-cell's 60 for 24 in R^4."""
+    V = spread_directions(count, d)
+    assert np.allclose(np.linalg.norm(V, axis=1), 1)
+    cosines = V @ V.T - 2 * np.eye(count)
+    assert np.degrees(np.arccos(cosines.max())) > degrees - 0.01
+
+
+def sarkar_longhand(tree, d, tau):
+    """One node after another, the direction of the parent looked up from where the points are."""
+    x = np.zeros((len(tree.parent), d + 1))
+    x[:, 0] = 1
+    root = int(tree.levels[0][0])
+    hops = {root: 0}
+    rng = np.random.default_rng(0)
+    turns = [np.linalg.qr(rng.standard_normal((d, d)))[0] if d > 2 else np.eye(d) for _ in range(len(tree.parent))]
+    for p in np.argsort(tree.depth, kind="stable"):
+        children = np.flatnonzero(tree.parent == p)
+        hops |= {child: hops[p] + 1 for child in children}
+        if p == root:
+            V = spread_directions(len(children), d) @ turns[0]
+        else:
+            V = spread_directions(len(children) + 1, d) @ turns[hops[p]]
+            back = translate_to_origin(x[tree.parent[p]], x[p])[1:]
+            back /= np.linalg.norm(back)
+            h = V[0] - back
+            V = V[1:] - 2 * np.outer(V[1:] @ h, h) / (h @ h) if h @ h > 0 else V[1:]
+        for child, v in zip(children, V, strict=False):
+            x[child] = translate(to_hyperboloid(tau * tree.length[child] * v, "tangent"), x[p])
+    return x
+
+
+@pytest.mark.parametrize("d", [2, 3, 10])
+def test_the_construction_equals_sarkar_node_by_node(d):
+    graph = as_graph(random_tree(60, kind="preferential", random_state=3).parent)
+    tree = rooted(graph.adjacency, centre(graph.adjacency))
+    assert np.allclose(construct(tree, d, 0.8), sarkar_longhand(tree, d, 0.8), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize(("d", "model"), [(2, "poincare"), (7, "lorentz")])
+def test_every_edge_has_its_length(d, model):
+    rng = np.random.default_rng(0)
+    graph = nx.Graph()
+    graph.add_weighted_edges_from((u, v, rng.uniform(0.5, 2)) for u, v in random_tree(50, random_state=0).edges.tolist())
+    sarkar = SarkarEmbedding(d, scale=0.7, max_radius=None, model=model, root=0).fit(graph)
+    rows = {name: i for i, name in enumerate(sarkar.names_)}
+    x = to_hyperboloid(sarkar.embedding_, model)
+    assert np.allclose(radius(x[rows[0]]), 0)
+    for u, v, w in graph.edges(data="weight"):
+        # coordinates of the ball are precise to about eps e^r at radius r
+        assert np.isclose(distance(x[rows[u]], x[rows[v]]), 0.7 * w, atol=1e-14 * np.exp(radius(x).max()) + 1e-9)
+
+
+def test_distances_tend_to_those_of_the_tree():
+    """The error of Sarkar's construction is bounded in distance, so it falls as 1 / scale relative to it."""
+    errors = [
+        SarkarEmbedding(3, scale=scale, model="lorentz", max_radius=None).fit(TREE.parent).distortion_
+        for scale in (2.0, 4.0, 8.0)
+    ]
+    assert errors[0] > 1.8 * errors[1] > 3.4 * errors[2] and errors[2] < 0.01
+
+
+def test_no_other_scale_is_better():
+    best = SarkarEmbedding(2, max_radius=None).fit(TREE.parent)
+    others = [
+        SarkarEmbedding(2, scale=best.scale_ * factor, max_radius=None).fit(TREE.parent).distortion_
+        for factor in (0.3, 0.6, 0.9)
+    ]
+    assert best.distortion_ < min(others) and best.distortion_ < 0.0121
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e100])
+def test_the_unit_of_lengths_changes_the_scale_alone(unit):
+    edges = random_tree(30, random_state=0).edges.tolist()
+    first = SarkarEmbedding(2).fit([(u, v, 1.0) for u, v in edges])
+    other = SarkarEmbedding(2).fit([(u, v, unit) for u, v in edges])
+    # near the best scale, rounding in the ball matters: scales within 3 % are as good
+    assert np.isclose(other.scale_ * unit, first.scale_, rtol=0.03)
+    assert np.isclose(other.distortion_, first.distortion_, rtol=0.03)
+
+
+def test_rejects_scales_beyond_the_largest_radius():
+    assert SarkarEmbedding(3, scale=16.0, model="lorentz", max_radius=None).fit(TREE.parent).distortion_ < 0.005
+    with pytest.raises(ValueError, match=r"radius 47.\d*, but max_radius is 34 in the model 'poincare'"):
+        SarkarEmbedding(3, scale=16.0, max_radius=None).fit(TREE.parent)
+    with pytest.raises(ValueError, match=r"scale 1.5 puts .* at radius 150, but max_radius is 12 .* at most about 0.12"):
+        SarkarEmbedding(2, scale=1.5, curvature=-4.0).fit(nx.path_graph(101))
+
+
+def test_graphs_with_circles_are_embedded_through_a_spanning_tree():
+    sarkar = SarkarEmbedding(5).fit(nx.karate_club_graph())
+    x = to_hyperboloid(sarkar.embedding_)
+    edges = [(i, p) for i, p in enumerate(sarkar.parent_) if p >= 0]
+    assert len(edges) == 33 and nx.is_tree(nx.Graph(edges))
+    assert all(nx.karate_club_graph().has_edge(u, v) for u, v in edges)
+    assert sarkar.distortion_ < 0.6 and np.isfinite(x).all()
