@@ -65,8 +65,7 @@ def test_no_navigation_changes_a_distance(visit):
     assert np.abs(found - expected[CAT]).max() < 1e-9
 
 
-@IN_BOTH
-@pytest.mark.parametrize("model", ["poincare", "klein"])
+@pytest.mark.parametrize(("visit", "model"), [("chromium", "poincare"), ("firefox", "klein")], indirect=["visit"])
 def test_the_wheel_magnifies_what_is_under_the_pointer_and_keeps_it_there(visit, model):
     page = visit("mammals", hash=f"#model={model}")
     i, j = NAMES.index("lion"), NAMES.index("tiger")  # near the rim
