@@ -1,4 +1,4 @@
-"""Hands for a real browser: opening a page, waiting, dragging, searching, looking at pixels.
+"""Helpers for a real browser: open a page, wait, drag, search, read pixels.
 
 The browser is Debian's chromium, or the one that HOROPCA_BROWSER names. Without one these tests are skipped, unless
 HOROPCA_BROWSER=required.
@@ -23,7 +23,7 @@ if not REQUIRED:
     if BROWSER is None:
         pytest.skip("there is no chromium here", allow_module_level=True)
 
-# A clock that goes on by a tenth of a second with every frame, whatever the machine is doing.
+# A clock that advances by a tenth of a second with every frame, so that a test does not depend on the load of the machine.
 CLOCK = """performance.now = () => 0; const ask = requestAnimationFrame; let now = 0;
 window.requestAnimationFrame = (act) => ask(() => act(now += 100));
 const wait = setTimeout; window.setTimeout = (act, length) => wait(act, length / 100);"""

@@ -1,4 +1,4 @@
-"""The explorer as a person meets it: a real browser opens the page, and hands drag, search, click and save."""
+"""The explorer in a real browser: drag, search, click and save."""
 
 import re
 import xml.etree.ElementTree as ElementTree
