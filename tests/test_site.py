@@ -108,7 +108,7 @@ def sections(value: object) -> dict[str, str]:
 
 
 # examples that cannot run here: they download data, or hyperbolix needs Python 3.12
-NOT_RUN = {"from_hyperbolix", "fetch", "fetch_embedding", "fetch_graph", "fetch_network"}
+NOT_RUN = {"from_hyperbolix", "fetch_embedding", "fetch_graph", "fetch_network"}
 
 
 @pytest.mark.parametrize("name", sorted(CALLED.keys() - TYPES.keys()))
