@@ -1,6 +1,6 @@
 """How far error bars hold: simulations from models whose truth is known.
 
-    python -m benchmarks.trust                   # all tables: about half an hour of processor time
+    python -m benchmarks.trust                   # all tables: more than an hour of processor time
     python -m benchmarks.trust selection         # one of TABLES
     python -m benchmarks.trust coverage runs=20  # with at most 20 simulations for each row
 

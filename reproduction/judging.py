@@ -161,22 +161,22 @@ def noise_hurts(results: Results, _: str) -> Verdict:
     return graded(wins, 8, "increase of the distortion at σ = 0.5: " + "; ".join(text))
 
 
-def gains(results: Results, row: str, judge: str, than: tuple[str, ...]) -> list[float]:
+def gains(results: Results, row: str, metric: str, than: tuple[str, ...]) -> list[float]:
     """By how much a row's score is above the best of the others', on each network."""
     own = results.of("whitening")
     networks = [n for n in paper.NETWORKS if own.where("classify", network=n, classifiers="directions")]
-    score = lambda name, n: float(scores(own, n, name, judge).mean())
+    score = lambda name, n: float(scores(own, n, name, metric).mean())
     return [score(row, n) - max(score(other, n) for other in than) for n in networks]
 
 
-def whitening_wins(judge: str, than: tuple[str, ...], by: float = 0.0) -> Callable[[Results, str], Verdict]:
+def whitening_wins(metric: str, than: tuple[str, ...], by: float = 0.0) -> Callable[[Results, str], Verdict]:
     """A better score than the others on each network; or, with `by`, better by this much on one network."""
 
     def check(results: Results, system: str) -> Verdict:
-        found = gains(results, WHITENINGS[system], judge, than)
+        found = gains(results, WHITENINGS[system], metric, than)
         if not found:
             return NOTHING
-        text = f"{judge} {', '.join(f'{gain:+.1f}' for gain in found)} compared with the best of them"
+        text = f"{metric} {', '.join(f'{gain:+.1f}' for gain in found)} compared with the best of them"
         if by:
             return ("holds" if max(found) >= by else "holds in part" if max(found) > 0 else "does not", text)
         return graded(sum(gain > 0 for gain in found), len(found), text)
@@ -209,14 +209,14 @@ def is_accuracy(results: Results, _: str) -> Verdict:
     if not own.where("classify", network="polbooks", classifiers="baselines"):
         return NOTHING
     away = {
-        judge: float(np.mean([
-            abs(scores(own, n, "eSVM", judge).mean() - paper.WHITENING["eSVM"][k].mean)
+        metric: float(np.mean([
+            abs(scores(own, n, "eSVM", metric).mean() - paper.WHITENING["eSVM"][k].mean)
             for k, n in enumerate(paper.NETWORKS) if own.where("classify", network=n)
         ]))
-        for judge in ("accuracy", "average precision", "trapezoid area")
+        for metric in ("accuracy", "average precision", "trapezoid area")
     }  # fmt: skip
     nearest = min(away, key=away.__getitem__)
-    gaps = ", ".join(f"{value:.1f} ({judge})" for judge, value in away.items())
+    gaps = ", ".join(f"{value:.1f} ({metric})" for metric, value in away.items())
     text = f"the eSVM numbers differ from ours on average by {gaps}: closest is the {nearest}"
     return ("holds" if nearest == "accuracy" else "does not", text)
 

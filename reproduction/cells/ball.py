@@ -1,6 +1,6 @@
-"""Arithmetic in the Poincaré ball as the paper's experiments did it: float64 coordinates, and what rounds off near the rim.
+"""Arithmetic in the Poincaré ball with float64 coordinates, as in the paper's experiments, with its rounding near the rim.
 
-Only here to show where published figures come from; the package itself computes on the hyperboloid.
+It serves to explain published numbers; the package itself computes on the hyperboloid.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ RIM = 1 - 1e-15  # norms beyond count as this, in the paper's distances: nothing
 
 
 def capped(z: np.ndarray, rim: float = RIM) -> np.ndarray:
-    """Points (n, d) with norms beyond the rim brought back on it."""
+    """Points (n, d) with norms limited to the rim."""
     size = np.linalg.norm(z, axis=1, keepdims=True)
     return np.where(size > rim, z * (rim / np.maximum(size, rim)), z)
 
@@ -34,7 +34,7 @@ def ball_distances(z: np.ndarray) -> np.ndarray:
 
 
 def inverted(v: np.ndarray, m: np.ndarray) -> np.ndarray:
-    """v (n, d) under the inversions of the ball that exchange each m (n, d) and the origin; as it is where m is the origin."""
+    """v (n, d) under the inversions of the ball that exchange each m (n, d) and the origin; unchanged if m is the origin."""
     mm = np.sum(m * m, axis=-1, keepdims=True)
     a = m / np.maximum(mm, 1e-15)
     u = v - a

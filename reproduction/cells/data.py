@@ -1,4 +1,4 @@
-"""The paper's data. Raises MissingData, which names the file, if it is not there."""
+"""The paper's data. Raises MissingData, which names the file, if it cannot be found."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ..paper import GRAPHS
 
 
 class MissingData(Exception):
-    """A data set that is not here and cannot be fetched, in a sentence."""
+    """A data set is missing and cannot be downloaded."""
 
 
 def _or_missing(fetch: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return fetch(*arguments)
-    except (OSError, ImportError, ValueError) as error:  # no network, no pooch, or a file that is not the one
+    except (OSError, ImportError, ValueError) as error:  # no network, no pooch, or a wrong file
         raise MissingData(str(error)) from error
 
 

@@ -1,6 +1,6 @@
-"""Published figures that no right computation gives: the slip behind each, made again in a few lines.
+"""The errors behind published numbers that a correct computation does not give, each reproduced in a few lines.
 
-Every function takes the paper's data through one slip and returns what that measures, for a row beside the published one.
+Every function repeats one error on the paper's data and returns the measured numbers, for comparison with the published ones.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ CONTROLS = 30  # random planes
 def rows_for_columns(graph: str, method: str) -> dict[str, Any]:
     """PCA and tangent PCA on the first two rows of the matrix whose columns are the eigenvectors.
 
-    The rows depend on the arbitrary signs of the columns: all 512 choices are tried, and the one nearest to print returned.
-    Of many, one can be close by chance, so the same search is made for the figures of random planes: `by_chance` is the
-    share of them that some choice of signs meets to the printed digits.
+    The rows depend on the arbitrary signs of the columns. All 512 choices are tried, and the one closest to the published
+    numbers is returned. One of many choices can be close by chance, so the search is repeated with the numbers of random planes
+    as targets: `by_chance` is the fraction of them that some choice of signs meets in all published digits.
     """
     x = to_hyperboloid(_inverted_to_mean(data.embedding(graph)))
     model = {"pca": "poincare", "tpca": "tangent"}[method]
@@ -38,7 +38,7 @@ def rows_for_columns(graph: str, method: str) -> dict[str, Any]:
     columns = np.linalg.eigh(v.T @ v)[1][:, ::-1]
     image = lambda plane: to_hyperboloid(v @ plane.T, model)
     signs = [np.array((1, *rest)) for rest in product((1, -1), repeat=v.shape[1] - 1)]
-    slipped = [(columns * sign)[:2] for sign in signs]  # columns[:, :2].T would be right
+    slipped = [(columns * sign)[:2] for sign in signs]  # correct: columns[:, :2].T
     variances = np.array([frechet_variance(image(plane), model="lorentz") for plane in slipped])
 
     def nearest(distortion: float, variance: float) -> dict[str, Any]:
@@ -65,8 +65,8 @@ def one_dimension_more(graph: str, run: int) -> dict[str, Any]:
 
 
 def bsa_with_one_more(x: np.ndarray, run: int) -> dict[str, Any]:
-    """BSA with K + 1 = 3 orthogonal ideal points, its loss with projections that leave the hyperboloid, and measured on
-    clipped midpoints (see `pga_with_clipped_midpoints`) in the 3-dimensional submanifold through the mean."""
+    """BSA with K + 1 = 3 orthogonal ideal points and a loss whose projections leave the hyperboloid, measured on clipped
+    midpoints (see `pga_with_clipped_midpoints`) in the 3-dimensional submanifold through the mean."""
 
     def loss(parameters: np.ndarray) -> float:
         q, total = np.concatenate([np.ones((3, 1)), _orthonormal(parameters)], axis=1), 0.0
@@ -87,8 +87,8 @@ def clipped_midpoints(graph: str, run: int) -> dict[str, Any]:
 
 
 def pga_with_clipped_midpoints(x: np.ndarray, run: int) -> dict[str, Any]:
-    """PGA, one component after the other, the geodesic projection of a point being the midpoint of it and its mirror image:
-    with the half of the distance between them cut off at that of the norm 1 - 1e-5."""
+    """Greedy PGA whose geodesic projection is the midpoint of a point and its mirror image, with half of the distance between
+    them limited to that of norm 1 - 1e-5."""
     z = from_hyperboloid(x, "poincare")
     rng, Q = np.random.default_rng(run), np.zeros((0, z.shape[1]))
     for _ in range(2):
@@ -99,11 +99,11 @@ def pga_with_clipped_midpoints(x: np.ndarray, run: int) -> dict[str, Any]:
 
 
 def saturated_sarkar(graph: str, run: int) -> dict[str, Any]:
-    """Sarkar at scale 3.5 in the ball of float64, HoroPCA on it, all measured by the ball's distances: none beyond 35.2."""
+    """Sarkar's construction at scale 3.5 in float64, reduced by HoroPCA, with all distances limited to 35.2."""
     z = _inverted_to_mean(sarkar_in_ball(data.graph(graph), 10, seed=run))
     D, graph_distances = ball_distances(z), shortest_paths(data.graph(graph).adjacency)
     Y = HoroPCA(2, random_state=run).fit_transform(capped(z))
-    off = _changes(ball_distances(Y), D, 0.95 * SARKAR_SCALE)  # pairs that fell together have distances of pure rounding
+    off = _changes(ball_distances(Y), D, 0.95 * SARKAR_SCALE)  # distances of merged pairs are rounding errors
     return {
         "embedding_distortion": float(_changes(D / SARKAR_SCALE, graph_distances).mean()),
         "distortion": float(off.mean()),

@@ -28,7 +28,7 @@ PUBLIC: dict[str, Any] = {"epochs": 300, "burn_in": 20, "learning_rate": 0.3, "n
 
 
 def embed(kind: str, graph: str, dimension: int, run: int) -> dict[str, Any]:
-    """Average distortion of graph distances, at the scale that makes it least; that after a clip, and the share it meets."""
+    """Average distortion of graph distances at the best scale; the same after clipping, and the fraction of clipped nodes."""
     found = KINDS[kind](dimension, run).fit(data.graph(graph))
     record = {"distortion": found.distortion_, "scale": found.distance_scale_}
     if found.model != "poincare":
@@ -72,7 +72,7 @@ class _Clipped(PoincareEmbedding):
 
 
 def slipped_mammals(given: dict[str, Any], run: int) -> dict[str, Any]:
-    """A trained embedding of the mammals by PGA and BSA with the slips of the published code."""
+    """A trained embedding of the mammals reduced by PGA and BSA with the errors of the published code."""
     x = to_hyperboloid(np.array(given["points"]))
     x = translate_to_origin(x, frechet_mean(x).point)
     return {"pga": pga_with_clipped_midpoints(x, run)["distortion"], "bsa": bsa_with_one_more(x, run)["distortion"]}

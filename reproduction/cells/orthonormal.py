@@ -1,4 +1,4 @@
-"""HoroPCA as the published code has it: all ideal points at once, and kept orthonormal as seen from the mean."""
+"""HoroPCA as in the published code: all ideal points together, kept orthonormal as seen from the mean."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from horopca.projections import slide, spine_from_ideal_points
 from horopca.statistics import frechet_mean
 
 STARTS = 8
-EXACT = 1e-9  # share of the data's variance that rounding may take
+EXACT = 1e-9  # fraction of the variance that can be lost to rounding
 
 
 class OrthonormalHoroPCA:
@@ -44,7 +44,7 @@ def best_orthonormal(x: np.ndarray, K: int, rng: np.random.Generator) -> np.ndar
     loss, most, climbs = orthonormal_loss(x, K), pair_variance(x, model="lorentz"), []
     for start in rng.standard_normal((STARTS, K * (x.shape[1] - 1))):
         climbs.append(minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 300}))
-        if climbs[-1].fun <= -(1 - EXACT) * most:  # all that there is, as with K = d: no start finds more
+        if climbs[-1].fun <= -(1 - EXACT) * most:  # all of the variance, as with K = d: no start finds more
             break
     return orthonormal_rows(min(climbs, key=lambda climb: climb.fun).x, K)[0]
 
@@ -68,7 +68,7 @@ def orthonormal_rows(theta: np.ndarray, K: int) -> tuple[np.ndarray, Callable[[n
     Q, R = Q * sign, R * sign[:, None]
 
     def pullback(G: Any) -> np.ndarray:
-        inside = -G @ Q  # (K, K): what a gradient in Q says against the rotations that R takes back
+        inside = -G @ Q  # (K, K): the component of the gradient along rotations, which R undoes
         lower = np.tril(inside) + np.tril(inside, -1).T
         return np.linalg.solve(R, (G.T + Q @ lower).T).ravel()
 

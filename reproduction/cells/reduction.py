@@ -20,11 +20,11 @@ from . import data
 from .ball import capped, sarkar_in_ball
 from .systems import SYSTEMS
 
-SARKARS = ("paper", "lorentz")  # as the paper makes it; and as far out as float64 can tell points apart
+SARKARS = ("paper", "lorentz")  # as in the paper; and as far out as float64 can distinguish points
 
 
 def cloud(graph: str, dimension: int = 10, sarkar: str = "", run: int = 0) -> dict[str, Any]:
-    """What there is to keep: the variances of the points that are reduced."""
+    """The variances of the points that are reduced."""
     X, model = _points(graph, dimension, sarkar, run)
     return {
         "frechet_variance": frechet_variance(X, model=model),
@@ -63,10 +63,10 @@ def _mammals(X: np.ndarray, system: str, run: int) -> dict[str, Any]:
 
 
 def hierarchy_seen(X: np.ndarray, Y: np.ndarray) -> dict[str, Any]:
-    """What an image Y of the mammals X shows of their hierarchy, by distances from `mammal`.
+    """How well an image Y of the mammals X shows their hierarchy, by distances from `mammal`.
 
-    `above`: the share of hypernyms that are nearer to it than what they name; `in_order`: whether feline, cat and burmese cat
-    are farther and farther; `feline_cat` and `cat_burmese`: their distances in the image, as a share of those before.
+    `above`: the fraction of hypernyms that are nearer to it than their hyponyms; `in_order`: whether feline, cat, burmese cat
+    have increasing distances; `feline_cat` and `cat_burmese`: their distances in the image as fractions of those in X.
     """
     mammals = load_mammals()
     place = mammals.names.index
@@ -97,7 +97,7 @@ def _sarkar(graph: str) -> np.ndarray:
 
 
 def _reduced(X: np.ndarray, estimator: Any, keep: bool = False, see: Callable[..., Any] | None = None) -> dict[str, Any]:
-    """What is measured of the images, how the search ended, and (if asked) what is seen in them and the images themselves."""
+    """Measures of the images, whether the search converged, and optionally what `see` returns and the images themselves."""
     _one_thread()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -119,9 +119,9 @@ def _reduced(X: np.ndarray, estimator: Any, keep: bool = False, see: Callable[..
 
 
 def _one_thread() -> None:
-    """One thread, so that sums are the same on every machine: torch adds in as many parts as it has threads."""
+    """Use one thread in torch, so that sums are the same on every machine."""
     try:
         import torch
     except ImportError:
-        return  # the autoencoder says what to install
+        return  # the import of the autoencoder raises an error
     torch.set_num_threads(1)

@@ -1,4 +1,4 @@
-"""Every system that is measured, one row each: the paper's as written, what its code does instead, ours, and others."""
+"""Every system that is measured, one row each: those of the paper, of its published code, ours, and others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class System(NamedTuple):
 
     title: str
     make: Callable[..., Any]  # (n_components, seed, **model) -> an estimator, not fitted
-    whose: str = "paper"  # "paper": as it is written there; "code": as published code has it; "ours"; "other"
+    whose: str = "paper"  # "paper": as described there; "code": as in the published code; "ours"; "other"
     chance: bool = True  # whether runs differ
     published: str = ""  # its row in the paper's tables, if it has one
 

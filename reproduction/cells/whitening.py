@@ -33,7 +33,7 @@ def trapezoid_area(y: np.ndarray, decision: np.ndarray, classes: np.ndarray) -> 
     return float(np.mean(areas))
 
 
-JUDGES = {**METRICS, "trapezoid area": trapezoid_area}
+SCORES = {**METRICS, "trapezoid area": trapezoid_area}
 
 
 class AlongDirections(TransformerMixin, BaseEstimator):
@@ -85,8 +85,8 @@ def classify(network: str, version: int, run: int, classifiers: str) -> dict[str
     y = np.asarray(labels)
     train, test = list(StratifiedShuffleSplit(run + 1, test_size=0.5, random_state=version).split(X, y))[run]
     if classifiers == "baselines":
-        found = compare_classifiers(X, y, classifiers=BASELINES, splits=_One(train, test), metrics=JUDGES, effort="full")
-        return {name: {judge: float(values[0]) for judge, values in scores.items()} for name, scores in found.items()}
+        found = compare_classifiers(X, y, classifiers=BASELINES, splits=_One(train, test), metrics=SCORES, effort="full")
+        return {name: {metric: float(values[0]) for metric, values in scores.items()} for name, scores in found.items()}
     return {name: _scores(make(100 * version + run), X, y, train, test) for name, make in DIRECTIONS.items()}
 
 
@@ -98,7 +98,7 @@ def _scores(features: Any, X: np.ndarray, y: np.ndarray, train: np.ndarray, test
     machine = GridSearchCV(LinearSVC(dual=False, max_iter=10_000), {"C": COSTS}, scoring=score, cv=choice)
     machine.fit(features.fit_transform(X[train]), y[train])
     decision = machine.decision_function(features.transform(X[test]))
-    found = {judge: float(of(y[test], decision, machine.classes_)) for judge, of in JUDGES.items()}
+    found = {metric: float(of(y[test], decision, machine.classes_)) for metric, of in SCORES.items()}
     return found | ({"correlation": features.correlation_} if hasattr(features, "correlation_") else {})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import paper
-from ..cells.whitening import BASELINES, DIRECTIONS, JUDGES
+from ..cells.whitening import BASELINES, DIRECTIONS, SCORES
 from ..definitions import Cell, Experiment, Picture, Results, Section, Size
 from ..drawing import whitening_bars
 from ..markdown import bold, printed, spread, table
@@ -42,7 +42,7 @@ def _cells(size: Size) -> list[Cell]:
     ]
 
 
-def scores(results: Results, network: str, row: str, judge: str) -> np.ndarray:
+def scores(results: Results, network: str, row: str, metric: str) -> np.ndarray:
     """In percent: for each embedding, the mean over the splits that all classifiers have."""
     kinds = ("baselines", "directions") if row in BASELINES else ("directions", "baselines")
     seen: dict[tuple[int, str], dict[int, dict]] = {(v, kind): {} for v in VERSIONS for kind in kinds}
@@ -53,7 +53,7 @@ def scores(results: Results, network: str, row: str, judge: str) -> np.ndarray:
     for version in VERSIONS:
         mine, theirs = (seen[version, kind] for kind in kinds)
         shared = [mine[run] for run in mine if run in theirs or not theirs]
-        means += [100 * np.mean([result[row][judge] for result in shared])] if shared else []
+        means += [100 * np.mean([result[row][metric] for result in shared])] if shared else []
     return np.array(means)
 
 
@@ -69,12 +69,12 @@ def network_tables(results: Results) -> str:
         if not own.where("classify", network=network):
             continue
         rows = []
-        means = {judge: {row: scores(own, network, row, judge).mean() for row in held(own, network)} for judge in JUDGES}
+        means = {metric: {row: scores(own, network, row, metric).mean() for row in held(own, network)} for metric in SCORES}
         for row in held(own, network):
-            texts = [bold(spread(scores(own, network, row, j), 1), means[j][row] == max(means[j].values())) for j in JUDGES]
+            texts = [bold(spread(scores(own, network, row, j), 1), means[j][row] == max(means[j].values())) for j in SCORES]
             known = paper.WHITENING.get(PUBLISHED.get(row, row))
             rows.append([LABELS.get(row, row), *texts, printed(known and known[paper.NETWORKS.index(network)], 1)])
-        tables.append(table([f"{network}, %", *JUDGES, "in the paper"], rows))
+        tables.append(table([f"{network}, %", *SCORES, "in the paper"], rows))
     return "\n\n".join(tables)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,14 +34,33 @@ MANY_DIMENSIONS = 512  # From here on, fewer points than dimensions are rotated 
 FRAME_ROWS = 1 << 15  # A canonical frame is computed from at most this many images.
 
 
+class Status(Enum):
+    """How the search for a mean or a median ended."""
+
+    CONVERGED = "converged"
+    AT_ROUNDING = "converged to rounding"
+    NOT_UNIQUE = "converged: other points are as near"
+    NO_DESCENT = "found no descent"
+    MAX_ITER = "stopped at max_iter"
+
+    @property
+    def converged(self) -> bool:
+        """Whether the point is a minimum."""
+        return self not in (Status.NO_DESCENT, Status.MAX_ITER)
+
+
 class Mean(NamedTuple):
     """A Fréchet mean or geometric median, and how the search for it ended; returned by `frechet_mean` and `frechet_median`."""
 
     point: Any  #: (d+1,), in the array library of the points, float64
     variance: float  #: mean squared distance to it
     n_iter: int  #: steps of the search
-    converged: bool  #: whether the search converged
-    status: str  #: how it ended, in words
+    status: Status  #: how it ended
+
+    @property
+    def converged(self) -> bool:
+        """Whether the search converged."""
+        return self.status.converged
 
 
 def frechet_mean(
@@ -154,7 +174,7 @@ def frechet_median(
         raise ValueError("x must hold finite points of the hyperboloid, but some are NaN or infinite.")
     least = max(tol * spread, 1e-14 * m[0])  # less is lost in the rounding of the points
     if spread <= least:  # all points coincide
-        return Mean(from_numpy(m, next(points.chunks()).t), spread * spread, 0, True, "converged to rounding")
+        return Mean(from_numpy(m, next(points.chunks()).t), spread * spread, 0, Status.AT_ROUNDING)
     smoothing = spread if start is None else SOON * spread
     while True:
         smoothing = max(smoothing / 10, least)
@@ -184,14 +204,14 @@ def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing:
         if size > farthest > 0:
             step, size = step * (farthest / size), farthest
         if size <= tol * unit:
-            return Mean(from_numpy(m, like), value, n_iter, True, "converged")
+            return Mean(from_numpy(m, like), value, n_iter, Status.CONVERGED)
         gain = gradient @ step
         blind = gain <= UNSEEN * value  # so near, rounding hides the change of the value, and Newton's step is right
         if size > before / 2 and (size < near or blind):  # Newton's steps shrink fast until rounding stops them
-            return Mean(from_numpy(m, like), value, n_iter, True, "converged to rounding")
+            return Mean(from_numpy(m, like), value, n_iter, Status.AT_ROUNDING)
         before = size
         if blind and smoothing < size and size > 1e-6 * value:
-            return Mean(from_numpy(m, like), value, n_iter, True, "converged: other points are as near")
+            return Mean(from_numpy(m, like), value, n_iter, Status.NOT_UNIQUE)
         for _ in range(40):
             with np.errstate(over="ignore", invalid="ignore"):  # a step that is too long is halved
                 candidate = exp_from(m, step)
@@ -200,10 +220,10 @@ def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing:
                 break
             step, before = step / 2, np.inf
         else:
-            done = bool(gain <= NO_GAIN * value)
-            return Mean(from_numpy(m, like), value, n_iter, done, "converged to rounding" if done else "found no descent")
+            status = Status.AT_ROUNDING if gain <= NO_GAIN * value else Status.NO_DESCENT
+            return Mean(from_numpy(m, like), value, n_iter, status)
         m, (value, gradient, hessian) = candidate, terms
-    return Mean(from_numpy(m, like), value, max_iter, False, f"stopped after {max_iter} iterations")
+    return Mean(from_numpy(m, like), value, max_iter, Status.MAX_ITER)
 
 
 def _start(points: Points, weights: Any) -> np.ndarray:

@@ -57,7 +57,7 @@ def test_help_lists_the_parameters_of_every_method():
         assert {line.split()[0] for line in listed.stdout.splitlines()[1:]} == {
             name for name in make(method, 2).get_params() if name not in {*elsewhere, *METHODS[method].options}
         }
-    assert "--set help lists them" in " ".join(run("embed", "--help").stdout.split())
+    assert "--set help" in run("embed", "--help").stdout
 
 
 def test_embeddings_take_parameters_too(tmp_path, tree):

@@ -48,9 +48,9 @@ def test_says_when_rows_look_dependent(tmp_path):
     (tmp_path / "groups.txt").write_text("".join(f"family {i // 10}\n" for i in range(80)))
     few = {"stability": QUICK, "components": ("--method", "tpca", "-k", 1, "--folds", 2, "--copies", 2)}
     for command, words in few.items():
-        advice = "Pass --groups (the family or subtree of each row)"
+        advice = "pass --groups (the family or subtree of each row)"
         assert advice in " ".join(run(command, path, *words).stdout.split())
-        assert "Pass --groups" not in run(command, path, *words, "--groups", tmp_path / "groups.txt").stdout
+        assert "pass --groups" not in run(command, path, *words, "--groups", tmp_path / "groups.txt").stdout
 
 
 def test_jobs_are_whole_fits_of_any_method(points):

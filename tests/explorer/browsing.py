@@ -1,4 +1,4 @@
-"""Hands for a real browser: opening a page, waiting, dragging, searching, looking at pixels.
+"""Helpers for a real browser: open a page, wait, drag, search, read pixels.
 
 The browser is Debian's chromium, or the one that HOROPCA_BROWSER names. Without one these tests are skipped, unless
 HOROPCA_BROWSER=required.
@@ -23,7 +23,7 @@ if not REQUIRED:
     if BROWSER is None:
         pytest.skip("there is no chromium here", allow_module_level=True)
 
-# A clock that goes on by a tenth of a second with every frame, whatever the machine is doing.
+# A clock that advances by a tenth of a second with every frame, so that a test does not depend on the load of the machine.
 CLOCK = """performance.now = () => 0; const ask = requestAnimationFrame; let now = 0;
 window.requestAnimationFrame = (act) => ask(() => act(now += 100));
 const wait = setTimeout; window.setTimeout = (act, length) => wait(act, length / 100);"""
@@ -47,34 +47,31 @@ HOSTILE = ["<img src=x onerror=hacked=1>", "</script><script>hacked=1</script>",
 
 
 class Tabs:
-    """Tabs of a browser: plain ones are used again.
+    """Tabs of a browser, which are used again: a new one is a new process.
 
     Each has its own window: a click into a tab behind another one waits for seconds.
     """
 
     def __init__(self, browser):
-        self.browser, self.plain, self.spare, self.count = browser, [], [], itertools.count()
+        self.browser, self.spare, self.count = browser, {}, itertools.count()
 
     def take(self, width, height, script=None, **options):
-        size, plain = {"width": width, "height": height}, not (script or options)
-        if plain and self.spare:
-            page = self.spare.pop()
+        """A tab, and a function that gives it back."""
+        size, spare = {"width": width, "height": height}, self.spare.setdefault(repr((script, options)), [])
+        if spare:
+            page = spare.pop()
             page.set_viewport_size(size)
-            return page
-        page = self.browser.new_context(**{"reduced_motion": "reduce", "viewport": size} | options).new_page()
-        page.set_default_timeout(60_000)
-        if script:
-            page.add_init_script(script)
-        if plain:
-            self.plain.append(page)
-        return page
-
-    def give_back(self, page):
-        if page not in self.plain:
-            page.context.close()
         else:
+            page = self.browser.new_context(**{"reduced_motion": "reduce", "viewport": size} | options).new_page()
+            page.set_default_timeout(60_000)
+            if script:
+                page.add_init_script(script)
+
+        def give_back():
             page.mouse.move(0, 0)
-            self.spare.append(page)
+            spare.append(page)
+
+        return page, give_back
 
 
 def addresses(pages, folder):

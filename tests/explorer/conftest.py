@@ -120,7 +120,7 @@ def visit_chromium(tabs, pages):
     taken, wrong, asked = [], [], []
 
     def open_page(name, width=1280, height=800, hash="", script=None, expected=None, **options):
-        page = tabs.take(width, height, script, **options)
+        page, give_back = tabs.take(width, height, script, **options)
         address = f"{name if '://' in name else pages(name)}?{next(tabs.count)}{hash}"  # with another hash alone it would stay
         hears = {
             "pageerror": lambda error: wrong.append(str(error)),
@@ -129,16 +129,16 @@ def visit_chromium(tabs, pages):
         }
         for event, hear in hears.items():
             page.on(event, hear)
-        taken.append((page, hears))
+        taken.append((page, hears, give_back))
         page.goto(address)
         until(page, "'horopca' in window")
         settle(page)
         return page
 
     yield open_page
-    for page, hears in taken:
+    for page, hears, give_back in taken:
         for event, hear in hears.items():
             page.remove_listener(event, hear)
-        tabs.give_back(page)
+        give_back()
     assert wrong == []
     assert all(url.startswith(("file:", "blob:")) for url in asked)

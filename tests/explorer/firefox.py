@@ -29,7 +29,7 @@ KEYS = {
 
 
 class Firefox:
-    """A Firefox of one's own, and commands to it."""
+    """A Firefox with a new profile, and commands to it."""
 
     def __init__(self, folder):
         self.downloads = folder / "downloads"
@@ -82,7 +82,7 @@ class Firefox:
         self.ask("WebDriver:PerformActions", actions=[source])
 
     def opened(self, address, width, height):
-        """A page, in a window whose inside is so large."""
+        """A page in a window with this inner size."""
         self.ask("WebDriver:Navigate", url="about:blank")  # else one with another hash would be the same page
         self.ask("WebDriver:ReleaseActions")
         more = self.run("return [outerWidth - innerWidth, outerHeight - innerHeight]")
@@ -92,7 +92,7 @@ class Firefox:
 
     def close(self):
         self.socket.close()
-        self.running.kill()  # a profile of one's own has nothing to lose
+        self.running.kill()  # the profile is temporary
         self.running.wait()
 
 

@@ -57,7 +57,6 @@ def test_deep_points_are_shown_by_distance_and_the_page_says_so(visit):
     assert np.allclose(np.linalg.norm(places - centre, axis=1), scale * radius(shown(page)), atol=1e-3)
     find(page, "cat")
     assert np.abs(screen(page, CAT) - centre).max() < 1e-6
-    assert visit("mammals").inner_text("#left-out").startswith("By distance") is False
 
 
 @IN_BOTH
@@ -201,11 +200,7 @@ def test_a_selection_is_carried_away(visit, tmp_path):
     until(page, "document.getElementById('live').textContent === 'names copied'")
     assert page.inner_text("#copy") == "Copied"
     assert page.evaluate("navigator.clipboard.readText()").split("\n") == [NAMES[i] for i in sorted(FELINES)]
-
-
-def test_what_could_not_be_copied_is_not_said_to_be(visit):
-    page = visit("mammals", script="delete Navigator.prototype.clipboard; Document.prototype.execCommand = () => false;")
-    page.evaluate(f"horopca.select({FELINES})")
+    page.evaluate("(() => { delete Navigator.prototype.clipboard; Document.prototype.execCommand = () => false; })()")
     page.click("#copy")
     until(page, "document.getElementById('copy').textContent === 'Not copied'")
 

@@ -1,4 +1,4 @@
-"""What a person does with the page besides moving around: filters, density, ruler, panes, files. In a real browser."""
+"""Filters, density, ruler, panes, names of classes and saved files, in a real browser."""
 
 import csv
 import io

@@ -197,9 +197,10 @@ def test_a_refit_that_is_no_better_is_not_shown(visit_page):
     assert found["is"]["distortion"] <= 1e-6 or not found["moved"]
 
 
-@pytest.mark.parametrize("worker", ["throw new Error('forbidden');", "setTimeout(() => this.onerror(new Event('error')));"])
-def test_a_refit_where_workers_are_forbidden(visit, worker):
-    page = visit("sunk", script=f"window.Worker = class {{ constructor() {{ {worker} }} postMessage() {{}} }};")
+def test_a_refit_where_workers_are_forbidden(visit):
+    """Workers that are there and do not start are tested under the policy of VS Code."""
+    page = visit("sunk")
+    page.evaluate("(() => { window.Worker = class { constructor() { throw new Error('forbidden'); } }; })()")
     page.evaluate("horopca.select([1, 2, 3, 4, 5, 6, 7, 8])")
     page.click("#refit")
     until(page, "document.getElementById('refitted') || document.getElementById('no-better')")

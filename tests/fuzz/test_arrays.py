@@ -28,7 +28,7 @@ def folder(tmp_path_factory):
     X=FLOATS.flatmap(lambda dtype: arrays(dtype, array_shapes(min_dims=2, max_dims=2, max_side=5), elements=ANY)),
     data=st.data(),
 )
-def test_what_is_saved_comes_back(folder, X, data):
+def test_save_and_load(folder, X, data):
     suffix = data.draw(st.sampled_from([".npy", ".npz", ".csv", ".tsv"]))
     labels = data.draw(st.none() | st.lists(WORDS, min_size=len(X), max_size=len(X)))
     table = load(save(folder / f"points{suffix}", X, labels, force=True))
@@ -37,7 +37,7 @@ def test_what_is_saved_comes_back(folder, X, data):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the limit of time is of POSIX")
-def test_arrays_of_every_kind_have_results_or_raise_errors():
+def test_arrays_have_results_or_raise_errors():
     tallies, findings = fuzz(cases=20, seed=0)
     assert not findings, "\n".join(map(str, findings))
     assert all(tally.tried == tally.read + tally.errors > 0 for tally in tallies.values())
@@ -45,7 +45,7 @@ def test_arrays_of_every_kind_have_results_or_raise_errors():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the limit of time is of POSIX")
-def test_the_harness_finds_what_it_is_there_for(monkeypatch):
+def test_harness_finds_defects(monkeypatch):
     def go(case):
         what = case.rng.integers(5)
         if what == 0:
@@ -67,7 +67,7 @@ def test_the_harness_finds_what_it_is_there_for(monkeypatch):
 
 @pytest.mark.skipif(os.name == "nt", reason="needs signals")
 @pytest.mark.parametrize("number", [8287, 8777, 11175])
-def test_cases_that_once_failed(number):
+def test_earlier_failures(number):
     """Rows with numbers whose squares overflow, at which `describe` warned."""
     with strict():
         assert tried(SUBJECTS["describe"], [4123934591, number, *b"describe"]) == ("read", "")

@@ -136,7 +136,7 @@ def store(tmp_path):
     return save_store(tmp_path / "in.zarr", da.from_array(X, chunks=(1000, X.shape[1])))
 
 
-def test_a_worker_that_dies_and_the_bits_that_are_written(tmp_path, store, cluster, monkeypatch):
+def test_killed_worker_keeps_the_bytes(tmp_path, store, cluster, monkeypatch):
     """With a method whose search looks at some of the rows, and which then makes passes over all of them."""
     monkeypatch.setattr("horopca.estimators.horopca_fit.search_rows", lambda _: 1000)
     alive = cluster(workers=4)
@@ -156,7 +156,7 @@ def test_a_worker_that_dies_and_the_bits_that_are_written(tmp_path, store, clust
 
 
 @pytest.mark.parametrize("point", ["fit", "transform", "write"])
-def test_a_scheduler_that_is_lost(tmp_path, store, cluster, point):
+def test_lost_scheduler_raises_error(tmp_path, store, cluster, point):
     out, fit = save_store(tmp_path / "out.zarr", da.from_array(X[:1])), tmp_path / "fit.npz"
     alive = cluster(workers=1)
     alive.arm(point, scheduler=True)
@@ -176,7 +176,7 @@ def test_a_scheduler_that_is_lost(tmp_path, store, cluster, point):
 
 
 @pytest.mark.parametrize("problem", ["no workers", "frozen", "frozen during the work"])
-def test_a_cluster_that_does_not_work_is_an_error(tmp_path, store, cluster, problem):
+def test_frozen_or_empty_cluster_raises_error(tmp_path, store, cluster, problem):
     """Dask would wait forever. A worker that stops the scheduler at a point of the work keeps it frozen from there."""
     alive = cluster(workers=problem != "no workers")
     if problem == "frozen":

@@ -47,7 +47,7 @@ def small_disk(tmp_path, mounting):
     return folder, mounting
 
 
-def test_a_disk_of_eighty_kilobytes(tmp_path, points, small_disk):
+def test_small_disk(tmp_path, points, small_disk):
     folder, small = small_disk
     for writer in ("save .npy", "save .npz", "save .csv"):  # each more than 100 KB
         out = folder / f"out{writer.split()[1]}"
@@ -60,7 +60,7 @@ def test_a_disk_of_eighty_kilobytes(tmp_path, points, small_disk):
         assert small.run("os.unlink(out)", out=out)[0] == 0
 
 
-def test_a_job_on_a_disk_that_fills_up_and_is_made_larger(tmp_path, points, small_disk, monkeypatch):
+def test_disk_that_fills_up_and_is_enlarged(tmp_path, points, small_disk, monkeypatch):
     monkeypatch.setattr("horopca.io.arrays.BLOCK_BYTES", 1 << 13)
     whole = tmp_path / "whole.csv"
     reduce_file(points, whole, TangentPCA(2))
@@ -91,7 +91,7 @@ assert libc.capset(header, sets) == 0
 """
 
 
-def test_a_folder_that_cannot_be_written(tmp_path, points):
+def test_folder_without_write_permission(tmp_path, points):
     folder, runner = tmp_path / "closed", Runner(setup=SMALL)
     folder.mkdir(mode=0o555)
     try:

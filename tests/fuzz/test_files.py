@@ -29,7 +29,7 @@ def test_damaged_files_are_read_or_raise_errors(tmp_path):
     assert as_table("files", tallies, findings).count("\n") == len(MAKERS) + 2
 
 
-def test_every_format_that_is_read_is_damaged():
+def test_every_format_has_a_sample():
     tried = {(sample.function, ending) for sample in (make() for make in MAKERS.values()) for ending in sample.endings}
     read = {("load", ending) for ending in (*READABLE, *(f"{ending}.gz" for ending in PACKABLE))}
     trees = {("load_edges", f"{ending}{packed}") for ending in (*TREES, ".edges") for packed in ("", ".gz")}
@@ -37,7 +37,7 @@ def test_every_format_that_is_read_is_damaged():
     assert tried == read | trees | others
 
 
-def test_undamaged_samples_are_read_and_mutation_damages(tmp_path):
+def test_samples_are_valid(tmp_path):
     for make in MAKERS.values():
         sample = make()
         for ending in sample.endings:

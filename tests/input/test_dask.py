@@ -18,7 +18,6 @@ from distributed import Client, LocalCluster
 from clouds import cloud
 from errors import error_message
 from horopca import (
-    BSA,
     PGA,
     BusemannWhitener,
     EuclideanPCA,
@@ -40,7 +39,6 @@ ESTIMATORS = {
     "least distortion": HoroPCA(2, objective="distortion", spine="free", n_init=1, random_state=0),
     "TangentPCA": TangentPCA(2),
     "PGA": PGA(2, n_init=1, random_state=0),
-    "BSA": BSA(2, n_init=1, random_state=0),
     "EuclideanPCA": EuclideanPCA(2),
     "HyperbolicMDS": HyperbolicMDS(2),
     "BusemannWhitener": BusemannWhitener(2, n_init=1, random_state=0),
@@ -81,9 +79,10 @@ def chunked(X: np.ndarray = X, rows: tuple[int, ...] = CHUNKS, columns: tuple[in
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_fit_is_that_of_the_array_in_memory(name, few_searched):
-    estimator, D = ESTIMATORS[name], chunked()
-    Y = estimator.fit(X).transform(X)
-    score = estimator.score(X) if hasattr(estimator, "score") else None
+    P = X[:1000] if name == "PGA" else X  # its search takes all rows
+    estimator, D = ESTIMATORS[name], chunked(P, (400, 0, 600)) if name == "PGA" else chunked()
+    Y = estimator.fit(P).transform(P)
+    score = estimator.score(P) if hasattr(estimator, "score") else None
     Z = estimator.fit(D).transform(D)
     np.testing.assert_allclose(Z.compute(), Y, atol=1e-8)  # the chunks change the order of sums alone
     if score is not None:

@@ -21,7 +21,7 @@ def adata():
     return ad.AnnData(np.ones((len(NAMES), 2)), pandas.DataFrame(obs, index=NAMES), obsm={"X_poincare": TREE.points})
 
 
-def test_points_go_from_obsm_to_obsm(adata):
+def test_reduce_adds_to_obsm(adata):
     before = adata.copy()
     assert anndata.reduce(adata, "X_poincare", key_added="X_plane", random_state=0) is None
     expected = HoroPCA(2, random_state=0).fit(TREE.points)
@@ -31,7 +31,7 @@ def test_points_go_from_obsm_to_obsm(adata):
     assert np.array_equal(adata.obsm["X_poincare"], TREE.points) and adata.obs.equals(before.obs)
 
 
-def test_another_reduction_and_a_copy(adata):
+def test_other_estimator_and_copy(adata):
     found = anndata.reduce(adata, "poincare", estimator=TangentPCA(3), copy=True)
     assert found.obsm["X_horopca"].shape == (len(NAMES), 3) and list(adata.obsm) == ["X_poincare"] and not adata.uns
     assert found.uns["horopca"]["params"]["estimator"] == "TangentPCA"
@@ -41,7 +41,7 @@ def test_another_reduction_and_a_copy(adata):
         anndata.reduce(adata, estimator=TangentPCA(2), spine="free")
 
 
-def test_a_file_is_kept_whole_with_the_images_in_it(tmp_path, monkeypatch, adata):
+def test_output_keeps_the_other_content(tmp_path, monkeypatch, adata):
     monkeypatch.chdir(tmp_path)
     adata.uns["note"] = "kept"
     adata.write_h5ad("cells.h5ad")
@@ -56,7 +56,7 @@ def test_a_file_is_kept_whole_with_the_images_in_it(tmp_path, monkeypatch, adata
     assert load("plane.csv").row_names == NAMES and load("plane.csv").labels == TREE.labels
 
 
-def test_a_new_file_is_one_of_anndatas(tmp_path):
+def test_anndata_reads_new_file(tmp_path):
     path = save(tmp_path / "new.h5ad", TREE.points, TREE.labels, names=NAMES, key="X_poincare", source={"params": {"d": 5}})
     found = ad.read_h5ad(path)
     assert np.array_equal(found.obsm["X_poincare"], TREE.points) and list(found.obs_names) == NAMES
@@ -65,14 +65,14 @@ def test_a_new_file_is_one_of_anndatas(tmp_path):
     assert table.row_names == NAMES and table.labels == TREE.labels
 
 
-def test_numbers_of_the_observations_are_values_and_no_coordinates(tmp_path, adata):
+def test_numeric_observations_are_values(tmp_path, adata):
     adata.write_h5ad(tmp_path / "cells.h5ad")
     table = load(tmp_path / "cells.h5ad")
     assert table.X.shape == TREE.points.shape and table.values["age"].tolist() == (np.arange(len(NAMES)) / 2).tolist()
     assert load(tmp_path / "cells.h5ad", labels="age").labels[:3] == ["0", "0.5", "1"]
 
 
-def test_an_existing_file_is_not_replaced_and_an_input_never(tmp_path, adata):
+def test_input_is_never_replaced(tmp_path, adata):
     adata.write_h5ad(tmp_path / "cells.h5ad")
     refused(
         run("reduce", tmp_path / "cells.h5ad", "-o", tmp_path / "cells.h5ad", "--force"), "is the same file as INPUT", code=2

@@ -16,7 +16,7 @@ RIM *= np.random.default_rng(3).uniform(0.1, 0.999, (200, 1)) ** 0.2 / np.linalg
 
 @pytest.mark.parametrize("model", ["poincare", "lorentz", "lorentz-time-last", "halfspace"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_each_model_is_recognised_by_its_evidence_and_measured(model, dtype):
+def test_models_are_recognised(model, dtype):
     points = to_hyperboloid(RIM)
     found = describe(from_hyperboloid(points, model).astype(dtype))
     assert (found.model, found.candidates, found.curvature) == (model, (model,), -1.0)
@@ -38,7 +38,7 @@ def test_tensors_and_missing_values(tmp_path):
         describe(pandas.DataFrame({"x": ["a", "b"]}))
 
 
-def test_where_several_models_fit_none_is_guessed():
+def test_ambiguous_rows_have_no_model():
     found = describe(2 * Z)
     assert (found.model, found.candidates, set(found.radius)) == (
         None,
@@ -48,14 +48,14 @@ def test_where_several_models_fit_none_is_guessed():
     assert found.evidence == "norms from 0.429 to 1.44: outside the unit ball"
 
 
-def test_lorentz_rows_are_measured_at_the_curvature_that_they_imply():
+def test_curvature_of_lorentz_rows():
     for curvature in (-0.1, -2.0):
         found = describe(x / np.sqrt(-curvature))
         assert found.model == "lorentz" and np.isclose(found.curvature, curvature)
         assert np.isclose(found.radius["lorentz"][1.0], radius(x).max() / np.sqrt(-curvature))
 
 
-def test_vectors_are_measured_as_each_model_that_they_could_be():
+def test_radii_of_every_candidate():
     X = np.random.default_rng(0).normal(size=(50, 4)) * 10
     found = describe(X)
     assert [name for name, fit in found.fits.items() if fit] == ["lorentz-space", "tangent"]
@@ -65,7 +65,7 @@ def test_vectors_are_measured_as_each_model_that_they_could_be():
     assert far.model is None and far.radius == {} and not any(far.fits.values())
 
 
-def test_clips_duplicates_and_nonfinite_rows_are_counted():
+def test_counts():
     X = np.concatenate([Z, Z[:3], [[np.nan, 0, 0, 0], [0, np.inf, 0, 0]]])
     assert describe(X).n_clipped == 0
     X[10:17] *= 0.99999 / np.linalg.norm(X[10:17], axis=1, keepdims=True)

@@ -60,7 +60,7 @@ def test_every_reduction_and_whitener_can_be_saved():
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_saved_estimator_has_the_same_attributes_and_images(tmp_path, name):
+def test_estimator_round_trip(tmp_path, name):
     before = KINDS[name]().fit(TREE)
     after = load_fitted(save_fitted(before, tmp_path / "fit.npz"))
     assert vars(after).keys() == vars(before).keys()
@@ -86,14 +86,14 @@ def test_models_and_options_are_kept(tmp_path, model, options):
         assert np.array_equal(after.busemann(X), before.busemann(X))
 
 
-def test_the_model_of_the_fit_is_kept_when_the_parameter_is_changed(tmp_path, fit):
+def test_model_of_the_fit_is_kept(tmp_path, fit):
     Y = fit.transform(TREE)
     fit.set_params(model="lorentz")
     assert np.array_equal(load_fitted(save_fitted(fit, tmp_path / "fit.npz")).transform(TREE), Y)
 
 
 @pytest.mark.parametrize("curvature", [np.float64(-2.0), np.array(-2.0), np.array([-2.0])])
-def test_parameters_that_are_arrays_are_kept(tmp_path, curvature):
+def test_array_parameters(tmp_path, curvature):
     X = 0.5 * TREE[:, :1]
     before = horopca.HoroPCA(1, n_init=1, centre=np.array([0.1]), curvature=curvature, random_state=0).fit(X)
     after = load_fitted(save_fitted(before, tmp_path / "fit.npz"))
@@ -101,7 +101,7 @@ def test_parameters_that_are_arrays_are_kept(tmp_path, curvature):
     assert np.array_equal(after.fit(X).transform(X), before.transform(X))
 
 
-def test_a_cross_validated_estimator_is_saved_as_the_one_it_has_chosen(tmp_path):
+def test_cross_validated_estimator(tmp_path):
     chosen = horopca.HoroPCACV(2, cv=2, rule="one_se", copies=0, n_init=1, tol=1e-3).fit(TREE)
     after = load_fitted(save_fitted(chosen, tmp_path / "fit.npz"))
     assert type(after) is horopca.HoroPCA and after.n_components == after.n_components_ == chosen.n_components_
@@ -110,14 +110,14 @@ def test_a_cross_validated_estimator_is_saved_as_the_one_it_has_chosen(tmp_path)
         reduce_file(save(tmp_path / "points.npy", TREE), tmp_path / "plane.npy", horopca.HoroPCACV())
 
 
-def test_a_fit_to_distances_is_kept(tmp_path):
+def test_precomputed_distances(tmp_path):
     D = pairwise_distance(cloud(20, 3), cloud(20, 3))
     before = horopca.HyperbolicMDS(2, metric="precomputed").fit(D)
     after = load_fitted(save_fitted(before, tmp_path / "fit.npz"))
     assert np.array_equal(after.transform(D[:4]), before.transform(D[:4]))
 
 
-def test_names_of_columns_and_the_output_container_are_kept(tmp_path):
+def test_feature_names_and_output_container(tmp_path):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(TREE, columns=[f"axis {j}" for j in range(5)])
     before = horopca.TangentPCA(2).set_output(transform="pandas").fit(frame)
@@ -126,12 +126,12 @@ def test_names_of_columns_and_the_output_container_are_kept(tmp_path):
     assert after.transform(frame).equals(before.transform(frame))
 
 
-def test_a_generator_is_not_saved(tmp_path):
+def test_generator_is_not_saved(tmp_path):
     fit = horopca.HoroPCA(2, n_init=1, random_state=np.random.RandomState(0)).fit(TREE)
     assert load_fitted(save_fitted(fit, tmp_path / "fit.npz")).random_state is None
 
 
-def test_only_fitted_estimators_of_the_package_are_saved(tmp_path, fit, saved):
+def test_other_estimators_raise_error(tmp_path, fit, saved):
     class TangentPCA(horopca.TangentPCA):
         pass
 
@@ -200,14 +200,14 @@ def learnt(**fields):
         (learnt(_frame={"Frame": {}}), "do not make"),
     ],
 )
-def test_a_file_that_was_tampered_with_is_an_error(saved, change, message):
+def test_tampered_header_raises_error(saved, change, message):
     with pytest.raises(ValueError, match=message) as error:
         load_fitted(altered(saved, change))
     assert str(saved) in str(error.value)
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_arrays_that_were_tampered_with_never_give_nan(tmp_path, name):
+def test_tampered_arrays_never_give_nan(tmp_path, name):
     """Every array in turn gets other numbers: the file is an error, or all images are finite."""
     path = save_fitted(KINDS[name]().fit(TREE), tmp_path / "fit.npz")
     content, errors = path.read_bytes(), 0
@@ -237,7 +237,7 @@ class Bomb:
         return pytest.fail, ("something in the file was executed",)
 
 
-def test_other_files_are_errors(tmp_path, saved):
+def test_other_files_raise_error(tmp_path, saved):
     path, content = tmp_path / "other.npz", saved.read_bytes()
     cut = [content[: int(part * len(content))] for part in (0.1, 0.5, 0.9, 0.999)]
     for damaged in (b"", b"hello", pickle.dumps(3), b"PK\x03\x04 cut short", *cut):

@@ -22,7 +22,7 @@ def stated(request, tmp_path):
     return save(tmp_path / f"points{request.param}", X, LABELS, names=NAMES, **STATED, source={"input": "here", "ratio": X[0]})
 
 
-def test_what_is_stated_comes_back(stated):
+def test_metadata_round_trip(stated):
     table = load(stated)
     assert (table.model, table.curvature, table.row_names, table.labels) == ("lorentz", -2.0, NAMES, LABELS)
     assert np.array_equal(table.X, X) and table.X.shape == (40, 4)
@@ -31,7 +31,7 @@ def test_what_is_stated_comes_back(stated):
 
 
 @pytest.mark.parametrize("command", [("reduce", "-k", 1, "--method", "tpca"), ("compare", "--methods", "tpca", "-k", 1)])
-def test_commands_take_the_model_and_the_curvature_from_the_file(stated, tmp_path, command):
+def test_commands_read_metadata(stated, tmp_path, command):
     name, *options = command
     plain = tmp_path / "plain.npz"
     np.savez(plain, X=X)
@@ -47,7 +47,7 @@ def test_commands_take_the_model_and_the_curvature_from_the_file(stated, tmp_pat
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_the_output_of_a_command_is_the_input_of_the_next(tmp_path, stated, suffix):
+def test_output_is_read_by_the_next_command(tmp_path, stated, suffix):
     plane, line = tmp_path / f"plane{suffix}", tmp_path / f"line{suffix}"
     assert run("reduce", stated, "-k", 2, "--method", "tpca", "-o", plane).exit_code == 0
     key = ("--key", "X_tpca") if load_needs_key(stated, plane) else ()
@@ -63,19 +63,19 @@ def load_needs_key(stated, plane):
     return stated.suffix == plane.suffix == ".h5ad"
 
 
-def test_a_fit_of_another_model_is_refused(tmp_path, stated):
+def test_fit_of_another_model_raises_error(tmp_path, stated):
     other = save(tmp_path / "other.npz", np.zeros((5, 4)), model="poincare", curvature=-2.0)
     assert run("reduce", stated, "-k", 1, "--method", "tpca", "--save-fit", tmp_path / "fit.npz").exit_code == 0
     refused(run("reduce", other, "--from-fit", tmp_path / "fit.npz"), "contradicts the file, which states model poincare")
 
 
-def test_standard_output_states_no_model(tmp_path):
+def test_standard_output_warns_about_missing_metadata(tmp_path):
     path = save(tmp_path / "points.npz", X, **STATED)
     result = run("reduce", path, "-k", 1, "--method", "tpca", "-o", "-")
     assert "Warning: Standard output does not state the model: pass --model lorentz --curvature -2.0" in result.stderr
 
 
-def test_metadata_of_another_version_of_the_file_is_refused(tmp_path):
+def test_outdated_metadata_raises_error(tmp_path):
     path = save(tmp_path / "points.npy", X, **STATED)
     np.save(path, X / 2)
     with pytest.raises(ValueError, match=r"points\.npy\.json describes another version of .*: remove it"):
@@ -98,7 +98,7 @@ def test_metadata_of_another_version_of_the_file_is_refused(tmp_path):
         ("{", "has damaged metadata"),
     ],
 )
-def test_damaged_metadata_is_refused(tmp_path, metadata, words):
+def test_damaged_metadata_raises_error(tmp_path, metadata, words):
     text = metadata if isinstance(metadata, str) else json.dumps(metadata)
     np.savez(tmp_path / "a.npz", X=X, horopca=np.array(text.encode()))
     with pytest.raises(ValueError, match=words):
@@ -106,7 +106,7 @@ def test_damaged_metadata_is_refused(tmp_path, metadata, words):
 
 
 @pytest.mark.parametrize("names", [["a"], "abc", [1] * 40, None])
-def test_damaged_names_are_refused(tmp_path, names):
+def test_damaged_names_raise_error(tmp_path, names):
     path = save(tmp_path / "a.npy", X, names=NAMES)
     side = tmp_path / "a.npy.json"
     side.write_text(json.dumps({**json.loads(side.read_text()), "names": names}))

@@ -12,7 +12,7 @@ from horopca.io import atomic_output, load, save
 X = np.zeros((3, 2))
 
 
-def test_of_simultaneous_saves_to_one_name_one_succeeds(tmp_path):
+def test_one_of_simultaneous_saves_succeeds(tmp_path):
     def attempt(number):
         try:
             return save(tmp_path / "a.npz", X + number / 10) and number
@@ -27,7 +27,7 @@ def test_of_simultaneous_saves_to_one_name_one_succeeds(tmp_path):
             (tmp_path / "a.npz").unlink()
 
 
-def test_a_file_that_is_written_meanwhile_is_kept(tmp_path):
+def test_file_of_another_process_is_kept(tmp_path):
     with pytest.raises(FileExistsError, match="exists already"), atomic_output(tmp_path / "a.txt") as temporary:
         temporary.write_text("late")
         (tmp_path / "a.txt").write_text("early")

@@ -40,7 +40,7 @@ def vectors():
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_vectors_that_gensim_saved_come_back_unpickled(tmp_path, vectors, large):
+def test_gensim_keyed_vectors(tmp_path, vectors, large):
     vectors.save(str(tmp_path / "words.kv"), **({"sep_limit": 0} if large else {}))
     assert (tmp_path / "words.kv.vectors.npy").exists() == large
     table = load(tmp_path / "words.kv")
@@ -53,7 +53,7 @@ def test_vectors_that_gensim_saved_come_back_unpickled(tmp_path, vectors, large)
 
 
 @pytest.mark.parametrize(("suffix", "binary"), [(".txt", False), (".vec", False), (".bin", True)])
-def test_vectors_of_gensim_come_back(tmp_path, vectors, suffix, binary):
+def test_gensim_word2vec_format(tmp_path, vectors, suffix, binary):
     path = tmp_path / f"words{suffix}"
     vectors.save_word2vec_format(str(path), binary=binary)
     table = load(path)
@@ -62,7 +62,7 @@ def test_vectors_of_gensim_come_back(tmp_path, vectors, suffix, binary):
     assert table.X.dtype == (np.float32 if binary else np.float64)
 
 
-def test_poincare_vectors_of_gensim_come_back(tmp_path, vectors):
+def test_gensim_poincare_model(tmp_path, vectors):
     from gensim.models.poincare import PoincareModel
 
     model = PoincareModel([("cat", "feline"), ("lion", "feline")], size=2, negative=1, seed=0)
@@ -79,7 +79,7 @@ def test_poincare_vectors_of_gensim_come_back(tmp_path, vectors):
         )
 
 
-def test_files_of_numpy_savetxt_keep_their_first_column(tmp_path):
+def test_savetxt_keeps_first_column(tmp_path):
     for values in (X, np.round(9 * X)):
         np.savetxt(tmp_path / "a.txt", values)
         assert np.array_equal(load(tmp_path / "a.txt").X, values) and load(tmp_path / "a.txt").labels is None
@@ -87,7 +87,7 @@ def test_files_of_numpy_savetxt_keep_their_first_column(tmp_path):
     assert table.labels == ["7", "9"] and table.X.shape == (2, 2)
 
 
-def test_text_vectors_with_blanks_in_names_and_without_a_first_line(tmp_path):
+def test_word2vec_text_variants(tmp_path):
     assert load(write(tmp_path / "c.txt", "sea  cow .1 .2\n")).labels == ["sea  cow"]
     table = load(write(tmp_path / "a.txt", "burmese cat 0.1 -2e-1\nsea cow 0.3 0.4\n"))
     assert table.labels == ["burmese cat", "sea cow"] and np.array_equal(table.X, [[0.1, -0.2], [0.3, 0.4]])
@@ -115,7 +115,7 @@ def torch():
 
 @pytest.mark.parametrize("legacy", [False, True])
 @pytest.mark.parametrize("manifold", ["poincare", "lorentz", "euclidean"])
-def test_checkpoints_of_the_poincare_tool_come_back(tmp_path, torch, legacy, manifold):
+def test_poincare_embeddings_checkpoint(tmp_path, torch, legacy, manifold):
     layer = torch.nn.Embedding(6, 3, sparse=True).double()
     with torch.no_grad():
         layer.weight.copy_(torch.tensor(X))
@@ -129,7 +129,7 @@ def test_checkpoints_of_the_poincare_tool_come_back(tmp_path, torch, legacy, man
 
 
 @pytest.mark.parametrize("legacy", [False, True])
-def test_tensors_of_every_shape_come_back(tmp_path, torch, legacy):
+def test_checkpoint_tensors(tmp_path, torch, legacy):
     base = torch.tensor(X, dtype=torch.float32)
     for tensor in (base.T, base[1:4, 1:], torch.nn.Parameter(base.half())):
         torch.save(tensor, tmp_path / "tensor.pt", _use_new_zipfile_serialization=not legacy)
@@ -141,7 +141,7 @@ def test_tensors_of_every_shape_come_back(tmp_path, torch, legacy):
 
 
 @pytest.mark.parametrize("legacy", [False, True])
-def test_what_a_checkpoint_would_run_is_not_run(tmp_path, torch, legacy):
+def test_checkpoint_executes_nothing(tmp_path, torch, legacy):
     mark, path = tmp_path / "mark", tmp_path / "evil.pth"
     for content in ({"embeddings": torch.tensor(X), "objects": Trap(mark)}, Trap(mark)):
         torch.save(content, path, _use_new_zipfile_serialization=not legacy)
@@ -166,7 +166,7 @@ class Foreign:
         pytest.fail("a foreign function was called")
 
 
-def test_foreign_objects_in_a_checkpoint_are_inert(tmp_path, torch):
+def test_checkpoint_with_foreign_objects(tmp_path, torch):
     from argparse import Namespace
 
     conf = Namespace(manifold="lorentz", lr=np.float64(0.3), dims=np.array([3, 4]))
@@ -182,7 +182,7 @@ def test_foreign_objects_in_a_checkpoint_are_inert(tmp_path, torch):
     assert np.array_equal(load(tmp_path / "half.pt").X, torch.tensor(X).to(torch.bfloat16).float().numpy())
 
 
-def test_what_else_a_file_holds_is_listed(tmp_path, torch):
+def test_contents(tmp_path, torch):
     content = {"curv": torch.tensor(0.5), "net": {"X": torch.tensor(X), "bias": torch.zeros(3)}, "epoch": 7, "name": "a"}
     torch.save(content, tmp_path / "a.pth")
     assert load(tmp_path / "a.pth").contents == {"curv": 0.5, "net.X": [6, 3], "net.bias": [3], "epoch": 7.0}
@@ -193,7 +193,7 @@ def test_what_else_a_file_holds_is_listed(tmp_path, torch):
     assert load(path).contents == {"w": [6, 3], "c": 0.25}
 
 
-def test_parameters_of_geoopt_are_read(tmp_path, torch):
+def test_geoopt_parameters_state_model_and_curvature(tmp_path, torch):
     geoopt = pytest.importorskip("geoopt")
     for manifold, model in ((geoopt.PoincareBall(c=2.0), "poincare"), (geoopt.Lorentz(k=0.5), "lorentz")):
         torch.save({"w": geoopt.ManifoldParameter(torch.tensor(X), manifold=manifold)}, tmp_path / "a.pt")
@@ -216,7 +216,7 @@ def test_broken_checkpoints(tmp_path, torch):
     raises(path, "would take")
 
 
-def test_knotted_checkpoints_neither_hang_nor_overflow(tmp_path, torch):
+def test_recursive_checkpoints(tmp_path, torch):
     """Dictionaries within themselves, and ones that branch into 2^40 paths to one matrix."""
     ring = {"X": torch.tensor(X)}
     ring["again"] = ring
@@ -232,7 +232,7 @@ def test_knotted_checkpoints_neither_hang_nor_overflow(tmp_path, torch):
 
 
 @pytest.mark.parametrize(("kind", "dtype"), [("F64", "<f8"), ("F32", "<f4"), ("F16", "<f2"), ("I64", "<i8")])
-def test_safetensors_come_back(tmp_path, kind, dtype):
+def test_safetensors(tmp_path, kind, dtype):
     values = (100 * X).astype(dtype)
     entries = {"bias": tensor_entry(shape=[1], offsets=(0, 8)), "weight": tensor_entry(kind, offsets=(8, 8 + values.nbytes))}
     content = safetensors({"__metadata__": {"format": "pt"}, **entries}, bytes(8) + values.tobytes())
@@ -249,7 +249,7 @@ def test_bfloat16_is_the_upper_half_of_a_float32(tmp_path):
 # ---------------------------------------------------------------- MATLAB, AnnData, Parquet
 
 
-def test_matlab_files_come_back(tmp_path):
+def test_matlab_5(tmp_path):
     path = tmp_path / "net.mat"
     savemat(path, {"B": X, "label": np.arange(6).reshape(6, 1), "A": np.eye(6)})
     table = load(path, key="B")
@@ -260,7 +260,7 @@ def test_matlab_files_come_back(tmp_path):
     assert np.array_equal(table.X, X) and table.labels == NAMES
 
 
-def test_the_new_format_of_matlab_comes_back(tmp_path):
+def test_matlab_73(tmp_path):
     h5py = pytest.importorskip("h5py", reason="h5py, which reads these files, is not installed")
     with h5py.File(tmp_path / "net.mat", "w", userblock_size=512) as file:
         file["X"] = X.T  # MATLAB writes columns first
@@ -269,7 +269,7 @@ def test_the_new_format_of_matlab_comes_back(tmp_path):
     assert np.array_equal(load(tmp_path / "net.mat").X, X)
 
 
-def test_files_of_anndata_come_back():
+def test_anndata_file():
     """The file was written by anndata 0.12, which pins libraries that the other tools do not take."""
     pytest.importorskip("h5py", reason="h5py, which reads these files, is not installed")
     table = load(HERE / "data" / "anndata.h5ad", key="X_poincare")
@@ -280,7 +280,7 @@ def test_files_of_anndata_come_back():
     raises(HERE / "data" / "anndata.h5ad", "no array of obsm 'umap'", key="umap")
 
 
-def test_columns_of_the_observations_are_labels(tmp_path):
+def test_observation_columns(tmp_path):
     h5py = pytest.importorskip("h5py", reason="h5py, which reads these files, is not installed")
     with h5py.File(tmp_path / "a.h5ad", "w") as file:
         file.create_group("obsm")["X_poincare"] = X
@@ -303,7 +303,7 @@ def test_broken_containers_raise_errors(tmp_path, name):
         raises(write(tmp_path / name, content), "damaged|not a|holds no")
 
 
-def test_a_container_damaged_inside_raises_an_error_by_name(tmp_path):
+def test_container_with_damaged_data_raises_error(tmp_path):
     h5py, pa, parquet = (pytest.importorskip(name) for name in ("h5py", "pyarrow", "pyarrow.parquet"))
     values = np.random.default_rng(0).standard_normal((3000, 4))
     with h5py.File(tmp_path / "a.h5ad", "w") as file:
@@ -316,7 +316,7 @@ def test_a_container_damaged_inside_raises_an_error_by_name(tmp_path):
         raises(write(tmp_path / name, bytes(content)), f"{name} is damaged")
 
 
-def test_parquet_comes_back(tmp_path):
+def test_parquet(tmp_path):
     pandas = pytest.importorskip("pandas", reason="pandas, which writes these files, is not installed")
     pytest.importorskip("pyarrow", reason="pyarrow, which reads these files, is not installed")
     frame = pandas.DataFrame(X, columns=["x", "y", "z"])
@@ -345,13 +345,13 @@ def test_parquet_comes_back(tmp_path):
     ("name", "library", "extra"),
     [("a.h5ad", "h5py", "io"), ("a.parquet", "pyarrow", "io"), ("a.pth", "torch", "torch"), ("a.xml", "Bio", "trees")],
 )
-def test_a_missing_library_is_named_with_its_extra(tmp_path, monkeypatch, name, library, extra):
+def test_missing_library_is_named(tmp_path, monkeypatch, name, library, extra):
     monkeypatch.setitem(__import__("sys").modules, library, None)
     with pytest.raises(ImportError, match=rf"{library}: pip install 'horopca\[{extra}\]'"):
         (load_edges if name == "a.xml" else load)(write(tmp_path / name, b"<phyloxml/>"))
 
 
-def test_a_key_needs_a_format_that_can_hold_several(tmp_path):
+def test_key_needs_format_with_several_arrays(tmp_path):
     raises(write(tmp_path / "a.txt", "a .1 .2\n"), "is not one", key="X")
 
 
@@ -375,13 +375,13 @@ def test_a_key_needs_a_format_that_can_hold_several(tmp_path):
         ('"Weird Al" Yankovic\tmusician\n', ['"Weird Al" Yankovic', "musician"], None),
     ],
 )
-def test_edge_lists_are_read(tmp_path, text, names, weights):
+def test_edge_lists(tmp_path, text, names, weights):
     graph = load_edges(write(tmp_path / "graph.edges", text))
     assert graph.names == names
     assert (graph.weights is None) if weights is None else np.array_equal(graph.weights, weights)
 
 
-def test_edge_lists_of_networkx_come_back(tmp_path):
+def test_networkx_edge_lists(tmp_path):
     import networkx as nx
 
     graph = nx.karate_club_graph()

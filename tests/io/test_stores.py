@@ -24,7 +24,7 @@ def one_thread():
         yield
 
 
-def test_a_store_reads_back_and_is_complete_or_absent(tmp_path):
+def test_store_round_trip(tmp_path):
     name = "out.zarr"
     save_store(tmp_path / name, D)
     np.testing.assert_array_equal(open_store(tmp_path / name).compute(), X)
@@ -37,7 +37,7 @@ def test_a_store_reads_back_and_is_complete_or_absent(tmp_path):
     np.testing.assert_array_equal(open_store(tmp_path / name).compute(), 0 * X)
 
 
-def test_small_chunks_are_read_together_and_large_files_in_parts(tmp_path, monkeypatch):
+def test_chunk_sizes(tmp_path, monkeypatch):
     store = zarr.open_array(str(tmp_path / "a.zarr"), mode="w", shape=X.shape, chunks=(10, 2), dtype=X.dtype)
     store[:] = X
     np.save(tmp_path / "a.npy", X)
@@ -48,7 +48,7 @@ def test_small_chunks_are_read_together_and_large_files_in_parts(tmp_path, monke
         np.testing.assert_array_equal(found[45:60].compute(), X[45:60])
 
 
-def test_the_arrays_of_a_group_are_chosen_by_key(tmp_path):
+def test_group_needs_key(tmp_path):
     group = zarr.open_group(str(tmp_path / "g.zarr"), mode="w")
     for key in ("one", "two"):
         group.create_array(key, shape=X.shape, dtype=float)[:] = X
@@ -58,7 +58,7 @@ def test_the_arrays_of_a_group_are_chosen_by_key(tmp_path):
     assert open_store(tmp_path / "g.zarr", "two").shape == X.shape
 
 
-def test_other_folders_are_errors_and_never_overwritten(tmp_path):
+def test_other_folders_are_kept(tmp_path):
     with pytest.raises(ValueError, match=r"is neither a Zarr store nor a \.npy file"):
         open_store(tmp_path)
     (tmp_path / "precious.zarr").mkdir()
@@ -95,7 +95,7 @@ def grid(*chunk):
         (lambda store: (store / "zarr.json").write_text("[" * 100_000), "is damaged, or not a Zarr store"),
     ],
 )
-def test_a_hostile_header_is_an_error_before_chunks_are_read(tmp_path, change, message):
+def test_hostile_header_raises_error(tmp_path, change, message):
     store = save_store(tmp_path / "a.zarr", D)
     change(store)
     with pytest.raises(ValueError, match=message) as error:
@@ -103,7 +103,7 @@ def test_a_hostile_header_is_an_error_before_chunks_are_read(tmp_path, change, m
     assert str(store) in str(error.value)
 
 
-def test_the_memory_limit_holds_for_a_chunk(tmp_path):
+def test_memory_limit_of_a_chunk(tmp_path):
     store = save_store(tmp_path / "a.zarr", D)
     with memory_limit(100), pytest.raises(ValueError, match="in memory"):
         open_store(store)
@@ -127,7 +127,7 @@ def damage(folder, draw):
 
 
 @pytest.mark.parametrize("kind", ["v3", "v2", "sharded group"])
-def test_damaged_stores_are_read_or_are_errors_that_name_them(tmp_path, kind):
+def test_damaged_stores(tmp_path, kind):
     valid, store = tmp_path / "valid.zarr", tmp_path / "a.zarr"
     options = {"shape": X.shape, "chunks": (20, 3), "dtype": X.dtype}
     if kind == "sharded group":

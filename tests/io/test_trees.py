@@ -111,7 +111,7 @@ def test_variants_of_newick(tmp_path, text, expected, note):
 
 
 @pytest.mark.parametrize("name", ["a.nex", "b.tre", "c.txt", "RAxML_bestTree.x", "d.trees", "e"])
-def test_the_content_selects_the_format(tmp_path, name):
+def test_content_selects_format(tmp_path, name):
     found = graph(tmp_path / name, NEXUS)
     assert relations(found) == {
         "cat": ("inner 1", 1.0),
@@ -142,7 +142,7 @@ def test_ontologies(tmp_path):
     assert relations(found) == plain(low="top") and found.codes == ["A:1", "A:2"]
 
 
-def test_terms_without_a_common_root_are_joined(tmp_path):
+def test_top_terms_are_joined(tmp_path):
     found = graph(tmp_path / "a.obo", FOREST)
     tops = {"limb": ("root", None), "finger": ("root", None), "hand (HP:4)": ("root", None)}
     assert relations(found) == {**tops, "hand (HP:2)": ("limb", None)}
@@ -166,13 +166,13 @@ def test_terms_without_a_common_root_are_joined(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content"), [("a.nwk", "(a,b)c;"), ("a.xml", PHYLOXML), ("a.obo", OBO), ("a.edges", b"a b\nb c\n")]
 )
-def test_compressed_files_are_the_same(tmp_path, name, content):
+def test_compressed_graphs(tmp_path, name, content):
     content = content if isinstance(content, bytes) else content.encode()
     plain, packed = graph(tmp_path / name, content), graph(tmp_path / f"{name}.gz", gzip.compress(content, mtime=0))
     assert plain.names == packed.names and np.array_equal(plain.edges, packed.edges)
 
 
-def test_a_phylogeny_is_embedded_from_its_file(tmp_path):
+def test_embedding_of_tree_file(tmp_path):
     (tmp_path / "a.nwk").write_text("((cat:1,lion_1:2)felines:0.5,dog:3)root;")
     model = SarkarEmbedding(2).fit(tmp_path / "a.nwk")
     assert list(model.names_) == load_edges(tmp_path / "a.nwk").names and np.isfinite(model.embedding_).all()

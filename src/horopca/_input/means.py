@@ -9,7 +9,7 @@ import numpy as np
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry._points import ArrayPoints, Chunk
 from ..geometry.isometries import BOOSTABLE_TIME, boosted_to_origin
-from ..statistics import Mean, exp_from, frechet_mean, newton_terms
+from ..statistics import Mean, Status, exp_from, frechet_mean, newton_terms
 from .rows import Rows
 
 MANY_ROWS = 1 << 14  # The mean of more rows than this starts from that of a sample.
@@ -55,7 +55,7 @@ def mean_of_many(rows: Rows, sample: Array, first: Mean | None = None) -> Mean:
         m = exp_from(m, step)
         next_size = size * min(1.0, size / before) if before > 0 else size
         if next_size <= 1e-9 * (1 + np.sqrt(variance)):
-            return Mean(m, variance, n_iter, True, "converged")
+            return Mean(m, variance, n_iter, Status.CONVERGED)
     return frechet_mean(rows, start=to_numpy(first.point), weights=weights)  # a sample that says little of all rows
 
 

@@ -15,11 +15,6 @@ class Ending(NamedTuple):
     remedy: str = ""
 
     @classmethod
-    def of(cls, search: Any, remedy: str = "") -> Ending:
-        """That of a result with the attributes n_iter, converged and status."""
-        return cls(search.n_iter, bool(search.converged), search.status, remedy)
-
-    @classmethod
     def of_all(cls, searches: Iterable[Any], remedy: str = "") -> Ending:
         """That of several consecutive searches: converged if all are, else with the status of the first that is not."""
         searches = list(searches)

@@ -111,8 +111,8 @@ def writes(
     required: bool = False,
 ) -> Decorator:
     """A file to write. Its default is `initial`, or has the name of another parameter's file, with another ending."""
-    kind, shown = OutputFile(formats, check, default), initial is not None
-    return click.option(*names, type=kind, default=initial, show_default=shown, metavar="FILE", help=help, required=required)
+    more: dict[str, Any] = {"default": initial, "show_default": True} if initial else {"required": required}
+    return click.option(*names, type=OutputFile(formats, check, default), metavar="FILE", help=help, **more)
 
 
 def combined(*options: Decorator) -> Decorator:

@@ -213,7 +213,7 @@ def _level_of_caller() -> int:
 
 def mean_ending(mean: Mean) -> Ending:
     """How a fit ended that has a closed form apart from the mean."""
-    return Ending.of(mean, "The points may lie too far out for the Fréchet mean.")
+    return Ending(mean.n_iter, mean.converged, mean.status.value, "The points may lie too far out for the Fréchet mean.")
 
 
 def ending_after(mean: Mean, ending: Ending) -> Ending:

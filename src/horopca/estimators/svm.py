@@ -166,7 +166,7 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         normals, self.loss_, steps, converged = map(np.concatenate, zip(*planes, strict=True))
         self._normals = np.column_stack([normals[:, 0], normals[:, 1:] @ axes])
         self.coef_ = boosted(self._normals, self._mean)
-        status = "converged" if converged.all() else f"stopped after {steps[~converged][0]} iterations"
+        status = "converged" if converged.all() else "stopped at max_iter"
         remedy = f"Raise max_iter (now {self.max_iter}) or tol (now {self.tol:g}), or lower C (now {self.C:g})."
         return ending_after(mean, Ending(steps, bool(converged.all()), status, remedy))
 

@@ -208,9 +208,6 @@ function pointsBetween(a, b, fraction) {
   return polarPoints(x, y);
 }
 
-const MOST_BENDS = 96;
-const bends = new Float64Array(2 * MOST_BENDS + 2); // the places of one geodesic, x and y by turns
-
 /** Length of a vector; Math.hypot, which is slow, only where squares overflow (at distance 355 from the centre). */
 const lengthOf = (x, y) => { const square = x * x + y * y; return square < Infinity ? Math.sqrt(square) : Math.hypot(x, y); };
 
@@ -220,27 +217,22 @@ function halfGap(ax, ay, bx, by) {
   return Math.sqrt(ra && rb ? gapOf(ra, rb, ax / ra - bx / rb, ay / ra - by / rb) : gapOf(ra, rb, 0, 0)) / 2;
 }
 
-/** The factor from the space part of a point of the hyperboloid to its place in the equidistant disk. */
-const logFactor = (r) => MODELS.equidistant.factor(r, timeOf(r), 1);
-
-/** A geodesic of the equidistant disk as straight pieces: fills `bends` with distances from the centre, and says how many.
+/** A geodesic as straight pieces on the screen, [x, y, x, y, ...], from the point a = (ax, ay) of the hyperboloid of the view to b.
  *
- * From the point a = (ax, ay) of the hyperboloid to b. The pieces are shortest near the centre, where it turns.
+ * The pieces are shortest near the centre, where it turns.
  */
-function bendGeodesic(ax, ay, bx, by, pieces) {
+function bentPath(ax, ay, bx, by, pieces, frame) {
   const d = 2 * Math.asinh(halfGap(ax, ay, bx, by)), whole = 1 - Math.exp(-2 * d);
   // the point nearest to the centre is `before` from a: e^{2 before} = (e^d - q) / (q - e^{-d}), q the ratio of the times
   const q = lengthOf(1, lengthOf(bx, by)) / lengthOf(1, lengthOf(ax, ay)), up = Math.exp(d) - q, down = q - Math.exp(-d);
   const before = up <= 0 ? -400 : down <= 0 ? d + 400 : Math.log(up / down) / 2;
-  const first = Math.asinh(-before), last = Math.asinh(d - before);
+  const first = Math.asinh(-before), last = Math.asinh(d - before), path = new Array(2 * pieces + 2);
   for (let k = 0; k <= pieces; k++) {
     const e = Math.exp(first + ((last - first) * k) / pieces), s = Math.min(d, Math.max(0, (e - 1 / e) / 2 + before));
     const low = Math.exp(-s), high = Math.exp(s - d); // the weights are sinh(d - s) / sinh(d) and sinh(s) / sinh(d)
     const wa = whole > 1e-12 ? (low * (1 - high * high)) / whole : 1 - k / pieces;
     const wb = whole > 1e-12 ? (high * (1 - low * low)) / whole : k / pieces;
-    const x = wa * ax + wb * bx, y = wa * ay + wb * by, grow = logFactor(lengthOf(x, y));
-    bends[2 * k] = grow * x;
-    bends[2 * k + 1] = grow * y;
+    [path[2 * k], path[2 * k + 1]] = drawnAt(wa * ax + wb * bx, wa * ay + wb * by, frame);
   }
-  return pieces;
+  return path;
 }

@@ -206,7 +206,7 @@ function fillCard(app) {
   const measures = new Map(app.isMeasured() ? app.colourings.filter(({ trust, values }) => trust && values).map((one) => [one.key, one]) : []);
   const own = (key) => { const { words, values } = measures.get(key); return `${words} ${percent(values[i])}`; };
   const plainly = { false: `near here, but not in the ${data.before}`, lost: `near in the ${data.before}, but not here`,
-    distortion: "how much the distances to the nearest changed" };
+    distortion: "change of distances to the nearest" };
   for (const [key, exact] of [["false", "trust"], ["lost", "continuity"], ["distortion", ""]]) {
     if (!measures.has(key)) continue;
     const { words, values, note } = measures.get(key), more = measures.has(exact) ? ` ${own(exact)}: ${measures.get(exact).note}` : "";

@@ -1,5 +1,5 @@
-// Side by side: a pane for each picture, the same page in an iframe. What is pointed at, pinned, selected, coloured, filtered and
-// flown to in one of them is so in all.
+// Side by side: a pane for each picture, the same page in an iframe. They share the point under the pointer,
+// the pinned point, the selection, colours, filters and flights.
 
 const PANE = "horopca-pane-"; // the name of its window: this, the number of its picture, and the state in the address
 

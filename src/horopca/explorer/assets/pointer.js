@@ -132,7 +132,7 @@ function listenToPointers(app, canvas) {
   canvas.addEventListener("pointercancel", release);
   canvas.addEventListener("pointerleave", () => app.setHover(-1));
   canvas.addEventListener("wheel", (event) => {
-    // inside another page the wheel scrolls that page, until somebody has clicked here
+    // inside another page the wheel scrolls that page, until a click here
     if (document.documentElement.classList.contains("framed") && document.activeElement !== canvas && !event.ctrlKey) return;
     event.preventDefault();
     app.halt();

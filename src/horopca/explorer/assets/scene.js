@@ -112,12 +112,15 @@ function stretchesOf({ edges, points }) {
   });
 }
 
-/** The largest distance, in pixels, of a geodesic of the equidistant disk from the middle of its chord: at its own middle.
+const MOST_BENDS = 96; // straight pieces of one geodesic
+
+/** The largest distance, in pixels, of a geodesic in a view without a rim from the middle of its chord: at its own middle.
  *
  * It is long where the chord is short, if both ends are far out: the geodesic between them dips towards the centre. */
-function dipOf({ x, y, zx, zy }, a, b, { scale, reach }) {
+function dipOf({ x, y, zx, zy }, a, b, { scale, reach, model }) {
   const shrink = 1 / (2 * lengthOf(1, halfGap(x[a], y[a], x[b], y[b]))); // 1 / (2 cosh(d / 2))
-  const mx = (x[a] + x[b]) * shrink, my = (y[a] + y[b]) * shrink, grow = logFactor(lengthOf(mx, my)) / reach;
+  const mx = (x[a] + x[b]) * shrink, my = (y[a] + y[b]) * shrink, r = lengthOf(mx, my);
+  const grow = MODELS[model].factor(r, lengthOf(1, r), reach);
   return scale * lengthOf(grow * mx - (zx[a] + zx[b]) / 2, grow * my - (zy[a] + zy[b]) / 2);
 }
 
@@ -287,22 +290,12 @@ function arcOnScreen(scene, frame, a, b, turn) {
   const ax = frame.cx + frame.scale * scene.zx[a], ay = frame.cy - frame.scale * scene.zy[a];
   const bx = frame.cx + frame.scale * scene.zx[b], by = frame.cy - frame.scale * scene.zy[b];
   const length = Math.hypot(bx - ax, by - ay);
-  if (frame.open) return { ax, ay, bx, by, path: pathOnScreen(scene, frame, a, b) };
+  if (frame.open) {
+    const dip = dipOf(scene, a, b, frame), pieces = dip < 0.25 ? 1 : Math.min(MOST_BENDS, 6 + Math.ceil(4 * Math.sqrt(dip)));
+    return { ax, ay, bx, by, path: bentPath(scene.x[a], scene.y[a], scene.x[b], scene.y[b], pieces, frame) };
+  }
   if (Math.abs(turn) * length < 0.5) return { ax, ay, bx, by };
   const r = length / (2 * Math.sin(Math.abs(turn))), side = Math.sign(turn), lift = (side * Math.cos(turn) * r) / length;
   const x = (ax + bx) / 2 + lift * (by - ay), y = (ay + by) / 2 + lift * (ax - bx);
   return { ax, ay, bx, by, x, y, r, from: Math.atan2(ay - y, ax - x), to: Math.atan2(by - y, bx - x), side };
-}
-
-/** The places of an edge of the equidistant disk on the screen, both ends included. */
-function pathOnScreen(scene, frame, a, b) {
-  const { x, y } = scene, { cx, cy, scale, reach } = frame, dip = dipOf(scene, a, b, frame);
-  const pieces = dip < 0.25 ? 1 : Math.min(MOST_BENDS, 6 + Math.ceil(4 * Math.sqrt(dip)));
-  bendGeodesic(x[a], y[a], x[b], y[b], pieces);
-  const path = new Array(2 * pieces + 2);
-  for (let k = 0; k <= pieces; k++) {
-    path[2 * k] = cx + (scale / reach) * bends[2 * k];
-    path[2 * k + 1] = cy - (scale / reach) * bends[2 * k + 1];
-  }
-  return path;
 }
