@@ -109,7 +109,9 @@ def test_paths_are_compared_through_links_and_stores(tmp_path):
 # ---------------------------------------------------------------- all or nothing
 
 
-@pytest.mark.parametrize(("failing", "named"), [("numpy.save", "a.npy"), ("matplotlib.figure.Figure.savefig", "a.png")])
+@pytest.mark.parametrize(
+    ("failing", "named"), [("numpy.lib.format.write_array_header_1_0", "a.npy"), ("matplotlib.figure.Figure.savefig", "a.png")]
+)
 def test_outputs_are_written_all_or_none(folder, monkeypatch, failing, named):
     before = contents(folder)
 
