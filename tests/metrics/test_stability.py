@@ -190,7 +190,7 @@ def test_the_conclusion_does_not_contradict_itself(plane, wide, bound):
         *(({"level": level}, "level must be a confidence between 0 and 1") for level in (0, 1, 90, "high")),
         ({"groups": np.zeros(20)}, "groups must be at least 4, but there are 1"),
         ({"groups": [1, 2, 3]}, r"groups must name one group for each of the 20 rows, but has shape \(3,\)"),
-        ({"groups": [None] * 10 + ["a"] * 10}, "numbers that can be sorted, all of a kind, but are of NoneType, str"),
+        ({"groups": [None] * 10 + ["a"] * 10}, "numbers that can be sorted, all of one type, but have types NoneType, str"),
         ({"sample_weight": np.ones(3)}, "sample_weight must have one number for each of the 20 rows"),
         ({"sample_weight": "balanced"}, "sample_weight must contain numbers"),
         ({"model": TangentPCA(1).fit(planted(20)), "sample_weight": 2.0}, "sample_weight must be None for TangentPCA"),

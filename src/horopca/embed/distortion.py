@@ -13,7 +13,7 @@ from .._input.arguments import check_count, check_generator, check_number
 from .._input.coordinates import Coordinates, check_coordinates
 from .._input.threads import one_blas_thread
 from .._optimize.result import Ending
-from ..estimators.fitting import check_climb
+from ..estimators.fitting import check_stopping
 from ..geometry import ModelName, lift, pairwise_distance
 from ..statistics import principal_axes
 from .base import REACH, GraphEmbedding, rounded
@@ -138,7 +138,7 @@ class DistortionEmbedding(GraphEmbedding):
     def _learn(self, graph: Any, coordinates: Coordinates) -> Ending:
         d = check_count("n_components", self.n_components, 2)
         starts = None if self.n_init == "auto" else check_count("n_init", self.n_init, 0)
-        check_climb(self)
+        check_stopping(self)
         weight = check_number("neighbor_weight", self.neighbor_weight, "a number of at least 0", least=0)
         far, scale = min(self._far(), LARGEST_IN_BALL), self._scale(coordinates)
         graph, rng = as_graph(graph, largest_component=self.largest_component), check_generator(self.random_state)

@@ -22,7 +22,7 @@ from .._input.coordinates import Coordinates
 from .._input.means import mean_of
 from .._input.rows import Rows, check_rows
 from .._input.threads import run_jobs
-from .._optimize.multi_start import MERGED
+from .._optimize.multi_start import MERGED_KAPPA
 from ..estimators.base import HyperbolicReduction, check_reduction
 from ..estimators.fitting import as_fitted, check_weights, fitted_coordinates
 from ..estimators.folds import group_numbers
@@ -223,7 +223,7 @@ def bootstrap(
         1 - min(1.0, float(np.mean(spread**2)) / about) if about > 0 else 1.0,
         angles,
         np.quantile(angles, level, axis=0, method="higher"),
-        float(np.mean(np.abs(kappas) < 10 * MERGED)) if K > 1 and not np.isnan(kappas).any() else float("nan"),
+        float(np.mean(np.abs(kappas) < 10 * MERGED_KAPPA)) if K > 1 and not np.isnan(kappas).any() else float("nan"),
         float(np.mean([refit.converged for refit in refits])),
         level,
         n_resamples,
