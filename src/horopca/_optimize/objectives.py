@@ -20,7 +20,7 @@ from array_api_compat import device, is_numpy_array, is_torch_array
 from ..geometry import from_hyperboloid, to_hyperboloid
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..projections.horospherical import project
-from ..statistics import frechet_mean, frechet_median, usual_distance
+from ..statistics import frechet_mean, frechet_median, lower_quartile_distance
 from .sample import BLOCK, DEVICE_BLOCK, Pairs, PairWeights, Sample
 
 ObjectiveName = Literal["variance", "distortion", "frechet", "robust"]  # Those that users choose; a stretch is an option.
@@ -98,7 +98,7 @@ OBJECTIVES = {
 
 def prepare(sample: Sample, name: str) -> Sample:
     """The sample with the statistics of all its points that an objective needs: the reach of the robust objective."""
-    return sample._replace(reach=usual_distance(sample.points(), sample.weights)) if name == "robust" else sample
+    return sample._replace(reach=lower_quartile_distance(sample.points(), sample.weights)) if name == "robust" else sample
 
 
 def objective_over(sample: Sample, name: str, pairs: Pairs, softness: float = SHARPEST, *, precise: bool = True) -> Objective:

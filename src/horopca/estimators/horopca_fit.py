@@ -19,7 +19,7 @@ from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry._points import Chunk, TranslatedPoints
 from ..geometry.isometries import BOOSTABLE_TIME, Frame, between, translate_ideal, translate_ideal_to_origin
 from ..projections.spines import Spine, nested_ideal_points, spine_from_basis
-from ..statistics import Mean, frame_of, frechet_median, principal_axes, turned_to
+from ..statistics import Mean, frame_of, frechet_median, principal_axes, rotated_towards
 from .fitting import check_point, check_starts, check_stopping, ending_after, log_rounds
 from .scores import measured_variances, slid
 
@@ -266,7 +266,7 @@ def _image_frames(
         y = slid(x, spine)
         point = middle(y, weights=weights).point if centre is None else slid(centre, spine)[0]
         frame = frame_of(y, point, weights)
-        frames.append(turned_to(frame, y, before[k]) if k < len(before) else frame)
+        frames.append(rotated_towards(frame, y, before[k]) if k < len(before) else frame)
     return frames
 
 

@@ -16,12 +16,12 @@ from ..projections.horospherical import Slide, slide
 from ..projections.spines import Spine
 from ..statistics import (
     frechet_mean,
+    lower_quartile_distance,
     mean_of_blocks,
     mean_relative_change,
     mean_square_distance,
     pair_distances,
     sampled_mean_square_distance,
-    usual_distance,
 )
 
 MEASURED_ROWS = 1 << 14  # Variances are measured on at most this many rows: their standard error is then below 1 %.
@@ -40,7 +40,7 @@ def _distortion(x: Array, y: Array, offsets: Sequence[int] | None) -> float:
 
 
 def _bounded_variance(x: Array, y: Array, offsets: Sequence[int] | None) -> float:
-    reach = usual_distance(x)
+    reach = lower_quartile_distance(x)
     blocks = (d * d / (d * d + reach * reach) for (d,) in pair_distances(y, offsets=offsets))
     return mean_of_blocks(blocks, sampled=False)[0]
 
