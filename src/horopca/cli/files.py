@@ -123,7 +123,7 @@ class Reading(NamedTuple):
     key: str | None = None
     clip: float | None = None
     metadata: Path | None = None
-    colour_by: list[str] | None = None  # the first column, and others that are no coordinates
+    colour_by: list[str] | None = None  # the column to colour by, and others that are not coordinates
 
     def coordinates(self, model: str | None = None, curvature: float | None = None) -> dict[str, Any]:
         """Model and curvature of points whose file states `model` and `curvature`; by default the unit Poincaré ball.

@@ -224,7 +224,7 @@ class Reduced(NamedTuple):
 def measure(take: Callable[[np.ndarray], Any], n: int, estimator: Any, Y: Any = None) -> dict[str, Any]:
     """Distortion and neighbours kept, of at most `MEASURED_ROWS` random rows of n, which ``take(indices)`` returns.
 
-    Y are the images of all rows, if they are known. There are no figures of a single row, or with ``--quiet``.
+    Y are the images of all rows, if they are known. Nothing is measured for a single row, or with ``--quiet``.
     """
     names = ("n_neighbors", *NEAR_MEASURES)
     found: dict[str, Any] = {"distortion": math.nan, "distortion_error": 0.0, "n_measured": 0, **dict.fromkeys(names)}

@@ -65,7 +65,7 @@ class Ball(NamedTuple):
         return Ball(new, delta / np.cosh(size / 2) ** 2 / D)
 
     def within(self, far: float) -> Ball:
-        """The points, those beyond radius `far` brought back to it along their rays."""
+        """The points; those beyond radius `far` are moved back to it along their rays."""
         least = 1 / np.cosh(far / 2) ** 2  # 1 - |z|^2 there
         beyond = self.delta < least
         if not beyond.any():

@@ -154,7 +154,7 @@ def _closed_form(x: Array, y: Array, w: Array, reflections: bool) -> Alignment:
 
 
 def _centroid(x: Array, w: Array) -> np.ndarray:
-    """The point that minimises the sum of cosh(distance): the weighted mean of x, brought back on the hyperboloid."""
+    """The point that minimises the sum of cosh(distance): the weighted mean of x, rescaled to the hyperboloid."""
     m = to_numpy(w @ x)
     size = float(np.linalg.norm(m[1:]))
     # -<m, m> is the mean of cosh d over pairs, at least 1: for points far from the origin rounding would make it less

@@ -219,13 +219,13 @@ class Job:
                 return changed[0]
             self.estimator, self.fitted, end = estimator, True, journal.tell()
             self.file.seek(0)
-            while self.rows < self.n and (block := self._sound_block(journal.readline(LINE_BYTES))):
+            while self.rows < self.n and (block := self._valid_block(journal.readline(LINE_BYTES))):
                 self.blocks.append(block)
                 end = journal.tell()
             journal.truncate(end)
         return None
 
-    def _sound_block(self, line: bytes) -> tuple[int, int] | None:
+    def _valid_block(self, line: bytes) -> tuple[int, int] | None:
         """The block of a line of the journal, if the next bytes of the partial file are those of the block."""
         if not line.endswith(b"\n"):  # the end, or a line that was cut short
             return None

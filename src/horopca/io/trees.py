@@ -105,7 +105,7 @@ def _tokens(text: str, path: Path, annotations: list[str]) -> Iterator[str]:
     def closing(mark: str) -> int:
         end = text.find(mark, at)
         if end < 0:
-            raise FormatError(f"{path} is no tree in Newick's format: a {text[at - 1]!r} is not closed.")
+            raise FormatError(f"{path} is not a tree in Newick format: a {text[at - 1]!r} is not closed.")
         return end
 
     at = 0
@@ -242,7 +242,7 @@ def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget, op
             levels.append([])
         elif token == "(" or len(levels) == 1:
             where = "follows a node" if token == "(" else "stands outside of all parentheses"
-            raise FormatError(f"{budget.path} is no tree in Newick's format: a {token!r} {where}.")
+            raise FormatError(f"{budget.path} is not a tree in Newick format: a {token!r} {where}.")
         else:
             levels[-1].append(current())
             node = -1

@@ -63,7 +63,7 @@ class Stability(NamedTuple):
     #: (n_components,), the angles that a fraction `level` of the refits does not exceed: by the principle of the bootstrap, the
     #: angle to the spine of the population is smaller with this confidence
     angle_bounds: np.ndarray
-    #: the fraction of refits whose ideal points are merged (``spine_.kappa`` is 0); NaN if there are no two of them
+    #: the fraction of refits whose ideal points are merged (``spine_.kappa`` is 0); NaN if there are fewer than two
     merged: float
     #: the fraction of refits that converged
     converged: float
