@@ -149,7 +149,7 @@ def coordinates_of(X: Any) -> Coordinates | None:
 
 
 def as_plain_array(X: Any, coordinates: Coordinates, name: str) -> Any:
-    """X without the manifold of another library. Raises ValueError if that contradicts the coordinates, or if X is not an array."""
+    """X without the manifold of another library. Raises ValueError if X is not an array, or contradicts the coordinates."""
     if hasattr(type(X), "state_dict") and hasattr(type(X), "forward"):  # ask the type: a Dask task has every attribute
         raise ValueError(
             f"{name} must be an array of points, but is a module of a network ({type(X).__name__}). Pass its output "

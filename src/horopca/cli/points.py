@@ -71,8 +71,8 @@ class Description(NamedTuple):
         order = sorted(self.columns, key=lambda name: name != self.colour)
         numbers = {name: self.columns[name] for name in order if isinstance(self.columns[name], np.ndarray)}
         words = {name: [text or None for text in self.columns[name]] for name in order if name not in numbers}
-        are_texts = lambda column: len(set(column)) > DISTINCT_TEXTS * len(column)
-        texts = {name: column for name, column in words.items() if name != self.colour and are_texts(column)}
+        varied = [name for name, column in words.items() if len(set(column)) > DISTINCT_TEXTS * len(column)]
+        texts = {name: words[name] for name in varied if name != self.colour}
         labels: Any = {name: column for name, column in words.items() if name not in texts}
         details = {name: [text or "" for text in column] for name, column in texts.items()}
         if self.cells and self.names is not None:  # to be searched, but not to be written on the page
