@@ -1,6 +1,7 @@
 """Settings of all tests, and fixtures: array libraries, and faster settings for tests of other things."""
 
 import os
+import signal
 from functools import partial
 from types import SimpleNamespace
 
@@ -10,6 +11,9 @@ from hypothesis import settings
 
 # before SciPy is imported (so nothing here imports the package): scikit-learn then checks arrays of other libraries as well
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+# a background job ignores Ctrl-C, and so would the commands that tests start
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # the same examples every time; no deadline, since a busy machine may be slow
 settings.register_profile("horopca", derandomize=True, deadline=None)

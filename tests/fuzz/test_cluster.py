@@ -183,8 +183,12 @@ def test_frozen_or_empty_cluster_raises_error(tmp_path, store, cluster, problem)
         os.kill(alive.pids[0], signal.SIGSTOP)
     elif problem == "frozen during the work":
         alive.arm("transform", scheduler=True, stop=True)
-    with dask.config.set({"distributed.comm.timeouts.connect": "3s"}):
-        result = alive.reduce(store, "-o", tmp_path / "out.zarr", "--method", "tpca")
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in a job that a shell has started in the background
+    try:
+        with dask.config.set({"distributed.comm.timeouts.connect": "3s"}):
+            result = alive.reduce(store, "-o", tmp_path / "out.zarr", "--method", "tpca")
+    finally:
+        signal.signal(signal.SIGINT, before)
     expected = {"no workers": "has had no workers for 3 seconds", "frozen": "No Dask scheduler answers"}
     assert result.exit_code == 1 and expected.get(problem, "has not answered for 3 seconds") in " ".join(result.output.split())
     assert [path.name for path in tmp_path.iterdir()] == ["in.zarr"]

@@ -95,20 +95,26 @@ def _lost(address: str, watch: Watch) -> Iterator[None]:
 class Watch(threading.Thread):
     """Interrupts the main thread if the scheduler does not answer, or has no workers, for `limit` seconds.
 
-    Dask itself would wait forever.
+    Dask itself would wait forever. The signal is SIGUSR1, because shells let background jobs ignore SIGINT; Windows lacks it.
     """
+
+    SIGNAL = getattr(signal, "SIGUSR1", None)
 
     def __init__(self, address: str, limit: float) -> None:
         super().__init__(daemon=True)
         self.address, self.limit = address, limit
-        self.ended = threading.Event()
+        self.ended, self.sending = threading.Event(), threading.Lock()
         self.problem: str | None = None
 
     def __enter__(self) -> None:
+        self.before = None if self.SIGNAL is None else signal.signal(self.SIGNAL, signal.default_int_handler)
         self.start()
 
     def __exit__(self, *_: object) -> None:
-        self.ended.set()
+        with self.sending:  # so that no signal comes later
+            self.ended.set()
+        if self.SIGNAL is not None:
+            signal.signal(self.SIGNAL, self.before or signal.SIG_DFL)
 
     def workers(self) -> dict[str, Any]:
         """The workers that the scheduler knows. Raises OSError (TimeoutError) if it does not answer."""
@@ -135,13 +141,20 @@ class Watch(threading.Thread):
             except OSError:
                 problem = "has not answered"
             seen = time.monotonic() if problem is None else seen
-            if time.monotonic() - seen >= self.limit and not self.ended.is_set():
+            if time.monotonic() - seen >= self.limit:
                 self.problem = problem
-                if hasattr(signal, "pthread_kill"):  # which also wakes a main thread that waits
-                    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-                else:
-                    interrupt_main()
+                with self.sending:
+                    self._interrupt()
                 return
+
+    def _interrupt(self) -> None:
+        """Interrupt the main thread, unless its work has ended."""
+        if self.ended.is_set():
+            return
+        if self.SIGNAL is None:
+            interrupt_main()
+        else:  # a signal also wakes a main thread that waits
+            signal.pthread_kill(threading.main_thread().ident or 0, self.SIGNAL)
 
 
 @contextmanager
