@@ -30,7 +30,7 @@ def mean_of_many(rows: Rows, sample: Array, first: Mean | None = None) -> Mean:
     """The Fréchet mean of many rows, from that of a random sample (m, d+1) of them (`first`), in few passes.
 
     Newton's method with the gradient of all rows and the Hessian of the sample, which Broyden's rule corrects after each step.
-    A pass (two products with the user's own array) reduces the error by about the square root of the sample size, and later
+    A pass (two products with the user's own array) divides the error by about the square root of the sample size, and later
     passes by more.
     """
     weights = rows.weights

@@ -19,7 +19,7 @@ from .lbfgs import Ascents, Batched, Status, maximise
 from .result import Ending
 from .sample import Sample
 
-LEAST_UNEXPLAINED = 1e-7  # A coordinate whose unexplained fraction of its standard deviation is smaller is redundant: rounding.
+LEAST_UNEXPLAINED = 1e-7  # A coordinate is redundant if the others explain all but this fraction of its standard deviation.
 
 
 class Directions(NamedTuple):

@@ -66,7 +66,7 @@ class Sample(NamedTuple):
     def along(self, axes: np.ndarray) -> Sample:
         """The points restricted to the time axis and orthonormal directions, the columns of `axes` (d, m).
 
-        Spines in the span of these have the same images of the restricted points.
+        Projections on spines in the span of these need no other coordinates.
         """
         xp = array_namespace(self.columns)
         s = from_numpy(axes.T, like=self.columns) @ self.columns[1:, :]
