@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from horopca import HoroPCA
-from horopca._optimize.families import FreeSpines, IdealSpines, compose, ideal_parameters, one_more
+from horopca._optimize.families import FreeSpines, IdealSpines, compose, extended_spines, ideal_parameters
 from horopca._optimize.lbfgs import maximise
 from horopca._optimize.objectives import OBJECTIVES, objective_over
 from horopca._optimize.sample import Sample, all_pairs
@@ -70,7 +70,7 @@ def best_found(X: np.ndarray, options: dict[str, Any], starts: int) -> float:
     if options.get("strategy") == "greedy" or K == 1:
         given = np.zeros((0, sample.dimension + 1))
         for _ in range(K):
-            family = one_more(given, free)
+            family = extended_spines(given, free)
             theta = random_bases(sample, 1, starts, rng)[:, 0, (0 if free else 1) :]
             best = maximise(compose(objective, family), theta, max_iter=300, tol=1e-9).best(1)
             given = family.basis(best.points)[0][0]

@@ -26,10 +26,10 @@ __all__ = [
     "variance_about",
 ]
 
-SOON = 1e-2  # A given start of the median is assumed to be this near, in units of the mean distance.
-UNSEEN = 1e-14  # A relative change of a variance below this is lost in its rounding.
-NO_GAIN = 1e-12  # A search that expects to gain less than this fraction, and finds no better point, has converged.
-USUAL_ROWS = 1 << 10  # `usual_distance` takes all pairs of up to this many points, and as many pairs of more.
+NEAR_START = 1e-2  # A given start of the median is assumed to be within this distance of it, in units of the spread.
+VALUE_ROUNDING = 1e-14  # A relative change of a variance below this is rounding error.
+NO_GAIN = 1e-12  # A search that finds no better point has converged if the predicted gain is below this fraction.
+QUARTILE_ROWS = 1 << 10  # `lower_quartile_distance` uses all pairs of up to this many points, and as many pairs of more points.
 MANY_DIMENSIONS = 512  # From here on, fewer points than dimensions are rotated into H^n first: problems of size n, not d.
 FRAME_ROWS = 1 << 15  # A canonical frame is computed from at most this many images.
 
@@ -39,7 +39,7 @@ class Status(Enum):
 
     CONVERGED = "converged"
     AT_ROUNDING = "converged to rounding"
-    NOT_UNIQUE = "converged: other points are as near"
+    NOT_UNIQUE = "converged: other points are equally good"
     NO_DESCENT = "found no descent"
     MAX_ITER = "stopped at max_iter"
 
@@ -110,8 +110,8 @@ def frechet_mean(
     array([1., 0., 0.])
     """
     points = _nonempty(x)
-    if start is None and (span := _span(points)) is not None:  # which contains the mean
-        mean = frechet_mean(_within(points, span), weights=weights, max_iter=max_iter, tol=tol)
+    if start is None and (span := _span(points)) is not None:  # the span contains the mean
+        mean = frechet_mean(_in_span(points, span), weights=weights, max_iter=max_iter, tol=tol)
         point = np.concatenate([mean.point[:1], span @ mean.point[1:]])
         return mean._replace(point=from_numpy(point, next(points.chunks()).t))
     return _newton(points, _start(points, weights) if start is None else start, max_iter, tol, weights=weights)
@@ -175,7 +175,7 @@ def frechet_median(
     least = max(tol * spread, 1e-14 * m[0])  # less is lost in the rounding of the points
     if spread <= least:  # all points coincide
         return Mean(from_numpy(m, next(points.chunks()).t), spread * spread, 0, Status.AT_ROUNDING)
-    smoothing = spread if start is None else SOON * spread
+    smoothing = spread if start is None else NEAR_START * spread
     while True:
         smoothing = max(smoothing / 10, least)
         found = _newton(points, m, max_iter, 1e-3, smoothing, weights)
@@ -191,7 +191,7 @@ def _nonempty(x: Array | Points) -> Points:
 
 
 def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing: float = np.inf, weights: Any = None) -> Mean:
-    """The mean, or the median with a `smoothing`, from a start m; the search ends with a step below `tol`."""
+    """The mean, or the median if `smoothing` is finite, from a start m; the search ends with a step below `tol`."""
     like = next(points.chunks()).t
     value, gradient, hessian = newton_terms(points, m, smoothing, weights)
     median, before = smoothing < np.inf, np.inf
@@ -206,8 +206,8 @@ def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing:
         if size <= tol * unit:
             return Mean(from_numpy(m, like), value, n_iter, Status.CONVERGED)
         gain = gradient @ step
-        blind = gain <= UNSEEN * value  # so near, rounding hides the change of the value, and Newton's step is right
-        if size > before / 2 and (size < near or blind):  # Newton's steps shrink fast until rounding stops them
+        blind = gain <= VALUE_ROUNDING * value  # rounding hides the change of the value: the Newton step is taken as it is
+        if size > before / 2 and (size < near or blind):  # Newton steps shrink fast until rounding stops them
             return Mean(from_numpy(m, like), value, n_iter, Status.AT_ROUNDING)
         before = size
         if blind and smoothing < size and size > 1e-6 * value:
@@ -216,7 +216,7 @@ def _newton(points: Points, m: np.ndarray, max_iter: int, tol: float, smoothing:
             with np.errstate(over="ignore", invalid="ignore"):  # a step that is too long is halved
                 candidate = exp_from(m, step)
                 terms = newton_terms(points, candidate, smoothing, weights)
-            if blind or terms[0] <= value * (1 + UNSEEN):
+            if blind or terms[0] <= value * (1 + VALUE_ROUNDING):
                 break
             step, before = step / 2, np.inf
         else:
@@ -360,7 +360,7 @@ def mean_square_distance(x: Array, weights: Any = None) -> float:
 
 
 def sampled_mean_square_distance(x: Array, offsets: Sequence[int]) -> tuple[float, float]:
-    """`mean_square_distance`, and its standard error, from the pairs (i, i + o mod n), rows in random order."""
+    """`mean_square_distance` and its standard error from the pairs (i, i + o mod n); the rows must be in random order."""
     n, xp = x.shape[0], array_namespace(x)
     means = [float(xp.mean(d * d)) for (d,) in pair_distances(x, offsets=offsets)]
     share = (n - 1) / n  # the n^2 ordered pairs include n of a point with itself
@@ -368,7 +368,7 @@ def sampled_mean_square_distance(x: Array, offsets: Sequence[int]) -> tuple[floa
 
 
 def relative_change(d: Array, image: Array) -> Array:
-    """|d' - d| / d for the pairs at a distance d > 0, with d' the distance of their images: a distortion is its mean."""
+    """|d' - d| / d for the pairs at a distance d > 0, where d' is the distance of their images. Its mean is the distortion."""
     apart = d > 0
     return array_namespace(d).abs(image[apart] - d[apart]) / d[apart]
 
@@ -417,18 +417,18 @@ def pair_distances(*clouds: Array, offsets: Sequence[int] | None = None) -> Iter
             yield tuple(pairwise_distance(x[here, :])[from_numpy(upper, x) > 0] for x in clouds)
 
 
-def usual_distance(x: Array, weights: Any = None) -> float:
+def lower_quartile_distance(x: Array, weights: Any = None) -> float:
     """The lower quartile of the distances between distinct points x (n, d+1): a scale that outliers cannot dominate.
 
     If fewer than half of the points are outliers, at least a quarter of all pairs contain none: the idea of Rousseeuw and
     Croux's Q_n. For many points it is estimated from a sample of pairs. It is 1 if all points coincide.
 
     >>> x = lift(np.sinh(np.array([[0.0], [1.0], [2.0], [30.0]])))
-    >>> round(usual_distance(x), 6)
+    >>> round(lower_quartile_distance(x), 6)
     1.0
     """
     n = x.shape[0]
-    offsets = 1 + np.random.default_rng(0).permutation(n // 2)[: max(1, USUAL_ROWS**2 // n)]
+    offsets = 1 + np.random.default_rng(0).permutation(n // 2)[: max(1, QUARTILE_ROWS**2 // n)]
     w = np.ones(n) if weights is None else to_numpy(weights)
     found = np.concatenate([np.zeros(1), *(to_numpy(d) for (d,) in pair_distances(x, offsets=offsets.tolist()))])
     mass = np.concatenate([np.zeros(1), *(w * np.roll(w, -o) / (1 + (2 * o == n)) for o in offsets)])
@@ -455,7 +455,7 @@ def principal_axes(x: Array | Points, weights: Any = None) -> tuple[np.ndarray, 
     """
     points = as_points(x)
     if (span := _span(points)) is not None:
-        axes, few = principal_axes(_within(points, span), weights)
+        axes, few = principal_axes(_in_span(points, span), weights)
         others = np.linalg.qr(span, mode="complete")[0][:, len(axes) :]
         return np.concatenate([axes @ span.T, others.T]), np.concatenate([few, np.zeros(others.shape[1])])
 
@@ -485,7 +485,7 @@ def _span(points: Points) -> np.ndarray | None:
     return np.asarray(np.linalg.qr(to_numpy(points.take(np.arange(n)))[:, 1:].T)[0])
 
 
-def _within(points: Points, span: np.ndarray) -> np.ndarray:
+def _in_span(points: Points, span: np.ndarray) -> np.ndarray:
     """The points as points (n, n+1) of the H^n of a span (d, n) that contains them: an isometry."""
     x = to_numpy(points.take(np.arange(points.shape[0])))
     return np.concatenate([x[:, :1], x[:, 1:] @ span], axis=1)
@@ -500,7 +500,7 @@ def frame_of(y: Array | Points, centre: np.ndarray | None = None, weights: Any =
     return Frame(centre, principal_axes(TranslatedPoints(y, centre), weights)[0])
 
 
-def turned_to(frame: Frame, y: np.ndarray, wanted: np.ndarray) -> Frame:
+def rotated_towards(frame: Frame, y: np.ndarray, wanted: np.ndarray) -> Frame:
     """The frame rotated about its origin to bring points y (n, K+1) as near as possible to the points `wanted` (n, K+1).
 
     Near in the sense of least squares in tangent coordinates. The rotation or reflection has a closed form (Procrustes).

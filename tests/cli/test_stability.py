@@ -65,4 +65,4 @@ def test_errors(points, tmp_path):
     refused(run("stability", points, "-k", 3, "--plot", tmp_path / "a.png"), "--plot draws the plane and needs -k 2", code=2)
     groups = tmp_path / "groups.txt"
     groups.write_text("all\n" * len(X))
-    refused(run("stability", points, *QUICK, "--groups", groups), "groups must be at least 4")
+    refused(run("stability", points, *QUICK, "--groups", groups), "must name at least 4 groups")

@@ -115,7 +115,7 @@ def test_shortest_paths_of_scipy_are_symmetric_within_rounding():
     assert np.array_equal(as_graph(D).distances, as_graph(D).distances.T)
     sparse = csr_array(np.where(np.eye(len(D), k=1) + np.eye(len(D), k=-1) > 0, D, 0))
     assert as_graph(sparse).is_tree
-    with pytest.raises(ValueError, match="one weight, but 0 - 1 comes with"):
+    with pytest.raises(ValueError, match="one weight, but 0 - 1 has"):
         D[0, 1] *= 1.01
         as_graph(D)
 

@@ -55,7 +55,7 @@ def test_a_planted_number_of_components_is_found(curve):
 
 def test_points_without_a_direction_have_none():
     found = component_curve(ball(planted(60, 4, 0, noise=1.0)), 2, estimator=QUICKLY, cv=2, copies=5)
-    assert found.chosen == 0 and found.null.shape == (5, 1) and "shows no direction that is theirs" in found.sentence
+    assert found.chosen == 0 and found.null.shape == (5, 1) and "these points have no meaning" in found.sentence
 
 
 def test_the_last_dimension_is_not_compared():
@@ -239,8 +239,11 @@ def test_the_comparison_with_chance_says_that_it_is_not_robust():
         ({"cv": 1}, "cv must be a whole number of at least 2, a splitter"),
         ({"cv": "five"}, "cv must be a number of folds, a splitter that needs no classes, or splits"),
         ({"cv": StratifiedKFold(2)}, "cv must be a number of folds, a splitter that needs no classes, or splits"),
-        ({"cv": [([0, 1], [2, 60])] * 2}, "or splits, each two arrays of numbers of the 60 rows, but: index 60"),
-        ({"groups": [None] * 30 + ["a"] * 30}, "groups must be names or numbers that can be sorted, all of a kind, but are of"),
+        ({"cv": [([0, 1], [2, 60])] * 2}, "or splits, each two arrays of indices of the 60 rows, but: index 60"),
+        (
+            {"groups": [None] * 30 + ["a"] * 30},
+            "groups must be names or numbers that can be sorted, all of one type, but have types",
+        ),
         ({"max_components": 5}, "max_components must be a whole number from 1 to 4 (the dimension of X is 4, and"),
         ({"groups": [0] * 60}, "cv must be at most the number of groups, 1, but is 5"),
         ({"groups": [0] * 59}, "groups must name one group for each of the 60 rows, but has shape (59,)"),

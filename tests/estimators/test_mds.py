@@ -78,7 +78,7 @@ def test_mds_warns_if_rounding_hides_components():
     x[0] = lift(np.sinh(150.0) * np.eye(1, 3)[0])
     with pytest.warns(UserWarning, match="only 1 of the 3 components are accurate"):
         HyperbolicMDS(3, model="lorentz").fit(x)
-    with pytest.warns(UserWarning, match="exceeds the others"):
+    with pytest.warns(UserWarning, match="hides smaller components"):
         HyperbolicMDS(3, model="lorentz", metric="precomputed").fit(distances_of(x))
 
 
@@ -108,13 +108,13 @@ def test_mds_says_what_distances_cannot_do():
     assert not hasattr(mds, "inverse_transform")
     with pytest.raises(AttributeError) as error:
         mds.inverse_transform(np.zeros((2, 2)))
-    assert "knows distances only" in str(error.value.__cause__)
+    assert "there are only distances" in str(error.value.__cause__)
     with pytest.raises(ValueError, match="5 features, but HyperbolicMDS is expecting 6"):
         mds.transform(D[:, :5])
     with pytest.raises(ValueError, match="metric must be one of 'hyperbolic', 'precomputed'"):
         HyperbolicMDS(metric="cosine").fit(D)
     with pytest.raises(
-        ValueError, match=r"model='auto' tells a model by the coordinates of points, .* Pass the model of the images"
+        ValueError, match=r"model='auto' recognises a model from the coordinates of points, .* Pass the model of the images"
     ):
         HyperbolicMDS(2, metric="precomputed", model="auto").fit(D)
     with pytest.raises(ValueError, match="n_components must be at most the number of points, but is 7 for n_samples = 6"):

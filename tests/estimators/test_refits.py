@@ -16,7 +16,7 @@ from horopca._optimize.objectives import ObjectiveName
 from horopca.estimators.horopca_fit import SpineName
 from horopca.geometry import from_hyperboloid, pairwise_distance, radius, to_hyperboloid
 from horopca.io import load_fitted, save_fitted
-from horopca.statistics import Frame, frame_of, turned_to
+from horopca.statistics import Frame, frame_of, rotated_towards
 
 X = from_hyperboloid(cloud(60, 4, radius=2.0), "poincare")
 FLIPPED = X * [1.0, -1.0, 1.0, -1.0]  # an isometry, which the canonical frame is turned with
@@ -80,7 +80,7 @@ def test_a_frame_is_turned_by_the_best_of_all_isometries_about_its_origin(K):
     y = cloud(40, K, radius=2.0, seed=3)
     Q = rotation(K, seed=4) * ([-1.0] + [1.0] * (K - 1))
     frame = frame_of(y)
-    np.testing.assert_allclose(turned_to(frame, y, turned(frame.enter(y), Q)).axes, Q @ frame.axes, atol=1e-12)
+    np.testing.assert_allclose(rotated_towards(frame, y, turned(frame.enter(y), Q)).axes, Q @ frame.axes, atol=1e-12)
 
     noisy = turned(frame.enter(cloud(40, K, radius=2.0, seed=5)), Q)
     wanted = from_hyperboloid(noisy, "tangent")
@@ -88,7 +88,7 @@ def test_a_frame_is_turned_by_the_best_of_all_isometries_about_its_origin(K):
     def misfit(axes):
         return np.sum((from_hyperboloid(Frame(frame.mean, axes).enter(y), "tangent") - wanted) ** 2)
 
-    best = misfit(turned_to(frame, y, noisy).axes)
+    best = misfit(rotated_towards(frame, y, noisy).axes)
     assert all(best <= misfit(rotation(K, seed=seed)) + 1e-9 for seed in range(50))
 
 

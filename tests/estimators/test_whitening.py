@@ -214,7 +214,7 @@ def test_errors_of_options(change, message):
 
 
 def test_errors_of_data_without_variance(whitener):
-    with pytest.raises(ValueError, match="X must hold points that differ, but all its rows are one point"):
+    with pytest.raises(ValueError, match="X must hold different points, but all its rows are the same point"):
         whitener().fit(np.full((5, 3), 0.3))
     few = np.repeat(TREE.points[:3], 5, axis=0)
     with pytest.raises(ValueError, match="n_components must be at most 2"):

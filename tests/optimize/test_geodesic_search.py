@@ -15,7 +15,7 @@ from horopca._optimize.submanifolds import (
     nested_frame,
     search_bsa,
     search_pga,
-    space_form,
+    space_form_pca,
     submanifold_objective,
 )
 from horopca.geometry import lift
@@ -53,7 +53,7 @@ def test_never_below_the_direction_of_a_data_point(sample, goal):
 @pytest.mark.parametrize("sample", [on_a_clip(), as_sample(cloud(60, 4))], ids=["clip", "cloud"])
 def test_the_last_submanifold_is_never_farther_than_the_eigen_solution(sample, K):
     found, through = (search_bsa(sample, K, anchored, True, OPTIONS, RNG(0)).bases[-1] for anchored in (False, True))
-    eigen = [space_form(sample, K, False, power) for power in (0.0, 0.5, 1.0)]
+    eigen = [space_form_pca(sample, K, False, power) for power in (0.0, 0.5, 1.0)]
     near, *others = mean_over_points(sample, np.stack([found, through, *eigen]), distance_to)[0]
     assert near <= min(others) * (1 + 1e-6)
 
@@ -63,7 +63,7 @@ def test_the_eigen_solution_has_the_least_sum_of_squared_sinh():
     square = lambda q, B, t: (q, np.ones_like(q))  # sinh^2 of the distance, and its derivative
     A = RNG(0).standard_normal((200, 3, 4)) * 0.7
     A[:, 0, 0] = 2 + abs(A[:, 0, 0])
-    best = mean_over_points(sample, space_form(sample, 2, False, 0.0)[None], square)[0]
+    best = mean_over_points(sample, space_form_pca(sample, 2, False, 0.0)[None], square)[0]
     assert (best <= mean_over_points(sample, A, square)[0] * (1 + 1e-9)).all()
 
 

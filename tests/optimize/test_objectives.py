@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clouds import cloud, directions, rotation
-from horopca._optimize.families import FreeSpines, IdealSpines, compose, ideal_parameters, one_more
+from horopca._optimize.families import FreeSpines, IdealSpines, compose, extended_spines, ideal_parameters
 from horopca._optimize.objectives import OBJECTIVES, log_variance, mean_over_pairs, objective_over
 from horopca._optimize.sample import Pairs, PairWeights, all_pairs, as_sample, some_offsets, some_pairs
 from horopca.geometry import pairwise_distance, to_hyperboloid
@@ -267,9 +267,9 @@ def test_the_canonical_order_does_not_depend_on_the_order_of_the_rows():
 FAMILIES = [
     (FreeSpines(), (3, 6)),
     (IdealSpines(), (3, 5)),
-    (one_more(basis_of("ideal", 2), free=False), (5,)),
-    (one_more(np.zeros((0, 6)), free=False), (5,)),
-    (one_more(basis_of("beyond", 2), free=True), (6,)),
+    (extended_spines(basis_of("ideal", 2), free=False), (5,)),
+    (extended_spines(np.zeros((0, 6)), free=False), (5,)),
+    (extended_spines(basis_of("beyond", 2), free=True), (6,)),
 ]
 
 

@@ -1,1 +1,1 @@
-"""The user's array as points of the hyperboloid, wherever it lives: in memory, on a device, on a cluster, in a stream."""
+"""The user's array as points of the hyperboloid, wherever it is stored: in memory, on a device or on a cluster."""

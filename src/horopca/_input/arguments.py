@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 MetricName = Literal["hyperbolic", "precomputed"]
 METRICS = get_args(MetricName)
 
-SYMMETRY = 1e-6  # Tolerance, relative to the largest distance, of asymmetry and of the diagonal: float32 has seven digits.
+SYMMETRY_TOLERANCE = 1e-6  # Of asymmetry and of the diagonal, relative to the largest distance: float32 has seven digits.
 
 
 def as_number(value: Any) -> Any:
@@ -74,10 +74,10 @@ def check_distances(D: np.ndarray, name: str = "X", *, symmetric: bool = True) -
         )
     largest = float(D.max(initial=0))
     skew, own = float(np.abs(D - D.T).max(initial=0)), float(np.abs(np.diag(D)).max(initial=0))
-    if skew > SYMMETRY * largest:
+    if skew > SYMMETRY_TOLERANCE * largest:
         raise ValueError(
             f"{name} must be symmetric, but differs from its transpose by up to {skew:.6g}. Pass ({name} + {name}.T) / 2."
         )
-    if own > SYMMETRY * largest:
+    if own > SYMMETRY_TOLERANCE * largest:
         raise ValueError(f"{name} must be 0 on its diagonal, but has {own:.6g} there. Pass distances, not similarities.")
     return D

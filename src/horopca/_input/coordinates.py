@@ -26,11 +26,11 @@ LARGEST_RADIUS = 175.0
 """The largest distance of a point from the origin. Seen from a mean it is then at most twice as far away, and the square of a
 coordinate, or the product of two, does not overflow."""
 FARTHEST_IMAGE = 2 * LARGEST_RADIUS  # The largest radius of an image, which is seen from the mean.
-HYPERBOLOID_SLACK = 1e-4  # Tolerance of t^2 - |s|^2, relative to t^2. Six digits are enough, since only the space part is used.
-CERTAIN_ROWS = 8  # This many rows are not on the hyperboloid by chance,
-LARGEST_CERTAIN_TIME = 30.0  # if their t is below this. Farther out rounding hides the difference from the light cone.
-NEAR_RIM = 0.01  # Relative to the radius: points this close outside the ball are there by rounding. float16 has three digits.
-EUCLIDEAN = 10.0  # Rows of a ball this many times too small for them are not points of a ball.
+HYPERBOLOID_SLACK = 1e-4  # Tolerance of t^2 - |s|^2, relative to t^2; loose, since only the space part is used.
+CERTAIN_ROWS = 8  # So many rows are not on the hyperboloid by chance,
+LARGEST_CERTAIN_TIME = 30.0  # if their t is below this. Farther out, rounding hides the difference from the light cone.
+NEAR_BOUNDARY = 0.01  # Points outside the ball by less than this fraction are there by rounding: float16 has three digits.
+EUCLIDEAN_FACTOR = 10.0  # Rows with norms larger than this many radii of the ball are probably Euclidean vectors.
 
 
 class Coordinates(NamedTuple):
@@ -117,7 +117,7 @@ def check_points(X: Array, coordinates: Coordinates, start: int, name: str, reac
     """
     row = coordinates.row
     with np.errstate(over="ignore", invalid="ignore"):  # rows that overflow are outside
-        if row.domain == "ball" and bool(array_namespace(X).all(_square(X, coordinates) < 1 - _doubt(X))):
+        if row.domain == "ball" and bool(array_namespace(X).all(_square(X, coordinates) < 1 - _square_error(X))):
             return
         _check_finite(X, start, name)
         CHECKS[row.domain](X, coordinates, start, name)
@@ -161,16 +161,16 @@ def _square(X: Array, coordinates: Coordinates) -> Array:
     return dot(space, space) * coordinates.scale**2
 
 
-def _doubt(X: Array) -> float:
-    """A bound of the rounding error of |X|^2 near 1, in any order of summation."""
+def _square_error(X: Array) -> float:
+    """A bound of the rounding error of |X|^2 near 1, for any order of summation."""
     return float(X.shape[1] + 4) * 2.0**-52
 
 
 def _outside(X: Array, coordinates: Coordinates) -> np.ndarray:
-    """Which rows are outside the open ball, exactly: it does not depend on the order of summation."""
+    """Which rows are outside the open ball, computed exactly, so that it does not depend on the order of summation."""
     square = to_numpy(_square(X, coordinates))
     outside = ~(square < 1)
-    for row in np.flatnonzero(np.abs(square - 1) <= _doubt(X)):
+    for row in np.flatnonzero(np.abs(square - 1) <= _square_error(X)):
         z = to_numpy(X[int(row), :]) * coordinates.scale
         high = z.astype(np.float32).astype(float)  # z = high + low, and their products are exact to 1e-31
         low = z - high
@@ -192,7 +192,7 @@ def _ball_remedy(largest: float, coordinates: Coordinates, name: str) -> str:
     """What to do about rows outside a ball, up to a norm: just outside it is rounding, far outside another model."""
     radius = 1 / coordinates.scale
     over, option = largest - radius, "" if coordinates.curvature == -1 else f", radius={radius:.6g}"
-    if over * coordinates.scale < NEAR_RIM:
+    if over * coordinates.scale < NEAR_BOUNDARY:
         beyond = f", or outside it by at most {over:.2g}," if over > 0 else ""
         return (
             f"That is on the boundary{beyond} probably by rounding: horopca.geometry.clip({name}, 1e-5{option}) moves such "
@@ -202,7 +202,7 @@ def _ball_remedy(largest: float, coordinates: Coordinates, name: str) -> str:
     other = -1 / larger / larger
     hint = f"; for a larger ball pass its curvature, e.g. curvature={other:.3g} (radius {larger:.3g})"
     lorentz = "For Lorentz coordinates pass model='lorentz', or 'lorentz-space' if the time is missing"
-    if largest * coordinates.scale > EUCLIDEAN:
+    if largest * coordinates.scale > EUCLIDEAN_FACTOR:
         hint, other = "; vectors of a Euclidean model (word2vec, X_pca) are for sklearn.decomposition.PCA", -1.0
     return f"{lorentz}{hint if other <= -FLATTEST else ''}."
 

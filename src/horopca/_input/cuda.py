@@ -16,19 +16,19 @@ from .coordinates import LARGEST_RADIUS
 
 MOST_COMPONENTS = 8  # With more components a matrix product is as fast as a kernel.
 MOST_COLUMNS = 2048  # Up to this many columns the sums of products fit into registers.
-TILE = 1024  # Elements of the rows that one program of a pass holds.
+TILE = 1024  # Elements of the rows that one program of a pass processes.
 PASS_BYTES = 1 << 28  # Bytes of products that a pass holds.
 
-SURELY_NEAR = LARGEST_RADIUS - 1  # Rows within this radius are certainly valid; others are validated on the host.
+CERTAIN_RADIUS = LARGEST_RADIUS - 1  # Rows within this radius are certainly valid; others are validated on the host.
 
 
 @cache
-def _bound(model: str) -> float:
-    """What |X|^2 is below for rows that are certainly points of a model."""
+def _square_bound(model: str) -> float:
+    """A bound such that rows with a smaller |X|^2 are certainly points of a model."""
     row = MODELS[model]
     if row.domain == "ball":
         return 1 - 1e-12
-    X = row.from_hyperboloid(lift(np.array([np.sinh(SURELY_NEAR)])))[row.space]
+    X = row.from_hyperboloid(lift(np.array([np.sinh(CERTAIN_RADIUS)])))[row.space]
     return float(X @ X)
 
 
@@ -54,14 +54,14 @@ def _installed(name: str) -> bool:
 
 def rows_outside(X: Array, model: str, scale: float) -> int:
     """The number of rows that are not certainly points of the model, after multiplication by `scale`."""
-    return _pass(as_torch(X), None, model, np.array([scale, _bound(model)]), 0, False) >> 32
+    return _pass(as_torch(X), None, model, np.array([scale, _square_bound(model)]), 0, False) >> 32
 
 
 def images_of_rows(X: Array, model: str, scale: float, slide: Any) -> tuple[Any, int, int]:
     """The images of rows under a `projections.Slide`, in the model, scale and dtype of the rows: a single pass over them.
 
-    Returns them, NaN where they are not to be trusted, the number of these, and the number of rows among these that are not
-    surely points of the model.
+    Returns the images, NaN where they are not accurate, the number of these, and the number of rows among these that are not
+    certainly points of the model.
     """
     import torch
 
@@ -69,7 +69,7 @@ def images_of_rows(X: Array, model: str, scale: float, slide: Any) -> tuple[Any,
     K, lorentz = len(slide.vectors), MODELS[model].extra_columns
     Y = torch.empty((tensor.shape[0], K + lorentz), dtype=tensor.dtype, device=tensor.device)
     most = (1 - 4 * torch.finfo(tensor.dtype).eps) ** 2 if MODELS[model].domain == "ball" else np.inf
-    parts = [scale, _bound(model), slide.kappa, slide.error(), most], slide.vectors.ravel(), slide.turn[1:].ravel()
+    parts = [scale, _square_bound(model), slide.kappa, slide.error(), most], slide.vectors.ravel(), slide.turn[1:].ravel()
     status = _pass(tensor, Y, model, np.concatenate(parts), K, slide.kappa < 0)
     return as_library_of(X, Y), status & 0xFFFFFFFF, status >> 32
 
@@ -113,7 +113,7 @@ def as_torch(a: Any) -> Any:
         return a
     from torch.utils.dlpack import from_dlpack
 
-    return from_dlpack(a if min(a.strides) >= 0 else a.copy())  # torch knows no negative strides
+    return from_dlpack(a if min(a.strides) >= 0 else a.copy())  # torch does not support negative strides
 
 
 def as_library_of(like: Any, tensor: Any) -> Any:

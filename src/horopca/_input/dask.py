@@ -1,8 +1,8 @@
 """Rows of a Dask array or data frame: passes over them run on the active scheduler.
 
 A pass has one task per chunk, which processes a few thousand rows at a time, and a tree of tasks that combine the results.
-Small arrays travel, rows do not. The parameters of the tasks are a node of the graph: they are sent once, and can be sent again
-if a worker dies.
+Only small arrays are transferred, not rows. The parameters of the tasks are a node of the graph: they are sent once, and can
+be sent again if a worker dies.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ BRANCHES = 8  # The number of results that a task of the tree combines.
 GATHERED_ROWS = 1 << 15  # The largest number of rows that is brought to one machine.
 SETTINGS = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}  # Graphs contain the sample of the rows.
 
-Check = Callable[[Any, int], None]  # of rows and the number of the first
+Check = Callable[[Any, int], None]  # called as check(rows, index of the first row)
 
 
 def as_dask_array(X: Any, name: str, estimator: Any = None, reset: bool = False) -> da.Array:
-    """A Dask array or data frame as a floating-point array of known size, with chunks of whole rows. Nothing of it is read."""
+    """A Dask array or data frame as a floating-point array of known size, with chunks of whole rows. No rows are read."""
     names = getattr(X, "_meta", X) if hasattr(X, "columns") else None  # an empty data frame with the same columns
     if hasattr(X, "to_dask_array"):
         X = X.to_dask_array(lengths=True)
@@ -85,7 +85,7 @@ class DaskRows(Rows):
         return self._pass(function, add, self, beside)
 
     def raw(self, indices: np.ndarray) -> np.ndarray:
-        """The rows at some indices, on the host. Each chunk is read once, and no other rows travel."""
+        """The rows at some indices, on the host. Each chunk is read once, and no other rows are transferred."""
         order = np.argsort(indices, kind="stable")
         ascending = np.asarray(indices)[order]
         ends, check, tasks = np.searchsorted(ascending, self.starts), _node(self.unchecked), []

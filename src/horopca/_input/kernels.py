@@ -68,7 +68,7 @@ def _radial(square, MODEL: tl.constexpr):
 
 @jit
 def _shrink(square, t, MODEL: tl.constexpr):
-    """What takes the space part s of a point, |s|^2 = square, to its coordinates in the model."""
+    """The factor from the space part s of a point, |s|^2 = square, to its coordinates in the model."""
     if MODEL == "lorentz" or MODEL == "lorentz-space":
         return t * 0.0 + 1.0
     if MODEL == "poincare":
@@ -86,7 +86,7 @@ def products_kernel(
 ):  # fmt: skip
     """|X|^2 of rows X (n, D, from the column FIRST on) and their products with the space parts of K vectors: (K+1, n).
 
-    numbers: see below.
+    numbers: as for `images_kernel`.
     """
     rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     live = rows < n
@@ -115,11 +115,11 @@ def images_kernel(
     X, sums, Y, status, numbers, n, stride,
     D: tl.constexpr, K: tl.constexpr, MODEL: tl.constexpr, BEYOND: tl.constexpr, ROWS: tl.constexpr,
 ):  # fmt: skip
-    """Check rows X, given the sums of the kernel above, and write their images Y under a slide; K = 0: only check.
+    """Check rows X, given the sums of `products_kernel`, and write their images Y under a `Slide`; K = 0: only check.
 
-    numbers: the coordinates' scale, what |X|^2 times its square has to be below, then kappa, the error per t, the largest
-    square of an image, the K vectors (D+1) of the slide and the K rows (K+1) of its turn. An image that is not to be
-    trusted is NaN. To status are added the number of these and 2^32 times the number of rows outside the model.
+    numbers: the scale of the coordinates; the upper bound of |X|^2 scale^2; then kappa, the error per t, the largest
+    squared norm of an image, the K vectors (D+1) of the slide and the K rows (K+1) of its turn. An image that is not accurate
+    is NaN. The number of these and 2^32 times the number of rows outside the model are added to status.
     """
     LORENTZ: tl.constexpr = 1 if MODEL == "lorentz" else 0
     rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)

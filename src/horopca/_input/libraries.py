@@ -143,13 +143,13 @@ def coordinates_of(X: Any) -> Coordinates | None:
     """The coordinates of a ``ManifoldTensor`` or ``ManifoldParameter`` of geoopt; None for anything else."""
     known = any(kind.__module__.split(".")[0] == "geoopt" for kind in type(X).__mro__)
     manifold = getattr(X, "manifold", None) if known else None
-    if manifold is None or type(manifold).__name__ == "Euclidean":  # the default, which says nothing
+    if manifold is None or type(manifold).__name__ == "Euclidean":  # the default, which does not state a model
         return None
     return _coordinates_in("geoopt", manifold)
 
 
 def as_plain_array(X: Any, coordinates: Coordinates, name: str) -> Any:
-    """X without the manifold of another library. Raises ValueError if that contradicts the coordinates, or if X is no array."""
+    """X without the manifold of another library. Raises ValueError if X is not an array, or contradicts the coordinates."""
     if hasattr(type(X), "state_dict") and hasattr(type(X), "forward"):  # ask the type: a Dask task has every attribute
         raise ValueError(
             f"{name} must be an array of points, but is a module of a network ({type(X).__name__}). Pass its output "

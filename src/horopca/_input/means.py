@@ -29,9 +29,9 @@ def mean_of(rows: Rows) -> Mean:
 def mean_of_many(rows: Rows, sample: Array, first: Mean | None = None) -> Mean:
     """The Fréchet mean of many rows, from that of a random sample (m, d+1) of them (`first`), in few passes.
 
-    Newton's method with the gradient of all rows and the Hessian of the sample, corrected by Broyden's rule after each step: a
-    pass (two products with the user's own array) brings the mean nearer by the square root of the size of the sample, and more
-    from pass to pass.
+    Newton's method with the gradient of all rows and the Hessian of the sample, which Broyden's rule corrects after each step.
+    A pass (two products with the user's own array) divides the error by about the square root of the sample size, and later
+    passes by more.
     """
     weights = rows.weights
     first = frechet_mean(sample) if first is None else first
@@ -41,13 +41,13 @@ def mean_of_many(rows: Rows, sample: Array, first: Mean | None = None) -> Mean:
     inverse = np.linalg.inv(newton_terms(ArrayPoints(sample), m)[2])
     gradient = step = np.zeros_like(m)  # none yet
     for n_iter in range(1, MOST_PASSES + 1):
-        square, force = rows.fold(_pull_of(m, weights))
+        square, force = rows.fold(_sums_about(m, weights))
         if not square / total <= variance * (1 + 1e-12):
             break
         variance = square / total
         last, before = gradient, float(np.linalg.norm(step))
         gradient = boosted_to_origin(force, m)[1:] / total
-        if before > 0:  # Broyden: what the last step has taught
+        if before > 0:  # Broyden's update of the inverse Hessian by the last step
             change = inverse @ (last - gradient)
             inverse += np.outer(step - change, step @ inverse) / (step @ change)
         step = inverse @ gradient
@@ -56,10 +56,10 @@ def mean_of_many(rows: Rows, sample: Array, first: Mean | None = None) -> Mean:
         next_size = size * min(1.0, size / before) if before > 0 else size
         if next_size <= 1e-9 * (1 + np.sqrt(variance)):
             return Mean(m, variance, n_iter, Status.CONVERGED)
-    return frechet_mean(rows, start=to_numpy(first.point), weights=weights)  # a sample that says little of all rows
+    return frechet_mean(rows, start=to_numpy(first.point), weights=weights)  # the sample does not represent the rows
 
 
-def _pull_of(m: np.ndarray, weights: np.ndarray | None = None) -> Callable[[Chunk], tuple[float, np.ndarray]]:
+def _sums_about(m: np.ndarray, weights: np.ndarray | None = None) -> Callable[[Chunk], tuple[float, np.ndarray]]:
     """For a chunk of points: the sum of their squared distances d from m (d+1,), and of d / sinh d times the points."""
 
     def pull(chunk: Chunk) -> tuple[float, np.ndarray]:

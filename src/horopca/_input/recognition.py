@@ -14,11 +14,13 @@ from ..geometry.models import row_norms
 from .coordinates import LARGEST_RADIUS, Coordinates, check_coordinates, check_points
 
 BLOCK_ELEMENTS = 1 << 20  # The number of elements that are examined at a time.
-SINGLE = 8 * float(np.finfo(np.float32).eps)  # Rounding of t^2 + |s|^2: Lorentz coordinates are trained in float32.
-CROWD = (0.8, 0.9, 1.0)  # Norms crowd below 1 if more of them are in the second of these intervals than in the first,
-FEWEST = 3  # and at least this many.
-ONE_SIGNED_ROWS = 20  # In this many rows, one column is not positive by chance if all others have both signs.
-TIMED = {name: model.time for name, model in MODELS.items() if model.time is not None}  # models with a time: its column
+# Rounding error of t^2 + |s|^2: Lorentz coordinates are often trained in float32.
+FLOAT32_ROUNDING = 8 * float(np.finfo(np.float32).eps)
+CROWD = (0.8, 0.9, 1.0)  # Norms crowd below 1 if at least as many are in the second of these intervals as in the first,
+FEWEST_CROWDED = 3  # and at least this many.
+ONE_SIGNED_ROWS = 20  # With this many rows, a column is not positive by chance if all others have both signs.
+# The column of the time, for each model that has one.
+TIME_COLUMNS = {name: model.time for name, model in MODELS.items() if model.time is not None}
 
 Blocks = Callable[[], Iterator[np.ndarray]]
 
@@ -47,7 +49,7 @@ def rounding_of(X: Any) -> float:
 
 
 class _Evidence(NamedTuple):
-    """What one pass over all rows finds."""
+    """The result of one pass over all rows."""
 
     n: int
     norms: tuple[float, float]  # smallest and largest
@@ -56,7 +58,7 @@ class _Evidence(NamedTuple):
     crowd: tuple[int, int]  # rows with norms in the intervals of CROWD
     squares: dict[str, tuple[float, float]]  # by model: the smallest t^2 with its t^2 - |s|^2, which has lost fewest digits
     lean: dict[str, float]  # by model: the largest |t^2 - |s|^2| / (t^2 + |s|^2)
-    rounding: float  # what t^2 - |s|^2 may have lost, of t^2 + |s|^2
+    rounding: float  # the rounding error of t^2 - |s|^2, as a fraction of t^2 + |s|^2
 
 
 def recognise(blocks: Blocks, columns: int, eps: float = 0.0) -> Recognised:
@@ -67,7 +69,7 @@ def recognise(blocks: Blocks, columns: int, eps: float = 0.0) -> Recognised:
     >>> found.candidates, found.evidence
     (('poincare', 'lorentz-space', 'tangent'), 'norms from 0.173 to 0.639: all below 1, but not crowding there')
     """
-    evidence = _collect(blocks(), columns, max(SINGLE, 4 * eps))
+    evidence = _collect(blocks(), columns, max(FLOAT32_ROUNDING, 4 * eps))
     if not evidence.n:
         return Recognised(0, 0.0, dict.fromkeys(MODELS), (), "no finite row")
     fitting = _fitting_coordinates(evidence, blocks(), columns)
@@ -75,8 +77,8 @@ def recognise(blocks: Blocks, columns: int, eps: float = 0.0) -> Recognised:
 
 
 def _collect(blocks: Iterator[np.ndarray], columns: int, rounding: float) -> _Evidence:
-    nothing, squares = np.full(columns, np.inf), dict.fromkeys(TIMED, (np.inf, np.nan))
-    evidence = _Evidence(0, (np.inf, 0.0), nothing, -nothing, (0, 0), squares, dict.fromkeys(TIMED, 0.0), rounding)
+    nothing, squares = np.full(columns, np.inf), dict.fromkeys(TIME_COLUMNS, (np.inf, np.nan))
+    evidence = _Evidence(0, (np.inf, 0.0), nothing, -nothing, (0, 0), squares, dict.fromkeys(TIME_COLUMNS, 0.0), rounding)
     for x in filter(len, blocks):
         size = row_norms(x)
         below, near, rim = (int(np.count_nonzero(size < bound)) for bound in CROWD)
@@ -86,8 +88,8 @@ def _collect(blocks: Iterator[np.ndarray], columns: int, rounding: float) -> _Ev
             np.minimum(evidence.low, x.min(axis=0)),
             np.maximum(evidence.high, x.max(axis=0)),
             (evidence.crowd[0] + near - below, evidence.crowd[1] + rim - near),
-            {model: min(square, _square(x, TIMED[model])) for model, square in evidence.squares.items()},
-            {model: max(lean, _lean(x, TIMED[model])) for model, lean in evidence.lean.items()},
+            {model: min(square, _square(x, TIME_COLUMNS[model])) for model, square in evidence.squares.items()},
+            {model: max(lean, _cone_distance(x, TIME_COLUMNS[model])) for model, lean in evidence.lean.items()},
             rounding,
         )
     return evidence
@@ -100,7 +102,7 @@ def _square(x: np.ndarray, time: int) -> tuple[float, float]:
     return t * t, (t - r) * (t + r)
 
 
-def _lean(x: np.ndarray, time: int) -> float:
+def _cone_distance(x: np.ndarray, time: int) -> float:
     """The largest |t^2 - |s|^2| / (t^2 + |s|^2): 0 on the light cone."""
     y = x / np.maximum(np.abs(x).max(axis=1, keepdims=True), np.finfo(float).tiny)  # no overflow of squares
     t = y[:, time] ** 2
@@ -111,7 +113,7 @@ def _lean(x: np.ndarray, time: int) -> float:
 def _fitting_coordinates(evidence: _Evidence, blocks: Iterator[np.ndarray], columns: int) -> dict[str, Coordinates | None]:
     """For each model, the coordinates that all rows fit, or None."""
     fitting: dict[str, Coordinates | None] = {model: check_coordinates(model, -1.0) for model in MODELS}
-    fitting |= {model: _timed_coordinates(model, evidence, columns) for model in TIMED}
+    fitting |= {model: _timed_coordinates(model, evidence, columns) for model in TIME_COLUMNS}
     for x in filter(len, blocks):
         for model, coordinates in fitting.items():
             if coordinates is not None and not _fits(x, coordinates, evidence):
@@ -123,7 +125,7 @@ def _timed_coordinates(model: str, evidence: _Evidence, columns: int) -> Coordin
     """Those of the hyperboloid that the rows could lie on; its curvature is -1 if that is so within rounding."""
     time, square = evidence.squares[model]
     rounding = evidence.rounding * (2 * time - square)  # of t^2 + |s|^2
-    if columns < 2 or not evidence.low[TIMED[model]] > 0 or not square > rounding:
+    if columns < 2 or not evidence.low[TIME_COLUMNS[model]] > 0 or not square > rounding:
         return None
     try:
         return check_coordinates(model, -1.0 if abs(square - 1) < 1e-4 + rounding else -1 / square)
@@ -133,7 +135,7 @@ def _timed_coordinates(model: str, evidence: _Evidence, columns: int) -> Coordin
 
 def _fits(x: np.ndarray, coordinates: Coordinates, evidence: _Evidence) -> bool:
     """Whether rows are points of a model, on one hyperboloid with all others."""
-    time = TIMED.get(coordinates.model)
+    time = TIME_COLUMNS.get(coordinates.model)
     if time is not None:
         near = x[:, time].max() <= np.cosh(LARGEST_RADIUS) / coordinates.scale
         return bool(near) and _share(np.roll(x, -time, axis=1), evidence.squares[coordinates.model][1], evidence.rounding)
@@ -155,27 +157,27 @@ def _share(x: np.ndarray, square: float, rounding: float) -> bool:
 def _candidates(evidence: _Evidence, fitting: dict[str, Coordinates | None]) -> tuple[tuple[str, ...], str]:
     """The models compatible with the evidence, the most specific first, and the evidence in words."""
     differ = bool((evidence.low < evidence.high).any())
-    for model, time in TIMED.items():
+    for model, time in TIME_COLUMNS.items():
         if fitting[model] is not None and differ:  # a single row with t > |s| is on some hyperboloid
             where = "first" if time == 0 else "last"
             return (model,), f"t^2 - |s|^2 is {evidence.squares[model][1]:.6g} in every row, time {where}"
     # far out rounding hides the hyperboloid, and its rows lie on the cone t = |s|
     far = {
         model
-        for model, time in TIMED.items()
+        for model, time in TIME_COLUMNS.items()
         if differ and evidence.low[time] > 0 and evidence.lean[model] <= evidence.rounding
     }
-    others = [model for model, row in MODELS.items() if row.recognised and model not in TIMED]
-    fits = tuple(model for model in (*TIMED, *others) if fitting[model] is not None or model in far)
+    others = [model for model, row in MODELS.items() if row.recognised and model not in TIME_COLUMNS]
+    fits = tuple(model for model in (*TIME_COLUMNS, *others) if fitting[model] is not None or model in far)
     domains = {MODELS[model].domain: model for model in reversed(fits)}
     both = (evidence.low[:-1] < 0) & (evidence.high[:-1] > 0)
     # one branch of a tree in a ball, and a time that is last, have one sign in the last column too
-    alike = "ball" in domains or any(TIMED.get(model) == -1 for model in fits)
+    alike = "ball" in domains or any(TIME_COLUMNS.get(model) == -1 for model in fits)
     if "halfspace" in domains and not alike and evidence.n >= ONE_SIGNED_ROWS and both.size and both.all():
         return (domains["halfspace"],), "the last column is positive in every row, all others have both signs"
     spread = f"norms from {evidence.norms[0]:.3g} to {evidence.norms[1]:.3g}"
     inner, outer = evidence.crowd
-    if "ball" in domains and outer >= max(FEWEST, inner):
+    if "ball" in domains and outer >= max(FEWEST_CROWDED, inner):
         return (domains["ball"],), f"{spread}, {outer} between 0.9 and 1 and none beyond; a Klein ball would look the same"
     if "ball" in domains:
         return fits, f"{spread}: all below 1, but not crowding there"

@@ -27,7 +27,7 @@ from .libraries import as_plain_array, coordinates_of, merge_coordinates
 from .recognition import recognise, rounding_of
 from .threads import allowed_threads, one_blas_thread
 
-CHUNK_ELEMENTS = 1 << 19  # The size of a chunk in memory: it stays in a core's cache, and pays for the switch of a thread.
+CHUNK_ELEMENTS = 1 << 19  # The size of a chunk in memory: it fits into a core's cache, and takes longer than a thread switch.
 LARGE_ELEMENTS = 1 << 23  # Arrays of more elements are processed by several threads.
 DEVICE_ELEMENTS = 1 << 27  # The size of a chunk on an accelerator, where launching a kernel is expensive.
 
@@ -66,7 +66,7 @@ class Rows(Points):
         return self.coordinates.to_hyperboloid(self._at(indices))
 
     def products(self, indices: np.ndarray, M: np.ndarray) -> Any:
-        """Euclidean products (k, m) of the rows of M (k, d+1) with the points at some indices, where `points` has them."""
+        """Euclidean products (k, m) of the rows of M (k, d+1) with the points at some indices, on the device of `points`."""
         chunk = self.coordinates.chunk(self._at(indices))
         return chunk.products(from_numpy(M, chunk.t))
 
@@ -280,5 +280,5 @@ class Reservoir(NamedTuple):
         merged = np.concatenate([self.keys, keys[new]])
         order = np.argsort(merged)[:size]
         points = np.concatenate([self.points, rows.take(new)])[order] if len(new) else self.points
-        came = int(np.count_nonzero(order >= len(self.keys)))
-        return self._replace(points=points, keys=merged[order], seen=self.seen + n, changed=self.changed + came)
+        added = int(np.count_nonzero(order >= len(self.keys)))
+        return self._replace(points=points, keys=merged[order], seen=self.seen + n, changed=self.changed + added)

@@ -1,9 +1,9 @@
-"""The search for directions whose Busemann coordinates tell the most: the largest generalised variance.
+"""The search for the directions whose Busemann coordinates have the largest generalised variance.
 
 The Busemann coordinates of K ideal points q are K numbers per point; det of their covariance is their generalised
-variance, the product of the variance of each coordinate that those before it do not explain. Along Euclidean
-directions it vanishes once K exceeds the dimension. Busemann functions of different ideal points are never
-linearly dependent, so here K may be anything.
+variance, the product of the variances that each coordinate has beyond those before it. Along Euclidean directions it
+vanishes once K exceeds the dimension. Busemann functions of different ideal points are never linearly dependent, so
+here K has no upper bound.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .lbfgs import Ascents, Batched, Status, maximise
 from .result import Ending
 from .sample import Sample
 
-EXPLAINED = 1e-7  # A coordinate of which the others explain all but this fraction of its deviation says nothing new.
+LEAST_UNEXPLAINED = 1e-7  # A coordinate is redundant if the others explain all but this fraction of its standard deviation.
 
 
 class Directions(NamedTuple):
@@ -39,7 +39,7 @@ def busemann_columns(sample: Sample, q: np.ndarray) -> tuple[np.ndarray, Callabl
 
 
 def generalised_variance(sample: Sample, given: np.ndarray) -> Batched:
-    """log det of the covariance of coordinates, of what those along `given` (k, d) leave unexplained of them.
+    """log det of the covariance of the residuals of coordinates, after regression on the coordinates along `given` (k, d).
 
     Returns theta (S, m, d) -> (values, gradients), for the coordinates along the directions of the rows of theta.
     """
@@ -72,23 +72,23 @@ def search_directions(
     q = np.zeros((0, sample.dimension))
     ascents: list[Ascents] = []
     while len(q) < K:
-        best = _next(sample, q, n_init, max_iter, tol, rng)
+        best = _best_next(sample, q, n_init, max_iter, tol, rng)
         more = np.concatenate([q, unit(best.points[0])])
-        if _news(sample, more)[-1] < EXPLAINED:
+        if _unexplained_fractions(sample, more)[-1] < LEAST_UNEXPLAINED:
             break
         q, ascents = more, [*ascents, best]
     if joint and len(q) > 1:
         best = maximise(generalised_variance(sample, q[:0]), q[None], max_iter=max_iter, tol=tol)
         together = unit(best.points[0])
-        q = together[qr(_centred(sample, together), mode="r", pivoting=True)[1]]
+        q = together[qr(_centred_coordinates(sample, together), mode="r", pivoting=True)[1]]
         ascents.append(best)
-    # towards a far point the maximum is as narrow as rounding: an ascent that finds no step upwards there is at its end
+    # towards a far point the maximum is as narrow as rounding error: an ascent that finds no step upwards has converged
     endings = [Ending(int(a.n_iter[0]), a.status[0] != Status.MAX_ITER, a.status[0].value) for a in ascents]
     return Directions(q, Ending.of_all(endings))
 
 
-def _next(sample: Sample, q: np.ndarray, n_init: int, max_iter: int, tol: float, rng: np.random.Generator) -> Ascents:
-    """The direction that adds most to those along q."""
+def _best_next(sample: Sample, q: np.ndarray, n_init: int, max_iter: int, tol: float, rng: np.random.Generator) -> Ascents:
+    """The ascent to the direction that adds most generalised variance to the directions q."""
 
     def over(rows: int) -> Batched:
         return generalised_variance(sample.head(min(max(rows, 8 * (len(q) + 1)), sample.size)), q)
@@ -107,14 +107,14 @@ def _starts(sample: Sample, count: int, rng: np.random.Generator) -> np.ndarray:
     return np.concatenate([axes, -axes, unit(points)])[:, None, :]
 
 
-def _centred(sample: Sample, q: np.ndarray) -> np.ndarray:
+def _centred_coordinates(sample: Sample, q: np.ndarray) -> np.ndarray:
     columns = busemann_columns(sample, q)[0]
     return np.asarray(columns - columns.mean(axis=0))
 
 
-def _news(sample: Sample, q: np.ndarray) -> np.ndarray:
-    """The fraction of the deviation of each coordinate that those before it do not explain, shape (K,)."""
-    columns = _centred(sample, q)
+def _unexplained_fractions(sample: Sample, q: np.ndarray) -> np.ndarray:
+    """The fraction of the standard deviation of each coordinate that those before it do not explain, shape (K,)."""
+    columns = _centred_coordinates(sample, q)
     new = np.abs(np.diag(np.linalg.qr(columns, mode="r")))
     size = np.linalg.norm(columns, axis=0)
     spread = size > 1e-13 * np.sqrt(sample.size)  # less is rounding

@@ -4,9 +4,9 @@
 |----------------|---------------------------------------------------------------------------|------------------|
 | `FreeSpines`   | all K-dimensional subspaces of R^{1,d}                                    | a basis (K, d+1) |
 | `IdealSpines`  | those spanned by K >= 2 ideal points, and their limits (the paper's)      | (K, d)           |
-| `OneMore`      | those that contain a given subspace and one more vector of a given cone   | one vector       |
+| `ExtendedSpines` | those that contain a given subspace and one more vector of a given cone | one vector       |
 
-All take parameters behind leading axes, (S, ...). The objectives depend on the span of a basis only, so parametrisations may be
+All accept leading batch axes, (S, ...). The objectives depend only on the span of a basis, so parametrisations may be
 redundant.
 """
 
@@ -25,7 +25,7 @@ from .sample import Sample
 
 Pullback = Callable[[np.ndarray], np.ndarray]
 
-PERTURBED = 0.05  # Standard deviation of the perturbation of a direction, in every coordinate.
+PERTURBATION = 0.05  # Standard deviation of the perturbation of a direction, in every coordinate.
 
 
 class Family(Protocol):
@@ -46,9 +46,9 @@ class IdealSpines(NamedTuple):
     """Subspaces spanned by K >= 2 ideal points, or by limits of them.
 
     theta holds P (its first row) and directions M (the rest): U = the row space of M, P' the part of P outside it, and the
-    point of the spine nearest to the origin is p = 2 P' / (1 + |P'|^2) in the Klein ball. That folds all of space on the
-    *closed* ball: 1 - |p|^2 = ((1 - |P'|^2) / (1 + |P'|^2))^2, so the boundary, where the ideal points merge and the
-    optimum often lies, is a smooth place like any other.
+    point of the spine nearest to the origin is p = 2 P' / (1 + |P'|^2) in the Klein ball. This maps all of space onto the
+    *closed* ball: 1 - |p|^2 = ((1 - |P'|^2) / (1 + |P'|^2))^2, so the parametrisation is smooth at the boundary too, where
+    the ideal points merge and the optimum often lies.
     """
 
     def basis(self, theta: np.ndarray) -> tuple[np.ndarray, Pullback]:
@@ -65,13 +65,13 @@ class IdealSpines(NamedTuple):
             g_out = 2 * g_p / fold - 4 * (g_p @ outside.mT) * outside / fold**2
             g_P = g_out - (g_out @ Q) @ U
             g_U = g_U - (U @ P.mT) @ g_out - (U @ g_out.mT) @ P
-            g_U = g_U - (g_U @ Q) @ U  # turning U in itself changes nothing
+            g_U = g_U - (g_U @ Q) @ U  # rotating U within its span changes nothing
             return np.concatenate([g_P, np.linalg.solve(R, g_U)], axis=-2)
 
         return A, pullback
 
 
-class OneMore(NamedTuple):
+class ExtendedSpines(NamedTuple):
     """Subspaces spanned by the rows of `given` (k, d+1) and the vector centre + spread @ unit(theta).
 
     With centre = (1, 0) and spread = (0, 1)^T the new vector is light-like, an ideal point; with centre = 0 and spread
@@ -95,10 +95,10 @@ class OneMore(NamedTuple):
         return A, pullback
 
 
-def one_more(given: np.ndarray, free: bool) -> OneMore:
+def extended_spines(given: np.ndarray, free: bool) -> ExtendedSpines:
     """The family of a given subspace (k, d+1) and one more vector: any vector if free, else an ideal point."""
     eye = np.eye(given.shape[1])
-    return OneMore(given, 0 * eye[0], eye) if free else OneMore(given, eye[0], eye[:, 1:])
+    return ExtendedSpines(given, 0 * eye[0], eye) if free else ExtendedSpines(given, eye[0], eye[:, 1:])
 
 
 def ideal_parameters(bases: np.ndarray) -> np.ndarray:
@@ -116,7 +116,7 @@ def ideal_parameters(bases: np.ndarray) -> np.ndarray:
 
 
 def compose(objective: Batched, family: Family) -> Batched:
-    """The objective of bases as an objective of the parameters of a family."""
+    """An objective of bases as an objective of the parameters of a family."""
 
     def composed(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         A, pullback = family.basis(theta)
@@ -130,34 +130,37 @@ def compose(objective: Batched, family: Family) -> Batched:
 
 
 def light_like(q: np.ndarray) -> np.ndarray:
-    """The vectors (1, q) of R^{1,d} for directions q (..., d)."""
+    """The light-like vectors (1, q) of R^{1,d} for directions q (..., d)."""
     return np.concatenate([np.ones((*q.shape[:-1], 1)), q], axis=-1)
 
 
-def some_directions(sample: Sample, shape: tuple[int, int], rng: np.random.Generator, perturbed: bool) -> np.ndarray:
-    """Directions (*shape, d) of random points, different ones along the last axis of `shape`, unchanged or perturbed."""
+def data_directions(sample: Sample, shape: tuple[int, int], rng: np.random.Generator, perturbed: bool) -> np.ndarray:
+    """Directions (*shape, d) of random data points, without repetition along the last axis of `shape`; optionally perturbed."""
     n, directions, (count, K) = sample.size, sample.directions(), shape
     if K < n:
         picks = rng.random((count, n)).argpartition(K - 1, axis=-1)[:, :K]
     else:
         picks = rng.integers(n, size=shape)
-    u = directions[picks] + (PERTURBED if perturbed else 1e-9) * rng.standard_normal((*shape, sample.dimension))
+    u = directions[picks] + (PERTURBATION if perturbed else 1e-9) * rng.standard_normal((*shape, sample.dimension))
     return np.asarray(u / np.linalg.norm(u, axis=-1, keepdims=True))
 
 
 def random_starts(sample: Sample, K: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Bases of three kinds: through K directions; with the pole towards or away from a direction, across others; and
-    space-like, tilted in time. And the principal axes, each of them as the pole."""
+    """Bases (S, K, d+1) of random spines of three kinds, and of spines along the principal axes.
+
+    The three kinds are spanned by the ideal points of K data directions; have their pole towards or away from a data direction;
+    or are space-like, tilted towards the time axis.
+    """
     found = []
     for perturbed in (False, True):
-        corners, poles, q = (some_directions(sample, (count // 6, K), rng, perturbed) for _ in range(3))
+        corners, poles, q = (data_directions(sample, (count // 6, K), rng, perturbed) for _ in range(3))
         poles[:, 0] *= rng.uniform(-1, 1, size=(len(poles), 1))
         tilt = rng.uniform(-1, 1, size=(*q.shape[:2], 1)) * (rng.uniform(size=(len(q), 1, 1)) < 0.5)
         found += [light_like(corners), IdealSpines().basis(poles)[0], np.concatenate([tilt, q], axis=2)]
-    return np.concatenate([*found, _axes(sample.dimension, K)])
+    return np.concatenate([*found, _axis_starts(sample.dimension, K)])
 
 
-def _axes(d: int, K: int) -> np.ndarray:
+def _axis_starts(d: int, K: int) -> np.ndarray:
     """Spines along the principal axes with one of them as the pole, on either side."""
     axes = np.eye(d)[: min(d, K + 1)]
     turned = [np.roll(axes, -k, axis=0)[:K] for k in range(len(axes))]
@@ -180,4 +183,4 @@ def spectral_basis(sample: Sample, K: int) -> np.ndarray:
     top = eigh(mixed, subset_by_index=[len(x) - K, len(x) - 1])[1]
     basis = (root @ top).T
     sizes = np.linalg.norm(basis, axis=1, keepdims=True)
-    return basis / sizes if sizes.min() > 1e-12 else np.eye(K, len(x), k=1)  # so few points span no more
+    return basis / sizes if sizes.min() > 1e-12 else np.eye(K, len(x), k=1)  # too few points to span K dimensions

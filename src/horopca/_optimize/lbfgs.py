@@ -1,4 +1,4 @@
-"""Batched L-BFGS: maximises one function from many starts at once. Knows callables only, and never prints."""
+"""Batched L-BFGS: maximises one function from many starts at once."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 
 Batched = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # points (S, ...) to values (S,) and gradients (S, ...)
 
-MEMORY = 40  # Steps that L-BFGS remembers: on CS Ph.D. to 5 dimensions the last climb stops after 500 iterations with 20.
+MEMORY = 40  # Steps that L-BFGS remembers. With 20, the last ascent on CS Ph.D. in 5 dimensions stops at 500 iterations.
 ARMIJO = 1e-4  # A step must gain this fraction of what the gradient predicts (the usual constant of Nocedal and Wright).
 FIRST_STEP = 0.1  # Length of a step along the gradient: the bases that are searched have rows of length 1.
-SMALL_GAINS = 2  # An ascent has converged after this many gains below the tolerance: a single short step is no proof.
-SHORTEST = 1e-10  # A step shortened to this fraction gains nothing that rounding would not hide.
+SMALL_GAINS = 2  # An ascent has converged after this many small gains in a row: one short step proves nothing.
+SHORTEST_STEP = 1e-10  # The gain of a step shortened to this fraction is below rounding error.
 
 
 class Status(Enum):
     """How an ascent ended."""
 
     CONVERGED = "converged"
-    NO_ASCENT = "converged: no step along the gradient improves it"
+    NO_ASCENT = "converged: no step along the gradient improves the objective"
     MAX_ITER = "stopped at max_iter"
-    NOT_FINITE = "met a value that is not a number"
+    NOT_FINITE = "stopped at a value that is not finite"
 
     @property
     def converged(self) -> bool:
@@ -77,7 +77,7 @@ def maximise(objective: Batched, starts: np.ndarray, *, max_iter: int, tol: floa
         x[taken], g[taken], value[taken], length[taken] = trial[good], slope[good], found[good], 1.0
         direction[taken] = history.direction(g[taken], taken)
         _shorten(active[~good], length, predicted[~good], gain[~good])
-        stuck = length < SHORTEST
+        stuck = length < SHORTEST_STEP
         status[stuck] = Status.NO_ASCENT
         status[small >= SMALL_GAINS] = Status.CONVERGED
         running = status == Status.MAX_ITER
@@ -103,7 +103,7 @@ class _History:
 
     def __init__(self, memory: int, shape: tuple[int, ...]) -> None:
         S, p = shape
-        memory = min(memory, p + 1)  # more than p steps say nothing new
+        memory = min(memory, p + 1)  # more than p steps add no information
         self.s, self.y, self.rho = np.zeros((memory, S, p)), np.zeros((memory, S, p)), np.zeros((memory, S))
         self.count, self.scale = np.zeros(S, dtype=int), np.zeros(S)
 

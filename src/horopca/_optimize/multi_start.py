@@ -1,7 +1,7 @@
 """The search for a spine: many starts, successive halving, and the nested sequence of components.
 
-All in the frame in which the sample has its mean at the origin and its principal axes along the axes, so that the same seed
-makes the same search wherever the data lies.
+The search runs in the frame that has the mean of the sample at the origin and its principal axes as coordinate axes, so that
+with the same seed it is the same for all isometric copies of the data.
 """
 
 from __future__ import annotations
@@ -13,49 +13,50 @@ import numpy as np
 
 from ..projections.spines import Spine, spine_basis, spine_from_basis
 from .families import (
+    ExtendedSpines,
     Family,
     FreeSpines,
     IdealSpines,
-    OneMore,
     compose,
+    data_directions,
+    extended_spines,
     ideal_parameters,
     light_like,
-    one_more,
     random_starts,
-    some_directions,
     spectral_starts,
 )
 from .lbfgs import Ascents, Status, maximise
 from .objectives import OBJECTIVES, SHARPEST, Objective, objective_over
 from .sample import Sample, some_pairs
 
-Progress = Callable[[int, int, float], None]  # (number of the round, ascents in it, best value)
+Progress = Callable[[int, int, float], None]  # called as progress(number of the round, ascents in it, best value)
 
-CANDIDATES = 8  # Starts that are evaluated for each one that is climbed from: an evaluation costs a tenth of a climb.
-LEAST_PAIRS = 1 << 12  # Pairs in every round: below that their noise decides which ascents go on.
+CANDIDATES = 8  # Candidates that are evaluated for each ascent: an evaluation costs a tenth of an ascent.
+LEAST_PAIRS = 1 << 12  # Pairs in every round: with fewer, sampling noise decides which ascents continue.
 FEW_ROWS = 1 << 9  # Up to this many points all pairs cost little, and more ascents reach the last round.
-ROUND_TOL = 1e-7  # Tolerance of all rounds but the last, whose optima are only near those of more pairs.
-MANY_AXES = 64  # In more dimensions all rounds but the last two use the first principal axes only, this many of them
-AXES_PER_COMPONENT = 4  # or this many for each component.
-MANY_COMPONENTS = 8  # For more components a quarter of the starts: their optima differ by less (figures at K = 50).
-SINGLE_STARTS = 24  # Times the starts, for a single component on few points: without, random points (100 x 20) lose 1 %.
-STRETCHES = (1.5, 2.2)  # Stretches of the starts, in turn: those of the paper's data lie between 1.3 and 2.6.
-EQUAL = 1e-3  # Two optima whose values differ by a smaller fraction are reported as equally good,
-DIFFERENT = 0.1  # if the angle between their spines is larger than this.
-SAME = 0.02  # Ascents whose spines are nearer than this angle lead to one optimum.
-MERGED = 1e-7  # Below this kappa the ideal points of a spine count as one.
-SOME_ROWS = 1 << 12
-"""Points that stand for all where it is enough to be near: their directions are starts, the search is centred at their mean.
-Up to this many, objectives with many optima are searched from more starts, and with a stretch ascents hop:"""
-HOP_ASCENTS = 8  # this many of the best (four find the same on three of four data sets, and 0.8 % less on CS Ph.D.),
-HOP_LENGTHS = 3 * (1.0, 0.3, 0.1)  # at these lengths in turn. Five, with twice the jumps, lose 0.5 % on CS Ph.D. (four seeds).
+ROUND_TOL = 1e-7  # Tolerance of all rounds but the last: their optima only approximate those of the last.
+MANY_AXES = 64  # In more dimensions all rounds but the last two use only this many principal axes, the first ones,
+AXES_PER_COMPONENT = 4  # or this many for each component if that is more.
+MANY_COMPONENTS = 8  # More components use a quarter of the starts: their optima differ by less (measured at K = 50).
+SINGLE_STARTS = 24  # Factor of n_init for the first component of few points: without it, random points (100 x 20) lose 1 %.
+STRETCHES = (1.5, 2.2)  # Starting values of the stretch, alternating: the optima on the paper's data lie between 1.3 and 2.6.
+EQUAL_VALUES = 1e-3  # Optima whose values differ by less than this fraction are reported as equally good
+DIFFERENT_ANGLE = 0.1  # if the angle between their spines (radians) is larger than this.
+SAME_ANGLE = 0.02  # Ascents whose spines differ by less than this angle (radians) lead to the same optimum.
+MERGED_KAPPA = 1e-7  # Below this kappa all ideal points of a spine count as one.
+SUBSET_ROWS = 1 << 12
+"""Points of a random subset where an approximation is enough: their directions are starts, and their mean is the centre of the
+search. Up to this many points, objectives with many optima get more starts, and a stretch is searched by basin hopping."""
+HOP_ASCENTS = 8  # The best ascents, which hop. Four find the same on three of four data sets, and 0.8 % less on CS Ph.D.
+# Lengths of the jumps, in turn. Five, with twice the jumps, lose 0.5 % on CS Ph.D. (four seeds).
+HOP_LENGTHS = 3 * (1.0, 0.3, 0.1)
 
-THOROUGH = 3  # Up to this many components, which cost little, each search of a curve is as thorough as one of its own.
+THOROUGH_COMPONENTS = 3  # Up to this many components, which cost little, `search_nested` searches as a separate fit does.
 NEXT_DIRECTIONS = 32  # Data directions that are tried as one more component.
 
 
 class Round(NamedTuple):
-    """One round of successive halving: the best starts on some points and pairs are climbed from."""
+    """One round of successive halving: ascents from the best starts, on some points and pairs."""
 
     starts: int
     rows: int  # points
@@ -68,15 +69,17 @@ class Round(NamedTuple):
 class SearchOptions(NamedTuple):
     """How hard to search."""
 
-    n_init: int  # starts that are climbed from
+    n_init: int  # starts of ascents
     shifts: int  # pairs of each point in the last round; n: all pairs
     max_iter: int  # of the last round
     tol: float
     progress: Progress = lambda *_: None
-    warm: list[np.ndarray] | None = None  # bases of an earlier answer: one more start
+    warm: list[np.ndarray] | None = None  # bases of an earlier solution: one more start
 
 
-NEXT_OPTIONS = SearchOptions(3, 16, 50, 1e-5)  # Few starts and pairs: folds and copies of the data differ by more.
+NEXT_OPTIONS = SearchOptions(
+    3, 16, 50, 1e-5
+)  # Few starts and pairs: the error is below the differences between folds, and between copies of the data.
 
 
 class Flag(NamedTuple):
@@ -89,10 +92,10 @@ class Flag(NamedTuple):
     several: bool = False  # whether another optimum is equally good
 
 
-def halving(
+def successive_halving(
     over: Callable[[Round], Objective], family: Family, points: np.ndarray, rounds: Sequence[Round], progress: Progress
 ) -> tuple[Ascents, bool]:
-    """Successive halving: each round evaluates all points on its own pairs, and climbs from the best different ones.
+    """Successive halving: each round evaluates all points on its own pairs, and starts ascents at the best distinct ones.
 
     Returns the ascents of the last round, best first, and whether another of the points that it compared is equally good.
     """
@@ -102,36 +105,36 @@ def halving(
         values = objective(bases, gradient=False)[0]
         order = np.argsort(-values, kind="stable")
         if number or len(points) <= 4 * round.starts:
-            near = order[values[order] >= values[order[0]] - EQUAL * abs(values[order[0]])]
-            several = bool((_sines(bases[order[:1]], bases[near]) > DIFFERENT**2).any())
-            order = _different(bases, order, round.starts)
+            near = order[values[order] >= values[order[0]] - EQUAL_VALUES * abs(values[order[0]])]
+            several = bool((_squared_sines(bases[order[:1]], bases[near]) > DIFFERENT_ANGLE**2).any())
+            order = _distinct(bases, order, round.starts)
         found = maximise(compose(objective, family), points[order[: round.starts]], max_iter=round.iterations, tol=round.tol)
         progress(number + 1, len(found.values), float(found.values.max()))
         points = found.points
     return found.best(), several
 
 
-def _sines(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Sums (S, T) of sin^2 of the principal angles between the spans of bases (S, K, m) and (T, K, m)."""
+def _squared_sines(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Sums (S, T) of the squared sines of the principal angles between the spans of bases (S, K, m) and (T, K, m)."""
     P, Q = (np.linalg.qr(X.mT)[0] for X in (A, B))
     products = P.mT.reshape(-1, A.shape[2]) @ np.swapaxes(Q, 0, 1).reshape(B.shape[2], -1)
     return A.shape[1] - (products**2).reshape(len(A), A.shape[1], len(B), A.shape[1]).sum(axis=(1, 3))
 
 
-def _different(bases: np.ndarray, order: np.ndarray, keep: int) -> np.ndarray:
-    """The first `keep` indices of an order, without those whose span is that of an earlier one."""
+def _distinct(bases: np.ndarray, order: np.ndarray, keep: int) -> np.ndarray:
+    """The first `keep` indices of an order, without those whose bases have the span of an earlier one."""
     if keep == 1:
         return order[:1]
-    sines = _sines(bases, bases)
+    sines = _squared_sines(bases, bases)
     chosen: list[int] = []
     for k in order:
-        if len(chosen) < keep and (sines[k, chosen] > SAME**2).all():
+        if len(chosen) < keep and (sines[k, chosen] > SAME_ANGLE**2).all():
             chosen.append(int(k))
     return np.array(chosen)
 
 
 class Search(NamedTuple):
-    """What is searched for, on which points, how hard."""
+    """An objective, the points, and how hard to search."""
 
     sample: Sample
     objective: str
@@ -145,13 +148,13 @@ class Search(NamedTuple):
         return objective_over(part, name, some_pairs(part.size, round.shifts, self.rng), round.softness, precise=not early)
 
     def rounds(self, n: int) -> tuple[list[Round], list[Round]]:
-        """Early rounds, with a few steps of n starts and more of the better ones, and the last rounds."""
+        """The early rounds, a few steps from n starts and more from the better ones; and the last rounds."""
         size, options, rugged = self.sample.size, self.options, OBJECTIVES[self.objective].rugged
         shifts, few, rows = max(8, LEAST_PAIRS // size), size <= FEW_ROWS, min(size, 1 << 13)
         finalists = max(3, n // (3 if few and rugged else 6))
         # four times as many pairs in the third round take 1.6 times as long, for 0.003 % (CS Ph.D.)
         more = min(max(options.shifts, LEAST_PAIRS // size), max(8, 4 * LEAST_PAIRS // rows))
-        last = max(1, finalists // 3) if few else 3 if self.hops() else 1
+        last = max(1, finalists // 3) if few else 3 if self.uses_hopping() else 1
         return (
             [Round(n, 1024 if rugged else 512, shifts, 10, 0.1), Round(max(2, n // 3), 2048, shifts, 36, 0.03)],
             [
@@ -160,20 +163,20 @@ class Search(NamedTuple):
             ],
         )
 
-    def climbed(self, family: Family, points: np.ndarray, rounds: Sequence[Round]) -> tuple[Ascents, bool]:
-        """`halving` in a family."""
-        return halving(self.over, family, points, rounds, self.options.progress)
+    def ascend(self, family: Family, points: np.ndarray, rounds: Sequence[Round]) -> tuple[Ascents, bool]:
+        """Successive halving in a family, over the given rounds."""
+        return successive_halving(self.over, family, points, rounds, self.options.progress)
 
-    def hops(self) -> bool:
-        """Whether ascents hop (see `hopped`)."""
-        return OBJECTIVES[self.objective].stretched and self.sample.size <= SOME_ROWS
+    def uses_hopping(self) -> bool:
+        """Whether the search includes `basin_hopping`."""
+        return OBJECTIVES[self.objective].stretched and self.sample.size <= SUBSET_ROWS
 
-    def hopped(self, bases: np.ndarray) -> np.ndarray:
+    def basin_hopping(self, bases: np.ndarray) -> np.ndarray:
         """Bases that the best ascents reach by basin hopping, best first.
 
-        Each ascent makes some random jumps of every length in turn and climbs from them again, the last part from the best of
-        them only, and moves there if that is higher. A stretch makes a kink at every pair: there are better optima than those
-        that starts lead to.
+        For every length in turn, each ascent makes some random jumps, ascends from all of them, ascends further from the best
+        one, and moves there if its value is higher. With a stretch the objective has a kink at every pair, and so more optima
+        than the starts lead to.
         """
         d, size = self.sample.dimension + 1, self.sample.size
         shifts, jumps = max(8, 2 * LEAST_PAIRS // size), max(2, FEW_ROWS // size)
@@ -199,66 +202,66 @@ class Search(NamedTuple):
 
 
 def search_spine(search: Search, K: int, free: bool, warm: np.ndarray) -> tuple[np.ndarray, Ascents, bool]:
-    """The basis (K, d+1) of the best spine, how the last ascent ended, and whether another optimum is equally good.
+    """The basis (K, d+1) of the best spine, the ascents of the last round, and whether another optimum is equally good.
 
-    `warm` (S, K, d+1) are more starts. With a stretch, all have one column more.
+    `warm` (S, K, d+1) holds additional starts. With a stretch, all bases have one more column.
     """
     sample, d, stretched = search.sample, search.sample.dimension, OBJECTIVES[search.objective].stretched
     n = search.options.n_init if K <= MANY_COMPONENTS else max(2, search.options.n_init // 4)
     m = min(d, max(MANY_AXES, AXES_PER_COMPONENT * K))
     coarse = search if m == d else search._replace(sample=sample.along(np.eye(d, m)))
-    starts = [spectral_starts(coarse.sample, K), random_starts(coarse.sample.head(SOME_ROWS), K, CANDIDATES * n, search.rng)]
+    starts = [spectral_starts(coarse.sample, K), random_starts(coarse.sample.head(SUBSET_ROWS), K, CANDIDATES * n, search.rng)]
     candidates = np.concatenate(starts)
     if stretched:
         candidates = _with_stretches(candidates)
     candidates = np.concatenate([candidates, np.delete(warm, slice(m + 1, d + 1), axis=2)])
-    # each family finds optima that the other misses; from half as many starts in the one that is not asked for
-    found = coarse.climbed(FreeSpines(), candidates, coarse.rounds(n if free else (n + 1) // 2)[0])[0].points
+    # each family finds optima that the other misses; the one that was not asked for gets half as many starts
+    found = coarse.ascend(FreeSpines(), candidates, coarse.rounds(n if free else (n + 1) // 2)[0])[0].points
     if not stretched and K > 1:
         rounds = coarse.rounds((n + 1) // 2 if free else n)[0]
-        ideal = coarse.climbed(IdealSpines(), ideal_parameters(candidates), rounds)[0].points
+        ideal = coarse.ascend(IdealSpines(), ideal_parameters(candidates), rounds)[0].points
         found = np.concatenate([found, IdealSpines().basis(ideal)[0]])
     found = np.concatenate([found[:, :, : m + 1], np.zeros((len(found), K, d - m)), found[:, :, m + 1 :]], axis=2)
-    if search.hops():
-        found = np.concatenate([search.hopped(found), found])
+    if search.uses_hopping():
+        found = np.concatenate([search.basin_hopping(found), found])
     found = np.concatenate([found, warm])
     family: Family = FreeSpines() if free else IdealSpines()
-    ends, several = search.climbed(family, found if free else ideal_parameters(found), search.rounds(n)[1])
+    ends, several = search.ascend(family, found if free else ideal_parameters(found), search.rounds(n)[1])
     return family.basis(ends.points[:1])[0][0], ends, several
 
 
 def _with_stretches(bases: np.ndarray) -> np.ndarray:
-    """Bases (S, K, d+2) with a column more, whose sum is the logarithm of a stretch."""
+    """Bases (S, K, d+2) with one more column, whose sum is the logarithm of the stretch."""
     columns = np.log(np.resize(STRETCHES, len(bases)))[:, None, None] / bases.shape[1]
     return np.concatenate([bases, np.broadcast_to(columns, (*bases.shape[:2], 1))], axis=2)
 
 
 def search_joint(sample: Sample, K: int, spine: str, objective: str, options: SearchOptions, rng: np.random.Generator) -> Flag:
-    """All K components together; then the best flag inside the spine they span."""
+    """Search for all K components together; then for the nested spines inside the one that they span."""
     stretched, free = OBJECTIVES[objective].stretched, spine == "free"
     if K == 1 and not stretched:
         return search_greedy(sample, K, spine, objective, options, rng)
     warm = np.zeros((0, K, sample.dimension + 1 + stretched)) if options.warm is None else options.warm[-1][None]
     basis, ends, several = search_spine(Search(sample, objective, options, rng), K, free, warm)
     inside = basis[:, : sample.dimension + 1]
-    flag = _flag_inside(sample.head(SOME_ROWS if K <= MANY_COMPONENTS else FEW_ROWS), inside, objective, options, rng, free)
+    flag = _flag_inside(sample.head(SUBSET_ROWS if K <= MANY_COMPONENTS else FEW_ROWS), inside, objective, options, rng, free)
     return Flag([*flag, basis], float(ends.values[0]), int(ends.n_iter[0]), ends.status[0], several)
 
 
 def search_greedy(sample: Sample, K: int, spine: str, objective: str, options: SearchOptions, rng: np.random.Generator) -> Flag:
-    """One component after another, each the best addition to those before it (the paper's equation)."""
+    """Search for one component after another, each the best addition to those before it (the paper's greedy method)."""
     free, search = spine == "free", Search(sample, objective, options, rng)
     bases, ends, several = [np.zeros((0, sample.dimension + 1))], [], False
     for k in range(K):
         n = (SINGLE_STARTS if sample.size <= FEW_ROWS and k == 0 else 2) * options.n_init
         early, last = search.rounds(n)
-        family = one_more(bases[-1], free)
+        family = extended_spines(bases[-1], free)
         starts = _additions(search, bases[-1], free, n)
         if options.warm is not None:
             starts = np.concatenate([starts, options.warm[k][-1:, -family.spread.shape[1] :]])
-        # the maximum at a far point is narrower than early rounds can see: starts are compared again, unchanged
-        field = np.concatenate([search.climbed(family, starts, early)[0].points, starts])
-        best, another = search.climbed(family, field, last)
+        # the maximum at a far point is too narrow for the early rounds, so the last ones compare the starts themselves as well
+        field = np.concatenate([search.ascend(family, starts, early)[0].points, starts])
+        best, another = search.ascend(family, field, last)
         bases.append(family.basis(best.points[:1])[0][0])
         ends.append(best)
         several = several or another
@@ -267,13 +270,13 @@ def search_greedy(sample: Sample, K: int, spine: str, objective: str, options: S
 
 
 def _additions(search: Search, given: np.ndarray, free: bool, n: int) -> np.ndarray:
-    """Parameters in `one_more` of the most promising vectors to add to a spine: directions of points, exact and perturbed."""
-    few = search.sample.head(SOME_ROWS if len(given) == 0 else SOME_ROWS // 4)
-    perturbed = some_directions(few, (2 * n, 1), search.rng, perturbed=True)[:, 0]
+    """Parameters in `extended_spines` of the n best vectors to add to a spine, from exact and perturbed data directions."""
+    few = search.sample.head(SUBSET_ROWS if len(given) == 0 else SUBSET_ROWS // 4)
+    perturbed = data_directions(few, (2 * n, 1), search.rng, perturbed=True)[:, 0]
     vectors = light_like(np.concatenate([few.directions(), perturbed]))
     if free:
         tilt = search.rng.standard_normal((len(perturbed), 1))
-        anywhere = search.rng.standard_normal((len(perturbed), vectors.shape[1]))  # mostly across the data
+        anywhere = search.rng.standard_normal((len(perturbed), vectors.shape[1]))  # mostly orthogonal to the data
         vectors = np.concatenate([vectors, np.hstack([tilt, perturbed]), anywhere, np.eye(vectors.shape[1])[1:]])
     bases = np.concatenate([np.broadcast_to(given, (len(vectors), *given.shape)), vectors[:, None]], axis=1)
     over = search.over(Round(0, few.size, max(6, 4 * LEAST_PAIRS // few.size), 0, 0.1))
@@ -284,7 +287,7 @@ def _additions(search: Search, given: np.ndarray, free: bool, n: int) -> np.ndar
 def _flag_inside(
     sample: Sample, basis: np.ndarray, objective: str, options: SearchOptions, rng: np.random.Generator, free: bool
 ) -> list[np.ndarray]:
-    """Bases (k, d+1), k = 1 .. K-1, of the greedy flag inside the span of `basis`: a K-dimensional problem."""
+    """Bases (k, d+1), k = 1 .. K-1, of the spines found greedily inside the span of `basis`: a K-dimensional problem."""
     K, size = len(basis), basis.size
     n_init = 8 if size < 200 else 4 if size < 5000 else 2
     axes = np.linalg.qr(basis[:, 1:].T)[0]
@@ -295,16 +298,16 @@ def _flag_inside(
         given, centre, spread = basis[:0], np.zeros(basis.shape[1]), np.linalg.qr(basis.T)[0]
     else:
         n, kappa, U, _ = spine_from_basis(basis)
-        merged = kappa < MERGED  # one ideal point: it comes first, then directions across it
+        merged = kappa < MERGED_KAPPA  # a single ideal point: it comes first, then directions orthogonal to it
         kappa = 0.0 if merged else kappa
         pole, U0 = spine_basis(Spine(n, kappa, U))[:1], np.pad(U, ((0, 0), (1, 0)))
         given = pole if merged else basis[:0]
         centre, spread = (0 * pole[0], U0.T) if merged else (pole[0], 2 * np.sqrt(kappa) * U0.T)
     bases = [given] if len(given) else []
     while len(bases) < K - 1:
-        family, m = OneMore(given, centre, spread), spread.shape[1]
+        family, m = ExtendedSpines(given, centre, spread), spread.shape[1]
         starts = np.array([[1.0], [-1.0]]) if m == 1 else rng.standard_normal((n_init, m))
-        best = search.climbed(family, starts, search.rounds(n_init)[0])[0].points[:1]
+        best = search.ascend(family, starts, search.rounds(n_init)[0])[0].points[:1]
         given = family.basis(best)[0][0]
         bases.append(given)
     return [np.column_stack([inner[:, 0], inner[:, 1:] @ axes.T]) for inner in bases]
@@ -316,16 +319,15 @@ def _flag_inside(
 def search_nested(
     sample: Sample, K: int, spine: str, objective: str, options: Callable[[int], SearchOptions]
 ) -> list[np.ndarray]:
-    """Bases (k, d+1) of spines of k = 1 .. K components (with a stretch (k, d+2)), those of each searched together.
+    """Bases (k, d+1) of spines of k = 1 .. K components (with a stretch (k, d+2)), each searched jointly.
 
-    Up to THOROUGH components they are those of `search_joint`, with the options for that number; from there on those of
-    `search_next`.
+    Up to THOROUGH_COMPONENTS they are found by `search_joint`, with the options for that number; above by `search_next`.
     """
     d = sample.dimension
     found = [np.zeros((0, d + 1))]
     for k in range(1, K + 1):
         rng = np.random.default_rng(0)
-        if k <= THOROUGH and k < d:
+        if k <= THOROUGH_COMPONENTS and k < d:
             found.append(search_joint(sample, k, spine, objective, options(k), rng).bases[-1])
         else:
             found.append(search_next(sample, found[-1][:, : d + 1], spine, objective, rng))
@@ -333,14 +335,14 @@ def search_nested(
 
 
 def search_next(sample: Sample, given: np.ndarray, spine: str, objective: str, rng: np.random.Generator) -> np.ndarray:
-    """The basis (k+1, d+1) of a spine of one component more than a given one (k, d+1), all of them searched again.
+    """The basis (k+1, d+1) of a spine with one component more than a given spine (k, d+1); all components are optimised again.
 
-    The search starts from the given spine and one more vector, light-like or space-like, of a point or an axis. It has few
-    other starts, so that it may miss an optimum that `search_joint` finds.
+    The search starts from the given spine and one more vector, light-like or space-like, along a data point or an axis. It
+    has few other starts, so it may miss an optimum that `search_joint` finds.
     """
     k, d = len(given) + 1, sample.dimension
     free, stretched = spine == "free", OBJECTIVES[objective].stretched
-    if k == d:  # nothing is lost: there is nothing to search
+    if k == d:  # the spine of all dimensions loses nothing: no search is needed
         whole = np.eye(d, d + 1 + stretched, k=1)
         return whole if free or d == 1 else np.asarray(IdealSpines().basis(ideal_parameters(whole))[0])
     q = sample.head(NEXT_DIRECTIONS).directions()

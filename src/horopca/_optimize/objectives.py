@@ -20,17 +20,17 @@ from array_api_compat import device, is_numpy_array, is_torch_array
 from ..geometry import from_hyperboloid, to_hyperboloid
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..projections.horospherical import project
-from ..statistics import frechet_mean, frechet_median, usual_distance
+from ..statistics import frechet_mean, frechet_median, lower_quartile_distance
 from .sample import BLOCK, DEVICE_BLOCK, Pairs, PairWeights, Sample
 
 ObjectiveName = Literal["variance", "distortion", "frechet", "robust"]  # Those that users choose; a stretch is an option.
 
-SHARPEST = 1e-3  # Softness of the last climb with a stretch: it changes the distortion by less than 1e-5 on the paper's data.
-TINY = 1e-290  # Added to squares whose root is divided by.
+SHARPEST = 1e-3  # Softness of the last round with a stretch: it changes the distortion by less than 1e-5 on the paper's data.
+TINY = 1e-290  # Added to squares whose root is a divisor, so that it is never 0; the root, 1e-145, has an inverse and a square.
 
 Profile = Callable[[Any, Any, Any, Any], tuple[Any, Any]]
-"""A function of a projected distance d and the true one: from a = sinh(d/2), c = cosh(d/2), h = d/2 and one over the true
-distance (None if it is not needed) to its value and its derivative in a^2."""
+"""A function of a projected distance d and the true distance. It takes a = sinh(d/2), c = cosh(d/2), h = d/2 and the inverse of
+the true distance (None if it is not needed), and returns its value and its derivative with respect to a^2."""
 
 Objective = Callable[..., tuple[np.ndarray, np.ndarray]]  # (bases, gradient=True) to values (S,) and gradients (S, K, .)
 
@@ -46,9 +46,9 @@ def _ratio(a: Array, c: Array, h: Array, inverse: Array) -> tuple[Array, Array]:
 def _closeness(softness: float) -> Profile:
     """1 - |d / d_0 - 1| for the true distance d_0, with sqrt(x^2 + softness^2) in place of |x|, less its value at d = 0.
 
-    So a pair of coincident points, with 0 for one over its distance, adds nothing.
+    The inverse distance of a pair of coincident points is 0, so the pair adds nothing.
     """
-    nothing = float(np.sqrt(1 + softness**2))
+    value_at_zero = float(np.sqrt(1 + softness**2))
 
     def profile(a: Array, c: Array, h: Array, inverse: Array) -> tuple[Array, Array]:
         off = h * inverse
@@ -59,7 +59,7 @@ def _closeness(softness: float) -> Profile:
         size = array_namespace(h).sqrt(size)
         off *= inverse
         off /= size * a * c
-        return nothing - size, -off
+        return value_at_zero - size, -off
 
     return profile
 
@@ -76,7 +76,7 @@ def _bounded(reach: float) -> Profile:
 
 
 class ObjectiveRow(NamedTuple):
-    """An objective: the profile whose mean over pairs it is, and what the search has to know about it."""
+    """An objective: the profile whose mean over pairs it is, and properties that the search depends on."""
 
     profile: Callable[[Sample, float], Profile] | None  # for a sample and a softness; None: the Fréchet variance
     factor: float = 1.0  # of the profile
@@ -97,14 +97,14 @@ OBJECTIVES = {
 
 
 def prepare(sample: Sample, name: str) -> Sample:
-    """The sample with what an objective has to know of all its points: the reach of the robust one."""
-    return sample._replace(reach=usual_distance(sample.points(), sample.weights)) if name == "robust" else sample
+    """The sample with the statistics of all its points that an objective needs: the reach of the robust objective."""
+    return sample._replace(reach=lower_quartile_distance(sample.points(), sample.weights)) if name == "robust" else sample
 
 
 def objective_over(sample: Sample, name: str, pairs: Pairs, softness: float = SHARPEST, *, precise: bool = True) -> Objective:
     """The objective over some pairs of a sample: (bases, gradient=True) -> values (S,), gradients (S, K, d+1 or d+2).
 
-    Values that are not finite, as of an ascent that has gone too far, are -inf. `precise` as in `project`.
+    Values that are not finite, as after too long a step, are replaced by -inf. `precise` is as in `project`.
     """
     row = OBJECTIVES[name]
     on_host = str(device(sample.columns)) == "cpu"
@@ -170,12 +170,12 @@ def _squares_about_mean(cloud: Array, w: Array) -> tuple[Array, Array]:
 def mean_over_pairs(
     y: Array, r: Array, weights: PairWeights, profile: Profile, gradient: bool = True
 ) -> tuple[Array, Array | None]:
-    """Means (S,) of a profile over pairs of images y (S, K, n), r (S, n) one over their heights; and gradients in y."""
+    """Means (S,) of a profile over pairs of images y (S, K, n), and gradients in y; r (S, n) is 1 / height."""
     xp, (S, K, n), most = array_namespace(y), y.shape, weights.pairs.last
     stack = xp.concat([y, r[:, None, :] / 2], axis=1)
     ahead = xp.concat([stack, stack[:, :, :most]], axis=2)
     value, half_distance = xp.zeros_like(r[:, 0]), _half_distance(y)
-    # sums at both ends of the pairs: the gradient has opposite signs there, slope * a^2 in the last row is the same
+    # sums over the pairs at either end: the gradients differ in sign; slope * a^2, in the last row, is the same at both
     here = xp.zeros((S, K + 1, n), dtype=y.dtype, device=device(y))
     there = xp.zeros_like(ahead)
     windows = padded = xp.zeros((S, 1, 1, 1), dtype=y.dtype, device=device(y))  # made for the first block
@@ -202,7 +202,7 @@ def mean_over_pairs(
             terms[:, :-1, ...] *= near[:, None, ...]
             terms[:, -1, ...] = square * slope
             here[..., rows] += xp.sum(terms, axis=2)
-            # rows one shorter than they are: each is one further to the right than the one above, as its offset is
+            # reshaped with rows one shorter, each row moves one to the right of the one above, as its offset does
             flat = xp.reshape(padded, (S, K + 1, -1))[..., : m * (width + m - 1)]
             begin = rows.start + offsets[0]
             there[..., begin : begin + width + m - 1] += xp.sum(xp.reshape(flat, (S, K + 1, m, -1)), axis=2)
@@ -237,8 +237,8 @@ def half_sinh_squared(delta: Array, near: Array) -> Array:
 def _half_distance(y: Array) -> Callable[[Array, Array], Array]:
     """asinh(a) from a and c = sqrt(1 + a^2).
 
-    NumPy's asinh costs six logarithms. The logarithm loses the digits of a small a, which weigh nothing beside large ones: only
-    where all points of an image are close to each other is asinh itself needed.
+    NumPy's asinh costs as much as six logarithms. The logarithm loses digits of a small a, which do not matter in a sum with
+    large ones. So asinh is used only if all points of some image are close to each other.
     """
     xp = array_namespace(y)
     close = xp.reshape(xp.abs(y - y[:, :, :1]) < 1e-2 * y[:, -1:, :1], (y.shape[0], -1))
@@ -248,7 +248,7 @@ def _half_distance(y: Array) -> Callable[[Array, Array], Array]:
 def log_variance(r: Array, weights: Any = None) -> tuple[Array, Array]:
     """Mean squared distance over all pairs of images on a line (K = 1), from r (S, n) = 1 / height; and gradient in heights.
 
-    There d = |log r - log r'|, so that the mean needs no pairs: it is twice the variance of log r.
+    On a line d = |log r - log r'|, so the mean over pairs is twice the variance of log r.
     """
     xp = array_namespace(r)
     w = xp.ones_like(r[0, :]) if weights is None else weights

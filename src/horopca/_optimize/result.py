@@ -16,7 +16,7 @@ class Ending(NamedTuple):
 
     @classmethod
     def of_all(cls, searches: Iterable[Any], remedy: str = "") -> Ending:
-        """That of several consecutive searches: converged if all are, else with the status of the first that is not."""
+        """The result of consecutive searches: converged if all have, else with the status of the first that has not."""
         searches = list(searches)
         if not searches:
             return cls(0, True, "nothing to search", remedy)

@@ -1,7 +1,8 @@
 """The points that a search runs on, and their pairs.
 
 Points are columns, in the frame of their mean, in random order, with weights. Pairs are (i, i + o mod n) for consecutive
-offsets o: slices and never gathers, O(n) memory, every point equally often. All pairs are those of all offsets up to n/2.
+offsets o. So every point occurs equally often, and a set of pairs is a few slices, without index arrays. The offsets up to
+n/2 give all pairs.
 """
 
 from __future__ import annotations
@@ -17,16 +18,18 @@ from ..statistics import pair_distances
 
 BLOCK = 1 << 14
 """Pairs, or coordinates of images, that are processed at a time on the host: the dozen temporaries of a block, 128 kB each,
-stay in a core's cache (larger ones are given back to the system and asked for again: three times as slow)."""
-DEVICE_BLOCK = 1 << 22  # The same on an accelerator: enough work to outlast the start of a kernel.
-KEPT_PAIRS = 1 << 22  # Distances of up to this many pairs are kept (32 megabytes); those of more are computed in each pass.
+stay in a core's cache. (Larger ones are returned to the operating system and allocated again, which is three times as slow.)"""
+DEVICE_BLOCK = 1 << 22  # The same on an accelerator: the computation then takes longer than launching the kernel.
+KEPT_PAIRS = (
+    1 << 22
+)  # Distances of up to this many pairs are kept (32 megabytes); those of more are computed again in each pass.
 
 
 class Sample(NamedTuple):
     """Points (n, d+1) of the hyperboloid as columns."""
 
     columns: Any  # (d+1, n)
-    floor: Any  # (n,), the least that t - s.u can be for any unit vector u: e^{-radius}
+    floor: Any  # (n,), the least value of t - s.u over unit vectors u: e^{-radius}
     weights: Any = None  # (n,), or None where all are equal
     full: Any = None  # (D+1, n): the points with all coordinates, where `columns` has only some of them
     reach: float = 1.0  # a typical distance between the points, from which on the robust objective levels off
@@ -44,7 +47,7 @@ class Sample(NamedTuple):
         return self.take(slice(n))
 
     def canonical_order(self) -> np.ndarray:
-        """A shuffled order of the points that does not depend on the order they came in, nor on where they were moved from."""
+        """A shuffled order of the points that depends neither on their original order nor on their original position."""
         s = to_numpy(self.columns[1:, :])
         return np.argsort(0.5 ** np.arange(len(s)) @ s, kind="stable")[np.random.default_rng(0).permutation(self.size)]
 
@@ -61,7 +64,10 @@ class Sample(NamedTuple):
         return (self.columns if self.full is None else self.full).T
 
     def along(self, axes: np.ndarray) -> Sample:
-        """What spines inside the time axis and some orthonormal directions, the columns of `axes` (d, m), see of the points."""
+        """The points restricted to the time axis and orthonormal directions, the columns of `axes` (d, m).
+
+        Projections on spines in the span of these need no other coordinates.
+        """
         xp = array_namespace(self.columns)
         s = from_numpy(axes.T, like=self.columns) @ self.columns[1:, :]
         inside, whole = xp.sum(s * s, axis=0), xp.sum(self.columns[1:, :] ** 2, axis=0)
@@ -93,7 +99,7 @@ def sample_of_columns(columns: Array, weights: Any = None) -> Sample:
 
 
 class Pairs(NamedTuple):
-    """The pairs (i, i + o mod n) for offsets o = first .. last <= n/2. Pairs of the offset n/2 come twice, and count half."""
+    """The pairs (i, i + o mod n) for offsets o = first .. last <= n/2. Pairs of the offset n/2 occur twice, and count half."""
 
     n: int
     first: int
@@ -125,7 +131,7 @@ def all_pairs(n: int) -> Pairs:
 
 
 def some_pairs(n: int, shifts: int, rng: np.random.Generator) -> Pairs:
-    """The pairs of `shifts` consecutive offsets, from a random one on; all pairs if there are no more."""
+    """The pairs of `shifts` consecutive offsets, beginning with a random one; all pairs if there are no more."""
     if shifts >= (n - 1) // 2:
         return all_pairs(n)
     first = 1 + int(rng.integers((n - 1) // 2 - shifts + 1))
@@ -133,15 +139,15 @@ def some_pairs(n: int, shifts: int, rng: np.random.Generator) -> Pairs:
 
 
 def some_offsets(n: int, shifts: int, rng: np.random.Generator) -> tuple[int, ...]:
-    """Up to `shifts` different random offsets below n/2, for rows that are in no random order."""
+    """Up to `shifts` different random offsets below n/2, for rows that are not in random order."""
     most = (n - 1) // 2
     return tuple(sorted(1 + int(o) for o in rng.choice(most, size=min(shifts, most), replace=False)))
 
 
 class PairWeights:
-    """What pairs count for, and one over their true distances where an objective needs these.
+    """Weights of pairs, and the inverse of their true distances if an objective needs these.
 
-    Coincident points have no distortion: their pairs do not count where distances are needed.
+    Coincident points have no distortion: their pairs have weight 0 if distances are needed.
     """
 
     def __init__(self, x: Array, pairs: Pairs, weights: Any, distances: bool) -> None:

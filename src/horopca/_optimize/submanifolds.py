@@ -6,11 +6,11 @@ one dimension more, with kappa > 0 (`projections`). For n, U, kappa, h and H as 
     rest = L e + s',      e = (1 - kappa, (1 + kappa) n) / (2 sqrt(kappa)),      L = (kappa H - h) / (2 sqrt(kappa)),
 
 where s' is the part of s perpendicular to n and U. So sinh^2 of the distance from x to the submanifold is q = L^2 + |s'|^2,
-a sum of squares; and where V moves, dq = -2 a^T dV J rest, with a the coordinates of x in the basis of V. That line is
-the gradient of everything below.
+a sum of squares; and if V changes by dV, dq = -2 a^T dV J rest, with a the coordinates of x in the basis of V. All gradients
+below follow from this formula.
 
-Far out, hyperbolic data leaves the submanifolds that pass through it a landscape of narrow valleys, one for each choice of
-points to pass through. So a search starts from hulls of data points, improved by exchanging one point for another.
+For points far from the origin the objective has many narrow optima, one for each choice of data points to pass through. So a
+search starts from hulls of data points, improved by exchanging one point for another.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ import numpy as np
 
 from ..geometry import lift
 from ..geometry.hulls import NEAREST_LIGHT, lorentz_frame, split_bases, split_basis
-from .families import Family, OneMore, Pullback
+from .families import ExtendedSpines, Family, Pullback
 from .lbfgs import Ascents, Status
-from .multi_start import FEW_ROWS, Flag, Round, SearchOptions, halving
+from .multi_start import FEW_ROWS, Flag, Round, SearchOptions, successive_halving
 from .objectives import Objective
 from .sample import BLOCK, Sample
 
-EVERY = 2048  # Up to this many points the answer is compared with every start on all points, and all directions are starts.
-EXCHANGED = 128  # Data points that are tried in place of one of a hull. 64 leave 0.5 % more unexplained (CS Ph.D., K = 3).
+EXHAUSTIVE_ROWS = 2048  # Up to this many points every start is evaluated on all points, and all their directions are starts.
+EXCHANGE_POINTS = (
+    128  # Data points that are tried in place of each of a hull. 64 leave 0.5 % more unexplained (CS Ph.D., K = 3).
+)
 SWEEPS = 2  # Every point of a hull is exchanged this many times: a third gains 0.03 % at most (paper's data).
 
 Bases = Sequence[np.ndarray]
@@ -97,8 +99,8 @@ def submanifold_objective(sample: Sample, name: str) -> Objective:
     """An objective of bases (S, K+1, d+1), to be maximised.
 
     "variance": mean squared distance from the origin of the projections on submanifolds through it. "residual": mean squared
-    distance of the points from the origin, less that to the submanifold. The first is a constant: with it the maximum is not 0
-    where all points lie in the submanifold, so that the relative gain of a step tells when an ascent has converged. "flag": the
+    distance of the points from the origin minus that to the submanifold. The first term is a constant. It keeps the maximum
+    above 0 if all points lie in the submanifold, so that convergence can be judged by relative gains. "flag": the
     sum of "residual" over the submanifolds of the first 2, 3, ... rows.
     """
     total = mean_over_points(sample, np.eye(len(sample.columns))[None], distance_within)[0]
@@ -130,16 +132,16 @@ class ThroughOrigin(NamedTuple):
         return A @ self.frame, lambda G: (G @ self.frame.T)[:, 1:, 1:]
 
     def parameters(self, A: np.ndarray) -> np.ndarray:
-        """Those of a basis (K+1, d+1), whose first row is the origin: orthonormal."""
+        """The parameters, orthonormal, of a basis (K+1, d+1) whose first row is the origin."""
         return np.asarray(np.linalg.qr(_coordinates(A, self.frame)[1:, 1:].T)[0].T)
 
 
 class Anywhere(NamedTuple):
     """Submanifolds inside that of a Lorentz-orthonormal frame (m+1, d+1), through a point and along K directions.
 
-    theta (S, K+2, m) holds a point f that stays where it is, and, translated by f to the origin, the space parts of the point
-    and of the directions: far out, that makes all steps of one size. f is the point nearest to the origin in the submanifold of
-    the first rows, as many as `anchor` + 1.
+    theta (S, K+2, m) holds a fixed point f, and the space parts of the point and of the directions after the translation that
+    takes f to the origin, so that steps have the same scale far from the origin. f is the point nearest to the origin in the
+    submanifold of the first `anchor` + 1 rows.
     """
 
     frame: np.ndarray
@@ -151,17 +153,17 @@ class Anywhere(NamedTuple):
         A[:, :1] = lift(theta[:, 1:2])
 
         def pullback(G: np.ndarray) -> np.ndarray:
-            g = _boosted(G @ self.frame.T, f)
+            g = _boost(G @ self.frame.T, f)
             g[:, 0, 1:] += g[:, :1, 0] * theta[:, 1] / A[:, 0, :1]
             return np.concatenate([np.zeros_like(theta[:, :1]), g[:, :, 1:]], axis=1)
 
-        return _boosted(A, f) @ self.frame, pullback
+        return _boost(A, f) @ self.frame, pullback
 
     def parameters(self, A: np.ndarray) -> np.ndarray:
-        """Those of a basis (K+1, d+1)."""
+        """The parameters of a basis (K+1, d+1)."""
         A = _coordinates(A, self.frame)
         f = lorentz_frame(A[: self.anchor + 1])[0, 1:]
-        seen = _boosted(A[None], lift(-f)[None, None])[0]
+        seen = _boost(A[None], lift(-f)[None, None])[0]
         directions = np.concatenate([split_basis(seen[: self.anchor + 1])[2], seen[self.anchor + 1 :, 1:]])
         return np.concatenate([f[None], 0 * f[None], np.linalg.qr(directions.T)[0].T])
 
@@ -173,8 +175,8 @@ def _coordinates(A: np.ndarray, frame: np.ndarray) -> np.ndarray:
     return products
 
 
-def _boosted(A: np.ndarray, f: np.ndarray) -> np.ndarray:
-    """Rows (S, k, m+1) times the boosts (symmetric) that move the origin to points f (S, 1, m+1)."""
+def _boost(A: np.ndarray, f: np.ndarray) -> np.ndarray:
+    """Rows A (S, k, m+1) times the boosts (symmetric matrices) that move the origin to points f (S, 1, m+1)."""
     along = np.sum(A[..., 1:] * f[..., 1:], axis=-1, keepdims=True)
     time = A[..., :1] * f[..., :1] + along
     return np.concatenate([time, A[..., 1:] + f[..., 1:] * (A[..., :1] + along / (1 + f[..., :1]))], axis=-1)
@@ -183,7 +185,7 @@ def _boosted(A: np.ndarray, f: np.ndarray) -> np.ndarray:
 # ---------------------------------------------------------------- starts
 
 
-def space_form(sample: Sample, K: int, through: bool, power: float) -> np.ndarray:
+def space_form_pca(sample: Sample, K: int, through: bool, power: float) -> np.ndarray:
     """A basis (K+1, d+1): the submanifold with the least mean of sinh^2 of the distances, weighted by time^(-2 power).
 
     A closed form, space-form PCA (Tabaghi et al. 2024): eigenvectors of the second moments M of the points in the Minkowski
@@ -200,9 +202,9 @@ def space_form(sample: Sample, K: int, through: bool, power: float) -> np.ndarra
     return np.concatenate([vectors[:1], vectors[::-1][:K]])
 
 
-def _hulls(sample: Sample, K: int, through: bool, name: str, n_init: int, rng: np.random.Generator) -> np.ndarray:
-    """Bases (S, K+1, d+1) of hulls of data points (and of the origin, if `through`), random and improved by exchange."""
-    points = (sample.columns / sample.columns[0])[:, : max(EXCHANGED, K + 1)].T
+def _hull_starts(sample: Sample, K: int, through: bool, name: str, n_init: int, rng: np.random.Generator) -> np.ndarray:
+    """Bases (S, K+1, d+1) of hulls of data points (and the origin, if `through`): random, and improved by exchange."""
+    points = (sample.columns / sample.columns[0])[:, : max(EXCHANGE_POINTS, K + 1)].T
     hulls = points[[rng.choice(len(points), K + 1, replace=len(points) <= K) for _ in range(n_init)]]
     hulls[:, : int(through)] = np.eye(1, len(sample.columns))
     objective, drawn = submanifold_objective(sample.head(FEW_ROWS), name), hulls.copy()
@@ -220,40 +222,42 @@ def _hulls(sample: Sample, K: int, through: bool, name: str, n_init: int, rng: n
 # ---------------------------------------------------------------- the search
 
 
-def _searched(sample: Sample, name: str, family: Family, starts: np.ndarray, options: SearchOptions) -> Ascents:
-    """The best ascent from some parameters; the starts are compared with the ascents of the first round."""
+def _best_ascent(sample: Sample, name: str, family: Family, starts: np.ndarray, options: SearchOptions) -> Ascents:
+    """The best ascent from some parameters; the second round also compares the starts themselves."""
     n_init, _, max_iter, tol, progress, _ = options
     over = lambda round: submanifold_objective(sample.head(round.rows), name)
     first = Round(2 * n_init, FEW_ROWS, 0, 12, tol=tol)
-    last = [Round(n_init, EVERY, 0, max_iter, tol=tol), Round(1, sample.size, 0, max_iter, tol=tol)]
-    found = halving(over, family, starts, [first], progress)[0].points
-    return halving(over, family, np.concatenate([found, starts]), last[: 1 + (sample.size > EVERY)], progress)[0]
+    last = [Round(n_init, EXHAUSTIVE_ROWS, 0, max_iter, tol=tol), Round(1, sample.size, 0, max_iter, tol=tol)]
+    found = successive_halving(over, family, starts, [first], progress)[0].points
+    return successive_halving(
+        over, family, np.concatenate([found, starts]), last[: 1 + (sample.size > EXHAUSTIVE_ROWS)], progress
+    )[0]
 
 
 def search_pga(sample: Sample, K: int, name: str, greedy: bool, options: SearchOptions, rng: np.random.Generator) -> Flag:
-    """The best K-dimensional submanifold through the origin, then the ones inside it; or, greedily, one after another."""
+    """The best K-dimensional submanifold through the origin and those inside it; if `greedy`, one direction after another."""
     d = sample.dimension
     if greedy or K == d:
         return _one_by_one(sample, K, np.eye(d + 1)[:, 1:], name, options)
     family = ThroughOrigin(np.eye(d + 1))
-    bases = [space_form(sample, K, True, power) for power in (0.0, 1.0)]
-    hulls = [*bases, *_hulls(sample, K, True, name, options.n_init, rng)]
+    bases = [space_form_pca(sample, K, True, power) for power in (0.0, 1.0)]
+    hulls = [*bases, *_hull_starts(sample, K, True, name, options.n_init, rng)]
     greedily = _one_by_one(sample, K, np.eye(d + 1)[:, 1:], name, options._replace(progress=lambda *_: None))
     starts = np.stack([family.parameters(A) for A in (*hulls, greedily.bases[-1])])
-    best = _searched(sample, name, family, starts, options)
+    best = _best_ascent(sample, name, family, starts, options)
     A = family.basis(best.points[:1])[0][0]
     inside = _one_by_one(sample, K - 1, np.linalg.qr(A[1:].T)[0], name, options._replace(progress=lambda *_: None))
     return _flag([*inside.bases, A], best, inside)
 
 
 def _one_by_one(sample: Sample, K: int, spread: np.ndarray, name: str, options: SearchOptions) -> Flag:
-    """The greedy sequence, with directions in the columns of `spread` (d+1, m), from those of the data points."""
+    """Nested submanifolds found greedily, with directions in the span of the columns of `spread` (d+1, m)."""
     flag = Flag([np.eye(1, sample.dimension + 1)], 0.0, 0, Status.CONVERGED)
-    starts = np.concatenate([sample.head(EVERY).directions() @ spread[1:], np.eye(spread.shape[1])[:2]])
+    starts = np.concatenate([sample.head(EXHAUSTIVE_ROWS).directions() @ spread[1:], np.eye(spread.shape[1])[:2]])
     starts = starts[np.linalg.norm(starts, axis=1) > 0]
     for _ in range(K):
-        family = OneMore(flag.bases[-1], np.zeros(len(spread)), spread)
-        best = _searched(sample, name, family, starts, options)
+        family = ExtendedSpines(flag.bases[-1], np.zeros(len(spread)), spread)
+        best = _best_ascent(sample, name, family, starts, options)
         flag = _flag([*flag.bases, family.basis(best.points[:1])[0][0]], best, flag)
     return flag._replace(bases=flag.bases[1:])
 
@@ -261,33 +265,33 @@ def _one_by_one(sample: Sample, K: int, spread: np.ndarray, name: str, options: 
 def search_bsa(sample: Sample, K: int, through: bool, last: bool, options: SearchOptions, rng: np.random.Generator) -> Flag:
     """Nested submanifolds of dimensions 1 .. K with the least sum of unexplained variances (Pennec's criterion).
 
-    With `last`, that of dimension K has the least unexplained variance, and the others are the best inside it. All pass through
-    the origin, if `through`.
+    With `last`, that of dimension K has the least unexplained variance, and the others are the best inside it. With `through`,
+    all pass through the origin.
     """
     whole, inside = np.eye(sample.dimension + 1), options._replace(progress=lambda *_: None)
-    starts = [space_form(sample, K, through, power) for power in (0.0, 0.5, 1.0)]
+    starts = [space_form_pca(sample, K, through, power) for power in (0.0, 0.5, 1.0)]
     for origin in sorted({True, through}):  # the family that passes through the origin is contained in the other
-        starts += [*_hulls(sample, K, origin, "residual", options.n_init, rng)]
+        starts += [*_hull_starts(sample, K, origin, "residual", options.n_init, rng)]
     starts.append(_one_by_one(sample, K, whole[:, 1:], "residual", inside).bases[-1])
-    lines = _hulls(sample, 1, through, "residual", options.n_init, rng)
+    lines = _hull_starts(sample, 1, through, "residual", options.n_init, rng)
     starts += [np.concatenate([line, A[2:]]) for line in lines for A in starts[3:6]]
     if not last:
-        return _step(sample, "flag", whole, starts, int(not through), options)
-    best = _step(sample, "residual", whole, starts, 0 if through else K, options)
-    flag = _step(sample, "flag", lorentz_frame(best.bases[-1]), starts, int(not through), inside)
+        return _search_inside(sample, "flag", whole, starts, int(not through), options)
+    best = _search_inside(sample, "residual", whole, starts, 0 if through else K, options)
+    flag = _search_inside(sample, "flag", lorentz_frame(best.bases[-1]), starts, int(not through), inside)
     return _flag([*flag.bases[:-1], best.bases[-1]], best, flag)
 
 
-def _step(sample: Sample, name: str, frame: np.ndarray, starts: Bases, anchor: int, options: SearchOptions) -> Flag:
-    """The best bases inside the submanifold of a frame: anywhere, or through the origin if the anchor is 0."""
+def _search_inside(sample: Sample, name: str, frame: np.ndarray, starts: Bases, anchor: int, options: SearchOptions) -> Flag:
+    """The best nested submanifolds inside that of a frame: anywhere, or through the origin if the anchor is 0."""
     family = Anywhere(frame, anchor) if anchor else ThroughOrigin(frame)
-    ends = _searched(sample, name, family, np.stack([family.parameters(A) for A in starts]), options)
+    ends = _best_ascent(sample, name, family, np.stack([family.parameters(A) for A in starts]), options)
     A = family.basis(ends.points[:1])[0][0]
     return _flag([A[: k + 1] for k in range(1, len(A))], ends)
 
 
 def _flag(bases: list[np.ndarray], ends: Ascents | Flag, before: Flag | None = None) -> Flag:
-    """Nested submanifolds, and how the searches for them ended: one that has not converged says why."""
+    """Nested submanifolds with the status of the searches: that of one that has not converged, if any."""
     first = ends if isinstance(ends, Flag) else Flag([], float(ends.values[0]), int(ends.n_iter[0]), ends.status[0])
     if before is None:
         return first._replace(bases=bases)

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-MOST = 20  # As many classes have a colour of their own.
+MOST_CLADES = 20  # The number of classes that have a colour of their own.
 
 
 def clades(edges: np.ndarray, names: list[str]) -> list[str | None] | None:
-    """The clade that each node is coloured by; None for the nodes above all of them, and for other graphs than hierarchies.
+    """The clade that each node is coloured by, None for nodes above all clades; or None for a graph that is not a hierarchy.
 
     Edges (m, 2) lead from parents to children. Clades may lie inside others: a node belongs to the smallest one around it, and
-    each has about as many leaves of its own as the others. A clade is called by its node, or by its first and last leaf if that
-    has no name.
+    each has about as many leaves of its own as the others. A clade has the name of its node, or of its first and last leaf if
+    the node has none.
 
     >>> edges = np.array([[0, 1], [0, 2], [1, 3], [1, 4], [2, 5], [2, 6]])
     >>> clades(edges, ["", "cats", "dogs", "lion", "tiger", "wolf", "fox"])
@@ -26,7 +26,7 @@ def clades(edges: np.ndarray, names: list[str]) -> list[str | None] | None:
         return None
     leaves: list[list[int]] = [[] for _ in names]  # below a node, without those of clades inside
     total = sum(not children for children in below)
-    least, heads = max(2, -(-total // MOST)), {}
+    least, heads = max(2, -(-total // MOST_CLADES)), {}
     for node in reversed(order):
         leaves[node] = [leaf for child in below[node] for leaf in leaves[child]] if below[node] else [node]
         if len(leaves[node]) > 3 * least:  # several children that are each too small for a clade: the largest become one

@@ -18,8 +18,8 @@ from .files import Reading, figure_for, save_figure, write_files
 from .options import command, list_of, picture_reading_options, points_argument, positive_integer, view_option, writes
 from .points import read_described
 
-# Columns of the table: the heading, the format of a value, and what is smallest for the best record. The best variance is that
-# of the points: a map that lengthens distances may have more.
+# Columns of the table: the heading, the format of a value, and a loss that is smallest for the best record. The best variance
+# is that of the points: a map that lengthens distances may have more.
 COLUMNS = {
     "distortion": ("distortion", "{:.4f}", lambda record: record["distortion"]),
     "frechet_variance": ("Fréchet\nvariance", "{:.2f}", lambda record: abs(record["frechet_kept"] - 1)),
@@ -121,11 +121,11 @@ def print_records(records: list[dict[str, Any]], title: str) -> None:
 
 
 def few_neighbours(kept: float | None) -> str | None:
-    """What to do when pictures keep next to nothing of which points are near which."""
+    """A note for pictures that keep hardly any nearest neighbours; None otherwise."""
     if kept is None or not kept < FEW_NEIGHBOURS:
         return None
     return (
         f"Only {kept:.1%} of the nearest neighbours are kept: do not read neighbourhoods off such a picture. More components "
-        "keep more (-k 10); `horopca components` says how many the data supports. Of points near the origin, tangent PCA "
+        "keep more (-k 10); `horopca components` says how many the data supports. For points near the origin, tangent PCA "
         "(--method tpca) keeps as much. UMAP on hyperbolic distances keeps more neighbours in a plane."
     )

@@ -13,7 +13,7 @@ from ..estimators.component_curve import ComponentCurve, component_curve
 from .console import common, print_table, progress_bar, report, with_options
 from .files import Reading, figure_for, save_figure, write_files
 from .options import (
-    USUAL,
+    DEFAULT_METHOD,
     command,
     folds_option,
     groups_option,
@@ -26,7 +26,7 @@ from .options import (
 )
 from .points import column_or_lines, read_described
 
-# Figures of merit: heading and format.
+# Measures of the table: heading and format.
 FIGURES = {
     "distortion": ("distortion", "{:.4f}"),
     "variance": ("variance kept", "{:.2%}"),
@@ -65,7 +65,7 @@ def components(
       horopca components vectors.npy -k 5 --set spine=free --groups families.txt
       horopca components vectors.npy --json | jq .chosen
     """
-    figure, method, seed = figure_for(plot), method or USUAL, common().seed
+    figure, method, seed = figure_for(plot), method or DEFAULT_METHOD, common().seed
     table, about = read_described(input, reading, groups)
     coordinates, n = reading.coordinates(table.model, table.curvature), len(table.X)
     estimator = make_estimator(method, None, settings, random_state=seed, **coordinates)

@@ -1,4 +1,4 @@
-"""What all commands share: the common options, errors and warnings, progress, and the printed results."""
+"""Shared by all commands: the common options, errors and warnings, progress, and the printed results."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def common_options(*, hidden: bool) -> list[click.RichOption]:
 def report_errors() -> Iterator[None]:
     """Print errors that a user can correct on one line of stderr, without a traceback, and end the program with status 1.
 
-    Ctrl-C ends it with status 130. When nobody reads its output any more, as after ``| head``, it ends silently.
+    Ctrl-C ends it with status 130. If its output is closed, as by ``| head``, it ends silently.
     """
     with warnings.catch_warnings(record=True) as raised, _interruptible(), _terminable():
         warnings.filterwarnings("always", category=UserWarning)
@@ -169,7 +169,7 @@ def with_options(text: str) -> str:
 
 
 def _summarise(raised: list[warnings.WarningMessage]) -> list[str]:
-    """Each warning once; one for all fits that did not converge."""
+    """Each warning once, and a single one for all fits that did not converge."""
     unfinished = [str(w.message) for w in raised if w.category.__name__ == "ConvergenceWarning"]
     others = Counter(str(w.message) for w in raised if w.category.__name__ != "ConvergenceWarning")
     found = [text if n == 1 else f"{text} ({n} times)" for text, n in others.items()]
@@ -239,7 +239,7 @@ def count(n: int, noun: str) -> str:
 
 
 def report(summary: Mapping[str, Any], show: Callable[[], object]) -> None:
-    """Print the results: as JSON with ``--json``, nothing with ``--quiet``, and otherwise for people."""
+    """Print the results: as JSON with ``--json``, not at all with ``--quiet``, and as text otherwise."""
     if common().as_json:
         click.echo(to_json(summary))
     elif not common().quiet:

@@ -13,7 +13,7 @@ from .console import common, report
 from .files import figure_for, save_figure, write_files
 from .options import command, list_of, writes
 from .points import Description
-from .reduce import PICTURED
+from .reduce import PICTURE_METHOD
 
 
 @command
@@ -22,7 +22,7 @@ from .reduce import PICTURED
     "--methods",
     type=list_of(click.Choice(default_methods())),
     metavar="NAME,NAME",
-    help=f"Methods to compare; the picture shows the first.  [default: {PICTURED} and all others]",
+    help=f"Methods to compare; the picture shows the first.  [default: {PICTURE_METHOD} and all others]",
 )
 def demo(output: Path, methods: list[str] | None) -> None:
     """Reduce WordNet's mammals from 10 dimensions to the disk, and draw them.
@@ -37,7 +37,7 @@ def demo(output: Path, methods: list[str] | None) -> None:
     """
     seed, figure, mammals = common().seed, figure_for(output), load_mammals()
     rows = watched_reductions(mammals.points, [2], methods or default_methods(), random_state=seed)
-    drawn = methods[0] if methods else PICTURED
+    drawn = methods[0] if methods else PICTURE_METHOD
     Y = next(row.Y for row in rows if row.record["method"] == drawn)
     Description(mammals.names, {"class": mammals.labels}, "class").draw(figure, Y, mammals.edges)
     write_files((output, save_figure(figure)))

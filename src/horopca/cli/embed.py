@@ -32,14 +32,14 @@ from .options import (
 from .points import Description, describe, own_names, point_writer
 
 CLADE = "clade"  # The column of classes that are derived from the graph.
-DIMENSIONS = 10  # More add little to what a reduction to the plane can use.
+DEFAULT_DIMENSIONS = 10  # The default dimension: more add little to a reduction to the plane.
 METHODS = {
     "tree": "TreeEmbedding",
     "distortion": "DistortionEmbedding",
     "sarkar": "SarkarEmbedding",
     "poincare": "PoincareEmbedding",
 }
-# What an embedding reports about itself, if it has the attribute.
+# Attributes of embeddings that are reported, if present, and their names.
 FIGURES = {
     "distortion_": "distortion",
     "distance_scale_": "scale of distances",
@@ -143,7 +143,7 @@ def embed(
 
 
 def read_graph(path: Path, root: str | None = None, relations: Sequence[str] = ("is_a",)) -> Relations:
-    """The graph in a file, or the part of it that is below `root`. The terms of an ontology are called by name and code."""
+    """The graph in a file, or the part of it that is below `root`. Terms of an ontology are called "name (code)"."""
     with named(path):
         if is_matrix(path):
             if root is not None:
@@ -181,7 +181,7 @@ def make_embedding(method: str, dimensions: int | None, settings: tuple[str, ...
     given, known = parse_settings(kind, settings, method), kind._get_param_names()
     if "n_components" not in known and dimensions not in (None, 2):
         raise click.UsageError(f"--method {method} embeds in the plane, but -d is {dimensions}.")
-    defaults["n_components"] = dimensions or DIMENSIONS
+    defaults["n_components"] = dimensions or DEFAULT_DIMENSIONS
     return kind(**{name: value for name, value in defaults.items() if name in known} | given)
 
 
@@ -193,5 +193,5 @@ def fit_embedding(estimator: Any, relations: Relations, graph: Path) -> Any:
 
 
 def figures(fitted: Any) -> dict[str, float]:
-    """What an embedding reports about itself."""
+    """The reported attributes of a fitted embedding, by name."""
     return {name: float(getattr(fitted, attribute)) for attribute, name in FIGURES.items() if hasattr(fitted, attribute)}

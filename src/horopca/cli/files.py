@@ -1,4 +1,4 @@
-"""The files of a command: how they are read; no output may replace an input; all outputs are written or none."""
+"""The files of a command: reading; checks that no output replaces an input; writing of all outputs or none."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ class InputFile(click.ParamType[Path]):
 class OutputFile(click.Path):
     """A file to write: the endings it may have, and how it is checked.
 
-    The default has the name of the value of another parameter, with another ending. An input's is in the current folder.
+    `default` is the name of another parameter and an ending: the default is the file of that parameter with this ending. If
+    that file is an input, the default is in the current folder.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ def check_files(context: Context) -> None:
         path = values[param.name]
         if path == STDOUT and STDOUT_FORMAT in formats:
             if common().as_json:
-                raise click.UsageError("-o - and --json both write to standard output: write one of them to a file.")
+                raise click.UsageError("-o - and --json both write to standard output. Write one of them to a file.")
         elif path is not None:
             unfinished = [(f"the unfinished {_called(param)},", beside(path, end)) for end in PARTIAL]
             for option, written in ((_called(param), path), *unfinished):
@@ -122,7 +123,7 @@ class Reading(NamedTuple):
     key: str | None = None
     clip: float | None = None
     metadata: Path | None = None
-    colour_by: list[str] | None = None  # the first column, and others that are no coordinates
+    colour_by: list[str] | None = None  # the column to colour by, and others that are not coordinates
 
     def coordinates(self, model: str | None = None, curvature: float | None = None) -> dict[str, Any]:
         """Model and curvature of points whose file states `model` and `curvature`; by default the unit Poincaré ball.
@@ -176,7 +177,7 @@ def _clip(table: Table, reading: Reading, margin: float, path: Path) -> Table:
     X, over = geometry.clip(table.X, margin, radius=radius), norms.max() - radius
     moved = int((X != table.X).any(axis=1).sum())
     if moved:
-        where = f"up to {over:.2g} outside the ball" if over > 0 else "near the rim"
+        where = f"up to {over:.2g} outside the ball" if over > 0 else "near the boundary"
         warnings.warn(f"--clip moved {count(moved, 'row')} of {len(X):,} in {path} inside: they were {where}.", stacklevel=2)
     return table._replace(X=X)
 

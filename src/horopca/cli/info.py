@@ -1,4 +1,4 @@
-"""``horopca info``: what a file holds."""
+"""``horopca info``: what a file contains."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from .._input.coordinates import EUCLIDEAN, FLATTEST, LARGEST_RADIUS, NEAR_RIM, check_coordinates
+from .._input.coordinates import EUCLIDEAN_FACTOR, FLATTEST, LARGEST_RADIUS, NEAR_BOUNDARY, check_coordinates
 from .._input.rows import check_rows
 from ..geometry import ModelName, radius
 from ..io import Table
@@ -21,7 +21,7 @@ from .console import count, print_rows, report
 from .files import Reading, read
 from .options import command, key_option, model_options, points_argument
 
-SHOWN = 40  # Arrays and numbers of a checkpoint that are listed.
+SHOWN = 40  # The largest number of arrays and numbers of a checkpoint that are listed.
 
 
 @command
@@ -60,7 +60,7 @@ def info(input: Path, reading: Reading) -> None:
     found = _in_model(found, X, reading.coordinates(**beside["states"])) if known else found
     # far outside the ball, as the vectors of word2vec are; every file fits "lorentz-space"
     outside = not known and found.model in (None, "lorentz-space") and not found.fits["poincare"]
-    euclidean = outside and found.largest_norm - 1 > EUCLIDEAN
+    euclidean = outside and found.largest_norm - 1 > EUCLIDEAN_FACTOR
     curved = None
     if len(X) > 1 and found.candidates and not euclidean:
         curved = flatness(X, model=cast("ModelName", found.candidates[0]), curvature=found.curvature).sentence
@@ -71,7 +71,7 @@ def info(input: Path, reading: Reading) -> None:
 
 
 def _list_arrays(input: Path, keys: list[str]) -> None:
-    """Report what a file holds if it must be said which array contains the points."""
+    """List the arrays of a file in which several could contain the points."""
     contents = dict(read(input, Reading(key=keys[0]), allow_nonfinite=True).contents)
     rows = {"arrays": _listed(contents), "points": f"in one of {listed(keys)}: pass --key"}
     report({"input": input, "keys": keys, "contents": contents}, lambda: print_rows(rows, title=str(input)))
@@ -142,9 +142,9 @@ def _model_rows(found: Description, known: bool, euclidean: bool) -> dict[str, s
 def _outside_rows(found: Description) -> dict[str, str | None]:
     """At which curvatures a model could hold rows that are outside the unit ball."""
     over = found.largest_norm - 1
-    near = f"some rows are on the rim or up to {over:.2g} outside: --clip 1e-5 moves them inside"
+    near = f"some rows are on the boundary or up to {over:.2g} outside: --clip 1e-5 moves them inside"
     tangent = None if found.fits["tangent"] else _holds(LARGEST_RADIUS / found.largest_norm)
-    return {"as a ball": near if over < NEAR_RIM else _holds(1 / found.largest_norm), "as tangent": tangent}
+    return {"as a ball": near if over < NEAR_BOUNDARY else _holds(1 / found.largest_norm), "as tangent": tangent}
 
 
 def _holds(scale: float) -> str:

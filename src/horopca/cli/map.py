@@ -17,9 +17,9 @@ from .console import common, print_rows, progress_bar, report, seconds
 from .embed import describe_nodes, edges_of, embed_options, figures, fit_embedding, make_embedding, read_graph
 from .files import PAGES, Reading, figure_for, save_figure, write_files
 from .options import command, metadata_options, names_option, points_argument, writes
-from .reduce import PICTURED
+from .reduce import PICTURE_METHOD
 
-RADIUS = 6.0  # A disk shows points up to this radius.
+PICTURE_RADIUS = 6.0  # The default max_radius: points farther out cannot be told from the boundary in a picture of the disk.
 
 
 @command
@@ -83,14 +83,14 @@ def map(
     method = method or (
         "tree" if dimensions in (None, 2) and as_graph(source, largest_component=True).is_tree else "distortion"
     )
-    estimator = make_embedding(method, dimensions, settings, random_state=seed, max_radius=RADIUS)
+    estimator = make_embedding(method, dimensions, settings, random_state=seed, max_radius=PICTURE_RADIUS)
     fitted = fit_embedding(estimator, source, graph)
     X, (edges, lengths) = fitted.embedding_, edges_of(source, fitted.names_)
     about, top = describe_nodes(source, fitted.names_, reading), root_of_tree(edges, len(X))
     original: dict[str, Any] = {"original": lengths}
     if source.distances is not None:
         original, with_edges = {"original": fitted.distance_scale_ * source.distances, "metric": "precomputed"}, False
-    reducer: Any = None if X.shape[1] == 2 else make(PICTURED, 2, random_state=seed)
+    reducer: Any = None if X.shape[1] == 2 else make(PICTURE_METHOD, 2, random_state=seed)
     with progress_bar(f"Reducing {len(X):,} points to the plane", reducer) as bar:
         Y = X if reducer is None else reducer.fit_transform(X)
         bar.update(0, 1, f"Drawing {len(X):,} points")
@@ -103,7 +103,7 @@ def map(
     summary = {"graph": graph, "output": output, "plot": plot, "n_nodes": len(X), "method": method, "n_dimensions": X.shape[1]}
     summary |= {"seed": seed, **{f"embedding_{name.replace(' ', '_')}": value for name, value in found.items()}}
     summary |= {"distortion": page.distortion, "seconds": time}
-    rows: dict[str, Any] = {"nodes": f"{len(X):,}", "method": method if reducer is None else f"{method}, then {PICTURED}"}
+    rows: dict[str, Any] = {"nodes": f"{len(X):,}", "method": method if reducer is None else f"{method}, then {PICTURE_METHOD}"}
     rows |= {f"embedding, {name}": f"{value:.4g}" for name, value in found.items() if reducer is not None}
     rows["distortion"] = None if page.distortion is None else f"{page.distortion:.4g}, from the graph to the picture"
     rows |= {"metadata": about.note, "time": f"{time:.2f} s", "page in": output, "drawn in": plot}

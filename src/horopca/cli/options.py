@@ -110,7 +110,7 @@ def writes(
     initial: str | None = None,
     required: bool = False,
 ) -> Decorator:
-    """A file to write. Its default is `initial`, or has the name of another parameter's file, with another ending."""
+    """A file to write. Its default is `initial`, or `default` as in `OutputFile`."""
     more: dict[str, Any] = {"default": initial, "show_default": True} if initial else {"required": required}
     return click.option(*names, type=OutputFile(formats, check, default), metavar="FILE", help=help, **more)
 
@@ -180,10 +180,12 @@ set_option = click.option(
     metavar="NAME=VALUE",
     help="Parameter of the method, such as --set max_iter=1000; --set help lists them.",
 )
-USUAL = "horopca"  # The method of the paper.
+DEFAULT_METHOD = "horopca"  # The method of the paper.
 method_options = combined(
     click.option(
-        "--method", type=click.Choice(list(METHODS)), help=f"The reduction, as in `horopca compare`.  [default: {USUAL}]"
+        "--method",
+        type=click.Choice(list(METHODS)),
+        help=f"The reduction, as in `horopca compare`.  [default: {DEFAULT_METHOD}]",
     ),
     set_option,
 )
@@ -191,14 +193,14 @@ method_options = combined(
 # ---------------------------------------------------------------- --set NAME=VALUE
 
 # Parameters with options of their own (-k, -d, --model, --curvature, --seed), or that have no meaning for a single command.
-ELSEWHERE = {"n_components", "model", "curvature", "random_state", "metric", "warm_start", "verbose"}
+NOT_SETTABLE = {"n_components", "model", "curvature", "random_state", "metric", "warm_start", "verbose"}
 CONSTANTS = {"none": None, "true": True, "false": False}
 
 
 def parse_settings(kind: Any, given: Iterable[str], method: str, fixed: Iterable[str] = ()) -> dict[str, Any]:
     """The values of ``--set NAME=VALUE …`` for an estimator. ``--set help`` prints the parameters and ends the program."""
     hints, found = get_type_hints(kind.__init__), {}
-    known = [name for name in kind._get_param_names() if name not in {*ELSEWHERE, *fixed}]
+    known = [name for name in kind._get_param_names() if name not in {*NOT_SETTABLE, *fixed}]
     for text in given:
         name, equals, value = text.partition("=")
         if text == "help":

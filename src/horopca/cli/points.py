@@ -1,4 +1,4 @@
-"""Points with what is known about them: names, classes and numbers, from their own file or from a table of metadata."""
+"""Points with their names, classes and other columns, from their own file or from a table of metadata."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ..io.text import ending, is_number, open_lines
 from ..plots.palette import COLOURS
 from .files import Reading, Writer, read
 
-FEW = 0.5  # A column of texts of which more than this share differ is shown with its point; others are classes.
-INVENTED = re.compile(r"(inner|leaf) \d+")  # `load_edges` calls nodes without a name so.
+DISTINCT_TEXTS = 0.5  # If more than this fraction of a column's texts differ, they are details of points; otherwise classes.
+GENERATED_NAME = re.compile(r"(inner|leaf) \d+")  # The names that `load_edges` gives to nodes without one.
 NAMES = ("auto", "all", "leaves", "none")
 Column = list[str] | np.ndarray  # classes, "" where one is missing; or numbers, NaN where one is missing
 
 
 class Description(NamedTuple):
-    """What is known about n points beside their coordinates."""
+    """Names and columns of n points, beside their coordinates."""
 
     names: list[str] | None = None
     columns: Mapping[str, Column] = {}
@@ -71,7 +71,8 @@ class Description(NamedTuple):
         order = sorted(self.columns, key=lambda name: name != self.colour)
         numbers = {name: self.columns[name] for name in order if isinstance(self.columns[name], np.ndarray)}
         words = {name: [text or None for text in self.columns[name]] for name in order if name not in numbers}
-        texts = {name: column for name, column in words.items() if name != self.colour and len(set(column)) > FEW * len(column)}
+        varied = [name for name, column in words.items() if len(set(column)) > DISTINCT_TEXTS * len(column)]
+        texts = {name: words[name] for name in varied if name != self.colour}
         labels: Any = {name: column for name, column in words.items() if name not in texts}
         details = {name: [text or "" for text in column] for name, column in texts.items()}
         if self.cells and self.names is not None:  # to be searched, but not to be written on the page
@@ -85,14 +86,14 @@ class Description(NamedTuple):
 
 def own_names(names: Sequence[str]) -> list[str]:
     """The names, with "" for nodes that have none in their file."""
-    return ["" if INVENTED.fullmatch(name) else name for name in names]
+    return ["" if GENERATED_NAME.fullmatch(name) else name for name in names]
 
 
 OWN_LABELS = "class"  # The classes in a file of points, whose column may have no name.
 
 
 def read_described(path: Path, reading: Reading, *columns: object) -> tuple[Table, Description]:
-    """The points in a file, and what it and ``--metadata`` say about them; `columns` of numbers are not coordinates."""
+    """The points in a file, with the columns of the file and of ``--metadata``; `columns` of numbers are not coordinates."""
     table, wanted = read(path, reading), {*(reading.colour_by or ()), *map(str, columns)}
     numeric = [name for name in table.names or () if name in wanted]
     if numeric:
@@ -109,12 +110,12 @@ def read_described(path: Path, reading: Reading, *columns: object) -> tuple[Tabl
 
 
 def describe(names: list[str] | None, n: int, own: Mapping[str, Column], reading: Reading) -> Description:
-    """What the columns of their own file and those of ``--metadata`` say about n points."""
+    """The columns `own` of a file of n points and those of ``--metadata``."""
     columns, colours, note = dict(own), reading.colour_by or [], None
     if reading.metadata is not None:
         with named(reading.metadata):
             table = _read_table(reading.metadata, n)
-        joined, names, note = _joined(table, names, n, reading.metadata)
+        joined, names, note = _join(table, names, n, reading.metadata)
         columns |= joined
         colours = colours or (list(joined) if len(table) == 1 else [])
     for name in colours:
@@ -125,7 +126,7 @@ def describe(names: list[str] | None, n: int, own: Mapping[str, Column], reading
 
 
 def _typed(column: Column) -> Column:
-    """A column as numbers if all of it is numbers, unless these are integers with few values, as clusters have them."""
+    """A column as numbers if all its entries are numbers, unless these are integers with few values, such as clusters."""
     if isinstance(column, list):
         if not any(column) or not all(is_number(text) for text in column if text):
             return column
@@ -143,7 +144,7 @@ def _read_table(path: Path, n: int) -> dict[str, list[str]]:
     delimiter = next((mark for mark in ("\t", ",") if text and mark in text[0]), None)
     if delimiter is None or ending(path) in (".txt", ".npy"):
         column = [line.strip() for line in (load_labels(path) if ending(path) == ".npy" else text)]
-        return {"metadata": column[len(column) == n + 1 :]}  # without its heading
+        return {"metadata": column[len(column) == n + 1 :]}  # without a heading
     try:
         header, *rows = [fields for fields in csv.reader(text, delimiter=delimiter) if any(fields)]
     except csv.Error as error:
@@ -154,7 +155,7 @@ def _read_table(path: Path, n: int) -> dict[str, list[str]]:
     return {name.strip(): [fields[j].strip() for fields in rows] for j, name in enumerate(header)}
 
 
-def _joined(
+def _join(
     table: Mapping[str, list[str]], names: list[str] | None, n: int, path: Path
 ) -> tuple[dict[str, list[str]], list[str] | None, str]:
     """The columns of a table in the order of the points, the names of the points, and how they were joined.
@@ -170,7 +171,7 @@ def _joined(
         return dict(table), names, f"{n:,} points, in order"
     known = set(names)
     key = max(table, key=lambda name: len(known.intersection(table[name])))
-    row = {name: k for k, name in reversed(list(enumerate(table[key]))) if name}  # of a repeated name the first row
+    row = {name: k for k, name in reversed(list(enumerate(table[key]))) if name}  # the first row of a repeated name
     found = sum(name in row for name in names)
     if not found:
         example = max(names[:9], key=len)

@@ -29,8 +29,8 @@ from .compare import few_neighbours
 from .console import common, print_rows, progress_bar, report, seconds, to_json
 from .files import MODELS, STDOUT, Reading, Writer, figure_for, save_figure, write_files
 from .options import (
-    ELSEWHERE,
-    USUAL,
+    DEFAULT_METHOD,
+    NOT_SETTABLE,
     command,
     components,
     edges_option,
@@ -43,9 +43,9 @@ from .options import (
 )
 from .points import Description, point_writer, read_described, read_edges
 
-MEASURED_ROWS = 1 << 14  # Figures of more rows are those of a random sample of this size: some seconds, and errors below 1 %.
+MEASURED_ROWS = 1 << 14  # More rows are measured on a random sample of this size: some seconds, and errors below 1 %.
 DRAWN_ROWS = 1 << 18  # The largest number of points in a plot of a large file: more do not change the picture.
-PICTURED = "horopca-stretch"  # The default with --plot: it halves the distortion of a picture.
+PICTURE_METHOD = "horopca-stretch"  # The default with --plot: it halves the distortion of a picture.
 
 
 def _check_points(path: Path, *, force: bool, formats: Sequence[str]) -> None:
@@ -121,7 +121,7 @@ def reduce(**options: Any) -> None:
     report(summary, lambda: _print(summary, reduced.about))
 
 
-# ---------------------------------------------------------------- what is asked
+# ---------------------------------------------------------------- the options of the command
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class Request:
     address: str | None  # of a Dask cluster
 
     def check(self) -> None:
-        """Find errors that need no work to be found."""
+        """Raise errors that can be found before any work."""
         given = {"edges": self.edges, **{name: getattr(self.reading, name) for name in ("clip", "metadata", "colour_by")}}
         for name, value in given.items():
             if self.address is not None and value:
@@ -168,7 +168,7 @@ class Request:
 
     @property
     def method_name(self) -> str:
-        return self.method or (USUAL if self.plot is None else PICTURED)
+        return self.method or (DEFAULT_METHOD if self.plot is None else PICTURE_METHOD)
 
     @property
     def components(self) -> int | float | None:
@@ -205,11 +205,11 @@ def kept_dimensions(estimator: Any) -> int:
     return fitted_coordinates(estimator).dimension(estimator._n_features_out)
 
 
-# ---------------------------------------------------------------- what is found
+# ---------------------------------------------------------------- reductions
 
 
 class Reduced(NamedTuple):
-    """What was found."""
+    """The result of a reduction."""
 
     estimator: Any  # fitted
     n_points: int
@@ -224,7 +224,7 @@ class Reduced(NamedTuple):
 def measure(take: Callable[[np.ndarray], Any], n: int, estimator: Any, Y: Any = None) -> dict[str, Any]:
     """Distortion and neighbours kept, of at most `MEASURED_ROWS` random rows of n, which ``take(indices)`` returns.
 
-    Y are the images of all rows, if they are known. There are no figures of a single row, or with ``--quiet``.
+    Y are the images of all rows, if they are known. Nothing is measured for a single row, or with ``--quiet``.
     """
     names = ("n_neighbors", *NEAR_MEASURES)
     found: dict[str, Any] = {"distortion": math.nan, "distortion_error": 0.0, "n_measured": 0, **dict.fromkeys(names)}
@@ -237,7 +237,7 @@ def measure(take: Callable[[np.ndarray], Any], n: int, estimator: Any, Y: Any = 
     pairs = report_pairs(m)
     distortion, error = average_distortion(X, images, n_pairs=pairs, return_error=True, **settings)
     if m < n and pairs:
-        error *= math.sqrt(pairs / (m // 2))  # pairs of a sample are no more certain than its m / 2 disjoint ones
+        error *= math.sqrt(pairs / (m // 2))  # the pairs of a sample share points: they count as its m / 2 disjoint pairs
     found |= {"distortion": distortion, "distortion_error": error, "n_measured": m}
     return found | kept_neighbours(X, images, **settings)
 
@@ -275,7 +275,7 @@ def reduce_streamed(request: Request, outputs: OutputSet) -> Reduced:
 
 
 def _summary(reduced: Reduced, request: Request) -> dict[str, Any]:
-    """What to report about a reduction: its size, its parameters, what it keeps, and the files."""
+    """The summary of a reduction: its size, its parameters, what it keeps, and the files."""
     estimator, coordinates = reduced.estimator, fitted_coordinates(reduced.estimator)
     kept = getattr(estimator, "explained_variance_ratio_", None)
     return {
@@ -286,7 +286,7 @@ def _summary(reduced: Reduced, request: Request) -> dict[str, Any]:
         "method": None if request.from_fit else request.method_name,
         "estimator": type(estimator).__name__,
         **coordinates._asdict(),
-        **{name: value for name, value in estimator.get_params().items() if name not in ELSEWHERE and np.ndim(value) == 0},
+        **{name: value for name, value in estimator.get_params().items() if name not in NOT_SETTABLE and np.ndim(value) == 0},
         "seed": common().seed,
         **reduced.figures,
         "variance": getattr(estimator, "total_variance_", None),

@@ -12,7 +12,7 @@ from ..metrics.stability import bootstrap
 from .console import common, print_rows, progress_bar, report, with_options
 from .files import Reading, figure_for, save_figure, write_files
 from .options import (
-    USUAL,
+    DEFAULT_METHOD,
     command,
     groups_option,
     jobs_option,
@@ -24,7 +24,7 @@ from .options import (
 )
 from .points import column_or_lines, read_described
 
-LISTED = 10  # The points with the largest spread that are listed.
+MOST_LISTED = 10  # The number of points, those with the largest spread, that are listed.
 REPORTED = ("n_resamples", "level", "stability", "merged", "converged", "conclusion")
 
 
@@ -66,13 +66,13 @@ def stability(
     figure, (table, about), seed = figure_for(plot), read_described(input, reading, groups), common().seed
     n, coordinates = len(table.X), reading.coordinates(table.model, table.curvature)
     options |= {"groups": column_or_lines(groups, about, n, "group"), "random_state": seed}
-    estimator = make_estimator(method or USUAL, n_components, settings, random_state=seed, **coordinates)
+    estimator = make_estimator(method or DEFAULT_METHOD, n_components, settings, random_state=seed, **coordinates)
     with progress_bar(f"Fitting {n:,} points {options['n_resamples']:,} times"):
         found = bootstrap(estimator.fit(table.X), table.X, **options)
     if figure is not None:
         about.draw(figure, found.images, regions=found, **coordinates)
         write_files((plot, save_figure(figure)))
-    least = [int(i) for i in np.argsort(-found.spread, kind="stable")[:LISTED]]
+    least = [int(i) for i in np.argsort(-found.spread, kind="stable")[:MOST_LISTED]]
     summary = {"input": input, "n_points": n, **{name: getattr(found, name) for name in REPORTED}}
     summary |= {"angle_bounds": found.angle_bounds.tolist(), "spread": float(np.sqrt(np.mean(found.spread**2)))}
     summary["least_sure"] = [

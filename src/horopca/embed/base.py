@@ -18,8 +18,8 @@ from ..geometry import MODELS, ModelName
 class Reach(NamedTuple):
     """Largest radii, at curvature -1, in the coordinates of a model."""
 
-    shown: float  # in a picture and in float32: 1e-5 inside the boundary
-    held: float  # in float64, without rounding to the boundary
+    shown: float  # that a picture and float32 can show: 1e-5 inside the boundary
+    held: float  # that float64 can represent without rounding to the boundary
 
 
 REACH = dict.fromkeys(MODELS, Reach(12.0, LARGEST_RADIUS)) | {"poincare": Reach(12.0, 34.0), "klein": Reach(6.0, 17.0)}

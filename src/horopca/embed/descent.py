@@ -2,7 +2,7 @@
 
 Points of the ball are carried as (z, δ) with δ = 1 - |z|^2. The frame of z is that of the origin carried there along the
 ray: in the ball, the coordinates times δ. A move by the tangent vector ξ takes z to z ⊕ tanh(|ξ|/2) ξ/|ξ|. Steps are
-therefore hyperbolic lengths, and mean the same at the root of a tree and at its leaves.
+therefore hyperbolic lengths, of the same scale at the root of a tree and at its leaves.
 
 With q = |z - z'|^2 / (δ δ') the distance is d = 2 asinh(sqrt q), and its gradient in the frame of z is minus the unit vector
 towards z',
@@ -26,13 +26,14 @@ from .graphs import Graph, shortest_paths
 
 MOST_NODES = 2048  # Up to this size all pairs have targets (32 MB).
 TARGET_PAIRS = 1 << 22  # Above it, about this many pairs have targets.
-WIDTH = 128  # Rows and columns of a block of pairs, whose arrays then stay in a core's cache.
+BLOCK_WIDTH = 128  # Rows and columns of a block of pairs, whose arrays then stay in a core's cache.
 COINCIDENT = 1e-12  # This is added to sinh^2(d/2): two points that coincide count as points at distance 2e-6.
-CANCELLED = 1e-11  # A Gram matrix gives a smaller square of a difference, of numbers below 1, to fewer than four digits.
-MOMENTUM, MEMORY = 0.9, 0.99  # Adam's usual averages, with a shorter memory of squares: the objective changes on the way.
-SCALE_STEP = 0.2  # Step of the log of the scale, relative to those of the points: it must not run ahead of them.
-FLAT_AFTER = 0.9  # Extra dimensions are gone after this fraction of the steps; the rest of them reduce the distortion again.
-NEIGHBOURS, NARROW = 10, 0.2  # A neighbour's weight falls by 1/e over this fraction of the distance of the tenth neighbour.
+CANCELLATION = 1e-11  # A smaller squared difference, of numbers below 1, has fewer than four digits if a Gram matrix gives it.
+MOMENTUM, MEMORY = 0.9, 0.99  # Decay rates of Adam; that of the squares is below the usual 0.999, since the objective changes.
+SCALE_STEP = 0.2  # Step of the log of the scale relative to those of the points: faster, it would overshoot.
+FLATTENED_AFTER = 0.9  # Extra dimensions are removed in this fraction of the steps; the others reduce the distortion again.
+# The weight of a neighbour falls by 1/e over this fraction of the distance of the tenth neighbour.
+NEIGHBOURS, NEIGHBOUR_WIDTH = 10, 0.2
 
 
 # ---------------------------------------------------------------- points of the ball
@@ -64,7 +65,7 @@ class Ball(NamedTuple):
         return Ball(new, delta / np.cosh(size / 2) ** 2 / D)
 
     def within(self, far: float) -> Ball:
-        """The points, those beyond radius `far` brought back to it along their rays."""
+        """The points; those beyond radius `far` are moved back to it along their rays."""
         least = 1 / np.cosh(far / 2) ** 2  # 1 - |z|^2 there
         beyond = self.delta < least
         if not beyond.any():
@@ -85,7 +86,7 @@ class Ball(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """How well points keep distances: a scale, and the average distortion at it."""
+    """How well points keep distances: a scale, and the average distortion at that scale."""
 
     scale: float
     distortion: float
@@ -158,7 +159,7 @@ class Adam:
         self.mean, self.square, self.count = np.zeros(shape), np.zeros((shape[0], 1)), 0
 
     def step(self, gradient: np.ndarray) -> np.ndarray:
-        d = gradient.shape[1]  # which may have become smaller
+        d = gradient.shape[1]  # the dimension decreases when points are flattened
         self.count += 1
         self.mean = MOMENTUM * self.mean[:, :d] + (1 - MOMENTUM) * gradient
         self.square = MEMORY * self.square + (1 - MEMORY) * np.mean(gradient * gradient, axis=1, keepdims=True)
@@ -173,7 +174,7 @@ class Descent:
     A step uses the pairs of one block of rows for every block of columns, chosen at random: a sample that contains every
     point. Large steps on samples carry points past each other, which an optimiser that sees all pairs at once cannot do.
     `DistortionEmbedding` and `refine` descend within a largest radius, `TreeEmbedding` within the cones of a layout, and
-    `transform` with the points before `first` fixed. Zero distances are unknown ones.
+    `transform` with the points before `first` fixed. A distance of 0 is unknown.
     """
 
     def __init__(
@@ -194,7 +195,9 @@ class Descent:
         )
         self.rows, self.columns = (_blocks(size) for size in distances.shape)
         k = NEIGHBOURS * distances.shape[0] // distances.shape[1]
-        self.widths = NARROW * np.partition(distances, min(k, len(distances) - 1), axis=0)[k] if neighbor_weight else None
+        self.widths = (
+            NEIGHBOUR_WIDTH * np.partition(distances, min(k, len(distances) - 1), axis=0)[k] if neighbor_weight else None
+        )
 
     def run(self, points: Ball, scale: float, plan: Schedule, d: int | None = None) -> Ball:
         """The points after a descent in which the scale is learnt, unless fixed; flattened to d dimensions on the way."""
@@ -211,8 +214,8 @@ class Descent:
             if not self.fixed_scale:
                 log_scale += SCALE_STEP * rate * float(scaler.step(np.array([[slope]]))[0, 0])
             if points.z.shape[1] > d:
-                left = 1 - progress / FLAT_AFTER  # the fraction that is removed rises to 1
-                flat = min(1.0, 3 * (1 - left) / left / (FLAT_AFTER * plan.steps)) if left > 0 else 1.0
+                left = 1 - progress / FLATTENED_AFTER  # the fraction that is removed rises to 1
+                flat = min(1.0, 3 * (1 - left) / left / (FLATTENED_AFTER * plan.steps)) if left > 0 else 1.0
                 points = points.flattened(d, flat)
             points = self.constrain(points)
         return points
@@ -267,7 +270,7 @@ def _softmax(u: np.ndarray) -> np.ndarray:
 
 
 def _blocks(size: int) -> list[slice]:
-    ends = np.linspace(0, size, -(-size // WIDTH) + 1).astype(int).tolist()
+    ends = np.linspace(0, size, -(-size // BLOCK_WIDTH) + 1).astype(int).tolist()
     return [slice(start, stop) for start, stop in pairwise(ends)]
 
 
@@ -280,8 +283,8 @@ def factors(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def squared_differences(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """|z - z'|^2 of all pairs from a product of `factors`, and again from differences where the product has cancelled."""
     square: np.ndarray = left @ right.T
-    if square.min() < CANCELLED:
-        i, j = np.nonzero(square < CANCELLED)
+    if square.min() < CANCELLATION:
+        i, j = np.nonzero(square < CANCELLATION)
         gap = left[i, :-2] / -2 - right[j, :-2]
         square[i, j] = np.einsum("nd,nd->n", gap, gap)
     return square

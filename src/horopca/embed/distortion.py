@@ -13,7 +13,7 @@ from .._input.arguments import check_count, check_generator, check_number
 from .._input.coordinates import Coordinates, check_coordinates
 from .._input.threads import one_blas_thread
 from .._optimize.result import Ending
-from ..estimators.fitting import check_climb
+from ..estimators.fitting import check_stopping
 from ..geometry import ModelName, lift, pairwise_distance
 from ..statistics import principal_axes
 from .base import REACH, GraphEmbedding, rounded
@@ -21,7 +21,7 @@ from .descent import FINE_TUNING, TARGET_PAIRS, Ball, Descent, Schedule, Targets
 from .graphs import as_graph
 from .sarkar import best_scale, construct, spanning_tree
 
-CLOUD = 0.1  # Size of a random start: small, so that points can still pass each other.
+CLOUD_SIZE = 0.1  # Size of a random start: small, so that points can still pass each other.
 OPEN_DIMENSIONS = 10  # A random start in fewer dimensions unfolds in this many, then is flattened: a plane would entangle it.
 FEW_NODES = 500  # Up to this size four random starts take seconds. Which of them ends best is a matter of chance.
 OPENING = Schedule(1000, (0.15, 0.05), (0.1, 0.03))  # a random start in more dimensions than n_components
@@ -29,7 +29,7 @@ FLATTENING = Schedule(1000, (0.1, 0.05), (0.1, 0.1))  # the same while the extra
 DESCENT = Schedule(1500, (0.1, 1e-3), (0.1, 3e-3))  # a random start, or what was flattened
 LARGEST_RATIO = 1e5  # Distances closer than 1e-6 round together in the search, and none is beyond twice the largest radius.
 NEW_STARTS = 4  # Of each kind, for a new node. Twelve with as many random ones reduce the distortion by less than 1 %.
-SCORED = 256  # Starts are compared by their distances to this many known nodes, which leaves an error of a few percent.
+SCORED_NODES = 256  # Starts are compared by their distances to this many known nodes, which leaves an error of a few percent.
 LARGEST_IN_BALL = REACH["poincare"].held  # The search runs in the ball for every model.
 
 
@@ -37,10 +37,10 @@ class DistortionEmbedding(GraphEmbedding):
     """Points whose hyperbolic distances are those of the graph, up to a learnt scale, as closely as possible.
 
     Minimises the average distortion, the mean over pairs of ``|d / (scale * graph distance) - 1|``, over the points and the
-    scale [1]_: by Adam on samples of the pairs, on a smooth form of the objective that is
-    sharpened on the way. Every point moves in its own frame, so steps mean the same at every radius. One start is Sarkar's
-    construction at its best scale. The others are random clouds, which unfold in ten dimensions and are flattened if
-    `n_components` is smaller. The best result is improved further until it has converged.
+    scale [1]_: by Adam on samples of the pairs, on a smooth form of the objective that is sharpened during the search. Every
+    point moves in its own frame, so steps have the same scale at every radius. One start is Sarkar's construction at its best
+    scale. The others are random clouds, which unfold in ten dimensions and are flattened if `n_components` is smaller. The
+    best result is improved further until it has converged.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class DistortionEmbedding(GraphEmbedding):
     def _learn(self, graph: Any, coordinates: Coordinates) -> Ending:
         d = check_count("n_components", self.n_components, 2)
         starts = None if self.n_init == "auto" else check_count("n_init", self.n_init, 0)
-        check_climb(self)
+        check_stopping(self)
         weight = check_number("neighbor_weight", self.neighbor_weight, "a number of at least 0", least=0)
         far, scale = min(self._far(), LARGEST_IN_BALL), self._scale(coordinates)
         graph, rng = as_graph(graph, largest_component=self.largest_component), check_generator(self.random_state)
@@ -190,11 +190,11 @@ class DistortionEmbedding(GraphEmbedding):
         D = _check_new(distances, len(known)) * self.distance_scale_ * coordinates.scale
         batches = gen_batches(len(D), max(1, TARGET_PAIRS // (2 * NEW_STARTS * len(known))))  # bounds the memory
         with one_blas_thread():
-            x = np.concatenate([_placed(D[rows], known, far, rng) for rows in batches])
+            x = np.concatenate([_place_new(D[rows], known, far, rng) for rows in batches])
         return np.asarray(coordinates.from_hyperboloid(x, x.dtype))
 
 
-def _placed(D: np.ndarray, known: np.ndarray, far: float, rng: np.random.Generator) -> np.ndarray:
+def _place_new(D: np.ndarray, known: np.ndarray, far: float, rng: np.random.Generator) -> np.ndarray:
     """Points (m, d+1) with distances D (m, n) to the known points: for each, the best end of descents from several starts.
 
     Some starts are the known points nearest in D, and some are those with the best distances to the others. In a tree, either
@@ -202,7 +202,7 @@ def _placed(D: np.ndarray, known: np.ndarray, far: float, rng: np.random.Generat
     """
     m, n = D.shape
     inverse = np.divide(1.0, D, out=np.zeros_like(D), where=D > 0)
-    some = rng.permutation(n)[:SCORED]
+    some = rng.permutation(n)[:SCORED_NODES]
     E = pairwise_distance(known, known[some])
     fitting = np.stack([np.argsort(_misfit(E, row))[:NEW_STARTS] for row in inverse[:, some]])
     starts = np.hstack([np.argsort(np.where(D > 0, D, np.inf), axis=1)[:, :NEW_STARTS], fitting])
@@ -278,7 +278,7 @@ class Search:
 
     def from_cloud(self, d: int) -> Candidate:
         """A random start after its descent, which begins in more dimensions if d is small."""
-        size, wide = min(CLOUD, self.far / 10), max(d, OPEN_DIMENSIONS)
+        size, wide = min(CLOUD_SIZE, self.far / 10), max(d, OPEN_DIMENSIONS)
         start = self.candidate(lift(size * self.rng.standard_normal((len(self.targets.order), wide))))
         if wide > d:
             x = self.after(OPENING, start).x

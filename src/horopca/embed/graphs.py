@@ -1,4 +1,4 @@
-"""Graphs: what `fit` accepts, connected graphs with lengths, rooted trees, shortest paths.
+"""Graphs: the forms that `fit` accepts, connected graphs with lengths, rooted trees, shortest paths.
 
 Names and their order are kept. An edge (u, v) reads "u is a v": the child comes first. Edges that form a tree only in the
 other direction are reversed.
@@ -24,7 +24,7 @@ from ..io.reading import PACKABLE, READABLE
 from ..io.text import ending, open_lines
 
 ROUNDING = 1e-9  # Relative difference of two sums of the same lengths in another order, with a wide margin.
-LARGEST_WEIGHT = 1e100  # The square of a weight is a number, too; the smallest is the inverse of this.
+LARGEST_WEIGHT = 1e100  # The square of a weight does not overflow. The smallest weight is the inverse.
 
 
 class Relations(NamedTuple):
@@ -174,7 +174,7 @@ def _from_pairs(pairs: Iterable[Any], names: Iterable[Any] = ()) -> Relations:
         try:
             weights = np.array([row[2] if len(row) == 3 else 1.0 for row in rows], dtype=np.float64)
         except (TypeError, ValueError):
-            raise ValueError("graph must have numbers as the weights of its edges, but contains something else.") from None
+            raise ValueError("The weights of the edges of graph must be numbers, but some are not.") from None
     return Relations(list(position), np.array(edges, dtype=np.int64).reshape(-1, 2), weights)
 
 
@@ -183,7 +183,7 @@ def _from_mapping(parents: Mapping[Any, Any]) -> Relations:
     listed = next((child for child, parent in parents.items() if isinstance(parent, Mapping | list | set)), None)
     if listed is not None:
         raise ValueError(
-            f"graph, as a mapping, must lead from each child to its parent, but {listed!r} leads to several nodes. "
+            f"graph, as a mapping, must map each child to its parent, but maps {listed!r} to several nodes. "
             "Pass pairs (child, parent)."
         )
     names = dict.fromkeys(name for pair in parents.items() for name in pair if name is not None)
@@ -261,7 +261,9 @@ def _without_loops(found: Relations) -> Relations:
     if not loops.any():
         return found
     name = found.names[found.edges[int(loops.argmax()), 0]]
-    warnings.warn(f"graph joins {int(loops.sum())} node(s) to themselves, e.g. {name!r}: this is left out.", stacklevel=3)
+    warnings.warn(
+        f"graph joins {int(loops.sum())} node(s) to themselves, e.g. {name!r}: these edges are ignored.", stacklevel=3
+    )
     return found._replace(edges=found.edges[~loops], weights=None if found.weights is None else found.weights[~loops])
 
 
@@ -293,7 +295,7 @@ def _symmetric(found: Relations) -> csr_array:
     if clash.size:
         u, v = found.names[low[clash[0]]], found.names[high[clash[0]]]
         a, b = weights[clash[0]], weights[clash[0] + 1]
-        raise ValueError(f"An edge of graph must have one weight, but {u!r} - {v!r} comes with {a:g} and with {b:g}. Keep one.")
+        raise ValueError(f"An edge of graph must have one weight, but {u!r} - {v!r} has {a:g} and {b:g}. Keep one.")
     half = csr_array((np.delete(weights, again), (np.delete(low, again), np.delete(high, again))), shape=(n, n))
     return half + half.T
 

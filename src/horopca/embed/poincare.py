@@ -19,7 +19,7 @@ from .base import GraphEmbedding
 from .descent import COINCIDENT, Ball
 from .graphs import as_relations, sorted_nodes
 
-LONGEST_STEP = 1.0  # A point moves no farther in one batch: the gradient of many relations is valid near the point only.
+LONGEST_STEP = 1.0  # A point moves no farther in one batch: the gradient is valid only near the point.
 BURN_IN, START = 0.1, 1e-3  # Factor of the learning rate in the first epochs, and size of the random start: the paper's.
 # New nodes have epochs of their own, at rates that fall from 1 to 0: large steps are stable, since the other nodes do not
 # move. On held-out mammals, 500 epochs end no better.
@@ -62,7 +62,7 @@ class PoincareEmbedding(GraphEmbedding):
     random_state : int, RandomState instance, Generator or None, default=None
         Seeds the first points, the order of the relations and the negative samples.
     verbose : int, default=0
-        1: about ten lines on stderr on the way.
+        1: about ten lines on stderr.
 
     Attributes
     ----------

@@ -132,7 +132,7 @@ def _search(
 ) -> np.ndarray:
     """The points y (n, K+1), in the order of the targets, after two descents.
 
-    The first is by Adam in the tangent space at the origin. A small step there turns a deep point past many others. Steps in
+    The first is by Adam in the tangent space at the origin. A small step there moves a far point past many others. Steps in
     the frames of the points, as `Descent` takes them, leave the order of the branches around the origin as it is, and with it
     most false neighbours.
     """

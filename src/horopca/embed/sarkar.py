@@ -1,4 +1,4 @@
-"""Sarkar's construction: a tree is put into hyperbolic space node by node, as evenly as the dimension allows."""
+"""Sarkar's construction: the nodes of a tree are placed one by one, as evenly as the dimension allows."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .graphs import Graph, Tree, as_graph, centre, rooted, shortest_paths
 
 GRID = 16  # Number of scales that are compared; then half as many around the best.
 SHORT_EDGE = 0.05  # Length of the median edge at the smallest of them.
-FARTHEST_LEAF = 100.0  # Of the largest scale: points that part beyond radius 36 have one direction in float64.
-TUNED_ON = 1 << 17  # Number of pairs on which scales are compared.
+FARTHEST_LEAF = 100.0  # Radius of the deepest leaf at the largest scale. Paths that part beyond radius 36 coincide in float64.
+TUNING_PAIRS = 1 << 17  # Number of pairs on which scales are compared.
 MOST_OPTIMISED = 256  # More directions than this are random ones, which are nearly as good.
-SHARPNESS = (3.0, 30.0)  # Of the repulsion, first and last; at a large one only the smallest distance counts.
+SHARPNESS = (3.0, 30.0)  # First and last sharpness of the repulsion: if it is large, only the smallest distance counts.
 
 
 class SarkarEmbedding(GraphEmbedding):
@@ -41,7 +41,7 @@ class SarkarEmbedding(GraphEmbedding):
         Dimension of the space, at least 2.
     scale : "auto" or float, default="auto"
         Length of an edge of weight 1, in the space of the estimator's curvature. "auto" takes the one with the least
-        distortion, measured on the coordinates that come out.
+        distortion, measured on the rounded coordinates.
     max_radius : "auto", float or None, default="auto"
         Largest distance of a point from the origin, at curvature -1. "auto" is 12 (6 in the Klein model), which a picture
         and float32 can show; None is the largest for float64 coordinates of the model.
@@ -152,7 +152,7 @@ def spanning_tree(graph: Graph, targets: Targets, root: int | None = None) -> Tr
     """
     if graph.is_tree or root is not None:
         return rooted(graph.adjacency, centre(graph.adjacency) if root is None else root)
-    some, light = targets.thinned(TUNED_ON), minimum_spanning_tree(graph.adjacency)
+    some, light = targets.thinned(TUNING_PAIRS), minimum_spanning_tree(graph.adjacency)
     central = targets.order[np.argsort(targets.distances.mean(axis=1))[:8]]
     hubs = np.argsort(-np.diff(graph.adjacency.indptr), kind="stable")[:4]
     trees = [rooted(graph.adjacency, int(node)) for node in (*central, *hubs)]
@@ -175,7 +175,7 @@ def best_scale(
     log: Callable[[str], None] = lambda _: None,
 ) -> float:
     """The length of an edge of weight 1 at which a layout of the tree has the least distortion, rounding included."""
-    targets = targets.thinned(TUNED_ON)
+    targets = targets.thinned(TUNING_PAIRS)
 
     def loss(scale: float) -> float:
         fit = targets.fit(rounded(layout(scale), coordinates)[targets.order])

@@ -23,13 +23,13 @@ from .sarkar import best_scale
 
 FARTHEST = 17.0  # Up to this radius float64 coordinates of the disk resolve the margins between edges; Klein's up to 8.5.
 MOST_LEVELS = 20_000  # Levels of the tree that restorations of the layout may visit in all, which takes some seconds.
-WIDEST = 0.98 * np.pi  # A cone of half a turn is not convex.
+WIDEST_CONE = 0.98 * np.pi  # A cone of half a turn is not convex.
 MARGIN = 0.05  # The direction of a node keeps this fraction of its cone from either side.
 LEAST_SHARE = 0.2  # A child keeps at least this fraction of its share of the angle, however its siblings push.
 # Shares of the angle go by leaves to this power. On 12 random trees of four kinds the distortion was .066, .058, .053, .052 and
 # .054 (geometric means) for the powers 0, 0.3, 0.5, 0.7 and 1.
 LEAF_POWER = 0.7
-SHORTEST = 1e-6  # The shortest edge that the disk resolves in float64 at the largest radius that is allowed.
+SHORTEST_EDGE = 1e-6  # The shortest edge that the disk resolves in float64 at the largest radius that is allowed.
 SPACING = 0.05  # A node's largest radius is smaller than its children's by this, so that an edge to them has a length.
 
 
@@ -198,7 +198,7 @@ class PlanarLayout:
             cone = Cone.at(level.parent, z, arcs, self.root)
             stop = level.until * cone.width
             start = np.where(level.first, 0.0, np.roll(stop, 1))
-            size = np.tanh(np.maximum(scale * self.tree.length[level.node], SHORTEST) / 2)
+            size = np.tanh(np.maximum(scale * self.tree.length[level.node], SHORTEST_EDGE) / 2)
             self._put(level, z, arcs, cone, start, stop, (start + stop) / 2, (start + stop) / 2, size)
         return z
 
@@ -208,7 +208,7 @@ class PlanarLayout:
         The side between two siblings stays where it is unless both of the leaves next to it lie beyond.
         """
         z = z.copy()
-        z[self.root] *= min(1.0, self.largest[self.root] / max(abs(z[self.root]), SHORTEST))
+        z[self.root] *= min(1.0, self.largest[self.root] / max(abs(z[self.root]), SHORTEST_EDGE))
         arcs = np.ones((2, len(z)), dtype=complex)
         arcs[:, self.root] = self._cut(z)
         for level in self.levels:
@@ -222,7 +222,7 @@ class PlanarLayout:
             stop = np.where(level.last, 1.0, beyond + least) * cone.width
             start = np.where(level.first, 0.0, np.roll(stop, 1))
             here, size = cone.direction(z[level.node]), np.abs(seen(z[level.node], cone.apex))
-            self._put(level, z, arcs, cone, start, stop, (first + last) / 2, here, np.maximum(size, np.tanh(SHORTEST / 2)))
+            self._put(level, z, arcs, cone, start, stop, (first + last) / 2, here, np.maximum(size, np.tanh(SHORTEST_EDGE / 2)))
         return z
 
     def _cut(self, z: np.ndarray) -> np.ndarray:
@@ -247,8 +247,8 @@ class PlanarLayout:
         """Write the points and arcs of a level: cones from `start` to `stop`, around `middle` where they are too wide, the
         nodes at `angle` and tanh(distance/2) = `size` from their parents, or as near to that as cone and radius allow."""
         self.side[level.node] = cone.ideal(stop)
-        middle = np.clip(middle, start + WIDEST / 2, np.maximum(stop, start + WIDEST) - WIDEST / 2)
-        start, stop = np.maximum(start, middle - WIDEST / 2), np.minimum(stop, middle + WIDEST / 2)
+        middle = np.clip(middle, start + WIDEST_CONE / 2, np.maximum(stop, start + WIDEST_CONE) - WIDEST_CONE / 2)
+        start, stop = np.maximum(start, middle - WIDEST_CONE / 2), np.minimum(stop, middle + WIDEST_CONE / 2)
         margin = MARGIN * (stop - start)
         u, p = cone.unit(np.clip(angle, start + margin, stop - margin)), cone.apex
         # |z| at t u from p is the largest where t solves a quadratic equation

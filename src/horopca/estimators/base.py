@@ -29,23 +29,23 @@ from .fitting import (
 )
 from .scores import score_of
 
-# Private attributes that a fit may leave out, depending on the options. Others are scikit-learn's own, or set by every fit.
-OPTIONAL = ("_centre", "_mean", "_reach", "_weights")
+# Private attributes that a fit sets only with some options, so that a refit must delete them. Every fit sets the others.
+OPTIONAL_STATE = ("_centre", "_mean", "_reach", "_weights")
 
 
 @contextmanager
 def new_fit(estimator: BaseEstimator) -> Iterator[None]:
-    """Forget what was learnt before; bring it back if the fit fails or is interrupted."""
+    """Delete the fitted attributes; restore them if the fit fails or is interrupted."""
     with restore_on_error(estimator):
         for name in dict(vars(estimator)):
-            if name in OPTIONAL or (name.endswith("_") and not name.startswith("_")):
+            if name in OPTIONAL_STATE or (name.endswith("_") and not name.startswith("_")):
                 delattr(estimator, name)
         yield
 
 
 @contextmanager
 def restore_on_error(estimator: BaseEstimator) -> Iterator[None]:
-    """Bring back what was learnt before if the fit fails or is interrupted."""
+    """Restore all attributes if the fit fails or is interrupted."""
     before = dict(vars(estimator))
     try:
         yield
@@ -101,7 +101,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HyperbolicE
         """The output of `transform` for validated points."""
 
     def _as_chosen(self) -> Any:
-        """The estimator to save or to fit again: this one, with the parameters that its fit has chosen."""
+        """The estimator to save or to fit again, with the parameters that the fit has chosen."""
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -139,7 +139,7 @@ class HyperbolicReduction(Transformer):
     All reductions use the same names. ``components_`` are unit directions (n_components_, n_dimensions) at a point of the
     space, carried to the origin along a geodesic; other kinds of components have names of their own (``ideal_points_``,
     ``reference_points_``). ``explained_variance_`` is what each component adds to the pair variance (mean squared distance over
-    ordered pairs) of the images, ``explained_variance_ratio_`` the same as fractions of the ``total_variance_`` of the points.
+    ordered pairs) of the images, and ``explained_variance_ratio_`` the same divided by the ``total_variance_`` of the points.
     They are measured on at most 16384 points, and above 3000 points on half a million pairs. A map that may lengthen distances
     can have ratios that sum to more than 1, or that are negative. ``objective_`` is what the fit optimises, and `score`
     measures.
@@ -190,7 +190,7 @@ class HyperbolicReduction(Transformer):
         return self
 
     def _learn_rows(self, rows: Rows, **options: Any) -> Ending:
-        """Learn the number of components, if it is to be chosen, and the components, with options of `_fit_components`."""
+        """Learn the components, and their number if n_components is a fraction; `options` are for `_fit_components`."""
         objective = self._check_parameters()
         n, d = rows.shape[0], rows.shape[1] - 1
         K = check_components(self.n_components, d, n)

@@ -18,8 +18,8 @@ from ..geometry._arrays import Array, array_namespace, dot, finite_root, from_nu
 from ..geometry.isometries import translate_ideal
 from ..projections import Spine, spine_from_ideal_points, unslide
 from ..statistics import principal_axes
-from .fitting import check_climb, check_starts
-from .whitening import ALL_ONE, Whitener
+from .fitting import check_starts, check_stopping
+from .whitening import ALL_COINCIDE, Whitener
 
 DIRECTION_STARTS = 6  # Starts for each direction by default, the best of eight times as many candidates.
 DIRECTION_ROWS = 1 << 13  # Of more points, a random sample of this size is searched.
@@ -139,7 +139,7 @@ class BusemannWhitener(Whitener):
                 rng=rng,
             )
         if len(found.q) == 0:
-            raise ValueError(ALL_ONE)
+            raise ValueError(ALL_COINCIDE)
         if len(found.q) < K and self.n_components is not None:
             raise ValueError(
                 f"n_components must be at most {len(found.q)}, the number of independent Busemann coordinates of X, but is "
@@ -152,7 +152,7 @@ class BusemannWhitener(Whitener):
     def _count(self, n: int, d: int) -> int:
         check_choice("strategy", self.strategy, ("joint", "greedy"))
         check_starts(self.n_init, DIRECTION_STARTS)
-        check_climb(self)
+        check_stopping(self)
         if self.n_components is None:
             return min(2 * d, n - 1)
         return check_count("n_components", self.n_components, 1, n - 1, f" or None (X has {n} rows)")

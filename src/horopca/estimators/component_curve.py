@@ -1,4 +1,4 @@
-"""How many components: what is kept of held-out rows against the number of components, and what chance would add."""
+"""The number of components: what is kept of held-out rows for each number, and what chance would add."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from ..statistics import relative_change
 from .base import HyperbolicReduction
 from .folds import group_numbers, make_folds
 from .horopca import HoroPCA
-from .horopca_fit import canonical_order, centred_sample, check_search, merged, search_options
-from .parallel_analysis import DEPENDENT, beside_chance, look_dependent
+from .horopca_fit import canonical_order, centred_sample, check_search, merge_copies, search_options
+from .parallel_analysis import DEPENDENT, compare_with_chance, look_dependent
 from .scores import slid
 
 RuleName = Literal["null", "one_se"]
 MeasureName = Literal["distortion", "variance", "neighbours"]
 
-NEIGHBOURS = 10  # Nearest neighbours of each point that are compared, or a third of the fold if that is fewer.
-USUAL_COMPONENTS = 10  # The largest number of components by default.
-MOST_ROWS = 1 << 12  # Of more rows, a random sample of this size is used.
+NEIGHBOURS = 10  # The number of nearest neighbours that are compared, or a third of the fold if that is less.
+DEFAULT_MAX_COMPONENTS = 10  # The largest number of components by default.
+MOST_ROWS = 1 << 12  # A random sample of this size is used if there are more rows.
 
 Progress = Callable[[int, int, str], None]
 Map = Callable[[np.ndarray], np.ndarray]  # of points (n, d+1) to their images (n, k+1)
@@ -55,7 +55,7 @@ class HeldOut(NamedTuple):
 
 
 class ComponentCurve(NamedTuple):
-    """What is kept of unseen rows against the number of components, and how many the data supports; from `component_curve`."""
+    """What is kept of unseen rows for each number of components, and how many the data supports; from `component_curve`."""
 
     n_components: np.ndarray  #: (K,): 1 .. K
     distortion: HeldOut  #: average distortion; smaller is better
@@ -70,12 +70,12 @@ class ComponentCurve(NamedTuple):
 
     @property
     def p_values(self) -> np.ndarray:
-        """How often chance adds as much as a component does (m,): the share of the copies, the points counted among them."""
+        """p-values (m,): the fraction of the copies, with the points as one of them, to which a component adds as much."""
         return np.asarray((1 + np.sum(self.null >= self.added[: self.null.shape[1]], axis=0)) / (1 + len(self.null)))
 
     @property
     def choices(self) -> dict[str, int]:
-        """How many components each rule chooses: "null" only where there are copies to compare with."""
+        """How many components each rule chooses; "null" is present only if there are copies to compare with."""
         found = {"one_se": self._within_one_error()}
         if len(self.null):  # all of those that were compared but perhaps the last
             more = self.added[: self.null.shape[1]] > self.null.max(axis=0)
@@ -90,7 +90,7 @@ class ComponentCurve(NamedTuple):
     def _within_one_error(self) -> int:
         """The fewest components whose figure is within one standard error of the best."""
         figure: HeldOut = getattr(self, self.measure)
-        # a share is best where it is 1: with a stretch there may be more variance than there was
+        # the best fraction is 1: with a stretch the images may have more variance than the points
         loss, error = figure.mean if self.measure == "distortion" else np.abs(1 - figure.mean), figure.error
         best = int(np.argmin(loss))
         return 1 + int(np.argmax(loss <= loss[best] + error[best]))
@@ -114,7 +114,7 @@ class ComponentCurve(NamedTuple):
         if K == 0:
             return (
                 "No component adds more to the variance than chance does to points at the same distances from their mean, in "
-                "random directions: a picture of these points shows no direction that is theirs."
+                "random directions: directions in a picture of these points have no meaning."
             )
         more = " There may be more: raise max_components." if K == most < self.n_dimensions - 1 else ""
         copies = f"{len(self.null)} {'copy' if len(self.null) == 1 else 'copies'}"
@@ -144,7 +144,7 @@ def component_curve(
     n_jobs: int | None = None,
     progress: Progress = lambda done, total, doing: None,
 ) -> ComponentCurve:
-    """How many components: what is kept of rows that a fit has not seen, and what chance would add.
+    """What is kept of unseen rows for each number of components, and what chance would add.
 
     Components are fitted to the training rows of each fold and measured on the others. Each component is also compared with
     chance, as in parallel analysis: copies of the points keep their distances from the mean and their images on the previous
@@ -262,7 +262,7 @@ def curve_of(
     distortion, variance, neighbours = (HeldOut(held[:, k, 0], held[:, k, 1]) for k in range(3))
     if rule == "one_se" and measure == "neighbours" and np.isnan(neighbours.mean).any():
         raise ValueError("measure='neighbours' needs at least 4 unseen rows in every fold. Use fewer folds (cv).")
-    added, null = beside_chance(x, K, copies, None if members is None else members[some], rng, run)
+    added, null = compare_with_chance(x, K, copies, None if members is None else members[some], rng, run)
     dependent = groups is None and look_dependent(x)
     return ComponentCurve(np.arange(1, K + 1), distortion, variance, neighbours, added, null, rule, measure, d, dependent)
 
@@ -271,7 +271,7 @@ def _check_most(wanted: int | None, d: int, seen: int) -> int:
     """The largest number of components of the curve, at most what the smallest training part allows."""
     most = min(d, seen)
     if wanted is None:
-        return min(USUAL_COMPONENTS, most)
+        return min(DEFAULT_MAX_COMPONENTS, most)
     why = f" (the dimension of X is {d}, and the smallest part that is fitted has {seen} rows)"
     return check_count("max_components", wanted, 1, most, why)
 
@@ -280,35 +280,35 @@ def _check_most(wanted: int | None, d: int, seen: int) -> int:
 
 
 def _maps(estimator: HyperbolicReduction, coordinates: Coordinates, K: int, x: np.ndarray) -> Iterator[Map]:
-    """Maps to 1 .. K components that are fitted to points x (n, d+1), one after another."""
+    """Yield maps to 1, 2, .., K components that are fitted to points x (n, d+1)."""
     if isinstance(estimator, HoroPCA) and estimator.strategy == "joint":
         yield from _nested(x, K, estimator)
         return
     X, greedy = coordinates.from_hyperboloid(x, np.float64), isinstance(estimator, HoroPCA)
     settings = {"n_jobs": 1} if "n_jobs" in estimator.get_params() else {}
     for k in range(1, K + 1):
-        if k == 1 or not greedy:  # components that are found one after another are found once
+        if k == 1 or not greedy:  # one greedy fit contains the fits with fewer components
             fitted = clone(estimator).set_params(n_components=K if greedy else k, **settings).fit(X)
         still = Frame(fitted._mean, np.eye(x.shape[1] - 1))
-        yield partial(_seen_along, still, fitted.nested_spines_[k - 1]) if greedy else fitted._project
+        yield partial(_images_along, still, fitted.nested_spines_[k - 1]) if greedy else fitted._project
 
 
 def _nested(x: np.ndarray, K: int, estimator: HoroPCA) -> Iterator[Map]:
-    """The maps of a joint `HoroPCA` to 1 .. K components, fitted to points x (n, d+1) one from another."""
+    """The maps of a joint `HoroPCA` to 1 .. K components, fitted to points x (n, d+1), each starting from the one before."""
     spine, objective = check_search(estimator)
     name = "stretch" if estimator.stretch else objective
-    x, weights = merged(x[canonical_order(x)], np.ones(len(x)))
+    x, weights = merge_copies(x[canonical_order(x)], np.ones(len(x)))
     _, frame, sample = centred_sample(x, name, weights)
     sample = sample.take(sample.canonical_order())
     options = lambda k: search_options(estimator, name, sample.size, k, sampled=False)
     bases = search_nested(sample, K, spine, name, options)
     for basis in bases:
         along = spine_from_basis(basis[:, : x.shape[1]], float(np.exp(basis[:, x.shape[1] :].sum())))
-        yield partial(_seen_along, frame, along)
+        yield partial(_images_along, frame, along)
 
 
-def _seen_along(frame: Frame, spine: Spine, x: np.ndarray) -> np.ndarray:
-    """Images of points x (n, d+1) along a spine as it is seen from a frame."""
+def _images_along(frame: Frame, spine: Spine, x: np.ndarray) -> np.ndarray:
+    """Images of points x (n, d+1) for a spine in the coordinates of a frame."""
     return np.asarray(slid(frame.enter(x), spine))
 
 
@@ -317,16 +317,16 @@ def _held_out(
     estimator: HyperbolicReduction, coordinates: Coordinates, K: int, others: np.ndarray, x: np.ndarray
 ) -> np.ndarray:
     """Figures (figures, among and across, K) of unseen points x under maps that are fitted to others."""
-    before = [_apart(pairwise_distance(x)), pairwise_distance(x, others)]
+    before = [_without_diagonal(pairwise_distance(x)), pairwise_distance(x, others)]
     figures = []
     for image in _maps(estimator, coordinates, K, others):
         y = image(x)
-        after = [_apart(pairwise_distance(y)), pairwise_distance(y, image(others))]
+        after = [_without_diagonal(pairwise_distance(y)), pairwise_distance(y, image(others))]
         figures.append([_figures(*distances) for distances in zip(before, after, strict=True)])
     return np.array(figures).transpose(2, 1, 0)
 
 
-def _apart(distances: np.ndarray) -> np.ndarray:
+def _without_diagonal(distances: np.ndarray) -> np.ndarray:
     """Distances (n, n) without those of a point to itself (n, n-1)."""
     n = len(distances)
     return np.asarray(distances[~np.eye(n, dtype=bool)].reshape(n, n - 1))

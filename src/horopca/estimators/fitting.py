@@ -25,7 +25,7 @@ from ..geometry._arrays import to_numpy
 from ..statistics import Mean
 from .scores import MEASURED_ROWS, REPORTED_PAIRS, pair_variances
 
-ONE_POINT = 1e-28  # A pair variance below this is rounding: all points coincide.
+COINCIDENT_VARIANCE = 1e-28  # A smaller pair variance (distances of 1e-14) is rounding error: all points coincide.
 
 
 def begin_fit(estimator: Any, X: Any) -> Rows:
@@ -67,7 +67,7 @@ def keeps_graph(estimator: Any) -> bool:
 
 
 def fitted_coordinates(estimator: Any) -> Coordinates:
-    """The coordinates of the fit."""
+    """The model and curvature of the fit, as `Coordinates`."""
     return check_coordinates(as_fitted(estimator, "model"), as_fitted(estimator, "curvature"))
 
 
@@ -95,8 +95,8 @@ def check_components(n_components: Any, d: int | None, n: int) -> int | float:
 def fewest_components(learn: Callable[[int], float], most: int, share: float) -> int:
     """The fewest components, at most `most`, that keep a fraction `share` of the variance, by bisection.
 
-    `learn(K)` fits K components and returns the fraction that they keep, which does not decrease with K. Its last call is for
-    the result.
+    `learn(K)` fits K components and returns the fraction that they keep, which does not decrease with K. The last call of
+    `learn` is the one for the result.
     """
     few, enough = 0, 1
     while (kept := learn(enough)) < share and enough < most:
@@ -115,7 +115,7 @@ def check_starts(n_init: Any, auto: int) -> int:
     return auto if isinstance(n_init, str) and n_init == "auto" else check_count("n_init", n_init, 1, why=", or 'auto'")
 
 
-def check_climb(estimator: Any) -> None:
+def check_stopping(estimator: Any) -> None:
     """Validate max_iter and tol."""
     check_count("max_iter", estimator.max_iter, 1)
     if not (isinstance(estimator.tol, str) and estimator.tol == "auto"):
@@ -168,7 +168,7 @@ def measured_rows(n: int) -> np.ndarray:
 def nested_variances(clouds: Sequence[np.ndarray]) -> np.ndarray:
     """Pair variances of several arrays of points: images of the measured rows on 1, 2, ... components."""
     n = len(clouds[0])
-    pairs = REPORTED_PAIRS // max(1, len(clouds) // 4)  # so that many clouds take as long as a few
+    pairs = REPORTED_PAIRS // max(1, len(clouds) // 4)  # so that the time does not grow with the number of clouds
     return pair_variances(clouds, np.random.default_rng(0), pairs)[0] * (n - 1) / n
 
 
@@ -181,7 +181,7 @@ def store_variances(estimator: Any, cumulative: Any, total: float) -> None:
     """
     unit = fitted_coordinates(estimator).scale ** 2
     added = np.diff(np.asarray(cumulative, dtype=float), prepend=0.0)
-    nothing = total <= ONE_POINT  # coinciding points lose nothing
+    nothing = total <= COINCIDENT_VARIANCE  # coinciding points lose nothing
     estimator.explained_variance_ = added / unit
     estimator.explained_variance_ratio_ = np.eye(1, len(added))[0] if nothing else added / total
     estimator.total_variance_ = float(total) / unit
@@ -193,7 +193,7 @@ def store_variances(estimator: Any, cumulative: Any, total: float) -> None:
 def report_end(estimator: Any, ending: Ending) -> None:
     """Keep how a fit ended; if it did not converge, warn with a remedy. To be called by `fit` itself.
 
-    A search that has no step to make has still looked: its look at the start is an iteration.
+    ``n_iter_`` is at least 1, as scikit-learn requires: evaluating the start counts as an iteration.
     """
     n_iter, estimator.converged_, estimator.status_, remedy = ending
     estimator.n_iter_ = np.maximum(n_iter, 1) if isinstance(n_iter, np.ndarray) else max(n_iter, 1)
@@ -212,7 +212,7 @@ def _level_of_caller() -> int:
 
 
 def mean_ending(mean: Mean) -> Ending:
-    """How a fit ended that has a closed form apart from the mean."""
+    """How a fit ended whose only iterative part is the mean."""
     return Ending(mean.n_iter, mean.converged, mean.status.value, "The points may lie too far out for the Fréchet mean.")
 
 

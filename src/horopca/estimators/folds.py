@@ -22,11 +22,13 @@ def group_numbers(groups: Any, n: int) -> np.ndarray:
         return np.asarray(np.unique(named, return_inverse=True)[1])
     except TypeError:
         kinds = ", ".join(sorted({type(name).__name__ for name in named}))
-        raise ValueError(f"groups must be names or numbers that can be sorted, all of a kind, but are of {kinds}.") from None
+        raise ValueError(
+            f"groups must be names or numbers that can be sorted, all of one type, but have types {kinds}."
+        ) from None
 
 
 def make_folds(x: np.ndarray, cv: Any, groups: np.ndarray | None, some: np.ndarray, n: int, seed: int) -> list[Fold]:
-    """The folds of points x (m, d+1), which are `some` of n rows. `groups` (n,) has the group of each row."""
+    """The folds of points x (m, d+1), which are the rows `some` (m,) of n rows. `groups` (n,) has the group of each row."""
     alike = np.unique(x, axis=0, return_inverse=True)[1].ravel()
     if isinstance(cv, Integral):
         units = alike if groups is None else groups[some]
@@ -55,6 +57,6 @@ def _split(cv: Any, groups: np.ndarray | None, some: np.ndarray, n: int) -> list
     try:
         splits = [(place[np.asarray(a)], place[np.asarray(b)]) for a, b in check_cv(cv).split(place, None, groups)]
     except (IndexError, TypeError, ValueError) as error:
-        message = "cv must be a number of folds, a splitter that needs no classes, or splits, each two arrays of numbers of the"
+        message = "cv must be a number of folds, a splitter that needs no classes, or splits, each two arrays of indices of the"
         raise ValueError(f"{message} {n} rows, but: {error}") from None
     return [(seen[seen >= 0], unseen[unseen >= 0]) for seen, unseen in splits]

@@ -1,4 +1,4 @@
-"""What PGA and BSA share: reductions by geodesic projection on a submanifold."""
+"""The base of PGA and BSA: reductions by geodesic projection on a submanifold."""
 
 from __future__ import annotations
 
@@ -18,11 +18,20 @@ from ..geometry import lift, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, to_numpy
 from ..geometry._points import Chunk
 from ..statistics import principal_axes
-from .fitting import check_climb, check_point, check_starts, ending_after, fitted_coordinates, in_model, log_rounds, store_mean
+from .fitting import (
+    check_point,
+    check_starts,
+    check_stopping,
+    ending_after,
+    fitted_coordinates,
+    in_model,
+    log_rounds,
+    store_mean,
+)
 from .linear import LinearReduction
 
 HULL_ROWS = 1 << 13  # The search uses a random sample of at most this many rows.
-SAMPLED_TOL = 1e-6  # The tolerance on a sample, whose own error is larger.
+SAMPLED_TOL = 1e-6  # The smallest tolerance on a sample, whose own error is larger.
 HULL_STARTS = 8  # Starting points of each kind for n_init="auto".
 
 
@@ -65,7 +74,7 @@ class GeodesicReduction(LinearReduction):
         """Store other attributes, from points (K+1, d+1) of which the first k+1 span the k-dimensional submanifold."""
 
     def _check_parameters(self) -> str:
-        check_climb(self)
+        check_stopping(self)
         check_starts(self.n_init, HULL_STARTS)
         check_number("base_noise", self.base_noise, "a standard deviation >= 0", least=0)
         if self.base_noise > 0 and self.base_point is None:

@@ -15,11 +15,11 @@ from ..geometry import distance, from_hyperboloid, lift, translate, translate_to
 from ..geometry._arrays import Array, array_namespace, dot, from_numpy
 from ..statistics import principal_axes
 from .fitting import mean_ending, store_mean
-from .linear import TRUSTED, LinearReduction
+from .linear import IMAGE_ERROR, LinearReduction
 
 FINAL_PAIRS = 1 << 13  # Pairs on which the best draws are compared: the standard error is about 1 % of the distortion.
 FIRST_PAIRS = 1 << 9  # Pairs on which all draws are compared first.
-FINALISTS = 16  # Draws that are compared on all pairs.
+FINALISTS = 16  # The best draws, which are compared on all of FINAL_PAIRS.
 SCALES = 2.0 ** np.linspace(-1, 1, 5)  # Factors that are tried for each draw, relative to the Johnson-Lindenstrauss factor.
 
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]  # points (n, d+1) and (n, d+1) relative to their mean, and distances (n,)
@@ -137,8 +137,8 @@ class HalfSpaceProjection(LinearReduction):
         high = (1 + xp.sum(beside * beside, axis=0)) / low
         return lift(xp.concat([beside.T, ((high - low) / 2)[:, None]], axis=1))
 
-    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
-        return (2 * error < TRUSTED / 4 * self._low(t, b, rest)) & (error * self.scale_ < TRUSTED / 4)
+    def _is_accurate(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
+        return (2 * error < IMAGE_ERROR / 4 * self._low(t, b, rest)) & (error * self.scale_ < IMAGE_ERROR / 4)
 
     def _embed(self, y: Array) -> Array:
         image = from_hyperboloid(self._frame.leave(y), "halfspace")
@@ -157,7 +157,7 @@ def _drawn(x: np.ndarray, K: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _scales(K: int, d: int) -> np.ndarray:
-    """Factors of the horizontal coordinates: about those with which a random projection keeps squares on average."""
+    """Factors of the horizontal coordinates, around the one with which a random projection keeps squared lengths on average."""
     return np.sqrt((d - 1) / (K - 1)) * SCALES if 1 < K < d else np.ones(1)
 
 

@@ -162,7 +162,7 @@ class HoroPCA(HyperbolicReduction):
     True
     """
 
-    _reservoir: Reservoir  # of the batches given to partial_fit, if any
+    _reservoir: Reservoir  # a sample of the batches passed to partial_fit, if any
 
     def __init__(
         self,
@@ -243,7 +243,7 @@ class HoroPCA(HyperbolicReduction):
         return ending
 
     def _previous(self) -> Self | None:
-        """The estimator as it is fitted now, for the next fit to begin with."""
+        """A copy of the estimator as it is fitted now, from which the next fit starts; None if it is not fitted."""
         return copy(self) if hasattr(self, "_nested_bases") else None
 
     @one_blas_thread()
@@ -274,7 +274,7 @@ class HoroPCA(HyperbolicReduction):
         return self
 
     def _learn_more(self, X: Any) -> Ending | None:
-        """Take in a batch, and fit where enough has changed."""
+        """Add a batch to the sample, and fit again if enough of it has changed."""
         begun = hasattr(self, "_reservoir")
         coordinates = choose_coordinates(
             X, self._reservoir.model if begun and self.model == "auto" else self.model, self.curvature
@@ -283,7 +283,7 @@ class HoroPCA(HyperbolicReduction):
             raise ValueError(
                 f"model and curvature must be those of the batches before, {self._reservoir.model!r} and "
                 f"{self._reservoir.curvature:g}, but are {coordinates.model!r} and {coordinates.curvature:g}. "
-                "Call fit to begin anew."
+                "Call fit to start again."
             )
         rows = check_rows(X, coordinates, estimator=self, reset=not begun, min_rows=1)
         objective = self._check_parameters()
@@ -324,7 +324,7 @@ class HoroPCA(HyperbolicReduction):
         self.variance_error_ = learnt.variance_error / scale**2
         return learnt.ending
 
-    # ------------------------------------------------------------ there and back
+    # ------------------------------------------------------------ transform and inverse_transform
 
     @overload
     def transform(self, X: AnArray, n_components: int | None = None) -> AnArray: ...
@@ -422,5 +422,5 @@ class HoroPCA(HyperbolicReduction):
 
 
 def _onto(spine: Spine, mean: np.ndarray, x: Array) -> Array:
-    """Images (n, k+1) on the hyperboloid of H^k of points x (n, d+1), with a spine as it is seen from the mean."""
+    """Images (n, k+1) on the hyperboloid of H^k of points x (n, d+1), for a spine in the frame with the mean at the origin."""
     return to_hyperboloid(slide(translate_to_origin(x, from_numpy(mean, x)), spine), "halfspace")

@@ -32,7 +32,7 @@ class HoroPCACV(HoroPCA):
     Parameters
     ----------
     max_components : int, optional
-        The most to choose; 10 if not given, or the dimension of the data.
+        The largest number to choose from; by default 10, or the dimension of the data if that is less.
     cv, rule, measure, copies
         As for `horopca.metrics.component_curve`.
     spine, strategy, objective, stretch, model, curvature, centre, n_init, pairs, max_iter, tol, verbose
@@ -45,15 +45,15 @@ class HoroPCACV(HoroPCA):
     Attributes
     ----------
     curve_ : ComponentCurve
-        What is kept against the number of components; ``curve_.sentence`` is the conclusion, and
-        `horopca.plots.plot_components` draws it.
+        What is kept for each number of components; ``curve_.sentence`` is the conclusion, and
+        `horopca.plots.plot_components` draws the curve.
     n_components_ : int
         The chosen number; 1, with a warning, if no component adds more than chance.
 
     See Also
     --------
     HoroPCA : the same with a fixed number of components.
-    horopca.metrics.component_curve : what is kept against the number of components.
+    horopca.metrics.component_curve : what is kept for each number of components.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""How HoroPCA learns from points: choose rows, search, move to the mean of all rows, measure."""
+"""The fit of HoroPCA: choose rows, search, move to the mean of all rows, measure the variances."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from .._input.arguments import check_choice, check_count
 from .._input.means import mean_of_many
 from .._input.rows import Rows
-from .._optimize.multi_start import SOME_ROWS, Flag, Progress, SearchOptions, search_greedy, search_joint
+from .._optimize.multi_start import SUBSET_ROWS, Flag, Progress, SearchOptions, search_greedy, search_joint
 from .._optimize.objectives import OBJECTIVES, ObjectiveName, prepare
 from .._optimize.result import Ending
 from .._optimize.sample import Sample, as_sample, sample_of_columns
@@ -19,8 +19,8 @@ from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry._points import Chunk, TranslatedPoints
 from ..geometry.isometries import BOOSTABLE_TIME, Frame, between, translate_ideal, translate_ideal_to_origin
 from ..projections.spines import Spine, nested_ideal_points, spine_from_basis
-from ..statistics import Mean, frame_of, frechet_median, principal_axes, turned_to
-from .fitting import check_climb, check_point, check_starts, ending_after, log_rounds
+from ..statistics import Mean, frame_of, frechet_median, principal_axes, rotated_towards
+from .fitting import check_point, check_starts, check_stopping, ending_after, log_rounds
 from .scores import measured_variances, slid
 
 SpineName = Literal["ideal", "free"]
@@ -29,27 +29,27 @@ STRATEGIES = {"joint": search_joint, "greedy": search_greedy}
 SEARCH_ROWS = 1 << 16
 """More points are searched on a random sample of this many. On Gaussian points in 64 dimensions a fit keeps 0.8 % less of the
 variance of unseen pairs with 2^14 of them than with all of 10^6, and 0.3 % less with 2^16; 2^17 take half as long again."""
-LEAST_SEARCH_ROWS = 1 << 14  # Points of the sample in any dimension; the images of as many fix the frame of the picture.
+LEAST_SEARCH_ROWS = 1 << 14  # The least size of the sample, in any dimension. As many images determine the frame.
 LAST_PAIRS = 1 << 20
-"""Pairs in the last round; up to twice as many are all counted. A quarter where true distances are needed (and kept), and on a
-sample, whose choice matters more: with an eighth, fits of 200,000 points in 40 clusters keep 0.05 % less on average."""
-TOL = {"all": 1e-10, "some": 1e-7, "sample": 1e-5}
-"""tol="auto": where all pairs are counted, where some are, and on a sample. The noise of the choice hides the rest: 10^6 normal
-points, fitted with 1e-6 and with 1e-5 on a sample, keep the same variance of unseen pairs to 0.01 %."""
+"""Pairs in the last round. If there are at most twice as many, all are used. A quarter is used if true distances are needed,
+and on a sample, whose own error is larger: with an eighth, fits of 200,000 points in 40 clusters keep 0.05 % less."""
+AUTO_TOL = {"all": 1e-10, "some": 1e-7, "sample": 1e-5}
+"""tol="auto": if all pairs are used, if some are, and on a sample. Sampling errors exceed smaller gains: 10^6 normal points,
+fitted with 1e-6 and with 1e-5 on a sample, keep the same variance of unseen pairs to 0.01 %."""
 AUTO_STARTS = 16  # n_init="auto" on a thousand points or more,
 MOST_AUTO_STARTS = 64  # and at most this many on fewer points, where they cost little.
-RUGGED_STARTS = 96  # n_init="auto" for objectives with many optima that are nearly as good, on up to SOME_ROWS points.
+RUGGED_STARTS = 96  # n_init="auto" for objectives with many optima that are nearly as good, on up to SUBSET_ROWS points.
 
 
 class NestedBases(NamedTuple):
-    """What a search found: bases of nested spines in the frame of the search."""
+    """The result of a search: bases of nested spines in the frame of the search."""
 
     frame: Frame
     bases: list[np.ndarray]  # (k, d+1), k = 1 .. K; with a stretch the last has one more column
 
 
 class Components(NamedTuple):
-    """What HoroPCA learns."""
+    """The result of a fit of HoroPCA."""
 
     found: NestedBases
     mean: np.ndarray  # (d+1,)
@@ -63,7 +63,7 @@ class Components(NamedTuple):
 
 
 def previous_bases(previous: Any, frame: Frame, K: int, columns: int) -> list[np.ndarray] | None:
-    """The bases of an earlier fit in another frame, if it has K of them with as many columns."""
+    """The bases of an earlier fit, in the frame of this one; None unless it has K of them with this number of columns."""
     found, d = previous._nested_bases, len(frame.axes)
     if len(found.bases) != K or found.bases[-1].shape[1] != columns or len(previous._mean) != d + 1:
         return None
@@ -85,7 +85,7 @@ def check_search(estimator: Any) -> tuple[SpineName, str]:
     check_choice("spine", estimator.spine, ("auto", *get_args(SpineName)))
     check_choice("strategy", estimator.strategy, STRATEGIES)
     check_choice("objective", estimator.objective, ("auto", *get_args(ObjectiveName)))
-    for name, more in (("stretch", " How much is learnt: see stretch_."), ("warm_start", "")):
+    for name, more in (("stretch", " Its size is learnt: see stretch_."), ("warm_start", "")):
         if not isinstance(getattr(estimator, name), bool | np.bool_):
             raise ValueError(f"{name} must be True or False, but is {getattr(estimator, name)!r}.{more}")
     if estimator.warm_start and isinstance(estimator.n_components, float | np.floating):
@@ -96,7 +96,7 @@ def check_search(estimator: Any) -> tuple[SpineName, str]:
             "stretch=True implies spine='free', objective='distortion' and strategy='joint', but these are "
             f"{estimator.spine!r}, {estimator.objective!r} and {estimator.strategy!r}. Leave them at their defaults."
         )
-    check_climb(estimator)
+    check_stopping(estimator)
     check_starts(estimator.n_init, AUTO_STARTS)
     if not (isinstance(estimator.pairs, str) and estimator.pairs in ("auto", "all")):
         check_count("pairs", estimator.pairs, 1, why=", 'auto' or 'all'")
@@ -111,10 +111,10 @@ def check_search(estimator: Any) -> tuple[SpineName, str]:
 def search_options(
     estimator: Any, name: str, n: int, K: int, sampled: bool, progress: Progress = lambda *_: None
 ) -> SearchOptions:
-    """How hard to search on n points, all there are or a sample of them, for an objective."""
+    """The options of a search with the objective `name` on n points, which are all points or a sample (`sampled`)."""
     row = OBJECTIVES[name]
     starts = min(MOST_AUTO_STARTS, max(AUTO_STARTS, AUTO_STARTS * 1024 // n))
-    if row.rugged and n <= SOME_ROWS:
+    if row.rugged and n <= SUBSET_ROWS:
         starts = RUGGED_STARTS
     if estimator.pairs == "all":
         shifts = n
@@ -125,7 +125,7 @@ def search_options(
     else:
         pairs = LAST_PAIRS // 4 if sampled else LAST_PAIRS
         shifts = n if n * n <= 4 * LAST_PAIRS and K <= 8 else max(1, pairs // (n * max(1, K // 4)))
-    tol = TOL["sample" if sampled else "some" if 2 * shifts < n else "all"] if estimator.tol == "auto" else estimator.tol
+    tol = AUTO_TOL["sample" if sampled else "some" if 2 * shifts < n else "all"] if estimator.tol == "auto" else estimator.tol
     return SearchOptions(check_starts(estimator.n_init, starts), shifts, estimator.max_iter, tol, progress)
 
 
@@ -137,7 +137,7 @@ def search_rows(columns: int) -> int:
 class Chosen(NamedTuple):
     """The points to search on: all, or a random sample of the rows of an array."""
 
-    seen: int  # points that they stand for
+    seen: int  # the number of points that they represent
     x: Any  # (m, d+1), all points, or the first of the sample, up to LEAST_SEARCH_ROWS
     weights: np.ndarray | None = None  # of all points, or of the whole sample
     rows: Rows | None = None  # the rows that the sample is drawn from,
@@ -147,15 +147,15 @@ class Chosen(NamedTuple):
 def choose_rows(rows: Rows, everything: bool, rng: np.random.Generator) -> Chosen:
     """All rows, or as many as are searched, drawn by their weights.
 
-    All rows come in `canonical_order`, so that a fit does not depend on the order of the rows; copies of a row are one point of
-    a larger weight.
+    All rows are put into `canonical_order`, so that a fit does not depend on their order, and copies of a row become one point
+    of a larger weight.
     """
     n, weights, most = rows.shape[0], rows.weights, search_rows(rows.shape[1])
     if n <= most or everything:
         x = rows.points(np.arange(n) if weights is None else np.flatnonzero(weights))
         weights = np.ones(x.shape[0]) if weights is None else weights[weights > 0]
         order = canonical_order(x)
-        x, weights = merged(x[order, :], weights[order])
+        x, weights = merge_copies(x[order, :], weights[order])
         return Chosen(x.shape[0], x, weights)
     if weights is None:
         drawn, counts = rng.choice(n, size=most, replace=False), None
@@ -166,8 +166,8 @@ def choose_rows(rows: Rows, everything: bool, rng: np.random.Generator) -> Chose
     return Chosen(n, rows.points(drawn[:LEAST_SEARCH_ROWS]), counts, rows, drawn)
 
 
-def merged(x: Any, weights: np.ndarray) -> tuple[Any, np.ndarray | None]:
-    """Points x (n, d+1), of which copies follow each other, each once; and the sums of their weights, None if all are equal."""
+def merge_copies(x: Any, weights: np.ndarray) -> tuple[Any, np.ndarray | None]:
+    """Points x (n, d+1) without consecutive copies, and the sums of the weights of the copies; None if these are equal."""
     new = np.concatenate([[True], to_numpy(array_namespace(x).any(x[1:, :] != x[:-1, :], axis=1))])
     if 1 < np.count_nonzero(new) < len(new):
         x, weights = x[np.flatnonzero(new), :], np.add.reduceat(weights, np.flatnonzero(new))
@@ -183,10 +183,10 @@ def centred_sample(x: Array, name: str, weights: np.ndarray | None = None) -> tu
 def _in_own_frame(chosen: Chosen, name: str) -> tuple[Mean, Frame, Sample]:
     """The mean and frame of the points, and the points in that frame.
 
-    Of a sample of rows the mean is that of a part of it, and the points are one product with the user's own rows.
+    For a sample of rows, the mean is that of a part of the sample, and the points are a product with the user's own rows.
     """
     _, x, weights, rows, indices = chosen
-    m = x.shape[0] if rows is None else SOME_ROWS
+    m = x.shape[0] if rows is None else SUBSET_ROWS
     mean = OBJECTIVES[name].centre(x[:m, :], weights=None if weights is None else weights[:m])
     point = to_numpy(mean.point)
     axes, _ = principal_axes(TranslatedPoints(x[:m, :], point), None if weights is None else weights[:m])
@@ -201,12 +201,12 @@ def _in_own_frame(chosen: Chosen, name: str) -> tuple[Mean, Frame, Sample]:
 
 
 def canonical_order(x: Array) -> np.ndarray:
-    """An order of points x (n, d+1) that depends on the points alone: what follows is then the same to the last bit."""
+    """An order of points x (n, d+1) that depends only on the points, so that all later results are the same to the last bit."""
     return np.argsort(to_numpy(x @ from_numpy(np.sqrt(1 + np.arange(x.shape[1])), x)), kind="stable")
 
 
 def learn_components(estimator: Any, chosen: Chosen, K: int, rng: np.random.Generator, previous: Any = None) -> Components:
-    """Fit K components to points; with an earlier fit, from its components as well, and with a picture like its own."""
+    """Fit K components to points. An earlier fit adds its components as a start, and the picture is aligned with that fit."""
     spine, objective = check_search(estimator)
     name = "stretch" if estimator.stretch else objective
     row, (seen, x, weights, rows, _) = OBJECTIVES[name], chosen
@@ -219,7 +219,7 @@ def learn_components(estimator: Any, chosen: Chosen, K: int, rng: np.random.Gene
         options = options._replace(warm=previous_bases(previous, frame, K, len(frame.axes) + 1 + row.stretched))
     flag = STRATEGIES[estimator.strategy](sample, K, spine, name, options, rng)
     if rows is not None:
-        mean = _mean_of_rows(row.centre, rows, x[:SOME_ROWS, :], mean)
+        mean = _mean_of_rows(row.centre, rows, x[:SUBSET_ROWS, :], mean)
     point = to_numpy(mean.point)
     spines, directions, stretch = _seen_from(point, flag, frame, moved=rows is not None, ideal=spine == "ideal")
     inside = [spine_from_basis(basis[:, : sample.dimension + 1], stretch) for basis in flag.bases]
@@ -260,13 +260,13 @@ def _image_frames(
     centre: np.ndarray | None,
     middle: Callable[..., Mean],
 ) -> list[Frame]:
-    """The frames of the images of points x (n, d+1), for each of the spines, turned as in the images `before`."""
+    """The frames of the images of points x (n, d+1), for each of the spines, aligned with the images `before`."""
     frames = []
     for k, spine in enumerate(spines):
         y = slid(x, spine)
         point = middle(y, weights=weights).point if centre is None else slid(centre, spine)[0]
         frame = frame_of(y, point, weights)
-        frames.append(turned_to(frame, y, before[k]) if k < len(before) else frame)
+        frames.append(rotated_towards(frame, y, before[k]) if k < len(before) else frame)
     return frames
 
 
@@ -279,7 +279,7 @@ def _seen_from(
     """
     d = len(frame.axes)
     bases = [basis[:, : d + 1] for basis in flag.bases]
-    stretch = max(1.0, float(np.exp(flag.bases[-1][:, d + 1 :].sum())))  # less would leave some points without an image
+    stretch = max(1.0, float(np.exp(flag.bases[-1][:, d + 1 :].sum())))  # below 1, some points would have no image
     q = nested_ideal_points(bases)
     directions = None if q is None else q @ frame.axes
     if not moved:

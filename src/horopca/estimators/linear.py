@@ -1,4 +1,4 @@
-"""What the linear reductions share: K directions at a centre, and images that depend on K + 1 products with a point.
+"""The base of the linear reductions: K directions at a centre, and images that depend on K + 1 products with a point.
 
 Relative to the centre a point is (t, s). With b its coordinates along the directions, the space part of its image is
 
@@ -27,7 +27,7 @@ from .base import HyperbolicReduction
 from .fitting import mean_ending, measured_rows, nested_variances, store_mean, store_variances
 
 ROUNDING = 2e-16  # The error of a product, relative to the sum of the sizes of its terms.
-TRUSTED = 1e-9  # If the error of an image may be larger than this, its point is translated first.
+IMAGE_ERROR = 1e-9  # If the error of an image may be larger than this, its point is translated first.
 
 
 class LinearReduction(HyperbolicReduction):
@@ -92,11 +92,11 @@ class LinearReduction(HyperbolicReduction):
         xp = array_namespace(chunk.t)
         vectors = boosted_to_origin(_with_time(self.components_), self._centre)
         error = ROUNDING * float(np.abs(vectors).sum(axis=1).max()) * chunk.t
-        with np.errstate(over="ignore", invalid="ignore"):  # such rows are computed again below
+        with np.errstate(over="ignore", invalid="ignore"):  # the rows concerned are computed again below
             y = chunk.products(from_numpy(vectors, chunk.t))
             t, square = y[0, :], xp.sum(y[1:, :] ** 2, axis=0)
             rest = t * t - 1 - square
-            lost = ~((t > 0) & (rest >= 0) & self._sound(t, y[1:, :], rest, error))  # t < 0 is rounding
+            lost = ~((t > 0) & (rest >= 0) & self._is_accurate(t, y[1:, :], rest, error))  # t < 0 is rounding
         if not bool(xp.any(lost)):
             return t, y[1:, :], rest
         x = translate_to_origin(chunk.points(lost), from_numpy(self._centre, chunk.t))
@@ -107,12 +107,12 @@ class LinearReduction(HyperbolicReduction):
         y = self._flat(*self._products(chunk))
         turn = from_numpy(self._frame.matrix()[1:], y)
         images = lift(y @ turn.T)
-        far = y[:, 0] * (ROUNDING * float(np.abs(self._frame.matrix()).sum(axis=1).max())) > TRUSTED
+        far = y[:, 0] * (ROUNDING * float(np.abs(self._frame.matrix()).sum(axis=1).max())) > IMAGE_ERROR
         return with_rows(images, far, self._frame.enter(y[far])) if bool(array_namespace(y).any(far)) else images
 
-    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
-        """Which products, each off by at most `error`, give an image that is off by at most TRUSTED."""
-        return error * t < TRUSTED / 4 * (1 + rest)
+    def _is_accurate(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
+        """Which products, each off by at most `error`, give an image that is off by at most IMAGE_ERROR."""
+        return error * t < IMAGE_ERROR / 4 * (1 + rest)
 
 
 def _with_time(components: np.ndarray) -> np.ndarray:

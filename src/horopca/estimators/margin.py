@@ -5,10 +5,10 @@ from it. The hyperbolic support vector machine minimises, for labels y = +-1 and
 
     <w, w> / 2 + sum_i C_i hinge(asinh 1 - asinh(y_i <w, x_i>)),       <w, w> >= 0.
 
-We write w = (|v| sin phi, v), so that <w, w> = |v|^2 cos^2 phi: no constraint is left, and the boundary, light-like w, is
-a smooth place like any other. It is often the best there is for a class that no hyperplane cuts off: its level sets are
-horospheres. The corner of the hinge is rounded over a width that shrinks from stage to stage, and each stage is
-Newton's method with the exact Hessian, made positive by the absolute values of its eigenvalues.
+We write w = (|v| sin phi, v), so that <w, w> = |v|^2 cos^2 phi: the problem is unconstrained, and smooth at the boundary of
+light-like w. The optimum is often there for a class that no hyperplane separates: the level sets are then horospheres. The
+corner of the hinge is rounded over a width that shrinks from stage to stage, and each stage is Newton's method with the exact
+Hessian, made positive by the absolute values of its eigenvalues.
 
 Several problems on the same points (classes, starts) are solved side by side: theta = (phi, v) has shape (B, d+1).
 """
@@ -20,9 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-MARGIN = float(np.arcsinh(1.0))
-EARLY, LATE = (0.1, 1e-2), (1e-3, 1e-4)  # Widths over which the corner of the hinge is rounded: for every start, for the best.
-NO_GAIN, PATIENCE = 1e-13, 3  # A search at rounding error: three steps in a row that gain less than this fraction of the value.
+MARGIN = float(np.arcsinh(1.0))  # The distance at which y <w, x> = 1 for a normal w of length 1.
+FIRST_WIDTHS = (0.1, 1e-2)  # Widths of the rounded corner of the hinge, for every start,
+LAST_WIDTHS = (1e-3, 1e-4)  # and for the best one.
+NO_GAIN, PATIENCE = 1e-13, 3  # Converged to rounding error: three steps in a row gain less than this fraction.
 SHORTEST_NORMAL = 1e-100  # This is added to |v|, so that v / |v| is defined at v = 0.
 
 
@@ -110,15 +111,15 @@ def largest_margins(
     gtol = tol * (1 + float(np.sum(cost)))
     every = Problems(np.column_stack([-x[:, 0], x[:, 1:]]), np.repeat(sides, S, axis=0), cost)
     theta, steps = _parameters(starts.reshape(P * S, columns)), np.zeros(P * S, dtype=int)
-    theta, value, steps, _ = _descend(every, theta, steps, EARLY, max_iter, 1e3 * gtol)
+    theta, value, steps, _ = _descend(every, theta, steps, FIRST_WIDTHS, max_iter, 1e3 * gtol)
     best = np.arange(P) * S + value.reshape(P, S).argmin(axis=1)
-    theta, _, steps, converged = _descend(every.pick(best), theta[best], steps[best], LATE, max_iter, gtol)
+    theta, _, steps, converged = _descend(every.pick(best), theta[best], steps[best], LAST_WIDTHS, max_iter, gtol)
     w = normals(theta)
     return w, every.pick(best).objective(w), steps, converged
 
 
 def _parameters(w: np.ndarray) -> np.ndarray:
-    """theta of normals w, moved inside the space-like ones if need be."""
+    """Parameters theta of normals w; normals that are not space-like are replaced by near ones that are."""
     size = np.linalg.norm(w[:, 1:], axis=1)
     upright = size <= 1e-6 * np.abs(w[:, 0])
     v = np.where(upright[:, None], np.eye(1, w.shape[1] - 1), w[:, 1:])
@@ -138,13 +139,13 @@ def _descend(
             if len(on) == 0:
                 break
             before = value[on]
-            theta[on], value[on], gradient[on] = _step(problems.pick(on), theta[on], before, gradient[on], width)
+            theta[on], value[on], gradient[on] = _newton_step(problems.pick(on), theta[on], before, gradient[on], width)
             steps[on] += 1
             idle[on] = np.where(before - value[on] <= NO_GAIN * np.abs(before), idle[on] + 1, 0)
     return theta, value, steps, converged
 
 
-def _step(
+def _newton_step(
     problems: Problems, theta: np.ndarray, value: np.ndarray, gradient: np.ndarray, width: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A Newton step, halved until it lowers the value enough; theta, value and gradient after it (before it, if none does)."""

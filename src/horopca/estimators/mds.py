@@ -33,16 +33,16 @@ from .fitting import (
     store_mean,
     store_variances,
 )
-from .linear import TRUSTED, LinearReduction
+from .linear import IMAGE_ERROR, LinearReduction
 
 EPS = float(np.finfo(float).eps)
-NEAR = 10.0  # cosh of the distance from which a triangle is computed again: at most two digits are lost below it.
-LOST = 1e-2  # A warning is issued if the rounding of the largest coordinate exceeds this.
+NEAR_COSH = 10.0  # A triangle is computed again if cosh(distance of the new centre) is larger; below, two digits are lost.
+LARGE_ROUNDING = 1e-2  # A warning is issued if the rounding error of the largest coordinate exceeds this.
 
 
 def _has_points(estimator: HyperbolicMDS) -> bool:
     if as_fitted(estimator, "metric") == "precomputed":
-        raise AttributeError("inverse_transform and score need points, but metric='precomputed' knows distances only.")
+        raise AttributeError("inverse_transform and score need points, but with metric='precomputed' there are only distances.")
     return True
 
 
@@ -161,26 +161,26 @@ class HyperbolicMDS(LinearReduction):
 
     def _fit_components(self, rows: Rows, K: int) -> Ending:
         mean = store_mean(self, rows)
-        centre, R, reach = _balanced(rows, self._mean)
+        centre, R, reach = _balance_point(rows, self._mean)
         _, sizes, axes = np.linalg.svd(R[:, 1:], full_matrices=False)
         self.eigenvalues_ = np.square(sizes[:K] / max(sizes[0], 1e-300))
         self.centre_ = in_model(self, centre)
         self.departure_ = 0.0
         self._set(rows, centre, axes[:K])
-        unseen = 10 * EPS * sizes[0]  # rounding hides smaller components
+        unseen = 10 * EPS * sizes[0]  # rounding error hides smaller components
         _warn_of_rounding(int(np.sum(sizes[:K] > unseen)), K, EPS * np.exp(reach), reach)
         return mean_ending(mean)
 
-    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
-        return error < TRUSTED / 4
+    def _is_accurate(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
+        return error < IMAGE_ERROR / 4
 
     # ---- from distances
 
     def _fit_distances(self, X: Any) -> Ending:
         if self.model == "auto":
             raise ValueError(
-                "model='auto' tells a model by the coordinates of points, but with metric='precomputed' there are none. Pass "
-                "the model of the images, such as model='poincare'."
+                "model='auto' recognises a model from the coordinates of points, but with metric='precomputed' there are none. "
+                "Pass the model of the images, such as model='poincare'."
             )
         self.model_, self.curvature_ = check_coordinates(self.model, self.curvature)
         D = self._check_distances(X, reset=True)
@@ -206,7 +206,7 @@ class HyperbolicMDS(LinearReduction):
 
     def _located(self, D: np.ndarray) -> np.ndarray:
         """Points (m, K+1) at distances D (m, n) from the points of the fit."""
-        # the eigenvectors themselves would give a point near the centre the rounding errors of the farthest
+        # coordinates from the eigenvectors themselves would have the rounding errors of the farthest point everywhere
         return lift(np.cosh(D) / np.exp(self._reach / 2) @ self._weights)
 
     def _departure(self, values: np.ndarray, noise: float) -> Ending:
@@ -218,7 +218,7 @@ class HyperbolicMDS(LinearReduction):
 
     def _check_distances(self, X: Any, *, reset: bool) -> np.ndarray:
         """Validate distances, which are square and symmetric in a fit. Returns them at curvature -1."""
-        X = to_numpy(X) if _foreign(X) else X
+        X = to_numpy(X) if _is_other_library(X) else X
         D = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=0)
         check_shape(D, fitted_coordinates(self), 2 if reset else 1)
         check_distances(D, symmetric=reset)
@@ -249,7 +249,7 @@ class HyperbolicMDS(LinearReduction):
             return super().transform(X)
         D = self._check_distances(X, reset=False)
         Y, dtype = self._frame.enter(self._located(D)), getattr(X, "dtype", None)
-        if _foreign(X):
+        if _is_other_library(X):
             return fitted_coordinates(self).from_hyperboloid(from_numpy(Y, X), X.dtype)
         return fitted_coordinates(self).from_hyperboloid(Y, np.float32 if dtype == np.float32 else np.float64)
 
@@ -257,11 +257,11 @@ class HyperbolicMDS(LinearReduction):
     score = available_if(_has_points)(LinearReduction.score)
 
 
-def _foreign(X: Any) -> bool:
+def _is_other_library(X: Any) -> bool:
     return is_array_api_obj(X) and not isinstance(X, np.ndarray)
 
 
-def _balanced(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+def _balance_point(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """The point (d+1,) around which sum t s = 0, R (as in `_triangle`) of the points seen from there, and their largest radius.
 
     The point is the time-like eigenvector of the spectral problem. A triangle gives it to as many digits as the distance from
@@ -269,7 +269,7 @@ def _balanced(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, fl
     """
     R, reach = _triangle(rows)
     centre, last = _time_like(R), np.inf
-    if centre[0] < NEAR:
+    if centre[0] < NEAR_COSH:
         return centre, boosted_to_origin(R, centre), reach
     centre = start
     for _ in range(20):
@@ -316,9 +316,9 @@ def _triangle(x: Points) -> tuple[np.ndarray, float]:
 
 def _warn_of_rounding(seen: int, K: int, hidden: float, reach: float) -> None:
     """Warn if rounding hides components: only `seen` of K exceed it, and coordinates of size `hidden` may not."""
-    if seen < K and hidden > LOST:
+    if seen < K and hidden > LARGE_ROUNDING:
         warnings.warn(
-            f"HyperbolicMDS: the rounding of cosh at points {reach:.0f} from the centre exceeds the others, and only {seen} of "
-            f"the {K} components are accurate. Leave out the farthest points, or use HoroPCA.",
+            f"HyperbolicMDS: the rounding error of cosh at points {reach:.0f} from the centre hides smaller components, and "
+            f"only {seen} of the {K} components are accurate. Leave out the farthest points, or use HoroPCA.",
             stacklevel=4,
         )

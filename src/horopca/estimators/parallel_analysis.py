@@ -1,6 +1,6 @@
-"""What a component adds by chance: a parallel analysis, one component after another.
+"""Parallel analysis: what each component would add by chance, one component after another.
 
-Copies of the points keep their distances from the mean and their images on the components before, and have random directions
+Copies of the points keep their distances from the mean and their images on the previous components, and have random directions
 otherwise. Rows of one group are rotated together, so that a group of similar rows is not taken for a component. A component
 counts if it adds more to the points than to any copy.
 """
@@ -25,12 +25,12 @@ from .scores import pair_variances, slid
 MOST_COPIED = 1 << 11  # Copies are made of at most this many rows: a fit to them takes about a second.
 MEASURED_PAIRS = 1 << 16  # Variances are measured on this many pairs: their error is below a hundredth of a percent.
 # Rows look dependent if the median distance to their first or third nearest neighbours is below this fraction of what
-# independent rows would have, as in pairs and in larger families. `python -m benchmarks.trust dependence` prints how often.
-CLOSE = {1: 0.5, 3: 0.75}
+# independent rows would have, as in pairs and in larger families: `python -m benchmarks.trust dependence` prints error rates.
+CLOSE_FRACTION = {1: 0.5, 3: 0.75}
 DEPENDENT = "Rows look dependent, as in families of similar rows: pass groups= (the family or subtree of each row)"
 
 
-def beside_chance(
+def compare_with_chance(
     x: np.ndarray, K: int, copies: int, groups: np.ndarray | None, rng: np.random.Generator, run: Callable[..., list[Any]]
 ) -> tuple[np.ndarray, np.ndarray]:
     """What each component adds (K,), and what it adds to copies (copies, m), up to the first that adds no more than that.
@@ -55,7 +55,7 @@ def beside_chance(
 def _added(x: np.ndarray, K: int) -> tuple[list[np.ndarray], np.ndarray]:
     """Bases (k, d+1) of free spines of k = 0 .. K components of points x around their mean, and the share (K,) each adds.
 
-    They are free because a single ideal point shows little of any points, and the second one then more than its share.
+    They are free because a single ideal point keeps little of any points, so that the second one would seem to add too much.
     """
     bases, shares = [np.zeros((0, x.shape[1]))], [0.0]
     for _ in range(K):
@@ -66,7 +66,7 @@ def _added(x: np.ndarray, K: int) -> tuple[list[np.ndarray], np.ndarray]:
 
 @one_blas_thread()
 def _added_by_chance(x: np.ndarray, before: np.ndarray, groups: np.ndarray | None, rng: np.random.Generator) -> float:
-    """The share that one more component than a spine has adds to a copy of points x."""
+    """The share of the variance that one more component adds to a spine, on a copy of points x."""
     copy = without_direction(x, before, rng, groups)
     return _share(copy, _next(copy, before)) - _share(copy, before)
 
@@ -74,7 +74,7 @@ def _added_by_chance(x: np.ndarray, before: np.ndarray, groups: np.ndarray | Non
 def without_direction(
     x: np.ndarray, basis: np.ndarray, rng: np.random.Generator, groups: np.ndarray | None = None
 ) -> np.ndarray:
-    """Points x (n, d+1) with the same images on the spine of a basis (k, d+1) and random directions otherwise.
+    """Copies of points x (n, d+1) with the same images on the spine of a basis (k, d+1) and random directions otherwise.
 
     They keep their distances from the origin and their parts along the k directions of the spine. The rest of each row, or of
     all rows of a group together, is rotated at random in the d - k dimensions across the spine.
@@ -105,19 +105,19 @@ def look_dependent(x: np.ndarray) -> bool:
     v = from_hyperboloid(translate_to_origin(x, frechet_mean(x).point), "tangent")
     v = v - v.mean(axis=0)
     largest = np.abs(v).max()
-    if len(v) < 2 * max(CLOSE) or v.shape[1] < 2 or largest == 0:
+    if len(v) < 2 * max(CLOSE_FRACTION) or v.shape[1] < 2 or largest == 0:
         return False
     v = v / largest
     root = np.linalg.cholesky(_scatter(v))
     sizes = np.linalg.norm(np.linalg.solve(root, v.T), axis=0)
     drawn = np.random.default_rng(0).standard_normal((5, *v.shape))  # five draws, whose mean has half the error of one
     chance = np.mean([_near((u * (sizes / np.linalg.norm(u, axis=1))[:, None]) @ root.T) for u in drawn], axis=0)
-    return bool(np.any(_near(v) < np.array(list(CLOSE.values())) * chance))
+    return bool(np.any(_near(v) < np.array(list(CLOSE_FRACTION.values())) * chance))
 
 
 def _near(v: np.ndarray) -> np.ndarray:
-    """The median distances of vectors v (n, d) to their nearest neighbours of the ranks in CLOSE."""
-    return np.asarray(np.median(cKDTree(v).query(v, [1 + rank for rank in CLOSE])[0], axis=0))
+    """The median distances of vectors v (n, d) to their nearest neighbours of the ranks in CLOSE_FRACTION."""
+    return np.asarray(np.median(cKDTree(v).query(v, [1 + rank for rank in CLOSE_FRACTION])[0], axis=0))
 
 
 def _scatter(v: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from .._optimize.result import Ending
 from ..geometry import lift, translate
 from ..geometry._arrays import Array, array_namespace, from_numpy, norm, unit
 from .fitting import mean_ending, store_mean
-from .linear import TRUSTED, LinearReduction, leading_axes
+from .linear import IMAGE_ERROR, LinearReduction, leading_axes
 
 
 class RadialPCA(LinearReduction):
@@ -85,15 +85,16 @@ class RadialPCA(LinearReduction):
 
     def _flat(self, t: Array, b: Array, rest: Array) -> Array:
         size, lean = self._leaning(b, rest)
-        return lift(
-            unit(lean.T) * size[:, None]
-        )  # a direction that leans nowhere has no image: such a point goes to the middle
+        # a point in the mean direction has no direction left: it is mapped to the centre
+        return lift(unit(lean.T) * size[:, None])
 
-    def _sound(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
-        # an error in b turns the image, the more the shorter b is; near the mean, one in t is an error of the radius
+    def _is_accurate(self, t: Array, b: Array, rest: Array, error: Array) -> Array:
+        # an error in b rotates the image, the more the smaller `lean` is; near the mean, an error in t changes the radius
         xp = array_namespace(b)
         size, lean = self._leaning(b, rest)
-        return (error * size < TRUSTED / 4 * xp.sqrt(xp.sum(lean * lean, axis=0))) & (error * t < TRUSTED / 4 * size * size)
+        return (error * size < IMAGE_ERROR / 4 * xp.sqrt(xp.sum(lean * lean, axis=0))) & (
+            error * t < IMAGE_ERROR / 4 * size * size
+        )
 
     def _embed(self, y: Array) -> Array:
         # the direction u in the span of the components with W (u - mean direction) along that of the image: |middle + l v| = 1

@@ -16,19 +16,19 @@ from ..projections.horospherical import Slide, slide
 from ..projections.spines import Spine
 from ..statistics import (
     frechet_mean,
+    lower_quartile_distance,
     mean_of_blocks,
     mean_relative_change,
     mean_square_distance,
     pair_distances,
     sampled_mean_square_distance,
-    usual_distance,
 )
 
 MEASURED_ROWS = 1 << 14  # Variances are measured on at most this many rows: their standard error is then below 1 %.
-EXACT_ROWS = 3000  # Variances of up to this many points are taken over all of their pairs,
-EXACT_PAIRS = 1 << 26  # if all sets of points together have no more pairs than this: two seconds.
-REPORTED_PAIRS = 1 << 18  # Pairs that are counted otherwise: a standard error of about 0.2 %.
-RESIDUAL_ROWS = 512  # Points whose pairs give the standard error.
+EXACT_ROWS = 3000  # Variances of up to this many points use all pairs,
+EXACT_PAIRS = 1 << 26  # if all sets of points together have at most this many pairs (two seconds);
+REPORTED_PAIRS = 1 << 18  # otherwise this many pairs: a standard error of about 0.2 %.
+ERROR_ROWS = 512  # The standard error is estimated from all pairs of this many points.
 
 
 def _pair_variance(x: Array, y: Array, offsets: Sequence[int] | None) -> float:
@@ -40,7 +40,7 @@ def _distortion(x: Array, y: Array, offsets: Sequence[int] | None) -> float:
 
 
 def _bounded_variance(x: Array, y: Array, offsets: Sequence[int] | None) -> float:
-    reach = usual_distance(x)
+    reach = lower_quartile_distance(x)
     blocks = (d * d / (d * d + reach * reach) for (d,) in pair_distances(y, offsets=offsets))
     return mean_of_blocks(blocks, sampled=False)[0]
 
@@ -51,7 +51,8 @@ MEASURES: dict[str, tuple[Callable[[Any, Any, Sequence[int] | None], float], int
     "distortion": (_distortion, 0),
     "robust": (_bounded_variance, 0),
 }
-"""Of images y (n, K+1) of points x (n, d+1), over all pairs or those of some offsets: the value and its power of a length."""
+"""For each objective: a function of points x (n, d+1), their images y (n, K+1) and the offsets of the pairs (None: all pairs)
+that returns the score, and the exponent of the unit of length in the score."""
 
 
 def score_of(rows: Rows, objective: str, project: Callable[[Any], Any], back: Callable[[Any], Any]) -> float:
@@ -71,18 +72,18 @@ def pair_variances(
 ) -> tuple[np.ndarray, float]:
     """Mean squared distances over pairs of different points in several sets (n, k+1), and the number of pairs counted.
 
-    All pairs of few points are counted; their number is then infinite, since nothing is left to chance. Of more points, in
-    random order, about as many as `pairs`, the same in every set.
+    For few points all pairs are used, and their number is given as infinite, since there is no sampling error. For more
+    points, which must be in random order, about `pairs` pairs are used, the same in every set.
     """
     n = clouds[0].shape[0]
     w = np.ones(n) if weights is None else to_numpy(weights)
     if n <= EXACT_ROWS and n * n * len(clouds) <= EXACT_PAIRS:
-        share = 1 - float(w @ w) / float(w.sum()) ** 2  # of the pairs of a point with itself there is nothing to see
+        share = 1 - float(w @ w) / float(w.sum()) ** 2  # the weight of the pairs of different points
         return np.array([mean_square_distance(y, weights) for y in clouds]) / max(share, 1e-300), np.inf
     some = some_pairs(n, max(1, pairs // n), rng)
     sums, mass = np.zeros(len(clouds)), 0.0
     for o in range(some.first, some.last + 1):
-        met = w * np.roll(w, -o) / (2 if 2 * o == n else 1)  # pairs of the offset n/2 come twice
+        met = w * np.roll(w, -o) / (2 if 2 * o == n else 1)  # pairs of the offset n/2 occur twice
         (squares,) = [[float(met @ to_numpy(d) ** 2) for d in block] for block in pair_distances(*clouds, offsets=[o])]
         sums, mass = sums + squares, mass + float(met.sum())
     return sums / max(mass, 1e-300), some.total
@@ -91,7 +92,7 @@ def pair_variances(
 def measured_variances(
     x: Array, spines: list[Spine], rng: np.random.Generator, seen: int, weights: Any = None
 ) -> tuple[np.ndarray, float]:
-    """Pair variances of the images of points x (m, d+1) under nested spines, and of x itself (last); a standard error.
+    """Pair variances of the images of points x (m, d+1) under nested spines, and of x itself (last); and a standard error.
 
     The points are a random sample of `seen` rows, or all of them.
     """
@@ -103,7 +104,7 @@ def measured_variances(
         error = np.hypot(error, 2 * own * np.sqrt(1 / m - 1 / seen))
     w = np.ones(m) if weights is None else to_numpy(weights)
     lost = 1 / seen if weights is None or seen > m else float(w @ w) / float(w.sum()) ** 2
-    return values * (1 - lost), float(error)  # pairs of a point with itself are among the n^2 of the definition
+    return values * (1 - lost), float(error)  # the n^2 pairs of the definition include those of a point with itself
 
 
 def slid(x: Array, spine: Spine) -> Any:
@@ -117,14 +118,14 @@ def slid(x: Array, spine: Spine) -> Any:
 def _typical_rows(y: Array, rng: np.random.Generator, weights: Any) -> np.ndarray:
     """Some of the points, drawn by their weights."""
     if weights is None:
-        return to_numpy(y[:RESIDUAL_ROWS, :])
+        return to_numpy(y[:ERROR_ROWS, :])
     w = to_numpy(weights)
-    return to_numpy(y)[rng.choice(len(w), size=min(len(w), RESIDUAL_ROWS), p=w / w.sum())]
+    return to_numpy(y)[rng.choice(len(w), size=min(len(w), ERROR_ROWS), p=w / w.sum())]
 
 
 def _deviations(y: np.ndarray) -> tuple[float, float]:
-    """Standard deviations of the two parts of a squared distance between points of y: what each point brings to all its
-    pairs, and what is left to the pair itself. A mean over pairs in which all points are equally often has only the latter."""
+    """Standard deviations of the two parts of a squared distance between points of y: the main effects of the two points, and
+    the residual. In a mean over pairs in which all points occur equally often, only the residual varies."""
     squares = pairwise_distance(y) ** 2
-    own = squares.mean(axis=1)  # and a constant, which is in no deviation
+    own = squares.mean(axis=1)  # plus a constant, which does not change a standard deviation
     return float(own.std()), float((squares - own - own[:, None]).std())

@@ -23,11 +23,11 @@ from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry.isometries import boosted
 from ..statistics import frechet_mean, principal_axes
 from .base import HyperbolicEstimator, new_fit
-from .fitting import begin_fit, check_climb, check_weights, ending_after, fitted_coordinates, report_end
+from .fitting import begin_fit, check_stopping, check_weights, ending_after, fitted_coordinates, report_end
 from .margin import largest_margins
 
-AXES = 2  # The search starts across this many principal axes, from either side, and at the Euclidean solution.
-SIDE_BY_SIDE = 1 << 20  # Searches times points that are worked on together: some 50 MB.
+AXES = 2  # Starts: hyperplanes perpendicular to this many principal axes, with either sign, and the Euclidean solution.
+SIDE_BY_SIDE = 1 << 20  # The largest number of searches times points that are solved together: about 50 MB.
 
 
 class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
@@ -134,7 +134,7 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         self
         """
         check_number("C", self.C, "a positive number", above=0)
-        check_climb(self)
+        check_stopping(self)
         with new_fit(self):
             ending = self._learn(begin_fit(self, X), y, sample_weight)
         report_end(self, ending)
@@ -143,7 +143,7 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
     def _learn(self, rows: Rows, y: Any, sample_weight: Any) -> Ending:
         y = check_labels(y, rows.shape[0])
         weight = check_weights(1.0 if sample_weight is None else sample_weight, len(y))
-        x, y, weight = to_numpy(rows.all())[weight > 0], y[weight > 0], weight[weight > 0]  # weight 0: as if not there
+        x, y, weight = to_numpy(rows.all())[weight > 0], y[weight > 0], weight[weight > 0]  # a weight of 0 leaves a point out
         check_labels(y, len(x))
         self.classes_, codes = np.unique(y, return_inverse=True)
         cost = self.C * weight * compute_class_weight(self.class_weight, classes=self.classes_, y=y)[codes]

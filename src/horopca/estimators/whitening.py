@@ -20,12 +20,12 @@ from ..statistics import principal_axes
 from .base import Transformer, new_fit
 from .fitting import begin_fit, ending_after, fitted_coordinates, report_end, store_mean
 
-ALL_ONE = "X must hold points that differ, but all its rows are one point: there is no variance to normalise."
-FLAT = 1e-7  # A coordinate whose deviation is below this fraction of the largest has none but rounding.
+ALL_COINCIDE = "X must hold different points, but all its rows are the same point: there is no variance to normalise."
+CONSTANT = 1e-7  # A coordinate whose standard deviation is below this fraction of the largest is constant to rounding.
 
 
 class Whitener(Transformer):
-    """Coordinates of points seen from their Fréchet mean, normalised. Subclasses say which coordinates."""
+    """Normalised coordinates of points relative to their Fréchet mean. Subclasses choose the coordinates."""
 
     @abstractmethod
     def _learn(self, rows: Rows) -> Ending:
@@ -65,7 +65,7 @@ class Whitener(Transformer):
 
     def _normalise(self, moved: TranslatedPoints) -> None:
         # the triangular factor of (1, coordinates), updated block by block: its first row is the mean, the rest the
-        # Cholesky factor of the covariance, with none of the digits lost that forming the covariance would lose
+        # Cholesky factor of the covariance, without the digits that forming the covariance would lose
         stack = lambda a, b: np.linalg.qr(np.concatenate([a, b]), mode="r")
         R = moved.fold(lambda chunk: _triangle(to_numpy(self._coordinates(chunk.points()))), stack)
         R = np.pad(R, ((0, max(0, R.shape[1] - len(R))), (0, 0)))
@@ -87,9 +87,9 @@ class Whitener(Transformer):
 
     def _check_varying(self, deviation: np.ndarray) -> None:
         """Raise ValueError if a coordinate is constant."""
-        flat = deviation <= max(FLAT * deviation.max(initial=0), 1e-13)
+        flat = deviation <= max(CONSTANT * deviation.max(initial=0), 1e-13)
         if flat.all():
-            raise ValueError(ALL_ONE)
+            raise ValueError(ALL_COINCIDE)
         if flat.any():
             raise ValueError(
                 f"n_components must be at most {int(flat.argmax())}, since coordinate {int(flat.argmax())} of X (counted "
@@ -197,7 +197,7 @@ class TangentWhitener(Whitener):
         if self.n_components is not None:
             check_count("n_components", self.n_components, 1, d, f" or None (the dimension of X is {d})")
         axes, variances = principal_axes(TranslatedPoints(rows, self._mean))
-        varying = int(np.count_nonzero(variances > FLAT**2 * variances[0]))
+        varying = int(np.count_nonzero(variances > CONSTANT**2 * variances[0]))
         self.components_ = axes[: self.n_components or max(1, varying)]
         return Ending(0, True, "a closed form")
 

@@ -34,9 +34,9 @@ def is_torch(a: Any) -> bool:
 
 def array_namespace(*arrays: Array) -> Any:
     """The library of some arrays."""
-    if all(map(is_numpy, arrays)):  # a short way: a search asks some ten thousand times
+    if all(map(is_numpy, arrays)):  # a shortcut: a search calls this some ten thousand times
         return numpy_namespace
-    if all(map(is_torch, arrays)):  # a short way, which torch.compile can trace
+    if all(map(is_torch, arrays)):  # a shortcut, which torch.compile can trace
         from array_api_compat import torch as torch_namespace
 
         return torch_namespace
@@ -54,9 +54,9 @@ def finite_root(a: Array) -> Array:
     xp = array_namespace(a)
     if is_numpy(a):  # which has no gradients
         return xp.sqrt(a)
-    nothing = xp.equal(a, xp.zeros_like(a))
+    zero = xp.equal(a, xp.zeros_like(a))
     # gradients of both branches of `where` are computed: the root of 0 must not be one of them
-    return xp.where(nothing, xp.zeros_like(a), xp.sqrt(xp.where(nothing, xp.ones_like(a), a)))
+    return xp.where(zero, xp.zeros_like(a), xp.sqrt(xp.where(zero, xp.ones_like(a), a)))
 
 
 def norm(u: Array) -> Array:

@@ -20,7 +20,7 @@ from .isometries import translate_to_origin
 from .models import lift
 
 CHUNK_ROWS = 1 << 13  # With a few dozen coordinates a chunk of this many points stays in a core's cache.
-CANCELLED = 1e-9  # If cosh(d) - 1 is a smaller fraction of the products it is a difference of, d is computed from the points.
+CANCELLATION = 1e-9  # If cosh(d) - 1 is a smaller fraction of the products that it comes from, d is computed from the points.
 
 T = TypeVar("T")
 
@@ -64,7 +64,7 @@ class Chunk(NamedTuple):
         xp = array_namespace(self.t)
         size = self.t * others[:, 0]
         cosh = size - self.stretch * dot(self.X, others[:, 1:])
-        lost = cosh - 1 < CANCELLED * size
+        lost = cosh - 1 < CANCELLATION * size
         safe = xp.where(lost, xp.ones_like(cosh), cosh)
         d = xp.log(safe + xp.sqrt(safe - 1) * xp.sqrt(safe + 1))
         return with_rows(d, lost, distance(self.points(lost), others[lost])) if bool(xp.any(lost)) else d

@@ -23,8 +23,8 @@ from .hyperboloid import distance, origin
 from .isometries import Frame, boosted, translate, translate_to_origin
 from .models import lift
 
-ROUNDS = 3  # How often the closed form is applied, each time to clouds translated by the last result, which restores digits.
-UNSURE = 1e-12  # A singular value below this fraction of the largest is rounding: the orientation is then free.
+ROUNDS = 3  # How often the closed form is applied: each round translates the clouds by the last result, which restores digits.
+RANK_TOLERANCE = 1e-12  # A singular value below this fraction of the largest is 0 to rounding: either orientation is optimal.
 LEAST_SQUARES_STEPS = 200  # The largest number of weighted problems for least squares; tens are usual.
 LEAST_GAIN = 1e-8  # Least squares have converged if a step lowers the sum by a smaller fraction.
 OFF_HYPERBOLOID = 1e-3  # A larger relative error of the time is not rounding, even in float16.
@@ -89,7 +89,7 @@ def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool
     >>> bool(abs(align(x, y).move(x) - y).max() < 1e-12)
     True
     """
-    x, y, w = _checked(x, y, weights)
+    x, y, w = _validate(x, y, weights)
     found = _closed_form(x, y, w, reflections)
     if not squares:
         return found
@@ -101,12 +101,12 @@ def align(x: Array, y: Array, weights: Array | None = None, *, reflections: bool
         if not total < before * (1 - LEAST_GAIN):
             break
         before, best = total, found
-        eased = w * (d + tiny) / xp.sinh(d + tiny)
-        found = _closed_form(x, y, eased / xp.sum(eased), reflections)
+        reweighted = w * (d + tiny) / xp.sinh(d + tiny)
+        found = _closed_form(x, y, reweighted / xp.sum(reweighted), reflections)
     return best
 
 
-def _checked(x: Any, y: Any, weights: Any) -> tuple[Array, Array, Array]:
+def _validate(x: Any, y: Any, weights: Any) -> tuple[Array, Array, Array]:
     """Validate points and weights, and normalise the weights to sum 1."""
     x, y = (side if hasattr(side, "ndim") else np.asarray(side, dtype=float) for side in (x, y))
     if x.ndim != 2 or x.shape != y.shape or not x.shape[0]:
@@ -123,8 +123,8 @@ def _checked(x: Any, y: Any, weights: Any) -> tuple[Array, Array, Array]:
         raise ValueError("weights must be finite and non-negative, and not all zero.")
     counted = w > 0
     for name, side in (("x", x), ("y", y)):
-        known = xp.where(xp.isfinite(side), side, xp.zeros_like(side))  # a row without its time is off the hyperboloid
-        with np.errstate(over="ignore"):  # as far out as that, the time is infinite
+        known = xp.where(xp.isfinite(side), side, xp.zeros_like(side))  # rows that are not finite are rejected below
+        with np.errstate(over="ignore"):  # the time of a very far point overflows to infinity
             off = xp.abs(known[:, 0] - lift(known[:, 1:])[:, 0]) > OFF_HYPERBOLOID * xp.abs(known[:, 0])
         bad = np.flatnonzero(to_numpy(counted & (off | ~xp.all(xp.isfinite(side), axis=1))))
         if len(bad):
@@ -148,13 +148,13 @@ def _closed_form(x: Array, y: Array, w: Array, reflections: bool) -> Alignment:
         e, f = _singular_pair(_moments(found, x, y, w))
         found = Alignment(to_numpy(translate(e, found.here)), still, to_numpy(translate(f, found.there)))
     left, sizes, right = np.linalg.svd(_moments(found, x, y, w)[1:, 1:])
-    if np.linalg.det(left @ right) < 0 and (not reflections or sizes[-1] <= UNSURE * sizes[0]):
+    if np.linalg.det(left @ right) < 0 and (not reflections or sizes[-1] <= RANK_TOLERANCE * sizes[0]):
         left[:, -1] *= -1  # a rotation, if it is required or loses nothing
     return found._replace(turn=left @ right)
 
 
 def _centroid(x: Array, w: Array) -> np.ndarray:
-    """The point that minimises the sum of cosh(distance): the weighted mean of x, brought back on the hyperboloid."""
+    """The point that minimises the sum of cosh(distance): the weighted mean of x, rescaled to the hyperboloid."""
     m = to_numpy(w @ x)
     size = float(np.linalg.norm(m[1:]))
     # -<m, m> is the mean of cosh d over pairs, at least 1: for points far from the origin rounding would make it less

@@ -126,7 +126,7 @@ def transport(x: Array, y: Array, v: Array) -> Array:
 
 
 def _check_reach(*points: Array) -> None:
-    """Raise ValueError if points are too far out for tangent vectors. NumPy alone: a check on a device would wait for it."""
+    """Raise ValueError if points are too far out for tangent vectors. NumPy only: a check on a device would block."""
     for x in filter(is_numpy, points):
         if (x[..., 0] > FARTHEST_TANGENT).any():
             raise ValueError(

@@ -18,7 +18,7 @@ NEAREST_LIGHT = 1e-15  # The least v0^2 - |w|^2 of a unit vector (v0, w): its su
 
 def split_bases(A: np.ndarray) -> np.ndarray:
     """Bases (S, K, d+1) of the same spans as A, with orthonormal rows (v0, w), (0, U): only the first row has time, v0 >= 0."""
-    mirror = A[:, :, 0].copy()  # Householder reflection that gives all of the time to the first row
+    mirror = A[:, :, 0].copy()  # Householder reflection that moves the time components of all rows into the first row
     size = np.linalg.norm(mirror, axis=1)
     mirror[:, 0] += np.where(mirror[:, 0] >= 0, size, -size)  # with the sign that avoids cancellation
     square = np.sum(mirror * mirror, axis=1)

@@ -44,7 +44,6 @@ def translate(x: Array, m: Array) -> Array:
     >>> translate(origin(2), m).round(3)
     array([1.667, 1.333, 0.   ])
     """
-    # a translation along the axis n is diagonal in light-cone coordinates: nothing cancels, at any radius
     xp, (n, factor) = array_namespace(x, m), _axis_and_factor(m)
     s = x[..., 1:]
     r, u = norm(s), unit(s)

@@ -27,8 +27,8 @@ import numpy as np
 from ._arrays import Array, array_namespace, concat_time, dot, is_numpy, norm
 
 FLAT = 1e-16  # Below this squared length, cosh and sinh equal the first terms of their series in float64.
-NEAREST_RIM = 2.0**-53  # The spacing of float64 below 1: no point of the open ball has a smaller 1 - |z|^2.
-ON_RIM = 1e-12  # A squared norm this close to 1 is on the boundary, to rounding: the point next to it stands for it.
+NEAREST_BOUNDARY = 2.0**-53  # The spacing of float64 below 1: no point of the open ball has a smaller 1 - |z|^2.
+ON_BOUNDARY = 1e-12  # A squared norm this close to 1 is on the boundary by rounding: the nearest point inside is used instead.
 
 
 def lift(s: Array) -> Array:
@@ -103,7 +103,7 @@ def _hyperboloid_to_time_last(x: Array) -> Array:
 
 
 def _poincare_radial(square: Array) -> tuple[Array, Array]:
-    stretch: Any = 2 / _inside(square)
+    stretch: Any = 2 / _one_minus(square)
     return stretch - 1, stretch
 
 
@@ -113,7 +113,7 @@ def _lorentz_radial(square: Array) -> tuple[Array, Array]:
 
 
 def _klein_radial(square: Array) -> tuple[Array, Array]:
-    t = 1 / array_namespace(square).sqrt(_inside(square))
+    t = 1 / array_namespace(square).sqrt(_one_minus(square))
     return t, t
 
 
@@ -125,14 +125,14 @@ def cosh_and_ratio(square: Array) -> tuple[Array, Array]:
     return xp.where(flat, 1 + square / 2, xp.cosh(size)), xp.where(flat, 1 + square / 6, xp.sinh(size) / size)
 
 
-def _inside(square: Array) -> Array:
+def _one_minus(square: Array) -> Array:
     """1 - |z|^2, which is at least the spacing of numbers below 1 for a point of the open ball.
 
-    In another order of summation the squares may round to 1; the point is then treated as the one next to the rim.
+    In another order of summation the squares may round to 1; the point is then treated as the one nearest to the boundary.
     """
     xp = array_namespace(square)
     delta = 1 - square
-    return xp.where(delta > NEAREST_RIM, delta, xp.full_like(delta, NEAREST_RIM))
+    return xp.where(delta > NEAREST_BOUNDARY, delta, xp.full_like(delta, NEAREST_BOUNDARY))
 
 
 def row_norms(X: np.ndarray) -> np.ndarray:
@@ -155,7 +155,7 @@ Domain = Literal["ball", "hyperboloid", "space", "halfspace", "vectors"]
 
 
 class Model(NamedTuple):
-    """A model of hyperbolic space: everything that the package knows of it.
+    """A model of hyperbolic space: its maps, its domain, and how it is validated.
 
     A model is *radial* if the point of X is (t, stretch * X), where X is without its time and t and stretch are functions of
     |X|^2. Kernels and chunks rely on that.
@@ -240,7 +240,7 @@ def to_hyperboloid(X: Array, model: ModelName = "poincare") -> Array:
         return row.to_hyperboloid(X)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         size, x = dot(X, X), row.to_hyperboloid(X)
-    if row.domain == "ball" and (size > 1 + ON_RIM).any():
+    if row.domain == "ball" and (size > 1 + ON_BOUNDARY).any():
         raise ValueError(f"X must lie inside the unit ball for model={model!r}, but has a norm of {np.sqrt(size.max()):.6g}.")
     if row.domain == "halfspace" and (X[..., -1] <= 0).any():
         raise ValueError(f"X must have heights > 0 in its last column, but has {X[..., -1].min():.6g}.")

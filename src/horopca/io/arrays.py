@@ -22,9 +22,9 @@ from .metadata import MEMBER, from_json, with_metadata
 from .subprocess_reader import in_subprocess
 
 DAMAGED = "is damaged, cut short, or not written by numpy.save or numpy.savez"
-OBJECTS = "holds Python objects, which could run code and are not read: save an array of numbers"
+HOLDS_OBJECTS = "holds Python objects, which could run code and are not read: save an array of numbers"
 WORDS = ("names", "labels")  # Arrays that are read beside the points.
-HEAD = 1 << 14  # Bytes of the longest header that is read.
+HEADER_BYTES = 1 << 14  # Bytes of the longest header that is read.
 HEADER_ERRORS = (ValueError, TypeError, KeyError, SyntaxError, OverflowError, RecursionError, MemoryError)  # of a literal
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # Other methods allocate memory before their size is known.
 PIECE = 1 << 20  # Bytes that are unpacked at a time.
@@ -38,7 +38,7 @@ TAKEN_ROWS = 1 << 10  # Single rows that are read through one mapping, because e
 BLOCK_BYTES = 1 << 25  # The size of a block of the input: large enough that a disk reads it at full speed.
 TAKEN_ROWS = 1 << 10  # Single rows that are read through one mapping, because each brings about 64 KB into memory.
 LONGEST_HEADER = 1 << 26  # Bytes; the format's own limit is a little higher.
-JSON = 32  # Bytes in memory per byte of JSON: "{}," makes a dictionary.
+JSON_BYTES = 32  # Bytes in memory per byte of JSON: "{}," makes a dictionary.
 
 _read_object_words = in_subprocess("checkpoints", "read_object_words", "numpy", "an archive of NumPy arrays", "io")
 
@@ -60,8 +60,8 @@ def read_header(file: BinaryIO, path: Path) -> Header:
     with format_errors(path, DAMAGED, *HEADER_ERRORS):
         version = np.lib.format.read_magic(file)
         size = int.from_bytes(file.read(2 if version == (1, 0) else 4), "little")
-        text = file.read(min(size, HEAD)).decode("utf-8" if version == (3, 0) else "latin1")
-        if size > HEAD or "\\" in text:  # an escape, at which Python could warn
+        text = file.read(min(size, HEADER_BYTES)).decode("utf-8" if version == (3, 0) else "latin1")
+        if size > HEADER_BYTES or "\\" in text:  # an escape, at which Python could warn
             raise ValueError("This is not a header.")
         fields = ast.literal_eval(text.strip())
         header = Header(fields["shape"], bool(fields["fortran_order"]), np.lib.format.descr_to_dtype(fields["descr"]))
@@ -77,7 +77,7 @@ def map_npy(path: Path) -> np.ndarray:
     with open(path, "rb") as file:
         header = read_header(file, path)
         if header.dtype.hasobject:
-            raise FormatError(f"{path} {OBJECTS}.")
+            raise FormatError(f"{path} {HOLDS_OBJECTS}.")
         at = file.tell()
         if at + header.nbytes > path.stat().st_size:
             raise FormatError(f"{path} {DAMAGED}.")
@@ -136,7 +136,7 @@ class Source(NamedTuple):
         return np.concatenate([np.array(map_npy(self.path)[part]) for part in parts])
 
     def fingerprint(self) -> list[Any]:
-        """What differs for another file, or after a change: the system sets the time of the last change itself."""
+        """Values that differ for another file, and after a change: the system sets the time of the last change."""
         status = self.path.stat()
         times = [status.st_mtime_ns, status.st_ctime_ns]
         return [str(self.path.resolve()), status.st_ino, status.st_size, *times, *self.shape, self.dtype.str]
@@ -147,7 +147,7 @@ def parse_npy(content: bytes, path: Path) -> np.ndarray:
     file = io.BytesIO(content)
     header = read_header(file, path)
     if header.dtype.hasobject:
-        raise FormatError(f"{path} {OBJECTS}.")
+        raise FormatError(f"{path} {HOLDS_OBJECTS}.")
     with format_errors(path, DAMAGED, ValueError, OverflowError):
         flat = np.frombuffer(content, header.dtype, math.prod(header.shape), file.tell()) if header.nbytes else np.empty(0)
         values = flat.astype(header.dtype, copy=False).reshape(header.shape, order="F" if header.fortran else "C")
@@ -176,7 +176,7 @@ class Archive:
             while left > len(content) and (piece := member.read(min(PIECE, left - len(content)))):
                 content += piece  # reading all at once would unpack everything before the size is checked
             if most is None and (len(content) < left or member.read(1)):
-                raise EOFError(f"{name} does not have the length that it says.")
+                raise EOFError(f"{name} does not have the length that the archive states.")
         return bytes(content)
 
 
@@ -201,7 +201,7 @@ def read_npz(path: Path, key: str | None) -> Table:
         if key is None and ("class" in metadata or {"model", "array0"} <= members.keys()):
             how = "read it with horopca.io.load_fitted (on the command line, --from-fit)"
             raise FormatError(f"{path} contains a saved estimator, not points: {how}.")
-        headers = {name: _try_header(archive.read(member, HEAD), path) for name, member in members.items()}
+        headers = {name: _try_header(archive.read(member, HEADER_BYTES), path) for name, member in members.items()}
         matrices = {name for name, header in headers.items() if header is not None and len(header.shape) == 2}
         usable = {name: headers[name] for name in members if key is not None or name in matrices or not matrices}
         chosen = choose({name: name for name in usable}, key, path, "array")
@@ -226,8 +226,8 @@ def _try_header(head: bytes, path: Path) -> Header | None:
 
 
 def _words(archive: Archive, member: str, n: int, path: Path) -> list[str] | None:
-    """The n words in a member: numbers, strings, or strings as Python objects, which data frames have. None for other n."""
-    header = read_header(io.BytesIO(archive.read(member, HEAD)), path)
+    """The n words in a member: numbers, strings, or strings as Python objects, as in data frames. None if there are not n."""
+    header = read_header(io.BytesIO(archive.read(member, HEADER_BYTES)), path)
     if math.prod(header.shape) != n:
         return None
     if header.dtype.hasobject:
@@ -249,7 +249,7 @@ def read_safetensors(path: Path, key: str | None) -> Table:
         size = int.from_bytes(file.read(8), "little")
         if not 2 <= size <= min(LONGEST_HEADER, path.stat().st_size - 8):
             raise ValueError("The header is longer than the file.")
-        Budget(path).claim(JSON * size)
+        Budget(path).claim(JSON_BYTES * size)
         header = json.loads(file.read(size))
         tensors = {name: entry for name, entry in header.items() if name != "__metadata__"}
         matrices = {name: entry for name, entry in tensors.items() if len(entry["shape"]) == 2}
@@ -265,7 +265,7 @@ def _tensor(file: Any, start: int, entry: dict[str, Any], path: Path) -> np.ndar
     """The array that an entry of the header describes."""
     (begin, end), shape, dtype = entry["data_offsets"], entry["shape"], DTYPES.get(entry["dtype"])
     if dtype is None:
-        raise FormatError(f"{path} holds numbers of the kind {str(entry['dtype'])[:20]!r}, which are not read.")
+        raise FormatError(f"{path} holds numbers of the type {str(entry['dtype'])[:20]!r}, which are not read.")
     whole = all(type(k) is int and k >= 0 for k in (begin, end, *shape))
     itemsize = 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
     if not whole or end > path.stat().st_size - start or end - begin != math.prod(shape) * itemsize:

@@ -21,7 +21,7 @@ from .arrays import DAMAGED, MOST_AXES, map_npy, open_archive, read_header
 from .files import Budget, FormatError, Table, as_text, choose, format_errors, matrix
 from .subprocess_reader import in_subprocess
 
-TORCH = (2, 6)  # Earlier versions could execute code with weights_only=True (CVE-2025-32434).
+OLDEST_TORCH = (2, 6)  # Earlier versions could execute code with weights_only=True (CVE-2025-32434).
 MANIFOLDS = {"poincare": "poincare", "lorentz": "lorentz", "euclidean": "tangent"}
 # geoopt's manifolds: the model, the parameter with the curvature, and the curvature. The ball has an inverse softplus.
 BALL, LORENTZ = "geoopt.manifolds.stereographic.manifold.PoincareBall", "geoopt.manifolds.lorentz.Lorentz"
@@ -38,7 +38,7 @@ read_keyed_vectors = in_subprocess("checkpoints", "read_gensim", "numpy", "a fil
 
 
 class Inert:
-    """What stands for an object, a class or a function that a file names. It stores its arguments and its state."""
+    """A placeholder for an object, a class or a function that a file names. It stores its arguments and its state."""
 
     name = ""
     args: tuple[Any, ...] = ()
@@ -114,7 +114,7 @@ def _loaded(path: Path) -> Any:
     """
     import torch
 
-    if tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2]) < TORCH:
+    if tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2]) < OLDEST_TORCH:
         raise ImportError(f"{path} is a checkpoint, which needs torch 2.6 or later, but torch is {torch.__version__}.")
     zipped = zipfile.is_zipfile(path)
     unknown = torch.serialization.get_unsafe_globals_in_checkpoint(path) if zipped else []
@@ -189,7 +189,9 @@ def read_gensim(path: Path, key: str | None) -> Table:
     keyed = [("", content), *((f".{name}", part) for name, part in parts.items() if isinstance(name, str))]
     within, found = next(((name, part) for name, part in keyed if _is_keyed(part)), ("", None))
     if found is None:
-        raise FormatError(f"{path} holds no vectors of gensim's: expected what KeyedVectors.save or a model's save writes.")
+        raise FormatError(
+            f"{path} holds no vectors of gensim: expected a file written by KeyedVectors.save or the save of a model."
+        )
     vectors = _as_plain(found.state.get("vectors"))
     beside = path.with_name(f"{path.name}{within}.vectors.npy")
     if not isinstance(vectors, np.ndarray):

@@ -1,7 +1,7 @@
-"""What all formats share: the results of reading, the error, the rule for memory, and helpers for messages.
+"""Shared by all formats: the results of reading, the error, the rule for memory, and helpers for messages.
 
-A file may take `FACTOR` times its size on disk in memory, or `FLOOR` bytes if that is more. Readers check this before they
-allocate. Ordinary files need far less; a small file that claims to be huge, or that expands, raises a FormatError.
+A file may take `BYTES_PER_BYTE` times its size on disk in memory, or `LEAST_BYTES` bytes if that is more. Readers check this
+before they allocate. Ordinary files need far less; a small file that claims to be huge, or that expands, raises a FormatError.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ CLASS_HEADERS = {"label", "labels", "class", "category"}  # A column of words wi
 NAME_HEADERS = {"name", "names", "id", "index", "node", "objects", "__index_level_0__"}  # and with such a header names.
 LABEL_NAMES = CLASS_HEADERS | NAME_HEADERS
 PREFERRED = ("X", "embeddings", "model.lt.weight", "lt.weight", "weight")  # Usual names of the points among other arrays.
-FLOOR = 1 << 28  # Bytes that any file may take.
-FACTOR = 16  # A larger file may take this multiple of its size: text of short words needs about 10.
-POINTER = 8  # Bytes of an entry of a list.
+LEAST_BYTES = 1 << 28  # Bytes that any file may take.
+BYTES_PER_BYTE = 16  # A larger file may take this multiple of its size: text of short words needs about 10.
+POINTER_BYTES = 8  # Bytes of an entry of a list.
 SHARED_WORDS = 1 << 16  # The first words of a file are stored once each: classes repeat, names do not.
 _allowed: ContextVar[int | None] = ContextVar("_allowed", default=None)
 
@@ -246,7 +246,7 @@ class Budget:
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, path.stat().st_size
-        self.limit = _allowed.get() or max(FLOOR, FACTOR * self.size)
+        self.limit = _allowed.get() or max(LEAST_BYTES, BYTES_PER_BYTE * self.size)
         self.claimed = 0
         self._words: dict[str, str] = {}
 
@@ -264,11 +264,11 @@ class Budget:
         """The text, counted; equal short texts share one string."""
         known = self._words.get(text)
         if known is None:
-            self.claim(POINTER + sys.getsizeof(text))
+            self.claim(POINTER_BYTES + sys.getsizeof(text))
             if len(self._words) < SHARED_WORDS:
                 self._words[text] = text
             return text
-        self.claim(POINTER)
+        self.claim(POINTER_BYTES)
         return known
 
 

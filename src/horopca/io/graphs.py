@@ -27,7 +27,7 @@ from .trees import read_newick, read_xml_tree
 COMMENTS = ("#", "%")
 HEADERS = {"source", "target", "from", "to", "id1", "id2", "u", "v", "node1", "node2", "child", "parent", "start", "end"}
 ATTRIBUTES = re.compile(r"\{(?:'weight': ([^,{}]+))?\}$")  # networkx.write_edgelist appends this to an edge.
-NODE = 104  # Bytes of a node without its name: its position, and its entries in a dictionary and a list.
+NODE_BYTES = 104  # Bytes of a node without its name: its position, and its entries in a dictionary and a list.
 
 # The class of SciPy for the format of a sparse matrix, and the names of its indices where they are not those of csr.
 SPARSE = {"csr": csr_array, "csc": csc_array, "bsr": bsr_array, "dia": dia_array, "coo": coo_array}
@@ -152,7 +152,7 @@ def _read_edges(path: Path) -> EdgeList:
             raise FormatError(f"{path}, line {line}: this edge {have}, but those before it {earlier}.")
         for name in (one, other):
             if name not in position:
-                budget.claim(NODE + sys.getsizeof(name))
+                budget.claim(NODE_BYTES + sys.getsizeof(name))
                 position[name] = len(position)
             ends.append(position[name])
         budget.claim(24)

@@ -218,13 +218,13 @@ def read_mat(path: Path, key: str | None) -> Table:
 
 
 def read_level_5(path: Path, key: str | None) -> Table:
-    """The same of a file that SciPy reads; called in the separate process."""
+    """The same for a file that SciPy reads; called in the separate process."""
     from scipy.io import loadmat, whosmat
 
     variables = whosmat(path)
     shapes = {name: shape for name, shape, kind in variables if len(shape) == 2 and kind in NUMERIC}
     name = choose({name: name for name in shapes}, key, path, "matrix")
-    if min(shapes[name]) < 0:  # which SciPy would take for a length to be found
+    if min(shapes[name]) < 0:  # SciPy would infer a negative length
         raise FormatError(f"{path} is damaged: its matrix {name!r} has the shape {shapes[name]}.")
     Budget(path).claim(8 * int(np.prod(shapes[name], dtype=object)))
     labels = [other for other, *_ in variables if other.lower() in LABEL_NAMES]

@@ -331,7 +331,7 @@ def _unfinished(path: Path) -> list[Path]:
 
 
 def _stamp(path: Path) -> str:
-    """What differs for another file with the name of an output, on file systems whose files have no stable numbers."""
+    """A value that differs for another file with the name of an output, also if file numbers are not stable."""
     status = path.stat()
     return f"{status.st_size} {status.st_mtime_ns}"
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .files import LABEL_NAMES, Budget, FormatError, Table, as_text, matrix
 
-ROWS = 1 << 16  # Rows that are read at a time.
+ROWS_AT_ONCE = 1 << 16  # Rows that are read at a time.
 
 
 def read_parquet(path: Path, key: str | None) -> Table:
@@ -23,7 +23,7 @@ def read_parquet(path: Path, key: str | None) -> Table:
         text = _named(file.schema_arrow, types.is_string, types.is_large_string)
     batches = []
     with pq.ParquetFile(path, read_dictionary=text) as file:  # a word that occurs in many rows is stored once
-        for batch in file.iter_batches(ROWS, use_threads=False):
+        for batch in file.iter_batches(ROWS_AT_ONCE, use_threads=False):
             batch.validate()
             budget.claim(batch.nbytes)
             batches.append(batch)

@@ -117,7 +117,7 @@ def add_reduced_file(
     progress: Callable[[int, int], None],
     log: Callable[[str], None],
 ) -> Streamed:
-    """What `reduce_file` does, for one of several outputs. Until they are published, the call can be resumed."""
+    """`reduce_file` for one of several outputs. Until they are published, the call can be resumed."""
     source = Source.of(input)
     _remove_finished(Path(output))
     output = check_output(output, force=outputs.force, formats=STREAMED)
@@ -191,7 +191,7 @@ class Job:
     # ------------------------------------------------------------ the journal
 
     def resume(self) -> int:
-        """Take up an interrupted call if there is one. Returns the number of rows that are done."""
+        """Resume an interrupted call if there is one. Returns the number of rows that are done."""
         if not self.journal.exists():
             if not os.fstat(self.file.fileno()).st_size:
                 return 0
@@ -219,13 +219,13 @@ class Job:
                 return changed[0]
             self.estimator, self.fitted, end = estimator, True, journal.tell()
             self.file.seek(0)
-            while self.rows < self.n and (block := self._sound_block(journal.readline(LINE_BYTES))):
+            while self.rows < self.n and (block := self._valid_block(journal.readline(LINE_BYTES))):
                 self.blocks.append(block)
                 end = journal.tell()
             journal.truncate(end)
         return None
 
-    def _sound_block(self, line: bytes) -> tuple[int, int] | None:
+    def _valid_block(self, line: bytes) -> tuple[int, int] | None:
         """The block of a line of the journal, if the next bytes of the partial file are those of the block."""
         if not line.endswith(b"\n"):  # the end, or a line that was cut short
             return None
@@ -334,7 +334,7 @@ def _remove_finished(output: Path) -> None:
 
 
 def _digest(estimator: Any) -> str:
-    """What differs between estimators with other parameters, or other learnt attributes."""
+    """A value that differs between estimators with different parameters or learnt attributes."""
     digest = hashlib.sha256()
     for name, array in to_members(estimator).items():
         digest.update(f"{name} {array.dtype.str} {array.shape} ".encode() + array.tobytes())

@@ -27,7 +27,7 @@ from .files import Budget, EdgeList, FormatError, Table, memory_limit
 CPU_SECONDS, BYTES_PER_SECOND = 20.0, 1e6  # Any file may take 20 s, and one more per megabyte: far slower than any disk.
 WAITING = 15  # Wall-clock time per second of processor time: a reader must not fail because the machine is busy.
 COPIES = 3  # The content of a file exists at most three times on its way from the library through NumPy.
-OVERHEAD = 1 << 28  # Bytes that a library may allocate for itself.
+LIBRARY_BYTES = 1 << 28  # Bytes that a library may allocate for itself.
 DEEPEST = 100_000  # Python frames: parsers of trees recurse once per level, and a tree may be a chain.
 RESULTS = {result.__name__: result for result in (Table, EdgeList)}
 
@@ -142,7 +142,7 @@ def answer(request: dict[str, Any]) -> None:
     os.dup2(2, 1)  # so that nothing a library prints is part of the result
     import_module(request["library"])
     read = getattr(import_module(f".{module}", __package__), function)
-    _limit(COPIES * request["bytes"] + OVERHEAD, request["seconds"])
+    _limit(COPIES * request["bytes"] + LIBRARY_BYTES, request["seconds"])
     sys.setrecursionlimit(DEEPEST)
     arrays: list[np.ndarray] = []
     try:

@@ -22,9 +22,9 @@ from .files import LABEL_NAMES, Budget, FormatError, Table, as_text, existing, f
 LONGEST_LINE = 1 << 22  # Characters of a line of a table or an edge list: 100,000 columns.
 LONGEST_NAME = 4096  # Bytes of a name in word2vec's binary format, where only a blank ends it.
 PIECE = 1 << 16  # Characters that are read at a time.
-PEEK = 100  # Lines that are read before the header and the columns of words are recognised.
-COPIES = 4  # Of a whole text: the pieces, the text, its bytes, and wide characters.
-FLOAT = 8  # Bytes of a number.
+PEEKED_LINES = 100  # Lines that are read before the header and the columns of words are recognised.
+COPIES = 4  # Copies of a whole text in memory: the pieces, the text, its bytes, and wide characters.
+FLOAT_BYTES = 8  # Bytes of a number.
 UNPACKING_ERRORS = (gzip.BadGzipFile, EOFError, zlib.error)
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
@@ -119,7 +119,7 @@ def read_text(path: Path, delimiter: str) -> Table:
     budget = Budget(path)
     with open_lines(path, budget) as lines:
         rows = _rows(lines, path, delimiter)
-        head = list(islice(rows, PEEK))
+        head = list(islice(rows, PEEKED_LINES))
         if not head:
             raise FormatError(f"{path} is empty.")
         first = [field.strip() for field in head[0][1]]
@@ -185,7 +185,7 @@ def _parse(
             raise FormatError(f"{budget.path}, line {line}: {len(fields)} values, but the first line has {width}.")
         for column, j in zip(columns, words, strict=True):
             column.append(budget.word(fields[j]))
-        budget.claim(FLOAT * len(coordinates))
+        budget.claim(FLOAT_BYTES * len(coordinates))
         try:
             numbers.extend([number(fields[j].strip() or "nan") for j in coordinates])
         except ValueError:
@@ -265,7 +265,7 @@ def read_word2vec_text(path: Path) -> Table:
             fields = line.rsplit(None, d)
             if len(fields) < d:
                 raise FormatError(f"{path}, line {k}: {len(fields)} values, but {d} numbers and a name were expected.")
-            budget.claim(FLOAT * d)
+            budget.claim(FLOAT_BYTES * d)
             numbers.extend(_floats(fields[-d:], k, path))
             labels.append(budget.word(fields[0]) if len(fields) > d else "")
     if claim and len(labels) != claim[0]:

@@ -21,8 +21,8 @@ from .files import Budget, EdgeList, FormatError, as_text
 from .subprocess_reader import in_subprocess
 from .text import beginning, is_number, number, open_bytes, read_whole
 
-SHORT = 1e-3  # The length of a branch of zero or negative length, as a share of the mean length.
-NODE = 200  # Bytes of a node: its name, its parent and its length while they are read and as arrays.
+ZERO_LENGTH = 1e-3  # The length of a branch of zero or negative length, as a share of the mean length.
+NODE_BYTES = 200  # Bytes of a node: its name, its parent and its length while they are read and as arrays.
 TOKEN = re.compile(r"[()\[\],:;']|[^\s()\[\],:;']+")
 SUPPORT = re.compile(r"[\d.]+(?:/[\d.]+)*(?:[eE]-?\d+)?")  # "95", "0.99", or "97.3/100" of IQ-TREE
 
@@ -68,7 +68,7 @@ def _positive(lengths: np.ndarray) -> tuple[np.ndarray | None, list[str]]:
     mean = known.mean()
     if missing.sum() > 0:
         notes.append(f"branches without a length: {missing.sum()}, set to the mean length, {mean:.3g}.")
-    return np.where(missing, mean, np.where(short, SHORT * mean, lengths)), notes
+    return np.where(missing, mean, np.where(short, ZERO_LENGTH * mean, lengths)), notes
 
 
 def _unique_names(names: list[str], is_leaf: np.ndarray) -> tuple[list[str], list[str]]:
@@ -105,7 +105,7 @@ def _tokens(text: str, path: Path, annotations: list[str]) -> Iterator[str]:
     def closing(mark: str) -> int:
         end = text.find(mark, at)
         if end < 0:
-            raise FormatError(f"{path} is no tree in Newick's format: a {text[at - 1]!r} is not closed.")
+            raise FormatError(f"{path} is not a tree in Newick format: a {text[at - 1]!r} is not closed.")
         return end
 
     at = 0
@@ -185,7 +185,7 @@ def _translation(tokens: Iterator[str], budget: Budget) -> dict[str, str]:
             continue
         if len(words) > 1:
             name = " ".join(words[1:])
-            budget.claim(2 * NODE + 4 * len(name))
+            budget.claim(2 * NODE_BYTES + 4 * len(name))
             names[words[0]] = name
         words = []
         if token == ";":
@@ -212,7 +212,7 @@ def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget, op
     def current() -> int:
         nonlocal node
         if node < 0:
-            budget.claim(NODE)
+            budget.claim(NODE_BYTES)
             node = len(nodes.names)
             nodes.names.append("")
             nodes.parents.append(-1)
@@ -238,11 +238,11 @@ def _newick(tokens: Iterator[str], translate: dict[str, str], budget: Budget, op
         if token == ":":
             current()
         elif token == "(" and node < 0:
-            budget.claim(NODE)
+            budget.claim(NODE_BYTES)
             levels.append([])
         elif token == "(" or len(levels) == 1:
             where = "follows a node" if token == "(" else "stands outside of all parentheses"
-            raise FormatError(f"{budget.path} is no tree in Newick's format: a {token!r} {where}.")
+            raise FormatError(f"{budget.path} is not a tree in Newick format: a {token!r} {where}.")
         else:
             levels[-1].append(current())
             node = -1

@@ -1,4 +1,4 @@
-"""Figures of merit: what a reduction keeps, how stable it is, and whether data are hyperbolic at all."""
+"""Measures of what a reduction keeps, how stable it is, and whether data are hyperbolic at all."""
 
 from ..estimators.component_curve import ComponentCurve, HeldOut, component_curve
 from .curvature import CurvatureFit, fit_curvature

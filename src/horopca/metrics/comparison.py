@@ -216,10 +216,10 @@ def _run(rows: Rows, counts: list[int], names: list[str], settings: dict[str, An
             seconds = time.perf_counter() - start
             measured = _measure(rows.X, Y, total, {"flat": flat, **sampling})
             record = {"method": name, "title": method.title, "n_components": K, **measured}
-            yield Reduction({**record, "seconds": seconds, "converged": converged}, _in_model(Y, rows) if flat else Y)
+            yield Reduction({**record, "seconds": seconds, "converged": converged}, _as_points_of_model(Y, rows) if flat else Y)
 
 
-def _in_model(Y: np.ndarray, rows: Rows) -> Any:
+def _as_points_of_model(Y: np.ndarray, rows: Rows) -> Any:
     """A flat picture as tangent vectors at the origin, in the model of the points."""
     coordinates = rows.coordinates
     return coordinates.from_hyperboloid(to_hyperboloid(Y * coordinates.scale, "tangent"), np.dtype(float))

@@ -1,4 +1,4 @@
-"""Which curvature fits distances best: the distortion of the best points in d dimensions against the curvature."""
+"""The curvature that fits distances best: the least distortion of points in d dimensions, for each of several curvatures."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .hyperbolicity import distances_of
 # within a percent; beyond the last, points are so far out that float64 cannot tell them apart.
 CURVATURES = 2.0 ** np.arange(-2, 4.5, 0.5)
 HALF_STEP = 2.0**0.5  # The curvatures differ by a factor of 2: the best one may be up to this factor away.
-FLAT = 1e-3  # The same for Euclidean space: distances differ from flat ones by less than one in a million.
+FLAT = 1e-3  # The value of the same quantity that stands for Euclidean space: distances are off by less than one in a million.
 FARTHEST = 40.0  # The largest coordinate, at curvature -1: no point of the profile is as far, and nothing overflows.
-SOFTNESS = 0.01  # |e| is replaced by sqrt(e^2 + SOFTNESS^2), which is smooth: a tenth of usual distortions.
-ITERATIONS = 150  # Of each descent: twice as many change the distortions of the paper's trees by less than 2 %.
-WITHIN = 2.0  # Standard errors by which a distortion may exceed the least inside the interval.
+SOFTNESS = 0.01  # |e| is replaced by the smooth sqrt(e^2 + SOFTNESS^2): a tenth of usual distortions.
+ITERATIONS = 150  # The iterations of each descent: twice as many change the distortions of the paper's trees by less than 2 %.
+WITHIN = 2.0  # The interval contains curvatures whose distortion exceeds the least by at most this many standard errors.
 
 
 class CurvatureFit(NamedTuple):

@@ -1,8 +1,8 @@
-"""How well a reduction keeps distances and variance, in blocks and O(n) memory.
+"""How well a reduction keeps distances and variance, computed in blocks: O(n) memory.
 
 Every function takes points in a `model` at a `curvature`. Functions of distances alone also take distance matrices, with
-``metric="precomputed"``. All pairs are counted up to 16384 points; of more points, or with `n_pairs`, a random sample. Only the
-rows of these pairs of a Dask array are computed.
+``metric="precomputed"``. All pairs are counted up to 16384 points; of more points, or with `n_pairs`, a random sample. Of a
+Dask array, only the rows of these pairs are computed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ EVERY_PAIR = 1 << 62  # No array has more pairs than this.
 FEW_ROWS = 1 << 6  # All pairs of this many rows or fewer are counted: a sample would be no faster.
 GROUPED_ROWS = 1 << 16  # Above this many rows, pairs are drawn inside groups of rows, so that few rows are read.
 GROUPS = 32  # The number of groups: their means give the standard error.
-FLAT_RADIUS = 1e-4  # Of flat points in nearly flat space: distances are then off by less than one part in 10^8.
+FLAT_RADIUS = 1e-4  # The radius of Euclidean points put into hyperbolic space: distances are off by less than one part in 10^8.
 DRAWN_ELEMENTS = 1 << 24  # The largest number of elements of the rows that are drawn: 128 MB.
 
 

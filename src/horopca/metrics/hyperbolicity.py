@@ -18,8 +18,8 @@ from ..geometry.models import hyperboloid_to_tangent
 from ..statistics import frechet_mean, mean_of_blocks, relative_change
 
 ROUNDING = 1e-9  # Relative to the diameter: distances that differ by less are equal.
-FEW = 16  # Points that are tried before geodesics between the others are looked for.
-SAMPLE = 1000  # Points whose pairs say how flat the data are: the error is below a percent of a percent.
+GENERAL_POINTS = 16  # If none of this many points lies between others, the points are taken to be in general position.
+SAMPLE = 1000  # Points whose pairs are compared: the error is below 0.01 %.
 # Where flat distances are off by less than this on average, which is a median radius of 0.9, the distortion of HoroPCA and of
 # tangent PCA differs by at most 1 % (normal points in 10 and 64 dimensions; at a median radius of 2 by 8 to 15 %).
 NEARLY_FLAT = 0.06
@@ -142,7 +142,9 @@ def _far_apart(D: np.ndarray, graph: coo_array | None, rounding: float) -> np.nd
             far[:, v] &= (D[v, w] <= rounding) | (D[:, v] + D[v, w] > D[:, w] + rounding)
         return far & far.T
     for v, row in enumerate(D):
-        if v == FEW and far.sum() == far.size - len(D):  # distances of points in general position: no geodesic goes on
+        if v == GENERAL_POINTS and far.sum() == far.size - len(
+            D
+        ):  # points in general position: no geodesic passes through a third point
             break
         between = (row[:, None] + row[None, :] <= D + rounding) & (row > rounding)  # u - v - w
         far[:, v] &= ~between.any(axis=1)

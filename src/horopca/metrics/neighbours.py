@@ -24,7 +24,7 @@ from ..neighbors.estimator import nearest_neighbours
 from .distances import check_clouds
 
 EXACT_POINTS = 1 << 13  # Up to this many points, the mean over all of them is returned by default: it takes a few seconds.
-SAMPLED_POINTS = 1 << 9  # The smallest sample of more points: its standard error is about two hundredths.
+SAMPLED_POINTS = 1 << 9  # The smallest sample of more points: its standard error is about 0.02.
 TIE = 1 + 1e-12  # Distances that differ by less are equal: the same distance rounds differently in two formulas.
 
 DistancesFrom = Callable[[np.ndarray], np.ndarray]  # distances (m, n) from some of n points to all of them

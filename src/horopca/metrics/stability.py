@@ -22,7 +22,7 @@ from .._input.coordinates import Coordinates
 from .._input.means import mean_of
 from .._input.rows import Rows, check_rows
 from .._input.threads import run_jobs
-from .._optimize.multi_start import MERGED
+from .._optimize.multi_start import MERGED_KAPPA
 from ..estimators.base import HyperbolicReduction, check_reduction
 from ..estimators.fitting import as_fitted, check_weights, fitted_coordinates
 from ..estimators.folds import group_numbers
@@ -33,13 +33,13 @@ from ..geometry.isometries import Frame, between
 from ..projections.spines import spine_angle, spine_basis
 from ..statistics import frechet_mean, mean_of_blocks, relative_change
 
-FEWEST = 10  # With fewer refits there is no quantile of 90 %.
+FEWEST_REFITS = 10  # With fewer refits there is no quantile of 90 %.
 FEW_GROUPS = 10  # With this many groups or fewer, the variance between groups is hardly known.
 ALIGNED_ROWS = 1 << 14  # Pictures are aligned by at most this many points.
 CHANGED_PAIRS = 1 << 12  # Pairs whose distances are compared: the error is about a hundredth of the change.
 SAME_MEAN = 1e-3  # If the means of X and of the fit are farther apart, in standard deviations, X is not the data of the fit.
-REDRAWN = 100  # The largest number of attempts to draw a resample with enough different points.
-STABLE, LOOSE = 15.0, 30.0  # Up to these angles, in degrees, a spine is called stable, or roughly stable.
+MOST_REDRAWS = 100  # The largest number of attempts to draw a resample with enough different points.
+STABLE_ANGLE, LOOSE_ANGLE = 15.0, 30.0  # Up to these angles, in degrees, a spine is called stable, or roughly stable.
 STABLE_DISTANCES = 0.1  # Up to this mean relative change, distances are called stable.
 READABLE, COARSE = 0.9, 0.5  # From these values of `stability`, a picture can be read point by point, or in its large parts.
 
@@ -63,7 +63,7 @@ class Stability(NamedTuple):
     #: (n_components,), the angles that a fraction `level` of the refits does not exceed: by the principle of the bootstrap, the
     #: angle to the spine of the population is smaller with this confidence
     angle_bounds: np.ndarray
-    #: the fraction of refits whose ideal points are merged (``spine_.kappa`` is 0); NaN if there are no two of them
+    #: the fraction of refits whose ideal points are merged (``spine_.kappa`` is 0); NaN if there are fewer than two
     merged: float
     #: the fraction of refits that converged
     converged: float
@@ -154,10 +154,10 @@ def bootstrap(
     n_jobs: int | None = None,
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Stability:
-    """How stable a fitted reduction is: refits to resampled rows, and how much their spines and pictures differ.
+    """The stability of a fitted reduction: how much the spines and pictures of refits to resampled rows differ.
 
-    Every refit uses the usual starts of `model` and its result as one more. From that result alone it would end in the same
-    optimum each time; without it, differences between searches would be taken for differences between data.
+    Every refit uses the usual starts of `model`, and its result as one more. From that result alone, every refit would end in
+    the same optimum; without it, differences between searches would be taken for differences between data.
     100 refits of `HoroPCA` to a thousand points take about a minute of processor time.
 
     Parameters
@@ -223,7 +223,7 @@ def bootstrap(
         1 - min(1.0, float(np.mean(spread**2)) / about) if about > 0 else 1.0,
         angles,
         np.quantile(angles, level, axis=0, method="higher"),
-        float(np.mean(np.abs(kappas) < 10 * MERGED)) if K > 1 and not np.isnan(kappas).any() else float("nan"),
+        float(np.mean(np.abs(kappas) < 10 * MERGED_KAPPA)) if K > 1 and not np.isnan(kappas).any() else float("nan"),
         float(np.mean([refit.converged for refit in refits])),
         level,
         n_resamples,
@@ -297,13 +297,13 @@ class _Plan(NamedTuple):
     def _draw(self, rng: np.random.Generator) -> np.ndarray:
         """Rows of a resample that has enough different rows for a fit."""
         count, K = len(self.groups), self.reference.shape[1] - 1
-        for _ in range(REDRAWN):
+        for _ in range(MOST_REDRAWS):
             rows = np.concatenate([self.groups[g] for g in rng.integers(count, size=count)])
             if len(np.unique(self.X[rows], axis=0)) > K:
                 return rows
         raise ValueError(
-            f"X has too few different points to resample: {REDRAWN} resamples in a row had no more than {K}. Pass more rows, "
-            "or more groups."
+            f"X has too few different points to resample: {MOST_REDRAWS} resamples in a row had no more than {K}. Pass more "
+            "rows, or more groups."
         )
 
     def _change(self, images: np.ndarray) -> float:
@@ -331,11 +331,13 @@ def _plan(model: Any, X: Any, n_resamples: Any, groups: Any, weight: Any, rng: n
     n, seen = rows.shape[0], getattr(model, "n_samples_seen_", rows.shape[0])
     if n != seen:
         raise ValueError(f"X must hold the {seen} points that the model was fitted to, but has {n} rows.")
-    check_count("n_resamples", n_resamples, max(FEWEST, 2 * K))
+    check_count("n_resamples", n_resamples, max(FEWEST_REFITS, 2 * K))
     members = np.arange(n) if groups is None else group_numbers(groups, n)
     if groups is not None and members.max() < 3:
-        raise ValueError(f"groups must be at least 4, but there are {members.max() + 1}. Use smaller groups, or pass none.")
-    start, counted = _starting(model), np.arange(n)
+        raise ValueError(
+            f"groups must name at least 4 groups, but names {members.max() + 1}. Use smaller groups, or pass none."
+        )
+    start, counted = _prepared(model), np.arange(n)
     if weight is not None:
         if not has_fit_parameter(start, "sample_weight"):
             raise ValueError(f"sample_weight must be None for {type(model).__name__}, whose fit takes no weights.")
@@ -354,7 +356,7 @@ def _plan(model: Any, X: Any, n_resamples: Any, groups: Any, weight: Any, rng: n
     return _Plan(start, data, rows.coordinates, to_numpy(rows.map(model._images)), drawn, weight, int(rng.integers(2**31)))
 
 
-def _starting(model: Any) -> Any:
+def _prepared(model: Any) -> Any:
     """A silent copy with the chosen number of components that starts its next fit at the last result, if it can."""
     model = model._as_chosen()
     wanted = {"n_components": model.n_components_, "warm_start": True, "verbose": 0, **fitted_coordinates(model)._asdict()}
@@ -399,8 +401,8 @@ def conclusion(found: Stability, drawn: str, radius: float) -> Iterator[str]:
             f"{' and are stable' if found.distance_change <= STABLE_DISTANCES else ''}, and {still} of {n} points move by less "
             "than a tenth of that radius."
         )
-    if readable and np.any(found.angle_bounds > LOOSE):
-        yield "Angles can be large although the picture is stable, because a spine can slide inside it at little cost."
+    if readable and np.any(found.angle_bounds > LOOSE_ANGLE):
+        yield "Angles can be large although the picture is stable: different spines can give nearly the same picture."
     if not np.isnan(found.merged):
         yield f"The ideal points are merged in {found.merged:.0%} of the refits."
     if found.converged < 1:
@@ -412,10 +414,10 @@ def _components(k: int) -> str:
 
 
 def _verdict(degrees: float) -> str:
-    return "stable" if degrees <= STABLE else "roughly stable" if degrees <= LOOSE else "not stable"
+    return "stable" if degrees <= STABLE_ANGLE else "roughly stable" if degrees <= LOOSE_ANGLE else "not stable"
 
 
 def _reading(stability: float) -> str:
     if stability >= READABLE:
         return "it may be read point by point"
-    return "only its large parts may be read" if stability >= COARSE else "where points lie in it is mostly chance"
+    return "only its large parts may be read" if stability >= COARSE else "the positions of its points are mostly chance"

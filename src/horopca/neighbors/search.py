@@ -27,13 +27,13 @@ from ..geometry.hyperboloid import polar, polar_gap, squared_differences
 SLACK = 1 + 1e-12  # Candidates whose squared distance is within rounding of the limit are considered as well.
 PAIR_ELEMENTS = 1 << 22  # Coordinates of candidates that are compared at a time: 32 MB.
 HOST_ELEMENTS, DEVICE_ELEMENTS = 1 << 18, 1 << 26  # Pairs at a time: in a core's cache, and enough to keep a device busy.
-PRECISE = 1e-3  # An error of cosh d above this leaves too many candidates: directions are then compared instead.
-CROWDED = 8  # If more than this many candidates for each neighbour are left, the limit is lowered first.
-CORE = 1.0  # The radius of the innermost shell: in it, v is at most tanh 1, and the bound 0.65 of the distance.
-WIDTH = 0.5  # The width of the other shells: in each, the bound is at least 0.78 of the distance on the sphere.
+PRODUCT_ERROR = 1e-3  # If the error of cosh d is larger, too many candidates are left, and directions are compared instead.
+MOST_CANDIDATES = 8  # If more candidates than this are left for each neighbour, the limit is lowered first.
+CORE_RADIUS = 1.0  # The radius of the innermost shell: in it, v is at most tanh 1, and the bound 0.65 of the distance.
+SHELL_WIDTH = 0.5  # The width of the other shells: in each, the bound is at least 0.78 of the distance on the sphere.
 QUERIES = 512  # Queries of shells at a time: their candidates fit into memory even if all points of a shell are candidates.
 MANY_PAIRS = 1 << 20  # Candidates that are collected before the best are selected.
-WIDER = 1 + 1e-9  # The trees compute distances with rounding errors of their own.
+TREE_SLACK = 1 + 1e-9  # Factor for the rounding errors of the distances in the trees.
 
 Pairs = tuple[np.ndarray, np.ndarray]  # queries and rows
 
@@ -135,7 +135,7 @@ def _gaps(x: Any, polar: Polar, y: Any, data: Polar, longest: float) -> tuple[An
     """4 sinh^2(d/2) of all pairs (m, n), and a bound (m, 1) of its rounding error."""
     # The product 2 (cosh d - 1) = 2 (t t' - s.s' - 1) is fastest; its error is that of a sum of d+2 terms of size t t'.
     error = 4 * (x.shape[1] + 2) * float(np.finfo(float).eps) * longest * polar.t[:, None]
-    if bool(array_namespace(x).max(error) <= PRECISE):
+    if bool(array_namespace(x).max(error) <= PRODUCT_ERROR):
         xp: Any = array_namespace(x)
         signs = xp.ones_like(x[0, :])
         signs[0] = -1.0
@@ -149,7 +149,7 @@ def _propose(selection: Selection, gaps: Any, slack: Any, queries: Polar, data: 
     xp: Any = array_namespace(gaps)
     limits = from_numpy(selection.limits[:, None], gaps) + slack
     near, k = gaps <= limits, selection.k
-    if k is not None and k < gaps.shape[1] and int(xp.count_nonzero(near)) > CROWDED * k * gaps.shape[0]:
+    if k is not None and k < gaps.shape[1] and int(xp.count_nonzero(near)) > MOST_CANDIDATES * k * gaps.shape[0]:
         near = gaps <= xp.minimum(limits, _kth_smallest(gaps, k) * (1 + 1e-12) + 2 * slack)
     (found,) = xp.nonzero(xp.reshape(near, (-1,)))  # four times as fast as in two dimensions
     if found.shape[0]:
@@ -178,7 +178,7 @@ class Shell(NamedTuple):
     core: bool
 
     def keys(self, queries: Polar) -> np.ndarray:
-        """What the tree is searched for."""
+        """The queries as points of the tree: directions, or space parts in the core."""
         return np.asarray(queries.r[:, None] * queries.u if self.core else queries.u)
 
     def least_gap(self, queries: Polar) -> np.ndarray:
@@ -192,9 +192,9 @@ class Shell(NamedTuple):
             if self.core:
                 v = (queries.r + self.high) / (queries.t + np.sqrt(1 + self.high**2))
                 rounding = 1e-15 * (queries.r + self.high)  # of s = r u
-                return np.asarray(np.sqrt(limits / ((1 - v) * (1 + v))) * WIDER + rounding)
-            left = np.maximum(limits - self.least_gap(queries) / WIDER, 0)
-            return np.asarray(np.minimum(np.sqrt(left / (queries.r * self.low)), 2.0) * WIDER)  # the sphere has diameter 2
+                return np.asarray(np.sqrt(limits / ((1 - v) * (1 + v))) * TREE_SLACK + rounding)
+            left = np.maximum(limits - self.least_gap(queries) / TREE_SLACK, 0)
+            return np.asarray(np.minimum(np.sqrt(left / (queries.r * self.low)), 2.0) * TREE_SLACK)  # the sphere has diameter 2
 
 
 class Shells:
@@ -202,14 +202,14 @@ class Shells:
 
     def __init__(self, x: np.ndarray) -> None:
         self.data = Polar(*polar(x))
-        number = np.ceil((np.arcsinh(self.data.r) - CORE).clip(0) / WIDTH)
+        number = np.ceil((np.arcsinh(self.data.r) - CORE_RADIUS).clip(0) / SHELL_WIDTH)
         order = np.argsort(number, kind="stable")
         _, starts = np.unique(number[order], return_index=True)
         self.shells = [self._shell(rows) for rows in np.split(order, starts[1:])]
 
     def _shell(self, rows: np.ndarray) -> Shell:
         low, high = float(self.data.r[rows].min()), float(self.data.r[rows].max())
-        core = high <= np.sinh(CORE)
+        core = high <= np.sinh(CORE_RADIUS)
         keys = self.data.u[rows] * self.data.r[rows, None] if core else self.data.u[rows]
         return Shell(rows, low, high, cKDTree(keys), core)
 
@@ -219,7 +219,7 @@ class Shells:
             self._lower_limits(queries, selection)
         pairs: list[Pairs] = []
         for shell in self.shells:
-            near = np.flatnonzero(shell.least_gap(queries) / WIDER <= selection.limits)
+            near = np.flatnonzero(shell.least_gap(queries) / TREE_SLACK <= selection.limits)
             if near.size:
                 reach = shell.reach(queries.take(near), selection.limits[near])
                 found = shell.tree.query_ball_point(shell.keys(queries.take(near)), reach, return_sorted=False)
@@ -248,7 +248,7 @@ class Shells:
         selection.limits = first.limits
 
     def _add(self, selection: Selection, queries: Polar, pairs: list[Pairs]) -> list[Pairs]:
-        """Add all pairs of queries and rows to a selection; an empty list is left."""
+        """Add all pairs of queries and rows to a selection. Returns an empty list, for further pairs."""
         if pairs:
             query, row = (np.concatenate(part) for part in zip(*pairs, strict=True))
             selection.add(queries, self.data, query, row)

@@ -1,4 +1,4 @@
-"""A bridge to UMAP: pictures of neighbours, from exact hyperbolic neighbours."""
+"""UMAP of hyperbolic points, from their exact hyperbolic neighbours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..geometry import ModelName, from_hyperboloid
 from ..geometry._arrays import to_numpy
 from .estimator import HyperbolicNeighbors
 
-INIT_SIZE = 10.0  # The largest coordinate of UMAP's own first pictures.
+INIT_SIZE = 10.0  # The largest coordinate of UMAP's own initial pictures.
 
 
 def to_umap(

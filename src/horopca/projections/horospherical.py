@@ -34,9 +34,9 @@ from ..geometry.isometries import translate_ideal_to_origin
 from ..geometry.models import lift
 from .spines import Spine, spine_from_ideal_points, unit_rows
 
-CANCELLED = 2e-7  # A coordinate may lose this to rounding, times 1e-9, before its point is taken the careful way.
-LOST = 1e-7  # A light-cone coordinate below this fraction of the time has lost half its digits: computed another way.
-LEAST_ROOT = 1e-24  # R^2 is at least this fraction of c^2: it is 0 for a point on the spine, and the gradient divides by R.
+PRODUCT_ERROR = 2e-7  # 2e-16 / 1e-9: if the rounding error of a product may exceed 1e-9, `slide` computes the image instead.
+HALF_DIGITS = 1e-7  # A light-cone coordinate below this fraction of the time has lost half its digits, and is computed again.
+LEAST_ROOT = 1e-24  # R^2 is kept above this fraction of c^2: it is 0 for a point on the spine, and the gradient divides by R.
 
 
 def lower(c: Array, root: Array, kappa: float | Array, size: Array) -> Array:
@@ -133,17 +133,17 @@ def unslide(y: Array, spine: Spine) -> Array:
 class Slide(NamedTuple):
     """`slide` between two isometries, as products with vectors: for many points at once.
 
-    Points enter as they are in the user's array, in whatever frame; the images leave in the frame they are wanted in. Points
-    whose products cancel, or are too large, are told apart, to be taken the careful way.
+    The input is rows of the user's array, in their own frame; the images are in the frame of the result. Points whose products
+    cancel or overflow are reported, and the caller computes their images with `slide`.
     """
 
-    vectors: Any  # (K, d+1), NumPy's, or tensors to be learnt: their Euclidean products with a point are c and b
+    vectors: Any  # (K, d+1), NumPy arrays or learnable tensors: their Euclidean products with a point are c and b
     kappa: Any
     turn: np.ndarray  # (K+1, K+1): applied to the image (t, b, s.n)
 
     @classmethod
     def along(cls, spine: Spine, before: np.ndarray | None = None, after: np.ndarray | None = None) -> Slide:
-        """The projection with a spine, after and before matrices (d+1, d+1) and (K+1, K+1) of isometries."""
+        """The projection with a spine, preceded by the isometry `before` (d+1, d+1) and followed by `after` (K+1, K+1)."""
         n, kappa, U, stretch = spine
         K, vectors = len(U) + 1, np.zeros((len(U) + 1, len(n) + 1))
         vectors[0, 0], vectors[0, 1:], vectors[1:, 1:] = 1 + kappa, (kappa - 1) * n, U
@@ -151,13 +151,13 @@ class Slide(NamedTuple):
         return cls(vectors, kappa, np.eye(K + 1) if after is None else after)
 
     def error(self) -> float:
-        """What rounding may have taken of the products with a point, per unit of its time."""
-        return CANCELLED * float(np.abs(to_numpy(self.vectors)).sum(axis=1).max())
+        """A bound of the rounding error of the products with a point, per unit of its time, in units of 1e-9."""
+        return PRODUCT_ERROR * float(np.abs(to_numpy(self.vectors)).sum(axis=1).max())
 
     def images(self, chunk: Chunk) -> tuple[Any, Any]:
-        """Images (n, K+1) on the hyperboloid of H^K, and which of them are not to be trusted."""
+        """Images (n, K+1) on the hyperboloid of H^K, and a mask (n,) of those that are not accurate."""
         xp = array_namespace(chunk.t)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # of points that are then not to be trusted
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # such points are masked
             y = chunk.products(from_numpy(self.vectors, chunk.t))
             c, b = y[0, :], y[1:, :]
             size = 1 + xp.sum(b * b, axis=0)
@@ -165,7 +165,7 @@ class Slide(NamedTuple):
             error = self.error() * chunk.t
             # r is as accurate as the larger of c and R; where kappa < 0 that is R, and c may vanish
             lost = ~((error * error < xp.maximum(c * c, square)) & (error < 1) & (square > 1e-6 * c * c))
-        # what is lost is replaced before the root is taken of it, and not after: its gradient would be NaN times 0
+        # masked values are replaced before the square root, not after it: their gradient would be NaN times 0
         c, size, square = (xp.where(lost, xp.ones_like(c), a) for a in (c, size, square))
         b, r = xp.where(lost[None, :], xp.zeros_like(b), b), lower(c, xp.sqrt(square), self.kappa, size)
         high = (1 + xp.sum(b * b, axis=0)) / r
@@ -240,8 +240,8 @@ def project(
     """Project points on the spans of bases (S, K, d+1), stretched by exp(log_stretch) (S,).
 
     `columns` (d+1, n) holds points of the hyperboloid, or those of their coordinates that the bases have; `floor` (n,) is the
-    least that t - s.u can be for a unit vector u. The pullback returns (S, K, d+1), and with a stretch one column more. Without
-    `precise`, coordinates of far points that cancel are bounded but not computed again: enough to rank starts.
+    least value of t - s.u over unit vectors u. The pullback returns (S, K, d+1), and with a stretch one more column. Without
+    `precise`, coordinates of far points that cancel are bounded but not computed again, which is enough to rank starts.
     """
     xp = array_namespace(columns)
     V = split_bases(bases)
@@ -291,15 +291,15 @@ def _pole_products(columns: Array, floor: Array, poles: np.ndarray, length: np.n
     along = from_numpy(directions, columns) @ s
     low, high = xp.maximum(t - along, floor[None, :]), xp.maximum(t + along, floor[None, :])
     if precise:
-        low, high = (_uncancelled(a, sign * directions, columns, floor) for a, sign in ((low, 1), (high, -1)))
+        low, high = (_recompute_cancelled(a, sign * directions, columns, floor) for a, sign in ((low, 1), (high, -1)))
     up, down = (from_numpy(a[:, None] / 2, columns) for a in (poles[:, 0] + length, poles[:, 0] - length))
     return up * low + down * high
 
 
-def _uncancelled(a: Array, directions: np.ndarray, columns: Array, floor: Array) -> Array:
+def _recompute_cancelled(a: Array, directions: np.ndarray, columns: Array, floor: Array) -> Array:
     """t - s.n (S, n) for directions n (S, d), as floor + |s| |u - n|^2 / 2 with u = s / |s| where it has lost its digits."""
     xp = array_namespace(a)
-    lost = a < LOST * columns[:1, :]
+    lost = a < HALF_DIGITS * columns[:1, :]
     some = np.flatnonzero(to_numpy(xp.any(lost, axis=1)))
     if not len(some):
         return a

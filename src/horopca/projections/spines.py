@@ -1,6 +1,7 @@
-"""Spines: all that a horospherical projection depends on.
+"""Spines: the subspaces that determine horospherical projections.
 
-A *spine* is a K-dimensional subspace V of R^{1,d}: the span of the light-like vectors (1, q) of K ideal points q. We keep
+A *spine* is a K-dimensional subspace V of R^{1,d}: the span of the light-like vectors (1, q) of K ideal points q. It is
+stored as
 
     V = span( (1, n) + kappa (1, -n),  (0, u_1), ..., (0, u_{K-1}) ),     n, u_j orthonormal,  -1 <= kappa <= 1.
 
@@ -111,8 +112,8 @@ def spine_from_ideal_points(q: np.ndarray) -> Spine:
             "The ideal points must be independent, but one of them coincides with another or lies in the hull of the "
             f"others (smallest singular value {sizes[-1]:.1e}). Leave it out."
         )
-    # p, the point of their affine hull nearest to 0, is their circumcentre: taken from the differences alone, so that
-    # ideal points a hair apart lose nothing
+    # p, the point of their affine hull nearest to 0, is their circumcentre. It is computed from the differences alone, so
+    # that ideal points very close together lose no digits
     b = np.linalg.solve(directions @ U.T, -lengths / 2)
     p = q[0] - b @ U
     size = float(np.linalg.norm(p))
@@ -121,19 +122,19 @@ def spine_from_ideal_points(q: np.ndarray) -> Spine:
 
 
 def unit_rows(q: np.ndarray) -> np.ndarray:
-    """Ideal points as unit vectors, rows (K, d); refuses what has no direction."""
+    """Ideal points as unit vectors, rows (K, d). Raises ValueError if a row is zero or not finite."""
     q = np.atleast_2d(to_numpy(q))
     sizes = np.linalg.norm(q, axis=1)
     bad = ~(np.isfinite(sizes) & (sizes > 0))
     if bad.any():
         raise ValueError(
-            f"Ideal points must be unit vectors, but row {bad.argmax()} has norm {sizes[bad.argmax()]:g} and no direction."
+            f"Ideal points must be unit vectors, but row {bad.argmax()} has norm {sizes[bad.argmax()]:g}: it has no direction."
         )
     return np.asarray(q / sizes[:, None])
 
 
 def _perpendicular(U: np.ndarray, d: int) -> np.ndarray:
-    """A unit vector perpendicular to the orthonormal rows of U: the axis they miss most, made so."""
+    """A unit vector perpendicular to the orthonormal rows of U: the axis farthest from their span, orthogonalised."""
     missed = np.eye(d) - U.T @ U
     n = missed[np.diag(missed).argmax()]
     n = n - (n @ U.T) @ U
@@ -206,7 +207,7 @@ def ideal_points(spine: Spine) -> np.ndarray | None:
 def nested_ideal_points(bases: list[np.ndarray]) -> np.ndarray | None:
     """Ideal points q_1 .. q_K (K, d) with V_k = span((1, q_1), .., (1, q_k)) for nested spines V_k, bases of shape (k, d+1).
 
-    Each q_k is the ideal point of V_k that lies farthest from V_{k-1}. None if one of the spines has none to give.
+    Each q_k is the ideal point of V_k that lies farthest from V_{k-1}. None if one of the spines has no ideal points.
     """
     points = []
     for k, basis in enumerate(bases):
@@ -235,6 +236,6 @@ def _simplex(K: int) -> np.ndarray:
 def spine_angle(A: np.ndarray, B: np.ndarray) -> float:
     """The largest angle between the spans of two bases (K, d+1)."""
     P, Q = np.linalg.qr(A.T)[0], np.linalg.qr(B.T)[0]
-    # by the sine, what of Q is outside P: a small angle has no digits in its cosine
+    # from the sine, the part of Q outside P: the cosine of a small angle has lost its digits
     sine = np.linalg.svd(Q - P @ (P.T @ Q), compute_uv=False)[0]
     return float(np.arcsin(min(sine, 1.0)))
