@@ -1,10 +1,13 @@
 """``horopca view``: the page that `explore` makes, from files."""
 
+import json
+
 import numpy as np
 import pytest
 
+from horopca import io
 from horopca.explorer import explore
-from horopca.geometry import from_hyperboloid
+from horopca.geometry import from_hyperboloid, to_hyperboloid
 from taxonomy import mammals
 
 from .running import run
@@ -99,3 +102,14 @@ def test_errors_leave_nothing(folder, arguments, text):
     assert result.exit_code == 1 and result.stderr.startswith("Error: ") and "Traceback" not in result.stderr
     assert any(part in " ".join(result.stderr.split()) for part in text.split("|")), result.stderr
     assert sorted(folder.iterdir()) == before
+
+
+def test_original_in_another_model(folder):
+    io.save("original.npz", to_hyperboloid(np.c_[Y, Y] / 2), model="lorentz")
+    np.save("original.npy", np.c_[Y, Y] / 2)
+    pages = [view("plane.npy", "--original", f"original.{end}", "-o", f"{end}.html", "--json") for end in ("npz", "npy")]
+    assert [result.exit_code for result in pages] == [0, 0], pages[0].output
+    assert np.isclose(*(json.loads(result.stdout)["distortion"] for result in pages))
+    io.save("other.npz", np.c_[Y, Y] / 4, curvature=-4.0)
+    refused = view("plane.npy", "--original", "other.npz", "-o", "other.html")
+    assert refused.exit_code == 1 and "other.npz states curvature -4, but the points of the page have -1" in refused.output

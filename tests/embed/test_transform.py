@@ -57,6 +57,19 @@ def test_no_point_of_the_disk_is_better_for_a_new_node():
     assert (misfits(part.transform(D_new), part, D_new) <= 1.01 * np.array(best)).all()
 
 
+@pytest.mark.parametrize("embedding", [DistortionEmbedding(2, **QUICK), PoincareEmbedding(2, epochs=2, random_state=0)])
+def test_new_nodes_have_the_coordinates_of_the_fit(embedding):
+    tree = random_tree(12, random_state=0).parent
+    new = [("new", 3)] if isinstance(embedding, PoincareEmbedding) else distances_of(tree)[:1] + 1
+    fitted = embedding.fit(tree)
+    before = fitted.transform(new)
+    assert np.array_equal(fitted.set_params(model="lorentz", curvature=-4.0).transform(new), before)
+
+
+def test_graphs_of_fewer_nodes_than_neighbours_have_a_neighbour_weight():
+    assert np.isfinite(DistortionEmbedding(2, neighbor_weight=0.2, **QUICK).fit([-1, 0, 0, 1]).embedding_).all()
+
+
 @pytest.mark.parametrize("options", [{}, {"model": "lorentz"}, {"curvature": -4.0}])
 def test_a_known_node_passed_as_new_gets_its_point_again(options):
     D = distances_of(balanced_tree(3, 3).parent)

@@ -204,6 +204,11 @@ def test_a_chosen_fit_is_that_of_horopca_with_as_many_components():
     assert chosen.curve_ is before
 
 
+def test_a_stretch_needs_no_other_option():
+    chosen = HoroPCACV(2, cv=2, rule="one_se", copies=0, n_init=2, stretch=True).fit(X)
+    assert chosen.stretch_ > 1 and chosen.objective_ == "distortion"
+
+
 def test_weights_count_in_the_fit_and_those_of_0_leave_rows_out_of_the_curve():
     weight, groups = np.arange(60) % 3, np.arange(60) % 10
     counted, how = weight > 0, {"max_components": 1, "n_init": 1, **QUICK}

@@ -123,6 +123,13 @@ def test_invalid_arguments_raise_before_anything_is_fitted(monkeypatch):
         compare(3 * TREE.points, 2, ["tpca"])
 
 
+def test_numbers_of_components_may_be_an_array_and_methods_are_a_list():
+    found = compare(TREE.points, np.array([1, 2]), ["tpca"])
+    assert found["n_components"].tolist() == [1, 2]
+    with pytest.raises(ValueError, match=r"methods must be a list of names, such as \['tpca'\], but is 'tpca'"):
+        compare(TREE.points, 2, "tpca")
+
+
 # ---------------------------------------------------------------- the picture
 
 

@@ -67,8 +67,8 @@ def stability(
     n, coordinates = len(table.X), reading.coordinates(table.model, table.curvature)
     options |= {"groups": column_or_lines(groups, about, n, "group"), "random_state": seed}
     estimator = make_estimator(method or DEFAULT_METHOD, n_components, settings, random_state=seed, **coordinates)
-    with progress_bar(f"Fitting {n:,} points {options['n_resamples']:,} times"):
-        found = bootstrap(estimator.fit(table.X), table.X, **options)
+    with progress_bar(f"Fitting {n:,} points {options['n_resamples']:,} times") as bar:
+        found = bootstrap(estimator.fit(table.X), table.X, progress=bar.update, **options)
     if figure is not None:
         about.draw(figure, found.images, regions=found, **coordinates)
         write_files((plot, save_figure(figure)))

@@ -8,6 +8,7 @@ from typing import Any
 
 import rich_click as click
 
+from .._input.coordinates import check_coordinates
 from ..explorer import explore
 from .console import print_rows, progress_bar, report
 from .files import PAGES, Reading, read, write_files
@@ -57,7 +58,7 @@ def view(
       horopca view plane.npy --original vectors.npy          colour by what the reduction distorted
     """
     table, about = read_described(points, reading)
-    n = len(table.X)
+    n, coordinates = len(table.X), reading.coordinates(table.model, table.curvature)
     options: dict[str, Any] = {
         "palette": palette or about.palette,
         "root": None if root is None else row_of(root, about.names, n, "--root"),
@@ -66,14 +67,26 @@ def view(
         **about.page_arguments(),
     }
     if original is not None:
-        options["original"] = read(original).X
+        options["original"] = _read_original(original, coordinates)
     if images is not None:
         files = [line.strip() for line in read_lines(images, n, "picture")]
         options["images"] = [images.parent / file if file else None for file in files]
     with progress_bar(f"Making a page of {n:,} points"):
-        page = explore(table.X, **options, **reading.coordinates(table.model, table.curvature))
+        page = explore(table.X, **options, **coordinates)
     write_files((output, page.save))
     rows = {"points": f"{n:,}", "metadata": about.note, "written to": output, "size": f"{len(page.html) / 1e6:.1f} MB"}
-    report({"points": points, "n_points": n, "output": output}, lambda: print_rows(rows))
+    report({"points": points, "n_points": n, "output": output, "distortion": page.distortion}, lambda: print_rows(rows))
     if show and not webbrowser.open(output.resolve().as_uri()):
         click.echo(f"No browser could be started: open {output} yourself.", err=True)
+
+
+def _read_original(path: Path, coordinates: dict[str, Any]) -> Any:
+    """The points of a file in the model of the page. Raises ValueError if the file states another curvature."""
+    found = read(path)
+    curvature = coordinates["curvature"]
+    if found.curvature not in (None, curvature):
+        raise ValueError(f"{path} states curvature {found.curvature:g}, but the points of the page have {curvature:g}.")
+    if found.model in (None, coordinates["model"]):
+        return found.X
+    there, here = check_coordinates(found.model, curvature), check_coordinates(**coordinates)
+    return here.from_hyperboloid(there.to_hyperboloid(found.X), found.X.dtype)

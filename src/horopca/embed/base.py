@@ -53,7 +53,9 @@ class GraphEmbedding(BaseEstimator, ABC):
         -------
         self
         """
-        ending = self._learn(graph, check_coordinates(self.model, self.curvature))
+        coordinates = check_coordinates(self.model, self.curvature)
+        ending = self._learn(graph, coordinates)
+        self._coordinates = coordinates
         if ending is not None:
             report_end(self, ending)
         return self

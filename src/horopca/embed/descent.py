@@ -194,10 +194,8 @@ class Descent:
             1.0, distances, out=np.zeros(distances.shape, np.float32), where=distances > 0, casting="same_kind"
         )
         self.rows, self.columns = (_blocks(size) for size in distances.shape)
-        k = NEIGHBOURS * distances.shape[0] // distances.shape[1]
-        self.widths = (
-            NEIGHBOUR_WIDTH * np.partition(distances, min(k, len(distances) - 1), axis=0)[k] if neighbor_weight else None
-        )
+        k = min(NEIGHBOURS * distances.shape[0] // distances.shape[1], len(distances) - 1)
+        self.widths = NEIGHBOUR_WIDTH * np.partition(distances, k, axis=0)[k] if neighbor_weight else None
 
     def run(self, points: Ball, scale: float, plan: Schedule, d: int | None = None) -> Ball:
         """The points after a descent in which the scale is learnt, unless fixed; flattened to d dimensions on the way."""

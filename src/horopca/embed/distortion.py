@@ -10,7 +10,7 @@ from sklearn.utils import check_array, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from .._input.arguments import check_count, check_generator, check_number
-from .._input.coordinates import Coordinates, check_coordinates
+from .._input.coordinates import Coordinates
 from .._input.threads import one_blas_thread
 from .._optimize.result import Ending
 from ..estimators.fitting import check_stopping
@@ -185,7 +185,7 @@ class DistortionEmbedding(GraphEmbedding):
         ndarray of shape (n_new, n_components) (one column more for a model with time)
         """
         check_is_fitted(self)
-        coordinates, rng = check_coordinates(self.model, self.curvature), check_generator(self.random_state)
+        coordinates, rng = self._coordinates, check_generator(self.random_state)
         known, far = coordinates.to_hyperboloid(self.embedding_), min(self._far(), LARGEST_IN_BALL)
         D = _check_new(distances, len(known)) * self.distance_scale_ * coordinates.scale
         batches = gen_batches(len(D), max(1, TARGET_PAIRS // (2 * NEW_STARTS * len(known))))  # bounds the memory

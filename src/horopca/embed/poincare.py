@@ -164,7 +164,7 @@ class PoincareEmbedding(GraphEmbedding):
             The new nodes, in the order of their first appearance in ``relations``.
         """
         check_is_fitted(self)
-        coordinates, rng = check_coordinates(self.model, self.curvature), check_generator(self.random_state)
+        coordinates, rng = self._coordinates, check_generator(self.random_state)
         found, n_known = as_relations(relations, reverse_trees=False), len(self.names_)
         row = {name: k for k, name in enumerate(dict.fromkeys([*self.names_, *found.names]))}
         edges = np.array([row[name] for name in found.names])[found.edges]

@@ -87,7 +87,7 @@ class HyperbolicMDS(LinearReduction):
         The metric of the fit.
     n_iter_, converged_, status_
         How the fit ended.
-    objective_, model_, curvature_, n_features_in_, feature_names_in_
+    objective_ (only of a fit to points), model_, curvature_, n_features_in_, feature_names_in_
         As in `HoroPCA`.
 
     See Also

@@ -36,7 +36,6 @@ SAFETENSORS_ERRORS = (ValueError, TypeError, KeyError, AttributeError, Recursion
 MOST_AXES = 64  # NumPy's own limit.
 TAKEN_ROWS = 1 << 10  # Single rows that are read through one mapping, because each brings about 64 KB into memory.
 BLOCK_BYTES = 1 << 25  # The size of a block of the input: large enough that a disk reads it at full speed.
-TAKEN_ROWS = 1 << 10  # Single rows that are read through one mapping, because each brings about 64 KB into memory.
 LONGEST_HEADER = 1 << 26  # Bytes; the format's own limit is a little higher.
 JSON_BYTES = 32  # Bytes in memory per byte of JSON: "{}," makes a dictionary.
 

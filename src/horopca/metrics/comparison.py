@@ -166,8 +166,7 @@ def compare(
     3
     """
     rows = reductions(X, n_components, methods, model=model, curvature=curvature, random_state=random_state)
-    n_counts = len(n_components) if isinstance(n_components, Sequence) else 1
-    total = n_counts * len(default_methods() if methods is None else methods)
+    total = np.size(n_components) * len(default_methods() if methods is None else methods)
     records = []
     for row in rows:
         records.append(row.record)
@@ -191,7 +190,9 @@ def reductions(
     """The rows of `compare` one at a time, each with its images. The arguments are validated before the first."""
     rows = check_rows(X, check_coordinates(model, curvature), min_rows=2)
     most = min(rows.shape[1] - 1, rows.shape[0])
-    wanted = list(n_components) if isinstance(n_components, Sequence) else [n_components]
+    wanted: list[Any] = np.atleast_1d(n_components).tolist()
+    if isinstance(methods, str):
+        raise ValueError(f"methods must be a list of names, such as [{methods!r}], but is {methods!r}.")
     why = f" (X has {rows.shape[0]} rows of dimension {rows.shape[1] - 1})"
     counts = [check_count("n_components", K, 1, most, why) for K in wanted]
     names = default_methods() if methods is None else [_check_method(name) for name in methods]
