@@ -45,7 +45,7 @@ from .points import Description, point_writer, read_described, read_edges
 
 MEASURED_ROWS = 1 << 14  # More rows are measured on a random sample of this size: some seconds, and errors below 1 %.
 DRAWN_ROWS = 1 << 18  # The largest number of points in a plot of a large file: more do not change the picture.
-PICTURE_METHOD = "horopca-stretch"  # The default with --plot: it halves the distortion of a picture.
+PICTURE_METHOD = "horopca-stretch"  # The default with --plot: it has the least distortion.
 
 
 def _check_points(path: Path, *, force: bool, formats: Sequence[str]) -> None:

@@ -140,9 +140,9 @@ class HyperbolicReduction(Transformer):
     space, carried to the origin along a geodesic; other kinds of components have names of their own (``ideal_points_``,
     ``reference_points_``). ``explained_variance_`` is what each component adds to the pair variance (mean squared distance over
     ordered pairs) of the images, and ``explained_variance_ratio_`` the same divided by the ``total_variance_`` of the points.
-    They are measured on at most 16384 points, and above 3000 points on half a million pairs. A map that may lengthen distances
-    can have ratios that sum to more than 1, or that are negative. ``objective_`` is what the fit optimises, and `score`
-    measures.
+    They are measured on a sample of large data, and above 3000 points on half a million pairs. A map that may lengthen
+    distances can have ratios that sum to more than 1, or that are negative. ``objective_`` is what the fit optimises, and
+    `score` measures.
     """
 
     n_components: Any  # int, float in (0, 1) or None

@@ -87,8 +87,8 @@ class HyperbolicMDS(LinearReduction):
         The metric of the fit.
     n_iter_, converged_, status_
         How the fit ended.
-    objective_ (only of a fit to points), model_, curvature_, n_features_in_, feature_names_in_
-        As in `HoroPCA`.
+    objective_, model_, curvature_, n_features_in_, feature_names_in_
+        As in `HoroPCA`. A fit to distances has no ``objective_``.
 
     See Also
     --------
