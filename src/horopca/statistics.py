@@ -31,7 +31,6 @@ VALUE_ROUNDING = 1e-14  # A relative change of a variance below this is rounding
 NO_GAIN = 1e-12  # A search that finds no better point has converged if the predicted gain is below this fraction.
 QUARTILE_ROWS = 1 << 10  # `lower_quartile_distance` uses all pairs of up to this many points, and as many pairs of more points.
 MANY_DIMENSIONS = 512  # From here on, fewer points than dimensions are rotated into H^n first: problems of size n, not d.
-FRAME_ROWS = 1 << 15  # A canonical frame is computed from at most this many images.
 
 
 class Status(Enum):

@@ -27,7 +27,7 @@ LARGEST_RADIUS = 175.0
 coordinate, or the product of two, does not overflow."""
 FARTHEST_IMAGE = 2 * LARGEST_RADIUS  # The largest radius of an image, which is seen from the mean.
 HYPERBOLOID_SLACK = 1e-4  # Tolerance of t^2 - |s|^2, relative to t^2; loose, since only the space part is used.
-CERTAIN_ROWS = 8  # So many rows are not on the hyperboloid by chance,
+CERTAIN_ROWS = 8  # This many rows are not on the hyperboloid by chance,
 LARGEST_CERTAIN_TIME = 30.0  # if their t is below this. Farther out, rounding hides the difference from the light cone.
 NEAR_BOUNDARY = 0.01  # Points outside the ball by less than this fraction are there by rounding: float16 has three digits.
 EUCLIDEAN_FACTOR = 10.0  # Rows with norms larger than this many radii of the ball are probably Euclidean vectors.

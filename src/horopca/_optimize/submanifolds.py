@@ -22,6 +22,7 @@ import numpy as np
 
 from ..geometry import lift
 from ..geometry.hulls import NEAREST_LIGHT, lorentz_frame, split_bases, split_basis
+from ..geometry.isometries import boosted
 from .families import ExtendedSpines, Family, Pullback
 from .lbfgs import Ascents, Status
 from .multi_start import FEW_ROWS, Flag, Round, SearchOptions, successive_halving
@@ -153,17 +154,17 @@ class Anywhere(NamedTuple):
         A[:, :1] = lift(theta[:, 1:2])
 
         def pullback(G: np.ndarray) -> np.ndarray:
-            g = _boost(G @ self.frame.T, f)
+            g = boosted(G @ self.frame.T, f)
             g[:, 0, 1:] += g[:, :1, 0] * theta[:, 1] / A[:, 0, :1]
             return np.concatenate([np.zeros_like(theta[:, :1]), g[:, :, 1:]], axis=1)
 
-        return _boost(A, f) @ self.frame, pullback
+        return boosted(A, f) @ self.frame, pullback
 
     def parameters(self, A: np.ndarray) -> np.ndarray:
         """The parameters of a basis (K+1, d+1)."""
         A = _coordinates(A, self.frame)
         f = lorentz_frame(A[: self.anchor + 1])[0, 1:]
-        seen = _boost(A[None], lift(-f)[None, None])[0]
+        seen = boosted(A[None], lift(-f)[None, None])[0]
         directions = np.concatenate([split_basis(seen[: self.anchor + 1])[2], seen[self.anchor + 1 :, 1:]])
         return np.concatenate([f[None], 0 * f[None], np.linalg.qr(directions.T)[0].T])
 
@@ -173,13 +174,6 @@ def _coordinates(A: np.ndarray, frame: np.ndarray) -> np.ndarray:
     products: np.ndarray = A[:, 1:] @ frame[:, 1:].T - np.outer(A[:, 0], frame[:, 0])
     products[:, 0] *= -1
     return products
-
-
-def _boost(A: np.ndarray, f: np.ndarray) -> np.ndarray:
-    """Rows A (S, k, m+1) times the boosts (symmetric matrices) that move the origin to points f (S, 1, m+1)."""
-    along = np.sum(A[..., 1:] * f[..., 1:], axis=-1, keepdims=True)
-    time = A[..., :1] * f[..., :1] + along
-    return np.concatenate([time, A[..., 1:] + f[..., 1:] * (A[..., :1] + along / (1 + f[..., :1]))], axis=-1)
 
 
 # ---------------------------------------------------------------- starts

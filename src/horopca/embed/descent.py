@@ -22,6 +22,7 @@ import numpy as np
 
 from ..geometry import lift
 from ..geometry.hyperboloid import distance_blocks
+from ..metrics.distances import best_scale
 from .graphs import Graph, shortest_paths
 
 MOST_NODES = 2048  # Up to this size all pairs have targets (32 MB).
@@ -131,11 +132,9 @@ class Targets(NamedTuple):
 
 
 def best_fit(ratios: np.ndarray) -> Fit:
-    """The scale that minimises the mean of |ratios / scale - 1|: a median of the ratios weighted by themselves."""
-    order = np.sort(ratios)[::-1]
-    below = np.cumsum(order)
-    scale = float(order[np.searchsorted(below, below[-1] / 2)])
-    return Fit(scale, float(np.mean(np.abs(ratios / scale - 1)))) if scale > 0 else Fit(1.0, 1.0)
+    """The scale that minimises the mean of |ratios / scale - 1|, and that mean."""
+    scale = best_scale(ratios)
+    return Fit(scale, float(np.mean(np.abs(ratios / scale - 1))))
 
 
 # ---------------------------------------------------------------- descent

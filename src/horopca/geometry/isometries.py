@@ -143,10 +143,10 @@ def _opposite(m: Array) -> Array:
 
 
 def boosted(V: np.ndarray, m: np.ndarray) -> np.ndarray:
-    """Rows V (..., d+1) of R^{1,d} under the translation that takes the origin to m (d+1,): V times its symmetric matrix."""
+    """Rows V (..., d+1) of R^{1,d} under the translation that takes the origin to m (..., d+1): V times a symmetric matrix."""
     time, space = V[..., 0], V[..., 1:]
-    along = space @ m[1:]
-    return concat_time(time * m[0] + along, space + (time + along / (1 + m[0]))[..., None] * m[1:])
+    along = np.einsum("...i,...i", space, m[..., 1:])
+    return concat_time(time * m[..., 0] + along, space + (time + along / (1 + m[..., 0]))[..., None] * m[..., 1:])
 
 
 def boosted_to_origin(V: np.ndarray, m: np.ndarray) -> np.ndarray:

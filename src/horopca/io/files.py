@@ -188,7 +188,7 @@ def check_finite(blocks: Iterable[np.ndarray], path: Path) -> None:
     if bad.any():
         raise ValueError(
             f"{path} must hold finite numbers, but {bad.sum()} of {len(bad)} rows have a NaN, an infinity or a missing "
-            f"value (the first is row {bad.argmax()}, counting from 0)."
+            f"value (the first is row {bad.argmax()}, counting from 0). Drop or repair such rows."
         )
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from .._input.arguments import check_choice
 from ..geometry import align, from_hyperboloid
-from ..statistics import FRAME_ROWS
 from .figures import mark_area, new_figure
 from .plane import plot_plane
 from .validation import check_plane, check_same_rows, one_per_point
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PANEL = 3.1  # inches
+ALIGNED_ROWS = 1 << 15  # An isometry is found from at most this many points: more would not turn a picture visibly.
 
 
 def plot_comparison(
@@ -115,6 +115,6 @@ def aligned(images: Mapping[str, Any]) -> dict[str, np.ndarray]:
     points = {title: check_plane(Y) for title, Y in images.items()}
     first = next(iter(points.values()))
     check_same_rows("images", [len(x) for x in points.values()])
-    some = slice(None, None, -(-len(first) // FRAME_ROWS) or 1)
+    some = slice(None, None, -(-len(first) // ALIGNED_ROWS) or 1)
     moved = {title: align(x[some], first[some], squares=True).move(x) for title, x in list(points.items())[1:] if len(x)}
     return {title: np.asarray(moved.get(title, x)) for title, x in points.items()}
