@@ -43,9 +43,9 @@ def test_groups_and_a_picture(points, tmp_path):
 
 def test_says_when_rows_look_dependent(tmp_path):
     rng = np.random.default_rng(0)
-    families = np.repeat(rng.normal(size=(8, 3)) / 5, 10, axis=0) + rng.normal(size=(80, 3)) / 100
+    families = np.repeat(rng.normal(size=(16, 3)) / 5, 5, axis=0) + rng.normal(size=(80, 3)) / 100
     path = save(tmp_path / "families.npy", families)
-    (tmp_path / "groups.txt").write_text("".join(f"family {i // 10}\n" for i in range(80)))
+    (tmp_path / "groups.txt").write_text("".join(f"family {i // 5}\n" for i in range(80)))
     few = {"stability": QUICK, "components": ("--method", "tpca", "-k", 1, "--folds", 2, "--copies", 2)}
     for command, words in few.items():
         advice = "pass --groups (the family or subtree of each row)"

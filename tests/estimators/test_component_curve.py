@@ -301,4 +301,16 @@ def test_similar_rows_look_dependent(size, width):
     rng = np.random.default_rng(0)
     v = np.repeat(rng.standard_normal((100 // size, 5)), size, axis=0) + width * rng.standard_normal((100, 5))
     assert look_dependent(to_hyperboloid(v, "tangent"))
-    assert not look_dependent(to_hyperboloid(rng.standard_normal((100, 5)), "tangent"))
+
+
+@pytest.mark.parametrize("n", [8, 100, 400])
+@pytest.mark.parametrize("clusters", [1, 2, 4])
+def test_clusters_of_independent_rows_do_not_look_dependent(n, clusters):
+    rng = np.random.default_rng(0)
+    v = 3 * rng.standard_normal((clusters, 5))[rng.integers(clusters, size=n)] + rng.standard_normal((n, 5))
+    assert not look_dependent(to_hyperboloid(v, "tangent"))
+    assert not look_dependent(to_hyperboloid(v / np.sqrt(rng.chisquare(3, (n, 1)) / 3), "tangent"))
+
+
+def test_equal_points_have_no_gaps():
+    assert not look_dependent(to_hyperboloid(np.ones((100, 5)), "tangent"))

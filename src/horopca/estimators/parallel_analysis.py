@@ -24,9 +24,11 @@ from .scores import pair_variances, slid
 
 MOST_COPIED = 1 << 11  # Copies are made of at most this many rows: a fit to them takes about a second.
 MEASURED_PAIRS = 1 << 16  # Variances are measured on this many pairs: their error is below a hundredth of a percent.
-# Rows look dependent if the median distance to their first or third nearest neighbours is below this fraction of what
-# independent rows would have, as in pairs and in larger families: `python -m benchmarks.trust dependence` prints error rates.
-CLOSE_FRACTION = {1: 0.5, 3: 0.75}
+# Rows look dependent if more than DEPENDENT_SHARE of them have a gap so large that a share RARE would have one by chance. It is
+# larger than RARE because densities are not uniform; `python -m benchmarks.trust dependence` prints error rates.
+RARE, DEPENDENT_SHARE = 0.1, 0.15
+FAMILY = 32  # Families have at most this many rows, and at most a tenth of all rows: larger ones are clusters.
+ASKED_ROWS = 1 << 9  # The gaps of this many rows are looked at: the error of their share is below 0.02.
 DEPENDENT = "Rows look dependent, as in families of similar rows: pass groups= (the family or subtree of each row)"
 
 
@@ -97,38 +99,26 @@ def without_direction(
 
 
 def look_dependent(x: np.ndarray) -> bool:
-    """Whether points x (n, d+1) have nearer neighbours than independent rows of an elliptical distribution would have.
+    """Whether points x (n, d+1) are in small families: whether too many rows have a gap between near and far neighbours.
 
-    The tangent vectors at the mean are compared with vectors of the same scatter matrix and the same lengths relative to it, in
-    random directions. Clusters of independent rows cannot be distinguished from families.
+    Let r_k be the distance of a row to its k-th neighbour. For independent rows of a density that is smooth near the row, the
+    spacings k log(r_{k+1} / r_k) are independent exponential variables of the same mean. At the end of a family one of them is
+    much larger than the others. Large clusters of independent rows have no such gap among the neighbours that are compared.
+    Distances are those of tangent vectors at the mean.
     """
     v = from_hyperboloid(translate_to_origin(x, frechet_mean(x).point), "tangent")
-    v = v - v.mean(axis=0)
-    largest = np.abs(v).max()
-    if len(v) < 2 * max(CLOSE_FRACTION) or v.shape[1] < 2 or largest == 0:
+    most = min(len(v) // 10, FAMILY)
+    if most < 2 or v.shape[1] < 2:
         return False
-    v = v / largest
-    root = np.linalg.cholesky(_scatter(v))
-    sizes = np.linalg.norm(np.linalg.solve(root, v.T), axis=0)
-    drawn = np.random.default_rng(0).standard_normal((5, *v.shape))  # five draws, whose mean has half the error of one
-    chance = np.mean([_near((u * (sizes / np.linalg.norm(u, axis=1))[:, None]) @ root.T) for u in drawn], axis=0)
-    return bool(np.any(_near(v) < np.array(list(CLOSE_FRACTION.values())) * chance))
-
-
-def _near(v: np.ndarray) -> np.ndarray:
-    """The median distances of vectors v (n, d) to their nearest neighbours of the ranks in CLOSE_FRACTION."""
-    return np.asarray(np.median(cKDTree(v).query(v, [1 + rank for rank in CLOSE_FRACTION])[0], axis=0))
-
-
-def _scatter(v: np.ndarray) -> np.ndarray:
-    """Tyler's scatter matrix (d, d) of vectors v (n, d), whose tails may be heavy, with trace d."""
-    d = v.shape[1]
-    S = np.eye(d)
-    for _ in range(20):  # the error falls by a constant factor, and need not be small
-        squares = np.maximum(np.sum(v @ np.linalg.inv(S) * v, axis=1), 1e-300)
-        S = (v.T / squares) @ v
-        S = S * (d / np.trace(S)) + 1e-6 * np.eye(d)  # invertible if the vectors span less
-    return S
+    v = v / (np.abs(v).max() or 1.0)
+    some = np.random.default_rng(0).permutation(len(v))[:ASKED_ROWS]
+    r = cKDTree(v).query(v[some], np.arange(2, 2 * most + 4))[0]  # without the row itself
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0 / 0 among copies is no gap, and after the last copy it is infinite
+        spacings = np.nan_to_num(np.log(r[:, 1:] / r[:, :-1]), nan=0.0, posinf=1e9) * np.arange(1, r.shape[1])
+    gap, others = spacings[:, :most].max(axis=1), r.shape[1] - 2
+    # P(one spacing > t times the mean of m others) = (1 + t / m)^-m, and `most` spacings are compared
+    bound = others * ((most / RARE) ** (1 / others) - 1)
+    return bool(np.mean(gap > bound * (spacings.sum(axis=1) - gap) / others) > DEPENDENT_SHARE)
 
 
 def _directions(basis: np.ndarray) -> np.ndarray:
