@@ -76,10 +76,10 @@ def planted(model: Model, rng: np.random.Generator) -> Planted:
 
 COVERED = {
     "1, t₃ tails": Model(1, d=3, tails=True, runs=200),
-    "1": Model(1, d=3),
+    "1": Model(1, d=3, runs=100),
     "1, three times as far out": Model(1, d=3, size=3.0),
     "1, 30 points": Model(1, n=30, d=3),
-    "1, 30 points in 20 dimensions": Model(1, n=30, d=20, noise=0.2),
+    "1, 30 points in 20 dimensions": Model(1, n=30, d=20, noise=0.2, runs=20),
     "1, families of ten": Model(1, d=3, family=10),
     "1, families of ten, with `groups`": Model(1, d=3, family=10, grouped=True),
     "2": Model(2, d=3, runs=20),
@@ -116,7 +116,7 @@ def print_coverage(most: int = 1000) -> None:
 
 
 SELECTED = {
-    "none, families of ten, with `groups`": Model(0, noise=1.0, family=10, grouped=True, runs=100),
+    "none, families of ten, with `groups`": Model(0, noise=1.0, family=10, grouped=True),
     "none": Model(0, noise=1.0),
     "none, t₃ tails": Model(0, noise=1.0, tails=True),
     "none, skewed": Model(0, noise=1.0, skewed=True),
