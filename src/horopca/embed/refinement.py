@@ -78,8 +78,8 @@ def refine(
     >>> from horopca import HoroPCA, refine
     >>> from horopca.datasets import make_hierarchy
     >>> from horopca.metrics import average_distortion
-    >>> X = make_hierarchy(random_state=0).points
-    >>> Y = HoroPCA(2, spine="free", objective="distortion", stretch=True, random_state=0).fit_transform(X)
+    >>> X = make_hierarchy(2, 3, random_state=0).points
+    >>> Y = HoroPCA(2, random_state=0).fit_transform(X)
     >>> bool(average_distortion(X, refine(X, Y)) < average_distortion(X, Y))
     True
     """

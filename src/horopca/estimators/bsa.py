@@ -94,7 +94,7 @@ class BSA(GeodesicReduction):
     --------
     >>> from horopca import BSA
     >>> from horopca.datasets import make_hierarchy
-    >>> X = make_hierarchy(random_state=0).points
+    >>> X = make_hierarchy(3, 3, random_state=0).points
     >>> bsa = BSA(n_components=2, random_state=0).fit(X)
     >>> bsa.reference_points_.shape
     (3, 10)

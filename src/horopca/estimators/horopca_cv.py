@@ -63,7 +63,7 @@ class HoroPCACV(HoroPCA):
     --------
     >>> from horopca import HoroPCACV
     >>> from horopca.datasets import make_hierarchy
-    >>> X = make_hierarchy(random_state=0).points
+    >>> X = make_hierarchy(2, 3, random_state=0).points
     >>> pca = HoroPCACV(max_components=2, cv=2, copies=9).fit(X)
     >>> pca.transform(X).shape == (len(X), pca.n_components_)
     True

@@ -196,11 +196,11 @@ def bootstrap(
     >>> from horopca import HoroPCA
     >>> from horopca.datasets import make_hierarchy
     >>> from horopca.metrics import bootstrap
-    >>> X = make_hierarchy(random_state=0).points
-    >>> model = HoroPCA(n_components=1, spine="free", n_init=2).fit(X)
+    >>> X = make_hierarchy(3, 3, random_state=0).points
+    >>> model = HoroPCA(n_components=1, n_init=2).fit(X)
     >>> found = bootstrap(model, X, n_resamples=10)
     >>> found.angles.shape, found.spread.shape
-    ((10, 1), (121,))
+    ((10, 1), (40,))
     """
     plan = _plan(model, X, n_resamples, groups, sample_weight, check_generator(random_state))
     level, K, n = check_level(level), plan.reference.shape[1] - 1, len(plan.reference)

@@ -46,12 +46,12 @@ def to_umap(
     Examples
     --------
     >>> from horopca import HoroPCA
-    >>> from horopca.datasets import load_mammals
+    >>> from horopca.datasets import make_hierarchy
     >>> from horopca.neighbors import to_umap
-    >>> X = load_mammals().points
+    >>> X = make_hierarchy(3, 3, random_state=0).points
     >>> arguments = to_umap(X, HoroPCA(2, random_state=0).fit_transform(X))
     >>> arguments["precomputed_knn"][0].shape
-    (1182, 11)
+    (40, 11)
     >>> Y = umap.UMAP(**arguments, random_state=0).fit_transform(X)  # doctest: +SKIP
     """
     found = HyperbolicNeighbors(n_neighbors, model=model, curvature=curvature).fit(X)

@@ -46,7 +46,7 @@ def plot_components(curve: Any, *, figure: Figure | None = None) -> Figure:
     --------
     >>> from horopca.datasets import make_hierarchy
     >>> from horopca.metrics import component_curve
-    >>> curve = component_curve(make_hierarchy(random_state=0).points, 2, cv=2, copies=0, rule="one_se")
+    >>> curve = component_curve(make_hierarchy(2, 3, random_state=0).points, 2, cv=2, copies=0, rule="one_se")
     >>> [ax.get_title() for ax in plot_components(curve).axes]
     ['average distortion', 'variance kept', 'neighbours kept']
     """

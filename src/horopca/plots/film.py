@@ -56,7 +56,7 @@ def animate(
     --------
     >>> from tempfile import mkdtemp
     >>> start, end = [[0.0, 0.0], [0.1, 0.0]], [[0.0, 0.0], [0.8, 0.0]]
-    >>> film = animate([start, end], ["root", "leaf"], titles=["epoch 1", "epoch 2"], between=3)
+    >>> film = animate([start, end], ["root", "leaf"], titles=["epoch 1", "epoch 2"], between=1)
     >>> film.save(f"{mkdtemp()}/film.gif", writer="pillow", fps=4)
     """
     check_count("between", between, 0)
