@@ -12,6 +12,7 @@ have vectors of your own model, begin at "From the file".
 """
 
 import subprocess
+import sys
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -96,7 +97,7 @@ torch.save({**vectors, "curv": model.curv.detach()}, path)
 
 # %%
 # **From the file**: ``horopca info`` lists what is in it, and which models of hyperbolic space the rows fit.
-command = ["horopca", "info", path.name, "--key", "image"]
+command = [sys.executable, "-m", "horopca", "info", path.name, "--key", "image"]
 print(subprocess.run(command, cwd=path.parent, capture_output=True, text=True, check=True).stdout)
 
 # %%
