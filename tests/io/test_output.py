@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from forks import Runner
-from horopca.io import atomic_output, load, save
+from horopca.io import atomic_output, load, output, save
 
 X = np.zeros((3, 2))
 
@@ -32,6 +32,16 @@ def test_file_of_another_process_is_kept(tmp_path):
         temporary.write_text("late")
         (tmp_path / "a.txt").write_text("early")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.txt", "early")]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows locks bytes, not files")
+def test_file_that_is_finished_meanwhile_is_kept(tmp_path, monkeypatch):
+    """Another process removes the temporary name and releases its lock just before this one locks the file."""
+    path, temporary = tmp_path / "a.txt", tmp_path / ".a-01234567.txt"
+    path.write_text("early")
+    os.link(path, temporary)
+    monkeypatch.setattr(output, "lock", lambda _: temporary.unlink(missing_ok=True))
+    assert output._unfinished(path) == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has neither these modes nor links for everybody")

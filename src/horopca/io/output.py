@@ -267,7 +267,7 @@ class OutputSet(ExitStack):
         """Give a file its name. It also keeps its temporary name if it is new and the file system has hard links."""
         try:
             for name in _unfinished(path):
-                name.unlink()
+                name.unlink(missing_ok=True)
             if force and os.path.lexists(path):
                 self._replace(temporary, path, undo)
                 return
@@ -315,19 +315,22 @@ def _remove(path: Path) -> None:
 
 
 def _unfinished(path: Path) -> list[Path]:
-    """The path, and the temporary names or markers of a file that has any, because the process that published it was killed."""
-    try:
-        if path.is_symlink() or not path.is_file():
-            return []
-        pattern, folder = f".{glob.escape(path.stem)}-????????{glob.escape(path.suffix)}", path.parent
-        names = [name for name in folder.glob(pattern) if name.samefile(path)]
-        names += [marker for marker in folder.glob(pattern + MARKER) if marker.read_text() == _stamp(path)]
-        if names:
-            with open(path, "rb") as file:
-                lock(file)
-    except (FileNotFoundError, BlockingIOError):  # that process is alive
+    """The path, and the temporary names or markers of a file that has any, because the process that published it was killed.
+
+    The lock comes before the list of names: a process that is alive holds it until it has removed them.
+    """
+    if path.is_symlink() or not path.is_file():
         return []
-    return [path, *names] if names else []
+    pattern, folder = f".{glob.escape(path.stem)}-????????{glob.escape(path.suffix)}", path.parent
+    try:
+        with open(path, "rb") as file:
+            lock(file)
+            names = [name for name in folder.glob(pattern) if name.samefile(path)]
+            names += [marker for marker in folder.glob(pattern + MARKER) if marker.read_text() == _stamp(path)]
+            replaced = not os.path.samestat(os.fstat(file.fileno()), path.stat())  # by another process, before the lock
+    except OSError:  # locked, removed meanwhile or not readable
+        return []
+    return [path, *names] if names and not replaced else []
 
 
 def _stamp(path: Path) -> str:
