@@ -3,7 +3,8 @@
     python -m benchmarks.optimum [starts] [words]       # only fits whose names contain the words
 
 The reference climbs from random subspaces, random combinations of data directions and tilted ones, all to convergence on
-all pairs: no screening, no rounds. A negative shortfall means that the package found the better optimum.
+all pairs: no screening, no rounds. A negative shortfall means that the package found the better optimum. The reference of the
+greedy fit searches for the second component to add to the fit's own first one.
 """
 
 from __future__ import annotations
@@ -60,21 +61,17 @@ def random_bases(sample: Sample, K: int, count: int, rng: np.random.Generator) -
     return np.concatenate([gaussian, np.concatenate([time_, q / np.linalg.norm(q, axis=2, keepdims=True)], axis=2)])
 
 
-def best_found(X: np.ndarray, options: dict[str, Any], starts: int) -> float:
-    """The best value of the objective that many starts reach."""
+def best_found(X: np.ndarray, options: dict[str, Any], starts: int, first: np.ndarray) -> float:
+    """The best value of the objective that many starts reach; `first` (1, d+1) is the first component of the greedy fit."""
     rng, K = np.random.default_rng(0), options.get("n_components", 2)
     name = "stretch" if options.get("stretch") else options.get("objective", "variance")
     free = options.get("spine") == "free" or "stretch" in options
     _, _, sample = centred_sample(to_hyperboloid(X, "tangent"), name)
     objective = objective_over(sample, name, all_pairs(sample.size))
     if options.get("strategy") == "greedy" or K == 1:
-        given = np.zeros((0, sample.dimension + 1))
-        for _ in range(K):
-            family = extended_spines(given, free)
-            theta = random_bases(sample, 1, starts, rng)[:, 0, (0 if free else 1) :]
-            best = maximise(compose(objective, family), theta, max_iter=300, tol=1e-9).best(1)
-            given = family.basis(best.points)[0][0]
-        return float(best.values[0])
+        family = extended_spines(first[: K - 1], free)
+        theta = random_bases(sample, 1, starts, rng)[:, 0, (0 if free else 1) :]
+        return float(maximise(compose(objective, family), theta, max_iter=300, tol=1e-9).best(1).values[0])
     bases = random_bases(sample, K, starts, rng)
     if OBJECTIVES[name].stretched:
         bases = np.concatenate([bases, np.broadcast_to(rng.uniform(0, 0.6, (starts, 1, 1)), (starts, K, 1)) / K], axis=2)
@@ -85,16 +82,17 @@ def best_found(X: np.ndarray, options: dict[str, Any], starts: int) -> float:
     return float(maximise(compose(objective, family), theta, max_iter=300, tol=1e-9).best(1).values[0])
 
 
-def reached(X: np.ndarray, options: dict[str, Any]) -> tuple[float, float]:
-    """The value that a fit reaches, as the reference measures it, and its processor time."""
+def reached(X: np.ndarray, options: dict[str, Any]) -> tuple[float, float, np.ndarray]:
+    """The value that a fit reaches, as the reference measures it, its processor time, and its first component (1, d+1)."""
     start = time.process_time()
     pca = HoroPCA(**options, model="tangent", random_state=0).fit(X)
     seconds = time.process_time() - start
     name = "stretch" if options.get("stretch") else options.get("objective", "variance")
     x = to_hyperboloid(X, "tangent")
     _, _, sample = centred_sample(x, name)
-    basis = pca._nested_bases.bases[-1]
-    return float(objective_over(sample, name, all_pairs(sample.size))(basis[None], gradient=False)[0][0]), seconds
+    bases = pca._nested_bases.bases
+    value = objective_over(sample, name, all_pairs(sample.size))(bases[-1][None], gradient=False)[0][0]
+    return float(value), seconds, bases[0]
 
 
 def main(starts: int = STARTS, words: str = "") -> None:
@@ -105,8 +103,8 @@ def main(starts: int = STARTS, words: str = "") -> None:
     for name, options in ((name, options) for name, options in FITS.items() if words in name):
         cells, seconds = [], 0.0
         for _, X in sets:
-            found, took = reached(X, options)
-            best = best_found(X, options, starts)
+            found, took, first = reached(X, options)
+            best = best_found(X, options, starts, first)
             distortion = "stretch" in options or options.get("objective") == "distortion"
             short = (best - found) / ((1 - best) if distortion else best)  # of the distortion, 1 - value, where that is meant
             cells.append(f"{100 * short:.3f}")
