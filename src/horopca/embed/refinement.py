@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.utils import check_array
 
 from .._input.arguments import METRICS, MetricName, check_choice, check_count, check_distances, check_generator, check_number
 from .._input.coordinates import Coordinates, check_coordinates
+from .._input.progress import logged
 from .._input.rows import check_rows
 from .._input.threads import one_blas_thread
 from ..geometry import ModelName, from_hyperboloid, pairwise_distance, radius, to_hyperboloid
@@ -33,6 +35,7 @@ def refine(
     max_iter: int = 10000,
     tol: float = 0.02,
     random_state: Any = 0,
+    progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> np.ndarray:
     """Move the points of a picture Y so that their distances are closer to those of the original X.
 
@@ -58,6 +61,8 @@ def refine(
         The search has converged when 500 further steps improve the distortion by less than this fraction.
     random_state : int, RandomState, Generator or None, default=0
         Seeds the samples of pairs. With the default the result is always the same.
+    progress : callable
+        Called as ``progress(done, total)`` with the numbers of steps of the first of two descents, every 100 steps.
 
     Returns
     -------
@@ -79,7 +84,7 @@ def refine(
     >>> from horopca.datasets import make_hierarchy
     >>> from horopca.metrics import average_distortion
     >>> X = make_hierarchy(2, 3, random_state=0).points
-    >>> Y = HoroPCA(2, random_state=0).fit_transform(X)
+    >>> Y = HoroPCA(2, stretch=True).fit_transform(X)
     >>> bool(average_distortion(X, refine(X, Y)) < average_distortion(X, Y))
     True
     """
@@ -100,7 +105,8 @@ def refine(
     if not targets.distances.any():
         raise ValueError("X must contain two different points, but all its distances are 0.")
     with one_blas_thread():
-        found = _search(y[order], targets, coordinates, rng, max_iter, tol)[np.argsort(order)]
+        search = Search(targets, coordinates, LARGEST_IN_BALL, 1.0, rng, max_iter)
+        found = _search(y[order], search, tol, logged("refine", progress))[np.argsort(order)]
     refined = coordinates.from_hyperboloid(found, np.float64)
     unseen = targets if all_pairs else _targets(x, np.roll(order, CHECKED_ROWS), CHECKED_ROWS, metric)
     before, after = (unseen.fit(z[unseen.order], 1.0).distortion for z in (y, coordinates.to_hyperboloid(refined)))
@@ -127,18 +133,15 @@ def _targets(x: np.ndarray, order: np.ndarray, count: int, metric: MetricName) -
     return Targets(distances[:, order], order)
 
 
-def _search(
-    y: np.ndarray, targets: Targets, coordinates: Coordinates, rng: np.random.Generator, max_iter: int, tol: float
-) -> np.ndarray:
-    """The points y (n, K+1), in the order of the targets, after two descents.
+def _search(y: np.ndarray, search: Search, tol: float, progress: Callable[[int, int], object]) -> np.ndarray:
+    """The points y (n, K+1), in the order of the targets of the search, after two descents.
 
     The first is by Adam in the tangent space at the origin. A small step there moves a far point past many others. Steps in
     the frames of the points, as `Descent` takes them, leave the order of the branches around the origin as it is, and with it
     most false neighbours.
     """
-    search = Search(targets, coordinates, LARGEST_IN_BALL, 1.0, rng, max_iter)
-    rate = RATE * min(1.0, float(targets.distances.mean()))  # steps on nearly flat points are shorter
-    v, steps = np.asarray(from_hyperboloid(y, "tangent")), min(STEPS, max_iter)
+    rate = RATE * min(1.0, float(search.targets.distances.mean()))  # steps on nearly flat points are shorter
+    v, steps = np.asarray(from_hyperboloid(y, "tangent")), min(STEPS, search.max_iter)
     mover = Adam(v.shape)
     for k in range(steps):
         r = np.linalg.norm(v, axis=1, keepdims=True)
@@ -148,5 +151,7 @@ def _search(
         # the exponential map keeps radial lengths and multiplies those across by sinh(r) / r
         across = (gradient - along) * np.where(r > 0, np.sinh(r) / np.maximum(r, 1e-300), 1.0)
         v += rate * 0.01 ** (k / steps) * mover.step(along + across)
+        if (k + 1) % 100 == 0:
+            progress(k + 1, steps)
     start = best_of(search.candidate(y), search.candidate(np.asarray(to_hyperboloid(v, "tangent"))))
     return search.fine_tuned(start, tol)[0].x

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from .._input.arguments import check_choice, check_count, check_generator
 from .._input.coordinates import Coordinates
+from .._input.progress import logged
 from .._input.rows import Rows, check_rows, choose_coordinates
 from .._input.threads import one_blas_thread, run_jobs
 from .._optimize.multi_start import search_nested
@@ -245,16 +246,17 @@ def curve_of(
     x = rows.take(some)
     folds = make_folds(x, cv, members, some, n, int(rng.integers(2**31)))
     K = _check_most(max_components, d, min(len(seen) for seen, _ in folds))
+    report = logged("component_curve", progress)
     done, total = 0, len(folds) + (1 + copies * K if copies else 0)
 
     def run(function: Callable[..., Any], calls: list[tuple[Any, ...]], doing: str) -> list[Any]:
         nonlocal done
         found = []
-        progress(done, total, f"fitting {doing}")
+        report(done, total, f"fitting {doing}")
         for result in run_jobs(function, calls, n_jobs):
             found.append(result)
             done += 1
-            progress(done, total, f"fitting {doing}")
+            report(done, total, f"fitting {doing}")
         return found
 
     calls = [(estimator, rows.coordinates, K, x[seen], x[unseen]) for seen, unseen in folds]

@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .._input.arguments import check_count, check_number
 from .._input.coordinates import Coordinates, check_coordinates
 from .._input.means import mean_of
+from .._input.progress import logger
 from .._input.rows import Rows, check_rows, choose_coordinates
 from .._optimize.multi_start import Progress
 from .._optimize.result import Ending
@@ -222,11 +223,13 @@ def ending_after(mean: Mean, ending: Ending) -> Ending:
 
 
 def log(estimator: Any, text: str) -> None:
-    """Print a line to stderr if the estimator is verbose."""
+    """Log a line of level DEBUG, and print it to stderr if the estimator is verbose."""
+    line = f"{type(estimator).__name__}: {text}"
+    logger.debug(line)
     if estimator.verbose:
-        print(f"{type(estimator).__name__}: {text}", file=sys.stderr)
+        print(line, file=sys.stderr)
 
 
 def log_rounds(estimator: Any) -> Progress:
-    """A callback that prints a line for each round of a search."""
+    """A callback that logs a line for each round of a search."""
     return lambda number, runners, value: log(estimator, f"round {number}, {runners} starts, best {value:.6g}")

@@ -13,7 +13,7 @@ from .._input.threads import one_blas_thread
 from .._optimize.objectives import ObjectiveName
 from .base import new_fit
 from .component_curve import ComponentCurve, MeasureName, RuleName, curve_of
-from .fitting import begin_fit, check_weights, report_end
+from .fitting import begin_fit, check_weights, log, report_end
 from .horopca import HoroPCA
 from .horopca_fit import SpineName
 
@@ -147,6 +147,7 @@ class HoroPCACV(HoroPCA):
                 counted = np.flatnonzero(rows.weights)
             shared = {name: getattr(self, name) for name in HoroPCA._get_param_names() if name in self._get_param_names()}
             how: Any = {name: getattr(self, name) for name in ("cv", "rule", "measure", "copies", "random_state", "n_jobs")}
+            how["progress"] = lambda done, total, doing: log(self, f"{doing}, {done} of {total}")
             self.curve_ = curve_of(rows, counted, HoroPCA(**shared), self.max_components, groups=groups, **how)
             self.n_components_ = max(1, self.curve_.chosen)
             ending = self._learn_rows(rows)

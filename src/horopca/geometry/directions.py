@@ -154,7 +154,7 @@ def ideal_endpoint(x: Array, v: Array) -> Array:
     x : array of shape (..., d + 1)
         Points of the hyperboloid, where the rays begin.
     v : array of shape (..., d + 1)
-        Tangent vectors at x.
+        Tangent vectors at x, not 0. NumPy arrays are checked: ValueError if one is 0.
 
     Returns
     -------
@@ -172,8 +172,10 @@ def ideal_endpoint(x: Array, v: Array) -> Array:
     >>> ideal_endpoint(origin(2), np.array([0.0, 3.0, 4.0]))
     array([0.6, 0.8])
     """
-    xp = array_namespace(x, v)
-    forward = x + v / xp.sqrt(inner(v, v))[..., None]
+    xp, square = array_namespace(x, v), inner(v, v)
+    if is_numpy(v) and (square <= 0).any():
+        raise ValueError("v must contain tangent vectors that are not 0: a zero vector has no direction.")
+    forward = x + v / xp.sqrt(square)[..., None]
     return unit(forward[..., 1:])
 
 

@@ -215,7 +215,8 @@ def to_hyperboloid(X: Array, model: ModelName = "poincare") -> Array:
     ----------
     X : array of shape (..., n_features)
         Points of the model at curvature -1. NumPy arrays are checked: ValueError if points are outside a ball, below the
-        half-space or beyond radius 355, where the coordinates overflow.
+        half-space or beyond radius 355, where the coordinates overflow. The time of Lorentz coordinates is not checked: it is
+        computed again from the space components.
     model : str, default="poincare"
         A key of `MODELS`.
 

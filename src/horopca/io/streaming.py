@@ -25,6 +25,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
+from .._input.progress import logged
 from .arrays import Source, map_npy
 from .files import check_finite, named
 from .fits import how, load_fitted, to_members, write_members
@@ -104,7 +105,7 @@ def reduce_file(
     (121, 2)
     """
     with OutputSet(force=force) as outputs:
-        done = add_reduced_file(outputs, input, output, estimator, progress, log)
+        done = add_reduced_file(outputs, input, output, estimator, logged("reduce_file", progress), log)
         outputs.publish()
     return done
 

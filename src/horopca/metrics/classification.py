@@ -16,6 +16,7 @@ from sklearn.svm import LinearSVC
 
 from .._input.arguments import check_choice, check_count
 from .._input.coordinates import check_coordinates
+from .._input.progress import logged
 from .._input.rows import check_rows
 from .._input.threads import one_blas_thread
 from ..estimators import PGA, BusemannWhitener, HyperbolicSVC, TangentWhitener
@@ -164,9 +165,9 @@ def compare_classifiers(
     n_folds, costs, options = EFFORTS[effort]
     folds = StratifiedKFold(min(n_folds, *(_fewest(y[train]) for train, _ in parts)), shuffle=True, random_state=random_state)
     scorers = {name: _scorer(metric) for name, metric in metrics.items()}
-    found = {}
+    found, report = {}, logged("compare_classifiers", progress)
     for number, name in enumerate(names):
-        progress(number, len(names), name)
+        report(number, len(names), name)
         hyperbolic = name == "hSVM"
         machine = HyperbolicSVC(**LORENTZ, **options) if hyperbolic else LinearSVC(dual=False, max_iter=10_000)
         search = GridSearchCV(

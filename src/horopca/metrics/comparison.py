@@ -15,6 +15,7 @@ import numpy as np
 from .. import estimators
 from .._input.arguments import check_count
 from .._input.coordinates import check_coordinates
+from .._input.progress import logged
 from .._input.rows import Rows, check_rows
 from ..estimators.base import HyperbolicReduction
 from ..geometry import ModelName, pairwise_distance, to_hyperboloid
@@ -167,10 +168,10 @@ def compare(
     """
     rows = reductions(X, n_components, methods, model=model, curvature=curvature, random_state=random_state)
     total = np.size(n_components) * len(default_methods() if methods is None else methods)
-    records = []
+    records, report = [], logged("compare", progress)
     for row in rows:
         records.append(row.record)
-        progress(len(records), total)
+        report(len(records), total)
     if find_spec("pandas") is None:
         return records
     import pandas

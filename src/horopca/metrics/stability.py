@@ -20,6 +20,7 @@ from sklearn.utils.validation import has_fit_parameter
 from .._input.arguments import check_count, check_generator, check_number
 from .._input.coordinates import Coordinates
 from .._input.means import mean_of
+from .._input.progress import logged
 from .._input.rows import Rows, check_rows
 from .._input.threads import run_jobs
 from .._optimize.multi_start import MERGED_KAPPA
@@ -205,11 +206,12 @@ def bootstrap(
     plan = _plan(model, X, n_resamples, groups, sample_weight, check_generator(random_state))
     level, K, n = check_level(level), plan.reference.shape[1] - 1, len(plan.reference)
     moments, squares, refits = np.zeros((n, K, K)), np.zeros(n), []
+    report = logged("bootstrap", progress)
     for refit in run_jobs(plan.refit, ((k,) for k in range(n_resamples)), n_jobs):
         moments += refit.moved[:, :, None] * refit.moved[:, None, :]  # in order, so that sums do not depend on n_jobs
         squares += np.sum(refit.moved**2, axis=1)
         refits.append(refit._replace(moved=np.empty((0, K))))
-        progress(len(refits), n_resamples)
+        report(len(refits), n_resamples)
     scale = plan.coordinates.scale
     angles = np.array([refit.angles for refit in refits])
     kappas = np.array([refit.kappa for refit in refits])
