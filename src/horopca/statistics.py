@@ -32,6 +32,8 @@ NO_GAIN = 1e-12  # A search that finds no better point has converged if the pred
 QUARTILE_ROWS = 1 << 10  # `lower_quartile_distance` uses all pairs of up to this many points, and as many pairs of more points.
 MANY_DIMENSIONS = 512  # From here on, fewer points than dimensions are rotated into H^n first: problems of size n, not d.
 
+Sides = tuple[np.ndarray, np.ndarray, np.ndarray]  # which fix the signs of axes: see `sides_of_axes`
+
 
 class Status(Enum):
     """How the search for a mean or a median ended."""
@@ -465,15 +467,25 @@ def principal_axes(x: Array | Points, weights: Any = None) -> tuple[np.ndarray, 
     variances, columns = np.linalg.eigh(points.fold(moments) / _total(points, weights))
     variances, columns = variances[::-1].clip(0), columns[:, ::-1].copy()
 
-    def skew(chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def sides(chunk: Chunk) -> Sides:
         v = from_hyperboloid(chunk.points(), "tangent")
-        a, xp, w = v @ from_numpy(columns, v), array_namespace(v), _weights_of(chunk, weights)
-        third, size = to_numpy(w @ a**3), to_numpy(w @ xp.abs(a) ** 3)
-        return third, size, _farther(to_numpy(xp.max(a, axis=0)), to_numpy(xp.min(a, axis=0)))
+        return sides_of_axes(v @ from_numpy(columns, v), _weights_of(chunk, weights))
 
-    third, size, farthest = points.fold(skew, lambda a, b: (a[0] + b[0], a[1] + b[1], _farther(a[2], b[2])))
-    sign = np.where(np.abs(third) > 1e-6 * size, third, farthest)
-    return columns.T * np.where(sign < 0, -1.0, 1.0)[:, None], variances
+    signs = axis_signs(points.fold(sides, lambda a, b: (a[0] + b[0], a[1] + b[1], _farther(a[2], b[2]))))
+    return columns.T * signs[:, None], variances
+
+
+def sides_of_axes(along: Array, weights: Array) -> Sides:
+    """The sums of cubes and of absolute cubes, and the farthest, of coordinates (n, K) along axes, for `axis_signs`."""
+    xp = array_namespace(along)
+    farthest = _farther(to_numpy(xp.max(along, axis=0)), to_numpy(xp.min(along, axis=0)))
+    return to_numpy(weights @ along**3), to_numpy(weights @ xp.abs(along) ** 3), farthest
+
+
+def axis_signs(sides: Sides) -> np.ndarray:
+    """Signs (K,) that make the third moment along each axis positive or, if it vanishes, the farthest coordinate."""
+    third, size, farthest = sides
+    return np.where(np.where(np.abs(third) > 1e-6 * size, third, farthest) < 0, -1.0, 1.0)
 
 
 def _span(points: Points) -> np.ndarray | None:

@@ -63,7 +63,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 OTHER = {
-    "n_components": 1, "metric": "precomputed", "probability": True, "stretch": True, "decorrelate": True,
+    "n_components": 1, "metric": "precomputed", "stretch": True, "decorrelate": True,
     "base_point": "mean", "strategy": "greedy", "C": 3.0, "n_draws": 2,
 }  # fmt: skip
 
@@ -71,7 +71,7 @@ OTHER = {
 @pytest.mark.parametrize("name", estimators.__all__)
 @pytest.mark.parametrize("first", ["default", "other"])
 def test_a_refit_leaves_nothing_of_the_fit_before(name, first):
-    """Points, then a matrix of distances; probabilities, then none; and so on, in both orders."""
+    """Points, then a matrix of distances; a stretch, then none; and so on, in both orders."""
     kind, known = getattr(estimators, name), parameters(name)
     quick = {key: value for key, value in QUICK.items() if key in known}
     other = {key: value for key, value in OTHER.items() if key in known}

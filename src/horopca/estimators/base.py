@@ -12,15 +12,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._input.coordinates import FARTHEST_IMAGE, ModelChoice
-from .._input.rows import Rows, check_rows
+from .._input.coordinates import FARTHEST_IMAGE, LARGEST_RADIUS, ModelChoice
+from .._input.rows import Rows, check_rows, choose_coordinates
 from .._input.threads import one_blas_thread
 from .._optimize.result import Ending
 from ..geometry._arrays import Array
 from ..geometry._points import Chunk
 from .fitting import (
     as_fitted,
-    begin_fit,
     check_components,
     fewest_components,
     fitted_coordinates,
@@ -34,13 +33,24 @@ OPTIONAL_STATE = ("_centre", "_mean", "_reach", "_weights")
 
 
 @contextmanager
-def new_fit(estimator: BaseEstimator) -> Iterator[None]:
-    """Delete the fitted attributes; restore them if the fit fails or is interrupted."""
+def new_fit(estimator: Any, X: Any, *, min_rows: int = 2, reach: float = LARGEST_RADIUS) -> Iterator[Rows]:
+    """Delete the fitted attributes, validate X and yield its rows; restore the attributes if the fit fails or is interrupted.
+
+    Stores the model and the curvature, which `transform` uses, as ``model_`` and ``curvature_``.
+    """
     with restore_on_error(estimator):
-        for name in dict(vars(estimator)):
-            if name in OPTIONAL_STATE or (name.endswith("_") and not name.startswith("_")):
-                delattr(estimator, name)
-        yield
+        delete_fitted(estimator)
+        coordinates = choose_coordinates(X, estimator.model, estimator.curvature)
+        rows = check_rows(X, coordinates, estimator=estimator, reset=True, min_rows=min_rows, reach=reach)
+        estimator.model_, estimator.curvature_ = coordinates
+        yield rows
+
+
+def delete_fitted(estimator: BaseEstimator) -> None:
+    """Delete the fitted attributes, so that none of an earlier fit is left behind."""
+    for name in dict(vars(estimator)):
+        if name in OPTIONAL_STATE or (name.endswith("_") and not name.startswith("_")):
+            delattr(estimator, name)
 
 
 @contextmanager
@@ -97,6 +107,10 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HyperbolicE
     n_components_: int
 
     @abstractmethod
+    def _fit_rows(self, rows: Rows) -> Ending:
+        """Learn from validated points."""
+
+    @abstractmethod
     def _transform_rows(self, rows: Rows) -> Any:
         """The output of `transform` for validated points."""
 
@@ -108,6 +122,26 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HyperbolicE
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+    @one_blas_thread()
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the map from points.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            Points in the estimator's model and curvature; NumPy, torch or another array library, Dask, or a data frame.
+        y : None
+            Ignored; it is there for scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        with new_fit(self, X) as rows:
+            ending = self._fit_rows(rows)
+        report_end(self, ending)
+        return self
 
     @overload
     def transform(self, X: AnArray) -> AnArray: ...
@@ -169,49 +203,23 @@ class HyperbolicReduction(Transformer):
         """Validate the options of the method, and return what the fit optimises."""
         return self.objective
 
-    @one_blas_thread()
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the components from points.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            Points in the estimator's model and curvature; NumPy, torch or another array library, Dask, or a data frame.
-        y : None
-            Ignored; it is there for scikit-learn.
-
-        Returns
-        -------
-        self
-        """
-        with new_fit(self):
-            ending = self._learn_rows(begin_fit(self, X))
-        report_end(self, ending)
-        return self
-
-    def _learn_rows(self, rows: Rows, **options: Any) -> Ending:
+    def _fit_rows(self, rows: Rows, **options: Any) -> Ending:
         """Learn the components, and their number if n_components is a fraction; `options` are for `_fit_components`."""
         objective = self._check_parameters()
         n, d = rows.shape[0], rows.shape[1] - 1
         K = check_components(self.n_components, d, n)
-        if self._lengthens() and isinstance(K, float):
+        if isinstance(K, int):
+            ending = self._fit_components(rows, K, **options)
+        elif self._lengthens():
             raise ValueError(
                 f"n_components must be a whole number or None, but is {self.n_components!r}. This map can increase variance, "
                 "so a fraction is not defined."
             )
-        endings = []
-
-        def learn(K: int) -> float:
-            endings.append(self._fit_components(rows, K, **options))
-            return float(self.explained_variance_ratio_.sum())
-
-        if isinstance(K, int):
-            learn(K)
         else:
-            K = fewest_components(learn, min(d, n), K)
+            K, ending = fewest_components(self, rows, K)
         self.n_components_, self.objective_ = K, objective
         self._n_features_out = rows.coordinates.columns(K)
-        return endings[-1]
+        return ending
 
     def _transform_rows(self, rows: Rows) -> Any:
         images = self._on_device(rows)

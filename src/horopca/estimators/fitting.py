@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from .._input.arguments import check_count, check_number
 from .._input.coordinates import Coordinates, check_coordinates
 from .._input.means import mean_of
 from .._input.progress import logger
-from .._input.rows import Rows, check_rows, choose_coordinates
+from .._input.rows import Rows, check_rows
 from .._optimize.multi_start import Progress
 from .._optimize.result import Ending
 from ..geometry import origin
@@ -27,14 +27,6 @@ from ..statistics import Mean
 from .scores import MEASURED_ROWS, REPORTED_PAIRS, pair_variances
 
 COINCIDENT_VARIANCE = 1e-28  # A smaller pair variance (distances of 1e-14) is rounding error: all points coincide.
-
-
-def begin_fit(estimator: Any, X: Any) -> Rows:
-    """Validate X. Stores the model and the curvature, which `transform` uses, as ``model_`` and ``curvature_``."""
-    coordinates = choose_coordinates(X, estimator.model, estimator.curvature)
-    rows = check_rows(X, coordinates, estimator=estimator, reset=True, min_rows=2)
-    estimator.model_, estimator.curvature_ = coordinates
-    return rows
 
 
 def check_weights(sample_weight: Any, n: int) -> np.ndarray:
@@ -93,22 +85,27 @@ def check_components(n_components: Any, d: int | None, n: int) -> int | float:
     return K
 
 
-def fewest_components(learn: Callable[[int], float], most: int, share: float) -> int:
-    """The fewest components, at most `most`, that keep a fraction `share` of the variance, by bisection.
+def fewest_components(estimator: Any, rows: Rows, share: float) -> tuple[int, Ending]:
+    """Fit the fewest components that keep a fraction `share` of the variance, by bisection; return their number.
 
-    `learn(K)` fits K components and returns the fraction that they keep, which does not decrease with K. The last call of
-    `learn` is the one for the result.
+    The fraction that is kept does not decrease with the number of components.
     """
-    few, enough = 0, 1
-    while (kept := learn(enough)) < share and enough < most:
+    few, enough, most = 0, 1, min(rows.shape[1] - 1, rows.shape[0])
+    endings = {}
+
+    def keeps_enough(K: int) -> bool:
+        endings[K] = estimator._fit_components(rows, K)
+        return bool(estimator.explained_variance_ratio_.sum() >= share)
+
+    while not (reached := keeps_enough(enough)) and enough < most:
         few, enough = enough, min(2 * enough, most)
     last = enough
-    while kept >= share and enough - few > 1:
+    while reached and enough - few > 1:
         last = (few + enough) // 2
-        few, enough = (few, last) if learn(last) >= share else (last, enough)
-    if last != enough:
-        learn(enough)
-    return enough
+        few, enough = (few, last) if keeps_enough(last) else (last, enough)
+    if last != enough:  # the estimator stores the last fit
+        keeps_enough(enough)
+    return enough, endings[enough]
 
 
 def check_starts(n_init: Any, auto: int) -> int:

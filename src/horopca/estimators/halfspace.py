@@ -10,11 +10,9 @@ import numpy as np
 from .._input.arguments import check_count, check_generator
 from .._input.coordinates import ModelChoice
 from .._input.rows import Rows
-from .._optimize.result import Ending
 from ..geometry import distance, from_hyperboloid, lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, dot, from_numpy
 from ..statistics import principal_axes
-from .fitting import mean_ending, store_mean
 from .linear import IMAGE_ERROR, LinearReduction
 
 FINAL_PAIRS = 1 << 13  # Pairs on which the best draws are compared: the standard error is about 1 % of the distortion.
@@ -108,9 +106,8 @@ class HalfSpaceProjection(LinearReduction):
     def _lengthens(self) -> bool:
         return True
 
-    def _fit_components(self, rows: Rows, K: int) -> Ending:
+    def _find_components(self, rows: Rows, K: int) -> np.ndarray:
         rng = check_generator(self.random_state)
-        mean = store_mean(self, rows)
         x, y = (translate_to_origin(rows.take(rng.integers(rows.shape[0], size=FINAL_PAIRS)), self._mean) for _ in range(2))
         turn, _ = principal_axes(x)  # so that the maps rotate with the data
         pairs: Pairs = (lift(x[:, 1:] @ turn.T), lift(y[:, 1:] @ turn.T), distance(x, y))
@@ -121,8 +118,7 @@ class HalfSpaceProjection(LinearReduction):
         self.distortion_ = float(found.min())
         k, scale = np.unravel_index(found.argmin(), found.shape)
         self.scale_ = float(_scales(*best[k].shape)[scale])
-        self._set(rows, self._mean, best[k] @ turn)
-        return mean_ending(mean)
+        return best[k] @ turn
 
     def _low(self, t: Array, b: Array, rest: Array) -> Array:
         """t - s.q along the direction q of infinity, whose product with s is the first of b; without cancellation."""

@@ -18,20 +18,11 @@ from .._optimize.result import Ending
 from ..geometry import busemann, from_hyperboloid, to_hyperboloid, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, from_numpy, is_numpy, with_rows
 from ..geometry._points import Chunk, TranslatedPoints
-from ..geometry.isometries import Frame, boost_to_origin, translate_ideal
-from ..projections.horospherical import Slide, slide, unslide
+from ..geometry.isometries import Frame
+from ..projections.horospherical import slide, unslide
 from ..projections.spines import Spine
 from .base import AnArray, HyperbolicReduction, new_fit, restore_on_error
-from .fitting import (
-    begin_fit,
-    check_components,
-    check_weights,
-    fitted_coordinates,
-    in_model,
-    keeps_graph,
-    report_end,
-    store_variances,
-)
+from .fitting import check_components, check_weights, fitted_coordinates, keeps_graph, report_end
 from .horopca_fit import LEAST_SEARCH_ROWS, Chosen, SpineName, check_search, choose_rows, learn_components
 
 RESERVOIR_ROWS = LEAST_SEARCH_ROWS  # Points of a stream that `partial_fit` keeps.
@@ -227,20 +218,18 @@ class HoroPCA(HyperbolicReduction):
         self
         """
         previous = self._previous() if self.warm_start else None
-        with new_fit(self):
+        with new_fit(self, X) as rows:
             self.__dict__.pop("_reservoir", None)
-            rows = begin_fit(self, X)
             rows.weights = None if sample_weight is None else check_weights(sample_weight, rows.shape[0])
-            ending = self._learn_rows(rows, previous=previous)
+            ending = self._fit_rows(rows, previous=previous)
         report_end(self, ending)
         return self
 
     def _fit_components(self, rows: Rows, K: int, previous: Self | None = None) -> Ending:
         rng = check_generator(self.random_state)
         chosen = choose_rows(rows, self.pairs == "all", rng)
-        ending = self._learn(chosen, K, np.random.default_rng(0) if chosen.rows is None else rng, previous)
         self.n_samples_seen_ = rows.shape[0]
-        return ending
+        return learn_components(self, chosen, K, np.random.default_rng(0) if chosen.rows is None else rng, previous)
 
     def _previous(self) -> Self | None:
         """A copy of the estimator as it is fitted now, from which the next fit starts; None if it is not fitted."""
@@ -300,29 +289,11 @@ class HoroPCA(HyperbolicReduction):
         m, rng = len(new.points), np.random.default_rng(0)
         fresh = not hasattr(self, "_nested_bases") or (K, objective) != (self.n_components_, self.objective_)
         if m >= max(2, K) and (new.changed > np.sqrt(m) or fresh):
-            ending = self._learn(Chosen(new.seen, new.points), K, rng, self._previous())
+            ending = learn_components(self, Chosen(new.seen, new.points), K, rng, self._previous())
             self.n_components_, self._n_features_out, self.objective_ = K, coordinates.columns(K), objective
             new = new._replace(changed=0)
         self._reservoir, self.n_samples_seen_ = new, new.seen
         return ending
-
-    def _learn(self, chosen: Chosen, K: int, rng: np.random.Generator, previous: Self | None) -> Ending:
-        """Learn K components from points, and store them."""
-        learnt = learn_components(self, chosen, K, rng, previous)
-        scale, directions = fitted_coordinates(self).scale, learnt.directions
-        self._nested_bases = learnt.found
-        self._mean, self._directions = learnt.mean, directions
-        self.mean_ = in_model(self, learnt.mean)
-        self.nested_spines_, self.spine_ = learnt.spines, learnt.spines[-1]
-        self.stretch_, self.stretch_bound_ = learnt.stretch, 2 * float(np.log(learnt.stretch)) / scale
-        self.ideal_points_ = None if directions is None else translate_ideal(directions, learnt.mean)
-        self._frames, self._frame = learnt.frames, learnt.frames[-1]
-        self._slide = Slide.along(self.spine_, boost_to_origin(self._mean), self._frame.matrix())
-        kept, total = np.maximum.accumulate(learnt.variances[:-1]), learnt.variances[-1]
-        # a projection of a projection lengthens nothing, so only rounding can break the order
-        store_variances(self, kept if self.stretch else np.minimum(kept, total), total)
-        self.variance_error_ = learnt.variance_error / scale**2
-        return learnt.ending
 
     # ------------------------------------------------------------ transform and inverse_transform
 

@@ -13,7 +13,7 @@ from .._input.threads import one_blas_thread
 from .._optimize.objectives import ObjectiveName
 from .base import new_fit
 from .component_curve import ComponentCurve, MeasureName, RuleName, curve_of
-from .fitting import begin_fit, check_weights, log, report_end
+from .fitting import check_weights, log, report_end
 from .horopca import HoroPCA
 from .horopca_fit import SpineName
 
@@ -139,8 +139,7 @@ class HoroPCACV(HoroPCA):
         -------
         self
         """
-        with new_fit(self):
-            rows = begin_fit(self, X)
+        with new_fit(self, X) as rows:
             counted = np.arange(rows.shape[0])
             if sample_weight is not None:
                 rows.weights = check_weights(sample_weight, rows.shape[0])
@@ -150,7 +149,7 @@ class HoroPCACV(HoroPCA):
             how["progress"] = lambda done, total, doing: log(self, f"{doing}, {done} of {total}")
             self.curve_ = curve_of(rows, counted, HoroPCA(**shared), self.max_components, groups=groups, **how)
             self.n_components_ = max(1, self.curve_.chosen)
-            ending = self._learn_rows(rows)
+            ending = self._fit_rows(rows)
             self.n_samples_seen_ = rows.shape[0]
         report_end(self, ending)
         if self.curve_.chosen == 0:

@@ -17,10 +17,27 @@ from .._optimize.result import Ending
 from .._optimize.sample import Sample, as_sample, sample_of_columns
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry._points import Chunk, TranslatedPoints
-from ..geometry.isometries import BOOSTABLE_TIME, Frame, between, translate_ideal, translate_ideal_to_origin
+from ..geometry.isometries import (
+    BOOSTABLE_TIME,
+    Frame,
+    between,
+    boost_to_origin,
+    translate_ideal,
+    translate_ideal_to_origin,
+)
+from ..projections.horospherical import Slide
 from ..projections.spines import Spine, nested_ideal_points, spine_from_basis
 from ..statistics import Mean, frame_of, frechet_median, principal_axes, rotated_towards
-from .fitting import check_point, check_starts, check_stopping, ending_after, log_rounds
+from .fitting import (
+    check_point,
+    check_starts,
+    check_stopping,
+    ending_after,
+    fitted_coordinates,
+    in_model,
+    log_rounds,
+    store_variances,
+)
 from .scores import measured_variances, slid
 
 SpineName = Literal["ideal", "free"]
@@ -46,20 +63,6 @@ class NestedBases(NamedTuple):
 
     frame: Frame
     bases: list[np.ndarray]  # (k, d+1), k = 1 .. K; with a stretch the last has one more column
-
-
-class Components(NamedTuple):
-    """The result of a fit of HoroPCA."""
-
-    found: NestedBases
-    mean: np.ndarray  # (d+1,)
-    spines: list[Spine]  # nested, in the frame with the mean at the origin
-    directions: np.ndarray | None  # (K, d), ideal points in that frame, if there are any
-    stretch: float
-    frames: list[Frame]  # of the images, for each of the spines
-    variances: np.ndarray  # (K+1,), of the images for each of the spines, and of the points
-    variance_error: float
-    ending: Ending
 
 
 def previous_bases(previous: Any, frame: Frame, K: int, columns: int) -> list[np.ndarray] | None:
@@ -205,8 +208,11 @@ def canonical_order(x: Array) -> np.ndarray:
     return np.argsort(to_numpy(x @ from_numpy(np.sqrt(1 + np.arange(x.shape[1])), x)), kind="stable")
 
 
-def learn_components(estimator: Any, chosen: Chosen, K: int, rng: np.random.Generator, previous: Any = None) -> Components:
-    """Fit K components to points. An earlier fit adds its components as a start, and the picture is aligned with that fit."""
+def learn_components(estimator: Any, chosen: Chosen, K: int, rng: np.random.Generator, previous: Any = None) -> Ending:
+    """Fit K components of `HoroPCA` to points, and store them and what they explain.
+
+    An earlier fit adds its components as a start, and the picture is aligned with that fit.
+    """
     spine, objective = check_search(estimator)
     name = "stretch" if estimator.stretch else objective
     row, (seen, x, weights, rows, _) = OBJECTIVES[name], chosen
@@ -220,22 +226,16 @@ def learn_components(estimator: Any, chosen: Chosen, K: int, rng: np.random.Gene
     flag = STRATEGIES[estimator.strategy](sample, K, spine, name, options, rng)
     if rows is not None:
         mean = _mean_of_rows(row.centre, rows, x[:SUBSET_ROWS, :], mean)
-    point = to_numpy(mean.point)
-    spines, directions, stretch = _seen_from(point, flag, frame, moved=rows is not None, ideal=spine == "ideal")
-    inside = [spine_from_basis(basis[:, : sample.dimension + 1], stretch) for basis in flag.bases]
+    _store_spines(estimator, to_numpy(mean.point), flag, frame, moved=rows is not None, ideal=spine == "ideal")
+    inside = [spine_from_basis(basis[:, : sample.dimension + 1], estimator.stretch_) for basis in flag.bases]
     variances, error = measured_variances(sample.points(), inside, rng, seen, weights)
+    kept, total = np.maximum.accumulate(variances[:-1]), variances[-1]
+    # a projection of a projection lengthens nothing, so only rounding can break the order
+    store_variances(estimator, kept if estimator.stretch else np.minimum(kept, total), total)
+    estimator.variance_error_ = error / fitted_coordinates(estimator).scale ** 2
     before = [] if previous is None else previous_images(previous, to_numpy(x), K)
-    centre = check_point(estimator, "centre", ("mean", "origin"))
-    frames = _image_frames(
-        to_numpy(TranslatedPoints(x, point).map(Chunk.points)),
-        None if weights is None else weights[:LEAST_SEARCH_ROWS],
-        spines,
-        before,
-        None if centre is None else TranslatedPoints(centre[None], point).map(Chunk.points),
-        row.centre,
-    )
-    ending = ending_after(mean, _ending(flag, options))
-    return Components(NestedBases(frame, flag.bases), point, spines, directions, stretch, frames, variances, error, ending)
+    _store_frames(estimator, x, None if weights is None else weights[:LEAST_SEARCH_ROWS], before, row.centre)
+    return ending_after(mean, _ending(flag, options))
 
 
 def _ending(flag: Flag, options: SearchOptions) -> Ending:
@@ -252,31 +252,42 @@ def _mean_of_rows(centre: Callable[..., Mean], rows: Rows, x: Array, first: Mean
     return mean_of_many(rows, x, first)
 
 
-def _image_frames(
-    x: np.ndarray,
-    weights: np.ndarray | None,
-    spines: list[Spine],
-    before: list[np.ndarray],
-    centre: np.ndarray | None,
-    middle: Callable[..., Mean],
-) -> list[Frame]:
-    """The frames of the images of points x (n, d+1), for each of the spines, aligned with the images `before`."""
-    frames = []
-    for k, spine in enumerate(spines):
-        y = slid(x, spine)
-        point = middle(y, weights=weights).point if centre is None else slid(centre, spine)[0]
+def _store_frames(
+    estimator: Any, x: Array, weights: np.ndarray | None, before: list[np.ndarray], middle: Callable[..., Mean]
+) -> None:
+    """Store the frames of the images of points x (n, d+1) on 1, 2, ... components, aligned with the images `before`."""
+    centre = check_point(estimator, "centre", ("mean", "origin"))
+    moved = to_numpy(TranslatedPoints(x, estimator._mean).map(Chunk.points))
+    moved_centre = None if centre is None else TranslatedPoints(centre[None], estimator._mean).map(Chunk.points)
+    estimator._frames = []
+    for k, spine in enumerate(estimator.nested_spines_):
+        y = slid(moved, spine)
+        point = middle(y, weights=weights).point if moved_centre is None else slid(moved_centre, spine)[0]
         frame = frame_of(y, point, weights)
-        frames.append(rotated_towards(frame, y, before[k]) if k < len(before) else frame)
-    return frames
+        estimator._frames.append(rotated_towards(frame, y, before[k]) if k < len(before) else frame)
+    estimator._frame = estimator._frames[-1]
+    estimator._slide = Slide.along(estimator.spine_, boost_to_origin(estimator._mean), estimator._frame.matrix())
+
+
+def _store_spines(estimator: Any, mean: np.ndarray, flag: Flag, frame: Frame, *, moved: bool, ideal: bool) -> None:
+    """Store the mean, and the nested spines, their ideal points and the stretch in the frame with the mean at the origin.
+
+    `moved` says that the search was centred elsewhere.
+    """
+    spines, directions, stretch = _seen_from(mean, flag, frame, moved=moved, ideal=ideal)
+    estimator._nested_bases, estimator._mean = NestedBases(frame, flag.bases), mean
+    estimator.mean_ = in_model(estimator, mean)
+    estimator.nested_spines_, estimator.spine_ = spines, spines[-1]
+    estimator._directions = directions
+    estimator.ideal_points_ = None if directions is None else translate_ideal(directions, mean)
+    estimator.stretch_ = stretch
+    estimator.stretch_bound_ = 2 * float(np.log(stretch)) / fitted_coordinates(estimator).scale
 
 
 def _seen_from(
     mean: np.ndarray, flag: Flag, frame: Frame, *, moved: bool, ideal: bool
 ) -> tuple[list[Spine], np.ndarray | None, float]:
-    """The nested spines and their ideal points in the frame with the mean at the origin, and the stretch.
-
-    `moved` says that the search was centred elsewhere.
-    """
+    """The nested spines and their ideal points in the frame with the mean at the origin, and the stretch."""
     d = len(frame.axes)
     bases = [basis[:, : d + 1] for basis in flag.bases]
     stretch = max(1.0, float(np.exp(flag.bases[-1][:, d + 1 :].sum())))  # below 1, some points would have no image

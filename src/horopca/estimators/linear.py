@@ -22,7 +22,7 @@ from ..geometry import lift, translate, translate_to_origin
 from ..geometry._arrays import Array, array_namespace, concat_time, dot, from_numpy, to_numpy, with_rows
 from ..geometry._points import Chunk, TranslatedPoints
 from ..geometry.isometries import BOOSTABLE_TIME, Frame, boosted_to_origin
-from ..statistics import frame_of
+from ..statistics import axis_signs, frame_of, sides_of_axes
 from .base import HyperbolicReduction
 from .fitting import mean_ending, measured_rows, nested_variances, store_mean, store_variances
 
@@ -40,8 +40,12 @@ class LinearReduction(HyperbolicReduction):
 
     def _fit_components(self, rows: Rows, K: int) -> Ending:
         mean = store_mean(self, rows)
-        self._set(rows, self._mean, leading_axes(rows, self._mean, self._scale, K)[1])
+        self._set(rows, self._mean, self._find_components(rows, K))
         return mean_ending(mean)
+
+    def _find_components(self, rows: Rows, K: int) -> np.ndarray:
+        """The components (K, d), orthonormal directions at the mean."""
+        return leading_axes(rows, self._mean, self._scale, K)[1]
 
     @staticmethod
     def _scale(t: Any) -> Any:
@@ -115,6 +119,13 @@ class LinearReduction(HyperbolicReduction):
         return error * t < IMAGE_ERROR / 4 * (1 + rest)
 
 
+def sinh_of(t: Array) -> Array:
+    """sinh r for points at time t = cosh r; 0 if rounding made t less than 1."""
+    xp = array_namespace(t)
+    above = xp.where(t > 1, t - 1, xp.zeros_like(t))
+    return xp.sqrt(above) * xp.sqrt(above + 2)
+
+
 def _with_time(components: np.ndarray) -> np.ndarray:
     """The rows (1, 0) and (0, components) of R^{1,d}, whose products with a point are its time and its coordinates."""
     rows = np.zeros((len(components) + 1, components.shape[1] + 1))
@@ -127,8 +138,7 @@ def leading_axes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The mean (d,) and K principal axes (K, d) of vectors scale(t) s, for points (t, s) translated by a centre to the origin.
 
-    The axes are about 0, or about the mean if `centred`. Their signs are fixed: the third moment along each axis is positive
-    or, if it vanishes, the farthest vector is on the positive side.
+    The axes are about 0, or about the mean if `centred`. The data fixes their signs, as in `principal_axes`.
     """
     n, d = rows.shape[0], rows.shape[1] - 1
     x: Any = translate_to_origin(rows.take(measured_rows(n)), centre)
@@ -140,9 +150,7 @@ def leading_axes(
         mean, second = _moments(rows, centre, scale)
         axes = np.linalg.eigh(second - np.outer(mean, mean) if centred else second)[1][:, ::-1][:, :K].T
     along = (v - mean if centred else v) @ axes.T
-    third, farthest = np.sum(along**3, axis=0), along[np.abs(along).argmax(axis=0), np.arange(K)]
-    sign = np.where(np.abs(third) > 1e-6 * np.sum(np.abs(along) ** 3, axis=0), third, farthest)
-    return mean, np.asarray(axes * np.where(sign < 0, -1.0, 1.0)[:, None])
+    return mean, np.asarray(axes * axis_signs(sides_of_axes(along, np.ones(len(along))))[:, None])
 
 
 def _moments(rows: Rows, centre: np.ndarray, scale: Callable[[Array], Array]) -> tuple[np.ndarray, np.ndarray]:

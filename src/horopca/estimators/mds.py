@@ -20,7 +20,7 @@ from ..geometry._arrays import Array, array_namespace, concat_time, from_numpy, 
 from ..geometry._points import Chunk, Points, TranslatedPoints
 from ..geometry.isometries import boosted_to_origin
 from ..statistics import frame_of
-from .base import new_fit
+from .base import delete_fitted, restore_on_error
 from .fitting import (
     as_fitted,
     check_components,
@@ -149,7 +149,8 @@ class HyperbolicMDS(LinearReduction):
         """
         check_choice("metric", self.metric, METRICS)
         if self.metric == "precomputed":
-            with new_fit(self):
+            with restore_on_error(self):
+                delete_fitted(self)
                 ending = self._fit_distances(X)
             report_end(self, ending)
         else:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .._input.coordinates import ModelChoice
 from .._input.rows import Rows
-from .._optimize.result import Ending
 from ..geometry import lift, translate
 from ..geometry._arrays import Array, array_namespace, from_numpy, norm, unit
-from .fitting import mean_ending, store_mean
-from .linear import IMAGE_ERROR, LinearReduction, leading_axes
+from .linear import IMAGE_ERROR, LinearReduction, leading_axes, sinh_of
 
 
 class RadialPCA(LinearReduction):
@@ -70,11 +70,16 @@ class RadialPCA(LinearReduction):
     def _lengthens(self) -> bool:
         return True
 
-    def _fit_components(self, rows: Rows, K: int) -> Ending:
-        mean = store_mean(self, rows)
-        self.mean_direction_, components = leading_axes(rows, self._mean, _unit_scale, K, centred=True)
-        self._set(rows, self._mean, components)
-        return mean_ending(mean)
+    def _find_components(self, rows: Rows, K: int) -> np.ndarray:
+        self.mean_direction_, components = leading_axes(rows, self._mean, self._scale, K, centred=True)
+        return components
+
+    @staticmethod
+    def _scale(t: Array) -> Array:
+        """1 / sinh r for points at time t = cosh r, and 0 at the centre."""
+        xp, sinh = array_namespace(t), sinh_of(t)
+        apart = sinh > 1e-7
+        return xp.where(apart, 1 / xp.where(apart, sinh, xp.ones_like(sinh)), xp.zeros_like(sinh))
 
     def _leaning(self, b: Array, rest: Array) -> tuple[Array, Array]:
         """|s| (n,) of points, and |s| W (u - mean direction), of shape (k, n), for the first k components W."""
@@ -106,12 +111,3 @@ class RadialPCA(LinearReduction):
         reach = xp.sqrt(along * along + 1 - middle @ middle) - along
         u = (middle + reach[:, None] * v) @ from_numpy(self.components_, y)
         return translate(lift(size[:, None] * u), from_numpy(self._centre, y))
-
-
-def _unit_scale(t: Array) -> Array:
-    """1 / |s| for points at time t, and 0 at the centre."""
-    xp = array_namespace(t)
-    above = xp.where(t > 1, t - 1, xp.zeros_like(t))
-    size = xp.sqrt(above) * xp.sqrt(above + 2)
-    apart = size > 1e-7
-    return xp.where(apart, 1 / xp.where(apart, size, xp.ones_like(size)), xp.zeros_like(size))

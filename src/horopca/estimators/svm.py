@@ -23,7 +23,7 @@ from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry.isometries import boosted
 from ..statistics import frechet_mean, principal_axes
 from .base import HyperbolicEstimator, new_fit
-from .fitting import begin_fit, check_stopping, check_weights, ending_after, fitted_coordinates, report_end
+from .fitting import check_stopping, check_weights, ending_after, fitted_coordinates, report_end
 from .margin import largest_margins
 
 AXES = 2  # Starts: hyperplanes perpendicular to this many principal axes, with either sign, and the Euclidean solution.
@@ -135,8 +135,8 @@ class HyperbolicSVC(ClassifierMixin, HyperbolicEstimator):
         """
         check_number("C", self.C, "a positive number", above=0)
         check_stopping(self)
-        with new_fit(self):
-            ending = self._learn(begin_fit(self, X), y, sample_weight)
+        with new_fit(self, X) as rows:
+            ending = self._learn(rows, y, sample_weight)
         report_end(self, ending)
         return self
 

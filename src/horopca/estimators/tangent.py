@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._input.coordinates import ModelChoice
 from ..geometry._arrays import Array, array_namespace
-from .linear import LinearReduction
+from .linear import LinearReduction, sinh_of
 
 
 class TangentPCA(LinearReduction):
@@ -67,12 +67,10 @@ class TangentPCA(LinearReduction):
     @staticmethod
     def _scale(t: Array) -> Array:
         """r / sinh r for points at time t = cosh r."""
-        xp = array_namespace(t)
-        above = xp.where(t > 1, t - 1, xp.zeros_like(t))
-        sinh = xp.sqrt(above) * xp.sqrt(above + 2)
-        near = sinh < 1e-4  # there 1 - r^2 / 6
+        xp, sinh = array_namespace(t), sinh_of(t)
+        near = sinh < 1e-4  # the next term of the series, of size r^4 / 100, is lost in rounding
         safe = xp.where(near, xp.ones_like(sinh), sinh)
-        return xp.where(near, 1 - above / 3, xp.asinh(safe) / safe)
+        return xp.where(near, 1 - sinh * sinh / 6, xp.asinh(safe) / safe)
 
     @staticmethod
     def _factor(t: Array, square: Array, rest: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -11,14 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from .._input.arguments import check_count
 from .._input.coordinates import Coordinates, ModelChoice
 from .._input.rows import Rows, check_rows
-from .._input.threads import one_blas_thread
 from .._optimize.result import Ending
 from ..geometry import from_hyperboloid, to_hyperboloid, translate
 from ..geometry._arrays import Array, array_namespace, from_numpy, to_numpy
 from ..geometry._points import Chunk, TranslatedPoints
 from ..statistics import principal_axes
-from .base import Transformer, new_fit
-from .fitting import begin_fit, ending_after, fitted_coordinates, report_end, store_mean
+from .base import Transformer
+from .fitting import ending_after, fitted_coordinates, store_mean
 
 ALL_COINCIDE = "X must hold different points, but all its rows are the same point: there is no variance to normalise."
 CONSTANT = 1e-7  # A coordinate whose standard deviation is below this fraction of the largest is constant to rounding.
@@ -39,29 +38,12 @@ class Whitener(Transformer):
     def _points(self, c: Array) -> Array:
         """Points (n, d+1) seen from the mean that have coordinates c (n, K)."""
 
-    @one_blas_thread()
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the coordinates of the points X, their mean and their variance.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            Points in the estimator's model and curvature.
-        y : None
-            Ignored; it is there for scikit-learn.
-
-        Returns
-        -------
-        self
-        """
-        with new_fit(self):
-            rows = begin_fit(self, X)
-            mean = store_mean(self, rows)
-            ending = ending_after(mean, self._learn(rows))
-            self._normalise(TranslatedPoints(rows, self._mean))
-            self.n_components_ = self._n_features_out
-        report_end(self, ending)
-        return self
+    def _fit_rows(self, rows: Rows) -> Ending:
+        mean = store_mean(self, rows)
+        ending = ending_after(mean, self._learn(rows))
+        self._normalise(TranslatedPoints(rows, self._mean))
+        self.n_components_ = self._n_features_out
+        return ending
 
     def _normalise(self, moved: TranslatedPoints) -> None:
         # the triangular factor of (1, coordinates), updated block by block: its first row is the mean, the rest the

@@ -34,12 +34,14 @@ NEAR_MEASURES = ("neighbours_kept", "trustworthiness", "continuity")
 
 
 class Method(NamedTuple):
-    """A method to compare."""
+    """A method to compare: a reduction, or a function whose pictures are in Euclidean space."""
 
     title: str  #: as shown in tables
-    estimator: str  #: name of its class
+    estimator: str  #: name of its class; empty for a flat method
     options: dict[str, Any]  #: of the estimator, if they are not its defaults
     usual: bool = True  #: whether it is compared by default
+    picture: Callable[[Rows, int, int], np.ndarray] | None = None  #: of a flat method: of points, the dimension and a seed
+    package: str | None = None  #: an optional package that it needs
 
 
 #: The reductions that `compare` knows, by the names that it and ``horopca reduce --method`` take.
@@ -58,15 +60,6 @@ METHODS = {
     "bsa-noise": Method("BSA, noisy base", "BSA", {"base_point": "mean", "base_noise": 0.5}, False),
     "hmds": Method("Hyperbolic MDS", "HyperbolicMDS", {}),
 }
-
-
-class FlatMethod(NamedTuple):
-    """A method whose pictures are in Euclidean space: a function of points, of the dimension and of a seed."""
-
-    title: str
-    picture: Callable[[Rows, int, int], np.ndarray]
-    usual: bool = True
-    package: str | None = None  #: an optional package that it needs
 
 
 def _euclidean_mds(rows: Rows, K: int, seed: int) -> np.ndarray:
@@ -90,15 +83,15 @@ def _umap(rows: Rows, K: int, seed: int) -> np.ndarray:
         picture = UMAP(n_components=K, **to_umap(rows.X, start, **settings), random_state=seed).fit_transform(
             np.asarray(rows.X)
         )
-    return np.asarray(picture, dtype=np.float64)
+    return np.asarray(picture, dtype=np.float64) * _best_scale(rows, picture)  # UMAP has no unit of length
 
 
-#: Methods of `compare` whose pictures are flat: the best that flat pictures keep of distances, and of neighbours.
-FLAT_METHODS = {
-    "mds": FlatMethod("Euclidean MDS", _euclidean_mds),
-    "umap": FlatMethod("UMAP", _umap, usual=False, package="umap-learn"),
+# All methods of `compare`. The last two are the best that flat pictures keep of distances, and of neighbours.
+ALL_METHODS = {
+    **METHODS,
+    "mds": Method("Euclidean MDS", "", {}, picture=_euclidean_mds),
+    "umap": Method("UMAP", "", {}, usual=False, picture=_umap, package="umap-learn"),
 }
-ALL_METHODS: dict[str, Method | FlatMethod] = {**METHODS, **FLAT_METHODS}
 
 
 class Reduction(NamedTuple):
@@ -206,11 +199,9 @@ def _run(rows: Rows, counts: list[int], names: list[str], settings: dict[str, An
     for K in counts:
         for name in names:
             start, method = time.perf_counter(), ALL_METHODS[name]
-            converged, flat = True, isinstance(method, FlatMethod)
-            if isinstance(method, FlatMethod):
+            converged, flat = True, method.picture is not None
+            if method.picture is not None:
                 Y: Any = method.picture(rows, K, settings["random_state"])
-                if name == "umap":
-                    Y = Y * _best_scale(rows, Y)
             else:
                 estimator = make(name, K, **settings)
                 Y = estimator.fit_transform(rows.X)
@@ -279,7 +270,7 @@ def make(name: str, n_components: int | float | None, **settings: Any) -> Hyperb
 def _check_method(name: str) -> str:
     if name not in ALL_METHODS:
         raise ValueError(f"methods must be among {', '.join(ALL_METHODS)}, but one is {name!r}.")
-    package = getattr(ALL_METHODS[name], "package", None)
+    package = ALL_METHODS[name].package
     if package is not None and find_spec(package.split("-")[0]) is None:
         raise ImportError(f"methods={name!r} needs the package {package}. Install it: pip install {package}")
     return name

@@ -9,8 +9,7 @@ points the mean over a random sample is returned.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -179,15 +178,19 @@ def false_neighbours(
     >>> false_neighbours(X, X[[4, 1, 2, 3, 0]], n_neighbors=2)["false"]
     array([1, 1, 0, 0, 1])
     """
-    before, after = _clouds((X, Y), model, curvature, metric, flat)
-    every, k = np.arange(before.n), _check_neighbours(n_neighbors, before.n)
-    found = _point_measures(before, after, every, k)
-    change = lambda part: _mean_change(before.distances(every[part]), after.distances(every[part]))
-    distortion = _in_blocks(change, before.n, before.n)
-    return {"false": np.rint(k * (1 - found["kept"])).astype(int), **found, "distortion": distortion}
+    options: NearOptions = {"n_neighbors": n_neighbors, "model": model, "curvature": curvature, "metric": metric, "flat": flat}
+    found = _point_measures(X, Y, every=True, **options)
+    return {"false": np.rint(n_neighbors * (1 - found["kept"])).astype(int), **found}
 
 
-def near_measures(
+def near_measures(X: Any, Y: Any, **options: Unpack[NearOptions]) -> dict[str, float]:
+    """`neighbours_kept`, `trustworthiness` and `continuity` by their names, for the same neighbours."""
+    found = _point_measures(X, Y, **options)
+    names = {"neighbours_kept": "kept", "trustworthiness": "trust", "continuity": "continuity"}
+    return {name: float(np.mean(found[short])) for name, short in names.items()}
+
+
+def _point_measures(
     X: Any,
     Y: Any,
     *,
@@ -198,62 +201,38 @@ def near_measures(
     flat: bool = False,
     n_points: int | None = None,
     random_state: Any = None,
-) -> dict[str, float]:
-    """`neighbours_kept`, `trustworthiness` and `continuity` by their names, for the same neighbours."""
-    before, after = _clouds((X, Y), model, curvature, metric, flat)
-    n = before.n
-    k = _check_neighbours(n_neighbors, n)
-    wanted = max(SAMPLED_POINTS, EXACT_POINTS**2 // n) if n_points is None else check_count("n_points", n_points, 2)
-    points = np.arange(n) if wanted >= n else check_generator(random_state).choice(n, size=wanted, replace=False)
-    found = _point_measures(before, after, points, k)
-    names = {"neighbours_kept": "kept", "trustworthiness": "trust", "continuity": "continuity"}
-    return {name: float(np.mean(found[short])) for name, short in names.items()}
-
-
-class _Cloud(NamedTuple):
-    """The distances of n points, and the points (n, d+1) if they are known."""
-
-    n: int
-    distances: DistancesFrom
-    x: np.ndarray | None = None
-
-    def nearest(self, some: np.ndarray, k: int) -> np.ndarray:
-        """The k nearest neighbours (m, k) of some points (m,)."""
-        if self.x is not None:
-            return nearest_neighbours(self.x, k, some)[0]
-        nearest = lambda part: np.argpartition(_to_others(self.distances, some[part]), k - 1, axis=1)[:, :k]
-        return _in_blocks(nearest, len(some), self.n)
-
-
-def _clouds(inputs: tuple[Any, Any], model: ModelName, curvature: float, metric: MetricName, flat: bool) -> list[_Cloud]:
-    """Validate two arrays of points or of distances."""
+    every: bool = False,
+) -> dict[str, np.ndarray]:
+    """The measures of each point of a sample; if `every`, of each of all points, and the distortion too."""
     check_choice("metric", metric, METRICS)
-    arrays = check_clouds(inputs, check_coordinates(model, curvature), metric, flat=flat)
-    if metric == "precomputed":
-        return [_Cloud(len(D), D.__getitem__) for D in arrays]
-    points = [(to_numpy(rows.all()), rows.coordinates.scale) for rows in arrays]
-    return [_Cloud(len(x), partial(_distances_from, x, scale), x) for x, scale in points]
-
-
-def _distances_from(x: np.ndarray, scale: float, some: np.ndarray) -> np.ndarray:
-    return np.asarray(pairwise_distance(x[some], x) / scale)
-
-
-def _check_neighbours(k: Any, n: int) -> int:
+    clouds = check_clouds((X, Y), check_coordinates(model, curvature), metric, flat=flat)
+    n = clouds[0].shape[0]
     if n < 3:
         raise ValueError(f"There must be at least 3 points to compare neighbours, but there are {n}.")
-    return check_count("n_neighbors", k, 1, (n - 1) // 2, f" (fewer than half of the {n} points)")
+    k = check_count("n_neighbors", n_neighbors, 1, (n - 1) // 2, f" (fewer than half of the {n} points)")
+    wanted = max(SAMPLED_POINTS, EXACT_POINTS**2 // n) if n_points is None else check_count("n_points", n_points, 2)
+    some = np.arange(n) if every or wanted >= n else check_generator(random_state).choice(n, size=wanted, replace=False)
+    if metric == "precomputed":
+        before, after = (D.__getitem__ for D in clouds)
+        near, now_near = (_nearest(distances, some, k, n) for distances in (before, after))
+    else:
+        points = [to_numpy(rows.all()) for rows in clouds]
+        before, after = (
+            lambda which, x=x, scale=rows.coordinates.scale: np.asarray(pairwise_distance(x[which], x) / scale)
+            for x, rows in zip(points, clouds, strict=True)
+        )
+        near, now_near = (nearest_neighbours(x, k, some)[0] for x in points)
+    added, lost = neighbour_ranks(before, some, now_near, n), neighbour_ranks(after, some, near, n)
+    found = {"kept": np.mean(added <= k, axis=1), "trust": trust_of_ranks(added, n), "continuity": trust_of_ranks(lost, n)}
+    if every:
+        found["distortion"] = _in_blocks(lambda part: _mean_change(before(some[part]), after(some[part])), n, n)
+    return found
 
 
-def _point_measures(before: _Cloud, after: _Cloud, some: np.ndarray, k: int) -> dict[str, np.ndarray]:
-    """The measures of neighbours of some points (m,)."""
-    added = neighbour_ranks(before.distances, some, after.nearest(some, k), before.n)
-    lost = neighbour_ranks(after.distances, some, before.nearest(some, k), before.n)
-    return {
-        "kept": np.mean(added <= k, axis=1),
-        "trust": trust_of_ranks(added, before.n),
-        "continuity": trust_of_ranks(lost, before.n),
-    }
+def _nearest(distances: DistancesFrom, some: np.ndarray, k: int, n: int) -> np.ndarray:
+    """The k nearest neighbours (m, k) of some points (m,)."""
+    nearest = lambda part: np.argpartition(_to_others(distances, some[part]), k - 1, axis=1)[:, :k]
+    return _in_blocks(nearest, len(some), n)
 
 
 def neighbour_ranks(distances: DistancesFrom, some: np.ndarray, found: np.ndarray, n: int) -> np.ndarray:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._input.arguments import check_choice, check_count, check_number
 from .._input.coordinates import FARTHEST_IMAGE, ModelChoice, check_coordinates
-from .._input.rows import Rows, check_rows, choose_coordinates
+from .._input.rows import Rows, check_rows
 from .._input.threads import allowed_threads, one_blas_thread
 from ..estimators.base import HyperbolicEstimator, new_fit
 from ..estimators.fitting import fitted_coordinates
@@ -108,16 +108,13 @@ class HyperbolicNeighbors(HyperbolicEstimator):
         -------
         self
         """
-        with new_fit(self):
-            check_choice("algorithm", self.algorithm, get_args(AlgorithmName))
-            check_count("n_neighbors", self.n_neighbors, 1)
-            coordinates = choose_coordinates(X, self.model, self.curvature)
-            rows = check_rows(X, coordinates, estimator=self, reset=True, reach=FARTHEST_IMAGE)
+        check_choice("algorithm", self.algorithm, get_args(AlgorithmName))
+        check_count("n_neighbors", self.n_neighbors, 1)
+        with new_fit(self, X, min_rows=1, reach=FARTHEST_IMAGE) as rows:
             if rows.remote:
                 raise ValueError(
                     "X must be in memory or in a mapped file, but is a Dask array. Pass X.compute(), or a .npy file."
                 )
-            self.model_, self.curvature_ = coordinates
             self.n_samples_fit_ = rows.shape[0]
             self._rows = rows
             self._shells = self._make_shells(rows)
