@@ -82,7 +82,7 @@ COVERED = {
     "1, 30 points in 20 dimensions": Model(1, n=30, d=20, noise=0.2, runs=20),
     "1, families of ten": Model(1, d=3, family=10),
     "1, families of ten, with `groups`": Model(1, d=3, family=10, grouped=True),
-    "2": Model(2, d=3, runs=20),
+    "2": Model(2, d=3, runs=200),
 }
 REFITS = 50  # In each simulation.
 
@@ -116,18 +116,18 @@ def print_coverage(most: int = 1000) -> None:
 
 
 SELECTED = {
-    "none, families of ten, with `groups`": Model(0, noise=1.0, family=10, grouped=True),
-    "none": Model(0, noise=1.0),
-    "none, t₃ tails": Model(0, noise=1.0, tails=True),
-    "none, skewed": Model(0, noise=1.0, skewed=True),
+    "none, families of ten, with `groups`": Model(0, noise=1.0, family=10, grouped=True, runs=200),
+    "none": Model(0, noise=1.0, runs=200),
+    "none, t₃ tails": Model(0, noise=1.0, tails=True, runs=200),
+    "none, skewed": Model(0, noise=1.0, skewed=True, runs=200),
     "none, families of ten": Model(0, noise=1.0, family=10, runs=20),
-    "2, t₃ tails": Model(2, tails=True, runs=20),
-    "2, 30 points in 20 dimensions": Model(2, n=30, d=20, noise=0.2, runs=20),
-    "2, three times as far out": Model(2, size=3.0, runs=20),
-    "1": Model(1, runs=20),
-    "2": Model(2, runs=20),
-    "3": Model(3, runs=20),
-    "2, the first three times as wide": Model(2, first=3.0, runs=20),
+    "2, t₃ tails": Model(2, tails=True, runs=100),
+    "2, 30 points in 20 dimensions": Model(2, n=30, d=20, noise=0.2, runs=100),
+    "2, three times as far out": Model(2, size=3.0, runs=100),
+    "1": Model(1, runs=100),
+    "2": Model(2, runs=100),
+    "3": Model(3, runs=100),
+    "2, the first three times as wide": Model(2, first=3.0, runs=100),
 }
 
 
@@ -140,12 +140,14 @@ def selection(model: Model, run: int) -> int:
 def print_selection(most: int = 1000) -> None:
     """How many components are chosen, of as many as are planted."""
     print("Components chosen, counts of runs:\n")
-    print("| planted | chosen: 0 | 1 | 2 | 3 | more | right |\n|---|---:|---:|---:|---:|---:|---:|")
+    print("| planted | chosen: 0 | 1 | 2 | 3 | more | right | runs |\n|---|---:|---:|---:|---:|---:|---:|---:|")
     for name, model in SELECTED.items():
         runs = min(most, model.runs)
         chosen = Parallel(n_jobs=-1)(delayed(selection)(model, run) for run in range(runs))
         counts = np.bincount(np.minimum(chosen, 4), minlength=5)
-        print(f"| {name} | {' | '.join(map(str, counts))} | {counts[model.K] / runs:.0%} |", flush=True)
+        right = counts[model.K] / runs
+        error = np.sqrt(right * (1 - right) / runs)
+        print(f"| {name} | {' | '.join(map(str, counts))} | {right:.1%} ± {error:.1%} | {runs} |", flush=True)
 
 
 # Tangent vectors (n, d) of independent rows, alone and in clusters, and of families.

@@ -48,6 +48,16 @@ def test_the_plane_needs_no_reduction(folder):
     assert "<title>Beasts</title>" in (folder / "a.html").read_text() and files(folder) == ["a.html", "b.pdf", "tree.edges"]
 
 
+def test_states_what_is_stable_with_the_clades_as_groups(folder):
+    few = ("-d", 3, "--method", "distortion", "--set", "n_init=0", "--set", "max_iter=10", "--set", "tol=0.5", "--json")
+    (folder / "four.edges").write_text("".join(f"{k}\t{(k - 1) // 4}\n" for k in range(1, 85)))  # 16 clades
+    (folder / "ring.edges").write_text("".join(f"{k} {(k + 1) % 30}\n" for k in range(30)))
+    for name, unit in (("four", "groups"), ("ring", "rows")):
+        found = json.loads(run("map", f"{name}.edges", *few).stdout)["stability"]
+        assert found.startswith(f"Changes in refits to random halves of the {unit}. ") and "positions (" in found
+    assert json.loads(run("map", "tree.edges", *few).stdout)["stability"] is None  # too few points
+
+
 def test_only_what_is_below_the_root_is_drawn(folder):
     found = json.loads(run("map", "tree.edges", *SARKAR, "--root", "feline", "--json").stdout)
     assert found["n_nodes"] == 3

@@ -9,7 +9,7 @@ import pytest
 from horopca import EuclideanPCA, HoroPCA, HoroPCACV, TangentPCA
 from horopca.geometry import distance, from_hyperboloid, to_hyperboloid
 from horopca.metrics import bootstrap
-from horopca.metrics.stability import conclusion
+from horopca.metrics.stability import conclusion, stability_note
 
 
 def planted(n=40, d=3, K=1, noise=0.2, seed=0):
@@ -128,6 +128,16 @@ def test_dependent_rows_are_noticed():
     assert "pass groups=" not in bootstrap(model, X, n_resamples=10, groups=members).conclusion
     independent = planted(100, 5, 2)
     assert "pass groups=" not in bootstrap(tangent(independent, 2), independent, n_resamples=10).conclusion
+
+
+def test_the_note_of_a_picture():
+    X, labels = planted(60, 4, 2, noise=0.01), np.arange(60) % 3
+    note = stability_note(tangent(X, 2), X, labels)
+    assert note.startswith("Changes in refits to random halves of the rows. Stable: distances between classes (")
+    assert "distances within classes (" in note and "Not stable" not in note
+    noise = planted(60, 4, 4)
+    assert "Not stable: distances (" in stability_note(tangent(noise, 2), noise)
+    assert stability_note(tangent(X[:19], 2), X[:19]) is None
 
 
 def test_groups_of_one_are_rows_and_copies_in_a_group_say_nothing_new():

@@ -106,8 +106,8 @@ def watched_reductions(X: Any, counts: list[int], methods: list[str], **settings
     return found
 
 
-def print_records(records: list[dict[str, Any]], title: str) -> None:
-    """Print a table of reductions, the best figures for each number of components in bold."""
+def print_records(records: list[dict[str, Any]], title: str, note: str | None = None) -> None:
+    """Print a table of reductions, the best figures for each number of components in bold, and a note below."""
     rows = []
     for record in records:
         group = [other for other in records if other["n_components"] == record["n_components"]]
@@ -117,7 +117,8 @@ def print_records(records: list[dict[str, Any]], title: str) -> None:
             error = f" ± {record['distortion_error']:.1g}" if name == "distortion" and record["distortion_error"] > 0 else ""
             rows[-1].append(Text(text + error, style="bold" if text == best else ""))
     kept = max(record["neighbours_kept"] for record in records)
-    print_table(title, ["method", "k", *(heading for heading, *_ in COLUMNS.values())], rows, below=few_neighbours(kept))
+    below = " ".join(filter(None, [few_neighbours(kept), note])) or None
+    print_table(title, ["method", "k", *(heading for heading, *_ in COLUMNS.values())], rows, below=below)
 
 
 def few_neighbours(kept: float | None) -> str | None:

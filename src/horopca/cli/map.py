@@ -12,9 +12,10 @@ from ..explorer import explore
 from ..explorer.edges import root_of_tree
 from ..geometry import from_hyperboloid, to_hyperboloid
 from ..metrics.comparison import make
+from ..metrics.stability import stability_note
 from ..plots.views import choose_centre
 from .console import common, print_rows, progress_bar, report, seconds
-from .embed import describe_nodes, edges_of, embed_options, figures, fit_embedding, make_embedding, read_graph
+from .embed import CLADE, describe_nodes, edges_of, embed_options, figures, fit_embedding, make_embedding, read_graph
 from .files import PAGES, Reading, figure_for, save_figure, write_files
 from .options import command, metadata_options, names_option, points_argument, writes
 from .reduce import PICTURE_METHOD
@@ -68,7 +69,8 @@ def map(
     A tree is laid out in the plane without crossings. Other graphs are embedded in 10 dimensions and reduced to the plane, as
     by `horopca embed` and `horopca reduce`. (--method distortion does this with a tree too; -d 2 embeds in the plane
     directly.) Trees and ontologies are coloured by clades, unless --colour-by names a column of --metadata. Points stay within
-    a radius of 6, which a disk can show; --set max_radius=12 keeps distances better.
+    a radius of 6, which a disk can show; --set max_radius=12 keeps distances better. The line below a picture that was reduced
+    states what hardly changes in it if it is fitted to half of the clades, or of the nodes of a graph without a root.
 
     \b
     Examples:
@@ -94,17 +96,18 @@ def map(
     with progress_bar(f"Reducing {len(X):,} points to the plane", reducer) as bar:
         Y = X if reducer is None else reducer.fit_transform(X)
         bar.update(0, 1, f"Drawing {len(X):,} points")
+        stable = reducer and stability_note(reducer, X, about.labels, groups=about.columns.get(CLADE), random_state=seed)
         centre = from_hyperboloid(choose_centre(to_hyperboloid(Y), top), "poincare")
         start = None if with_edges else top  # explore finds it in the edges
         page = explore(Y, **about.page_arguments(), **original, edges=edges if with_edges else None, root=start, title=title)
-        about.draw(figure, Y, edges, title=title, names=names, with_edges=with_edges, centre=centre)
+        about.draw(figure, Y, edges, title=title, names=names, with_edges=with_edges, centre=centre, caption=stable)
         write_files((output, page.save), (plot, save_figure(figure)))
     found, time = figures(fitted), seconds()
     summary = {"graph": graph, "output": output, "plot": plot, "n_nodes": len(X), "method": method, "n_dimensions": X.shape[1]}
     summary |= {"seed": seed, **{f"embedding_{name.replace(' ', '_')}": value for name, value in found.items()}}
-    summary |= {"distortion": page.distortion, "seconds": time}
+    summary |= {"distortion": page.distortion, "stability": stable, "seconds": time}
     rows: dict[str, Any] = {"nodes": f"{len(X):,}", "method": method if reducer is None else f"{method}, then {PICTURE_METHOD}"}
     rows |= {f"embedding, {name}": f"{value:.4g}" for name, value in found.items() if reducer is not None}
     rows["distortion"] = None if page.distortion is None else f"{page.distortion:.4g}, from the graph to the picture"
-    rows |= {"metadata": about.note, "time": f"{time:.2f} s", "page in": output, "drawn in": plot}
+    rows |= {"stability": stable, "metadata": about.note, "time": f"{time:.2f} s", "page in": output, "drawn in": plot}
     report(summary, lambda: print_rows(rows))

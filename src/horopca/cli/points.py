@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..plots.palette import COLOURS
 from .files import Reading, Writer, read
 
 DISTINCT_TEXTS = 0.5  # If more than this fraction of a column's texts differ, they are details of points; otherwise classes.
+CAPTION_SIZE, CAPTION_WIDTH = 7, 110  # Points, and letters in a line: a figure is 7 inches wide.
 GENERATED_NAME = re.compile(r"(inner|leaf) \d+")  # The names that `load_edges` gives to nodes without one.
 NAMES = ("auto", "all", "leaves", "none")
 Column = list[str] | np.ndarray  # classes, "" where one is missing; or numbers, NaN where one is missing
@@ -49,6 +51,7 @@ class Description(NamedTuple):
         *,
         names: str = NAMES[0],
         with_edges: bool = True,
+        caption: str | None = None,
         **options: Any,
     ) -> None:
         """Draw points of the plane with their colours, and with the names that `names` of ``--names`` selects."""
@@ -56,6 +59,8 @@ class Description(NamedTuple):
         colours = {"values": self.columns[str(self.colour)], "value_name": self.colour} if numbers else {"labels": self.labels}
         options = {"palette": self.palette, "names": self._drawn_names(names, edges), **colours, **options}
         plots.plot_plane(Y, edges=edges if with_edges else None, ax=figure.subplots(), **options)
+        if caption is not None:
+            figure.supxlabel(fill(caption, CAPTION_WIDTH, break_on_hyphens=False), fontsize=CAPTION_SIZE, x=0.01, ha="left")
 
     def _drawn_names(self, which: str, edges: np.ndarray | None) -> list[str] | None:
         if self.names is None or which == "none" or (which == "auto" and self.cells):

@@ -99,6 +99,7 @@ class Reduction(NamedTuple):
 
     record: dict[str, Any]  #: the figures of a row of `compare`
     Y: Any  #: the images (n, K), in the model and curvature of the input; flat pictures as tangent vectors at the origin
+    estimator: Any = None  #: the fitted reduction; None for a flat picture
 
 
 def default_methods() -> list[str]:
@@ -199,7 +200,7 @@ def _run(rows: Rows, counts: list[int], names: list[str], settings: dict[str, An
     for K in counts:
         for name in names:
             start, method = time.perf_counter(), ALL_METHODS[name]
-            converged, flat = True, method.picture is not None
+            estimator, converged, flat = None, True, method.picture is not None
             if method.picture is not None:
                 Y: Any = method.picture(rows, K, settings["random_state"])
             else:
@@ -209,7 +210,8 @@ def _run(rows: Rows, counts: list[int], names: list[str], settings: dict[str, An
             seconds = time.perf_counter() - start
             measured = _measure(rows.X, Y, total, {"flat": flat, **sampling})
             record = {"method": name, "title": method.title, "n_components": K, **measured}
-            yield Reduction({**record, "seconds": seconds, "converged": converged}, _as_points_of_model(Y, rows) if flat else Y)
+            record |= {"seconds": seconds, "converged": converged}
+            yield Reduction(record, _as_points_of_model(Y, rows) if flat else Y, estimator)
 
 
 def _as_points_of_model(Y: np.ndarray, rows: Rows) -> Any:

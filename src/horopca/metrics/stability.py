@@ -43,6 +43,9 @@ MOST_REDRAWS = 100  # The largest number of attempts to draw a resample with eno
 STABLE_ANGLE, LOOSE_ANGLE = 15.0, 30.0  # Up to these angles, in degrees, a spine is called stable, or roughly stable.
 STABLE_DISTANCES = 0.1  # Up to this mean relative change, distances are called stable.
 READABLE, COARSE = 0.9, 0.5  # From these values of `stability`, a picture can be read point by point, or in its large parts.
+NOTE_REFITS = 2  # For the note of a picture. Two refits to half of the rows take about as long as the fit.
+NOTE_PAIRS = 1 << 16  # Pairs of points for the note: thousands of them are within classes of a few percent of the rows.
+NOTED_ROWS = 20  # There is no note about fewer different points than this.
 
 
 class Stability(NamedTuple):
@@ -216,8 +219,7 @@ def bootstrap(
     angles = np.array([refit.angles for refit in refits])
     kappas = np.array([refit.kappa for refit in refits])
     spread = np.sqrt(squares / n_resamples)
-    mean = frechet_mean(plan.reference[plan.matched()]).point
-    about = float(np.mean(distance(plan.reference, mean) ** 2))
+    about = plan.variance()
     found = Stability(
         np.asarray(plan.coordinates.from_hyperboloid(plan.reference, np.dtype(float))),
         moments / n_resamples / scale**2,
@@ -238,6 +240,48 @@ def bootstrap(
     notes = [f"{DEPENDENT}, or all of this looks more stable than it is."] if dependent else []
     notes += [f"With {drawn} this is a guess."] if len(plan.groups) <= FEW_GROUPS else []
     return found._replace(conclusion=" ".join([*conclusion(found, drawn, np.sqrt(about) / scale), *notes]))
+
+
+def stability_note(
+    model: HyperbolicReduction, X: Any, labels: Any = None, *, groups: Any = None, random_state: Any = 0
+) -> str | None:
+    """What is stable in a picture, and what is not, in a sentence to print below it. None for fewer than 20 different points.
+
+    The model is fitted twice, each time to a random half of the rows, or of the groups if there are more than ten. Estimates
+    from a random half vary as much as estimates from a bootstrap sample do. With `labels` (n_samples,), distances between
+    classes and within them are counted separately. Single classes are not compared: their order changes with the seed.
+    """
+    if len(np.unique(to_numpy(X), axis=0)) < NOTED_ROWS:
+        return None
+    grouped = groups is not None and len(set(groups)) > FEW_GROUPS
+    plan = _plan(model, X, FEWEST_REFITS, groups if grouped else None, None, check_generator(random_state))
+    n = len(plan.reference)
+    a, b = np.random.default_rng(plan.seed).integers(n, size=(2, NOTE_PAIRS))
+    a, b = a[a != b], b[a != b]
+    change, square = np.zeros(len(a)), 0.0
+    for number in range(NOTE_REFITS):
+        refit = plan.refit(number, half=True)
+        y = translate(to_hyperboloid(refit.moved, "tangent"), plan.reference)
+        change += relative_change(distance(plan.reference[a], plan.reference[b]), distance(y[a], y[b])) / NOTE_REFITS
+        square += float(np.mean(np.sum(refit.moved**2, axis=1))) / NOTE_REFITS
+    share = square / max(plan.variance(), 1e-300)
+    parts = _distances_in_words(change, a, b, None if labels is None else np.array([str(label) for label in labels]))
+    parts.append((f"positions ({np.sqrt(share):.0%} of the radius)", 1 - share >= READABLE))
+    stable, loose = (", ".join(text for text, holds in parts if holds == wanted) for wanted in (True, False))
+    said = [*([f"Stable: {stable}."] if stable else []), *([f"Not stable: {loose}."] if loose else [])]
+    return " ".join([f"Changes in refits to random halves of the {'groups' if grouped else 'rows'}.", *said])
+
+
+def _distances_in_words(change: np.ndarray, a: np.ndarray, b: np.ndarray, labels: np.ndarray | None) -> list[tuple[str, bool]]:
+    """By how much distances between rows a and b change, and whether they are stable: of all, or between and within classes."""
+    apart = np.ones(len(a), dtype=bool) if labels is None else labels[a] != labels[b]
+    if labels is None or apart.all() or not apart.any():
+        return [(f"distances ({np.mean(change):.0%})", np.mean(change) <= STABLE_DISTANCES)]
+    between, within = (float(np.mean(change[part])) for part in (apart, ~apart))
+    return [
+        (f"distances between classes ({between:.0%})", between <= STABLE_DISTANCES),
+        (f"distances within classes ({within:.0%})", within <= STABLE_DISTANCES),
+    ]
 
 
 def check_level(level: Any) -> float:
@@ -277,9 +321,9 @@ class _Plan(NamedTuple):
     weight: np.ndarray | None
     seed: int
 
-    def refit(self, number: int) -> _Refit:
-        """Draw rows, fit to them, and compare the pictures."""
-        rows = self._draw(np.random.default_rng([self.seed, number]))
+    def refit(self, number: int, half: bool = False) -> _Refit:
+        """Draw rows with replacement, or half of them without, fit to them, and compare the pictures."""
+        rows = self._draw(np.random.default_rng([self.seed, number]), half)
         model, weight = copy(self.model), {} if self.weight is None else {"sample_weight": self.weight[rows]}
         if not isinstance(getattr(model, "random_state", 0), Integral):  # otherwise the result would not be reproducible
             model.random_state = int(np.random.default_rng([self.seed, number, 1]).integers(2**31))
@@ -296,11 +340,16 @@ class _Plan(NamedTuple):
         """The rows that pictures are aligned by."""
         return slice(None, None, -(-len(self.reference) // ALIGNED_ROWS))
 
-    def _draw(self, rng: np.random.Generator) -> np.ndarray:
+    def variance(self) -> float:
+        """The mean squared distance of the images from their mean."""
+        return float(np.mean(distance(self.reference, frechet_mean(self.reference[self.matched()]).point) ** 2))
+
+    def _draw(self, rng: np.random.Generator, half: bool) -> np.ndarray:
         """Rows of a resample that has enough different rows for a fit."""
         count, K = len(self.groups), self.reference.shape[1] - 1
         for _ in range(MOST_REDRAWS):
-            rows = np.concatenate([self.groups[g] for g in rng.integers(count, size=count)])
+            drawn = rng.permutation(count)[: -(-count // 2)] if half else rng.integers(count, size=count)
+            rows = np.concatenate([self.groups[g] for g in drawn])
             if len(np.unique(self.X[rows], axis=0)) > K:
                 return rows
         raise ValueError(
