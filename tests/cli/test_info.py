@@ -10,7 +10,7 @@ from hierarchies import TREE
 from horopca.geometry import radius, to_hyperboloid
 from horopca.io import load, save
 
-from .running import refused, run
+from .running import refused, run, said
 
 
 def test_info_in_words(points):
@@ -32,8 +32,14 @@ def test_info_in_json(tmp_path):
 
 def test_columns_of_a_table_are_named(tmp_path):
     (tmp_path / "words.csv").write_text("word,x1,x2,count,topic\na,0.1,0.2,17,b\nc,0.3,0.1,4,b\nd,0.2,0.1,3,e\n")
-    said = " ".join(run("info", tmp_path / "words.csv").stdout.split())
-    assert "columns 3, float64: x1, x2, count names yes classes 2" in said
+    result = run("info", tmp_path / "words.csv")
+    assert "columns 2, float64: x1, x2 names yes classes 2 other columns count" in " ".join(result.stdout.split())
+    assert "count is not a coordinate, because x1 to x2 are. To use other columns, pass --key." in said(result)
+    result = run("info", tmp_path / "words.csv", "--key", "x*,count")
+    assert "columns 3, float64: x1, x2, count" in " ".join(result.stdout.split()) and not result.stderr
+    result = run("reduce", tmp_path / "words.csv", "-k", 1, "--method", "tpca", "--colour-by", "count", "--json")
+    assert json.loads(result.stdout)["n_dimensions"] == 2 and not result.stderr
+    refused(run("info", tmp_path / "words.csv", "--key", "y*"), "no column of numbers 'y*'; it has x1, x2, count")
 
 
 def test_a_curvature_that_the_file_holds(tmp_path):

@@ -1,6 +1,7 @@
 """Files: what is read comes back, what cannot be read raises an error, what is written is complete."""
 
 import pickle
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -114,6 +115,45 @@ def test_chosen_columns(tmp_path):
     ):
         with pytest.raises(ValueError, match=message):
             load(path, **told)
+
+
+@pytest.mark.parametrize(
+    ("header", "coordinates", "others"),
+    [
+        ("x1,count,x2,x3", "x1 x2 x3", "count"),
+        ("dim_1,dim_0,year,size", "dim_1 dim_0", "year size"),  # in the order of the file
+        ("PC09,PC10,age,x", "PC09 PC10", "age x"),
+        ("x1,x2,x4,n", "x1 x2 x4 n", ""),  # 3 is missing
+        ("x1,y1,z1,n", "x1 y1 z1 n", ""),
+    ],
+)
+def test_coordinates_are_a_numbered_series(tmp_path, header, coordinates, others):
+    path, rows = tmp_path / "points.csv", [[0.1, 0.2, 0.3, 0.4], [0.5, 0.6, 0.7, 0.8]]
+    write(path, "\n".join([header, *(",".join(map(str, row)) for row in rows)]))
+    with pytest.warns(UserWarning, match=others.replace(" ", ", ")) if others else nullcontext():
+        table = load(path)
+    column = dict(zip(header.split(","), np.transpose(rows), strict=True))
+    assert table.names == coordinates.split() and list(table.values) == others.split()
+    assert np.array_equal(table.X, np.stack([column[name] for name in table.names], axis=1))
+    assert all(np.array_equal(table.values[name], column[name]) for name in table.values)
+    assert load(path, key="*").names == header.split(",")
+    assert load(path, values=others.split()).names == coordinates.split()
+
+
+def test_chosen_coordinates(tmp_path):
+    path = write(tmp_path / "points.csv", "PC1,PC2,UMAP1,UMAP2,[a]\n.1,.2,.3,.4,.5\n.5,.6,.7,.8,.9\n")
+    with pytest.raises(ValueError, match=r"several series of numbered columns \(PC1 to PC2, UMAP1 to UMAP2\): choose"):
+        load(path)
+    assert load(path, key="PC*").X.tolist() == [[0.1, 0.2], [0.5, 0.6]]
+    assert load(path, key="UMAP2, [a]").names == ["UMAP2", "[a]"]
+    with pytest.raises(ValueError, match="no column of numbers 'x'; it has none"):
+        load(write(tmp_path / "bare.csv", ".1,.2\n.3,.4\n"), key="x")
+
+
+@pytest.mark.parametrize("text", ["kind,kind,x,y\na,b,.1,.2\nc,d,.3,.4\n", "x,x,y\n.1,.2,.3\n", "x,y,x\n.1,.2,a\n.3,.4,b\n"])
+def test_repeated_headers_are_errors(tmp_path, text):
+    with pytest.raises(ValueError, match=r"several columns with the header '(kind|x)': rename all but one"):
+        load(write(tmp_path / "points.csv", text))
 
 
 def test_one_row_is_a_table(tmp_path):

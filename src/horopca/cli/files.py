@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,10 +19,11 @@ from click import Context, Parameter, get_current_context
 from .. import geometry, plots
 from .._input.coordinates import check_coordinates
 from .._input.rows import choose_coordinates
-from ..io import Table, load
-from ..io.files import listed, named
+from ..io import Table
+from ..io.files import check_finite, listed, named, with_columns
 from ..io.metadata import check_metadata, read_side_file
 from ..io.output import OutputSet, beside, check_output, is_same
+from ..io.reading import chosen_columns, read_table
 from ..io.streaming import PARTIAL
 from ..plots.figures import new_figure
 from .console import common, count, state
@@ -145,11 +146,18 @@ class Reading(NamedTuple):
         return found
 
 
-def read(path: Path, reading: Reading | None = None, *, allow_nonfinite: bool = False, **columns: Any) -> Table:
-    """The table in a file, with its model if ``--model auto`` finds one, and its points clipped if ``--clip`` is given."""
+def read(path: Path, reading: Reading | None = None, *, allow_nonfinite: bool = False, values: Collection[str] = ()) -> Table:
+    """The table in a file, with its model if ``--model auto`` finds one, and its points clipped if ``--clip`` is given.
+
+    Columns of numbers that are in `values` are not coordinates.
+    """
     reading = reading or Reading()
     with named(path):
-        table = load(path, key=reading.key, allow_nonfinite=allow_nonfinite, **columns)
+        table = read_table(path, reading.key)
+        numeric = [name for name in table.names or () if name in values]
+        table = with_columns(table, path, columns=chosen_columns(path, reading.key), values=numeric)
+    if not allow_nonfinite:
+        check_finite([table.X], path)
     if isinstance(reading.curvature, str):
         table = table._replace(curvature=_curvature_in(table, reading.curvature, path))
     if reading.model == "auto" and table.model is None:

@@ -150,7 +150,9 @@ metadata_options = combined(
         help="Column with classes or numbers, of the points' file or of --metadata.",
     ),
 )
-key_option = click.option("--key", help="Which array of a file that holds several, such as obsm/X_poincare.")
+key_option = click.option(
+    "--key", help="Which array of a file, such as obsm/X_poincare, or which columns of a table, such as 'x*'."
+)
 clip_option = click.option(
     "--clip", type=click.FloatRange(0, 0.1, min_open=True), metavar="MARGIN", help="Move rows on the rim inside by this: 1e-5."
 )

@@ -99,10 +99,8 @@ OWN_LABELS = "class"  # The classes in a file of points, whose column may have n
 
 def read_described(path: Path, reading: Reading, *columns: object) -> tuple[Table, Description]:
     """The points in a file, with the columns of the file and of ``--metadata``; `columns` of numbers are not coordinates."""
-    table, wanted = read(path, reading), {*(reading.colour_by or ()), *map(str, columns)}
-    numeric = [name for name in table.names or () if name in wanted]
-    if numeric:
-        table = read(path, reading, values=numeric)
+    wanted = {*(reading.colour_by or ()), *map(str, columns)}
+    table = read(path, reading, values=wanted)
     classes = None if table.labels is None or table.labels == table.row_names else table.labels
     own: dict[str, Column] = {} if classes is None else {OWN_LABELS: classes}
     own |= {name: words for name, words in table.words.items() if name in wanted or words not in (table.row_names, classes)}

@@ -84,8 +84,9 @@ def reduce(**options: Any) -> None:
     """Reduce the points in INPUT to fewer dimensions.
 
     INPUT is a file with one point per row: .npy, .npz, .csv, .tsv, word2vec's .txt and .bin, .pth, .safetensors, .mat, .h5ad or
-    .parquet; or -, a table on standard input. Columns of numbers are coordinates, except those of --colour-by. The result has
-    the same model and curvature.
+    .parquet; or -, a table on standard input. In a table the coordinates are the columns x1, x2, ... (or another numbered
+    series) or, without a series, all columns of numbers except those of --colour-by; --key chooses others. The result has the
+    same model and curvature.
 
     A .npy file of more than 64 MiB is read in blocks and may be larger than memory. The output (.npy, .csv or .tsv) is
     written in blocks too, and after an interruption the same command resumes.

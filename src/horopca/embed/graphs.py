@@ -145,7 +145,7 @@ def _from_file(path: str | Path) -> Relations:
         return _from_edge_list(load_edges(path))
     if Path(path).suffix == ".npz":
         return _from_matrix(load_adjacency(Path(path)))
-    table = load(path)
+    table = load(path, key="*" if Path(path).suffix.lower() in (".csv", ".tsv") else None)
     square = table.X.shape[0] == table.X.shape[1] and not table.X.diagonal().any()
     if not square or not np.allclose(table.X, table.X.T, rtol=ROUNDING, atol=0):
         raise ValueError(

@@ -7,10 +7,13 @@ before they allocate. Ordinary files need far less; a small file that claims to 
 from __future__ import annotations
 
 import errno
+import re
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -62,25 +65,77 @@ class EdgeList(NamedTuple):
     notes: Sequence[str] = ()  #: what was left out or replaced, one sentence each
 
 
-def with_columns(table: Table, names: str | None, labels: str | None, values: Sequence[str], path: Path) -> Table:
-    """The table with the chosen columns as names, labels and values instead of coordinates, and the others recognised."""
+def with_columns(
+    table: Table,
+    path: Path,
+    *,
+    columns: Sequence[str] = (),
+    names: str | None = None,
+    labels: str | None = None,
+    values: Sequence[str] = (),
+) -> Table:
+    """The table with the chosen columns as coordinates, names, labels and values, and the others recognised."""
     chosen = [name for name in (names, labels) if name is not None]
-    columns = table.names or []
-    for name in (*chosen, *values):
-        if name not in (*columns, *table.words, *table.values):
-            raise FormatError(f"{path} has no column {name!r}; it has {listed([*columns, *table.words, *table.values])}.")
-        if name in values and name in table.words:
+    table = with_values(table, [*values, *(name for name in chosen if name not in table.words)], path)
+    headers = table.names or ()
+    table = _with_coordinates(table, _matching(headers, columns, path) if columns else _numbered(headers, path))
+    written = {name: [f"{number:.15g}" for number in table.values[name]] for name in chosen if name in table.values}
+    return _with_names_and_labels(table._replace(words={**table.words, **written}), names, labels)
+
+
+def with_values(table: Table, values: Sequence[str], path: Path) -> Table:
+    """The table with these columns as values, not coordinates."""
+    known = [*(table.names or ()), *table.words, *table.values]
+    for name in values:
+        if name not in known:
+            raise FormatError(f"{path} has no column {name!r}; it has {listed(known)}.")
+        if name in table.words:
             raise FormatError(f"{path} has words in its column {name!r}, which cannot be values.")
-    kept = [j for j, name in enumerate(columns) if name not in (*chosen, *values)]
-    if columns and not kept:
+    headers = [name for name in table.names or () if name not in values]
+    if table.names and not headers:
         raise FormatError(f"{path} has no column left for coordinates.")
-    taken = {*range(len(columns))} - {*kept}
-    numbers = {**table.values, **{columns[j]: table.X[:, j] for j in sorted(taken)}}
-    written = {name: [f"{number:.15g}" for number in numbers[name]] for name in chosen if name in numbers}
-    table = table._replace(words={**table.words, **written}, values=numbers)
-    if taken:
-        table = table._replace(X=table.X[:, kept], names=[columns[j] for j in kept])
-    return _with_names_and_labels(table, names, labels)
+    return _with_coordinates(table, headers)
+
+
+def _with_coordinates(table: Table, headers: Iterable[str]) -> Table:
+    """The table with these columns as coordinates, and its other columns of numbers as values."""
+    columns, headers = list(table.names or ()), set(headers)
+    kept = [j for j, name in enumerate(columns) if name in headers]
+    if len(kept) == len(columns):
+        return table
+    values = {name: table.X[:, j] for j, name in enumerate(columns) if name not in headers}
+    return table._replace(X=table.X[:, kept], names=[columns[j] for j in kept], values={**table.values, **values})
+
+
+def _matching(headers: Sequence[str], columns: Sequence[str], path: Path) -> list[str]:
+    """The headers that are in `columns` or match one of its patterns."""
+    for pattern in columns:
+        if pattern != "*" and not any(header == pattern or fnmatchcase(header, pattern) for header in headers):
+            raise FormatError(f"{path} has no column of numbers {pattern!r}; it has {listed(headers)}.")
+    return [header for header in headers if header in columns or any(fnmatchcase(header, one) for one in columns)]
+
+
+def _numbered(headers: Sequence[str], path: Path) -> Iterable[str]:
+    """The headers of the coordinates: those of the one numbered series, such as x1, x2, x3; all of them if there is none.
+
+    Warns of the columns of numbers that are not in the series. Raises FormatError if there are several series.
+    """
+    groups: dict[str, list[tuple[int, str]]] = {}
+    for header in headers:
+        if found := re.fullmatch(r"(.*?)(\d{1,9})", header):
+            groups.setdefault(found[1], []).append((int(found[2]), header))
+    ordered = [sorted(group) for group in groups.values() if len(group) > 1]
+    series = [group for group in ordered if [k for k, _ in group] == [*range(group[0][0], group[0][0] + len(group))]]
+    ranges = listed(f"{group[0][1]} to {group[-1][1]}" for group in series)
+    if len(series) > 1:
+        raise FormatError(f"{path} has several series of numbered columns ({ranges}): choose the coordinates with key=.")
+    inside = {header for group in series for _, header in group}
+    others = [header for header in headers if header not in inside]
+    if not inside or not others:
+        return headers
+    which = f"{listed(others)} {'is not a coordinate' if len(others) == 1 else 'are not coordinates'}"
+    warnings.warn(f"{path}: {which}, because {ranges} are. To use other columns, pass key=.", stacklevel=4)
+    return inside
 
 
 def _with_names_and_labels(table: Table, names: str | None, labels: str | None) -> Table:

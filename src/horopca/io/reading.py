@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .arrays import read_npy, read_npz, read_safetensors
 from .checkpoints import read_checkpoint, read_keyed_vectors
-from .files import FormatError, Table, check_finite, existing, matrix, with_columns
+from .files import FormatError, Table, check_finite, existing, matrix, with_columns, with_values
 from .graphs import TREES, graph_format
 from .hdf import read_mat
 from .metadata import check_metadata, read_side_file, with_metadata
@@ -30,6 +30,7 @@ READERS: dict[str, tuple[Callable[[Path, str | None], Table], bool]] = {
     ".parquet": (in_subprocess("parquet", "read_parquet", "pyarrow", "a Parquet file", "io"), False),
 }
 READABLE = tuple(READERS)  #: Endings of the files from which points are read.
+TABLES = (".csv", ".tsv", ".parquet")  # Files in which `key` selects columns.
 PACKABLE = (".csv", ".tsv", ".txt", ".vec", ".w2v")  # Text, which may be compressed (.gz).
 
 
@@ -63,7 +64,10 @@ def load(
         - ``.parquet``: numeric columns, or one column of lists, and columns of words (needs pyarrow).
     key : str, optional
         Which array to read from a format that can hold several.  Default: the only one, the one called ``X`` or
-        ``embeddings``, or the only matrix.
+        ``embeddings``, or the only matrix.  In a table (``.csv``, ``.tsv``, ``.parquet``), the columns that are coordinates:
+        headers or patterns, such as ``"x*"``, separated by commas; the other columns of numbers become ``values``.  Default:
+        the columns of a numbered series (x1, x2, ...; dim_0, dim_1, ...) if there is one, with a warning that names the others;
+        otherwise all columns of numbers.
     names, labels : str, optional
         The columns with the names and the classes of the rows. Default: by a header such as "name" or "id", "label", "class" or
         "category"; otherwise the names are the first column of words that are all different, the classes the first other one.
@@ -94,6 +98,21 @@ def load(
     >>> table.X.shape, table.labels
     ((2, 3), ['cat', 'lion'])
     """
+    path = Path(path)
+    values, columns = [values] if isinstance(values, str) else values, chosen_columns(path, key)
+    table = with_columns(read_table(path, key), path, columns=columns, names=names, labels=labels, values=values)
+    if not allow_nonfinite:
+        check_finite([table.X], path)
+    return table
+
+
+def chosen_columns(path: Path, key: str | None) -> list[str]:
+    """The columns of a table that `key` selects; empty for other files."""
+    return [name.strip() for name in key.split(",")] if key is not None and ending(path) in TABLES else []
+
+
+def read_table(path: Path, key: str | None) -> Table:
+    """The content of a file. All columns of numbers are coordinates, except those that its metadata calls values."""
     path = existing(path)
     suffix = ending(path)
     if suffix in (*TREES, ".edges") or (suffix in PACKABLE and graph_format(path)):
@@ -103,13 +122,9 @@ def load(
     if suffix not in READERS or (path.suffix.lower() == ".gz" and suffix not in PACKABLE):
         raise ValueError(f"path must end in {', '.join(READERS)} (text also in .gz), but is {str(path)!r}.")
     reader, several = READERS[suffix]
-    if key is not None and not several:
-        choosable = ", ".join(name for name, (_, many) in READERS.items() if many)
-        raise ValueError(f"key={key!r} selects an array of a file that can hold several ({choosable}), but {path} is not one.")
+    if key is not None and not several and suffix not in TABLES:
+        choosable = ", ".join(name for name, (_, many) in READERS.items() if many or name in TABLES)
+        raise ValueError(f"key={key!r} selects an array or columns of a file ({choosable}), but {path} is not one.")
     metadata = read_side_file(path)
     table = check_metadata(with_metadata(reader(path, key), metadata, path), path)
-    values = [*((values,) if isinstance(values, str) else values), *map(str, metadata.get("values", ()))]
-    table = with_columns(table, names, labels, values, path)
-    if not allow_nonfinite:
-        check_finite([table.X], path)
-    return table
+    return with_values(table, [*map(str, metadata.get("values", ()))], path)

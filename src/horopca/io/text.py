@@ -7,6 +7,7 @@ import gzip
 import mmap
 import zlib
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
@@ -128,6 +129,9 @@ def read_text(path: Path, delimiter: str) -> Table:
     if _is_padded([fields for _, fields in head[1:] or head], coordinates):
         columns = [[word.strip() for word in column] for column in columns]
     first = [name.lstrip("# ") for name in first]
+    repeated = [name for name, times in Counter(first).items() if name and times > 1]
+    if header and repeated:
+        raise FormatError(f"{path} has several columns with the header {repeated[0]!r}: rename all but one.")
     names = [first[j] for j in coordinates] if header else None
     called = [(first[j] if header else "") or f"column {j + 1}" for j in words]
     return Table(X, names=names, words=dict(zip(called, columns, strict=True)))
