@@ -308,3 +308,12 @@ def test_h5ad_options_need_h5ad(tmp_path):
     with pytest.raises(TypeError, match=r"key belong to a file that ends in \.h5ad, but path is '.*x\.npy'"):
         save(tmp_path / "x.npy", np.zeros((2, 2)), key="X_plane")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("time", ["t", "Time"])
+def test_time_beside_a_numbered_series_is_never_guessed(tmp_path, time):
+    path = tmp_path / "lorentz.csv"
+    path.write_text(f"{time},x1,x2\n1,0,0\n1.25,0.75,0\n")
+    with pytest.raises(ValueError, match=f"{time} may belong to x1 to x2: choose the coordinates with key="):
+        load(path)
+    assert load(path, key="*").X.shape == (2, 3) and load(path, key="x*").X.shape == (2, 2)

@@ -118,7 +118,8 @@ def _matching(headers: Sequence[str], columns: Sequence[str], path: Path) -> lis
 def _numbered(headers: Sequence[str], path: Path) -> Iterable[str]:
     """The headers of the coordinates: those of the one numbered series, such as x1, x2, x3; all of them if there is none.
 
-    Warns of the columns of numbers that are not in the series. Raises FormatError if there are several series.
+    Warns of the columns of numbers that are not in the series. Raises FormatError if there are several series, or a column
+    that may be the time of points of the hyperboloid.
     """
     groups: dict[str, list[tuple[int, str]]] = {}
     for header in headers:
@@ -133,6 +134,8 @@ def _numbered(headers: Sequence[str], path: Path) -> Iterable[str]:
     others = [header for header in headers if header not in inside]
     if not inside or not others:
         return headers
+    if any(header.lower() in ("t", "time") for header in others):  # of the hyperboloid, or an annotation
+        raise FormatError(f"{path}: {listed(others)} may belong to {ranges}: choose the coordinates with key=, '*' for all.")
     which = f"{listed(others)} {'is not a coordinate' if len(others) == 1 else 'are not coordinates'}"
     warnings.warn(f"{path}: {which}, because {ranges} are. To use other columns, pass key=.", stacklevel=4)
     return inside
